@@ -362,7 +362,7 @@ fn remedy(refusal: &str) -> Option<&'static str> {
         "BadSignature" => "; compare the root here with the one that issued the chain",
         "WrongName" => "; connect by a name that it is for",
         "Expired" => "; the peer needs a new one, unless the clock here is wrong",
-        "NotValidYet" => "; it will be, unless the clock here is wrong",
+        "NotValidYet" => "; wait until it is, unless the clock here is wrong",
         "Revoked" => "; the peer needs a new one, for a new key",
         "RevocationUnknown" => "; get the newest revocation lists of all CAs in its chain",
         "RevocationList" => "; get the newest one from the CA",
@@ -374,7 +374,7 @@ fn remedy(refusal: &str) -> Option<&'static str> {
         "CaCertificate" => "; have the CA issue one for the peer",
         "NameUnknown" => "; ask for one that it has",
         "NotTls" => "; is there a TLS peer at this address and port?",
-        "ConnectionLost" => "; the peer's log may",
+        "ConnectionLost" => "; look in the peer's log",
         "NoSharedGroup" | "NoSharedCipherSuite" | "CertificateRefused" | "Alert" | "Other" => {
             return None;
         }
@@ -611,10 +611,10 @@ fn remedy_for_certificate(alert: AlertDescription) -> &'static str {
         Alert::UnsupportedCertificate => "; servers need one that is issued for servers",
         Alert::CertificateRevoked => "; get a new one, for a new key",
         Alert::CertificateExpired => "; use a new one, unless a clock is wrong",
-        Alert::CertificateUnknown => "; its log may say why",
+        Alert::CertificateUnknown => "; the peer's log may say why",
         Alert::BadCertificateStatusResponse => "; staple a new one",
         Alert::UnknownCA => "; use a chain of an issuer that it trusts",
-        Alert::DecryptError => "; compare the roots, and what it accepts",
+        Alert::DecryptError => "; compare the roots, and the algorithms that it accepts",
         alert => unreachable!("{alert:?} is about no certificate"),
     }
 }
@@ -623,7 +623,7 @@ fn remedy_for_certificate(alert: AlertDescription) -> &'static str {
 fn remedy_for_alert(alert: AlertDescription) -> &'static str {
     match alert {
         AlertDescription::DecodeError => "a certificate chain of more than 65,535 bytes",
-        AlertDescription::NoApplicationProtocol => "; let one of them have one more",
+        AlertDescription::NoApplicationProtocol => "; give one side a protocol of the other",
         _ => "; its log may say why",
     }
 }
@@ -795,9 +795,9 @@ impl Failed<'_> {
                     let have_post_quantum =
                         [client, server].map(|groups| groups.iter().any(|it| it.is_post_quantum()));
                     let remedy = match have_post_quantum {
-                        [false, true] => "; the client needs post-quantum key exchange",
-                        [true, false] => "; the server needs post-quantum key exchange",
-                        _ => "; let one of them have a group of the other",
+                        [false, true] => "; give the client post-quantum key exchange",
+                        [true, false] => "; give the server post-quantum key exchange",
+                        _ => "; give one side a group of the other",
                     };
                     assert!(text.contains(remedy), "{text}, without {remedy}");
                 }
@@ -818,8 +818,8 @@ impl Failed<'_> {
                     let mut shown = client.iter().take(64).chain(server);
                     assert!(shown.all(|it| text.contains(&format!("{it:?}"))));
                     let remedy = match client.iter().any(|suite| server.contains(suite)) {
-                        true => "; in TLS 1.2 each is for one kind of key: give the server a certificate",
-                        false => "; let one of them have one more",
+                        true => "; in TLS 1.2 each suite is for one kind of key: give the server a certificate",
+                        false => "; give one side a suite of the other",
                     };
                     assert!(text.contains(remedy), "{text}, without {remedy}");
                 }

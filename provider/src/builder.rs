@@ -10,8 +10,8 @@ use crate::{Error, base, kx, sign, verify};
 /// Adds post-quantum algorithms to a [`CryptoProvider`], the *base*.
 ///
 /// Cipher suites and randomness are the base's. The classical half of a hybrid is
-/// the base's own group, so a hybrid can be had where the base has that group.
-/// Where the base has a post-quantum algorithm that this crate has too, this
+/// the base's own group, so a hybrid is available only if the base has that group.
+/// If the base has a post-quantum algorithm that this crate has too, this
 /// crate's takes its place.
 ///
 /// ```
@@ -39,17 +39,17 @@ use crate::{Error, base, kx, sign, verify};
 ///
 /// # Memory
 ///
-/// rustls wants references that live for ever. What [`build()`](Self::build) makes
+/// rustls requires references that live for ever. So what [`build()`](Self::build) makes
 /// is kept for the life of the process, once for each different base, choice of
-/// signature schemes and [kinds](Self::roots) of roots; building the same provider again
-/// allocates nothing that stays. Bases differ where they hold different references: a
-/// program that leaks a new key provider or group for every connection, and builds on it,
-/// grows by what is kept here, too. Build once, and share the provider.
+/// signature schemes and [kinds](Self::roots) of roots. Building the same provider again
+/// allocates nothing that stays. Two bases differ if they hold different references: if a
+/// program leaks a new key provider or group for every connection, and builds on it,
+/// what is kept here grows as well. Build once, and share the provider.
 ///
 /// # FIPS
 ///
 /// The result's [`fips()`](CryptoProvider::fips) is `false` over any base, because
-/// ML-KEM, ML-DSA and the loading of keys are this crate's, which is not a
+/// ML-KEM, ML-DSA and the loading of keys come from this crate, which is not a
 /// validated module.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build()` is called"]
@@ -67,8 +67,8 @@ pub struct Builder {
 impl Builder {
     /// Starts from any provider.
     ///
-    /// Its groups are responsible for the checks of RFC 9846, section 7.4.2, also in
-    /// hybrids; those of graviola, AWS-LC and ring do them.
+    /// Its groups must do the checks of RFC 9846, section 7.4.2, also in hybrids. Those of
+    /// graviola, AWS-LC and ring do.
     pub fn new(base: CryptoProvider) -> Self {
         Self {
             base,
@@ -91,9 +91,11 @@ impl Builder {
         base::first_usable().map(Self::new)
     }
 
-    /// Chooses by purpose; [`Profile::Default`] unless called. What is named by the
-    /// methods below, before or after, is taken instead of what the profile lists, as far as the
-    /// profile allows it: [`build()`](Self::build) refuses what the profile excludes.
+    /// Selects algorithms by purpose; without this call the profile is [`Profile::Default`].
+    ///
+    /// Groups, cipher suites and schemes that the methods below name, before or after this call,
+    /// replace those that the profile lists. [`build()`](Self::build) refuses what the profile
+    /// excludes.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
         self
@@ -102,7 +104,7 @@ impl Builder {
     /// Chooses the groups by name, the most preferred one first. A client sends a
     /// share for the first.
     ///
-    /// Groups of this crate and groups of the base can be named; one that is named
+    /// You can name groups of this crate and groups of the base. A group that is named
     /// twice counts once.
     pub fn groups(mut self, groups: impl IntoIterator<Item = Group>) -> Self {
         self.groups = Some(groups.into_iter().collect());
@@ -117,28 +119,30 @@ impl Builder {
     }
 
     /// Chooses the signatures that are accepted from the peer, in certificate chains
-    /// and in the handshake, the most preferred scheme first. Unless called, they are
+    /// and in the handshake, the most preferred scheme first. Without this call they are
     /// those of the profile.
     ///
-    /// This says nothing about signing: that depends on the key and on what the peer
-    /// accepts. Nor does it about SLH-DSA in chains, which isn't advertised and, save by
-    /// [`Profile::Cnsa2`], is accepted beside whatever is named here.
+    /// This doesn't affect signing, which depends on the key and on what the peer
+    /// accepts. Nor does it affect SLH-DSA in chains: it isn't advertised, and except with
+    /// [`Profile::Cnsa2`] it is accepted in addition to the schemes named here.
     pub fn signature_schemes(mut self, schemes: impl IntoIterator<Item = SignatureScheme>) -> Self {
         self.schemes = Some(schemes.into_iter().collect());
         self
     }
 
-    /// Asks the peer for signatures of the kinds that `roots` have keys for: post-quantum ones where
-    /// a root is post-quantum, classical ones where a root is classical. Give the same roots to
-    /// the verifier.
+    /// Asks the peer only for the kinds of signatures that the keys of `roots` make.
     ///
-    /// A server with several certificates goes by what the client says that it can verify, and
-    /// many prefer ML-DSA, such as whatever uses OpenSSL 3.5. A client that lists ML-DSA and trusts
-    /// classical roots alone gets a chain there that it can't use, although there is one that it
-    /// could; so does one that lists ECDSA and trusts post-quantum roots alone, at a server that
-    /// prefers ECDSA. The roots tell which it is to ask for. It is the same with clients that have
-    /// several certificates for a server that demands one: build the provider for
-    /// [`WebPkiClientVerifier`](rustls::server::WebPkiClientVerifier) with the roots of the clients.
+    /// These are post-quantum ones if a root is post-quantum, and classical ones if a root is
+    /// classical. Give the same roots to the verifier.
+    ///
+    /// A server with several certificates chooses by what the client says it can verify, and
+    /// many servers prefer ML-DSA, such as those that use OpenSSL 3.5. From them a client that lists
+    /// ML-DSA, but trusts only classical roots, gets a chain that it can't use, although the server
+    /// has one that it could. The same happens to a client that lists ECDSA, but trusts only
+    /// post-quantum roots, at a server that prefers ECDSA. The roots tell which kind to ask for.
+    /// The same applies to clients that have several certificates for a server that demands one:
+    /// build the provider for [`WebPkiClientVerifier`](rustls::server::WebPkiClientVerifier) with
+    /// the roots of the clients.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -175,37 +179,39 @@ impl Builder {
     ///
     /// # Mixed chains
     ///
-    /// A classical root can sign the certificate of an ML-DSA key, and a post-quantum root that of
-    /// a classical one. For roots that do, don't call this: all schemes are offered then. Or name
-    /// those that are wanted ([`signature_schemes`](Self::signature_schemes)): named ones are
-    /// offered whichever kind they are of. Within chains, where the peer's own key is of the roots'
-    /// kind, signatures of either kind are verified in any case.
+    /// A classical root can sign the certificate of an ML-DSA key, and a post-quantum root the
+    /// certificate of a classical key. For such roots, don't call this method: all schemes are
+    /// offered then. Or name the schemes that you want
+    /// ([`signature_schemes`](Self::signature_schemes)): they are offered whatever their kind.
+    /// Within chains, if the peer's own key is of the roots' kind, signatures of both kinds are
+    /// verified in any case.
     ///
-    /// With roots of both kinds everything is offered, and the peer chooses. A chain of the kind
-    /// that it prefers may then end at a root that isn't here.
+    /// With roots of both kinds everything is offered, and the peer chooses. It may choose a chain
+    /// of the kind that it prefers, which may end at a root that isn't here.
     ///
     /// # Roots that are of no use
     ///
-    /// Signatures by some roots' keys are not accepted: the profile excludes them, as
-    /// [`Profile::Cnsa2`] does with ML-DSA-44, or neither the base nor this crate verifies them, as
-    /// P-521 over graviola or ring. Such roots count as if they weren't there, and if there are no
-    /// others, [`build()`](Self::build) fails with [`Error::NoSchemeForRoots`]. A root whose key can't be read
-    /// counts as one of either kind, so that nothing is left out because of it.
+    /// Signatures by some roots' keys are not accepted: because the profile excludes them, as
+    /// [`Profile::Cnsa2`] does with ML-DSA-44, or because neither the base nor this crate verifies
+    /// them, as with P-521 over graviola or ring. Such roots are ignored. If there are no others,
+    /// [`build()`](Self::build) fails with [`Error::NoSchemeForRoots`]. A root whose key can't be
+    /// read counts as a root of both kinds, so that nothing is left out because of it.
     pub fn roots(mut self, roots: &RootCertStore) -> Self {
         self.roots = Some(RootKeys::of(roots));
         self
     }
 
-    /// Leaves out every scheme of the profile that isn't post-quantum: no certificate chain
-    /// with a classical signature in it is accepted, no handshake that is signed with a
-    /// classical key, and no classical key of our own is loaded. A classical scheme that
-    /// [`signature_schemes`](Self::signature_schemes) names is refused.
+    /// Leaves out every scheme of the profile that isn't post-quantum.
     ///
-    /// A client whose server has a classical certificate sees the handshake fail with
-    /// the alert `handshake_failure`, because the server has nothing to sign with that the
-    /// client accepts; if the server sends such a certificate nevertheless, it is told
-    /// `decrypt_error`, which rustls sends where RFC 9846, section 4.4.2.2, has
-    /// `unsupported_certificate`.
+    /// Certificate chains with a classical signature and handshakes signed with a classical key
+    /// are refused, and no classical key of our own is loaded. If
+    /// [`signature_schemes`](Self::signature_schemes) names a classical scheme,
+    /// [`build()`](Self::build) fails.
+    ///
+    /// If a server has a classical certificate, the client's handshake fails with the alert
+    /// `handshake_failure`, because the server has nothing to sign with that the client accepts.
+    /// If the server still sends such a certificate, the client sends it `decrypt_error`: rustls
+    /// uses this alert where RFC 9846, section 4.4.2.2, has `unsupported_certificate`.
     pub fn require_pq_authentication(mut self) -> Self {
         self.pq_authentication = true;
         self
@@ -215,25 +221,25 @@ impl Builder {
     /// schemes, and loads SLH-DSA keys to sign handshakes with.
     ///
     /// **Experimental**: the code points are registered, but the draft behind them
-    /// (draft-reddy-tls-slhdsa) has expired and is nobody's standard, few peers know
-    /// them, and signatures are of 7,856 to 49,856 bytes: a chain that no
-    /// handshake can carry is refused by [`Identity`](crate::identity::Identity). What SLH-DSA is good
-    /// for needs none of this: in certificate chains, such as an ML-DSA leaf
-    /// under an SLH-DSA root, it is accepted anyway, save by [`Profile::Cnsa2`], which refuses
-    /// this too.
+    /// (draft-reddy-tls-slhdsa) has expired and is not a standard, few peers know
+    /// them, and signatures have 7,856 to 49,856 bytes: [`Identity`](crate::identity::Identity)
+    /// refuses a chain that no handshake can carry. The main use of SLH-DSA needs none of this: in
+    /// certificate chains, such as an ML-DSA leaf under an SLH-DSA root, SLH-DSA is accepted anyway,
+    /// except with [`Profile::Cnsa2`], which refuses this method too.
     ///
-    /// Except where the *peer* holds its own chain against what this side advertises, as RFC 9846,
-    /// section 4.4.2.2, would have it and BouncyCastle does: it has no way to know that SLH-DSA is
-    /// accepted in chains, and keeps a chain with such a signature to itself. For those peers clients
-    /// turn this on, and servers for their clients' chains.
+    /// There is one exception: a *peer* that compares its own chain with what this side advertises,
+    /// as RFC 9846, section 4.4.2.2, requires and BouncyCastle does. It can't know that SLH-DSA is
+    /// accepted in chains, and doesn't send a chain with such a signature. For such peers, call this
+    /// on clients, and on servers that verify the chains of clients.
     pub fn experimental_slh_dsa(mut self) -> Self {
         self.slh_dsa_handshakes = true;
         self
     }
 
-    /// The groups that can be chosen over this base with this profile: those of
-    /// [`Group::POST_QUANTUM`] that the base has the classical half for, then its own, without
-    /// those that the profile excludes.
+    /// The groups that can be chosen with this base and this profile.
+    ///
+    /// First come those of [`Group::POST_QUANTUM`], except hybrids whose classical half the base
+    /// lacks, then the base's own. Groups that the profile excludes are left out.
     pub fn available_groups(&self) -> Vec<Group> {
         names(&available(&self.base, self.profile))
     }
@@ -252,9 +258,9 @@ impl Builder {
     /// [`Error::GroupExcluded`], [`Error::CipherSuiteExcluded`], [`Error::SchemeExcluded`] and
     /// [`Error::SlhDsaExcluded`] if the profile excludes it; [`Error::SchemeNotPostQuantum`] if a
     /// classical scheme was named and post-quantum authentication is required; [`Error::NoRoots`]
-    /// if there are no [`roots`](Self::roots), and [`Error::NoSchemeForRoots`] if signatures by none
-    /// of their keys are accepted; [`Error::NoGroups`], [`Error::NoCipherSuites`] and [`Error::NoSignatureSchemes`]
-    /// if nothing is left.
+    /// if there are no [`roots`](Self::roots), and [`Error::NoSchemeForRoots`] if signatures by their
+    /// keys are not accepted; [`Error::NoGroups`], [`Error::NoCipherSuites`] and
+    /// [`Error::NoSignatureSchemes`] if nothing is left.
     pub fn build(self) -> Result<CryptoProvider, Error> {
         let kx_groups = choose_groups(&self.base, self.profile, self.groups.as_deref())?;
         let schemes = self.accepted_schemes()?;
@@ -311,7 +317,7 @@ impl Builder {
         }
     }
 
-    /// What may come from the peer, or `None` for everything.
+    /// The schemes that are accepted from the peer, or `None` for all.
     fn accepted_schemes(&self) -> Result<Option<Vec<SignatureScheme>>, Error> {
         let profile = self.profile;
         if self.slh_dsa_handshakes && profile.schemes().is_some() {
@@ -337,7 +343,8 @@ impl Builder {
         Ok(Some(named.clone()))
     }
 
-    /// Of the schemes that aren't named, where chains are verified by the algorithms `accepted`.
+    /// The kinds of schemes to offer if chains are verified by the algorithms `accepted`. Schemes
+    /// that were named are offered whatever their kind.
     fn offered_kinds(&self, accepted: &[Algorithm]) -> Result<Kinds, Error> {
         let Some(roots) = &self.roots else {
             return Ok(Kinds::ALL);
@@ -349,8 +356,8 @@ impl Builder {
         })
     }
 
-    /// What keys of our own may sign with, and the peer's unless schemes are named; `None` is
-    /// everything.
+    /// The schemes that our own keys may sign with, and the peer's keys too unless schemes were
+    /// named; `None` means all.
     fn schemes_to_sign_with(&self) -> Option<Vec<SignatureScheme>> {
         match (self.profile.schemes(), self.pq_authentication) {
             (Some(schemes), _) => Some(schemes.to_vec()),
@@ -436,8 +443,8 @@ fn choose_cipher_suites(
 
 type KxGroups = Vec<&'static dyn SupportedKxGroup>;
 
-/// Ours and then the base's, without those of the base that ours replace, and without those
-/// that the profile excludes.
+/// Our groups, then those of the base that ours don't replace, without those that the profile
+/// excludes.
 fn available(base: &CryptoProvider, profile: Profile) -> KxGroups {
     let mut groups: KxGroups = Group::POST_QUANTUM
         .iter()

@@ -3,7 +3,7 @@ use rustls::{CipherSuite, SignatureScheme};
 use crate::algorithms::{Group, KeyAlgorithm};
 use crate::policy::Profile;
 
-/// Why a provider can't be had.
+/// Why a provider can't be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -46,14 +46,14 @@ pub enum Error {
     GroupUnavailable {
         /// The group that was asked for.
         group: Group,
-        /// The classical group that it is a hybrid with and that the base lacks;
-        /// `None` where neither the base nor this crate knows the group.
+        /// The classical half of this hybrid, which the base lacks;
+        /// `None` if neither the base nor this crate knows the group.
         needs: Option<Group>,
         /// The groups that can be asked for.
         available: Vec<Group>,
     },
 
-    /// Nobody can verify a signature scheme that was asked for.
+    /// Neither the base nor this crate has a signature scheme that was asked for.
     #[error(
         "the signature scheme {scheme:?} is not available: neither the base provider nor \
          rustls-pq has it; available are {available:?}"
@@ -65,7 +65,7 @@ pub enum Error {
         available: Vec<SignatureScheme>,
     },
 
-    /// A signature scheme of SLH-DSA was asked for, and SLH-DSA for handshakes was not.
+    /// A signature scheme of SLH-DSA was asked for, but not SLH-DSA for handshakes.
     #[error(
         "the signature scheme {scheme:?} is one of SLH-DSA, which is experimental in TLS handshakes: \
          call `Builder::experimental_slh_dsa` to accept it there, or leave it out, since in \
@@ -118,7 +118,7 @@ pub enum Error {
 
     /// The profile excludes a signature scheme that was asked for.
     #[error(
-        "the profile {profile} excludes the signature scheme {scheme:?}; name none but {allowed:?}, \
+        "the profile {profile} excludes the signature scheme {scheme:?}; name only {allowed:?}, \
          or take another profile"
     )]
     SchemeExcluded {
@@ -140,8 +140,8 @@ pub enum Error {
         profile: Profile,
     },
 
-    /// A signature scheme was asked for that isn't post-quantum, together with post-quantum
-    /// authentication.
+    /// A classical signature scheme was asked for, although post-quantum authentication is
+    /// required.
     #[error(
         "the signature scheme {scheme:?} is classical, and post-quantum authentication is required; \
          name post-quantum schemes only, such as ML_DSA_65, or leave out \
@@ -152,15 +152,15 @@ pub enum Error {
         scheme: SignatureScheme,
     },
 
-    /// There are no roots, so that no chain can end at one.
-    #[error("there are no root certificates to go by; add those that the peer's chain may end at")]
+    /// There are no roots, so no chain can end at one.
+    #[error("there are no root certificates; add those that the peer's chain may end at")]
     NoRoots,
 
-    /// No chain under the roots would be accepted, because no signature by one of their keys is.
+    /// No chain under the roots would be accepted, because signatures by their keys are not.
     #[error(
         "the roots have keys for {}, and signatures by such keys are not accepted; add a root with \
-         another key, or accept more, by another profile or base, without \
-         `Builder::require_pq_authentication`, or by more in `Builder::signature_schemes`",
+         another kind of key, or accept more: take another profile or base, leave out \
+         `Builder::require_pq_authentication`, or add schemes to `Builder::signature_schemes`",
         list(.roots)
     )]
     NoSchemeForRoots {

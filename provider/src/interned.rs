@@ -4,14 +4,14 @@ use std::sync::{Mutex, PoisonError};
 /// Values that live as long as the process, each made once.
 ///
 /// rustls holds the parts of a `CryptoProvider` by `&'static` reference, and ours
-/// depend on the base, which is known only at run time. So each is leaked, once
-/// for every distinct base: building the same provider again finds what the first
-/// build made, and what is leaked is bounded by the number of different bases (and
-/// choices of algorithms) of the process, a few hundred bytes each.
+/// depend on the base, which is known only at run time. So each part is leaked once
+/// for every distinct base. Building the same provider again finds what the first
+/// build made. What is leaked is bounded by the number of different bases (and
+/// choices of algorithms) in the process, a few hundred bytes each.
 ///
-/// A caller whose bases are all different, such as one that leaks a new key provider
-/// for every connection, makes this grow with them, and each build look through
-/// all: providers are for building once. Nothing here grows with identities, sessions
+/// If a caller's bases are all different, for example because it leaks a new key
+/// provider for every connection, this list grows with them, and each build searches
+/// all of it: build providers once. Nothing here grows with identities, sessions
 /// or roots.
 pub(crate) struct Interned<K, V: ?Sized + 'static> {
     // A list: there are as many entries as there are different bases.
@@ -27,7 +27,7 @@ impl<K: PartialEq, V: ?Sized> Interned<K, V> {
 
     /// The value made for `key`, now or by an earlier call.
     pub(crate) fn find_or_insert(&self, key: K, make: impl FnOnce() -> Box<V>) -> &'static V {
-        // A list is whole whenever the lock is free, also after a panic in `make`.
+        // The list is consistent whenever the lock is free, even after a panic in `make`.
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, value)) = entries.iter().find(|(known, _)| *known == key) {
             return value;
@@ -42,9 +42,9 @@ impl<K: PartialEq, V: ?Sized> Interned<K, V> {
 /// A reference that equals another one if both are the same pointer: address, and
 /// vtable or length.
 ///
-/// Two such references can't be told apart by any use of them, also where the type
-/// has no size or the linker has merged vtables. The reverse may fail (a vtable can
-/// exist twice), which costs an entry and nothing else.
+/// Two such references behave the same in every use, even if the type has no size or
+/// the linker has merged vtables. Two references to the same value may still compare as
+/// different (a vtable can exist twice), which costs an entry and nothing else.
 pub(crate) struct Same<T: ?Sized + 'static>(pub(crate) &'static T);
 
 impl<T: ?Sized> PartialEq for Same<T> {

@@ -1,9 +1,9 @@
 //! Post-quantum TLS 1.3 for rustls.
 //!
-//! [`provider()`] is a rustls [`CryptoProvider`] with X25519MLKEM768 key exchange
-//! and its siblings, and ML-DSA and SLH-DSA certificates, beside everything classical. ML-KEM,
-//! ML-DSA and SLH-DSA are those of [`pq_core`]; classical algorithms come from a *base*
-//! provider: graviola unless another one is chosen.
+//! [`provider()`] returns a rustls [`CryptoProvider`] with X25519MLKEM768 and related key exchange
+//! groups, ML-DSA and SLH-DSA certificates, and everything classical. ML-KEM, ML-DSA and SLH-DSA
+//! come from [`pq_core`]. The classical algorithms come from a *base* provider: graviola, unless
+//! you choose another one.
 //!
 //! # In Cargo.toml
 //!
@@ -13,9 +13,9 @@
 //! rustls-pq = "0.1"
 //! ```
 //!
-//! Without `default-features = false` rustls brings AWS-LC, which takes a C compiler and cmake to
-//! build. So do tokio-rustls, hyper-rustls and others. If it is built all the same, `cargo tree -i
-//! aws-lc-sys` says which crate brings it.
+//! Without `default-features = false` rustls depends on AWS-LC, which needs a C compiler and cmake
+//! to build. The same is true of tokio-rustls, hyper-rustls and others. If AWS-LC is still built,
+//! `cargo tree -i aws-lc-sys` shows which crate depends on it.
 //!
 //! # A server
 //!
@@ -48,9 +48,9 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An [`Identity`](identity::Identity) says at once if the key isn't the certificate's, or if
-//! the chain is larger than a handshake can carry. rustls's own `with_single_cert` takes chains
-//! of any size, and with one that is too large every handshake fails.
+//! [`Identity::new`](identity::Identity::new) returns an error if the key doesn't belong to the
+//! certificate, or if the chain is larger than a handshake can carry. rustls's own
+//! `with_single_cert` takes chains of any size; if one is too large, every handshake fails.
 //!
 //! # A client
 //!
@@ -78,23 +78,24 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Builder::roots`] has the client ask for signatures that chains under its roots are made of. One
-//! with plain [`provider()`] asks for ML-DSA, too. If it trusts classical roots alone, as the public
-//! ones are today, it fails at servers that have two certificates and prefer ML-DSA: it gets the one
-//! that it can't use.
+//! [`Builder::roots`] makes the client ask only for the kinds of signatures that chains under its
+//! roots have. A client with plain [`provider()`] also asks for ML-DSA. If it trusts only classical
+//! roots, such as today's public ones, it fails at servers that have two certificates and prefer
+//! ML-DSA: they send it the one that it can't use.
 //!
 //! # In production
 //!
-//! * [`Profile`] states a policy in one word, such as that no handshake may do without a
-//!   post-quantum key exchange, and tells what happens with which kind of peer.
-//! * [`identity`] serves several certificates from one port, each client the first one that it can
-//!   verify, or one whose root it says it trusts, and replaces them while the server runs. That a
-//!   client lists ML-DSA doesn't say that it trusts an ML-DSA root: add the chain that everybody
-//!   trusts first.
-//! * [`classical`] makes classical keys and certificates, for those whom post-quantum ones don't reach yet.
-//! * [`Tickets`] resumes sessions, with client certificates too.
-//! * [`Negotiated`] says what protects a connection, and [`Refusal`] why there is none; on a
-//!   server, [`ServerHandshake`] has both.
+//! * [`Profile`] sets a policy in one word, for example that every handshake must have a
+//!   post-quantum key exchange. Its documentation shows what happens with each kind of peer.
+//! * [`identity`] serves several certificates from one port, and replaces them while the server
+//!   runs. Each client gets the first one that it can verify, or one whose root it says it trusts.
+//!   A client that lists ML-DSA doesn't necessarily trust an ML-DSA root: add the chain that
+//!   everybody trusts first.
+//! * [`classical`] makes classical keys and certificates, for peers that don't support post-quantum
+//!   ones yet.
+//! * [`Tickets`] resumes sessions, also those with client certificates.
+//! * [`Negotiated`] says what protects a connection, and [`Refusal`] why a handshake failed; on a
+//!   server, [`ServerHandshake`] gives both.
 //!
 //! # Algorithms
 //!
@@ -111,44 +112,46 @@
 //! | signature scheme | code point | |
 //! |---|---|---|
 //! | ML-DSA-44, ML-DSA-65, ML-DSA-87 | 0x0904, 0x0905, 0x0906 | chains and CertificateVerify, signing and verifying |
-//! | SLH-DSA, all twelve sets | 0x0911 to 0x091C | chains; CertificateVerify is [experimental](Builder::experimental_slh_dsa) |
-//! | the base's own | | as ML-DSA |
+//! | SLH-DSA, all twelve parameter sets | 0x0911 to 0x091C | chains; CertificateVerify is [experimental](Builder::experimental_slh_dsa) |
+//! | the base's own | | same as ML-DSA |
 //!
-//! Both in TLS 1.3 only. [`Builder`] chooses among them, and takes any other
-//! provider as the base.
+//! The post-quantum groups and schemes are for TLS 1.3 only. [`Builder`] selects among all of these,
+//! and accepts any other provider as the base.
 //!
-//! SLH-DSA is accepted in chains and not advertised: the code points are for handshakes as well. A
-//! peer that holds its chain against what this side advertises, such as BouncyCastle, doesn't
-//! show one with a signature of SLH-DSA then. Clients of such servers, and servers for the
-//! certificates of such clients, need [`Builder::experimental_slh_dsa`], which advertises it.
+//! SLH-DSA is accepted in chains but not advertised, because its code points are for handshakes as
+//! well. Some peers, such as BouncyCastle, compare their own chain with what this side advertises.
+//! They don't send a chain with an SLH-DSA signature then. Clients of such servers, and servers that
+//! verify the certificates of such clients, need [`Builder::experimental_slh_dsa`], which advertises
+//! it.
 //!
 //! # Size of the ClientHello
 //!
-//! With a post-quantum share it has some 1,460 bytes, which is two packets. [`SmallHello`]
-//! keeps it in one, for one round trip more where the server asks for the share.
+//! With a post-quantum share the ClientHello has about 1,460 bytes, which take two packets.
+//! [`SmallHello`] keeps it in one, at the cost of one more round trip if the server asks for the
+//! share.
 //!
 //! # What is not checked by default
 //!
-//! Chains are verified by webpki, as everywhere in rustls. It knows names and name
-//! constraints of two kinds: DNS names and addresses. Below a CA whose certificate constrains e-mail
-//! addresses or URIs, it refuses each certificate that has a name of that kind, permitted or not, and all
-//! below constraints of directory names. A [`ChainValidator`](pq_x509::ChainValidator) holds these to what
-//! is permitted, and validates for SPIFFE IDs, URIs and e-mail addresses. Two things that webpki leaves to
-//! the application:
+//! Chains are verified by webpki, as everywhere in rustls. It supports two kinds of names and name
+//! constraints: DNS names and IP addresses. Below a CA whose certificate constrains e-mail addresses
+//! or URIs, it refuses each certificate that has a name of that kind, permitted or not. Below a CA
+//! with constraints of directory names, it refuses every certificate. A
+//! [`ChainValidator`](pq_x509::ChainValidator) enforces these constraints, and validates for SPIFFE
+//! IDs, URIs and e-mail addresses. webpki leaves two things to the application:
 //!
-//! * *Key usage.* webpki passes over the KeyUsage extension in chains: an ML-DSA
-//!   certificate for keyEncipherment only, which RFC 9881 forbids, is accepted, and so is
-//!   an intermediate that may not sign certificates. Wrap the verifier, on either
-//!   side, in [`verify::EnforceKeyUsage`], as the example programs do; its documentation shows how.
-//! * *Revocation.* Nothing is looked up. Give revocation lists to either verifier of rustls, which
-//!   verifies them by the provider's algorithms, ML-DSA and SLH-DSA among them. Every
-//!   certificate below a root must then be covered by a list of its issuer, unless the verifier's
-//!   builder is told otherwise; a list that has expired is used all the same, unless it is told
-//!   not to. [`CertificateRevocationList`](pq_x509::CertificateRevocationList) reads and
-//!   [`Issuer::issue_revocation_list`](pq_x509::Issuer::issue_revocation_list) makes lists. Some
-//!   that it reads, rustls's verifiers refuse: those of version 1, and those with dates before
-//!   1970. They refuse certificates with such dates, too, and those of CAs with a path length above
-//!   255. A [`ChainValidator`](pq_x509::ChainValidator) takes all of these.
+//! * *Key usage.* webpki ignores the KeyUsage extension in chains. It accepts an ML-DSA certificate
+//!   for keyEncipherment only, which RFC 9881 forbids, and an intermediate that may not sign
+//!   certificates. Wrap the verifier, on either side, in [`verify::EnforceKeyUsage`], as the example
+//!   programs do; its documentation shows how.
+//! * *Revocation.* Nothing is looked up. Give revocation lists to either verifier of rustls: it
+//!   verifies them with the provider's algorithms, including ML-DSA and SLH-DSA. Every certificate
+//!   below a root must then be covered by a list of its issuer, unless you tell the verifier's
+//!   builder otherwise. An expired list is still used, unless you tell the builder not to.
+//!   [`CertificateRevocationList`](pq_x509::CertificateRevocationList) reads lists, and
+//!   [`Issuer::issue_revocation_list`](pq_x509::Issuer::issue_revocation_list) makes them. rustls's
+//!   verifiers refuse some lists that it reads: those of version 1, and those with dates before
+//!   1970. They also refuse certificates with such dates, and CA certificates with a path length
+//!   above 255. A [`ChainValidator`](pq_x509::ChainValidator) accepts all of these.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -212,87 +215,85 @@
 //!
 //! # With other crates
 //!
-//! Whatever takes a configuration of rustls 0.23 takes one over these providers: tokio-rustls, axum,
-//! axum-server, tonic, reqwest, hyper-rustls, quinn. The README has a table of the functions and
-//! features for it. Frameworks that make the configuration themselves take the provider that
-//! [`CryptoProvider::install_default`] has installed. On a server, [`ServerHandshake`] takes the
-//! `LazyConfigAcceptor` of tokio-rustls: the example `tls-server` shows how.
+//! Everything that takes a rustls 0.23 configuration takes one made with these providers:
+//! tokio-rustls, axum, axum-server, tonic, reqwest, hyper-rustls, quinn. The README has a table of
+//! the functions and features for each. Frameworks that make the configuration themselves use the
+//! provider that [`CryptoProvider::install_default`] has installed. On a server, [`ServerHandshake`]
+//! works with the `LazyConfigAcceptor` of tokio-rustls: the example `tls-server` shows how.
 //!
-//! Some frameworks keep rustls's connection to themselves, such as reqwest and quinn, so that there
-//! is nothing to read [`Negotiated`] from. What they negotiate is within what the provider has:
-//! with [`Profile::RequirePq`] and [`Builder::require_pq_authentication`] it is post-quantum or
-//! nothing. The certificates that quinn's `Connection::peer_identity` gives tell
-//! [`Authentication::of`] how the peer proved who it is.
+//! Some frameworks, such as reqwest and quinn, don't give access to rustls's connection, which
+//! [`Negotiated`] reads. They can negotiate only what the provider has: with [`Profile::RequirePq`]
+//! and [`Builder::require_pq_authentication`] every connection is post-quantum. To see how the peer
+//! proved who it is, give the certificates from quinn's `Connection::peer_identity` to
+//! [`Authentication::of`].
 //!
 //! # Where it runs
 //!
-//! The crate compiles for every target that rustls and `std` have, with its default features.
-//! What differs is where classical algorithms come from.
+//! With its default features, the crate compiles for every target that rustls and `std` support.
+//! Only the source of the classical algorithms differs:
 //!
 //! | | |
 //! |---|---|
 //! | x86-64 with AES, AVX2, ADX and BMI2; AArch64 with AES and SHA-2 | every base |
-//! | other CPUs and architectures | `ring` or `aws-lc-rs`: [`provider()`] takes them where graviola can't run, and without them returns an error that says what is missing |
-//! | `wasm32-unknown-unknown` in JavaScript | `ring`; clients, since [`Tickets`] need a clock that this target hasn't |
+//! | other CPUs and architectures | `ring` or `aws-lc-rs`: [`provider()`] uses them where graviola can't run, and without them returns an error that says what is missing |
+//! | `wasm32-unknown-unknown` in JavaScript | `ring`; clients, since [`Tickets`] need a clock, which this target lacks |
 //!
-//! There is no `no_std` form. Of the bases only ring could do without: graviola's glue
-//! turns rustls's feature `std` on, and rustls itself gives its own `no_std` mode up in
-//! 0.24. ([`pq_core`], where the cryptography is, is `no_std` and runs on bare metal.)
+//! There is no `no_std` version. Of the bases, only ring could work without `std`: graviola's glue
+//! enables rustls's feature `std`, and rustls itself drops its own `no_std` mode in 0.24.
+//! ([`pq_core`], which contains the post-quantum algorithms, is `no_std` and runs on bare metal.)
 //!
 //! # QUIC
 //!
-//! Providers over any base serve QUIC, with quinn for one: give it the
-//! [`ServerConfig`](rustls::ServerConfig) and the
-//! [`ClientConfig`](rustls::ClientConfig) made with them. Over graviola this takes the
-//! feature `quic`. quinn builds ring or AWS-LC, whichever base is used here: its own
-//! tokens are made with them.
+//! Providers over any base work with QUIC, for example with quinn: give it the
+//! [`ServerConfig`](rustls::ServerConfig) and the [`ClientConfig`](rustls::ClientConfig) made with
+//! them. Over graviola this needs the feature `quic`. quinn always builds ring or AWS-LC as well,
+//! whichever base you use, because it makes its own tokens with them.
 //!
-//! QUIC's first packets are protected with AES-128-GCM, by keys that everybody knows, whatever is
-//! negotiated for the rest (RFC 9001, section 5.2). quinn looks for that suite in the provider,
-//! where [`Profile::Cnsa2`] and [`Builder::cipher_suites`] may leave none: then give
-//! `with_initial` of quinn's configurations that of another provider.
+//! QUIC protects its first packets with AES-128-GCM, with keys that everybody knows, whatever is
+//! negotiated for the rest (RFC 9001, section 5.2). quinn looks for that suite in the provider, but
+//! [`Profile::Cnsa2`] and [`Builder::cipher_suites`] may leave it out: then give the suite of another
+//! provider to `with_initial` of quinn's configurations.
 //!
 //! # FIPS
 //!
 //! ML-KEM, ML-DSA and SLH-DSA implement FIPS 203 to FIPS 205 but are not part of a validated
-//! module, so [`CryptoProvider::fips()`] of what this crate makes is `false`, also over
-//! a base for which it is `true`.
+//! module. So [`CryptoProvider::fips()`] is `false` for every provider that this crate makes, even
+//! over a base for which it is `true`.
 //!
 //! # Features
 //!
 //! * `graviola` (default): the base graviola, pure Rust and inline assembly. It needs
 //!   a CPU with AES, AVX2, ADX and BMI2, or NEON with AES and SHA-2; [`provider()`] checks.
 //!   Its rustls glue enables rustls's `tls12` feature.
-//! * `aws-lc-rs`, `ring`: these bases; a C compiler builds them. With several bases
-//!   enabled, [`provider()`] takes the first of graviola, AWS-LC and ring that the
-//!   CPU can run.
-//! * `tls12`: TLS 1.2 (classical, as ever) with AWS-LC and ring.
+//! * `aws-lc-rs`, `ring`: these bases, which need a C compiler to build. If several bases are
+//!   enabled, [`provider()`] takes the first of graviola, AWS-LC and ring that the CPU can run.
+//! * `tls12`: TLS 1.2, which is always classical, with AWS-LC and ring.
 //! * `quic`: QUIC with graviola, whose own cipher suites are for TCP only. Adds
 //!   RustCrypto's `aes` and `chacha20`, which protect packet headers.
 //! * `composite`: the module of that name, which has keys and signatures of Composite ML-DSA for
-//!   certificates and documents, by draft-ietf-lamps-pq-composite-sigs-19. Not for TLS. It turns
-//!   `graviola` on.
+//!   certificates and documents, by draft-ietf-lamps-pq-composite-sigs-19. Not for TLS. It enables
+//!   `graviola`.
 //!
 //! # Errors
 //!
-//! [`Refusal`] turns the error of a handshake, or an I/O error around it, into its cause, with
-//! what both sides offered, and a remedy. [`Profile`] has tables of what happens with which peer.
+//! [`Refusal`] turns a handshake error, or an I/O error around one, into its cause, with what both
+//! sides offered and a remedy. [`Profile`] has tables of what happens with each kind of peer.
 //!
-//! A key share that fails any check is
-//! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare) and the
-//! alert `illegal_parameter`. Running out of randomness is
-//! [`rustls::Error::FailedToGetRandomBytes`]. An ML-DSA private key that can't be
-//! loaded is [`rustls::Error::Other`] around a [`pq_x509::KeyError`]. A chain that is too
-//! large, or that isn't the key's, is an [`identity::IdentityError`].
+//! If a key share fails a check, the error is
+//! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare) and the alert
+//! `illegal_parameter`. If there is no randomness, the error is
+//! [`rustls::Error::FailedToGetRandomBytes`]. An ML-DSA private key that can't be loaded gives
+//! [`rustls::Error::Other`] around a [`pq_x509::KeyError`]. A chain that is too large, or doesn't
+//! belong to the key, gives an [`identity::IdentityError`].
 //!
 //! # Events
 //!
-//! The crate reports through [`tracing`](https://docs.rs/tracing): `warn` for what the
-//! operator should see to (a new certificate refused, one from a file expired, a key that others
-//! can read, a file that is waited for, no new ticket key, an OCSP response refused, expired, or saying
-//! that the certificate was revoked), `info` for certificates and OCSP responses replaced, for
-//! clients that no certificate suits and for servers refused by their OCSP response, `debug` for choices in
-//! each handshake. No event has a secret in it.
+//! The crate reports through [`tracing`](https://docs.rs/tracing): `warn` for what the operator
+//! should act on (a new certificate refused, one from a file expired, a key that others can read, a
+//! file that the watching thread waits for, no new ticket key, an OCSP response refused, expired, or
+//! saying that the certificate was revoked), `info` for certificates and OCSP responses replaced, for
+//! clients that no certificate suits and for servers refused because of their OCSP response, `debug`
+//! for choices in each handshake. No event contains a secret.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -325,8 +326,8 @@ pub use outcome::{Negotiated, Refusal, ServerHandshake};
 pub use policy::{Profile, UnknownProfile};
 pub use sessions::{TicketOptions, Tickets};
 
-/// Keys, certificates and their algorithms, which are part of this crate's interface:
-/// [`KeyAlgorithm`], [`identity::IdentityError`].
+/// Keys, certificates and their algorithms, which are part of this crate's interface, for example in
+/// [`KeyAlgorithm`] and [`identity::IdentityError`].
 pub use pq_x509;
 pub use pq_x509::x509_cert::spki::ObjectIdentifier;
 
@@ -337,14 +338,14 @@ use rustls::crypto::CryptoProvider;
 ///
 /// # Errors
 ///
-/// [`Error::UnsupportedCpu`] where graviola is the only base compiled in and the CPU
-/// lacks what it needs, [`Error::UnsupportedArchitecture`] where the architecture
-/// isn't one of graviola's, [`Error::NoBase`] where no base is compiled in.
+/// [`Error::UnsupportedCpu`] if graviola is the only base compiled in and the CPU
+/// lacks what it needs, [`Error::UnsupportedArchitecture`] if the architecture
+/// isn't one of graviola's, [`Error::NoBase`] if no base is compiled in.
 pub fn provider() -> Result<CryptoProvider, Error> {
     Builder::with_default_base()?.build()
 }
 
-/// The README's programs, which compile with the documentation's.
+/// The README's programs, which are compiled as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

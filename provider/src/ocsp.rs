@@ -1,12 +1,11 @@
-//! What certificates ask of OCSP responses in handshakes.
+//! Which certificates require an OCSP response in handshakes.
 
 use pq_x509::Certificate;
 use pq_x509::x509_cert::der::Decode;
 use pq_x509::x509_cert::spki::ObjectIdentifier;
 
-/// Whether a certificate may be shown only along with an OCSP response: it has the TLS feature
-/// `status_request` (RFC 7633), which people call must-staple. A malformed list of features is taken
-/// for one that has it.
+/// Whether a certificate may be sent only together with an OCSP response ("must-staple"): it has the
+/// TLS feature `status_request` (RFC 7633). A malformed list of features counts as if it had it.
 pub(crate) fn must_staple(certificate: &Certificate) -> bool {
     let extensions = certificate.parsed().tbs_certificate().extensions();
     let mut extensions = extensions.into_iter().flatten();
@@ -20,5 +19,5 @@ pub(crate) fn must_staple(certificate: &Certificate) -> bool {
 /// id-pe-tlsfeature.
 const TLS_FEATURE: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.1.24");
 
-/// The extension of TLS by its number.
+/// The number of the TLS extension.
 const STATUS_REQUEST: u16 = 5;

@@ -1,5 +1,5 @@
-//! What things take of memory that a server has many of, as the documentation states it. A binary
-//! of its own, since what counts allocations takes the allocator's place.
+//! The memory of items that a server has many of agrees with the documentation. This is a separate
+//! binary, since counting allocations replaces the allocator.
 
 extern crate alloc;
 
@@ -64,8 +64,8 @@ fn sessions() {
     assert_is_about(bytes / MANY - SESSION.len(), 200);
 }
 
-/// One of many is replaced, added or removed in a copy that shares the others: a copy of all names
-/// would take megabytes.
+/// Replacing, adding or removing one of many makes a copy of the set that shares the others: a copy of
+/// all names would take megabytes.
 #[test]
 fn changes() {
     let tenants = Tenants::new();
@@ -83,7 +83,7 @@ fn changes() {
     }
 }
 
-/// To choose among many takes no more memory than among ten.
+/// Choosing among many takes no more memory than among ten.
 #[test]
 fn choices() {
     let tenants = Tenants::new();
@@ -108,7 +108,7 @@ fn choices() {
     assert_eq!(few, many);
 }
 
-/// What rustls asks for in each handshake is there already, with an OCSP response or without.
+/// What rustls requests in each handshake is prepared, with an OCSP response or without.
 #[test]
 fn what_is_shown() {
     let tenants = Tenants::new();
@@ -129,7 +129,7 @@ fn what_is_shown() {
     assert_eq!(allocations(), 0);
 }
 
-/// How many bytes more there are after it has run.
+/// How many more bytes are allocated after `run`.
 fn kept(run: impl FnOnce()) -> usize {
     measure(run).bytes_current.try_into().unwrap()
 }

@@ -11,24 +11,22 @@ use super::{Algorithms, KeyAlgorithm, Signature};
 pub struct Authentication {
     /// The algorithm of the key in its own certificate.
     pub key: KeyAlgorithm,
-    /// The scheme of the signature in the handshake. That of the peer is known where the key
-    /// leaves no choice; rustls doesn't tell. It does leave one if it is an RSA key, and in
-    /// TLS 1.2.
+    /// The scheme of the signature in the handshake. rustls doesn't report the peer's scheme: for the
+    /// peer it is known only in TLS 1.3, and only if its key allows just one. RSA keys allow several.
     pub scheme: Option<SignatureScheme>,
-    /// Whether the key and the signature of every certificate that was shown are
-    /// post-quantum. The signature of a CA that looks self-signed doesn't count, because such a
-    /// certificate is trusted as it is: its issuer is its subject, and the signature is one
-    /// that its own key can make. That of a post-quantum key under a classical signature counts.
+    /// Whether the leaf's key and the signatures of all certificates that were sent are
+    /// post-quantum. The signature of a CA certificate that looks self-signed doesn't count, because
+    /// such a certificate is trusted as it is: its issuer is its subject, and its own key can make
+    /// signatures of this algorithm. A classical signature on a post-quantum CA key counts.
     ///
-    /// This takes all certificates into account because rustls doesn't say which of
-    /// them led to a root: a peer that shows a classical cross-certificate
-    /// beside its post-quantum chain counts as not post-quantum.
+    /// All certificates count because rustls doesn't say which of them led to a root: a peer that
+    /// sends a classical cross-certificate beside its post-quantum chain counts as not post-quantum.
     pub is_post_quantum: bool,
 }
 
 impl Authentication {
-    /// By this chain, leaf first, in TLS 1.3. `None` if it is empty or a certificate can't be
-    /// read.
+    /// Authentication with this chain, leaf first, in TLS 1.3. `None` if the chain is empty or a
+    /// certificate can't be read.
     pub fn of(chain: &[CertificateDer<'_>]) -> Option<Self> {
         let algorithms = chain
             .iter()
@@ -38,7 +36,7 @@ impl Authentication {
         Self::by(&algorithms)
     }
 
-    /// By a chain of certificates with these algorithms.
+    /// Authentication with a chain of certificates that have these algorithms.
     pub(crate) fn by(algorithms: &[Algorithms]) -> Option<Self> {
         let key = algorithms.first()?.key;
         Some(Self {
@@ -55,7 +53,7 @@ impl fmt::Display for Authentication {
         let Self { key, scheme, .. } = self;
         let by = match scheme {
             Some(scheme) if key.only_scheme().is_none() => format!(" by {scheme:?}"),
-            // The key says as much, or nobody does.
+            // The key implies the scheme, or the scheme is unknown.
             _ => String::new(),
         };
         match (key.is_post_quantum(), self.is_post_quantum) {

@@ -5,7 +5,7 @@ use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier};
 
 use super::{KeyAlgorithm, Signature, oid};
 
-/// The name of an algorithm, of keys or of signatures, by what is in its AlgorithmIdentifier.
+/// The name of an algorithm of keys or signatures, from the contents of its AlgorithmIdentifier.
 pub(crate) fn name_of(identifier: &[u8]) -> String {
     match identifier_in(identifier) {
         Ok(algorithm) if algorithm.oid == oid::EC_PUBLIC_KEY => {
@@ -31,8 +31,8 @@ pub(crate) fn identifier_in(contents: &[u8]) -> der::Result<AlgorithmIdentifierR
 pub(crate) struct Algorithms {
     pub(crate) key: KeyAlgorithm,
     signature: Signature,
-    /// Whether issuer and subject are the same and the key in the certificate is one that
-    /// makes such signatures. Whether it did make this one, nobody has verified.
+    /// Whether issuer and subject are the same and the certificate's key is of an algorithm that
+    /// makes such signatures. The signature itself is not verified.
     looks_self_signed: bool,
 }
 
@@ -54,25 +54,25 @@ impl Algorithms {
                 && match (spki.algorithm.oid, signature) {
                     (oid::EC_PUBLIC_KEY, Signature::Ecdsa(_))
                     | (oid::RSA, Signature::RsaPkcs1(_) | Signature::RsaPss(_)) => true,
-                    // All others have one identifier for both.
+                    // All others have one identifier for keys and signatures.
                     (key, _) => key == algorithm.oid,
                 },
         }
     }
 
-    /// The signatures that trust in a chain, leaf first, may rest on: all but those of CAs
+    /// The signatures that trust in a chain, leaf first, may rest on: all except those of CAs
     /// that look self-signed, which are trusted as they are or not at all.
     ///
-    /// Self-issued isn't enough (RFC 5280, section 3.2): a CA that changes its key signs the
-    /// new one with the old one, under one name, and verifiers rely on that. Whether a
-    /// certificate that looks self-signed is such a link, nothing here tells, and yet it hides
-    /// no classical signature where it matters. If the signatures that count are all
-    /// post-quantum, then so are all on the path that was verified:
+    /// A certificate that is only self-issued still counts (RFC 5280, section 3.2): a CA that
+    /// changes its key signs the new one with the old one, under one name, and verifiers rely on
+    /// that signature. A certificate that looks self-signed could be such a link too, and this
+    /// function can't tell. But it hides no classical signature where it matters. If the signatures
+    /// that count are all post-quantum, then so are all on the path that was verified:
     ///
-    /// * The leaf's always counts.
-    /// * What verifies a post-quantum signature is a post-quantum key. If that is a further
-    ///   certificate's, then the signature of that certificate counts, or looks as if that
-    ///   key had made it. It is post-quantum either way, and so on up to the root's key.
+    /// * The leaf's signature always counts.
+    /// * A post-quantum signature is verified with a post-quantum key. If this key is in another
+    ///   certificate, the signature of that certificate either counts, or looks as if its own key
+    ///   had made it. It is post-quantum in both cases, and so on up to the root's key.
     pub(crate) fn relied_on(chain: &[Self]) -> impl Iterator<Item = Signature> {
         chain
             .iter()

@@ -5,9 +5,8 @@ use crate::tls::NamedGroup;
 
 /// A TLS key exchange group, by its code point.
 ///
-/// It converts from and to rustls's [`NamedGroup`], and adds what that lacks: names
-/// for every group of this crate, and parsing, so that it serves as the type of a
-/// command line option.
+/// It converts from and to rustls's [`NamedGroup`]. Unlike `NamedGroup` it has a name for every
+/// group of this crate and can be parsed, so it can be the type of a command line option.
 ///
 /// ```
 /// use rustls_pq::Group;
@@ -55,7 +54,7 @@ impl Group {
         Self::MLKEM1024,
     ];
 
-    /// The number that stands for the group in TLS.
+    /// The number of the group in TLS.
     pub const fn code_point(self) -> u16 {
         self.0
     }
@@ -79,8 +78,8 @@ impl From<NamedGroup> for Group {
 }
 
 impl From<Group> for NamedGroup {
-    // Through the number and not by name: a later rustls may name a code point
-    // that is `Unknown` to this one.
+    // By the number, not by name: a code point that is `Unknown` to this rustls may have a name in a
+    // later one.
     fn from(group: Group) -> Self {
         Self::from(group.0)
     }
@@ -89,8 +88,8 @@ impl From<Group> for NamedGroup {
 impl FromStr for Group {
     type Err = UnknownGroup;
 
-    /// Finds a group by its name in the IANA registry, in any case; the NIST
-    /// curves also as `P-256`, `P-384` and `P-521`.
+    /// Finds a group by its name in the IANA registry, in upper or lower case. `P-256`, `P-384` and
+    /// `P-521` name the NIST curves too.
     fn from_str(name: &str) -> Result<Self, UnknownGroup> {
         NAMES
             .iter()
@@ -103,7 +102,7 @@ impl FromStr for Group {
     }
 }
 
-/// The name in the IANA registry, or the code point where the crate knows no name.
+/// Writes the name in the IANA registry, or the code point if this crate knows no name.
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
@@ -126,7 +125,7 @@ impl fmt::Debug for Group {
     known_names()
 )]
 pub struct UnknownGroup {
-    /// What was asked for.
+    /// The name that was requested.
     pub name: String,
 }
 

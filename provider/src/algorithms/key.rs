@@ -16,8 +16,8 @@ use super::{Strength, oid, scheme_of};
 pub enum KeyAlgorithm {
     /// A post-quantum one.
     PostQuantum(SignatureAlgorithm),
-    /// HashSLH-DSA with this set of SLH-DSA (RFC 9909): post-quantum as well. CAs may have
-    /// such keys; TLS has no scheme for them.
+    /// HashSLH-DSA with this SLH-DSA parameter set (RFC 9909), which is post-quantum as well. CAs may
+    /// have such keys; TLS has no scheme for them.
     HashSlhDsa(SignatureAlgorithm),
     /// ECDSA on P-256.
     EcdsaP256,
@@ -31,7 +31,7 @@ pub enum KeyAlgorithm {
     Ed448,
     /// RSA, with any padding.
     Rsa {
-        /// The length of the modulus.
+        /// The length of the modulus, in bits.
         bits: usize,
     },
     /// Something else.
@@ -39,13 +39,13 @@ pub enum KeyAlgorithm {
 }
 
 impl KeyAlgorithm {
-    /// Whether signatures of such a key withstand a quantum computer.
+    /// Whether signatures by such a key withstand a quantum computer.
     pub fn is_post_quantum(self) -> bool {
         matches!(self, Self::PostQuantum(_) | Self::HashSlhDsa(_))
     }
 
-    /// The scheme that such a key signs a TLS 1.3 handshake with, where there is just
-    /// one: RSA keys can use several.
+    /// The scheme that such a key signs a TLS 1.3 handshake with, if there is just one: RSA keys can
+    /// use several.
     pub(crate) fn only_scheme(self) -> Option<SignatureScheme> {
         match self {
             Self::PostQuantum(algorithm) => scheme_of(algorithm),
@@ -91,9 +91,9 @@ impl KeyAlgorithm {
         }
     }
 
-    /// That of a root.
+    /// The algorithm of a trust anchor's key.
     pub(crate) fn of_trust_anchor(anchor: &TrustAnchor<'_>) -> der::Result<Self> {
-        // What is in the SEQUENCE of a SubjectPublicKeyInfo, without its header.
+        // It is a SubjectPublicKeyInfo without the header of its SEQUENCE.
         let mut fields = SliceReader::new(&anchor.subject_public_key_info)?;
         Ok(Self::of(&SubjectPublicKeyInfoRef {
             algorithm: AlgorithmIdentifierRef::decode(&mut fields)?,
@@ -101,11 +101,13 @@ impl KeyAlgorithm {
         }))
     }
 
-    /// That of a public key, by the DER of its SubjectPublicKeyInfo. The key itself is not checked.
+    /// The algorithm of a public key, from the DER of its SubjectPublicKeyInfo.
+    ///
+    /// The key itself is not checked.
     ///
     /// # Errors
     ///
-    /// If it is malformed.
+    /// If the DER is malformed.
     pub fn of_spki_der(der: &[u8]) -> der::Result<Self> {
         Ok(Self::of(&SubjectPublicKeyInfoRef::from_der(der)?))
     }
@@ -165,7 +167,7 @@ pub(crate) fn rsa_bits(key: &[u8]) -> der::Result<usize> {
     })
 }
 
-/// The length of a number, without the zeros that it begins with.
+/// The length of a number in bits, without leading zeros.
 pub(crate) fn bit_len(number: UintRef<'_>) -> usize {
     let bytes = number.as_bytes();
     let first = bytes.first().copied().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Algorithms by the names and numbers that they have in TLS and in certificates; which of them a
-//! certificate or a chain has, and how strong they are.
+//! The names and numbers of algorithms in TLS and in certificates; which algorithms a certificate or
+//! a chain uses, and how strong they are.
 //!
 //! It uses [`tls`](crate::tls).
 

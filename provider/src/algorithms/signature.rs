@@ -9,7 +9,7 @@ use rustls::SignatureScheme;
 
 use super::{Strength, oid, scheme_of};
 
-/// What a certificate's signature was made with.
+/// The algorithm of a certificate's signature.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Signature {
     PostQuantum(SignatureAlgorithm),
@@ -68,7 +68,7 @@ impl Signature {
         }
     }
 
-    /// Without the issuer's key, which has a certificate of its own or is the root's.
+    /// The strength without the issuer's key, which has its own certificate or is the root's.
     pub(crate) fn strength(self) -> Strength {
         match self {
             Self::PostQuantum(algorithm) | Self::HashSlhDsa(algorithm) => Strength::of(algorithm),
@@ -89,12 +89,12 @@ impl Signature {
     /// Whether `scheme` covers such a signature in a certificate (RFC 9846, section
     /// 4.2.3).
     ///
-    /// None covers HashSLH-DSA: the schemes for SLH-DSA are for its pure form
+    /// No scheme covers HashSLH-DSA: the schemes for SLH-DSA are for its pure form
     /// (draft-reddy-tls-slhdsa).
     ///
-    /// For ECDSA the hash decides: the curve is that of the issuer's key, which is not
-    /// always at hand, and implementations don't insist on it. For RSASSA-PSS it is the hash
-    /// as well, for either kind of key.
+    /// For ECDSA the hash decides: the curve is in the issuer's key, which is not always available,
+    /// and implementations don't insist on it. The hash decides for RSASSA-PSS as well, with an
+    /// rsaEncryption or an RSASSA-PSS key.
     pub(crate) fn is_covered_by(self, scheme: SignatureScheme) -> bool {
         use SignatureScheme as Scheme;
         match self {
@@ -159,7 +159,7 @@ impl fmt::Display for Hash {
     }
 }
 
-/// The hash of RSASSA-PSS-params (RFC 4055, section 3.1), where SHA-1 is the default.
+/// The hash in RSASSA-PSS-params (RFC 4055, section 3.1); the default is SHA-1.
 fn pss_hash(parameters: Option<AnyRef<'_>>) -> Option<Hash> {
     let hash = parameters?
         .sequence(|reader| {

@@ -3,9 +3,9 @@ use pq_x509::SignatureAlgorithm;
 /// How hard a signature is to forge.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Strength {
-    /// In bits, and for those who have no quantum computer.
+    /// In bits, against attackers without a quantum computer.
     Classical(u16),
-    /// By NIST's security category, for everybody.
+    /// NIST's security category, against all attackers.
     PostQuantum(u8),
 }
 

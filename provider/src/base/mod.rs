@@ -1,20 +1,20 @@
 // This room uses `verify`, `interned` and `error`.
 
-//! The providers that classical algorithms can come from, one for each feature.
+//! Base providers, which supply the classical algorithms: one for each feature.
 //!
-//! They are as their makers have them, save for what [`graviola()`] says, and need not be classical
-//! only: graviola's has a group X25519MLKEM768 of its own, in whose place
-//! [`Builder`](crate::Builder) puts this crate's.
+//! They are unchanged, except for what [`graviola()`] says. They may have post-quantum algorithms
+//! too: graviola has its own group X25519MLKEM768, which [`Builder`](crate::Builder) replaces by
+//! this crate's.
 //!
-//! # Which has what
+//! # How they differ
 //!
-//! A test makes this table, and another one that nothing else differs in what they verify and
-//! negotiate: cipher suites, signature schemes, signatures in chains, and classical groups.
+//! A test checks this table. Another test checks that the bases verify and negotiate the same in
+//! all else: cipher suites, signature schemes, signatures in chains, and classical groups.
 //!
 #![doc = include_str!("base_table.md")]
 //!
-//! So a peer whose certificate, or one of whose CAs, has a key on P-521 takes AWS-LC. Suites and
-//! schemes are offered in the order of the base; servers go by their clients' order.
+//! So if a peer's certificate, or one of its CAs, has a P-521 key, use AWS-LC. A client offers suites
+//! and schemes in the order of its base; servers go by their clients' order.
 
 #[cfg(all(
     feature = "graviola",
@@ -34,21 +34,25 @@ use crate::Error;
 ))]
 use crate::verify::Algorithm;
 
-/// [graviola](https://docs.rs/graviola): pure Rust and inline assembly, so that it
-/// builds without a C compiler, cmake or an assembler.
+/// [graviola](https://docs.rs/graviola): Rust and inline assembly, which build without a C compiler,
+/// cmake or an assembler.
 ///
-/// Its cipher suites can be used for QUIC where the feature `quic` is enabled. Those of TLS 1.3 have
-/// an HKDF of this crate, over RustCrypto's SHA-2, which handshakes are faster with, and those of TLS
-/// 1.2 for ECDSA take Ed25519 keys, as those of the other bases do. In chains RSA signatures are
-/// accepted whose algorithm identifier lacks its NULL. ECDSA keys that chains and handshakes keep
-/// coming back to are kept with graviola's tables for them. After classical key exchanges, keys of
-/// TLS 1.3 and of QUIC, and ECDSA verification the upper halves of vector registers are cleared,
-/// which graviola leaves in use: on some of Intel's CPUs that slows whatever runs next.
+/// This crate changes the following:
+///
+/// * With the feature `quic`, the TLS 1.3 cipher suites can be used for QUIC.
+/// * The TLS 1.3 cipher suites use this crate's HKDF over RustCrypto's SHA-2, which makes handshakes
+///   faster.
+/// * The TLS 1.2 cipher suites for ECDSA take Ed25519 keys, like those of the other bases.
+/// * In chains, RSA signatures are accepted even if their algorithm identifier lacks its NULL.
+/// * ECDSA keys that recur in chains and handshakes are kept together with graviola's tables for them.
+/// * graviola leaves the upper halves of vector registers in use, which slows whatever runs next on
+///   some Intel CPUs. They are cleared after classical key exchanges, after keys of TLS 1.3 and QUIC,
+///   and after ECDSA verification.
 ///
 /// # Errors
 ///
-/// [`Error::UnsupportedCpu`] where the CPU lacks what graviola needs: on x86-64 AES,
-/// PCLMULQDQ, SSSE3, AVX, AVX2, BMI1, BMI2 and ADX (Intel's since Broadwell, AMD's since Zen), on
+/// [`Error::UnsupportedCpu`] if the CPU lacks a feature that graviola needs: on x86-64 AES,
+/// PCLMULQDQ, SSSE3, AVX, AVX2, BMI1, BMI2 and ADX (Intel since Broadwell, AMD since Zen), on
 /// AArch64 NEON, AES, PMULL and SHA-2. Without this check graviola would panic in the first
 /// handshake. [`Error::UnsupportedArchitecture`] on any other architecture.
 #[cfg(feature = "graviola")]
@@ -56,7 +60,7 @@ pub fn graviola() -> Result<CryptoProvider, Error> {
     Ok((graviola::detect()?.provider)())
 }
 
-/// What graviola needs and the CPU lacks, as `std::arch` names it.
+/// The CPU features that graviola needs and this CPU lacks, as `std::arch` names them.
 #[cfg(all(
     feature = "graviola",
     any(target_arch = "x86_64", target_arch = "aarch64")
@@ -65,14 +69,14 @@ pub(crate) fn missing_for_graviola() -> Vec<&'static str> {
     graviola::missing_features()
 }
 
-/// To be dropped after what graviola wipes.
+/// Drop it after values that graviola wipes.
 #[cfg(all(
     feature = "graviola",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 pub(crate) use self::graviola::Clearing;
 
-/// What [`graviola()`] verifies in chains, without the rest of it.
+/// The algorithms that [`graviola()`] verifies in chains, without the rest of the provider.
 #[cfg(all(
     feature = "graviola",
     any(target_arch = "x86_64", target_arch = "aarch64")
@@ -81,20 +85,19 @@ pub(crate) fn graviola_verification() -> &'static [Algorithm] {
     graviola::verification()
 }
 
-/// [AWS-LC](https://docs.rs/aws-lc-rs), by way of rustls.
+/// [AWS-LC](https://docs.rs/aws-lc-rs), as rustls provides it.
 #[cfg(feature = "aws-lc-rs")]
 pub fn aws_lc_rs() -> CryptoProvider {
     (AWS_LC_RS.provider)()
 }
 
-/// [ring](https://docs.rs/ring), by way of rustls.
+/// [ring](https://docs.rs/ring), as rustls provides it.
 #[cfg(feature = "ring")]
 pub fn ring() -> CryptoProvider {
     (RING.provider)()
 }
 
-/// The first of graviola, AWS-LC and ring that is compiled in and that the CPU can
-/// run.
+/// The first of graviola, AWS-LC and ring that is compiled in and that the CPU can run.
 ///
 /// # Errors
 ///
@@ -104,30 +107,28 @@ pub fn first_usable() -> Result<CryptoProvider, Error> {
     Ok((Base::first_usable()?.provider)())
 }
 
-/// A producer of stateless session tickets, from the same base as
-/// [`first_usable()`].
+/// A producer of stateless session tickets, from the same base as [`first_usable()`].
 ///
-/// Stateless tickets carry the client's certificate chain, and ML-DSA chains make
-/// them so large that the next ClientHello can't carry them: servers that ask for
-/// client certificates had better use [`Tickets`](crate::Tickets), which keeps such
-/// sessions on the server, or rustls's default, which keeps all.
+/// Stateless tickets carry the client's certificate chain, and with an ML-DSA chain they become too
+/// large for the next ClientHello. Servers that request client certificates should use
+/// [`Tickets`](crate::Tickets), which keeps such sessions on the server, or rustls's default, which
+/// keeps all sessions on the server.
 ///
 /// # Errors
 ///
-/// Those of [`first_usable()`]; and [`Error::Rustls`] if there is no randomness for
-/// the ticket key.
+/// Those of [`first_usable()`]; and [`Error::Rustls`] if there is no randomness for the ticket key.
 pub fn ticketer() -> Result<Arc<dyn ProducesTickets>, Error> {
     Ok((Base::first_usable()?.ticketer)()?)
 }
 
-/// What makes a [`ticketer`] with a key of its own, each time.
+/// A function that makes a [`ticketer`] with a new key at each call.
 pub(crate) fn ticket_maker() -> Result<TicketMaker, Error> {
     Ok(Base::first_usable()?.ticketer)
 }
 
 pub(crate) type TicketMaker = fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>;
 
-/// A base that the CPU can run: what makes one has checked that.
+/// A base that the CPU can run, which was checked when it was made.
 struct Base {
     provider: fn() -> CryptoProvider,
     ticketer: TicketMaker,

@@ -14,8 +14,8 @@ use super::private_key::Agreeing;
 
 /// A private key of ECDH or X25519, to which others encrypt documents.
 ///
-/// pq-cms decrypts with it, by the trait [`AgreementKey`]. Clones share one key. Buffers with a key in
-/// them are wiped; graviola moves keys by value, which may leave copies on the stack.
+/// pq-cms decrypts with it, through the trait [`AgreementKey`]. Clones share one key. Buffers that hold
+/// a key are wiped, but graviola moves keys by value, which may leave copies on the stack.
 ///
 /// ```
 /// use pq_x509::{AgreementKey, AgreementPublicKey};
@@ -39,9 +39,9 @@ impl ClassicalAgreementKey {
     ///
     /// # Errors
     ///
-    /// [`ClassicalKeyError::Randomness`] if there is none;
-    /// [`ClassicalKeyError::UnsupportedCpu`] and [`ClassicalKeyError::UnsupportedArchitecture`], as all
-    /// that makes or reads a key.
+    /// [`ClassicalKeyError::Randomness`] if there is no randomness. Like all functions that make or
+    /// read a key: [`ClassicalKeyError::UnsupportedCpu`] and
+    /// [`ClassicalKeyError::UnsupportedArchitecture`].
     pub fn generate(algorithm: AgreementAlgorithm) -> Result<Self, ClassicalKeyError> {
         Self::new(algorithm, graviola::generate_agreeing(algorithm)?)
     }
@@ -51,8 +51,8 @@ impl ClassicalAgreementKey {
     ///
     /// # Errors
     ///
-    /// [`ClassicalKeyError::NoAgreement`] for keys of Ed25519 and RSA, which only sign; else a
-    /// [`ClassicalKeyError`] that says what is wrong with it.
+    /// [`ClassicalKeyError::NoAgreement`] for keys of Ed25519 and RSA, which only sign; otherwise a
+    /// [`ClassicalKeyError`] that says what is wrong with the key.
     pub fn from_der(der: &[u8]) -> Result<Self, ClassicalKeyError> {
         let document = Document::read(der)?;
         let family = document.family;
@@ -87,7 +87,7 @@ impl ClassicalAgreementKey {
         &self.public_key
     }
 
-    /// The key in PKCS#8 of version 1, as everybody reads it.
+    /// The key in PKCS#8 of version 1, which all implementations read.
     pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
         self.key.pkcs8()
     }
@@ -117,14 +117,14 @@ impl fmt::Debug for ClassicalAgreementKey {
     }
 }
 
-/// A public key of ECDH or X25519, for which documents are encrypted.
+/// A public key of ECDH or X25519, to which documents are encrypted.
 ///
-/// One that exists is valid: a point is on its curve.
+/// A value of this type is always valid: its point is on the curve.
 #[derive(Clone, Eq, PartialEq)]
 pub struct ClassicalAgreementPublicKey {
     algorithm: AgreementAlgorithm,
     spki: Vec<u8>,
-    /// How many bytes at the end of `spki` are the key's own.
+    /// The length of the key alone, which is at the end of `spki`.
     raw_len: usize,
 }
 
@@ -133,8 +133,8 @@ impl ClassicalAgreementPublicKey {
     ///
     /// # Errors
     ///
-    /// [`ClassicalKeyError::NoAgreement`] for keys of Ed25519 and RSA, which only sign; else a
-    /// [`ClassicalKeyError`] that says what is wrong with it.
+    /// [`ClassicalKeyError::NoAgreement`] for keys of Ed25519 and RSA, which only sign; otherwise a
+    /// [`ClassicalKeyError`] that says what is wrong with the key.
     pub fn from_spki_der(der: &[u8]) -> Result<Self, ClassicalKeyError> {
         let (family, raw) = Family::of_spki(der)?;
         let algorithm = agreeing(family)?;
@@ -151,7 +151,7 @@ impl ClassicalAgreementPublicKey {
         self.algorithm
     }
 
-    /// The key alone: for ECDH the uncompressed point, for X25519 its 32 bytes.
+    /// The key alone: for ECDH the uncompressed point, for X25519 32 bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.spki[self.spki.len() - self.raw_len..]
     }

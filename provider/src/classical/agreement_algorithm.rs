@@ -2,7 +2,7 @@ use core::fmt;
 
 use super::family::Family;
 
-/// An algorithm of classical keys that agree on secrets. None of them withstands a quantum computer.
+/// A classical key agreement algorithm. None of them withstands a quantum computer.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum AgreementAlgorithm {
@@ -27,7 +27,7 @@ impl AgreementAlgorithm {
         }
     }
 
-    /// That of keys of this family, if they agree on secrets.
+    /// The algorithm of keys of this family, if they agree on secrets.
     pub(super) fn of(family: Family) -> Option<Self> {
         match family {
             Family::P256 => Some(Self::EcdhP256),

@@ -5,7 +5,7 @@ use rustls::pki_types::{AlgorithmIdentifier, alg_id};
 
 use crate::algorithms::KeyAlgorithm;
 
-/// An algorithm of classical keys that sign. None of them withstands a quantum computer.
+/// A classical signature algorithm. None of them withstands a quantum computer.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum ClassicalAlgorithm {
@@ -15,8 +15,8 @@ pub enum ClassicalAlgorithm {
     EcdsaP384,
     /// Ed25519 (RFC 8032).
     Ed25519,
-    /// RSA with a modulus of 2048 bits. As all of RSA here it signs by PKCS#1 v1.5 (RFC 8017,
-    /// section 8.2) with SHA-256, which verifiers of certificates accept everywhere.
+    /// RSA with a modulus of 2048 bits. All RSA keys here sign with PKCS#1 v1.5 (RFC 8017, section
+    /// 8.2) and SHA-256 by default, which all verifiers of certificates accept.
     Rsa2048,
     /// RSA with a modulus of 3072 bits.
     Rsa3072,
@@ -47,8 +47,7 @@ impl ClassicalAlgorithm {
         }
     }
 
-    /// The length in bytes of a raw private key: the scalar of ECDSA, or the seed of Ed25519. RSA has
-    /// none.
+    /// The length of a raw private key, in bytes: an ECDSA scalar or an Ed25519 seed. `None` for RSA.
     pub fn raw_private_key_len(self) -> Option<usize> {
         match self {
             Self::EcdsaP256 | Self::Ed25519 => Some(32),
@@ -62,7 +61,7 @@ impl ClassicalAlgorithm {
         KeyAlgorithm::from(self).max_signature_len()
     }
 
-    /// What stands in certificates beside signatures of such a key, where RSA signs so.
+    /// The signature algorithm in certificates that such a key signs. `rsa` is the scheme for RSA.
     pub(super) fn signature_identifier(self, rsa: RsaScheme) -> AlgorithmIdentifier {
         match self {
             Self::EcdsaP256 => alg_id::ECDSA_SHA256,
@@ -73,23 +72,24 @@ impl ClassicalAlgorithm {
     }
 }
 
-/// How RSA signs: padding and hash function (RFC 8017, section 8). The other algorithms leave no
-/// choice.
+/// How RSA signs: padding and hash function (RFC 8017, section 8).
+///
+/// Other algorithms have no such choice.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum RsaScheme {
-    /// PKCS#1 v1.5 with SHA-256, as certificates have it most often.
+    /// PKCS#1 v1.5 with SHA-256, the most frequent one in certificates.
     #[default]
     Pkcs1Sha256,
     /// PKCS#1 v1.5 with SHA-384.
     Pkcs1Sha384,
     /// PKCS#1 v1.5 with SHA-512.
     Pkcs1Sha512,
-    /// PSS with SHA-256, for the mask too, and 32 bytes of salt.
+    /// PSS with SHA-256, also for the mask, and 32 bytes of salt.
     PssSha256,
-    /// PSS with SHA-384, for the mask too, and 48 bytes of salt.
+    /// PSS with SHA-384, also for the mask, and 48 bytes of salt.
     PssSha384,
-    /// PSS with SHA-512, for the mask too, and 64 bytes of salt.
+    /// PSS with SHA-512, also for the mask, and 64 bytes of salt.
     PssSha512,
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for ClassicalAlgorithm {
 impl FromStr for ClassicalAlgorithm {
     type Err = UnknownClassicalAlgorithm;
 
-    /// Reads a name as [`name`](Self::name) gives it, in either case.
+    /// Reads a [`name`](Self::name), in upper or lower case.
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::ALL
             .iter()
@@ -138,7 +138,7 @@ impl From<ClassicalAlgorithm> for KeyAlgorithm {
     }
 }
 
-/// A name that is none of the classical algorithms.
+/// No classical algorithm has this name.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{_0:?} is no classical algorithm known here; known: {}", names())]
 pub struct UnknownClassicalAlgorithm(String);

@@ -1,5 +1,5 @@
-//! What a private key's document says of it: PKCS#8 (RFC 5958), ECPrivateKey (RFC 5915) or
-//! RSAPrivateKey (RFC 8017, appendix A.1.2).
+//! Reads private key documents: PKCS#8 (RFC 5958), ECPrivateKey (RFC 5915) and RSAPrivateKey
+//! (RFC 8017, appendix A.1.2).
 
 use pkcs8::PrivateKeyInfoRef;
 use pq_x509::x509_cert::der::asn1::{AnyRef, ContextSpecific, OctetStringRef, UintRef};
@@ -11,17 +11,17 @@ use super::error::ClassicalKeyError;
 use super::family::{Family, rsa_of_length};
 use crate::algorithms::bit_len;
 
-/// A private key's fields as they stand in the DER.
+/// The fields of a private key, borrowed from its DER.
 pub(super) struct Document<'a> {
     pub(super) family: Family,
     /// ECPrivateKey, CurvePrivateKey (RFC 8410) or RSAPrivateKey.
     pub(super) key: &'a [u8],
-    /// What PKCS#8 of version 2 has beside it.
+    /// The public key that PKCS#8 of version 2 adds.
     pub(super) public_key: Option<&'a [u8]>,
 }
 
 impl<'a> Document<'a> {
-    /// Reads any of the three without copying what is secret.
+    /// Reads any of the three formats without copying secrets.
     pub(super) fn read(der: &'a [u8]) -> Result<Self, ClassicalKeyError> {
         let document = match PrivateKeyDer::try_from(der) {
             Ok(PrivateKeyDer::Sec1(_)) => Self::bare(curve(der)?, der),
@@ -60,7 +60,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The curve of an ECPrivateKey that stands alone, where its parameters say it.
+/// The curve of a bare ECPrivateKey, from its parameters.
 fn curve(ec_private_key: &[u8]) -> Result<Family, ClassicalKeyError> {
     let mut reader = SliceReader::new(ec_private_key)?;
     Header::decode(&mut reader)?;
@@ -73,9 +73,8 @@ fn curve(ec_private_key: &[u8]) -> Result<Family, ClassicalKeyError> {
     }
 }
 
-/// Refuses an RSAPrivateKey of a length that is not supported, and one whose numbers have not the lengths
-/// that they should have, which graviola takes on trust. That they belong together is for signing to
-/// see.
+/// Refuses an RSAPrivateKey of an unsupported length, and one whose numbers have wrong lengths, which
+/// graviola doesn't check. Signing detects numbers that don't belong together.
 fn check_lengths(rsa_private_key: &[u8]) -> Result<(), ClassicalKeyError> {
     AnyRef::from_der(rsa_private_key)?.sequence(|reader| {
         let _version = u8::decode(reader)?;
@@ -96,7 +95,7 @@ fn check_lengths(rsa_private_key: &[u8]) -> Result<(), ClassicalKeyError> {
             false => Err(ClassicalKeyError::Malformed {
                 algorithm: Family::Rsa.name(),
                 reason:
-                    "its primes are not half as long as their product, or other numbers are longer"
+                    "its primes are not half as long as the modulus, or other numbers are too long"
                         .into(),
             }),
         }

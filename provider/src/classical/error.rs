@@ -10,8 +10,8 @@ use super::algorithm::ClassicalAlgorithm;
 pub enum ClassicalKeyError {
     /// graviola needs instructions that this CPU lacks.
     #[error(
-        "keys of ECDSA, Ed25519 and RSA are graviola's, which needs CPU features that this CPU lacks: \
-         {}; use a post-quantum key, such as one of ML-DSA-65, or another machine",
+        "ECDSA, ECDH, Ed25519, X25519 and RSA keys need graviola, which needs CPU features that this \
+         CPU lacks: {}; use a post-quantum key, such as one of ML-DSA-65, or another machine",
         .missing.join(", ")
     )]
     UnsupportedCpu {
@@ -20,8 +20,8 @@ pub enum ClassicalKeyError {
     },
     /// graviola doesn't exist for this architecture.
     #[error(
-        "keys of ECDSA, Ed25519 and RSA are graviola's, which runs on x86_64 and aarch64, not on \
-         {architecture}; use a post-quantum key, such as one of ML-DSA-65, or another machine"
+        "ECDSA, ECDH, Ed25519, X25519 and RSA keys need graviola, which runs on x86_64 and aarch64, \
+         not on {architecture}; use a post-quantum key, such as one of ML-DSA-65, or another machine"
     )]
     UnsupportedArchitecture {
         /// The architecture that the program was built for.
@@ -33,55 +33,54 @@ pub enum ClassicalKeyError {
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),
-    /// The key is of an algorithm or on a curve that is none of [`ClassicalAlgorithm::ALL`].
+    /// The key's algorithm or curve is not in [`ClassicalAlgorithm::ALL`].
     #[error(
         "no support for classical keys of the algorithm or curve {0}; take one of ECDSA on P-256 or \
          P-384, of Ed25519 or of RSA"
     )]
     UnsupportedAlgorithm(ObjectIdentifier),
-    /// An RSA key of a length that is none of [`ClassicalAlgorithm::ALL`].
+    /// No RSA algorithm in [`ClassicalAlgorithm::ALL`] has this length.
     #[error("no support for RSA keys of {0} bits; take one of 2048, of 3072 or of 4096 bits")]
     UnsupportedRsaLength(usize),
-    /// The AlgorithmIdentifier has other parameters than its algorithm.
+    /// The AlgorithmIdentifier has parameters that don't fit its algorithm.
     #[error(
-        "the AlgorithmIdentifier of {0} has not the parameters that it should: the name of a curve for \
-         ECDSA, NULL for RSA, none for Ed25519; have the key encoded again by a conforming tool"
+        "the AlgorithmIdentifier of {0} has wrong parameters: ECDSA needs the name of a curve, RSA \
+         NULL, Ed25519 and X25519 none; have the key encoded again by a conforming tool"
     )]
     Parameters(ObjectIdentifier),
     /// The key material itself was refused.
     #[error("malformed {algorithm} key: {reason}")]
     Malformed {
-        /// What the key claims to be.
+        /// The algorithm that the key claims.
         algorithm: &'static str,
         /// The check that failed.
         reason: String,
     },
-    /// A private key whose file has a public key beside it that is not its own.
+    /// The public key in a private key's file belongs to another key.
     #[error("malformed {0} key: the public key beside the private key belongs to another key")]
     PublicKeyMismatch(&'static str),
-    /// The parts of a private key don't belong together, so that it signs nothing that its public
-    /// key accepts.
+    /// The parts of a private key don't belong together: its public key refuses its signatures.
     #[error(
         "the parts of the key don't belong together: its public half refuses what its private half \
-         signs; don't use it, and get it from where it was made"
+         signs; don't use it, and get it again from where it was made"
     )]
     Unsound,
-    /// RSA keys were asked for as raw bytes, which no standard defines.
+    /// Raw bytes of an RSA key were requested, which no standard defines.
     #[error("{0} keys are several numbers and have no raw bytes; write them as PEM or DER")]
     NoRawBytes(ClassicalAlgorithm),
-    /// A raw private key has another length.
+    /// A raw private key has the wrong length.
     #[error("a raw private key of {algorithm} has {expected} bytes, not {found}")]
     RawLength {
-        /// What was to be read.
+        /// The algorithm of the key.
         algorithm: ClassicalAlgorithm,
         /// The right length.
         expected: usize,
         /// The length found.
         found: usize,
     },
-    /// Keys of this algorithm sign, and agree on nothing.
+    /// Keys of this algorithm only sign; encryption needs key agreement.
     #[error(
-        "{0} keys don't agree on secrets, as encryption asks; take a key on P-256 or P-384, or one of X25519"
+        "{0} keys don't agree on secrets, which encryption needs; take a key on P-256 or P-384, or one of X25519"
     )]
     NoAgreement(&'static str),
     /// The signature is not valid for this key and message.

@@ -7,13 +7,13 @@ use super::algorithm::ClassicalAlgorithm;
 use super::error::ClassicalKeyError;
 use crate::algorithms::{identifier_in, oid};
 
-/// What an AlgorithmIdentifier tells of a key.
+/// The kind of a key, as far as its AlgorithmIdentifier tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Family {
     P256,
     P384,
     Ed25519,
-    /// Whose keys agree on secrets, and don't sign.
+    /// Its keys agree on secrets, and don't sign.
     X25519,
     /// Of any length.
     Rsa,
@@ -28,7 +28,7 @@ impl Family {
         Self::Rsa,
     ];
 
-    /// That with exactly this identifier.
+    /// The family with exactly this identifier.
     pub(super) fn of(identifier: &AlgorithmIdentifierRef<'_>) -> Result<Self, ClassicalKeyError> {
         let mut all = Self::ALL.into_iter();
         let exact =
@@ -42,7 +42,7 @@ impl Family {
         })
     }
 
-    /// That of a SubjectPublicKeyInfo, and the bits of the key.
+    /// The family of a SubjectPublicKeyInfo, and the bits of its key.
     pub(super) fn of_spki(der: &[u8]) -> Result<(Self, &[u8]), ClassicalKeyError> {
         let spki = SubjectPublicKeyInfoRef::from_der(der)?;
         let family = Self::of(&spki.algorithm)?;
@@ -55,7 +55,7 @@ impl Family {
         }
     }
 
-    /// The curve of this name.
+    /// The family of keys on this curve.
     pub(super) fn on_curve(curve: ObjectIdentifier) -> Result<Self, ClassicalKeyError> {
         match curve {
             oid::P256 => Ok(Self::P256),

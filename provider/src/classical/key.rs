@@ -17,9 +17,9 @@ use crate::algorithms::identifier_in;
 
 /// A private key of ECDSA, Ed25519 or RSA that signs certificates and requests.
 ///
-/// pq-x509's [`Issuer`](pq_x509::Issuer) and requests take it, as they take a post-quantum key.
-/// Clones share one key. Buffers with a key in them are wiped; graviola moves keys by value, which may
-/// leave copies on the stack.
+/// pq-x509's [`Issuer`](pq_x509::Issuer) and requests take it like a post-quantum key. Clones share
+/// one key. Buffers that hold a key are wiped, but graviola moves keys by value, which may leave copies
+/// on the stack.
 ///
 /// ```
 /// use pq_x509::{CertificateBuilder, CertificateRequest, Issuer};
@@ -50,14 +50,14 @@ pub struct ClassicalKey {
 impl ClassicalKey {
     /// Makes a new key from the operating system's randomness.
     ///
-    /// RSA takes a while, 4096 bits up to some seconds, and is not made in constant time: don't make RSA
-    /// keys where others can time or otherwise watch the program.
+    /// RSA takes a while, 4096 bits up to some seconds, and RSA key generation is not constant time:
+    /// don't make RSA keys where others can time or otherwise watch the program.
     ///
     /// # Errors
     ///
-    /// [`ClassicalKeyError::Randomness`] if there is none;
-    /// [`ClassicalKeyError::UnsupportedCpu`] and [`ClassicalKeyError::UnsupportedArchitecture`], as all
-    /// that makes or reads a key.
+    /// [`ClassicalKeyError::Randomness`] if there is no randomness. Like all functions that make or
+    /// read a key: [`ClassicalKeyError::UnsupportedCpu`] and
+    /// [`ClassicalKeyError::UnsupportedArchitecture`].
     pub fn generate(algorithm: ClassicalAlgorithm) -> Result<Self, ClassicalKeyError> {
         Self::new(graviola::generate(algorithm)?)
     }
@@ -65,12 +65,12 @@ impl ClassicalKey {
     /// Reads the DER of a private key: PKCS#8 of version 1 or 2 (RFC 5958), ECPrivateKey with the name of
     /// its curve (RFC 5915), or RSAPrivateKey (RFC 8017).
     ///
-    /// A public key beside the private one is held against it, but for RSA, where [`check`](Self::check)
-    /// does.
+    /// If the document has a public key too, both must belong together. For RSA this compares public
+    /// numbers only; [`check`](Self::check) tells whether the private numbers belong to them.
     ///
     /// # Errors
     ///
-    /// A [`ClassicalKeyError`] that says what is wrong with it.
+    /// A [`ClassicalKeyError`] that says what is wrong with the key.
     pub fn from_der(der: &[u8]) -> Result<Self, ClassicalKeyError> {
         let document = Document::read(der)?;
         let key = Self::new(graviola::read(document.family, document.key)?)?;
@@ -98,7 +98,7 @@ impl ClassicalKey {
         Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 
-    /// Takes the scalar of ECDSA, of 32 or 48 bytes, the highest first, or the seed of Ed25519.
+    /// Takes an ECDSA scalar of 32 or 48 bytes, big-endian, or an Ed25519 seed of 32 bytes.
     ///
     /// # Errors
     ///
@@ -133,18 +133,20 @@ impl ClassicalKey {
         &self.public_key
     }
 
-    /// The key in PKCS#8 of version 1, as everybody reads it: for ECDSA with the name of the curve and the
-    /// public key (RFC 5915), for Ed25519 the seed alone (RFC 8410).
+    /// The key in PKCS#8 of version 1, which all implementations read.
+    ///
+    /// For ECDSA it contains the name of the curve and the public key (RFC 5915), for Ed25519 the seed
+    /// alone (RFC 8410).
     pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
         self.key.pkcs8()
     }
 
-    /// The same as PEM.
+    /// The key in PKCS#8 of version 1, as PEM.
     pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
         Zeroizing::new(pem::encode(PEM_LABEL, &self.key.pkcs8()))
     }
 
-    /// What [`from_raw`](Self::from_raw) takes.
+    /// The raw key, which [`from_raw`](Self::from_raw) takes.
     ///
     /// # Errors
     ///
@@ -154,13 +156,14 @@ impl ClassicalKey {
         raw.ok_or_else(|| ClassicalKeyError::NoRawBytes(self.algorithm()))
     }
 
-    /// Checks that the key works: signs something, and verifies that. What nothing uses goes unchecked, which
-    /// is the private exponent of RSA.
+    /// Checks that the key works: signs a message and verifies the signature.
+    ///
+    /// The private exponent of RSA is not checked, because nothing uses it.
     ///
     /// # Errors
     ///
-    /// [`ClassicalKeyError::Unsound`] if it does not, and [`ClassicalKeyError::Randomness`] if there is
-    /// none to sign with.
+    /// [`ClassicalKeyError::Unsound`] if the key doesn't work, and [`ClassicalKeyError::Randomness`] if
+    /// there is no randomness to sign with.
     pub fn check(&self) -> Result<(), ClassicalKeyError> {
         const MESSAGE: &[u8] = b"rustls-pq check";
         let signature = self.sign(MESSAGE)?;
@@ -168,18 +171,18 @@ impl ClassicalKey {
         verified.map_err(|_| ClassicalKeyError::Unsound)
     }
 
-    /// Signs a message as certificates do: [`ClassicalAlgorithm`] says with which hash and padding.
+    /// Signs a message as for certificates: [`ClassicalAlgorithm`] names the hash and padding.
     ///
     /// # Errors
     ///
-    /// [`ClassicalKeyError::Randomness`] if there is none, and [`ClassicalKeyError::Unsound`] if the
+    /// [`ClassicalKeyError::Randomness`] if there is no randomness, and [`ClassicalKeyError::Unsound`] if the
     /// parts of an RSA key don't belong together.
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, ClassicalKeyError> {
         self.sign_with(message, RsaScheme::default())
     }
 
-    /// Signs a message as documents may ask of RSA; keys of other algorithms sign as
-    /// [`sign`](Self::sign) does.
+    /// Signs a message with another RSA scheme, which documents may require. Keys of other algorithms
+    /// sign as [`sign`](Self::sign) does.
     ///
     /// # Errors
     ///

@@ -1,11 +1,12 @@
 // This room uses `algorithms` and `base`.
 
-//! Classical keys for certificates: ECDSA on P-256 and P-384, Ed25519 and RSA, made, read, written
-//! and signed with; and keys of ECDH and X25519, for which documents are encrypted.
+//! Classical keys: ECDSA on P-256 and P-384, Ed25519 and RSA for certificates, ECDH and X25519 for
+//! encrypted documents. This module makes, reads, writes and uses them.
 //!
-//! They are for those whom a post-quantum certificate does not reach yet: a server with a
-//! [twin](crate::identity) of each kind, or a CA that everybody knows. In handshakes the keys of any
-//! base serve, this room or not. All here is graviola's, so it needs the feature of that name.
+//! They are for peers that don't accept post-quantum certificates yet: a server with a
+//! [twin](crate::identity) certificate of each kind, or a widely trusted CA. Handshakes don't need this
+//! module: they can use the keys of any base. All of it uses graviola, and needs the feature of that
+//! name.
 
 mod agreement;
 mod agreement_algorithm;
@@ -30,7 +31,9 @@ pub use public_key::ClassicalPublicKey;
 use rustls::pki_types::SignatureVerificationAlgorithm;
 
 /// Verification of classical signatures, for [`ChainValidator`](pq_x509::ChainValidator), requests and
-/// webpki: those by keys of this room, by RSA keys of other lengths, with other hashes, and of RSA-PSS.
+/// webpki.
+///
+/// It includes the algorithms of this module, RSA keys of other lengths, other hashes, and RSA-PSS.
 ///
 /// # Errors
 ///
@@ -40,7 +43,7 @@ pub fn verification_algorithms()
     graviola::verification_algorithms()
 }
 
-/// Where there is no graviola.
+/// Stands in for graviola on other architectures.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod graviola {
     use rustls::pki_types::SignatureVerificationAlgorithm;

@@ -11,14 +11,14 @@ pub(super) trait PrivateKey: Send + Sync {
     /// The DER of the key in PKCS#8, version 1.
     fn pkcs8(&self) -> Zeroizing<Vec<u8>>;
 
-    /// The scalar or the seed, if the key is no more than that.
+    /// The scalar or the seed; `None` for RSA.
     fn raw(&self) -> Option<Zeroizing<Vec<u8>>>;
 
-    /// The contents of a certificate's signature field. What is not RSA passes over the scheme.
+    /// The contents of a certificate's signature field. Keys other than RSA ignore the scheme.
     fn sign(&self, message: &[u8], rsa: RsaScheme) -> Result<Vec<u8>, ClassicalKeyError>;
 }
 
-/// A private key of one algorithm by which secrets are agreed on.
+/// A private key of one key agreement algorithm.
 pub(super) trait Agreeing: Send + Sync {
     /// The bits of the public half's SubjectPublicKeyInfo.
     fn public_key(&self) -> Vec<u8>;
@@ -26,6 +26,6 @@ pub(super) trait Agreeing: Send + Sync {
     /// The DER of the key in PKCS#8, version 1.
     fn pkcs8(&self) -> Zeroizing<Vec<u8>>;
 
-    /// The secret in common with a public key, whose bits these are.
+    /// The shared secret with a public key, given by its bits.
     fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, ClassicalKeyError>;
 }

@@ -11,12 +11,12 @@ use crate::algorithms::{oid, rsa_bits};
 
 /// A public key of ECDSA, Ed25519 or RSA.
 ///
-/// One that exists is valid: a point is on its curve.
+/// A value of this type is always valid: for instance, a point is on its curve.
 #[derive(Clone, Eq, PartialEq)]
 pub struct ClassicalPublicKey {
     algorithm: ClassicalAlgorithm,
     spki: Vec<u8>,
-    /// How many bytes at the end of `spki` are the key's own.
+    /// The length of the key alone, which is at the end of `spki`.
     raw_len: usize,
 }
 
@@ -25,7 +25,7 @@ impl ClassicalPublicKey {
     ///
     /// # Errors
     ///
-    /// A [`ClassicalKeyError`] that says what is wrong with it.
+    /// A [`ClassicalKeyError`] that says what is wrong with the key.
     pub fn from_spki_der(der: &[u8]) -> Result<Self, ClassicalKeyError> {
         let (family, raw) = Family::of_spki(der)?;
         let algorithm = match family {
@@ -68,7 +68,7 @@ impl ClassicalPublicKey {
             true => Ok(key),
             false => Err(ClassicalKeyError::Malformed {
                 algorithm: family.name(),
-                reason: format!("it is one of {}, not of {algorithm}", key.algorithm),
+                reason: format!("it is a key of {}, not of {algorithm}", key.algorithm),
             }),
         }
     }
@@ -88,27 +88,27 @@ impl ClassicalPublicKey {
         pem::encode(PEM_LABEL, &self.spki)
     }
 
-    /// The key alone: for ECDSA the uncompressed point, for Ed25519 its 32 bytes, for RSA the DER of
+    /// The key alone: for ECDSA the uncompressed point, for Ed25519 32 bytes, for RSA the DER of
     /// RSAPublicKey (RFC 8017, appendix A.1.1).
     pub fn as_bytes(&self) -> &[u8] {
         &self.spki[self.spki.len() - self.raw_len..]
     }
 
-    /// Verifies a signature of the kind that [`ClassicalKey::sign`](super::ClassicalKey::sign) makes.
+    /// Verifies a signature that [`ClassicalKey::sign`](super::ClassicalKey::sign) makes.
     ///
     /// # Errors
     ///
-    /// [`ClassicalKeyError::InvalidSignature`] if it is none of this key over this message.
+    /// [`ClassicalKeyError::InvalidSignature`] if it is not a signature of this message by this key.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), ClassicalKeyError> {
         self.verify_with(message, signature, RsaScheme::default())
     }
 
-    /// Verifies a signature of the kind that
-    /// [`ClassicalKey::sign_with`](super::ClassicalKey::sign_with) makes by this scheme.
+    /// Verifies a signature that [`ClassicalKey::sign_with`](super::ClassicalKey::sign_with) makes with
+    /// this scheme.
     ///
     /// # Errors
     ///
-    /// [`ClassicalKeyError::InvalidSignature`] if it is none of this key over this message.
+    /// [`ClassicalKeyError::InvalidSignature`] if it is not a signature of this message by this key.
     pub fn verify_with(
         &self,
         message: &[u8],

@@ -6,8 +6,8 @@ use pq_x509::{CompositeIdentifier, PreHash, SignatureAlgorithm};
 
 use crate::classical::{ClassicalAlgorithm, RsaScheme};
 
-/// The combinations, each with the last arc of its identifier in PKIX's `alg`, 1.3.6.1.5.5.7.6, and its
-/// halves. A further one is a further line here.
+/// The combinations, one a line: the last arc of its identifier below PKIX's `alg`, 1.3.6.1.5.5.7.6,
+/// and its halves.
 macro_rules! combinations {
     ($(
         $(#[$attribute:meta])*
@@ -16,12 +16,12 @@ macro_rules! combinations {
         /// A combination of ML-DSA and a classical algorithm.
         ///
         /// The draft recommends (section 10.4) [`MlDsa65EcdsaP256Sha512`](Self::MlDsa65EcdsaP256Sha512)
-        /// in general, [`MlDsa65Rsa3072PssSha512`](Self::MlDsa65Rsa3072PssSha512) where it is to be RSA,
+        /// in general, [`MlDsa65Rsa3072PssSha512`](Self::MlDsa65Rsa3072PssSha512) if RSA is needed,
         /// [`MlDsa44EcdsaP256Sha256`](Self::MlDsa44EcdsaP256Sha256) and
         /// [`MlDsa44Ed25519Sha512`](Self::MlDsa44Ed25519Sha512) for small signatures, and
-        /// [`MlDsa87EcdsaP384Sha512`](Self::MlDsa87EcdsaP384Sha512) for category 5. One whose
-        /// signatures nobody can change into others of the same message is
-        /// [`MlDsa65Ed25519Sha512`](Self::MlDsa65Ed25519Sha512).
+        /// [`MlDsa87EcdsaP384Sha512`](Self::MlDsa87EcdsaP384Sha512) for category 5. With
+        /// [`MlDsa65Ed25519Sha512`](Self::MlDsa65Ed25519Sha512) nobody can change a signature into
+        /// another signature of the same message.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum CompositeAlgorithm {
@@ -29,7 +29,7 @@ macro_rules! combinations {
         }
 
         impl CompositeAlgorithm {
-            /// Every combination whose halves are here.
+            /// Every combination that this crate supports.
             pub const ALL: &'static [Self] = &[$(Self::$algorithm),+];
 
             pub(super) fn row(self) -> &'static Row {
@@ -51,7 +51,7 @@ macro_rules! combinations {
     };
 }
 
-/// What is not RSA passes over the scheme.
+/// The RSA scheme; other algorithms ignore it.
 macro_rules! scheme {
     () => {
         RsaScheme::Pkcs1Sha256
@@ -92,7 +92,7 @@ combinations! {
     MlDsa87Rsa4096PssSha512 = 53: MlDsa87, Rsa4096 PssSha384;
 }
 
-/// What is missing for the draft's other combinations, by their last arc.
+/// The unsupported classical halves of the draft's other combinations, by their last arc.
 static MISSING: [(u8, &str); 4] = [
     (47, "ECDSA on brainpoolP256r1"),
     (50, "ECDSA on brainpoolP384r1"),
@@ -100,10 +100,10 @@ static MISSING: [(u8, &str); 4] = [
     (54, "ECDSA on P-521"),
 ];
 
-/// All there is to say about a combination.
+/// The properties of a combination.
 pub(super) struct Row {
     composite: CompositeIdentifier,
-    /// What is in the SEQUENCE of the AlgorithmIdentifier.
+    /// The contents of the SEQUENCE of the AlgorithmIdentifier.
     pub(super) identifier: [u8; 10],
     pub(super) ml_dsa: SignatureAlgorithm,
     pub(super) classical: ClassicalAlgorithm,
@@ -121,7 +121,7 @@ impl CompositeAlgorithm {
         self.row().composite.oid()
     }
 
-    /// The AlgorithmIdentifier, whose parameters are absent.
+    /// The AlgorithmIdentifier, without parameters.
     pub fn identifier(self) -> AlgorithmIdentifierRef<'static> {
         AlgorithmIdentifierRef {
             oid: self.oid(),
@@ -129,39 +129,40 @@ impl CompositeAlgorithm {
         }
     }
 
-    /// That of this object identifier.
+    /// The combination with this object identifier.
     ///
     /// # Errors
     ///
-    /// [`UnknownComposite::Unsupported`] for one of the draft's that is none of
-    /// [`ALL`](Self::ALL), and [`UnknownComposite::Identifier`] for what is no composite.
+    /// [`UnknownComposite::Unsupported`] for a combination of the draft that is not in
+    /// [`ALL`](Self::ALL), and [`UnknownComposite::Identifier`] for any other identifier.
     pub fn from_oid(oid: ObjectIdentifier) -> Result<Self, UnknownComposite> {
         let composite = CompositeIdentifier::from_oid(oid);
         Self::try_from(composite.ok_or(UnknownComposite::Identifier(oid))?)
     }
 
-    /// What keeps the signatures of combinations apart. Both halves sign it, and ML-DSA has it as its
-    /// context.
+    /// The label that separates the signatures of different combinations. Both halves sign it, and it
+    /// is the context of ML-DSA.
     pub(super) fn label(self) -> String {
         format!("COMPSIG-{self}")
     }
 
-    /// The half that withstands quantum computers.
+    /// The ML-DSA half, which withstands quantum computers.
     pub fn ml_dsa(self) -> SignatureAlgorithm {
         self.row().ml_dsa
     }
 
-    /// The half that does not.
+    /// The classical half, which doesn't withstand quantum computers.
     pub fn classical(self) -> ClassicalAlgorithm {
         self.row().classical
     }
 
-    /// The hash function of the message, which both halves sign (PH of the draft). CMS needs its digest.
+    /// The hash function for the message (PH in the draft), whose digest both halves sign. CMS needs
+    /// this digest.
     pub fn pre_hash(self) -> PreHash {
         self.row().composite.pre_hash()
     }
 
-    /// The length of the longest signature, in bytes. ECDSA's vary.
+    /// The length of the longest signature, in bytes. ECDSA signatures vary in length.
     pub fn max_signature_len(self) -> usize {
         self.ml_dsa().signature_len() + self.classical().max_signature_len()
     }
@@ -192,7 +193,7 @@ impl fmt::Display for CompositeAlgorithm {
 impl FromStr for CompositeAlgorithm {
     type Err = UnknownComposite;
 
-    /// Reads a name as [`name`](Self::name) gives it, in either case.
+    /// Reads a [`name`](Self::name), in upper or lower case.
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let mut all = CompositeIdentifier::ALL.iter().copied();
         let found = all.find(|one| one.name().eq_ignore_ascii_case(name));
@@ -200,25 +201,25 @@ impl FromStr for CompositeAlgorithm {
     }
 }
 
-/// What is none of [`CompositeAlgorithm::ALL`].
+/// Why there is no such [`CompositeAlgorithm`].
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnknownComposite {
-    /// A combination of the draft whose classical half is missing here.
+    /// A combination of the draft whose classical half this crate doesn't support.
     #[error(
         "no support for keys of {composite}, since {missing} is missing here; take one of {names}",
         names = names()
     )]
     Unsupported {
-        /// Which.
+        /// The combination.
         composite: CompositeIdentifier,
         /// The classical half.
         missing: &'static str,
     },
-    /// An identifier of something else.
+    /// An identifier that is not one of Composite ML-DSA.
     #[error("{0} is no identifier of Composite ML-DSA; take a key of one of {names}", names = names())]
     Identifier(ObjectIdentifier),
-    /// A name that is none of the draft's.
+    /// A name that the draft doesn't have.
     #[error("{0:?} is no combination of Composite ML-DSA; known: {names}", names = names())]
     Name(String),
 }
@@ -263,7 +264,7 @@ mod tests {
         );
     }
 
-    /// What the names say of the halves.
+    /// The names agree with the halves.
     #[test]
     fn names_and_rows_agree() {
         for algorithm in CompositeAlgorithm::ALL {

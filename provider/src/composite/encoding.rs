@@ -1,4 +1,4 @@
-//! What documents have of keys: the identifier, and private keys as bytes (section 4 of the draft).
+//! Encodings of keys: the algorithm identifier, and private keys (section 4 of the draft).
 
 use pkcs8::PrivateKeyInfoRef;
 use pq_x509::x509_cert::der::asn1::OctetStringRef;
@@ -22,7 +22,7 @@ pub(super) fn algorithm(
     }
 }
 
-/// Reads the classical half of a private key, which has one encoding.
+/// Reads the classical half of a private key. Only one encoding is allowed.
 pub(super) fn read(
     algorithm: CompositeAlgorithm,
     bytes: &[u8],
@@ -38,8 +38,8 @@ pub(super) fn read(
         true => Ok(key),
         false => Err(CompositeKeyError::Malformed {
             algorithm,
-            reason: "its classical half is of another algorithm, or has not the one encoding that the \
-                     draft gives it in section 4; have it exported again by a conforming tool",
+            reason: "its classical half is of another algorithm, or not in the one encoding of section \
+                     4 of the draft; have it exported again by a conforming tool",
         }),
     }
 }
@@ -63,16 +63,16 @@ pub(super) fn write(key: &ClassicalKey) -> Zeroizing<Vec<u8>> {
     }
 }
 
-/// Writes PKCS#8 of version 1 around both halves. The buffer has its length from the beginning, so that
-/// it is not moved as it fills.
+/// Writes PKCS#8 of version 1 around both halves. The buffer has its full length from the beginning, so
+/// that it is never moved.
 pub(super) fn pkcs8(algorithm: CompositeAlgorithm, key: &[u8]) -> Zeroizing<Vec<u8>> {
     let key = OctetStringRef::new(key).expect("it is shorter than DER allows");
     let info = PrivateKeyInfoRef::new(algorithm.identifier(), key);
     Zeroizing::new(info.to_der().expect("it is shorter than DER allows"))
 }
 
-// ECPrivateKey (RFC 5915) around the scalar: version 1 and the head of an OCTET STRING before it, the name
-// of the curve behind it.
+// ECPrivateKey (RFC 5915) around the scalar: version 1 and the head of an OCTET STRING before it, the
+// name of the curve after it.
 const P256_HEAD: &[u8] = &[0x30, 49, 2, 1, 1, 4, 32];
 const P256_TAIL: &[u8] = &[
     0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07,

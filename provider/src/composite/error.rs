@@ -14,7 +14,7 @@ pub enum CompositeKeyError {
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),
-    /// The key is no composite one, or of a combination that is missing here.
+    /// The key is not composite, or of an unsupported combination.
     #[error(transparent)]
     Algorithm(#[from] UnknownComposite),
     /// The AlgorithmIdentifier carries parameters, which must be absent.
@@ -23,11 +23,11 @@ pub enum CompositeKeyError {
          absent: have the key encoded again by a conforming tool"
     )]
     ParametersPresent(CompositeAlgorithm),
-    /// The key is too short to have its ML-DSA half, its bits are no whole bytes, or its classical half
-    /// has another encoding than the draft's.
+    /// The key ends within its ML-DSA half, its bits are not whole bytes, or its classical half has
+    /// another encoding than the draft's.
     #[error("malformed {algorithm} key: {reason}")]
     Malformed {
-        /// What the key claims to be.
+        /// The algorithm that the key claims.
         algorithm: CompositeAlgorithm,
         /// The check that failed.
         reason: &'static str,
@@ -35,7 +35,7 @@ pub enum CompositeKeyError {
     /// The classical half was refused, or can't be used on this machine.
     #[error("the classical half of the {algorithm} key: {error}")]
     Classical {
-        /// What the key claims to be.
+        /// The algorithm that the key claims.
         algorithm: CompositeAlgorithm,
         /// Why.
         error: ClassicalKeyError,
@@ -43,33 +43,33 @@ pub enum CompositeKeyError {
     /// The ML-DSA half was refused.
     #[error("the ML-DSA half of the {algorithm} key: {error}")]
     MlDsa {
-        /// What the key claims to be.
+        /// The algorithm that the key claims.
         algorithm: CompositeAlgorithm,
         /// Why.
         error: KeyError,
     },
-    /// A private key whose file has a public key beside it that is not its own.
+    /// The public key in a private key's file belongs to another key.
     #[error("malformed {0} key: the public key beside the private key belongs to another key")]
     PublicKeyMismatch(CompositeAlgorithm),
-    /// The parts of the private key don't belong together, so that it signs nothing that its public key
-    /// accepts.
+    /// The parts of the private key don't belong together: its public key refuses its signatures.
     #[error(
         "the parts of the {0} key don't belong together: its public half refuses what its private half \
-         signs; don't use it, and get it from where it was made"
+         signs; don't use it, and get it again from where it was made"
     )]
     Unsound(CompositeAlgorithm),
-    /// A context has one byte for its length.
+    /// The context is longer than 255 bytes.
     #[error("a context has at most 255 bytes, not {0}; shorten it, or give a hash of it")]
     ContextTooLong(usize),
-    /// A message was hashed for another combination, whose signature would be of no use here.
-    #[error("the message was hashed for {hashed_for}, and the key is of {key}; hash it anew")]
+    /// A message was hashed for another combination than the key's.
+    #[error("the message was hashed for {hashed_for}, and the key is of {key}; hash it for {key}")]
     OtherAlgorithm {
-        /// What the message was hashed for.
+        /// The combination that the message was hashed for.
         hashed_for: CompositeAlgorithm,
         /// The key's algorithm.
         key: CompositeAlgorithm,
     },
-    /// The signature is not valid for this key, message and context. Of which half it was nobody is told.
+    /// The signature is not valid for this key, message and context. The error doesn't tell which half
+    /// failed.
     #[error("invalid {0} signature")]
     InvalidSignature(CompositeAlgorithm),
     /// The operating system gave no randomness.
@@ -83,7 +83,7 @@ impl From<der::Error> for CompositeKeyError {
     }
 }
 
-/// For `map_err`: what became of the ML-DSA half of a key of this algorithm.
+/// For `map_err`: an error of the ML-DSA half of a key of this algorithm.
 pub(super) fn of_ml_dsa(algorithm: CompositeAlgorithm) -> impl Fn(KeyError) -> CompositeKeyError {
     move |error| match error {
         KeyError::Randomness(_) => CompositeKeyError::Randomness,
@@ -91,7 +91,7 @@ pub(super) fn of_ml_dsa(algorithm: CompositeAlgorithm) -> impl Fn(KeyError) -> C
     }
 }
 
-/// For `map_err`: what became of the classical half of a key of this algorithm.
+/// For `map_err`: an error of the classical half of a key of this algorithm.
 pub(super) fn of_classical(
     algorithm: CompositeAlgorithm,
 ) -> impl Fn(ClassicalKeyError) -> CompositeKeyError {

@@ -16,9 +16,9 @@ use crate::classical::ClassicalKey;
 
 /// A composite private key, which signs certificates, requests and documents.
 ///
-/// pq-x509's [`Issuer`](pq_x509::Issuer) and requests take it, as they take a post-quantum key.
-/// Clones share one key. Buffers with a key in them are wiped; graviola moves keys by value, which may
-/// leave copies on the stack.
+/// pq-x509's [`Issuer`](pq_x509::Issuer) and requests take it like a post-quantum key. Clones share
+/// one key. Buffers that hold a key are wiped, but graviola moves keys by value, which may leave copies
+/// on the stack.
 #[derive(Clone)]
 pub struct CompositeKey {
     ml_dsa: SigningKey,
@@ -29,12 +29,12 @@ pub struct CompositeKey {
 impl CompositeKey {
     /// Makes two new keys from the operating system's randomness.
     ///
-    /// With RSA it takes a while, as [`ClassicalKey::generate`] says.
+    /// With RSA it takes a while: see [`ClassicalKey::generate`].
     ///
     /// # Errors
     ///
-    /// [`CompositeKeyError::Randomness`] if there is none; [`CompositeKeyError::Classical`] where graviola
-    /// doesn't run, as all that makes or reads a key.
+    /// [`CompositeKeyError::Randomness`] if there is no randomness; [`CompositeKeyError::Classical`] if
+    /// graviola doesn't run on this machine, like all functions that make or read a key.
     pub fn generate(algorithm: CompositeAlgorithm) -> Result<Self, CompositeKeyError> {
         let row = algorithm.row();
         Self::of_halves(
@@ -44,13 +44,14 @@ impl CompositeKey {
         )
     }
 
-    /// Reads the key alone: the seed of ML-DSA, 32 bytes, and behind it the DER of ECPrivateKey with
-    /// the curve and without the public key, the seed of Ed25519, or the DER of RSAPrivateKey (section 4
-    /// of the draft). No other encoding of these is accepted.
+    /// Reads the key alone: the ML-DSA seed of 32 bytes, then the classical half.
+    ///
+    /// The classical half is the DER of ECPrivateKey with the curve and without the public key, the
+    /// Ed25519 seed, or the DER of RSAPrivateKey (section 4 of the draft). No other encoding is accepted.
     ///
     /// # Errors
     ///
-    /// A [`CompositeKeyError`] that says what is wrong with it.
+    /// A [`CompositeKeyError`] that says what is wrong with the key.
     pub fn from_bytes(
         algorithm: CompositeAlgorithm,
         bytes: &[u8],
@@ -70,12 +71,13 @@ impl CompositeKey {
         )
     }
 
-    /// Reads a PKCS#8 private key (RFC 5958, version 1 or 2) from DER. A public key beside the private one
-    /// is held against it.
+    /// Reads a PKCS#8 private key (RFC 5958, version 1 or 2) from DER.
+    ///
+    /// If there is a public key too, it must be the private key's own.
     ///
     /// # Errors
     ///
-    /// A [`CompositeKeyError`] that says what is wrong with it.
+    /// A [`CompositeKeyError`] that says what is wrong with the key.
     pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, CompositeKeyError> {
         let info = PrivateKeyInfoRef::from_der(der)?;
         let algorithm = encoding::algorithm(&info.algorithm)?;
@@ -119,35 +121,36 @@ impl CompositeKey {
         self.public_key.algorithm()
     }
 
-    /// The public half, which has two halves as well.
+    /// The composite public key.
     pub fn public_key(&self) -> &CompositePublicKey {
         &self.public_key
     }
 
-    /// What [`from_bytes`](Self::from_bytes) reads.
+    /// The key alone, which [`from_bytes`](Self::from_bytes) reads.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let seed = self.ml_dsa.seed().expect("it was made from its seed");
         let classical = encoding::write(&self.classical);
         [seed, &*classical].concat().into()
     }
 
-    /// The key in PKCS#8 of version 1, as the draft writes it.
+    /// The key in PKCS#8 of version 1, as in the draft.
     pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
         encoding::pkcs8(self.algorithm(), &self.to_bytes())
     }
 
-    /// The same as PEM.
+    /// The key in PKCS#8 of version 1, as PEM.
     pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
         Zeroizing::new(pem::encode(PEM_LABEL, &self.to_pkcs8_der()))
     }
 
-    /// Checks that the key works: signs something, and verifies that. What nothing uses goes unchecked, which
-    /// is the private exponent of RSA.
+    /// Checks that the key works: signs a message and verifies the signature.
+    ///
+    /// The private exponent of RSA is not checked, because nothing uses it.
     ///
     /// # Errors
     ///
-    /// [`CompositeKeyError::Unsound`] if it does not, and [`CompositeKeyError::Randomness`] if there is
-    /// none to sign with.
+    /// [`CompositeKeyError::Unsound`] if the key doesn't work, and [`CompositeKeyError::Randomness`] if
+    /// there is no randomness to sign with.
     pub fn check(&self) -> Result<(), CompositeKeyError> {
         const MESSAGE: &[u8] = b"rustls-pq check";
         let signature = self.sign(MESSAGE)?;
@@ -155,18 +158,18 @@ impl CompositeKey {
         verified.map_err(|_| CompositeKeyError::Unsound(self.algorithm()))
     }
 
-    /// Signs a message as certificates do, with an empty context.
+    /// Signs a message as for certificates, with an empty context.
     ///
     /// # Errors
     ///
-    /// [`CompositeKeyError::Randomness`] if there is none, and [`CompositeKeyError::Unsound`] if the
+    /// [`CompositeKeyError::Randomness`] if there is no randomness, and [`CompositeKeyError::Unsound`] if the
     /// parts of an RSA half don't belong together.
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, CompositeKeyError> {
         self.sign_with_context(message, &[])
     }
 
-    /// Signs a message with a context of at most 255 bytes, which keeps signatures for different purposes
-    /// apart.
+    /// Signs a message with a context of at most 255 bytes, which separates signatures for different
+    /// purposes.
     ///
     /// # Errors
     ///

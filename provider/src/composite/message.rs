@@ -5,8 +5,9 @@ use pq_core::ml_dsa::PreHasher;
 use super::algorithm::CompositeAlgorithm;
 use super::error::CompositeKeyError;
 
-/// Hashes a message that comes in pieces, such as a file that is larger than the memory, for its
-/// signature to be made or verified.
+/// Hashes a message in pieces, for signing or verifying.
+///
+/// For instance a file that is larger than the memory:
 ///
 /// ```
 /// use rustls_pq::composite::{CompositeAlgorithm, CompositeKey, MessageHasher};
@@ -26,7 +27,7 @@ use super::error::CompositeKeyError;
 pub struct MessageHasher {
     algorithm: CompositeAlgorithm,
     hasher: PreHasher,
-    /// M′ but for the digest.
+    /// M′ without the digest.
     start: Vec<u8>,
 }
 
@@ -46,7 +47,7 @@ impl MessageHasher {
         })
     }
 
-    /// Takes the next bytes of the message. Many at a time take less time.
+    /// Takes the next bytes of the message. Long pieces are faster than short ones.
     pub fn update(&mut self, message: &[u8]) {
         self.hasher.update(message);
     }
@@ -70,8 +71,9 @@ impl fmt::Debug for MessageHasher {
     }
 }
 
-/// What both halves of a key sign: M′ of the draft, in which are the combination, the context
-/// and the hash of the message. It is no secret.
+/// A hashed message, which both halves of a key sign.
+///
+/// It is M′ of the draft: the combination, the context and the hash of the message. It is not secret.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HashedMessage {
     algorithm: CompositeAlgorithm,
@@ -79,7 +81,7 @@ pub struct HashedMessage {
 }
 
 impl HashedMessage {
-    /// Of a message that is there as a whole.
+    /// Hashes a whole message.
     pub(super) fn of(
         algorithm: CompositeAlgorithm,
         message: &[u8],

@@ -1,15 +1,15 @@
 // This room uses `algorithms` and `classical`.
 
-//! Composite ML-DSA: keys and signatures that are of ML-DSA and of a classical algorithm at once, for
+//! Composite ML-DSA: keys and signatures that combine ML-DSA with a classical algorithm, for
 //! those who may not rely on either alone
 //! ([draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/)).
 //!
-//! It needs the feature `composite`. The standard is a draft: what it says may change until it is an
-//! RFC, and so may all that is here.
+//! It needs the feature `composite`. The standard is a draft: until it is an RFC it may change, and so
+//! may this module.
 //!
 //! A [`CompositeKey`] signs certificates, requests and revocation lists wherever pq-x509 takes a
-//! [`Signer`](pq_x509::Signer), and [`verification_algorithms`] is what a
-//! [`ChainValidator`](pq_x509::ChainValidator), a request and webpki need for them.
+//! [`Signer`](pq_x509::Signer). To verify them, give [`verification_algorithms`] to a
+//! [`ChainValidator`](pq_x509::ChainValidator), a request or webpki.
 //!
 //! ```
 //! use pq_x509::pki_types::{ServerName, UnixTime};
@@ -33,28 +33,29 @@
 //!
 //! # Which combinations
 //!
-//! Those whose classical half this crate has: [`CompositeAlgorithm::ALL`]. The draft's others, on
-//! brainpool's curves, on P-521 and with Ed448, are refused by an error that names them.
+//! All whose classical half this crate supports: [`CompositeAlgorithm::ALL`]. The draft's others, on
+//! brainpool curves, on P-521 and with Ed448, are refused with an error that names them.
 //!
-//! A classical key that has a certificate of its own must not be a half of a composite one, nor the
-//! reverse (section 9.3): so there is no way to make a composite key of two others. Its key usages are
-//! those of ML-DSA: signatures, and nothing else (section 5.2).
+//! The halves of a composite key must not have certificates of their own, and keys with such
+//! certificates must not become halves (section 9.3). So this crate doesn't make a composite key from
+//! two other keys. The key usages of composite keys are those of ML-DSA: signatures, and nothing else
+//! (section 5.2).
 //!
 //! # Not in TLS
 //!
-//! There is no code point. No provider of this crate offers composites, takes them in chains, or loads a
-//! composite key, whatever the [`Profile`](crate::Profile): [`Profile::Cnsa2`](crate::Profile::Cnsa2)
-//! has ML-DSA-87 alone.
+//! TLS has no code point for composites. No provider of this crate offers composites, accepts them in
+//! chains, or loads a composite key, with any [`Profile`](crate::Profile):
+//! [`Profile::Cnsa2`](crate::Profile::Cnsa2) has ML-DSA-87 alone.
 //!
 //! # What a refusal tells
 //!
-//! Verification computes both halves, whatever the first one says, and combines what they say without a
-//! branch on either; the error is one. What is visible is public anyway: the length of a signature, and
-//! that the encoding of a half is malformed within itself, where that half ends sooner.
+//! Verification always computes both halves, combines their results without a branch on either, and has
+//! one error for both. Its time shows only public facts: the length of a signature, and whether the
+//! encoding of a half is malformed, because this half then ends sooner.
 //!
-//! Signing has the constant time of its halves: that of pq-core for ML-DSA, and graviola's for the other.
-//! Between them nothing depends on a secret but copies of keys, which are wiped. That a private key has the
-//! draft's one encoding is compared in constant time.
+//! Signing is constant time as far as its halves are: pq-core for ML-DSA, graviola for the classical
+//! half. Apart from them, secrets are only copied, and the copies are wiped. Whether a private key has
+//! the draft's one encoding is compared in constant time.
 
 mod algorithm;
 mod encoding;

@@ -14,7 +14,7 @@ use crate::classical::ClassicalPublicKey;
 
 /// A composite public key.
 ///
-/// One that exists is valid in both halves.
+/// A value of this type is always valid in both halves.
 #[derive(Clone)]
 pub struct CompositePublicKey {
     algorithm: CompositeAlgorithm,
@@ -28,7 +28,7 @@ impl CompositePublicKey {
     ///
     /// # Errors
     ///
-    /// A [`CompositeKeyError`] that says what is wrong with it.
+    /// A [`CompositeKeyError`] that says what is wrong with the key.
     pub fn from_spki_der(der: &[u8]) -> Result<Self, CompositeKeyError> {
         let spki = SubjectPublicKeyInfoRef::from_der(der)?;
         let algorithm = encoding::algorithm(&spki.algorithm)?;
@@ -50,12 +50,14 @@ impl CompositePublicKey {
         Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 
-    /// Reads the key alone: that of ML-DSA, which has one length, and behind it the uncompressed point of
-    /// ECDSA, the 32 bytes of Ed25519, or the DER of RSAPublicKey (section 4 of the draft).
+    /// Reads the key alone: the ML-DSA key, whose length is fixed, then the classical half.
+    ///
+    /// The classical half is the uncompressed point of ECDSA, the 32 bytes of Ed25519, or the DER of
+    /// RSAPublicKey (section 4 of the draft).
     ///
     /// # Errors
     ///
-    /// A [`CompositeKeyError`] that says what is wrong with it.
+    /// A [`CompositeKeyError`] that says what is wrong with the key.
     pub fn from_bytes(
         algorithm: CompositeAlgorithm,
         bytes: &[u8],
@@ -108,17 +110,18 @@ impl CompositePublicKey {
         pem::encode(PEM_LABEL, &self.spki)
     }
 
-    /// What [`from_bytes`](Self::from_bytes) reads.
+    /// The key alone, which [`from_bytes`](Self::from_bytes) reads.
     pub fn as_bytes(&self) -> &[u8] {
         let len = self.ml_dsa.as_bytes().len() + self.classical.as_bytes().len();
         &self.spki[self.spki.len() - len..]
     }
 
-    /// Verifies a signature as certificates do, with an empty context.
+    /// Verifies a signature as for certificates, with an empty context.
     ///
     /// # Errors
     ///
-    /// [`CompositeKeyError::InvalidSignature`] if either half is none of this key over this message.
+    /// [`CompositeKeyError::InvalidSignature`] if either half is not a signature of this message by this
+    /// key.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), CompositeKeyError> {
         self.verify_with_context(message, signature, &[])
     }
@@ -164,7 +167,7 @@ impl CompositePublicKey {
             .classical
             .verify_with(message, classical, row.rsa)
             .is_ok();
-        // Not `&&`: both halves are there by now, and which of them failed makes no difference.
+        // Not `&&`: no branch depends on which half failed. Both are computed by now.
         match ml_dsa & classical {
             true => Ok(()),
             false => Err(invalid),

@@ -7,7 +7,9 @@ use super::public_key::CompositePublicKey;
 use crate::classical::{self, ClassicalKeyError};
 
 /// Verification of every combination, for [`ChainValidator`](pq_x509::ChainValidator), requests and
-/// webpki. It is of composites alone: for classical keys there is
+/// webpki.
+///
+/// It includes composites alone; for classical keys take
 /// [`classical::verification_algorithms`](crate::classical::verification_algorithms).
 ///
 /// # Errors
@@ -23,7 +25,7 @@ pub fn verification_algorithms()
     Ok(&ALL)
 }
 
-/// With an empty context, as certificates have it.
+/// Verifies with an empty context, as for certificates.
 impl SignatureVerificationAlgorithm for CompositeAlgorithm {
     fn verify_signature(
         &self,

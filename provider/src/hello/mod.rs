@@ -1,4 +1,4 @@
-//! The ClientHello: what a client offers, read by a server, and a small one for clients.
+//! The ClientHello: servers read what a client offers, and clients can send a small one.
 //!
 //! It uses [`algorithms`](crate::algorithms).
 

@@ -11,10 +11,10 @@ use crate::algorithms::Group;
 
 /// What a ClientHello offers.
 ///
-/// From [rustls](Self::of), or, with everything, [from the bytes](OfferReader) that a client
-/// sends: rustls 0.23 keeps some things to itself. The versions, `signature_algorithms_cert` and
-/// `trust_anchors` matter for the choice of a certificate, and which groups there are shares for
-/// matters for that of a group. A server that wants them reads the ClientHello before rustls does:
+/// It comes from [rustls](Self::of) or [from the bytes](OfferReader) that a client sends. Only the
+/// bytes have everything: rustls 0.23 doesn't expose the versions, `signature_algorithms_cert` and
+/// `trust_anchors`, which matter for the choice of a certificate, and the groups of the shares, which
+/// matter for the choice of a group. A server that needs them reads the ClientHello before rustls does:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::algorithms::Group;
 /// use rustls_pq::identity::Identities;
 /// use rustls_pq::{OfferReader, ServerHandshake};
 ///
-/// /// The handshake with a client that sends `piece` next, which rustls is given, too;
+/// /// The handshake with a client that sends `piece` next. Give `piece` to rustls, too.
 /// /// `None` if more has to be read.
 /// fn begin(
 ///     reader: &mut OfferReader,
@@ -55,40 +55,40 @@ use crate::algorithms::Group;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Offer {
-    /// The DNS name that the client asks for, without a dot at its end. An IP address doesn't
-    /// count, as it doesn't for rustls (RFC 6066, section 3).
+    /// The DNS name that the client requests, without a dot at its end. IP addresses are ignored, as by
+    /// rustls (RFC 6066, section 3).
     pub server_name: Option<String>,
     /// Key exchange groups, the most preferred one first.
     pub groups: Vec<Group>,
-    /// The groups that it has sent a share for, in its order; `None` where they are not known.
+    /// The groups that the client has sent a share for, in its order; `None` if they are not known.
     pub key_shares: Option<Vec<Group>>,
-    /// Signature schemes that it accepts, the most preferred one first.
+    /// Signature schemes that the client accepts, the most preferred one first.
     pub signature_schemes: Vec<SignatureScheme>,
-    /// Schemes that it accepts in certificates, where it says so; `None` stands for
-    /// the same as in the handshake, and for not known.
+    /// Schemes that the client accepts in certificates (`signature_algorithms_cert`); `None` if they
+    /// are the same as in the handshake, or not known.
     pub certificate_schemes: Option<Vec<SignatureScheme>>,
     /// Cipher suites, the most preferred one first.
     pub cipher_suites: Vec<CipherSuite>,
-    /// Versions (supported_versions); `None` where they are not known. A client that doesn't
-    /// send the extension speaks TLS 1.2 at most.
+    /// TLS versions (`supported_versions`); `None` if they are not known. A client that doesn't send
+    /// the extension speaks TLS 1.2 at most.
     pub versions: Option<Vec<ProtocolVersion>>,
     /// Application protocols (ALPN, RFC 7301), the most preferred one first; no more than 1024.
     pub protocols: Vec<Vec<u8>>,
     /// CAs that the client trusts (`certificate_authorities`), each a Name in DER; no more than
     /// 1024 of them.
     pub certificate_authorities: BTreeSet<Vec<u8>>,
-    /// CAs that the client trusts, by the IDs in `trust_anchors`
-    /// (draft-ietf-tls-trust-anchor-ids-06, section 5.1); no more than 1024 of them. What isn't a
-    /// valid ID is left out.
+    /// IDs of CAs that the client trusts, from `trust_anchors`
+    /// (draft-ietf-tls-trust-anchor-ids-06, section 5.1); no more than 1024 of them. Invalid IDs are
+    /// left out.
     pub trust_anchors: BTreeSet<TrustAnchorId>,
 }
 
-/// How much of a list is kept that decides nothing but which certificate a client gets: more than
-/// the root programs have, and so little that no ClientHello takes more than some 100 kB for it.
+/// How many entries are kept of lists that only decide which certificate a client gets: more CAs than
+/// the root programs have, but few enough that no ClientHello takes more than some 100 kB for a list.
 const MAX_HINTS: usize = 1024;
 
 impl Offer {
-    /// What rustls tells.
+    /// What rustls exposes of a ClientHello.
     pub fn of(hello: &ClientHello<'_>) -> Self {
         let groups = hello.named_groups().unwrap_or_default();
         Self {
@@ -118,8 +118,7 @@ impl Offer {
     }
 
     /// Whether a server with the groups of `other` agrees on a better group with this client than one
-    /// with those of `provider`. Where shares and versions aren't known that isn't known either, and
-    /// the answer is `false`.
+    /// with the groups of `provider`. `false` if shares or versions are not known.
     pub(crate) fn does_better_with(
         &self,
         other: &CryptoProvider,
@@ -150,7 +149,7 @@ impl Offer {
         !others.any(|group| group.is_post_quantum())
     }
 
-    /// What rustls negotiates in TLS 1.3, share or no share.
+    /// The group that rustls negotiates in TLS 1.3, with or without a share for it.
     fn group_in_tls13(&self, provider: &CryptoProvider) -> Option<Group> {
         let has = |group: &&Group| {
             provider.kx_groups.iter().any(|known| {
@@ -190,7 +189,7 @@ impl Offer {
                 SIGNATURE_ALGORITHMS => {
                     offer.signature_schemes = data.vector16()?.code_points()?;
                 }
-                // rustls doesn't read it, and so accepts anything there.
+                // rustls doesn't read this extension, so it accepts anything there.
                 SIGNATURE_ALGORITHMS_CERT => {
                     offer.certificate_schemes = data.vector16().and_then(Reader::code_points).ok();
                 }
@@ -201,7 +200,7 @@ impl Offer {
                     let names = data.vector16()?.hints(Reader::vector16)?;
                     offer.certificate_authorities = names.into_iter().collect();
                 }
-                // rustls doesn't read it either.
+                // rustls doesn't read this one either.
                 TRUST_ANCHORS => {
                     let ids = data.vector16().and_then(|ids| ids.hints(Reader::vector8));
                     offer.trust_anchors = ids
@@ -217,17 +216,17 @@ impl Offer {
     }
 }
 
-/// Reads the [`Offer`] in the ClientHello that a TCP connection starts with, while it arrives.
+/// Reads the [`Offer`] from the ClientHello of a TCP connection, while it arrives.
 ///
-/// It keeps what it has read, so that a client that sends records of one byte, a byte at a time,
-/// makes no more work than its bytes are worth.
+/// It keeps what it has read, so the work grows with the bytes received, even if a client sends records
+/// of one byte, a byte at a time.
 #[derive(Clone, Debug, Default)]
 pub struct OfferReader {
-    /// The header of the record that comes next, as far as it is there.
+    /// The received part of the next record's header.
     header: Vec<u8>,
-    /// How much is missing of the record before it.
+    /// How many bytes of the current record are missing.
     missing: usize,
-    /// The first handshake message, as far as it is there.
+    /// The received part of the first handshake message.
     message: Vec<u8>,
 }
 
@@ -237,15 +236,14 @@ impl OfferReader {
         Self::default()
     }
 
-    /// Takes what was received next; `None` if the ClientHello isn't complete yet.
+    /// Takes the bytes received next; `None` if the ClientHello isn't complete yet.
     ///
-    /// It reads what it needs, and leaves it to rustls to find fault with the rest: what is too
-    /// large, what occurs twice or must not occur. What comes after the ClientHello isn't
-    /// looked at, and the reader is as new then.
+    /// It reads what it needs. rustls checks the rest: fields that are too large, occur twice or must
+    /// not occur. Bytes after the ClientHello are ignored, and the reader starts anew.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidMessage`] if it can't be a ClientHello. rustls will find the same
+    /// [`Error::InvalidMessage`] if the bytes can't be a ClientHello. rustls will find the same
     /// and send the alert.
     pub fn read(&mut self, mut received: &[u8]) -> Result<Option<Offer>, Error> {
         while !received.is_empty() {
@@ -258,7 +256,7 @@ impl OfferReader {
                 self.missing = len_of_record(header)?;
                 self.header.clear();
             }
-            // What is there of a record counts, so that nonsense shows early.
+            // The received part of a record is read at once, to find nonsense early.
             self.missing -= transfer(&mut received, &mut self.message, self.missing);
             if let Some(len) = len_of_client_hello(&self.message)?
                 && self.message.len() >= len
@@ -272,7 +270,7 @@ impl OfferReader {
     }
 }
 
-/// Moves up to `most` bytes, and says how many.
+/// Moves up to `most` bytes, and returns how many it moved.
 fn transfer(from: &mut &[u8], to: &mut Vec<u8>, most: usize) -> usize {
     let (taken, rest) = from.split_at(most.min(from.len()));
     to.extend_from_slice(taken);
@@ -280,7 +278,7 @@ fn transfer(from: &mut &[u8], to: &mut Vec<u8>, most: usize) -> usize {
     taken.len()
 }
 
-/// The length of what comes after this header (RFC 9846, section 5.1).
+/// The length of the record after this header (RFC 9846, section 5.1).
 fn len_of_record(header: [u8; RECORD_HEADER]) -> Result<usize, InvalidMessage> {
     let [content_type, _, _, len @ ..] = header;
     if content_type != HANDSHAKE_RECORD {
@@ -293,7 +291,7 @@ fn len_of_record(header: [u8; RECORD_HEADER]) -> Result<usize, InvalidMessage> {
     }
 }
 
-/// The length of the whole message, where as much of it is there as tells (RFC 9846, section 4).
+/// The length of the whole message; `None` if its header isn't complete (RFC 9846, section 4).
 fn len_of_client_hello(message: &[u8]) -> Result<Option<usize>, InvalidMessage> {
     let Some(&[message_type, high, middle, low]) = message.first_chunk::<MESSAGE_HEADER>() else {
         return Ok(None);
@@ -317,7 +315,7 @@ const SUPPORTED_VERSIONS: u16 = 43;
 const CERTIFICATE_AUTHORITIES: u16 = 47;
 const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
 const KEY_SHARE: u16 = 51;
-/// IANA has assigned none yet; this is what BoringSSL, and with it Chromium, uses.
+/// IANA has assigned no number yet; BoringSSL, and so Chromium, uses this one.
 const TRUST_ANCHORS: u16 = 0xca34;
 
 /// Type, version and length of a record.
@@ -328,10 +326,10 @@ const HANDSHAKE_RECORD: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 /// RFC 9846, section 5.1.
 const MAX_RECORD: usize = 1 << 14;
-/// What rustls takes of one message, and of messages that arrive together.
+/// The most that rustls accepts of one message, and of messages that arrive together.
 pub(crate) const MAX_MESSAGE: usize = 0xffff;
 
-/// The presentation language of RFC 9846, section 3.
+/// Reads the presentation language of RFC 9846, section 3.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -373,7 +371,7 @@ impl<'a> Reader<'a> {
         Ok(points)
     }
 
-    /// Of KeyShareEntries (RFC 9846, section 4.2.8).
+    /// The groups of KeyShareEntries (RFC 9846, section 4.2.8).
     fn groups_of_shares(mut self) -> Result<Vec<Group>, InvalidMessage> {
         let mut groups = Vec::new();
         while !self.is_empty() {
@@ -383,7 +381,7 @@ impl<'a> Reader<'a> {
         Ok(groups)
     }
 
-    /// The vectors that `next` reads one after the other.
+    /// The contents of vectors that `next` reads one after the other, at most [`MAX_HINTS`].
     fn hints(
         mut self,
         next: fn(&mut Self) -> Result<Self, InvalidMessage>,

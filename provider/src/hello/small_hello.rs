@@ -9,8 +9,10 @@ use rustls::pki_types::ServerName;
 
 use crate::algorithms::Group;
 
-/// Keeps the first ClientHello of a connection in one packet: it has a share for a
-/// classical group only, and the post-quantum one is sent when the server asks for it.
+/// Keeps the first ClientHello of a connection in one packet.
+///
+/// It has a share for a classical group only. The client sends the post-quantum share when the server
+/// asks for it.
 ///
 /// ```
 /// use rustls::{ClientConfig, RootCertStore};
@@ -29,37 +31,38 @@ use crate::algorithms::Group;
 /// }
 /// ```
 ///
-/// A share of X25519MLKEM768 has 1216 bytes, and a ClientHello with it does not fit the 1,400
-/// or so that a TCP segment or a QUIC datagram carries on most paths. That is fine for
-/// TLS, but there are middleboxes and servers that look at the first packet only and drop or
-/// stall what comes in two. Sizes in bytes with the server name `localhost` and with the record's
-/// header, over graviola and ring:
+/// A share of X25519MLKEM768 has 1216 bytes. With it a ClientHello does not fit into the 1,400 bytes
+/// or so that a TCP segment or a QUIC datagram carries on most paths. TLS allows that, but some
+/// middleboxes and servers look at the first packet only, and drop or stall a ClientHello that comes in
+/// two. Sizes in bytes with the server name `localhost` and with the record header, over graviola and
+/// ring:
 ///
 /// | first ClientHello | TLS 1.3 and 1.2 | TLS 1.3 alone |
 /// |---|---|---|
 /// | by default | 1,470 | 1,462 |
 /// | with `SmallHello` | 250 | 242 |
 ///
-/// Both versions are what `with_safe_default_protocol_versions` offers where the base has TLS
-/// 1.2: graviola always, the others with the feature `tls12`.
+/// `with_safe_default_protocol_versions` offers both versions if the base has TLS 1.2: graviola always,
+/// the others with the feature `tls12`.
 ///
 /// # What it costs
 ///
 /// **One more round trip** with every server that has a post-quantum group: it answers with
-/// a HelloRetryRequest, and the second ClientHello has the share. None with servers that
-/// don't. What protects the connection is the same either way, because the order of
-/// preference stays as it is: servers that go by it, such as those of rustls, ask for the
-/// post-quantum group although a share for another one is there. But servers exist that
-/// take any group for which they have a share already, and with these the key exchange
-/// **is not post-quantum**. Where that must not be, take
-/// [`Profile::RequirePq`](crate::Profile::RequirePq), which offers them no other: this
-/// type then has no effect, since no classical share can be sent.
+/// a HelloRetryRequest, and the second ClientHello has the share. Servers without one cost no round
+/// trip.
+///
+/// The client's order of preference stays the same. Servers that follow it, such as those of rustls,
+/// ask for the post-quantum group although they already have a share for another one, so the connection
+/// is protected as without `SmallHello`. But some servers take any group for which they already have a
+/// share, and with these the key exchange **is not post-quantum**. To prevent that, take
+/// [`Profile::RequirePq`](crate::Profile::RequirePq), which offers post-quantum groups only. This type
+/// then has no effect, since no classical share can be sent.
 ///
 /// # How
 ///
-/// rustls takes the group of its first share from the store of sessions, which
-/// remembers what the server used last. This is a store that passes sessions on to
-/// another one and always gives the same group.
+/// rustls takes the group of its first share from the session store, which remembers the group that the
+/// server used last. `SmallHello` is a store that passes sessions on to another store and always
+/// returns the same group.
 #[derive(Debug)]
 pub struct SmallHello {
     sessions: Arc<dyn ClientSessionStore>,
@@ -67,7 +70,7 @@ pub struct SmallHello {
 }
 
 impl SmallHello {
-    /// A share for x25519, and sessions with 256 servers in memory, as by rustls's default.
+    /// A share for x25519, and sessions with 256 servers in memory, like rustls's default.
     pub fn new() -> Self {
         Self::over(Arc::new(ClientSessionMemoryCache::new(256)))
     }

@@ -2,10 +2,10 @@ use core::fmt;
 
 /// The start of a list that a peer has sent, for messages and for the log.
 ///
-/// A ClientHello has room for 32,000 code points, and in words they take twelve times its bytes.
+/// A ClientHello has room for 32,000 code points. Written as words they take twelve times its length.
 pub(crate) struct Start<'a, T>(pub(crate) &'a [T]);
 
-/// More than what implementations have to offer.
+/// More than any implementation offers.
 const SHOWN: usize = 64;
 
 impl<T: fmt::Debug> fmt::Display for Start<'_, T> {

@@ -1,11 +1,11 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// The name of a CA, or of a group of CAs, by which clients say in the extension `trust_anchors`
-/// whom they trust (draft-ietf-tls-trust-anchor-ids-06, section 4).
+/// The ID of a CA, or of a group of CAs, with which clients name the CAs that they trust.
 ///
-/// It is an object identifier below 1.3.6.1.4.1, where every organisation has a number of its own,
-/// and is written without that prefix:
+/// Clients send it in the extension `trust_anchors` (draft-ietf-tls-trust-anchor-ids-06, section 4). It
+/// is an object identifier below 1.3.6.1.4.1, where every organisation has its own number, and is
+/// written without this prefix:
 ///
 /// ```
 /// use rustls_pq::TrustAnchorId;
@@ -24,8 +24,8 @@ pub struct TrustAnchorId {
 }
 
 impl TrustAnchorId {
-    /// Reads the binary form, in which TLS has it: the contents octets of a relative object
-    /// identifier in DER (X.690, section 8.20), at most 32 bytes.
+    /// Reads the binary form that TLS uses: the contents octets of a relative object identifier in DER
+    /// (X.690, section 8.20), at most 32 bytes.
     ///
     /// # Errors
     ///
@@ -69,8 +69,8 @@ fn is_last_of_component(byte: u8) -> bool {
     byte & 0x80 == 0
 }
 
-/// Reads numbers with dots between them. Each is at most 2<sup>64</sup> - 1: the binary form has no
-/// such limit.
+/// Reads numbers with dots between them, each at most 2<sup>64</sup> - 1. The binary form has no such
+/// limit.
 impl FromStr for TrustAnchorId {
     type Err = InvalidTrustAnchorId;
 
@@ -94,7 +94,7 @@ impl FromStr for TrustAnchorId {
     }
 }
 
-/// In numbers with dots between them; where one is above 2<sup>64</sup> - 1, the bytes in
+/// Writes numbers with dots between them. If one is above 2<sup>64</sup> - 1, writes all bytes in
 /// hexadecimal after `0x`.
 impl fmt::Display for TrustAnchorId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -132,23 +132,23 @@ impl fmt::Debug for TrustAnchorId {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidTrustAnchorId {
-    /// The text is not of numbers with dots between them.
+    /// The text is not numbers with dots between them.
     #[error(
-        "a trust anchor ID is written in numbers with dots between them, such as 32473.1, which \
-         stands for the object identifier 1.3.6.1.4.1.32473.1; ask the CA for its own"
+        "a trust anchor ID is written as numbers with dots between them, such as 32473.1, which \
+         stands for the object identifier 1.3.6.1.4.1.32473.1; ask the CA for its ID"
     )]
     NotNumbers,
-    /// There is nothing.
+    /// The ID is empty.
     #[error("a trust anchor ID has at least one byte")]
     Empty,
     /// It is longer than 32 bytes.
     #[error("a trust anchor ID has at most 32 bytes")]
     TooLong,
-    /// A number doesn't end.
+    /// The last number is cut off.
     #[error("the last number of a trust anchor ID is cut off")]
     Truncated,
     /// A number has a leading zero.
-    #[error("a number in a trust anchor ID isn't encoded in as few bytes as it takes")]
+    #[error("a number in a trust anchor ID isn't encoded in as few bytes as possible")]
     NotShortest,
 }
 

@@ -22,29 +22,29 @@ use crate::ocsp::must_staple;
 
 /// A certificate chain with the private key of its leaf.
 ///
-/// One that exists is a pair, its certificates can be read, and the handshake messages with
-/// it fit what peers accept.
+/// The key of every `Identity` belongs to its leaf, its certificates can be read, and the handshake
+/// messages with it fit what peers accept.
 ///
 /// # Memory
 ///
-/// The chain as it is sent, the key in the form that signs quickly, and little else: with one
-/// certificate in the chain some 60 kB for ML-DSA-65, of which the expanded key is the most, and
-/// 4 kB for ECDSA on P-256 below an ML-DSA-65 root. 100,000 of them take 5.9 GB and 0.4 GB. An OCSP
-/// response adds its own length and that of the chain. An
-/// [`IdentitySet`](super::IdentitySet) holds identities by reference, under as many names as need be.
+/// An identity holds the chain as it is sent, the key in the form that signs quickly, and little
+/// else. With one certificate in the chain it takes about 60 kB for ML-DSA-65, mostly the expanded key,
+/// and 4 kB for ECDSA on P-256 below an ML-DSA-65 root. 100,000 of them take 5.9 GB and 0.4 GB. An
+/// OCSP response adds its own length and that of the chain. An
+/// [`IdentitySet`](super::IdentitySet) holds identities by reference, under any number of names.
 pub struct Identity {
     /// Without an OCSP response.
     certified: Arc<CertifiedKey>,
     stapled: Stapled,
-    /// What an OCSP response may be signed with that is verified here.
+    /// The algorithms that verify the signatures of OCSP responses.
     verification: &'static [&'static dyn SignatureVerificationAlgorithm],
     must_staple: bool,
-    /// Whether the log says that such a certificate was shown without a response.
+    /// Whether the log says already that a must-staple certificate was sent without a response.
     is_lack_reported: AtomicBool,
     key_algorithm: KeyAlgorithm,
     /// The provider's cipher suites of TLS 1.2 that the key can sign a handshake with.
     tls12_suites: Vec<CipherSuite>,
-    /// Of each certificate.
+    /// The algorithms of each certificate.
     algorithms: Vec<Algorithms>,
     names: Vec<String>,
     /// The issuer of each certificate, a Name in DER.
@@ -57,8 +57,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Checks a chain, leaf first, and the key of the leaf. The root needs not be sent.
-    /// `provider` is that of the configuration that it is for.
+    /// Checks a chain, leaf first, and the key of the leaf. The chain needn't have the root.
+    /// `provider` is the provider of the configuration that uses the identity.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Identity {
         key: PrivateKeyDer<'static>,
         provider: &CryptoProvider,
     ) -> Result<Self, IdentityError> {
-        // Wiped whatever comes; who loads the key has a copy to take care of.
+        // Wiped in any case; the key provider has to take care of its copy.
         let key = Zeroizing::new(key);
         let certificates = chain
             .iter()
@@ -89,7 +89,7 @@ impl Identity {
             .key_provider
             .load_private_key(key.clone_key())
             .map_err(|error| match post_quantum(&key) {
-                // Ours says why it refuses a key that it can read.
+                // Our key provider says why it refuses a key that it can read.
                 Some(algorithm) if !matches!(error, rustls::Error::Other(_)) => {
                     IdentityError::ClassicalProvider { algorithm }
                 }
@@ -97,7 +97,7 @@ impl Identity {
             })?;
         let certified = CertifiedKey::new(chain, key);
         match certified.keys_match() {
-            // A key that can't say what its public half is has to be taken at its word,
+            // If a key can't give its public half, trust that it is the certificate's,
             // as rustls does.
             Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => {}
             Err(rustls::Error::InconsistentKeys(_)) => {
@@ -168,24 +168,24 @@ impl Identity {
         Self::new(certificates, key, provider)
     }
 
-    /// States the IDs of the CA that the chain ends at, which the CA gives, in place of those stated
-    /// before.
+    /// States the trust anchor IDs of the CA that the chain ends at, in place of those stated before.
     ///
-    /// Clients that send one of them in `trust_anchors` (draft-ietf-tls-trust-anchor-ids-06), as
-    /// Chromium does, get the chain wherever it stands in the order. That takes an
-    /// [`OfferReader`](crate::OfferReader) with a [`ServerHandshake`](crate::ServerHandshake), since
-    /// rustls drops the extension. The chain has to be complete, each certificate followed by its
-    /// issuer's, up to the one that this CA issued (section 5.5).
+    /// The IDs come from the CA. Clients that send one of them in `trust_anchors`
+    /// (draft-ietf-tls-trust-anchor-ids-06), as Chromium does, get the chain wherever it stands in the
+    /// order. This needs an [`OfferReader`](crate::OfferReader) with a
+    /// [`ServerHandshake`](crate::ServerHandshake), because rustls drops the extension. The chain has
+    /// to be complete, each certificate followed by its issuer's, up to the one that this CA issued
+    /// (section 5.5).
     ///
-    /// Three things differ from the draft, since rustls can't send what it asks of servers:
+    /// Three things differ from the draft, because rustls can't send what it asks of servers:
     ///
     /// * A client isn't told that its IDs decided (an empty extension with the chain, section 5.5).
-    ///   It verifies the chain as it does any other.
+    ///   It verifies the chain like any other.
     /// * A client isn't told which IDs the server has (section 5.6). The draft lets clients send IDs
-    ///   of CAs that they don't trust, and try again with that list. Here such a client fails, though
-    ///   another chain would have served it. So state the CA's own ID, and not those of groups, which
+    ///   of CAs that they don't trust, and try again with that list. Here such a client fails, even if
+    ///   another chain would have worked. So state the CA's own ID, and not the IDs of groups, which
     ///   more clients send.
-    /// * An ID counts if it is the same as the client's. The patterns by which a CA describes a range
+    /// * An ID counts if it equals one of the client's. The patterns by which a CA describes a range
     ///   of groups, such as `32473.2.{7-}` (section 5.3.1), can't be stated.
     pub fn with_trust_anchors(self, ids: impl IntoIterator<Item = TrustAnchorId>) -> Self {
         Self {
@@ -194,13 +194,14 @@ impl Identity {
         }
     }
 
-    /// States application protocols (ALPN, RFC 7301) that only clients offer which trust the chain,
-    /// in place of those stated before: such clients get it wherever it stands in the order. Name no
-    /// protocol that other clients offer too, such as `h2`: they would get this chain instead of one
-    /// that they trust.
+    /// States application protocols (ALPN, RFC 7301) that only clients that trust the chain offer, in
+    /// place of those stated before.
+    ///
+    /// Such clients get the chain wherever it stands in the order. Name no protocol that other clients
+    /// offer too, such as `h2`: they would get this chain instead of one that they trust.
     ///
     /// [`ServerConfig::alpn_protocols`](rustls::ServerConfig) should have the protocol, too: a server
-    /// that has some, and none of the client's, refuses it.
+    /// that has protocols, but none of the client's, refuses the client.
     pub fn with_protocols<P: Into<Vec<u8>>>(self, protocols: impl IntoIterator<Item = P>) -> Self {
         Self {
             protocols: protocols.into_iter().map(P::into).collect(),
@@ -208,8 +209,8 @@ impl Identity {
         }
     }
 
-    /// Shows an OCSP response along with the certificate: [`set_ocsp_response`](Self::set_ocsp_response),
-    /// for an identity that nobody else has yet.
+    /// Sets an OCSP response, as [`set_ocsp_response`](Self::set_ocsp_response) does, before the
+    /// identity is shared.
     ///
     /// # Errors
     ///
@@ -219,30 +220,32 @@ impl Identity {
         Ok(self)
     }
 
-    /// Shows `response`, an OCSP response in DER for the leaf (RFC 6960), along with the certificate
-    /// to clients that ask for one (RFC 6066, section 8; RFC 9846, section 4.4.2.1), from the next
-    /// handshake on. An empty one stands for none.
+    /// Sets the OCSP response that is sent with the certificate.
     ///
-    /// It is shown until its nextUpdate. Then handshakes go on without it, and the log says so once;
+    /// `response` is in DER and about the leaf (RFC 6960). Clients that ask for a response (RFC 6066,
+    /// section 8; RFC 9846, section 4.4.2.1) get it from the next handshake on. An empty one removes
+    /// the response.
+    ///
+    /// It is sent until its nextUpdate. Then handshakes go on without it, and the log says so once;
     /// [`IdentityFiles`](super::IdentityFiles) and
-    /// [`Identities::refresh_ocsp_responses`](super::Identities::refresh_ocsp_responses) see to newer
-    /// ones. Handshakes that resume a session show no certificate, and no response either.
+    /// [`Identities::refresh_ocsp_responses`](super::Identities::refresh_ocsp_responses) provide newer
+    /// ones. Handshakes that resume a session send no certificate, and no response either.
     ///
-    /// One that says that the certificate was revoked is shown, too, and the log warns.
+    /// A response that says that the certificate was revoked is sent, too, and the log warns.
     ///
     /// # Errors
     ///
-    /// What was shown before stays.
+    /// The response that was set before stays.
     ///
-    /// * [`IdentityError::OcspResponse`] if it can't be read or has no answer in it.
-    /// * [`IdentityError::Ocsp`] if it is about another certificate, has expired or is from the future by more
+    /// * [`IdentityError::OcspResponse`] if the response can't be read or has no answer in it.
+    /// * [`IdentityError::Ocsp`] if it is about another certificate, has expired, is from the future by more
     ///   than clients allow ([`OcspVerifier::CLOCK_TOLERANCE`](pq_x509::OcspVerifier::CLOCK_TOLERANCE)), has no
-    ///   nextUpdate, or says that the responder doesn't know the certificate. Where the chain has
-    ///   the issuer's certificate, and the provider an algorithm for the signature, this is so as well
-    ///   for one that isn't signed by the issuer, or by whom it had certified for that. Without, the certificate is
-    ///   known by its serial number alone.
-    /// * [`IdentityError::AlgorithmPanicked`] if an algorithm of the provider does.
-    /// * [`IdentityError::TooLarge`] if no handshake can carry it with the chain.
+    ///   nextUpdate, or says that the responder doesn't know the certificate. If the chain has the issuer's
+    ///   certificate, and the provider an algorithm for the signature, also if the response is signed neither by
+    ///   the issuer nor by a responder that the issuer certified for this. If the chain lacks the issuer's
+    ///   certificate, the leaf is recognized by its serial number alone.
+    /// * [`IdentityError::AlgorithmPanicked`] if an algorithm of the provider panics.
+    /// * [`IdentityError::TooLarge`] if no handshake can carry the response with the chain.
     pub fn set_ocsp_response(&self, response: &[u8]) -> Result<(), IdentityError> {
         if response.is_empty() {
             // TLS has no empty response: clients would refuse the whole message.
@@ -252,7 +255,7 @@ impl Identity {
         self.take_ocsp_response(response, UnixTime::now())
     }
 
-    /// The same at this time, where an empty one is a response that is of no use.
+    /// As [`set_ocsp_response`](Self::set_ocsp_response) at this time, but refuses an empty response.
     pub(super) fn take_ocsp_response(
         &self,
         response: &[u8],
@@ -262,8 +265,8 @@ impl Identity {
         self.show(response, answer)
     }
 
-    /// Asks a source for a response, if it is time and `goes_on` then, and takes it if it is newer.
-    /// Says when it is time again.
+    /// Asks a source for a response if one is due, takes it if it is newer, and returns when to ask
+    /// again. Stops when `goes_on` returns `false`.
     pub(super) fn refresh_ocsp_response(
         &self,
         source: &dyn OcspSource,
@@ -303,7 +306,7 @@ impl Identity {
         Some(again)
     }
 
-    /// Its OCSP response comes from elsewhere than a source.
+    /// Asks no source for a response, because it comes from elsewhere.
     pub(super) fn never_ask_for_ocsp_response(&self) {
         self.stapled.never_ask();
     }
@@ -328,7 +331,7 @@ impl Identity {
                 since = date(since),
                 ?reason,
                 until,
-                "the certificate was revoked, says the OCSP response that clients are shown; get a new \
+                "the OCSP response that clients get says that the certificate was revoked; get a new \
                  certificate, for a new key"
             ),
             _ => info!(names = ?self.names, until, "OCSP response taken"),
@@ -336,7 +339,7 @@ impl Identity {
         Ok(())
     }
 
-    /// The pair in the form that rustls takes, with the OCSP response if there is one now.
+    /// The chain and the key in the form that rustls takes, with the current OCSP response if any.
     pub fn certified_key(&self) -> Arc<CertifiedKey> {
         match self.stapled.shown(UnixTime::now) {
             Shown::Staple(certified) => return certified,
@@ -344,15 +347,15 @@ impl Identity {
                 if self.must_staple && !self.is_lack_reported.swap(true, Ordering::Relaxed) {
                     warn!(
                         names = ?self.names,
-                        "the certificate asks to be shown along with an OCSP response (must-staple), and \
-                         there is none, so that clients may refuse it; see to one"
+                        "the certificate requires an OCSP response (must-staple), and there is none, so \
+                         that clients may refuse it; provide one"
                     );
                 }
             }
             Shown::Ended(end) => warn!(
                 names = ?self.names,
                 end = date(end),
-                "the OCSP response has expired, and clients are shown none; see to a newer one"
+                "the OCSP response has expired, and clients get none; provide a newer one"
             ),
         }
         Arc::clone(&self.certified)
@@ -363,13 +366,13 @@ impl Identity {
         &self.certified.cert
     }
 
-    /// When the OCSP response ends (nextUpdate), if there is one: there has to be another one before.
+    /// When the OCSP response expires (nextUpdate), if there is one. Set another one before then.
     pub fn ocsp_response_until(&self) -> Option<UnixTime> {
         Some(self.stapled.answer()?.next_update)
     }
 
-    /// Whether the certificate asks to be shown along with an OCSP response (RFC 7633): clients that
-    /// go by that refuse it otherwise, as [`CheckOcsp`](crate::verify::CheckOcsp) does.
+    /// Whether the certificate requires an OCSP response (RFC 7633, must-staple). Clients that check
+    /// this, such as [`CheckOcsp`](crate::verify::CheckOcsp), refuse the certificate without one.
     pub fn must_staple(&self) -> bool {
         self.must_staple
     }
@@ -386,35 +389,34 @@ impl Identity {
 
     /// The last second in which all certificates of the chain are valid: replace them before.
     ///
-    /// It may be in the past. That is for the peers to judge, whose clocks decide.
+    /// It may be in the past: the peers' clocks decide whether the chain is accepted.
     pub fn not_after(&self) -> UnixTime {
         self.not_after
     }
 
-    /// What [`with_trust_anchors`](Self::with_trust_anchors) has stated.
+    /// The IDs that [`with_trust_anchors`](Self::with_trust_anchors) has stated.
     pub fn trust_anchors(&self) -> &[TrustAnchorId] {
         &self.trust_anchors
     }
 
-    /// What [`with_protocols`](Self::with_protocols) has stated.
+    /// The protocols that [`with_protocols`](Self::with_protocols) has stated.
     pub fn protocols(&self) -> &[Vec<u8>] {
         &self.protocols
     }
 
-    /// The length of all certificates together, in bytes, with that of the OCSP response if there is
-    /// one.
+    /// The length of all certificates together, and of the OCSP response if there is one, in bytes.
     pub fn size(&self) -> usize {
         self.size + self.stapled.len()
     }
 
-    /// What a handshake with it weighs, in bytes: certificates and the signature in CertificateVerify.
-    /// OCSP responses come and go.
+    /// The length of the certificates and of the signature in CertificateVerify, in bytes: what a
+    /// handshake with it takes, without an OCSP response.
     pub(super) fn weight(&self) -> usize {
         self.size + self.key_algorithm.max_signature_len()
     }
 
-    /// What to sign with for a peer that accepts `schemes` in the handshake, and in certificates
-    /// what `is_accepted` says; `None` if it can't verify this identity.
+    /// The scheme to sign with for a peer that accepts `schemes` in the handshake, and in certificates
+    /// the signatures that `is_accepted` accepts; `None` if the peer can't verify this identity.
     pub(super) fn scheme_for(
         &self,
         schemes: &[SignatureScheme],
@@ -426,8 +428,8 @@ impl Identity {
         }
     }
 
-    /// Whether it can be shown in TLS 1.2 to a peer with these cipher suites: there they say
-    /// what kind of key signs (RFC 8422, section 2), which post-quantum ones never are.
+    /// Whether it can be used in TLS 1.2 with a peer with these cipher suites. There a suite is for
+    /// one kind of key (RFC 8422, section 2), and never for a post-quantum one.
     pub(super) fn suits_tls12(&self, suites: &[CipherSuite]) -> bool {
         self.tls12_suites.iter().any(|suite| suites.contains(suite))
     }
@@ -458,7 +460,7 @@ impl Identity {
         &self.algorithms
     }
 
-    /// That of the weakest link.
+    /// The strength of the weakest link of the chain.
     pub(super) fn strength(&self) -> Strength {
         let keys = self.algorithms.iter().map(|certificate| certificate.key);
         keys.map(KeyAlgorithm::strength)
@@ -479,7 +481,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// As RFC 3339 writes a time, for messages.
+/// A time as in RFC 3339, for messages.
 fn date(time: UnixTime) -> String {
     match DateTime::from_unix_duration(core::time::Duration::from_secs(time.as_secs())) {
         Ok(date) => date.to_string(),
@@ -487,14 +489,14 @@ fn date(time: UnixTime) -> String {
     }
 }
 
-/// What certificates and the signature of CertificateVerify may take together, in
+/// How large the certificates and the signature of CertificateVerify may be together, in
 /// bytes.
 ///
 /// rustls receives a flight of messages into a buffer of 65,535 bytes, and frees nothing of
 /// it until a message ends together with a record. Servers that fill their records, as
 /// rustls and BoringSSL do, therefore have to get everything from EncryptedExtensions to
-/// Finished into this buffer. What is left is for those two, a CertificateRequest with a
-/// few dozen names, and the framing of four records.
+/// Finished into this buffer. The rest of the buffer is for those two, a CertificateRequest
+/// with a few dozen names, and the framing of four records.
 const FLIGHT_LIMIT: usize = 0xffff - 4095;
 
 fn check_flight(
@@ -516,7 +518,7 @@ fn check_flight(
 }
 
 /// Whether a text has an encrypted private key: by its label (RFC 5958), or by the headers of
-/// RFC 1421, which other labels have as well.
+/// RFC 1421, which may follow other labels as well.
 fn is_encrypted(text: &[u8]) -> bool {
     lines(text).any(|line| {
         line == b"-----BEGIN ENCRYPTED PRIVATE KEY-----" || line == b"Proc-Type: 4,ENCRYPTED"

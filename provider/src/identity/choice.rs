@@ -10,15 +10,15 @@ use super::{Identity, IdentitySet};
 use crate::algorithms::{Authentication, Signature};
 use crate::hello::{Offer, Start};
 
-/// An identity and what it signs with.
+/// An identity, and the scheme that it signs the handshake with.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Choice {
     /// The identity.
     pub identity: Arc<Identity>,
-    /// What it signs the handshake with; `None` if the peer accepts nothing that the
-    /// key is able to, or in TLS 1.2 offers no cipher suite for any of the keys, and the
-    /// handshake is going to fail.
+    /// The scheme that it signs the handshake with. `None` means that the handshake is going to
+    /// fail: the peer accepts no scheme of the key, or in TLS 1.2 offers no cipher suite for any of
+    /// the keys.
     pub scheme: Option<SignatureScheme>,
 }
 
@@ -35,7 +35,7 @@ impl Choice {
 }
 
 impl IdentitySet {
-    /// What a client with this offer gets.
+    /// The identity for a client with this offer.
     pub(super) fn choose(&self, offer: &Offer) -> Option<Choice> {
         let schemes = &offer.signature_schemes;
         let accepted = Accepted {
@@ -60,7 +60,7 @@ impl IdentitySet {
             MayBe::Tls12 => accepted
                 .choose(suitable, |identity| identity.is_for_protocol_of(offer))
                 .or_else(|| without_scheme(candidates)),
-            // Who trusts none that suit TLS 1.2 has no use for these, whatever the version.
+            // A client that trusts none that suit TLS 1.2 can use none of these in any version.
             MayBe::Either => accepted_in_tls13
                 .choose_trusted(suitable.clone(), is_trusted)
                 .or_else(|| accepted_in_tls13.choose_trusted(candidates.clone(), is_trusted))
@@ -69,14 +69,14 @@ impl IdentitySet {
         }
     }
 
-    /// What a client with this offer gets that is shaking hands, which the log tells.
+    /// The identity for a client with this offer, in a handshake; the log tells the outcome.
     pub(crate) fn resolve(&self, offer: &Offer) -> Option<Choice> {
         let server_name = offer.server_name.as_deref();
         let Some(choice) = self.choose(offer) else {
             info!(
                 server_name,
-                "no certificate for this name, and no default one; add one, or the client is \
-                 refused"
+                "no certificate for this name, and no default one, so the client is refused; add a \
+                 certificate for this name, or a default"
             );
             return None;
         };
@@ -110,13 +110,13 @@ pub(super) struct Accepted<'a> {
     pub(super) schemes: &'a [SignatureScheme],
     /// In certificates.
     pub(super) cert_schemes: &'a [SignatureScheme],
-    /// Whether it has a list of those (signature_algorithms_cert), which is then taken at its word.
+    /// Whether it sent a list of those (signature_algorithms_cert), which then counts as complete.
     pub(super) has_cert_list: bool,
 }
 
 impl Accepted<'_> {
-    /// One that the peer, as it shows, trusts; else, the first one that it can verify; else, one
-    /// that it may.
+    /// One that the peer shows that it trusts; else, the first one that it can verify; else, one
+    /// that it may be able to verify.
     pub(super) fn choose<'a>(
         &self,
         candidates: impl Iterator<Item = &'a Arc<Identity>> + Clone,
@@ -129,8 +129,8 @@ impl Accepted<'_> {
     }
 
     /// The first one that the peer trusts and can verify; else, the first one that it trusts and
-    /// can verify all of but signatures of SLH-DSA. Few peers list SLH-DSA that verify it, and none
-    /// can list HashSLH-DSA; one that trusts a CA can be expected to verify its signatures.
+    /// can verify except for signatures of SLH-DSA. Few of the peers that verify SLH-DSA list it, and
+    /// none can list HashSLH-DSA; a peer that trusts a CA probably verifies its signatures.
     fn choose_trusted<'a>(
         &self,
         candidates: impl Iterator<Item = &'a Arc<Identity>> + Clone,
@@ -159,7 +159,7 @@ impl Accepted<'_> {
         find(candidates, |identity| identity.signs_with(self.schemes))
     }
 
-    /// What this one signs with, if the peer can verify it.
+    /// The scheme that this one signs with, if the peer can verify it.
     pub(super) fn verify(&self, identity: &Identity) -> Option<SignatureScheme> {
         identity.scheme_for(self.schemes, |signature| self.covers(signature))
     }
@@ -170,7 +170,7 @@ impl Accepted<'_> {
     }
 }
 
-/// The first one, which this peer is going to refuse.
+/// The first one, which the peer is going to refuse.
 fn without_scheme<'a>(mut candidates: impl Iterator<Item = &'a Arc<Identity>>) -> Option<Choice> {
     Some(Choice {
         identity: Arc::clone(candidates.next()?),
@@ -190,7 +190,7 @@ pub(super) fn find<'a>(
     })
 }
 
-/// The version that a handshake is going to be of, which rustls doesn't tell its
+/// The version that a handshake is going to have, which rustls doesn't tell its
 /// resolvers.
 enum MayBe {
     Tls12,

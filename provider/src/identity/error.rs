@@ -11,13 +11,13 @@ use crate::algorithms::KeyAlgorithm;
 
 /// Why a chain and a key can't be served.
 ///
-/// The text of each has that of its cause in it. [`source`](core::error::Error::source) is `None`
-/// therefore, so that a program that prints causes one after another prints nothing twice.
+/// The text of each error contains the text of its cause. So [`source`](core::error::Error::source)
+/// is `None`, and a program that prints causes one after another prints nothing twice.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
     /// The chain is empty.
-    #[error("there is no certificate in the chain; it takes at least that of the key")]
+    #[error("there is no certificate in the chain; give at least the certificate of the key")]
     NoCertificate,
 
     /// A certificate can't be read.
@@ -40,7 +40,7 @@ pub enum IdentityError {
     /// The PEM text for the chain has no certificate.
     #[error(
         "there is no certificate in the text for the chain, which has {}; it should be in PEM, \
-         with a CERTIFICATE block for each certificate, that of the key first",
+         with a CERTIFICATE block for each certificate, the certificate of the key first",
         blocks(found)
     )]
     NoCertificateBlock {
@@ -79,23 +79,24 @@ pub enum IdentityError {
     #[error("the private key can't be used: {}", unusable(.0))]
     Key(rustls::Error),
 
-    /// What loads private keys has panicked, while [files were watched](super::IdentityFiles::watch).
+    /// The provider panicked when it loaded a private key, while [files were
+    /// watched](super::IdentityFiles::watch).
     #[error(
         "the provider panicked when it loaded the private key, and standard error may say why; use \
-         a key of another kind, or report it to who made the base provider"
+         a key of another kind, or report it to the authors of the base provider"
     )]
     Panicked,
 
     /// An algorithm of the provider panicked when it verified the OCSP response.
     #[error(
         "a signature algorithm of the provider panicked when it verified the OCSP response, and standard \
-         error may say why; leave that algorithm out, or report it to who made it"
+         error may say why; leave that algorithm out, or report it to its authors"
     )]
     AlgorithmPanicked,
 
-    /// The private key is post-quantum, and the provider isn't of this crate.
+    /// The private key is post-quantum, and the provider isn't from this crate.
     #[error(
-        "the provider loads no private keys of {algorithm}; make it with rustls_pq::provider() or \
+        "the provider can't load private keys of {algorithm}; make it with rustls_pq::provider() or \
          rustls_pq::Builder, and use it for the configuration as well"
     )]
     ClassicalProvider {
@@ -103,10 +104,10 @@ pub enum IdentityError {
         algorithm: SignatureAlgorithm,
     },
 
-    /// The private key isn't that of the leaf.
+    /// The private key doesn't belong to the leaf.
     #[error(
-        "the private key doesn't belong to the certificate, which is that of {certificate} with a \
-         key for {algorithm}; give the key that it was issued for, and the leaf first in the chain"
+        "the private key doesn't belong to the certificate of {certificate}, which has a key for \
+         {algorithm}; give the key that it was issued for, and the leaf first in the chain"
     )]
     Mismatch {
         /// Whose certificate comes first in the chain.
@@ -118,13 +119,13 @@ pub enum IdentityError {
     /// The chain is larger than peers accept.
     #[error(
         "the chain is too large: {certificates} bytes of certificates and a signature of up to \
-         {signature} bytes, {} bytes together, where {limit} fit into a handshake with a peer \
+         {signature} bytes, {} bytes together, but only {limit} fit into a handshake with a peer \
          that uses rustls; leave out the root, or take smaller signatures (ML-DSA rather than \
          SLH-DSA for all but the root)",
         .certificates + .signature
     )]
     TooLarge {
-        /// The length of all certificates with what frames them, and of the OCSP response, in bytes.
+        /// The length of all certificates with their framing, and of the OCSP response, in bytes.
         certificates: usize,
         /// The length of the signature in CertificateVerify, in bytes.
         signature: usize,
@@ -138,7 +139,7 @@ pub enum IdentityError {
     )]
     OcspResponse(OcspResponseError),
 
-    /// An OCSP response is of no use for the chain.
+    /// An OCSP response can't be used for the chain.
     #[error("the OCSP response {0}")]
     Ocsp(OcspError),
 
@@ -146,7 +147,7 @@ pub enum IdentityError {
     #[error("there is no OCSP response: {0}")]
     OcspSource(Box<dyn Error + Send + Sync>),
 
-    /// What a chain and a key from files have wrong with them.
+    /// A chain and a key from files can't be used.
     #[error("{} with the key {}: {error}", .chain.display(), .key.display())]
     InFiles {
         /// The file with the chain.
@@ -159,7 +160,7 @@ pub enum IdentityError {
 
     /// A path leads to a directory, a pipe, a device or the like.
     #[error(
-        "{} isn't a regular file, and only those are read; write what it gives into one",
+        "{} isn't a regular file, and only regular files are read; write its content into one",
         .path.display()
     )]
     NoRegularFile {
@@ -169,8 +170,8 @@ pub enum IdentityError {
 
     /// A file is larger than any chain, key or OCSP response.
     #[error(
-        "{} has {len} bytes, where a chain, a key or an OCSP response may have {limit}; give the file \
-         with one of them",
+        "{} has {len} bytes, but a chain, a key or an OCSP response may have at most {limit}; give a \
+         file with one of these",
         .path.display()
     )]
     FileTooLarge {
@@ -192,7 +193,7 @@ pub enum IdentityError {
     },
 }
 
-/// What `pki_types` reports, which prints markers as lists of numbers.
+/// The text of an error of `pki_types`, which itself prints markers as lists of numbers.
 fn reason(error: &pem::Error) -> String {
     match error {
         pem::Error::MissingSectionEnd { end_marker } => format!(
@@ -210,8 +211,8 @@ fn blocks(labels: &[String]) -> String {
     }
 }
 
-/// What the key provider forbids says itself what to do; what can't be read doesn't, nor do the
-/// base's errors.
+/// The text of an error about a private key, with what to do. An error about a key that our key
+/// provider forbids has this already; errors of unreadable keys and the base's errors don't.
 fn unusable(error: &rustls::Error) -> String {
     let as_is: &dyn fmt::Display = match error {
         rustls::Error::Other(OtherError(error)) if !error.is::<KeyError>() => {

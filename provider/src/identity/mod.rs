@@ -1,13 +1,13 @@
 // This room uses `hello`, `ocsp` and `algorithms`, and in tests `builder`.
 
-//! Certificate chains and their keys: several of them on one port, and replaced while
+//! Certificate chains and their keys: several of them on one port, replaceable while
 //! the program runs.
 //!
 //! An [`Identity`] is a chain with the key of its leaf, checked when it is made. An
-//! [`IdentitySet`] holds those of a server, for any number of names; [`Identities`] gives
-//! rustls the one that suits each peer, and takes a new set, or changes in it, at any time.
-//! [`IdentityFiles`] reads them from PEM files and watches these for changes, and OCSP responses
-//! beside them.
+//! [`IdentitySet`] holds the identities of a server, for any number of names. [`Identities`] gives
+//! rustls the one that suits each peer; its set can be replaced or changed at any time.
+//! [`IdentityFiles`] reads identities from PEM files, and OCSP responses beside them, and watches
+//! these files for changes.
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -45,99 +45,101 @@
 //!
 //! # Which one a client gets
 //!
-//! What a client lists in `signature_algorithms` says what it can verify, and nothing of which roots
-//! it trusts. Chromium 156, Go 1.27, Node 26, curl with OpenSSL 3.6, NSS, s2n, wolfSSL and clients
+//! A client lists in `signature_algorithms` what it can verify, but this doesn't tell which roots it
+//! trusts. Chromium 156, Go 1.27, Node 26, curl with OpenSSL 3.6, NSS, s2n, wolfSSL and clients
 //! with this crate list ML-DSA by default, and have no ML-DSA root unless somebody gave them one. So
-//! the order is the operator's: **what is added first is preferred**, and should be what every
-//! client trusts.
+//! the operator sets the order: **the chain that is added first is preferred**, and should be one
+//! that every client trusts.
 //!
-//! The chains for a client are those for the server name that it asks for: those with that name, or
+//! A client gets one of the chains for the server name that it asks for: those with this name, or
 //! with a wildcard for it (`*.example.org`, for one label), in the leaf's subjectAltName, and those
 //! that the operator [ties](IdentitySet::with_name) to the name. If there are none, or if the client
-//! asks for no name, they are the [default](IdentitySet::with_default) ones. Among them it gets
+//! asks for no name, it gets one of the [default](IdentitySet::with_default) chains. Among these
+//! chains it gets
 //!
 //! 1. the first one that it can verify and shows that it trusts;
 //! 2. else, the first one that it can verify and that is tied to the name;
 //! 3. else, the first one that it can verify;
-//! 4. else, the first one that the handshake can at least be signed with (RFC 9846, section
-//!    4.4.2.2). If there is none, the handshake ends with the alert `handshake_failure`.
+//! 4. else, the first one whose key can at least sign the handshake for this client (RFC 9846,
+//!    section 4.4.2.2). If there is none, the handshake ends with the alert `handshake_failure`.
 //!
-//! A client can **verify** a chain if its `signature_algorithms` cover a scheme of the key and the
-//! signature of every certificate, except of self-signed CAs. It shows that it **trusts** a chain by
+//! A client can **verify** a chain if its `signature_algorithms` cover a scheme of the leaf's key and
+//! the signature of every certificate, except of self-signed CAs. It shows that it **trusts** a chain
+//! by
 //!
 //! * the name of a CA that issued a certificate of the chain, the root included
 //!   (`certificate_authorities`, RFC 9846, section 4.3.4);
 //! * the ID of the CA (`trust_anchors`, draft-ietf-tls-trust-anchor-ids-06), which Chromium sends,
-//!   if the operator [states](Identity::with_trust_anchors) the chain's. rustls drops this
-//!   extension, so it takes an [`OfferReader`](crate::OfferReader) with a
-//!   [`ServerHandshake`](crate::ServerHandshake), as `examples/tls-server` has them;
+//!   if the operator [states](Identity::with_trust_anchors) the IDs for the chain. rustls drops this
+//!   extension, so this needs an [`OfferReader`](crate::OfferReader) with a
+//!   [`ServerHandshake`](crate::ServerHandshake), as in `examples/tls-server`;
 //! * an application protocol (ALPN) that the operator [ties](Identity::with_protocols) to the chain.
 //!
-//! For example, with an ECDSA chain and then an ML-DSA chain for a name a client gets the ML-DSA
-//! chain if it names its root, or if it accepts nothing but ML-DSA. A client that trusts only the
-//! ML-DSA root, lists ECDSA too and shows nothing is given the ECDSA chain and refuses it: have it
-//! show its trust, or tie a name of its own (`pq.example.org`) to the ML-DSA chain.
+//! For example, if there is an ECDSA chain and then an ML-DSA chain for a name, a client gets the
+//! ML-DSA chain if it sends the name of the ML-DSA root, or if it accepts nothing but ML-DSA. A client
+//! that trusts only the ML-DSA root, but also lists ECDSA and shows no trust, gets the ECDSA chain and
+//! refuses it: make it show its trust, or tie another name (`pq.example.org`) to the ML-DSA chain.
 //!
-//! SLH-DSA in a chain is a case of its own: many clients verify it, this crate's and OpenSSL's among
-//! them, and list no scheme for it, and for HashSLH-DSA there is no scheme to list. A client that
-//! shows that it trusts such a chain gets it, unless another one that it trusts can be verified by
-//! what it lists, or it sends `signature_algorithms_cert`. Other clients get a chain without SLH-DSA
-//! if there is one.
+//! SLH-DSA in a chain is a special case. Many clients verify it, including this crate's and
+//! OpenSSL's, but list no scheme for it, and HashSLH-DSA has no scheme. A client that shows that it
+//! trusts such a chain gets it, unless what it lists covers another chain that it trusts, or it sends
+//! `signature_algorithms_cert`. Other clients get a chain without SLH-DSA if there is one.
 //!
 //! # Adding a chain
 //!
-//! A chain that is added at the end takes no client away from the chains before it, unless that
-//! client shows that it trusts it. There are exceptions, and each is up to the operator:
+//! A chain that is added at the end takes no client from the chains before it, unless the client
+//! shows that it trusts the new chain. There are exceptions, and the operator decides on each:
 //!
-//! * a [tie](IdentitySet::with_name) to a name takes the clients that ask for it and show trust in
-//!   no other chain;
+//! * a [tie](IdentitySet::with_name) to a name takes the clients that ask for this name and show
+//!   trust in no other chain;
 //! * a [protocol](Identity::with_protocols) or a [trust anchor ID](Identity::with_trust_anchors)
 //!   takes all clients that send it, even those that don't trust the chain;
-//! * a chain whose signatures a client lists takes it from a chain with a signature that it doesn't
-//!   list, SLH-DSA above all: clients may accept more in chains than they list, and don't say so;
-//! * a name that no chain had takes the clients that ask for it from the default chains;
-//! * a classical chain takes clients without a post-quantum group from an ML-DSA chain, where the
+//! * a chain whose signatures a client lists takes the client from a chain with a signature that it
+//!   doesn't list, in particular SLH-DSA: clients may accept more in chains than they list, without
+//!   saying so;
+//! * a name that no chain had before takes the clients that ask for it from the default chains;
+//! * a classical chain takes clients without a post-quantum group from an ML-DSA chain, if the
 //!   server doesn't know their versions (see below);
-//! * [`IdentitySet::strongest_first`] puts the chain where its strength says. It is for a closed
-//!   world, where all clients trust all roots.
+//! * [`IdentitySet::strongest_first`] sorts the chain by its strength. It is for closed environments,
+//!   where all clients trust all roots.
 //!
 //! # OCSP responses
 //!
-//! A chain can be shown along with what its CA says of it: an OCSP response, which clients needn't ask
-//! the CA for then (*stapling*). It goes to clients that ask for one, and no longer than it says
-//! itself. It comes
+//! A server can send an OCSP response with a chain: what the CA says about the certificate. Then
+//! clients needn't ask the CA (*stapling*). Clients that ask for a response get it until it expires. The
+//! server gets it
 //!
 //! * from a call, at any time: [`Identity::set_ocsp_response`];
 //! * from a file beside the chain, which is watched: [`FilePair::with_ocsp_response`];
-//! * from a source that is asked again before it expires, such as a closure that asks the CA:
-//!   [`IdentityFiles::with_ocsp_source`], [`Identities::refresh_ocsp_responses`].
+//! * from a source that is asked again before the response expires, such as a closure that asks the
+//!   CA: [`IdentityFiles::with_ocsp_source`], [`Identities::refresh_ocsp_responses`].
 //!
-//! Clients check it by [`CheckOcsp`](crate::verify::CheckOcsp).
+//! Clients check it with [`CheckOcsp`](crate::verify::CheckOcsp).
 //!
 //! # TLS 1.2
 //!
-//! In TLS 1.2, where ML-DSA has no place, cipher suites are for one kind of key: the client has
-//! to offer one for the leaf's kind that the [`Identity`]'s provider has. Of what shows trust, only
-//! application protocols count in TLS 1.2.
+//! TLS 1.2 has no ML-DSA, and each of its cipher suites is for one kind of key: the client has to
+//! offer a suite for the leaf's kind of key that the [`Identity`]'s provider has. Of the signs of
+//! trust, only application protocols count in TLS 1.2.
 //!
 //! rustls doesn't tell the version before the choice is made. A client that offers such a suite,
 //! suites of TLS 1.3 and no post-quantum group may speak either version. It gets a classical chain
-//! if it can verify one, unless it shows trust in others only. With an
+//! if it can verify one, unless it shows trust only in others. With an
 //! [`OfferReader`](crate::OfferReader) the version is known.
 //!
 //! # Which one a server gets
 //!
-//! A client goes by no names. It shows the first chain from a CA that the server names in its
-//! request, and where there is none the first one of all: one that the server can verify by its
-//! `signature_algorithms`, or else one that it accepts the signature in the handshake of.
+//! A client doesn't choose by name. It sends the first chain from a CA that the server names in its
+//! request; if there is none, the first of all chains. It prefers a chain that the server can verify
+//! by its `signature_algorithms` to one of which the server only accepts the handshake signature.
 //!
 //! # `signature_algorithms_cert`
 //!
 //! rustls 0.23 drops this extension, with which a client can accept more signatures in
-//! certificates than in the handshake, or fewer. `signature_algorithms` stand for both
-//! then, as they do where it is not sent, which is most of the time.
-//! [`OfferReader`](crate::OfferReader) gets it out of the bytes that the client sends, and the
-//! versions with it; a [`ServerHandshake`](crate::ServerHandshake) goes by both.
+//! certificates than in the handshake, or fewer. Then `signature_algorithms` count for both,
+//! as they do when the client doesn't send the extension, which is the usual case. An
+//! [`OfferReader`](crate::OfferReader) reads it, and the versions, from the bytes that the client
+//! sends; a [`ServerHandshake`](crate::ServerHandshake) uses both.
 
 mod certified;
 mod choice;

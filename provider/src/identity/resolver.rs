@@ -16,16 +16,16 @@ use super::stapled::OcspSource;
 use super::{Choice, Identity, IdentitySet};
 use crate::hello::{Offer, Start};
 
-/// Gives rustls an identity for each peer, and takes a new set at any
-/// time: the resolver of a [`ServerConfig`](rustls::ServerConfig) or a
-/// [`ClientConfig`](rustls::ClientConfig).
+/// Gives rustls an identity for each peer.
 ///
+/// It is the resolver of a [`ServerConfig`](rustls::ServerConfig) or a
+/// [`ClientConfig`](rustls::ClientConfig). Its set can be replaced or changed at any time.
 /// [The module](crate::identity) says which identity a client gets, and which one a server.
 #[derive(Debug)]
 pub struct Identities {
     // Locked only to copy or to exchange the pointer.
     current: RwLock<Arc<IdentitySet>>,
-    /// Whose turn it is to exchange it.
+    /// Locked while the set is changed, so that one change follows another.
     turn: Mutex<()>,
 }
 
@@ -39,25 +39,25 @@ impl Identities {
         }
     }
 
-    /// Puts `set` in the place of the current one, for all handshakes that start from
-    /// now on. Handshakes that are under way and connections keep what they have.
+    /// Replaces the current set with `set`, for all handshakes that start from now on. Connections
+    /// and handshakes that have already begun keep what they have.
     ///
-    /// What the set held before goes when nobody uses it any more. That may be a handshake that
-    /// began before: to drop 100,000 identities takes it a while. [`update`](Self::update) drops what
-    /// it changes, and no more.
+    /// The earlier set is dropped when nobody uses it any more. This may happen in a handshake that
+    /// began before: dropping 100,000 identities takes a while. [`update`](Self::update) drops only
+    /// what it changes.
     ///
     /// Where [files are watched](super::IdentityFiles::watch), a set that wasn't made from the
-    /// current one is replaced in turn when one of them changes: then change the files, or
-    /// [`update`](Self::update) the set. This goes for a copy of an earlier one as well.
+    /// current one is replaced in turn when one of them changes. This applies to a copy of an earlier
+    /// set as well. So change the files instead, or [`update`](Self::update) the set.
     pub fn replace(&self, set: IdentitySet) {
         self.update(|_| set);
     }
 
-    /// Puts what `change` makes of the current set in its place, for all handshakes that start from
-    /// then on. They never wait for it: others that update or replace the set do.
+    /// Replaces the current set with what `change` makes of it, for all handshakes that start from
+    /// then on. Handshakes never wait for it; other calls that update or replace the set do.
     ///
-    /// That `change` gets a copy costs nothing, and to change one identity in it costs the same
-    /// among ten and among 100,000:
+    /// `change` gets a copy, which costs nothing. Changing one identity in it costs the same among
+    /// ten as among 100,000:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -94,8 +94,8 @@ impl Identities {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// `change` must not update or replace the set of the same `Identities`, which would wait for
-    /// itself. If it panics, nothing changes.
+    /// `change` must not update or replace the set of the same `Identities`: that would deadlock. If
+    /// it panics, nothing changes.
     pub fn update(&self, change: impl FnOnce(IdentitySet) -> IdentitySet) {
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.current();
@@ -107,20 +107,24 @@ impl Identities {
             &mut set,
         );
         drop(turn);
-        // What was the current set goes here, after the locks.
+        // The set that was current before is dropped here, after the locks.
     }
 
-    /// Asks `source` for OCSP responses for those identities in the set for whose it is time, and
-    /// shows them from then on, as [`Identity::set_ocsp_response`] does. Says how long it is until
-    /// the next one has to be asked for: call it again then, and when identities were added. It
-    /// waits for the source, so call it from a thread of its own, or where waiting is allowed. Where [files are
-    /// watched](super::IdentityFiles::with_ocsp_source), the thread that does so does this as well.
+    /// Asks `source` for the OCSP responses that are due, and returns how long to wait before the
+    /// next call.
     ///
-    /// A response is asked for at once where there is none, and again after half of the time between
-    /// its thisUpdate and its nextUpdate, or a day if that is less. If the source fails, or what it has is
-    /// of no use, the log says so. Then, and if it has nothing newer, the one before stays until it
-    /// expires, and the source is asked again after a quarter of the time that is left until then, between
-    /// ten seconds and an hour, and each minute where there is none. Identities whose response is
+    /// The responses are set as by [`Identity::set_ocsp_response`]. Call this again after that
+    /// time, and when identities were added. It waits for the source, so call it from a thread of its
+    /// own, or where blocking is allowed. Where [files are
+    /// watched](super::IdentityFiles::with_ocsp_source), the thread that watches them does this as
+    /// well.
+    ///
+    /// It asks at once for a response where there is none, and again after half of the time between
+    /// thisUpdate and nextUpdate, or after a day if that is less. If the source fails, or its response
+    /// is of no use, the log says so. Then, and if the source has nothing newer, the earlier response
+    /// stays until it expires. The source is asked again after a quarter of the time that is left
+    /// until then, but not before ten seconds and not after an hour; where there is no response, it is
+    /// asked each minute. Identities whose response is
     /// [in a file](super::FilePair::with_ocsp_response) are left out.
     ///
     /// ```
@@ -169,7 +173,7 @@ impl Identities {
         self.refresh_while(source, || true)
     }
 
-    /// The same, for as long as it goes on.
+    /// As [`refresh_ocsp_responses`](Self::refresh_ocsp_responses), while `goes_on` returns `true`.
     pub(super) fn refresh_while(
         &self,
         source: &dyn OcspSource,
@@ -191,21 +195,20 @@ impl Identities {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What a client with this ClientHello gets, which is what rustls is told, too:
-    /// `None` if the set has nothing for the name, and no default.
+    /// The identity for a client with this ClientHello, the same that rustls gets: `None` if the
+    /// set has none for the name, and no default.
     pub fn choose(&self, hello: &ClientHello<'_>) -> Option<Choice> {
         self.choose_offered(&Offer::of(hello))
     }
 
-    /// What a client with this offer gets.
+    /// The identity for a client with this offer.
     pub fn choose_offered(&self, offer: &Offer) -> Option<Choice> {
         self.current().choose(offer)
     }
 
-    /// What a client gets that asks for `server_name` and accepts `schemes` in the
-    /// handshake (signature_algorithms) and `cert_schemes` in certificates
-    /// (signature_algorithms_cert, or the same where the client doesn't send it), and doesn't
-    /// say whom it trusts.
+    /// The identity for a client that asks for `server_name` and doesn't say whom it trusts. It
+    /// accepts `schemes` in the handshake (signature_algorithms) and `cert_schemes` in certificates
+    /// (signature_algorithms_cert, or the same as `schemes` if the client doesn't send it).
     pub fn choose_for(
         &self,
         server_name: Option<&str>,
@@ -222,10 +225,10 @@ impl Identities {
     }
 }
 
-/// Between two questions for OCSP responses.
+/// The least time between two rounds of asking for OCSP responses.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Where there is nobody to ask for.
+/// The time until the next round if there is no identity to ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 impl ResolvesServerCert for Identities {
@@ -251,8 +254,8 @@ impl ResolvesClientCert for Identities {
         let is_trusted = |identity: &Identity| identity.is_issued_by(|name| names.contains(name));
         let identities = set.identities();
         let trusted = identities.clone().filter(|identity| is_trusted(identity));
-        // A server names whom it insists on, so that a chain that it may verify from one of
-        // these is better than one that it can verify from another.
+        // A server insists on the CAs that it names. So a chain from one of these that it may be
+        // able to verify is better than a chain from another CA that it can verify.
         let choice = find(trusted.clone(), |identity| accepted.verify(identity))
             .or_else(|| accepted.sign(trusted))
             .or_else(|| accepted.choose(identities.clone(), |_| false));
@@ -270,7 +273,7 @@ impl ResolvesClientCert for Identities {
                 warn!(
                     server_accepts = ?Start(schemes),
                     client_has = ?Start(&keys.collect::<Vec<_>>()),
-                    "no client certificate that this server accepts the signatures of"
+                    "no client certificate whose signatures this server accepts"
                 );
                 None
             }

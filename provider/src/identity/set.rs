@@ -7,37 +7,36 @@ use super::Identity;
 use super::sharded::Sharded;
 use crate::algorithms::{KeyAlgorithm, Strength};
 
-/// The identities of a server, or of a client, in the order in which they are preferred: what is
-/// added first comes first, and what is [tied](Self::with_name) to a name comes before the rest for
-/// that name.
+/// The identities of a server, or of a client, in order of preference.
 ///
-/// A server picks by name; a client has no use for names and picks among all.
-/// [The module](crate::identity) says which one a peer gets.
+/// The identity that is added first comes first. For a name, the identities that are
+/// [tied](Self::with_name) to it come before the rest. A server chooses by name; a client doesn't use
+/// names and chooses among all. [The module](crate::identity) says which one a peer gets.
 ///
 /// # Many names
 ///
-/// Names are found by their hash, and to copy a set costs nothing: a copy shares with the original
-/// all that doesn't change. So 100,000 names cost a handshake what ten do, but for what the CPU
-/// doesn't have in its caches, and one identity is added, replaced or removed without a look at the
-/// others, in a few microseconds. Beside the [`Identity`] itself, which [says](Identity#memory) what
-/// it takes, that is 200 to 400 bytes for each name. What does cost more is many identities for one
-/// name, or many [default](Self::with_default) ones: they are gone through in their order.
+/// Names are found by their hash, and copying a set costs nothing: a copy shares with the original
+/// everything that doesn't change. So a handshake costs the same with 100,000 names as with ten, except
+/// for more CPU cache misses. One identity is added, replaced or removed in a few microseconds, without
+/// a look at the others. Beside the [`Identity`] itself, whose [memory](Identity#memory) is documented
+/// there, each name takes 200 to 400 bytes. Many identities for one name, or many
+/// [default](Self::with_default) ones, do cost more: they are searched in their order.
 #[derive(Clone)]
 pub struct IdentitySet {
     order: Order,
-    /// By what [`key`] makes of a name.
+    /// By the [`key`] of a name.
     by_name: Sharded<Arc<str>, Ranking>,
     /// Each identity may have been added several times.
     by_identity: Sharded<Address, Vec<Entry>>,
     defaults: Arc<Ranking>,
-    /// How often something was added.
+    /// How many additions there were.
     added: u64,
     origin: Origin,
-    /// Of the [`Identities`](super::Identities) that it was current in last, if it was in any.
+    /// Identifies the current set of some [`Identities`] that this set is, or was made from.
     revision: Option<Arc<()>>,
 }
 
-/// Which [`IdentitySet::new`] a set was made from: copies share it, however they differ.
+/// Identifies the [`IdentitySet::new`] that a set was made from: copies share it, however they differ.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origin(Arc<()>);
 
@@ -54,30 +53,30 @@ struct Entry {
     serves: Serves,
 }
 
-/// An identity in its place.
+/// An identity and its position.
 #[derive(Clone, Debug)]
 struct Ranked {
     identity: Arc<Identity>,
-    /// How much was added before it.
+    /// How many additions came before it.
     added: u64,
     /// Whether the operator has tied it to the name that it stands for here.
     is_tied: bool,
 }
 
-/// Identities for one name, the most preferred first: nearly always it is just one, which is then
-/// found without one more step through memory.
+/// Identities for one name, the most preferred first. Nearly always there is just one, which is then
+/// found without another memory access.
 #[derive(Clone, Debug)]
 enum Ranking {
     One(Ranked),
     Several(Vec<Ranked>),
 }
 
-/// Whom an identity is for.
+/// Which clients an identity is for.
 #[derive(Clone, Debug)]
 pub(super) enum Serves {
     /// The names in the certificate.
     ItsNames,
-    /// Also those who ask for no name, or for one that isn't there.
+    /// Also clients that ask for no name, or for one that isn't in the set.
     Everybody,
     /// This name only.
     Name(Arc<str>),
@@ -89,7 +88,7 @@ impl Serves {
     }
 }
 
-/// Of an [`Identity`] that the set holds, and so of no other one.
+/// The address of an [`Identity`] that the set holds, so no other identity has it.
 type Address = usize;
 
 impl IdentitySet {
@@ -106,17 +105,18 @@ impl IdentitySet {
         }
     }
 
-    /// Has the strongest identity come first, whatever the order in which they are added: by the
-    /// weakest link of its chain, post-quantum before classical and the higher security category
-    /// first. Among equals it is one that has the client's name before one with a wildcard for it,
-    /// and then the smaller one, counted in bytes of the certificates and of the signature in the
-    /// handshake.
+    /// Puts the strongest identity first, whatever the order in which they are added.
     ///
-    /// This is for a closed world, where every client that lists ML-DSA in `signature_algorithms`
-    /// trusts the root of the ML-DSA chain, too. On the internet it **refuses service** to most
+    /// The weakest link of the chain counts: post-quantum comes before classical, and a higher security
+    /// category before a lower one. Among equals, an identity with the client's name comes before one
+    /// with a wildcard for it, and then a smaller one before a larger one, by the bytes of the
+    /// certificates and of the signature in the handshake.
+    ///
+    /// This is for closed environments, where every client that lists ML-DSA in `signature_algorithms`
+    /// also trusts the root of the ML-DSA chain. On the internet it **refuses service** to most
     /// clients: Chromium 156, Go 1.27, Node 26, curl with OpenSSL 3.6, NSS, s2n, wolfSSL and clients
-    /// with this crate list ML-DSA by default and have no ML-DSA root, and so fail at a server that
-    /// gives them an ML-DSA chain, though it has one for P-256 that they would accept.
+    /// with this crate list ML-DSA by default and have no ML-DSA root. They fail at a server that
+    /// gives them an ML-DSA chain, even if it has a P-256 chain that they would accept.
     pub fn strongest_first(self) -> Self {
         let mut set = Self {
             order: Order::StrongestFirst,
@@ -137,7 +137,7 @@ impl IdentitySet {
     }
 
     /// Adds an identity for the names in its certificate, and for clients that ask for no
-    /// name or for one that isn't in the set. There can be several.
+    /// name or for one that isn't in the set. There can be several such default identities.
     pub fn with_default(self, identity: impl Into<Arc<Identity>>) -> Self {
         self.serving(identity, Serves::Everybody)
     }
@@ -145,18 +145,19 @@ impl IdentitySet {
     /// Adds an identity for one name, whatever its certificate says: a DNS name, or a
     /// wildcard such as `*.example.org`.
     ///
-    /// This ties a DNS name to the identity: clients that ask for it get this one, wherever it
-    /// stands in the order, before those that have the name in their certificates or by a wildcard.
-    /// So an ML-DSA chain can have a name of its own, `pq.example.org`, which an ECDSA chain for
-    /// `*.example.org` is for as well. A wildcard is tied to nothing.
+    /// This ties a DNS name to the identity: clients that ask for the name get this identity,
+    /// wherever it stands in the order, before those that have the name or a wildcard for it in their
+    /// certificates. So an ML-DSA chain can have a name of its own, `pq.example.org`, even if an ECDSA
+    /// chain for `*.example.org` covers this name as well. A wildcard isn't tied.
     pub fn with_name(self, name: &str, identity: impl Into<Arc<Identity>>) -> Self {
         self.serving(identity, Serves::for_name(name))
     }
 
-    /// Puts `new` in the place of `old`, such as a renewed certificate in that of the one before:
-    /// in the same position of the order, and for the same names where it was added
-    /// [for one](Self::with_name), else for those in its own certificate. If `old` isn't in the
-    /// set, nothing changes.
+    /// Replaces `old` with `new`, for example with a renewed certificate.
+    ///
+    /// `new` gets the same position in the order. It serves the same name if `old` was added
+    /// [for one](Self::with_name), and otherwise the names in its own certificate. If `old` isn't in
+    /// the set, nothing changes.
     pub fn with_replaced(mut self, old: &Arc<Identity>, new: impl Into<Arc<Identity>>) -> Self {
         let new = new.into();
         for mut entry in self.remove(old) {
@@ -166,7 +167,7 @@ impl IdentitySet {
         self
     }
 
-    /// Removes an identity, from all names and from the default ones. If it isn't in the set,
+    /// Removes an identity from all names and from the default ones. If it isn't in the set,
     /// nothing changes.
     pub fn without(mut self, identity: &Arc<Identity>) -> Self {
         self.remove(identity);
@@ -178,20 +179,20 @@ impl IdentitySet {
         self.entries().next().is_none()
     }
 
-    /// Whether this very identity is in the set.
+    /// Whether this identity is in the set: the same `Arc`, not an equal identity.
     pub fn contains(&self, identity: &Arc<Identity>) -> bool {
         self.by_identity.get(&address(identity)).is_some()
     }
 
-    /// Those for this name, the most preferred first: a DNS name or a wildcard, which is a name of
-    /// its own.
+    /// The identities for this name, the most preferred first. The name is a DNS name or a wildcard; a
+    /// wildcard is a name of its own.
     pub fn named(&self, name: &str) -> impl Iterator<Item = &Arc<Identity>> + Clone {
         let ranked = self.ranked_for(key(&normalized(name)));
         ranked.iter().map(|ranked| &ranked.identity)
     }
 
-    /// All identities, the most preferred first. It sorts them: a server with many of them asks
-    /// for those that are [`named`](Self::named).
+    /// All identities, the most preferred first. This sorts them: on a server with many identities,
+    /// use [`named`](Self::named).
     pub fn identities(&self) -> impl Iterator<Item = &Arc<Identity>> + Clone {
         let entries = self.by_identity.values();
         let firsts = entries.filter_map(|of_one| {
@@ -211,8 +212,8 @@ impl IdentitySet {
         entries.filter_map(|of_one| Some(&of_one.first()?.ranked.identity))
     }
 
-    /// What there is for a client that asks for this name, the most preferred first. One that is
-    /// there by its name and by a wildcard comes twice.
+    /// The identities for a client that asks for this name, the most preferred first. An identity that
+    /// matches by its name and by a wildcard comes twice.
     pub(super) fn candidates(
         &self,
         name: Option<&str>,
@@ -221,7 +222,7 @@ impl IdentitySet {
         let mut wildcard = [].as_slice();
         if let Some(name) = name.map(normalized) {
             exact = self.ranked_for(key(&name));
-            // That of a wildcard without its asterisk, as `key` has it.
+            // The key of the wildcard, which has no asterisk: see `key`.
             if let Some(dot) = name.find('.') {
                 wildcard = self.ranked_for(&name[dot..]);
             }
@@ -236,8 +237,8 @@ impl IdentitySet {
         }
     }
 
-    /// The algorithms of the keys that there are for a client that asks for this name, for a
-    /// message: as many as anybody wants to read.
+    /// The algorithms of the keys for a client that asks for this name, for a message: of at most 100
+    /// identities.
     pub(crate) fn keys_for(&self, name: Option<&str>) -> Vec<KeyAlgorithm> {
         let mut keys = Vec::new();
         for identity in self.candidates(name).take(100) {
@@ -249,7 +250,7 @@ impl IdentitySet {
         keys
     }
 
-    /// A set with nothing in it that passes for a copy.
+    /// An empty set that counts as a copy.
     pub(super) fn from_origin(origin: &Origin) -> Self {
         Self {
             origin: origin.clone(),
@@ -261,10 +262,10 @@ impl IdentitySet {
         Arc::ptr_eq(&self.origin.0, &origin.0)
     }
 
-    /// Is current from now on, in the place of `before`.
+    /// Makes this the current set, in place of `before`.
     ///
-    /// If it was made from one that was current earlier, it lacks what has changed since, and so
-    /// doesn't pass for a copy any more.
+    /// If it was made from a set that was current earlier, it lacks the changes since then, and so
+    /// doesn't count as a copy any more.
     pub(super) fn replaces(&mut self, before: Option<&Self>) {
         let current = before.and_then(|before| before.revision.as_ref());
         if let Some(revision) = &self.revision
@@ -300,10 +301,10 @@ impl IdentitySet {
         self.by_identity.get_or_default(of_one).push(entry);
     }
 
-    /// Removes an identity, and says how it was there.
+    /// Removes an identity, and returns its additions.
     fn remove(&mut self, identity: &Arc<Identity>) -> Vec<Entry> {
         if !self.contains(identity) {
-            // Nothing is copied for it.
+            // So that nothing is copied in vain.
             return Vec::new();
         }
         let removed = self.by_identity.remove(&address(identity));
@@ -350,10 +351,10 @@ impl fmt::Debug for IdentitySet {
     }
 }
 
-/// Those with a name and those with a wildcard for it, in one order.
+/// The identities for a name and those for its wildcard, merged in one order.
 ///
-/// A name doesn't come before a wildcard: a chain that is added for it would take clients away from
-/// one with a wildcard that they trust.
+/// A name doesn't come before a wildcard: otherwise a chain that is added for the name would take
+/// clients away from a wildcard chain that they trust.
 #[derive(Clone)]
 struct Candidates<'a> {
     order: Order,
@@ -377,7 +378,7 @@ impl<'a> Iterator for Candidates<'a> {
 }
 
 impl Order {
-    /// Among all.
+    /// Compares among all identities.
     fn compare(self, a: &Ranked, b: &Ranked) -> Ordering {
         let rank = |ranked: &Ranked| (strength(ranked), ranked.identity.weight());
         match self {
@@ -386,7 +387,7 @@ impl Order {
         }
     }
 
-    /// Among those for one name.
+    /// Compares among the identities for one name.
     fn compare_for_name(self, a: &Ranked, b: &Ranked) -> Ordering {
         let by_tie = match self {
             Self::AsAdded => b.is_tied.cmp(&a.is_tied),
@@ -431,7 +432,7 @@ impl Ranking {
         }
     }
 
-    /// In whatever places it is.
+    /// Removes an identity from every position that it has.
     fn remove(&mut self, identity: &Arc<Identity>) {
         let is_other = |ranked: &Ranked| !Arc::ptr_eq(&ranked.identity, identity);
         match self {
@@ -449,8 +450,8 @@ impl Default for Ranking {
 }
 
 impl Entry {
-    /// The keys of its names. One that starts with a dot is no DNS name, and would stand for a
-    /// wildcard.
+    /// The keys of its names. A name that starts with a dot isn't a DNS name, and is left out: its key
+    /// would be that of a wildcard.
     fn names(&self) -> impl Iterator<Item = Arc<str>> {
         let (one, several) = match &self.serves {
             Serves::Name(name) => (Some(&**name), &[][..]),
@@ -466,8 +467,8 @@ fn address(identity: &Arc<Identity>) -> Address {
     ptr::from_ref(&**identity).addr()
 }
 
-/// What a name is found by: a wildcard by what comes after its asterisk, which a name that it is
-/// for ends with. A name itself doesn't start with a dot: see [`Entry::names`].
+/// The key of a name. For a wildcard it is the part after the asterisk, with which every name that the
+/// wildcard covers ends. Other names don't start with a dot: see [`Entry::names`].
 fn key(name: &str) -> &str {
     match name.strip_prefix('*') {
         Some(parent) if parent.starts_with('.') => parent,

@@ -1,4 +1,4 @@
-//! A hash map whose copies share what doesn't differ.
+//! A hash map whose copies share what they have in common.
 
 use alloc::sync::Arc;
 use core::borrow::Borrow;
@@ -6,11 +6,10 @@ use core::hash::{BuildHasher, Hash};
 use std::collections::HashMap;
 use std::hash::RandomState;
 
-/// A hash map that costs nothing to copy. What is changed in a copy afterwards is copied first, and
-/// that is a small map with its share of the keys and two lists of [`FAN`] pointers: of 100,000
-/// keys some two dozen are touched.
+/// A hash map that costs nothing to copy. A change in a copy first copies the part that it changes: two
+/// lists of [`FAN`] pointers, and a small map that has some two dozen of 100,000 keys.
 ///
-/// Keys come from the network, so each hash has a secret key.
+/// Keys come from the network, so the hash has a secret key.
 #[derive(Clone)]
 pub(super) struct Sharded<K, V> {
     hasher: RandomState,
@@ -20,7 +19,7 @@ pub(super) struct Sharded<K, V> {
 type Branch<T> = [Option<Arc<T>>; FAN];
 type Leaf<K, V> = HashMap<K, V>;
 
-/// Twice this many bits of the hash say where a key is.
+/// Six bits of the hash choose among so many branches, and six more among as many leaves.
 const FAN: usize = 64;
 
 impl<K: Clone + Eq + Hash, V: Clone> Sharded<K, V> {
@@ -39,7 +38,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Sharded<K, V> {
         self.root[branch].as_ref()?[leaf].as_ref()?.get(key)
     }
 
-    /// The value for a key, which is put there if there is none.
+    /// The value for a key. If there is none, the default is inserted.
     pub(super) fn get_or_default(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -106,12 +105,11 @@ mod tests {
         assert_eq!(empty.remove(""), None);
     }
 
-    /// Whoever looks for one of 100,000 keys looks into one small map, and whoever changes one
-    /// copies that.
+    /// A search among 100,000 keys looks into one small map, and a change copies one.
     #[test]
     fn a_key_has_few_beside_it() {
         let map = filled();
-        // 24 on average; that one has 100 has a probability of 10^-28.
+        // 24 on average; the probability that one has 100 is 10^-28.
         assert!(map.leaves().all(|leaf| leaf.len() < 100));
         assert!(map.leaves().count() > FAN * FAN / 2);
     }

@@ -15,18 +15,18 @@ use rustls::sign::CertifiedKey;
 
 use super::IdentityError;
 
-/// Gives OCSP responses for the leaves of chains, so that servers always have one that counts: see
+/// Gives OCSP responses for the leaves of chains, so that servers always have a valid one: see
 /// [`Identities::refresh_ocsp_responses`](super::Identities::refresh_ocsp_responses) and
 /// [`IdentityFiles::with_ocsp_source`](super::IdentityFiles::with_ocsp_source).
 ///
-/// Closures are sources. One that asks a responder over the network is to bound how long it waits:
-/// who asks it does nothing else meanwhile.
+/// Closures are sources. A source that asks a responder over the network must limit how long it waits:
+/// the thread that calls it does nothing else meanwhile.
 pub trait OcspSource: Send + Sync {
-    /// A response in DER for the leaf, the first certificate of `chain`.
+    /// Returns a response in DER for the leaf, the first certificate of `chain`.
     ///
     /// # Errors
     ///
-    /// Why there is none now. It is asked again.
+    /// Why there is no response now. The source is asked again later.
     fn ocsp_response(
         &self,
         chain: &[CertificateDer<'static>],
@@ -46,7 +46,7 @@ where
     }
 }
 
-/// What a source says.
+/// Asks a source; a panic becomes an error.
 pub(super) fn ask(
     source: &dyn OcspSource,
     chain: &[CertificateDer<'static>],
@@ -57,10 +57,10 @@ pub(super) fn ask(
         .map_err(IdentityError::OcspSource)
 }
 
-/// What a response in DER says of the leaf of a chain, if a server may show it.
+/// What a response in DER says about the leaf of a chain, or why a server may not send it.
 ///
-/// Its signature is verified where the chain has the issuer's certificate, and `algorithms` has what
-/// it takes.
+/// Its signature is verified if the chain has the issuer's certificate, and `algorithms` has the
+/// signature's algorithm.
 pub(super) fn check(
     response: &[u8],
     chain: &[CertificateDer<'_>],
@@ -79,11 +79,11 @@ pub(super) fn check(
         .filter(|one| one.is_ca() && one.subject() == leaf.issuer())
         .peekable();
     let answer = match issuers.peek() {
-        // CAs of one name may have several keys.
+        // Several CA certificates with one name may have different keys.
         Some(_) => match issuers.find(|one| response.answer_for(leaf, one).is_some()) {
             Some(issuer) => {
                 let verifier = OcspVerifier::new(issuer, now).with_algorithms(algorithms);
-                // A panic of somebody's algorithm would end the thread that watches files.
+                // A panic of somebody else's algorithm would end the thread that watches files.
                 let verify = AssertUnwindSafe(|| verifier.verify(&response, leaf).map(drop));
                 match catch_unwind(verify).map_err(|_| IdentityError::AlgorithmPanicked)? {
                     Err(error) if !is_for_others_to_verify(&error) => {
@@ -94,7 +94,7 @@ pub(super) fn check(
             }
             None => None,
         },
-        // Numbers of certificates are random.
+        // Serial numbers are random, so the number alone identifies the certificate.
         None => {
             let mut answers = response.answers().iter();
             answers.find(|answer| answer.certificate().serial_number() == leaf.serial_number())
@@ -104,7 +104,7 @@ pub(super) fn check(
     Answer::read(answer, now).map_err(IdentityError::Ocsp)
 }
 
-/// Whether a signature is of an algorithm that this side has no use for itself.
+/// Whether this side lacks the algorithm of the signature, so that only clients can verify it.
 fn is_for_others_to_verify(error: &OcspError) -> bool {
     let signature = match error {
         OcspError::Signature(error) => error,
@@ -117,7 +117,7 @@ fn is_for_others_to_verify(error: &OcspError) -> bool {
     matches!(signature, SignatureError::UnsupportedAlgorithm(_))
 }
 
-/// What is to be known of a response that is shown.
+/// What a server needs to know about the response that it sends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) status: CertStatus,
@@ -129,7 +129,7 @@ impl Answer {
     fn read(answer: &SingleResponse, now: UnixTime) -> Result<Self, OcspError> {
         let this_update = answer.this_update();
         let next_update = answer.next_update().ok_or(OcspError::NoNextUpdate)?;
-        // as clients do, whose clock may be this one
+        // as clients do, which may use the clock of this machine
         let ahead = this_update.as_secs().saturating_sub(now.as_secs());
         if ahead > OcspVerifier::CLOCK_TOLERANCE.as_secs() {
             return Err(OcspError::NotYetCurrent {
@@ -153,7 +153,7 @@ impl Answer {
         }
     }
 
-    /// When to ask for a newer one: after half of its time, and after a day at most.
+    /// When to ask for a newer one: after half of its validity, and after a day at most.
     fn ask_at(&self, now: UnixTime) -> UnixTime {
         let [this_update, next_update] = [self.this_update, self.next_update].map(|t| t.as_secs());
         let half = this_update + next_update.saturating_sub(this_update) / 2;
@@ -180,7 +180,7 @@ fn at_seconds(seconds: u64) -> UnixTime {
     UnixTime::since_unix_epoch(Duration::from_secs(seconds))
 }
 
-/// The place for an OCSP response beside a chain. As long as there never was one, to look costs
+/// The place for the OCSP response of a chain. As long as there never was one, a look costs
 /// nothing.
 #[derive(Default)]
 pub(super) struct Stapled(OnceLock<RwLock<State>>);
@@ -213,16 +213,16 @@ struct Staple {
     is_end_reported: AtomicBool,
 }
 
-/// What there is to show.
+/// What there is to send.
 pub(super) enum Shown {
     Staple(Arc<CertifiedKey>),
     Nothing,
-    /// There is one that has expired since the last time.
+    /// The response has expired since the last call.
     Ended(UnixTime),
 }
 
 impl Stapled {
-    /// What to show at this time, which is asked for if it matters.
+    /// What to send. `now` is called only if there is a response.
     pub(super) fn shown(&self, now: impl FnOnce() -> UnixTime) -> Shown {
         self.read(|state| match &state.staple {
             Some(staple) if now() < staple.answer.next_update => {
@@ -259,7 +259,7 @@ impl Stapled {
         self.write(|state| state.staple = staple);
     }
 
-    /// No source is to be asked.
+    /// Has no source asked from now on.
     pub(super) fn never_ask(&self) {
         self.write(|state| state.ask_at = AskAt::Never);
     }
@@ -268,15 +268,15 @@ impl Stapled {
     pub(super) fn ask_at(&self, now: UnixTime) -> Option<UnixTime> {
         match self.read(|state| state.ask_at).unwrap_or_default() {
             AskAt::Now => Some(now),
-            // The clock was ahead, and so was whatever was decided by it.
+            // The clock was ahead when the time was decided, so the time is wrong.
             AskAt::Time { since, .. } if now < since => Some(now),
             AskAt::Time { time, .. } => Some(time),
             AskAt::Never => None,
         }
     }
 
-    /// A source was asked: when to ask it the next time, depending on whether the response that is
-    /// there came from it.
+    /// Notes that a source was asked, and returns when to ask it the next time. `is_new` says that the
+    /// current response came from it now.
     pub(super) fn asked(&self, is_new: bool, now: UnixTime) -> UnixTime {
         self.write(|state| {
             let time = match &state.staple {
@@ -290,7 +290,7 @@ impl Stapled {
     }
 
     fn read<T>(&self, read: impl FnOnce(&State) -> T) -> Option<T> {
-        // What is in it is whole whenever the lock is free.
+        // The state is consistent whenever the lock is free.
         let state = self.0.get()?.read();
         Some(read(&state.unwrap_or_else(PoisonError::into_inner)))
     }
@@ -320,11 +320,11 @@ mod tests {
         for (validity, now, expected) in [
             (100, 0, 50),
             (100, 49, 50),
-            // Whoever makes them has made no newer one.
+            // The responder has made no newer one.
             (100, 50, 51),
             (100, 99, 100),
             (DAY, 0, DAY / 2),
-            // Revocations are not to be kept back for long.
+            // A revocation must not stay unknown for long.
             (10 * DAY, 0, DAY),
             (10 * DAY, 1, DAY + 1),
             (1, 0, 1),

@@ -1,4 +1,4 @@
-//! ML-KEM as a key exchange, in terms that rustls 0.23 and 0.24 have alike.
+//! ML-KEM as a key exchange, with types that rustls 0.23 and 0.24 share.
 
 use pq_core::ml_kem::{
     DecapsulationKey, EncapsulationKey, ParameterSet, SEED_LEN, SHARED_SECRET_LEN,
@@ -7,9 +7,9 @@ use zeroize::Zeroizing;
 
 use crate::tls::{Error, PeerMisbehaved, SecureRandom, SharedSecret};
 
-/// The client between its ClientHello and the ServerHello.
+/// The client's state between its ClientHello and the ServerHello.
 pub(crate) struct Encapsulation<P: ParameterSet> {
-    /// It has some kilobytes, which each move would leave behind.
+    /// Boxed: each move would leave a copy of some kilobytes behind.
     decapsulation_key: Box<DecapsulationKey<P>>,
 }
 
@@ -25,15 +25,15 @@ impl<P: ParameterSet> Encapsulation<P> {
         }))
     }
 
-    /// What the client sends.
+    /// The client's share.
     pub(crate) fn client_share(&self) -> &[u8] {
         self.decapsulation_key.encapsulation_key().as_bytes()
     }
 
     /// The client's secret.
     pub(crate) fn complete(&self, server_share: &[u8]) -> Result<SharedSecret, Error> {
-        // The length is all that can be wrong with a ciphertext; any other damage
-        // ends in implicit rejection, thus in secrets that differ.
+        // Only a wrong length is an error; any other damage to a ciphertext leads to implicit
+        // rejection, so that the secrets differ.
         let mut secret = zeros();
         self.decapsulation_key
             .decapsulate_into(server_share, place(&mut secret))
@@ -42,13 +42,12 @@ impl<P: ParameterSet> Encapsulation<P> {
     }
 }
 
-/// What the server sends, and its secret.
+/// The server's share and its secret.
 pub(crate) fn answer<P: ParameterSet>(
     random: &dyn SecureRandom,
     client_share: &[u8],
 ) -> Result<(Vec<u8>, SharedSecret), Error> {
-    // The length and modulus checks of FIPS 203, section 7.2, before any
-    // randomness is spent.
+    // The length and modulus checks of FIPS 203, section 7.2, come before any use of randomness.
     let encapsulation_key =
         EncapsulationKey::<P>::from_bytes(client_share).map_err(|_| INVALID_KEY_SHARE)?;
 
@@ -62,7 +61,7 @@ pub(crate) fn answer<P: ParameterSet>(
     Ok((ciphertext, SharedSecret::from(secret)))
 }
 
-/// The allocation in which rustls keeps and wipes a secret, which is written there.
+/// The allocation for a secret: it is written there, and rustls keeps it there and wipes it.
 fn zeros() -> Vec<u8> {
     vec![0; SHARED_SECRET_LEN]
 }

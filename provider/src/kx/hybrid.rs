@@ -2,14 +2,14 @@ use rustls::crypto::{ActiveKeyExchange, CompletedKeyExchange, SharedSecret, Supp
 use rustls::ffdhe_groups::FfdheGroup;
 use rustls::{Error, NamedGroup, PeerMisbehaved, ProtocolVersion};
 
-/// A classical and a post-quantum group run side by side, their shares and their
-/// secrets concatenated (RFC 9954, section 3; RFC 10024).
+/// A classical and a post-quantum group in one: their shares and their secrets are concatenated
+/// (RFC 9954, section 3; RFC 10024).
 ///
-/// The shape is that of the type of the same name that rustls 0.24 exports.
+/// rustls 0.24 exports a type of the same name and shape.
 #[derive(Debug)]
 pub struct Hybrid {
-    /// The classical half. Its implementation owns the checks of RFC 9846,
-    /// section 7.4.2: the point is on the curve, an X25519 result isn't zero.
+    /// The classical half. Its implementation does the checks of RFC 9846, section 7.4.2: the point is
+    /// on the curve, an X25519 result isn't zero.
     pub classical: &'static dyn SupportedKxGroup,
     /// The post-quantum half.
     pub post_quantum: &'static dyn SupportedKxGroup,
@@ -71,24 +71,23 @@ impl SupportedKxGroup for Hybrid {
 pub struct HybridLayout {
     /// Length of a classical share, in bytes; the same in both directions.
     pub classical_share_len: usize,
-    /// Length of the post-quantum share of a client, in bytes: an encapsulation
-    /// key.
+    /// Length of the post-quantum share of a client, in bytes: an encapsulation key.
     pub post_quantum_client_share_len: usize,
     /// Length of the post-quantum share of a server, in bytes: a ciphertext.
     pub post_quantum_server_share_len: usize,
-    /// Whether the post-quantum part is first, in shares and in the secret alike.
+    /// Whether the post-quantum part is first, both in shares and in the secret.
     ///
-    /// It is in X25519MLKEM768 only; the names say nothing about the order.
+    /// It is first in X25519MLKEM768 only; the names say nothing about the order.
     pub post_quantum_first: bool,
 }
 
 impl HybridLayout {
-    /// The post-quantum and the classical part of what a client sent.
+    /// The post-quantum and the classical part of a client's share.
     fn split_client_share<'a>(&self, share: &'a [u8]) -> Result<(&'a [u8], &'a [u8]), Error> {
         self.split(share, self.post_quantum_client_share_len)
     }
 
-    /// The post-quantum and the classical part of what a server sent.
+    /// The post-quantum and the classical part of a server's share.
     fn split_server_share<'a>(&self, share: &'a [u8]) -> Result<(&'a [u8], &'a [u8]), Error> {
         self.split(share, self.post_quantum_server_share_len)
     }
@@ -112,8 +111,8 @@ impl HybridLayout {
     }
 
     fn combine(&self, post_quantum: &SharedSecret, classical: &SharedSecret) -> SharedSecret {
-        // `concat` allocates once, at the final size, and `SharedSecret` takes the
-        // allocation over and wipes it: no other copy is left behind.
+        // `concat` allocates once, at the final size, and `SharedSecret` takes over this allocation and
+        // wipes it, so no other copy is left behind.
         SharedSecret::from(self.concat(post_quantum.secret_bytes(), classical.secret_bytes()))
     }
 
@@ -125,7 +124,7 @@ impl HybridLayout {
     }
 }
 
-/// The client between its ClientHello and the ServerHello.
+/// The client's state between its ClientHello and the ServerHello.
 struct ActiveHybrid {
     classical: Box<dyn ActiveKeyExchange>,
     post_quantum: Box<dyn ActiveKeyExchange>,
@@ -143,8 +142,7 @@ impl ActiveKeyExchange for ActiveHybrid {
         Ok(self.layout.combine(&post_quantum, &classical))
     }
 
-    /// The classical half, so that a server without the hybrid can take it and no
-    /// HelloRetryRequest is needed.
+    /// The classical half, which a server without the hybrid can take without a HelloRetryRequest.
     fn hybrid_component(&self) -> Option<(NamedGroup, &[u8])> {
         Some((self.classical.group(), self.classical.pub_key()))
     }

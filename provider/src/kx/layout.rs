@@ -2,14 +2,14 @@
 
 use pq_core::ml_kem::{MlKem768, MlKem1024, ParameterSet};
 
-// rustls 0.24 has one of this shape.
+// rustls 0.24 has a type of the same shape.
 use super::HybridLayout;
 
 /// X25519MLKEM768.
 pub const X25519MLKEM768: HybridLayout = of::<MlKem768>(32, true);
-/// SecP256r1MLKEM768, with the point uncompressed.
+/// SecP256r1MLKEM768, with an uncompressed point.
 pub const SECP256R1MLKEM768: HybridLayout = of::<MlKem768>(65, false);
-/// SecP384r1MLKEM1024, with the point uncompressed.
+/// SecP384r1MLKEM1024, with an uncompressed point.
 pub const SECP384R1MLKEM1024: HybridLayout = of::<MlKem1024>(97, false);
 
 const fn of<P: ParameterSet>(classical_share_len: usize, post_quantum_first: bool) -> HybridLayout {

@@ -1,4 +1,4 @@
-//! ML-KEM as a group, in terms that rustls 0.23 and 0.24 have alike.
+//! ML-KEM as a group, with types that rustls 0.23 and 0.24 share.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -34,7 +34,7 @@ impl<P: MlKemGroup> MlKem<P> {
         Encapsulation::start(self.random)
     }
 
-    /// What the server sends, and its secret.
+    /// The server's share and its secret.
     pub(super) fn answer(&self, client_share: &[u8]) -> Result<(Vec<u8>, SharedSecret), Error> {
         encapsulation::answer::<P>(self.random, client_share)
     }
@@ -48,8 +48,7 @@ impl<P: MlKemGroup> fmt::Debug for MlKem<P> {
 
 /// The ML-KEM parameter sets that have a TLS code point.
 ///
-/// Implemented for the three sets of FIPS 203, and not to be implemented for
-/// anything else: [`ParameterSet`] is closed.
+/// The three sets of FIPS 203 implement it. Other types can't: [`ParameterSet`] is sealed.
 pub trait MlKemGroup: ParameterSet {
     /// The code point of the set on its own.
     const GROUP: Group;

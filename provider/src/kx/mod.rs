@@ -2,8 +2,8 @@
 
 //! Key exchange: ML-KEM, and its hybrids with a classical group of the base.
 //!
-//! [`Builder`](crate::Builder) puts these together; they are public for those who
-//! compose a [`CryptoProvider`] by hand.
+//! [`Builder`](crate::Builder) puts these together; they are public so that you can compose a
+//! [`CryptoProvider`] by hand.
 //!
 //! | group | client's share | server's share | secret |
 //! |---|---|---|---|
@@ -14,9 +14,9 @@
 //! | MLKEM768 | ek 1184 | ct 1088 | ML-KEM 32 |
 //! | MLKEM1024 | ek 1568 | ct 1568 | ML-KEM 32 |
 //!
-//! Lengths are in bytes. A share of any other length, an encapsulation key with an
-//! unreduced coefficient, and whatever the base refuses about the classical half
-//! end the handshake with `illegal_parameter`.
+//! Lengths are in bytes; ek is an encapsulation key, ct a ciphertext. A share of any other length, an
+//! encapsulation key with an unreduced coefficient, and a classical half that the base refuses end the
+//! handshake with `illegal_parameter`.
 
 mod encapsulation;
 mod glue;
@@ -33,10 +33,9 @@ use rustls::crypto::{CryptoProvider, SecureRandom, SupportedKxGroup};
 use crate::algorithms::Group;
 use crate::interned::{Interned, Same};
 
-/// The group of this crate for `group`, with its classical half and its randomness
-/// from `base`.
+/// This crate's implementation of `group`, with its classical half and its randomness from `base`.
 ///
-/// `None` where the crate has no such group, or `base` lacks its classical half.
+/// `None` if this crate has no such group, or if `base` lacks its classical half.
 pub(crate) fn group_over(
     base: &CryptoProvider,
     group: Group,
@@ -53,14 +52,14 @@ pub(crate) fn classical_half(group: Group) -> Option<Group> {
     Some(offered.hybrid?.classical)
 }
 
-/// A group of this crate that waits for a base.
+/// A group of this crate, without a base yet.
 struct Offered {
     group: Group,
     hybrid: Option<HybridWith>,
     ml_kem: fn(&'static dyn SecureRandom) -> &'static dyn SupportedKxGroup,
 }
 
-/// The classical half of a hybrid, and where it goes.
+/// The classical half of a hybrid, and the hybrid's layout.
 #[derive(Clone, Copy)]
 struct HybridWith {
     classical: Group,

@@ -1,4 +1,4 @@
-//! What came of a handshake: what protects the connection, or why there is none.
+//! The outcome of a handshake: what protects the connection, or why it failed.
 //!
 //! It uses [`identity`](crate::identity), [`hello`](crate::hello) and
 //! [`algorithms`](crate::algorithms).

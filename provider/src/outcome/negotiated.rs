@@ -5,7 +5,7 @@ use rustls::{CipherSuite, CommonState, HandshakeKind, ProtocolVersion};
 
 use crate::algorithms::{Authentication, Group, in_words};
 
-/// What protects a connection. It prints in one line:
+/// What protects a connection. It prints on one line:
 ///
 /// ```text
 /// TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer ML-DSA-65 (post-quantum),
@@ -36,9 +36,9 @@ use crate::algorithms::{Authentication, Group, in_words};
 ///
 /// # On a server
 ///
-/// What protects a connection most of the time is the server's own certificate, and rustls
-/// doesn't tell which one it was or what it signed with. [`ServerHandshake`](crate::ServerHandshake)
-/// does; where there is just one certificate, [`Authentication::of`] does, too, for
+/// Usually only the server has a certificate, and rustls doesn't tell which one it was or
+/// what it signed with. [`ServerHandshake`](crate::ServerHandshake) does. If there is just one
+/// certificate, [`Authentication::of`] can tell as well: give what it returns to
 /// [`with_own`](Self::with_own).
 ///
 /// ```text
@@ -50,7 +50,7 @@ use crate::algorithms::{Authentication, Group, in_words};
 pub struct Negotiated {
     /// The version of TLS.
     pub version: ProtocolVersion,
-    /// The key exchange group. `None` where no key exchange took place, which is when
+    /// The key exchange group. `None` if no key exchange took place, which happens when
     /// a session of TLS 1.2 is resumed.
     pub group: Option<Group>,
     /// The cipher suite.
@@ -59,15 +59,15 @@ pub struct Negotiated {
     pub handshake: HandshakeKind,
     /// How the peer proved who it is: the server to a client, and the client to a
     /// server that asks for a certificate. A resumed session counts as authenticated
-    /// the way that the first one was.
+    /// in the same way as the first one.
     ///
-    /// `None` if it didn't, or if its certificates can't be read.
+    /// `None` if the peer didn't, or if its certificates can't be read.
     pub peer: Option<Authentication>,
     /// The peer has shown certificates, or a raw public key, that can't be read.
     is_peer_unreadable: bool,
-    /// How this side proved who it is, where the caller has said so by
-    /// [`with_own`](Self::with_own), or a [`ServerHandshake`](crate::ServerHandshake) knows,
-    /// which counts a resumed session as authenticated the way that the first one was.
+    /// How this side proved who it is, if the caller has said so by
+    /// [`with_own`](Self::with_own), or if a [`ServerHandshake`](crate::ServerHandshake) knows.
+    /// The latter counts a resumed session as authenticated in the same way as the first one.
     pub own: Option<Authentication>,
 }
 
@@ -105,8 +105,8 @@ impl Negotiated {
         })
     }
 
-    /// Reads a server's connection, with what it signs with, or what the session remembers of
-    /// that if it is resumed.
+    /// Reads a server's connection. `own` is what the server signs with; if the session is resumed,
+    /// what the session remembers counts instead.
     pub(crate) fn of_server(
         connection: &ServerConnection,
         own: Option<Authentication>,
@@ -125,7 +125,7 @@ impl Negotiated {
     /// [above](Self#on-a-server).
     ///
     /// It changes nothing if a session is resumed: this side signs nothing then.
-    /// A [`ServerHandshake`](crate::ServerHandshake) knows what it signed the first one with.
+    /// A [`ServerHandshake`](crate::ServerHandshake) knows what it signed the first handshake with.
     #[must_use]
     pub fn with_own(mut self, own: Option<Authentication>) -> Self {
         if !self.is_resumed() {
@@ -134,24 +134,24 @@ impl Negotiated {
         self
     }
 
-    /// Whether the key exchange withstands a quantum computer. That of a resumed
-    /// TLS 1.3 session is its own, on top of the first one.
+    /// Whether the key exchange withstands a quantum computer. A resumed TLS 1.3 session
+    /// has a key exchange of its own, in addition to the first one.
     pub fn has_pq_key_exchange(&self) -> bool {
         self.group.is_some_and(Group::is_post_quantum)
     }
 
-    /// Whether the authentication withstands a quantum computer: that of the peer and
-    /// [that of this side](Self::with_own), or whichever of them there is.
+    /// Whether the authentication withstands a quantum computer: the peer's and
+    /// [this side's](Self::with_own), or the one of them that is known.
     ///
-    /// `false` if nobody is known to have proved anything, as on a server without client
-    /// certificates where the caller hasn't said what it signed with; and if the peer's
-    /// certificates can't be read, since a peer can see to that.
+    /// `false` if neither is known, as on a server without client certificates whose
+    /// caller hasn't said what it signed with. Also `false` if the peer's certificates
+    /// can't be read, because a peer can bring this about.
     pub fn has_pq_authentication(&self) -> bool {
         let mut known = [self.peer, self.own].into_iter().flatten().peekable();
         !self.is_peer_unreadable && known.peek().is_some() && known.all(|side| side.is_post_quantum)
     }
 
-    /// Whether this is a session resumed.
+    /// Whether the session was resumed.
     pub fn is_resumed(&self) -> bool {
         self.handshake == HandshakeKind::Resumed
     }
@@ -185,7 +185,7 @@ impl fmt::Display for Negotiated {
         write!(
             f,
             ", {}, {}",
-            // rustls marks the suites of TLS 1.3 where the registry does not.
+            // rustls writes `TLS13_` for suites of TLS 1.3, where the registry has `TLS_`.
             format!("{:?}", self.cipher_suite).replace("TLS13_", "TLS_"),
             match self.handshake {
                 HandshakeKind::Full => "full handshake",

@@ -1,4 +1,4 @@
-//! How a side proved who it is, in the sessions that come of it.
+//! How sessions remember how a side proved who it is.
 
 use pq_x509::x509_cert::spki::ObjectIdentifier;
 use pq_x509::{Algorithm, SignatureAlgorithm};
@@ -8,8 +8,8 @@ use rustls::server::ServerConnection;
 use crate::algorithms::{Authentication, KeyAlgorithm};
 
 impl Authentication {
-    /// Has the session remember this, unless it is resumed, and remembers something, or may yet
-    /// turn out to be.
+    /// Has the session remember this. A session that is resumed keeps what it remembers; one that may
+    /// still turn out to be resumed remembers nothing.
     pub(super) fn remember(self, connection: &mut ServerConnection) {
         if let Some(remembered) = connection.received_resumption_data() {
             let remembered = remembered.to_vec();
@@ -19,8 +19,8 @@ impl Authentication {
         }
     }
 
-    /// The form in which a session has it: [`FORMAT`], whether it is post-quantum, the scheme
-    /// or 0, the kind of key, and what else there is to say of that kind.
+    /// The bytes that a session stores: [`FORMAT`], whether it is post-quantum, the scheme or 0, the
+    /// kind of key, and details of that kind.
     fn to_bytes(self) -> Vec<u8> {
         let (kind, detail) = match self.key {
             KeyAlgorithm::PostQuantum(algorithm) => (0, algorithm.oid().as_bytes().to_vec()),

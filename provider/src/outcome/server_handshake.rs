@@ -13,11 +13,11 @@ use crate::algorithms::{Authentication, Group};
 use crate::hello::Offer;
 use crate::identity::{Choice, Identities, IdentitySet};
 
-/// A handshake of a server that has its certificates from [`Identities`], and wants to know what
-/// it was signed with, or why it failed.
+/// A handshake of a server that has its certificates from [`Identities`]. It tells what it was signed
+/// with, or why it failed.
 ///
-/// It chooses the certificate for a client's [`Offer`] once, and rustls gets that one, whether the
-/// identities are replaced meanwhile or not. It is for servers that see the ClientHello before
+/// It chooses the certificate for a client's [`Offer`] once, and rustls gets that one, even if the
+/// identities are replaced meanwhile. It is for servers that see the ClientHello before
 /// rustls goes on: by rustls's [`Acceptor`](rustls::server::Acceptor), by tokio-rustls's
 /// `LazyConfigAcceptor`, or by [`OfferReader`](crate::OfferReader).
 ///
@@ -89,8 +89,8 @@ use crate::identity::{Choice, Identities, IdentitySet};
 ///
 /// # QUIC
 ///
-/// rustls reads no ClientHello for QUIC before it goes on, nor do its connections there remember
-/// anything. What is left is a resolver of one's own that asks [`Identities::choose`] and keeps the
+/// For QUIC, rustls doesn't show the ClientHello before it goes on, and its connections don't remember
+/// anything. Instead, write a resolver that asks [`Identities::choose`] and keeps the
 /// [`authentication`](Choice::authentication) for [`Negotiated::with_own`].
 #[derive(Clone, Debug)]
 #[must_use = "rustls is to be given `config()`"]
@@ -103,23 +103,23 @@ pub struct ServerHandshake {
 }
 
 impl ServerHandshake {
-    /// Chooses the certificate for a client that offers `offer` among those that `identities` has
-    /// now. `config` is common to all connections; its own `cert_resolver` isn't asked.
+    /// Chooses the certificate for a client with this `offer` among those that `identities` has now.
+    /// All connections share `config`; its own `cert_resolver` isn't asked.
     ///
-    /// Whether the server speaks TLS 1.2 alone is taken from the cipher suites of its provider: rustls
-    /// doesn't tell which versions a configuration is limited to. So one that is limited to TLS 1.2
-    /// needs a provider without suites of TLS 1.3. Otherwise clients of both versions may get a chain
-    /// that TLS 1.2 has no use for, and are refused.
+    /// rustls doesn't tell which versions a configuration is limited to. So the server counts as
+    /// limited to TLS 1.2 if its provider has no cipher suites of TLS 1.3. A configuration that is
+    /// limited to TLS 1.2 needs such a provider. Otherwise clients of both versions may get a chain
+    /// that is of no use in TLS 1.2, and are refused.
     pub fn begin(mut offer: Offer, identities: &Identities, config: &ServerConfig) -> Self {
         let mut suites = config.crypto_provider().cipher_suites.iter();
         if suites.all(|suite| suite.tls13().is_none()) {
-            // rustls leaves out schemes of TLS 1.3 then when it asks a resolver.
+            // In this case rustls leaves out schemes of TLS 1.3 when it asks a resolver.
             offer.versions = Some(vec![ProtocolVersion::TLSv1_2]);
         }
         let identities = identities.current();
         let choice = identities.resolve(&offer);
         let own = choice.as_ref().and_then(Choice::authentication);
-        // A dozen pointers, and the names of protocols.
+        // This copies a dozen pointers, and the names of protocols.
         let mut config = config.clone();
         config.cert_resolver = Arc::new(Chosen(choice));
         Self {
@@ -131,20 +131,20 @@ impl ServerHandshake {
         }
     }
 
-    /// As [`begin`](Self::begin), with one of `alternatives` in place of `config` for a client that
-    /// has a better key exchange with it.
+    /// As [`begin`](Self::begin), but with one of `alternatives` in place of `config` if the client
+    /// gets a better key exchange with it.
     ///
     /// rustls takes the first group of the client's list that the provider has, and asks for its
-    /// share where there is none. The groups at level 5, SecP384r1MLKEM1024 and MLKEM1024, are on
-    /// servers for clients that have no other post-quantum group, and with
-    /// [`Profile::Default`](crate::Profile::Default) alone two kinds of clients don't get what they
-    /// could:
+    /// share if there is none. Servers have the groups at level 5, SecP384r1MLKEM1024 and MLKEM1024,
+    /// for clients that have no other post-quantum group. With
+    /// [`Profile::Default`](crate::Profile::Default) alone, two kinds of clients don't get the best key
+    /// exchange:
     ///
-    /// * One that lists a group at level 5 first and sends a share for X25519MLKEM768 loses a round
-    ///   trip. A provider without level 5 takes the share.
-    /// * One that lists secp384r1 first and SecP384r1MLKEM1024 as the only post-quantum group ends on
-    ///   secp384r1. A provider with nothing but level 5 takes the other, for a round trip where its
-    ///   share is missing.
+    /// * A client that lists a group at level 5 first, but sends a share for X25519MLKEM768, loses a
+    ///   round trip. A provider without level 5 takes the share.
+    /// * A client that lists secp384r1 first, and SecP384r1MLKEM1024 as its only post-quantum group,
+    ///   ends on secp384r1. A provider with nothing but level 5 takes SecP384r1MLKEM1024, for a round
+    ///   trip if its share is missing.
     ///
     /// Let `alternatives` be the same configuration over these providers, which
     /// [`alternatives`](Self::alternatives) makes:
@@ -179,11 +179,11 @@ impl ServerHandshake {
     ///
     /// An alternative is taken, the first one of several, if its group is post-quantum and
     ///
-    /// * there is a share for it, while that of `config` is classical or has no share; or
-    /// * that of `config` is classical, and the client lists no post-quantum group that the
-    ///   alternative hasn't.
+    /// * there is a share for it, while the group of `config` is classical or has no share; or
+    /// * the group of `config` is classical, and the client lists no post-quantum group that the
+    ///   alternative lacks.
     ///
-    /// Everybody else gets `config`, and so does everyone whose shares and versions are not known:
+    /// All other clients get `config`, and so do clients whose shares and versions are not known:
     /// only an [`OfferReader`](crate::OfferReader) knows them. All configurations should have the
     /// same `ticketer`.
     pub fn begin_with_alternatives(
@@ -200,8 +200,8 @@ impl ServerHandshake {
         Self::begin(offer, identities, config)
     }
 
-    /// What is to be [begun with](Self::begin_with_alternatives) beside `provider`: it without the
-    /// groups at level 5, and it with these alone. Nothing, if it has no groups but of one sort.
+    /// The providers for [`begin_with_alternatives`](Self::begin_with_alternatives): `provider` without
+    /// the groups at level 5, and `provider` with these alone. None, if one of them would have no group.
     pub fn alternatives(provider: &CryptoProvider) -> Vec<CryptoProvider> {
         let with = |is_wanted: fn(Group) -> bool| {
             let mut provider = provider.clone();
@@ -219,39 +219,42 @@ impl ServerHandshake {
         }
     }
 
-    /// What to give rustls for this client: the common configuration, with the choice in it.
+    /// The configuration to give rustls for this client: the common one, with the chosen certificate.
     pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
     }
 
     /// Has the session that begins with this handshake remember what the server signs with, so that
-    /// [`negotiated`](Self::negotiated) knows when it is resumed. Call it right after
+    /// [`negotiated`](Self::negotiated) knows it when the session is resumed.
+    ///
+    /// Call it right after
     /// [`Accepted::into_connection`](rustls::server::Accepted::into_connection) (in tokio-rustls
     /// from `StartHandshake::into_stream_with`): before that nobody knows whether an older session
     /// is resumed.
     ///
-    /// It takes the place that rustls has for the application's own data in a session
+    /// It uses the place that rustls has for the application's own data in a session
     /// ([`set_resumption_data`](ServerConnection::set_resumption_data)). A session that is resumed
-    /// goes on remembering what it does. One that begins after a HelloRetryRequest remembers
-    /// nothing: the client may yet resume an older one. Nor does one of TLS 1.2, whose data
-    /// rustls doesn't give back.
+    /// goes on remembering what it does. A session that begins after a HelloRetryRequest remembers
+    /// nothing, because the client may still resume an older one. A session of TLS 1.2 doesn't
+    /// either, because rustls doesn't give its data back.
     pub fn remember(&self, connection: &mut ServerConnection) {
         if let Some(own) = self.own {
             own.remember(connection);
         }
     }
 
-    /// Verifies the certificates of a client once more whose session is resumed. They are those of
-    /// the full handshake, may have expired or been revoked since, and rustls shows them to no
-    /// verifier again.
+    /// Verifies the certificates of a client again when its session is resumed.
     ///
-    /// Call it right after [`remember`](Self::remember), since rustls gives out new tickets when
-    /// the handshake ends: a client that is refused afterwards would resume with those, and never
-    /// show the certificate that it has by now. And call it when the handshake is complete: after
-    /// a HelloRetryRequest, which every client can bring about, it isn't known before that a session
-    /// is resumed, and a client that is verified at the start only gets past. Certificates are
-    /// verified once. A session without any is refused where `verifier` demands them: rustls asks
-    /// no client for certificates that resumes a session, wherever it began.
+    /// They are those of the full handshake. They may have expired or been revoked since, and rustls
+    /// doesn't have them verified again.
+    ///
+    /// Call it right after [`remember`](Self::remember): rustls gives out new tickets when the
+    /// handshake ends, so a client that is refused afterwards would resume with these, and never
+    /// show its new certificate. Call it again when the handshake is complete: after a
+    /// HelloRetryRequest, which every client can cause, it isn't known before that a session is
+    /// resumed, and a client that is verified only at the start gets past. Certificates are verified
+    /// once. A session without any is refused if `verifier` demands them: rustls asks no client that
+    /// resumes a session for certificates, wherever the session began.
     ///
     /// ```
     /// use rustls::server::danger::ClientCertVerifier;
@@ -280,7 +283,7 @@ impl ServerHandshake {
     ///
     /// # Errors
     ///
-    /// That of the verifier, or [`Error::NoCertificatesPresented`]. The connection is to be closed;
+    /// The error of the verifier, or [`Error::NoCertificatesPresented`]. Close the connection then;
     /// no alert says why.
     pub fn verify_resumed_client(
         &mut self,
@@ -296,22 +299,23 @@ impl ServerHandshake {
                 self.has_verified_client = true;
                 Ok(())
             }
-            // It began where nobody asked for any.
+            // The session began where nobody asked for certificates.
             _ if verifier.client_auth_mandatory() => Err(Error::NoCertificatesPresented),
             _ => Ok(()),
         }
     }
 
-    /// What protects the connection, this side's certificate included. If the session is resumed,
-    /// the server signs nothing, and what counts is what it signed the first handshake with, where
-    /// the session [remembers](Self::remember) that.
+    /// What protects the connection, this side's certificate included.
+    ///
+    /// If the session is resumed, the server signs nothing. What it signed the first handshake with
+    /// counts then, if the session [remembers](Self::remember) this.
     ///
     /// `None` as long as the handshake isn't complete.
     pub fn negotiated(&self, connection: &ServerConnection) -> Option<Negotiated> {
         Negotiated::of_server(connection, self.own)
     }
 
-    /// Why the handshake has failed, by the error of rustls or one around it.
+    /// Why the handshake has failed: `error` is rustls's, or one around it.
     pub fn refusal(&self, error: &(dyn StdError + 'static)) -> Refusal {
         Refusal::by_server(error, &self.offer, &self.config, Some(&self.identities))
     }

@@ -1,4 +1,4 @@
-//! Policies: what may be negotiated, in one word.
+//! Policies: named sets of what may be negotiated.
 //!
 //! It uses [`algorithms`](crate::algorithms).
 

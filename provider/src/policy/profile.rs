@@ -6,20 +6,19 @@ use rustls::{CipherSuite, ProtocolVersion, SignatureScheme, SupportedCipherSuite
 
 use crate::algorithms::Group;
 
-/// What to offer and accept, by purpose: groups, cipher suites and signatures.
+/// The groups, cipher suites and signatures to offer and accept, by purpose.
 ///
 /// [`Builder::profile`](crate::Builder::profile) takes one. Groups that the base can't
-/// supply are left out; a cipher suite or a scheme that is missing is an error.
+/// supply are left out; a missing cipher suite or scheme is an error.
 ///
-/// Whatever is named in the builder (groups, cipher suites, schemes) is taken instead of what
-/// the profile lists. What the profile excludes can't be named: building is an error then, so
-/// that its promise holds.
+/// Groups, cipher suites and schemes that you name in the builder replace those of the profile. If you
+/// name one that the profile excludes, building fails, so the profile's promise always holds.
 ///
-/// Clients list what they offer in the order given. A rustls server goes by the order of its
-/// *client*: it takes the first group of the client's list that it has, share or no share,
+/// Clients list what they offer in the order given. A rustls server follows the order of its
+/// *client*: it takes the first group of the client's list that it has, with or without a share for it,
 /// and the first scheme of its key that the client accepts.
 ///
-/// # What happens with which peer
+/// # Results with each kind of peer
 ///
 /// A test makes these tables. The errors are those of rustls;
 /// [`Refusal`](crate::Refusal) turns them into a cause and a remedy.
@@ -31,38 +30,38 @@ pub enum Profile {
     /// Hybrid first, classical allowed: for clients and servers on the open internet.
     ///
     /// * *Groups*: X25519MLKEM768, x25519, SecP256r1MLKEM768, SecP384r1MLKEM1024, MLKEM1024,
-    ///   secp256r1, secp384r1, then whatever else the base lists.
+    ///   secp256r1, secp384r1, then all others that the base lists.
     /// * *Cipher suites*: the base's, TLS 1.2 included if the base has it.
     /// * *Signatures*: ML-DSA-65, ML-DSA-87, ML-DSA-44, then the base's.
     ///
     /// A client sends its X25519 share twice, in the hybrid and on its own, so a
     /// server without post-quantum groups costs no round trip.
     ///
-    /// Servers go by the client's list, and so the order decides what is negotiated with a
-    /// server that has some of these groups only, and what that costs:
+    /// Servers follow the client's list. So with a server that has some of these groups only, the order
+    /// decides the group and whether it costs a round trip:
     ///
-    /// * x25519 comes before SecP256r1MLKEM768. A server with both of these and without
-    ///   X25519MLKEM768 therefore ends up with x25519, which is not post-quantum.
-    ///   The other order would have every such server ask for a retry, a round trip
-    ///   more. Clients that would rather pay that name the groups in the other order
+    /// * x25519 comes before SecP256r1MLKEM768. With a server that has both of these but not
+    ///   X25519MLKEM768, the client therefore negotiates x25519, which is not post-quantum.
+    ///   In the other order every such server would ask for a retry, one round trip
+    ///   more. Clients that prefer this name the groups in the other order
     ///   ([`Builder::groups`](crate::Builder::groups)), or take
     ///   [`RequirePq`](Self::RequirePq).
-    /// * There is no share for what comes after x25519, so that a server with these alone asks for
-    ///   a retry, whichever it takes. The post-quantum ones come first.
+    /// * The client sends no share for the groups after x25519, so a server that has only these asks
+    ///   for a retry, whichever it takes. The post-quantum ones come first.
     ///
-    /// SecP384r1MLKEM1024 and MLKEM1024, the groups at level 5, are there for peers that have no
-    /// other post-quantum one, such as those of CNSA 2.0. A client pays four bytes for them, and a
-    /// round trip with a server that prefers them to a share that is there.
+    /// SecP384r1MLKEM1024 and MLKEM1024, the groups at level 5, are for peers that have no other
+    /// post-quantum group, such as those of CNSA 2.0. They cost a client four bytes, and one round trip
+    /// with a server that prefers them although it already has a share for another group.
     ///
-    /// A server takes them from a client that lists them before all others that the server has: with
-    /// a share for one at no cost, with none for a round trip. Since rustls 0.23 goes by the client's
-    /// list alone, this is not what is best for everyone. A client that lists them first, and has a
-    /// share for another post-quantum group, pays the round trip all the same. One that lists
-    /// secp384r1 before SecP384r1MLKEM1024 ends on secp384r1, which is not post-quantum. A provider
-    /// can't help it.
+    /// A server takes them if the client lists them before all other groups that the server has: at no
+    /// cost if the client sent a share, otherwise for one round trip. rustls 0.23 follows the
+    /// client's list alone, which is not always best. A client that lists them first, but sends a share
+    /// for another post-quantum group, still pays the round trip. A client that lists
+    /// secp384r1 before SecP384r1MLKEM1024 gets secp384r1, which is not post-quantum. A provider
+    /// can't change that, but
     /// [`ServerHandshake::begin_with_alternatives`](crate::ServerHandshake::begin_with_alternatives)
-    /// does: it saves the former the round trip, and has the latter get SecP384r1MLKEM1024 if it
-    /// lists no other post-quantum group. The example `tls-server` begins so.
+    /// can: it saves the first of these clients the round trip, and gives the second
+    /// SecP384r1MLKEM1024 if it lists no other post-quantum group. The example `tls-server` uses it.
     #[default]
     Default,
     /// No handshake without a post-quantum key exchange.
@@ -70,38 +69,40 @@ pub enum Profile {
     /// * *Groups*: X25519MLKEM768, SecP256r1MLKEM768, SecP384r1MLKEM1024, MLKEM768,
     ///   MLKEM1024.
     /// * *Cipher suites*: those of TLS 1.3 that the base has.
-    /// * *Signatures*: as in [`Default`](Self::Default), since a signature that is
-    ///   forged in twenty years does no harm to a handshake of today. To refuse classical
-    ///   ones as well:
+    /// * *Signatures*: as in [`Default`](Self::Default), since a signature forged in twenty years
+    ///   does no harm to a handshake of today. To refuse classical signatures as well, use
     ///   [`Builder::require_pq_authentication`](crate::Builder::require_pq_authentication).
     /// * *Excluded*: groups other than those of [`Group::POST_QUANTUM`], and cipher suites of
     ///   TLS 1.2. MLKEM512 can be named.
     ///
-    /// A client sends one share, for X25519MLKEM768. A server with another of these groups
-    /// asks for it with a HelloRetryRequest, one round trip more. A peer of TLS 1.3
-    /// without any of these groups sees the alert `handshake_failure`, a client or
-    /// server of TLS 1.2 the alert `protocol_version`.
+    /// A client sends one share, for X25519MLKEM768. A server that has only another of these groups
+    /// asks for its share with a HelloRetryRequest, one round trip more. A TLS 1.3 peer without any of
+    /// these groups gets the alert `handshake_failure`, a TLS 1.2 client or server the alert
+    /// `protocol_version`.
     RequirePq,
-    /// The algorithms of CNSA 2.0 at their one level, and nothing else.
+    /// The algorithms of CNSA 2.0, and nothing else.
     ///
     /// * *Groups*: SecP384r1MLKEM1024, MLKEM1024.
     /// * *Cipher suites*: TLS_AES_256_GCM_SHA384.
-    /// * *Signatures*: ML-DSA-87, from the peer and its CAs, and by keys of our own: another
-    ///   key isn't loaded.
+    /// * *Signatures*: ML-DSA-87, by the peer, its CAs and our own keys: other keys aren't loaded.
     /// * *Excluded*: everything else, SLH-DSA in chains included.
     ///
-    /// A peer without these groups or this suite sees the alert `handshake_failure`, and so
-    /// does a client that doesn't accept ML-DSA-87; a server whose certificate is another one
-    /// sees `handshake_failure` or, if it sends the certificate nevertheless,
-    /// `decrypt_error`, which rustls sends where RFC 9846, section 4.4.2.2, has
-    /// `unsupported_certificate`; a peer of TLS 1.2 sees `protocol_version`.
+    /// These peers get an alert:
+    ///
+    /// * a peer without these groups or this suite: `handshake_failure`;
+    /// * a client that doesn't accept ML-DSA-87: `handshake_failure`;
+    /// * a server whose certificate has another algorithm: `handshake_failure`, or, if it sends the
+    ///   certificate nevertheless, `decrypt_error`, which rustls sends instead of
+    ///   `unsupported_certificate` (RFC 9846, section 4.4.2.2);
+    /// * a peer of TLS 1.2: `protocol_version`.
     ///
     /// This selects algorithms. It doesn't make the implementation a validated one: see
     /// [FIPS](crate#fips).
     Cnsa2,
-    /// The default list, then all other groups of this crate and of the base: for
-    /// servers and tests that should meet everybody. Cipher suites and signatures are those
-    /// of [`Default`](Self::Default).
+    /// The default list, then all other groups of this crate and of the base: for servers and tests
+    /// that should work with every peer.
+    ///
+    /// Cipher suites and signatures are those of [`Default`](Self::Default).
     All,
 }
 
@@ -109,7 +110,7 @@ impl Profile {
     /// All profiles.
     pub const ALL: &'static [Self] = &[Self::Default, Self::RequirePq, Self::Cnsa2, Self::All];
 
-    /// What it is called in command lines and configuration files.
+    /// The profile's name in command lines and configuration files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -142,7 +143,7 @@ impl Profile {
         }
     }
 
-    /// Whether `group`, which isn't a preferred one, follows them.
+    /// Whether `group`, which isn't a preferred one, follows the preferred ones.
     pub(crate) fn follows(self, group: Group, base: &CryptoProvider) -> bool {
         match self {
             Self::Default => base
@@ -154,7 +155,7 @@ impl Profile {
         }
     }
 
-    /// Whether `group` can be named.
+    /// Whether `group` can be named in the builder.
     pub(crate) fn allows_group(self, group: Group) -> bool {
         match self {
             Self::Default | Self::All => true,
@@ -163,7 +164,7 @@ impl Profile {
         }
     }
 
-    /// Whether `suite` can be named.
+    /// Whether `suite` can be named in the builder.
     pub(crate) fn allows_cipher_suite(self, suite: &SupportedCipherSuite) -> bool {
         match self {
             Self::Default | Self::All => true,
@@ -174,13 +175,13 @@ impl Profile {
         }
     }
 
-    /// Whether `scheme` can be named.
+    /// Whether `scheme` can be named in the builder.
     pub(crate) fn allows_scheme(self, scheme: SignatureScheme) -> bool {
         self.schemes()
             .is_none_or(|schemes| schemes.contains(&scheme))
     }
 
-    /// The cipher suites, or `None` for all of the base.
+    /// The cipher suites, or `None` for all suites of the base.
     pub(crate) fn cipher_suites(self) -> Option<&'static [CipherSuite]> {
         match self {
             Self::Default | Self::RequirePq | Self::All => None,
@@ -188,7 +189,7 @@ impl Profile {
         }
     }
 
-    /// The signature schemes of the peer and of keys of our own, or `None` for all.
+    /// The signature schemes of the peer and of our own keys, or `None` for all.
     pub(crate) fn schemes(self) -> Option<&'static [SignatureScheme]> {
         match self {
             Self::Default | Self::RequirePq | Self::All => None,
@@ -200,7 +201,7 @@ impl Profile {
 impl FromStr for Profile {
     type Err = UnknownProfile;
 
-    /// Finds a profile by its [`name`](Self::name), in any case.
+    /// Finds a profile by its [`name`](Self::name), in upper or lower case.
     fn from_str(name: &str) -> Result<Self, UnknownProfile> {
         Self::ALL
             .iter()
@@ -212,7 +213,7 @@ impl FromStr for Profile {
     }
 }
 
-/// The [`name`](Profile::name).
+/// Writes the [`name`](Profile::name).
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -221,9 +222,9 @@ impl fmt::Display for Profile {
 
 /// No profile has this name.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("no profile is called {name:?}; there are {}", known_names())]
+#[error("no profile is called {name:?}; the known ones are {}", known_names())]
 pub struct UnknownProfile {
-    /// What was asked for.
+    /// The name that was requested.
     pub name: String,
 }
 
@@ -249,7 +250,7 @@ mod tests {
         assert_eq!(format!("{:>10}", Profile::Cnsa2), "     cnsa2");
         assert_eq!(
             "strict".parse::<Profile>().unwrap_err().to_string(),
-            "no profile is called \"strict\"; there are default, require-pq, cnsa2, all"
+            "no profile is called \"strict\"; the known ones are default, require-pq, cnsa2, all"
         );
     }
 }

@@ -3,19 +3,18 @@ use core::time::Duration;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
-/// Time that goes on while the machine sleeps, and never goes back.
+/// A clock that runs while the machine sleeps, and never goes back.
 ///
-/// [`Instant`] stands still during sleep on some systems, Linux among them; the time of day can be
-/// set. So what counts is the larger of what passed by the two. A clock that is set back makes
-/// nothing younger than it is by `Instant`, and one that is set forward can't be told from sleep: it
-/// makes everything older, once.
+/// [`Instant`] stands still during sleep on some systems, Linux among them, and the time of day can be
+/// set. So the larger of both elapsed times counts. Setting the time of day back makes nothing younger
+/// than it is by `Instant`. Setting it forward looks like sleep: it makes everything older, once.
 pub(crate) struct Clock {
     read: Box<dyn Fn() -> Reading + Send + Sync>,
     start: Reading,
     sleep: Mutex<Sleep>,
 }
 
-/// What either clock says.
+/// The readings of both clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     pub(crate) instant: Instant,
@@ -47,10 +46,10 @@ impl Clock {
 
     /// How much time has passed since the start.
     pub(crate) fn elapsed(&self) -> Duration {
-        // Both numbers are whole at any time.
+        // A panic can't leave `Sleep` half-changed, so poison doesn't matter.
         let mut sleep = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
-        // Only now: a reading from before a sleep that another thread has noticed would pass for a
-        // clock that was set back, and the sleep would be noticed twice.
+        // Read the clocks only under the lock. If another thread had noticed a sleep in between, an
+        // older reading would look like a clock set back, and the sleep would count twice.
         let now = (self.read)();
         let awake = now.instant.saturating_duration_since(self.start.instant);
         let by_time_of_day = seconds_between(self.start.time_of_day, now.time_of_day);
@@ -63,12 +62,12 @@ impl Clock {
 #[derive(Default)]
 struct Sleep {
     sum: Duration,
-    /// By how many seconds the time of day was ahead of `Instant` at last.
+    /// How many seconds the time of day was ahead of `Instant` at the last change.
     ahead: f64,
 }
 
 impl Sleep {
-    /// The sum, with what shows in the time of day being `ahead` by so many seconds.
+    /// The sum of sleep, now that the time of day is `ahead` seconds ahead of `Instant`.
     fn noticed(&mut self, ahead: f64) -> Duration {
         let more = ahead - self.ahead;
         if more >= NOTICED {
@@ -82,8 +81,8 @@ impl Sleep {
     }
 }
 
-/// Less isn't counted before it has come to this: the two clocks are never read at the same moment,
-/// and each reading would add to the sum.
+/// The least difference that counts as sleep, in seconds. Smaller ones count once they have added up to
+/// it: the two clocks are never read at the same moment, and each reading would add to the sum.
 const NOTICED: f64 = 1.0;
 
 fn seconds_between(earlier: SystemTime, later: SystemTime) -> f64 {
@@ -131,13 +130,12 @@ pub(crate) mod tests {
         assert_eq!(clock.elapsed().as_secs(), 100);
         clocks.run(100.0);
         assert_eq!(clock.elapsed().as_secs(), 200);
-        // And what is slept from then on counts in full.
+        // Later sleep counts in full.
         clocks.sleep(50.0);
         assert_eq!(clock.elapsed().as_secs(), 250);
     }
 
-    /// Set forward by mistake, and corrected: it counts once, and what comes after is as old as it
-    /// is.
+    /// A clock is set forward by mistake, and corrected. The mistake counts once; later times are right.
     #[test]
     fn a_clock_that_is_set_forward() {
         let clocks = TwoClocks::new();
@@ -168,8 +166,8 @@ pub(crate) mod tests {
         assert!((4..=5).contains(&clock.elapsed().as_secs()));
     }
 
-    /// One thread reads the clocks, and what it read arrives after another one has noticed that the
-    /// machine slept in between.
+    /// One thread reads the clocks, then the machine sleeps, and another thread notices that before the
+    /// first one uses its reading.
     #[test]
     fn sleep_counts_once() {
         let clocks = TwoClocks::new();
@@ -183,7 +181,7 @@ pub(crate) mod tests {
             // The first one is that of the start.
             if readings.fetch_add(1, Ordering::Relaxed) == 1 {
                 reading.send(()).unwrap();
-                // Where the others wait for this one, nothing comes.
+                // If the other thread waits for this one, no message comes.
                 let _ = (is_noticed.lock().unwrap()).recv_timeout(Duration::from_millis(200));
             }
             now
@@ -193,7 +191,7 @@ pub(crate) mod tests {
             is_reading.recv().unwrap();
             clocks.sleep(3600.0);
             assert_eq!(clock.elapsed().as_secs(), 3600);
-            // Nobody listens where it has waited.
+            // Nobody receives this if the thread above has stopped waiting.
             let _ = noticed.send(());
         });
         assert_eq!(clock.elapsed().as_secs(), 3600);
@@ -206,7 +204,7 @@ pub(crate) mod tests {
         assert!(first <= clock.elapsed() && first < Duration::from_secs(60));
     }
 
-    /// Further forward than there are numbers for.
+    /// The sum doesn't overflow.
     #[test]
     fn the_end_of_time() {
         let mut sleep = Sleep::default();

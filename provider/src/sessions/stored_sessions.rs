@@ -3,17 +3,17 @@ use std::collections::HashMap;
 
 use zeroize::Zeroizing;
 
-/// Sessions that stay in memory, each under a ticket that stands for it once. The oldest make room
-/// for others.
+/// Sessions that stay in memory, each under a ticket that can be used once. The oldest sessions make
+/// room for new ones.
 pub(crate) struct StoredSessions {
-    /// How many bytes all sessions may have.
+    /// How many bytes all sessions may have together.
     capacity: usize,
-    /// How many they have.
+    /// How many bytes they have together.
     used: usize,
     sessions: HashMap<Ticket, Stored>,
     /// The tickets of all sessions, the oldest first.
     by_age: BTreeMap<u64, Ticket>,
-    /// How many there have been.
+    /// How many sessions were ever stored.
     count: u64,
 }
 
@@ -36,12 +36,12 @@ impl StoredSessions {
         }
     }
 
-    /// Whether the session is kept: one that is larger than the capacity isn't.
+    /// Stores a session. `false` if it is larger than the capacity.
     pub(crate) fn put(&mut self, ticket: Ticket, session: Zeroizing<Vec<u8>>) -> bool {
         if session.len() > self.capacity {
             return false;
         }
-        // Every ticket stands for one session, whatever the source of randomness does.
+        // Every ticket stands for one session, even if the source of randomness repeats itself.
         self.take(&ticket);
         while self.capacity - self.used < session.len()
             && let Some((_, oldest)) = self.by_age.first_key_value()

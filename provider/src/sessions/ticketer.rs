@@ -9,23 +9,23 @@ use rustls::server::ProducesTickets;
 use rustls::{ContentType, ProtocolVersion};
 use zeroize::Zeroizing;
 
-/// Encrypts tickets with one key, by an AEAD of a provider.
+/// Encrypts tickets with one key and an AEAD of a provider.
 ///
-/// rustls gives out a provider's AEADs as the record protection of TLS 1.3 (RFC 9846, section
-/// 5.2). So a ticket is a random nonce and then the content of one record, the first under this
+/// rustls exposes a provider's AEADs only as the record protection of TLS 1.3 (RFC 9846, section
+/// 5.2). So a ticket is a random nonce and then the content of one record, the first with this
 /// nonce.
 pub(crate) struct Ticketer {
     aead: &'static dyn Tls13AeadAlgorithm,
-    /// In a box, so that it is not moved.
+    /// Boxed, so that the key is not moved.
     key: Box<Zeroizing<[u8; KEY_LEN]>>,
     random: &'static dyn SecureRandom,
 }
 
-/// That of AES-256-GCM and of ChaCha20-Poly1305: rustls makes no other keys from bytes.
+/// The key length of AES-256-GCM and ChaCha20-Poly1305: rustls makes no other keys from bytes.
 const KEY_LEN: usize = 32;
 
 impl Ticketer {
-    /// With a fresh key, if the provider has an AEAD with keys of 256 bits.
+    /// A ticketer with a new key, if the provider has an AEAD with keys of 256 bits.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl Ticketer {
             .transpose()
     }
 
-    /// Another one, with a fresh key.
+    /// Another ticketer of the same kind, with a new key.
     pub(crate) fn renewed(&self) -> Result<Self, rustls::Error> {
         Self::by(self.aead, self.random)
     }
@@ -63,7 +63,7 @@ impl ProducesTickets for Ticketer {
         true
     }
 
-    /// Twelve hours, as by graviola, AWS-LC and ring.
+    /// Twelve hours, like the ticketers of graviola, AWS-LC and ring.
     fn lifetime(&self) -> u32 {
         12 * 60 * 60
     }

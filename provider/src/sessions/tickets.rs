@@ -37,49 +37,48 @@ use crate::{Error, base};
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A resumed TLS 1.3 session exchanges keys anew, over the groups that both sides
-/// have, hybrid ones included (psk_dhe_ke): it is as post-quantum as a full handshake,
-/// and a ticket key that leaks later doesn't disclose what was said.
+/// A resumed TLS 1.3 session does a new key exchange with the groups of both sides, hybrid ones
+/// included (psk_dhe_ke): it is as post-quantum as a full handshake, and a ticket key that leaks
+/// later doesn't disclose the traffic.
 ///
 /// # Stateless or stateful
 ///
 /// A session without a client certificate goes into the ticket, encrypted: the server keeps
-/// nothing. A client's certificates are part of its session, and a chain of ML-DSA-65 is
-/// some 11 kB, all of which would come back in the next ClientHello, which then is larger
-/// than many peers and middleboxes accept. Sessions of more than
+/// nothing. A client's certificates are part of its session, and an ML-DSA-65 chain has some 11 kB.
+/// In a ticket it would come back in the next ClientHello, which would then be larger than many peers
+/// and middleboxes accept. Sessions of more than
 /// [`MAX_STATELESS_LEN`](Self::MAX_STATELESS_LEN) bytes therefore stay in the server's
-/// memory, and the ticket is a random number that stands for it, once. The oldest make room
-/// when they take more than [`stored_bytes`](TicketOptions::stored_bytes); their clients do a full
-/// handshake.
+/// memory, and the ticket is a random number that stands for the session and can be used once. When
+/// these sessions take more than [`stored_bytes`](TicketOptions::stored_bytes), the oldest are dropped,
+/// and their clients do a full handshake.
 ///
-/// Either way a ticket is good for its [`lifetime`](TicketOptions::lifetime) and no longer. The time
-/// that a machine sleeps counts, as far as its time of day shows it. A clock that is set back
-/// prolongs nothing, and one that is set forward has the tickets expire that are out by then.
+/// In both cases a ticket is valid for its [`lifetime`](TicketOptions::lifetime) and no longer. Time
+/// during which the machine sleeps counts, as far as the time of day shows it. Setting the clock back
+/// prolongs nothing; setting it forward makes existing tickets expire earlier.
 ///
 /// # Keys
 ///
 /// Tickets are encrypted by the base or the provider that they are made with. A new key takes
-/// over every [`rotation`](TicketOptions::rotation), with the first handshake after that time, or by
-/// [`rotate`](Self::rotate) at any time; the old one goes on decrypting for as long as one of its
-/// tickets is good, and is then forgotten.
+/// over after every [`rotation`](TicketOptions::rotation), at the first handshake after that time, or
+/// at any time with [`rotate`](Self::rotate). The old key still decrypts while one of its tickets is
+/// valid, and is then forgotten.
 ///
 /// # wolfSSL
 ///
-/// rustls gives each ticket of TLS 1.3 a nonce of 32 bytes, whatever makes the tickets. wolfSSL takes 8
-/// unless it is built with `--enable-ticket-nonce-malloc` (or for curl), and ends the connection when it reads the
-/// first one: 5.5.4 of Debian with error -425, "The security parameter is invalid". For such clients
-/// set `send_tls13_tickets` of the [`ServerConfig`](rustls::ServerConfig) to 0. They resume nothing
-/// then in TLS 1.3; in TLS 1.2 they do.
+/// rustls gives each TLS 1.3 ticket a nonce of 32 bytes, whatever `ticketer` it has. wolfSSL takes 8
+/// bytes unless it is built with `--enable-ticket-nonce-malloc` (or for curl). It ends the connection when
+/// it reads the first ticket: Debian's 5.5.4 with error -425, "The security parameter is invalid". For such
+/// clients set `send_tls13_tickets` of the [`ServerConfig`](rustls::ServerConfig) to 0. They then
+/// resume sessions in TLS 1.2 only.
 ///
 /// # Client certificates
 ///
-/// A resumed session has the client's certificates of the full handshake, and rustls shows them to
-/// no verifier again. Where certificates let clients in and can expire or be revoked, have them
-/// verified once more:
+/// A resumed session has the client's certificates of the full handshake, and rustls doesn't verify
+/// them again. If certificates authorise clients and can expire or be revoked, verify them again with
 /// [`ServerHandshake::verify_resumed_client`](crate::ServerHandshake::verify_resumed_client).
-/// A server with other roots, revocation lists or a stricter profile gets new `Tickets`, and so does
-/// one that demands certificates beside one that doesn't: rustls resumes the sessions of either with
-/// the other, and asks for no certificates then.
+/// Configurations that share `Tickets` resume each other's sessions, and don't request certificates
+/// then. So make new `Tickets` for a configuration with other roots, revocation lists or a stricter
+/// profile, and don't share them between one that demands certificates and one that doesn't.
 pub struct Tickets {
     options: TicketOptions,
     make_key: Box<MakeKey>,
@@ -91,7 +90,7 @@ pub struct Tickets {
 
 type MakeKey = dyn Fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error> + Send + Sync;
 
-/// What can be chosen about [`Tickets`].
+/// The options of [`Tickets`].
 ///
 /// ```
 /// # use core::time::Duration;
@@ -105,15 +104,16 @@ type MakeKey = dyn Fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error> + Sen
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TicketOptions {
-    /// How long a ticket can be used; at most half of what the base says of its own,
-    /// which makes six hours for graviola, AWS-LC and ring.
+    /// How long a ticket can be used; at most half the lifetime of the base's own tickets, which is
+    /// six hours for graviola, AWS-LC and ring.
     pub lifetime: Duration,
-    /// How long a key makes tickets; at most [`lifetime`](Self::lifetime), and at least a 64th of
-    /// it: all keys whose tickets are still good are kept, and clients decide when tickets come.
+    /// How long a key encrypts new tickets; at most [`lifetime`](Self::lifetime), and at least a 64th
+    /// of it: the server keeps all keys whose tickets are still valid, and clients decide when tickets
+    /// come.
     pub rotation: Duration,
-    /// How many bytes the sessions that are kept in memory may take together. Each is as long as
-    /// its client's certificates, of which rustls takes 64 KiB at most. What finds them again takes
-    /// some 200 bytes for each besides, and as long for a hundred thousand as for ten.
+    /// How many bytes the sessions in memory may take together. Each is as long as its client's
+    /// certificates, of which rustls accepts 64 KiB at most. The index takes some 200 bytes more for
+    /// each session; looking one up takes as long among a hundred thousand as among ten.
     pub stored_bytes: usize,
 }
 
@@ -142,7 +142,7 @@ impl TicketOptions {
         Self { rotation, ..self }
     }
 
-    /// Changes what [stored sessions](Self::stored_bytes) may take.
+    /// Changes how many bytes [stored sessions](Self::stored_bytes) may take.
     #[must_use]
     pub fn with_stored_bytes(self, stored_bytes: usize) -> Self {
         Self {
@@ -159,19 +159,20 @@ impl Tickets {
     /// of the server and of the application protocol.
     pub const MAX_STATELESS_LEN: usize = 1024;
 
-    /// Tickets by the first usable base, with the default options: beside
-    /// [`provider()`](crate::provider). A server with another provider takes
-    /// [`for_provider`](Self::for_provider).
+    /// Tickets with the first usable base and the default options, for servers with
+    /// [`provider()`](crate::provider).
+    ///
+    /// For a server with another provider take [`for_provider`](Self::for_provider).
     ///
     /// # Errors
     ///
-    /// Those of [`base::first_usable`]; and [`Error::Rustls`] if there is no randomness
-    /// for the first key.
+    /// Those of [`base::first_usable`]; and [`Error::Rustls`] if there is no randomness for the first
+    /// key.
     pub fn new() -> Result<Self, Error> {
         Self::with_options(TicketOptions::default())
     }
 
-    /// Tickets by the first usable base.
+    /// Tickets with the first usable base.
     ///
     /// # Errors
     ///
@@ -181,8 +182,9 @@ impl Tickets {
         Self::over(base::ticket_maker()?, random, options)
     }
 
-    /// Tickets that are encrypted by the first cipher suite of `provider` that has keys of 256
-    /// bits, whatever its base; if it has none, by the first usable base.
+    /// Tickets that the first cipher suite of `provider` with keys of 256 bits encrypts.
+    ///
+    /// If the provider has no such cipher suite, the first usable base encrypts them.
     ///
     /// # Errors
     ///
@@ -196,12 +198,12 @@ impl Tickets {
         Self::over(make_key, provider.secure_random, options)
     }
 
-    /// Tickets that are encrypted by what `make_key` makes, each time with a new key,
-    /// such as `rustls::crypto::ring::Ticketer::new`.
+    /// Tickets that ticketers from `make_key` encrypt. Each call of `make_key` must make a new key, as
+    /// `rustls::crypto::ring::Ticketer::new` does.
     ///
     /// # Errors
     ///
-    /// [`Error::Rustls`] with what `make_key` reports.
+    /// [`Error::Rustls`] with the error of `make_key`.
     pub fn over<F>(
         make_key: F,
         random: &'static dyn SecureRandom,
@@ -211,9 +213,8 @@ impl Tickets {
         F: Fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error> + Send + Sync + 'static,
     {
         let first = make_key()?;
-        // What a base makes changes keys by itself, and forgets one after what it calls
-        // the lifetime. A key of ours lives for the time of its use and the lifetime of
-        // its last ticket.
+        // A base's ticketer changes keys by itself, and forgets a key after its own lifetime. We use a
+        // key for up to `rotation`, and then for the lifetime of its last ticket.
         let longest = Duration::from_secs(first.lifetime().into()) / 2;
         options.lifetime = options.lifetime.min(longest);
         let shortest = options.lifetime / MAX_RETIRED;
@@ -237,11 +238,11 @@ impl Tickets {
         })
     }
 
-    /// Makes a new key now. Tickets of the old one stay good for their lifetime.
+    /// Makes a new key now. Tickets of the old key stay valid for their lifetime.
     ///
     /// # Errors
     ///
-    /// [`Error::Rustls`] if there can't be a new key; then the current one stays.
+    /// [`Error::Rustls`] if no new key can be made; then the current one stays in use.
     pub fn rotate(&self) -> Result<(), Error> {
         self.rotate_at(self.clock.elapsed())
     }
@@ -275,7 +276,7 @@ impl Tickets {
     }
 
     fn encrypt_at(&self, session: &[u8], now: Duration) -> Option<Vec<u8>> {
-        // rustls looks at the age of a session for early data only.
+        // rustls checks the age of a session for early data only.
         let dated = Zeroizing::new([&now.as_secs().to_be_bytes(), session].concat());
         if session.len() > Self::MAX_STATELESS_LEN {
             let mut ticket = Ticket::default();
@@ -291,8 +292,8 @@ impl Tickets {
     }
 
     fn decrypt_at(&self, ticket: &[u8], now: Duration) -> Option<Vec<u8>> {
-        // Encrypted tickets are longer, by the identifier of the key and what their encryption
-        // adds.
+        // Encrypted tickets are longer: they have the key's identifier, a session and what the
+        // encryption adds.
         let dated = if let Ok(ticket) = ticket.try_into() {
             self.stored().take(ticket)?
         } else {
@@ -324,7 +325,7 @@ impl ProducesTickets for Tickets {
     }
 
     fn lifetime(&self) -> u32 {
-        // It isn't longer than that of the base, which is a u32.
+        // It isn't longer than the base's lifetime, which is a u32.
         self.options
             .lifetime
             .as_secs()
@@ -349,7 +350,7 @@ impl fmt::Debug for Tickets {
     }
 }
 
-/// How many old keys there are at most, apart from those that [`Tickets::rotate`] takes out of use.
+/// The most old keys, apart from those that [`Tickets::rotate`] replaced.
 const MAX_RETIRED: u32 = 64;
 
 struct Keys {
@@ -359,12 +360,12 @@ struct Keys {
 }
 
 struct Key {
-    /// Counts up, and is the start of a ticket.
+    /// A counter, with which each ticket starts.
     id: u64,
     ticketer: Arc<dyn ProducesTickets>,
     /// Since when it has been in use, by the clock of the tickets.
     since: Duration,
-    /// When it made its latest ticket, or could have.
+    /// When it made its latest ticket, or was last fetched to make one.
     latest: Duration,
 }
 
@@ -408,7 +409,7 @@ impl Keys {
         Some(Arc::clone(&key.ticketer))
     }
 
-    /// Drops the keys none of whose tickets is valid any more.
+    /// Drops the keys that have no valid tickets any more.
     fn forget(&mut self, now: Duration, lifetime: Duration) {
         let is_over = |key: &Key| now.saturating_sub(key.latest) > lifetime;
         while self.retired.front().is_some_and(is_over) {
@@ -431,7 +432,7 @@ mod tests {
         let tickets = tickets(0);
         let at = Duration::from_secs;
         let first = tickets.encrypt_at(b"one", at(0)).unwrap();
-        // Within the rotation period, by the same key; then by others.
+        // The same key within the rotation period, other keys later.
         let same = tickets.encrypt_at(b"two", at(99)).unwrap();
         let last = tickets.encrypt_at(b"three", at(100)).unwrap();
         assert_eq!(first[..8], same[..8]);
@@ -440,7 +441,7 @@ mod tests {
         tickets.rotate_at(at(111)).unwrap();
         let newest = tickets.encrypt_at(b"four", at(112)).unwrap();
 
-        // And keys until the last of their tickets is over.
+        // Keys stay until their last ticket has expired.
         for (seconds, expected, retired) in [
             (112, [true, true, true, true], 3),
             // a new key is due by now
@@ -463,7 +464,7 @@ mod tests {
         }
     }
 
-    /// Of either kind, and keys as well.
+    /// Both kinds of tickets, and keys as well.
     #[test]
     fn tickets_age_while_the_machine_sleeps() {
         let clocks = TwoClocks::new();
@@ -481,12 +482,12 @@ mod tests {
         assert_eq!(good(issued), [false, false]);
         assert_eq!(tickets.keys().retired.len(), 0);
 
-        // Set back, and then by as much as they may be old.
+        // Setting the clock back prolongs nothing.
         let issued = issue();
         clocks.set(-1000.0);
         clocks.run(302.0);
         assert_eq!(good(issued), [false, false]);
-        // Set forward: new ones live as long as ever.
+        // After setting it forward, new tickets live as long as ever.
         clocks.set(1000.0);
         let issued = issue();
         clocks.run(299.0);
@@ -507,13 +508,13 @@ mod tests {
 
         let ticket = tickets.encrypt_at(&large, at(0)).unwrap();
         assert_eq!(ticket.len(), size_of::<Ticket>());
-        // Once.
+        // A ticket can be used once.
         assert_eq!(tickets.decrypt_at(&ticket, at(300)).unwrap(), large);
         assert_eq!(tickets.decrypt_at(&ticket, at(1)), None);
-        // Not for ever.
+        // A ticket expires.
         let ticket = tickets.encrypt_at(&large, at(0)).unwrap();
         assert_eq!(tickets.decrypt_at(&ticket, at(301)), None);
-        // Not without bound.
+        // The memory is bounded.
         let kept: Vec<_> = (0..100)
             .map(|_| tickets.encrypt_at(&large, at(0)).unwrap())
             .filter_map(|ticket| tickets.decrypt_at(&ticket, at(0)))
@@ -528,7 +529,7 @@ mod tests {
         assert_eq!(kept.count(), 2);
     }
 
-    /// Their clients choose how large sessions are, and the store counts bytes.
+    /// Clients choose how large their sessions are, so the store counts bytes.
     #[test]
     fn memory_is_bounded() {
         let capacity = 100_000;
@@ -538,11 +539,11 @@ mod tests {
             let session = vec![3; len];
             issued.push_front((tickets.encrypt(&session).unwrap(), session));
         }
-        // One that is taken makes room, wherever it was.
+        // Taking a session makes room, wherever it was.
         let (ticket, session) = issued.remove(1).unwrap();
         assert_eq!(tickets.decrypt(&ticket), Some(session));
 
-        // The latest are there, as far as they go.
+        // The latest sessions are there, as many as have room.
         let mut kept = 0;
         let mut is_over = false;
         for (ticket, session) in issued {
@@ -556,14 +557,14 @@ mod tests {
             }
         }
         assert!(kept > 0 && kept <= capacity, "{kept}");
-        // And all that they took is free.
+        // Their whole memory is free again.
         let largest = vec![4; capacity - 8];
         let ticket = tickets.encrypt(&largest).unwrap();
         assert_eq!(tickets.decrypt(&ticket), Some(largest));
         assert_eq!(tickets.encrypt(&vec![4; capacity - 7]), None);
     }
 
-    /// Not even a source of randomness that is broken makes it grow or stall.
+    /// Even a broken source of randomness doesn't make the store grow or stall.
     #[test]
     fn tickets_that_repeat() {
         #[derive(Debug)]
@@ -583,7 +584,7 @@ mod tests {
         assert!(tickets.encrypt(&[5; 90_000]).is_some());
     }
 
-    /// Nobody can make the keys many, whatever the options say.
+    /// Nobody can cause many keys, whatever the options are.
     #[test]
     fn keys_are_few() {
         let mut options = options(0);
@@ -660,7 +661,7 @@ mod tests {
         assert!(tickets.enabled());
     }
 
-    /// A key that can't be had is not the end of the one there is.
+    /// If no new key can be made, the current one stays in use.
     #[test]
     fn no_new_key() {
         let is_first = AtomicBool::new(true);

@@ -1,6 +1,6 @@
 // This room uses `verify`, `algorithms`, `interned` and `tls`.
 
-//! Signing: post-quantum keys beside those of the base.
+//! Signing: post-quantum keys beside the base's keys.
 
 mod post_quantum;
 mod post_quantum_key;
@@ -21,24 +21,24 @@ use crate::interned::{Interned, Same};
 use crate::tls::other;
 use crate::verify::{SlhDsa, post_quantum_schemes};
 
-/// Loads ML-DSA private keys, and SLH-DSA ones where it was told to; leaves all others to
+/// Loads ML-DSA private keys, and SLH-DSA keys if told to; leaves all others to
 /// the base.
 ///
 /// An ML-DSA key is a PKCS#8 document (RFC 9881, section 6) that holds a seed, an
-/// expanded key or both. One that is malformed or contradicts itself is an
-/// [`Error::Other`] with the [`pq_x509::KeyError`] that says how.
+/// expanded key or both. If it is malformed or contradicts itself, the error is
+/// [`Error::Other`] around a [`pq_x509::KeyError`] that says how.
 #[derive(Debug)]
 pub struct KeyProvider {
     base: &'static dyn rustls::crypto::KeyProvider,
     random: &'static dyn SecureRandom,
-    /// What keys may sign with; `None` is everything.
+    /// The schemes that keys may sign with; `None` means all.
     schemes: Option<Vec<SignatureScheme>>,
     slh_dsa: SlhDsa,
 }
 
 impl KeyProvider {
-    /// A key provider that gives keys of algorithms that aren't pq-x509's to `base`, and hedges
-    /// its own keys' signatures with `random`.
+    /// Makes a key provider that leaves keys of algorithms that pq-x509 lacks to `base`, and hedges the
+    /// signatures of its own keys with `random`.
     pub const fn new(
         base: &'static dyn rustls::crypto::KeyProvider,
         random: &'static dyn SecureRandom,
@@ -65,8 +65,8 @@ impl KeyProvider {
     }
 
     fn load(&self, key: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
-        // What claims to be ours is never offered to the base, whose parser may be
-        // more lenient, or whose error less to the point.
+        // A key of one of our algorithms is never offered to the base, whose parser may be
+        // more lenient, or whose error less precise.
         match &key {
             PrivateKeyDer::Pkcs8(pkcs8)
                 if Algorithm::of_pkcs8_der(pkcs8.secret_pkcs8_der()).is_some() => {}
@@ -122,12 +122,12 @@ pub(crate) fn key_provider_over(
     })
 }
 
-/// An SLH-DSA key where nobody asked for SLH-DSA in handshakes.
+/// An SLH-DSA key was loaded, but SLH-DSA wasn't enabled for handshakes.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{algorithm} keys sign certificates; in TLS handshakes they are experimental, few peers accept \
-     them, and the provider has to be told with Builder::experimental_slh_dsa(): use an ML-DSA key, \
-     whose certificate an SLH-DSA root may have issued"
+    "{algorithm} keys are for signing certificates; in TLS handshakes they are experimental, and few \
+     peers accept them: use an ML-DSA key, whose certificate an SLH-DSA root may have issued, or call \
+     Builder::experimental_slh_dsa()"
 )]
 struct Experimental {
     algorithm: SignatureAlgorithm,

@@ -15,8 +15,8 @@ impl SigningKey for PostQuantumKey {
         Some(self.spki())
     }
 
-    /// rustls has no name for these here, and asks in TLS 1.2 only, where they must not
-    /// be used.
+    /// rustls has no name for these algorithms here, and asks in TLS 1.2 only, where the keys
+    /// must not be used.
     fn algorithm(&self) -> rustls::SignatureAlgorithm {
         rustls::SignatureAlgorithm::Unknown(0)
     }

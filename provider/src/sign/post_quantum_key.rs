@@ -1,4 +1,4 @@
-//! ML-DSA and SLH-DSA keys as TLS uses them, in terms that rustls 0.23 and 0.24 have alike.
+//! ML-DSA and SLH-DSA keys as TLS uses them, with only what rustls 0.23 and 0.24 have in common.
 
 use core::fmt;
 
@@ -39,7 +39,7 @@ impl PostQuantumKey {
         })
     }
 
-    /// The only scheme that the key signs by.
+    /// The only scheme that the key signs with.
     pub(crate) fn scheme(&self) -> SignatureScheme {
         self.scheme
     }
@@ -48,7 +48,7 @@ impl PostQuantumKey {
         self.key.spki()
     }
 
-    /// Signs what a CertificateVerify covers: pure, hedged, with an empty context.
+    /// Signs the content of a CertificateVerify: pure, hedged, with an empty context.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         let mut rnd = Zeroizing::new([0; 32]);
         self.random.fill(&mut *rnd)?;

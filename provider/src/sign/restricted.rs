@@ -6,7 +6,7 @@ use rustls::{Error, SignatureScheme};
 
 use crate::tls::other;
 
-/// A key that may not sign with everything that it could.
+/// A key that may sign only with some of its schemes.
 #[derive(Debug)]
 pub(super) struct RestrictedKey {
     key: Arc<dyn SigningKey>,
@@ -49,10 +49,10 @@ impl SigningKey for RestrictedKey {
     }
 }
 
-/// A key for another algorithm than the provider was told to sign with.
+/// The provider may not sign with any scheme of this key.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the provider signs with {schemes:?} only, which this private key can't; use a key for one of \
+    "the provider signs with {schemes:?} only, and this private key can't; use a key for one of \
      these, or build the provider with another profile"
 )]
 struct KeyNotAllowed {

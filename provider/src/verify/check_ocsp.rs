@@ -12,21 +12,21 @@ use tracing::{debug, info};
 
 use crate::ocsp::must_staple;
 
-/// A verifier for servers that also checks the OCSP response which a server staples to its certificate
-/// (RFC 6066, section 8; RFC 9846, section 4.4.2.1): rustls asks all servers for one, and its own
-/// verifier takes no notice of it.
+/// A verifier of server certificates that also checks the OCSP response that a server staples
+/// (RFC 6066, section 8; RFC 9846, section 4.4.2.1).
 ///
-/// It wraps a verifier and leaves everything else to it. What that has accepted is refused
+/// rustls asks all servers for a response, but its own verifier ignores it. This verifier wraps another
+/// one and leaves everything else to it. It refuses what that one has accepted
 ///
 /// * if the response says that the certificate was revoked;
-/// * if there is a response that is of no use: malformed, about another certificate, expired, or not by
-///   the issuer nor by whom it had certified for that (RFC 6960, section 3.2). RFC 6066 has clients
-///   refuse these;
-/// * if there is none, and there has to be one: [`required`](Self::required) says so, or the
-///   certificate itself does (the TLS feature `status_request`, RFC 7633, *must-staple*).
+/// * if there is a response that can't be used: it is malformed, about another certificate, expired, or
+///   signed neither by the issuer nor by a responder that the issuer certified for this (RFC 6960,
+///   section 3.2). RFC 6066 tells clients to refuse such responses;
+/// * if there is no response, but one is required, by [`required`](Self::required) or by the
+///   certificate itself (the TLS feature `status_request`, RFC 7633, *must-staple*).
 ///
-/// Only the server's own certificate is checked: rustls passes on no response for those of CAs.
-/// Handshakes that resume a session show no certificate, and nothing is checked in them.
+/// Only the server's own certificate is checked: rustls passes on no responses for CA certificates.
+/// Handshakes that resume a session send no certificate, and nothing is checked in them.
 ///
 /// ```
 /// use rustls::client::WebPkiServerVerifier;
@@ -66,15 +66,15 @@ use crate::ocsp::must_staple;
 /// # Errors
 ///
 /// [`CertificateError::Revoked`] with the alert `certificate_revoked`, and
-/// [`CertificateError::InvalidOcspResponse`] with the alert `bad_certificate_status_response`. rustls has
-/// no room for more in these; an [`OcspRefusal`] says more, which [`reporting_to`](Self::reporting_to)
-/// passes on, and the log has.
+/// [`CertificateError::InvalidOcspResponse`] with the alert `bad_certificate_status_response`. These
+/// can't say more; an [`OcspRefusal`] does, which goes to [`reporting_to`](Self::reporting_to) and to
+/// the log.
 ///
 /// # Cost
 ///
-/// Where there is a response, the chain's signatures are verified a second time, so that nobody but the
-/// certificate's own issuer is believed: rustls's verifier doesn't tell who that is. The response's own are
-/// verified twice, so that nothing stands in for it.
+/// If there is a response, the chain's signatures are verified a second time, because rustls's verifier
+/// doesn't tell which issuer it found, and only the certificate's own issuer may be believed. The
+/// response's own signatures are verified twice, so that nothing else can stand in for the response.
 pub struct CheckOcsp<V: ?Sized> {
     validator: ChainValidator,
     is_required: bool,
@@ -82,8 +82,8 @@ pub struct CheckOcsp<V: ?Sized> {
     inner: Arc<V>,
 }
 
-/// Takes what came of a check: what the response says, or `None` if there is none and there need
-/// be none.
+/// Takes the outcome of a check: what the response says, or `None` if there is no response and none is
+/// required.
 type Report = dyn Fn(Result<Option<&SingleResponse>, &OcspRefusal>) + Send + Sync;
 
 impl<V: ?Sized> CheckOcsp<V> {
@@ -92,9 +92,9 @@ impl<V: ?Sized> CheckOcsp<V> {
     /// [`EnforceKeyUsage`](super::EnforceKeyUsage), or any other verifier.
     ///
     /// `validator` finds the issuer of the certificate. It should have the roots of `inner`, and the
-    /// algorithms of the provider beside its own. Revocation lists are for `inner`; with a good one here, a
-    /// response is still to be good. All of its algorithms count for signatures on
-    /// responses, those of ML-DSA and SLH-DSA included that a [`Profile`](crate::Profile) leaves out.
+    /// algorithms of the provider beside its own. Give revocation lists to `inner`: even with a good list
+    /// in `validator`, the response has to be good. All algorithms of `validator` count for signatures on
+    /// responses, including those of ML-DSA and SLH-DSA that a [`Profile`](crate::Profile) leaves out.
     pub fn new(inner: Arc<V>, validator: ChainValidator) -> Self {
         Self {
             validator,
@@ -104,7 +104,7 @@ impl<V: ?Sized> CheckOcsp<V> {
         }
     }
 
-    /// Refuses servers that staple no response, whether their certificate asks for one or not.
+    /// Refuses servers that staple no response, even if their certificate doesn't ask for one.
     pub fn required(self) -> Self {
         Self {
             is_required: true,
@@ -112,7 +112,7 @@ impl<V: ?Sized> CheckOcsp<V> {
         }
     }
 
-    /// Has `report` know what came of each check.
+    /// Calls `report` with the outcome of each check.
     pub fn reporting_to(
         self,
         report: impl Fn(Result<Option<&SingleResponse>, &OcspRefusal>) + Send + Sync + 'static,
@@ -156,7 +156,7 @@ impl<V: ?Sized> CheckOcsp<V> {
                 error,
             })
         };
-        // The validator passes over what is about others, and is content with a good list.
+        // The validator ignores responses about other certificates, and accepts a good list instead.
         let verifier = OcspVerifier::new(issuer, now).with_algorithms(self.validator.algorithms());
         let verified = verifier.verify(&response, leaf).map_err(of_no_use)?;
         let answer = verified.answer();
@@ -241,8 +241,8 @@ pub enum OcspRefusal {
     /// The response can't be read, or has no answer in it.
     #[error("the OCSP response that the server has sent can't be used: {0}")]
     Response(#[from] OcspResponseError),
-    /// The certificate was revoked, the response is of no use for it, or there is no path by which
-    /// the issuer of the certificate is known.
+    /// The certificate was revoked, the response can't be used for it, or there is no path to the
+    /// issuer of the certificate.
     #[error(transparent)]
     Chain(#[from] ValidationError),
 }

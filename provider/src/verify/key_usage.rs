@@ -9,21 +9,21 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{CertificateError, DistinguishedName, Error, OtherError};
 
 /// A certificate verifier that also enforces the KeyUsage extension, which rustls and
-/// webpki pass over in chains.
+/// webpki ignore in chains.
 ///
-/// It wraps a verifier for either role and leaves everything to it. What the inner
-/// verifier has accepted must then hold to the following, where a certificate has the
+/// It wraps a verifier for either role and leaves everything else to it. The certificates
+/// that the inner verifier has accepted must also follow these rules, if they have the
 /// extension at all:
 ///
 /// * The peer's own certificate allows digitalSignature (RFC 8446, section 4.4.2.2),
 ///   whatever its algorithm.
-/// * Every certificate of a CA that the peer sent along allows keyCertSign (RFC 5280,
+/// * Every CA certificate that the peer sent along allows keyCertSign (RFC 5280,
 ///   section 4.2.1.3). The path that the inner verifier took isn't known here, so this
-///   holds for CAs outside of it too. Certificates that aren't a CA's are passed
-///   over: no verifier lets them issue anything, and peers may send too many
+///   holds for CAs outside of it too. Certificates that aren't a CA's are ignored: no
+///   verifier lets them issue anything, and peers may send too many
 ///   (RFC 8446, section 4.4.2).
-/// * None of these, if its key is one of ML-DSA, SLH-DSA or HashSLH-DSA, claims what such a
-///   key can't do (RFC 9881, section 5; RFC 9909).
+/// * If the key of one of these is for ML-DSA, SLH-DSA or HashSLH-DSA, the certificate claims
+///   nothing that such a key can't do (RFC 9881, section 5; RFC 9909).
 ///
 /// Roots are trusted as they are. With raw public keys (RFC 7250) there are no
 /// certificates and nothing is checked.
@@ -77,13 +77,13 @@ use rustls::{CertificateError, DistinguishedName, Error, OtherError};
 ///
 /// # Errors
 ///
-/// A refusal is [`CertificateError::Other`] around
-/// [`ValidationError::KeyUsage`], which names the certificate and the rule. Its
-/// alert is `certificate_unknown`: rustls has `unsupported_certificate` only for
-/// errors that are about the extended key usage or say nothing, and gives
+/// The error is [`CertificateError::Other`] around
+/// [`ValidationError::KeyUsage`], which names the certificate and the rule. The
+/// alert is `certificate_unknown`: rustls sends `unsupported_certificate` only for
+/// errors that are about the extended key usage or without details, and
 /// `certificate_unknown` for the other rules of RFC 5280 that have no alert of their own
-/// (a leaf used as a CA, the length of the path). A certificate that webpki could
-/// read and [`Certificate::from_der`] can't is [`CertificateError::BadEncoding`].
+/// (a leaf used as a CA, the length of the path). If webpki could read a certificate
+/// and [`Certificate::from_der`] can't, the error is [`CertificateError::BadEncoding`].
 #[derive(Debug)]
 pub struct EnforceKeyUsage<V: ?Sized> {
     inner: Arc<V>,
@@ -184,8 +184,8 @@ fn parse(der: &CertificateDer<'_>) -> Result<Certificate, CertificateError> {
     Certificate::from_der(der).map_err(|_| CertificateError::BadEncoding)
 }
 
-/// Checks that `certificate` allows `needed` (or else is `refusal`) and nothing that
-/// its key can't do.
+/// Checks that `certificate` allows `needed` (otherwise the error is `refusal`) and nothing
+/// that its key can't do.
 fn check(
     certificate: &Certificate,
     needed: KeyUsages,
@@ -230,7 +230,7 @@ fn names(usages: FlagSet<KeyUsages>) -> String {
     let names: Vec<String> = usages
         .into_iter()
         .map(|usage| {
-            // Their names in RFC 5280, but for the first letter.
+            // The names in RFC 5280, except for the first letter.
             let mut name = format!("{usage:?}");
             name[..1].make_ascii_lowercase();
             name
@@ -291,7 +291,7 @@ mod tests {
         );
     }
 
-    /// Answers differently from the traits' defaults where that can be told.
+    /// Gives other answers than the traits' defaults wherever this can be told.
     #[derive(Debug)]
     struct Inner;
 

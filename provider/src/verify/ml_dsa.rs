@@ -1,4 +1,4 @@
-//! The verification of ML-DSA, in terms that rustls 0.23 and 0.24 have alike.
+//! The verification of ML-DSA, with only what rustls 0.23 and 0.24 have in common.
 
 use pq_x509::pki_types::SignatureVerificationAlgorithm;
 use pq_x509::verification;

@@ -1,9 +1,10 @@
 // This room uses `algorithms`, `interned`, `ocsp`, `error` and `tls`.
 
-//! Verification: signatures, with ML-DSA and SLH-DSA beside the base's algorithms, key usage, and
-//! what servers staple.
+//! Verification of signatures, with ML-DSA and SLH-DSA beside the base's algorithms, of key usage,
+//! and of the OCSP responses that servers staple.
 
-/// What the traits of verifiers have in common, for one around another, which is `inner`.
+/// The methods that the traits of verifiers have in common, for a verifier that wraps another one,
+/// `inner`.
 macro_rules! delegate_to_inner {
     () => {
         fn verify_tls12_signature(
@@ -52,8 +53,8 @@ use self::slh_dsa::SLH_DSA;
 use crate::Error;
 use crate::interned::{Interned, Same};
 
-/// ML-DSA (FIPS 204) for chains and for CertificateVerify (draft-ietf-tls-mldsa), in
-/// order of preference: the set that suits most, the stronger one, the smaller one.
+/// ML-DSA (FIPS 204) for chains and for CertificateVerify (draft-ietf-tls-mldsa), in order of
+/// preference: ML-DSA-65, which suits most uses, then the stronger ML-DSA-87 and the smaller ML-DSA-44.
 pub static ML_DSA: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
     all: ml_dsa::ALL,
     mapping: ml_dsa::MAPPING,
@@ -63,25 +64,25 @@ pub static ML_DSA: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum SlhDsa {
     Nowhere,
-    /// No scheme is advertised for it. rustls advertises none for certificates apart from
+    /// No scheme is advertised for it. rustls can't advertise schemes for certificates apart from
     /// those for the handshake, and peers send the chain that they have.
     InChains,
     InChainsAndHandshakes,
 }
 
-/// The schemes of this crate: those of ML-DSA, and of SLH-DSA where it is for handshakes.
+/// The schemes of this crate: ML-DSA, and SLH-DSA if it is for handshakes.
 pub(crate) fn post_quantum_schemes(slh_dsa: SlhDsa) -> Vec<SignatureScheme> {
     let schemes = post_quantum(slh_dsa).map(|(scheme, _)| *scheme);
     schemes.collect()
 }
 
-/// ML-DSA, SLH-DSA and then the algorithms of `base`; or, where `schemes` are given, those
-/// that belong to `schemes`, in that order, and what `slh_dsa` says.
+/// ML-DSA, SLH-DSA and the algorithms of `base`. If `schemes` are given, only the algorithms that
+/// belong to `schemes`, in that order, and SLH-DSA as `slh_dsa` says.
 ///
-/// Schemes that aren't of the `kinds` for these algorithms are left out, while their algorithms stay
+/// Schemes that aren't of the `kinds` for these algorithms are not offered, but their algorithms stay
 /// for chains.
 ///
-/// Where `base` has one of these itself, ours takes its place.
+/// If `base` has one of our algorithms itself, ours takes its place.
 pub(crate) fn algorithms_over(
     base: WebPkiSupportedAlgorithms,
     schemes: Option<&[SignatureScheme]>,
@@ -128,7 +129,7 @@ pub(crate) fn algorithms_over(
 pub(crate) type Algorithm = &'static dyn SignatureVerificationAlgorithm;
 type Entry = (SignatureScheme, &'static [Algorithm]);
 
-/// ML-DSA, and SLH-DSA where it is for handshakes.
+/// ML-DSA, and SLH-DSA if it is for handshakes.
 fn post_quantum(slh_dsa: SlhDsa) -> impl Iterator<Item = &'static Entry> {
     let slh_dsa = match slh_dsa {
         SlhDsa::Nowhere | SlhDsa::InChains => &[],

@@ -7,12 +7,11 @@ use super::{Algorithm, SlhDsa, post_quantum_schemes};
 use crate::Error;
 use crate::algorithms::KeyAlgorithm;
 
-/// The keys of the roots that chains have to end at, which say what the chains are made of: whoever
-/// certifies post-quantum keys has a post-quantum root, and whoever certifies classical ones a
-/// classical root.
+/// The keys of the roots that chains have to end at. They tell the kinds of the chains: a CA for
+/// post-quantum keys has a post-quantum root, and a CA for classical keys a classical root.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RootKeys {
-    /// Each once.
+    /// Each key once.
     keys: Vec<RootKey>,
     /// A root whose key isn't understood rules nothing out.
     has_unreadable: bool,
@@ -21,7 +20,7 @@ pub(crate) struct RootKeys {
 #[derive(Clone, Debug, PartialEq)]
 struct RootKey {
     algorithm: KeyAlgorithm,
-    /// What is in the SEQUENCE of its AlgorithmIdentifier.
+    /// The content of the SEQUENCE of its AlgorithmIdentifier.
     identifier: Vec<u8>,
 }
 
@@ -38,7 +37,8 @@ impl RootKeys {
         keys
     }
 
-    /// The kinds of the roots whose keys `accepted` has an algorithm for: no chain ends at another.
+    /// The kinds of the roots whose keys `accepted` has an algorithm for: accepted chains end at no
+    /// other roots.
     pub(crate) fn kinds(&self, accepted: &[Algorithm]) -> Result<Kinds, Error> {
         if self.has_unreadable {
             return Ok(Kinds::ALL);
@@ -56,7 +56,7 @@ impl RootKeys {
         }
     }
 
-    /// That no chain which ends at one of these would be accepted.
+    /// The error that no chain that ends at one of these roots would be accepted.
     pub(crate) fn refused(&self) -> Error {
         let mut roots = Vec::new();
         for key in &self.keys {
@@ -80,14 +80,14 @@ impl RootKey {
         })
     }
 
-    /// As webpki asks it.
+    /// Compares as webpki does.
     fn is_for_one_of(&self, accepted: &[Algorithm]) -> bool {
         let mut identifiers = accepted.iter().map(|known| known.public_key_alg_id());
         identifiers.any(|known| known.as_ref() == self.identifier)
     }
 }
 
-/// Which signatures are asked for in handshakes.
+/// The kinds of signatures that are asked for in handshakes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Kinds {
     post_quantum: bool,

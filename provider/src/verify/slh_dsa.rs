@@ -1,8 +1,8 @@
-//! SLH-DSA (FIPS 205): always in certificate chains, and in CertificateVerify where
-//! [`Builder::experimental_slh_dsa`](crate::Builder::experimental_slh_dsa) says so.
+//! SLH-DSA (FIPS 205) in certificate chains, and with
+//! [`Builder::experimental_slh_dsa`](crate::Builder::experimental_slh_dsa) in CertificateVerify.
 //!
-//! The code points are those that IANA registered for draft-reddy-tls-slhdsa, which is no
-//! standard and has expired.
+//! IANA registered the code points for draft-reddy-tls-slhdsa, which has expired and is not a
+//! standard.
 
 use pq_x509::verification;
 use rustls::SignatureScheme;
@@ -12,7 +12,7 @@ macro_rules! schemes {
     ($($(#[$attribute:meta])* $scheme:ident = $code:literal: $pure:ident, $hash:ident;)+) => {
         $($(#[$attribute])* pub const $scheme: SignatureScheme = SignatureScheme::Unknown($code);)+
 
-        /// SLH-DSA for CertificateVerify (draft-reddy-tls-slhdsa), and with it HashSLH-DSA
+        /// SLH-DSA for chains and for CertificateVerify (draft-reddy-tls-slhdsa), and HashSLH-DSA
         /// for chains (RFC 9909).
         pub static SLH_DSA: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
             all: &[$(verification::$pure),+, $(verification::$hash),+],

@@ -1,4 +1,4 @@
-//! Classical keys: held against ring, in every form of their documents, and in certificates.
+//! Classical keys: compared with ring, in every form of document, and in certificates.
 
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
@@ -123,7 +123,7 @@ fn public_keys_are_read_alone() {
     let error = ClassicalPublicKey::from_bytes(ClassicalAlgorithm::Rsa3072, bytes).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "malformed RSA key: it is one of RSA-2048, not of RSA-3072"
+        "malformed RSA key: it is a key of RSA-2048, not of RSA-3072"
     );
 }
 
@@ -137,7 +137,7 @@ fn signed_by_ring(algorithm: ClassicalAlgorithm, pkcs8: &[u8]) -> Vec<u8> {
         ClassicalAlgorithm::EcdsaP256 => ecdsa(&signature::ECDSA_P256_SHA256_ASN1_SIGNING),
         ClassicalAlgorithm::EcdsaP384 => ecdsa(&signature::ECDSA_P384_SHA384_ASN1_SIGNING),
         ClassicalAlgorithm::Ed25519 => {
-            // "Maybe unchecked", as the public key isn't there.
+            // "Maybe unchecked", because the document has no public key.
             let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(pkcs8).unwrap();
             key.sign(MESSAGE).as_ref().to_vec()
         }
@@ -156,7 +156,7 @@ fn signed_by_ring(algorithm: ClassicalAlgorithm, pkcs8: &[u8]) -> Vec<u8> {
     }
 }
 
-/// As OpenSSL writes them.
+/// They are as OpenSSL writes them.
 #[test]
 fn documents_have_the_form_that_everybody_reads() {
     for (algorithm, len, head) in [
@@ -181,7 +181,7 @@ fn documents_have_the_form_that_everybody_reads() {
         assert_eq!(der.len(), len, "{algorithm}");
         let (found, rest) = der.split_at(head.len() / 2);
         assert_eq!(hex(found), head);
-        // The scalar or seed is the next that comes.
+        // The scalar or seed comes next.
         let raw = key.to_raw().unwrap();
         assert!(rest.starts_with(&raw));
         let read = ClassicalKey::from_raw(algorithm, &raw).unwrap();
@@ -198,7 +198,7 @@ fn documents_have_the_form_that_everybody_reads() {
     );
 }
 
-/// What stands in the PKCS#8 of RSA before RSAPrivateKey.
+/// The length of the part of RSA's PKCS#8 before RSAPrivateKey.
 const RSA_HEAD: usize = 26;
 
 fn hex(bytes: &[u8]) -> String {
@@ -231,7 +231,7 @@ fn older_documents_are_read() {
         ClassicalKey::from_der(&ec_private_key(&p256, P521)),
         Err(ClassicalKeyError::UnsupportedAlgorithm(curve)) if curve.to_string() == "1.3.132.0.35"
     ));
-    // Which curve it is has to be said.
+    // The name of the curve is required.
     assert!(matches!(
         ClassicalKey::from_der(&ec_private_key(&p256, &[])),
         Err(ClassicalKeyError::Der(_))
@@ -254,7 +254,7 @@ fn older_documents_are_read() {
     );
 }
 
-// In DER.
+// The curves' identifiers in DER.
 const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
 const P384: &[u8] = &[6, 5, 0x2b, 0x81, 4, 0, 34];
 const P521: &[u8] = &[6, 5, 0x2b, 0x81, 4, 0, 35];
@@ -315,7 +315,7 @@ fn what_is_no_key_is_refused() {
         "{error}"
     );
 
-    // ML-DSA is for pq-x509 to read.
+    // Keys of ML-DSA are read by pq-x509.
     let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     for error in [
         ClassicalKey::from_der(&ml_dsa.to_pkcs8_der().unwrap()).unwrap_err(),
@@ -364,7 +364,7 @@ fn rsa_keys_of_other_lengths_are_refused_by_their_length() {
     }
 }
 
-/// graviola would go by the length of the one prime where it reads the other.
+/// graviola would use the length of one prime when it reads the other.
 #[test]
 fn rsa_keys_have_primes_of_half_the_length() {
     for primes in [[1024, 512], [512, 1024], [1016, 1032], [1032, 1024]] {
@@ -382,7 +382,7 @@ fn rsa_private_key(modulus: usize, [p, q]: [usize; 2]) -> Vec<u8> {
     element(0x30, &[&[2, 1, 0], &numbers])
 }
 
-/// Whatever is changed in a key, reading and signing give an error, or a signature that verifies.
+/// With any change in a key, reading and signing give an error, or a signature that verifies.
 #[test]
 fn changed_rsa_keys_neither_panic_nor_sign_wrongly() {
     let key = ClassicalKey::from_pem(include_str!("rsa-2048.pem")).unwrap();
@@ -438,7 +438,7 @@ fn check_chain(root: &dyn Signer, ca: &dyn Signer, leaf: &dyn Signer) {
     };
     let without = ChainValidator::new([root.certificate().clone()]).unwrap();
     validate(&without.clone().with_algorithms(algorithms)).unwrap();
-    // Whichever chain it is, one of its signatures is classical.
+    // Each of the chains has at least one classical signature.
     assert!(matches!(
         validate(&without),
         Err(ValidationError::UnsupportedAlgorithm(_))
@@ -477,7 +477,7 @@ fn keys_agree_on_secrets() {
         let public_key = ClassicalAgreementPublicKey::from_spki_der(&key.spki()).unwrap();
         assert_eq!(public_key, *key.public_key());
 
-        // Not on the curve, of another length, or one that makes every secret zero.
+        // Points not on the curve, of another length, or that make every secret zero.
         let mut point = sender.public_key.clone();
         let last = point.len() - 1;
         point[last] ^= 1;
@@ -499,7 +499,7 @@ fn x25519_is_that_of_its_rfc() {
         let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
         (0..text.len()).step_by(2).map(byte).collect()
     };
-    // in PKCS#8, as RFC 8410, section 7, has it
+    // in PKCS#8 (RFC 8410, section 7)
     let der = bytes(
         "302e020100300506032b656e04220420\
          a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
@@ -536,7 +536,7 @@ fn keys_that_sign_agree_on_nothing() {
         ClassicalPublicKey::from_spki_der(&key.spki()),
         Err(ClassicalKeyError::UnsupportedAlgorithm(_))
     ));
-    // One of ECDSA is one of ECDH, too.
+    // An ECDSA key is an ECDH key, too.
     let key = self::key(ClassicalAlgorithm::EcdsaP384);
     let same = ClassicalAgreementKey::from_der(&key.to_pkcs8_der()).unwrap();
     assert_eq!(same.spki(), key.spki());

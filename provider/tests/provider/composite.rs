@@ -29,7 +29,7 @@ use crate::peers::{any_base, client_config, connect, roots, server_config};
 
 const MESSAGE: &[u8] = b"message";
 
-/// What everybody may test with, being quick to make.
+/// Combinations for most tests, because their keys are quick to make.
 const QUICK: [CompositeAlgorithm; 6] = [
     CompositeAlgorithm::MlDsa44Ed25519Sha512,
     CompositeAlgorithm::MlDsa44EcdsaP256Sha256,
@@ -73,7 +73,7 @@ fn vectors() -> Option<Vectors> {
                 std::env::var_os("CI").is_none(),
                 "CI needs vectors, {name}: {error}"
             );
-            // Not eprintln!, which the test harness swallows when a test passes.
+            // Not eprintln!, which the test harness hides when a test passes.
             writeln!(io::stderr(), "skipped: no vectors, {name}").expect("stderr is open");
             return None;
         }
@@ -81,7 +81,7 @@ fn vectors() -> Option<Vectors> {
     let json: serde_json::Value = serde_json::from_reader(GzDecoder::new(file)).unwrap();
     let composites = json["tests"].as_array().unwrap().iter().filter_map(|case| {
         let name = case["tcId"].as_str().unwrap().strip_prefix("id-")?;
-        // Those of pure ML-DSA are written otherwise.
+        // Names of pure ML-DSA have another form.
         name.starts_with("MLDSA")
             .then(|| (name.to_owned(), Case(case.clone())))
     });
@@ -186,7 +186,7 @@ fn vectors_of_other_combinations_are_refused_by_name() {
     assert_eq!(refused, 4);
 }
 
-/// M′ and the hash of the classical half as the draft has them, written anew.
+/// M′ and the hash of the classical half as in the draft, computed independently.
 #[test]
 fn each_half_is_a_signature_of_the_representative() {
     let Some(Vectors {
@@ -296,7 +296,7 @@ fn keys_are_read_as_they_were_written() {
     }
 }
 
-/// The requirement of composites: nothing but both halves together, in their places, over this message.
+/// The requirement for composites: only both halves together, in their places, over this message.
 #[test]
 fn halves_alone_or_elsewhere_are_refused() {
     for algorithm in QUICK {
@@ -320,7 +320,7 @@ fn halves_alone_or_elsewhere_are_refused() {
             [&*ours, &[0]].concat(),
             in_context.clone(),
         ];
-        // One half as it should be, and the other of something else.
+        // One half is right, and the other is for something else.
         for other in [of_other_message, of_other_key, in_context] {
             let (other_ml_dsa, other_classical) = other.split_at(ml_dsa_len);
             refused.push([ml_dsa, other_classical].concat());
@@ -348,7 +348,7 @@ fn halves_alone_or_elsewhere_are_refused() {
     }
 }
 
-/// What each half signs alone is not what it signs within the composite.
+/// A signature by each half alone is not valid within the composite.
 #[test]
 fn signatures_of_the_keys_alone_are_refused() {
     let algorithm = CompositeAlgorithm::MlDsa44Ed25519Sha512;
@@ -371,7 +371,7 @@ fn signatures_of_the_keys_alone_are_refused() {
     ] {
         assert!(key.public_key().verify(MESSAGE, &signature).is_err());
     }
-    // And the reverse: the halves of a composite signature are none of the message.
+    // And the reverse: the halves of a composite signature are not signatures of the message.
     assert!(ml_dsa.verifying_key().verify(MESSAGE, ours).is_err());
     assert!(ed25519.public_key().verify(MESSAGE, theirs).is_err());
 }
@@ -401,7 +401,7 @@ fn signatures_of_another_combination_are_refused() {
         same_key.public_key().verify(&message, &case.get("s")),
         Err(CompositeKeyError::InvalidSignature(pkcs1))
     );
-    // Where the classical halves are the same in all but the label.
+    // The classical halves are the same, except for the label.
     let [small, large] = [
         CompositeAlgorithm::MlDsa44Ed25519Sha512,
         CompositeAlgorithm::MlDsa65Ed25519Sha512,
@@ -436,7 +436,7 @@ fn every_byte_of_a_signature_counts() {
         let public = key.public_key();
         let signature = key.sign(MESSAGE).unwrap();
         let ml_dsa_len = algorithm.ml_dsa().signature_len();
-        // Of the ML-DSA half some, of the other all.
+        // Some bytes of the ML-DSA half, all of the other half.
         let sampled = (0..ml_dsa_len).step_by(step);
         for at in sampled.chain(ml_dsa_len..signature.len()) {
             let mut changed = signature.clone();
@@ -472,7 +472,7 @@ fn what_is_no_key_is_refused() {
             assert!(CompositeKey::from_bytes(algorithm, &raw[..len]).is_err());
         }
         assert!(CompositeKey::from_bytes(algorithm, &[&raw[..], &[0]].concat()).is_err());
-        // Whatever is changed in a key, it is another key or none, and is written as it was read.
+        // A changed key is another key or none, and is written as it was read.
         for at in 0..der.len() {
             let mut changed = der.to_vec();
             changed[at] ^= 1 << (at % 8);
@@ -500,7 +500,7 @@ fn other_encodings_are_refused() {
     let raw = key.to_bytes();
     let (seed, scalar) = (&raw[..32], &raw[39..71]);
     let curve = &raw[71..];
-    // Without the curve, and with the public key behind it.
+    // Without the curve, and with the public key after it.
     let without = [&[0x30, 37, 2, 1, 1, 4, 32], scalar].concat();
     let point = &key.public_key().as_bytes()[1312..];
     let with = [
@@ -513,7 +513,7 @@ fn other_encodings_are_refused() {
     .concat();
     let p384 = self::key(CompositeAlgorithm::MlDsa65EcdsaP384Sha512).to_bytes();
     for (classical, why) in [
-        (&with[..], "not the one encoding"),
+        (&with[..], "not in the one encoding"),
         (&p384[32..], "of another algorithm"),
         (&without, ""),
         (scalar, ""),
@@ -522,7 +522,7 @@ fn other_encodings_are_refused() {
         assert!(error.to_string().contains(why), "{error}");
     }
 
-    // NULL parameters, in either document.
+    // NULL parameters, in both documents.
     for (der, from_der) in [
         (
             key.public_key().to_spki_der().to_vec(),
@@ -550,7 +550,7 @@ fn other_encodings_are_refused() {
         );
     }
 
-    // PKCS#8 of version 2, with the public key, and with that of another.
+    // PKCS#8 of version 2, with its own public key and with another one.
     let other = self::key(CompositeAlgorithm::MlDsa44Ed25519Sha512);
     let ed25519 = self::key(CompositeAlgorithm::MlDsa44Ed25519Sha512);
     let version_2 = |public: &CompositePublicKey| {
@@ -631,7 +631,7 @@ fn certificates_requests_and_revocation_lists() {
             with(vec![empty, bad]),
             Err(ValidationError::Revoked { .. })
         ));
-        // A composite chain does not pass for one of another root with the same name.
+        // A chain does not pass under another root with the same name.
         let impostor = Issuer::self_signed(CertificateBuilder::ca("Root"), key(algorithm)).unwrap();
         let impostor = ChainValidator::new([impostor.certificate().clone()]).unwrap();
         assert!(validate(impostor.with_algorithms(algorithms)).is_err());
@@ -652,13 +652,13 @@ fn key_usage_is_that_of_ml_dsa() {
     ));
 }
 
-/// There is no code point for composites, so no profile has them: not CNSA 2.0's, nor any other.
+/// There is no code point for composites, so no profile has them, CNSA 2.0's included.
 #[test]
 fn tls_has_no_composites() {
     let ours = verification_algorithms().unwrap();
     let algorithm = CompositeAlgorithm::MlDsa87EcdsaP384Sha512;
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key(algorithm)).unwrap();
-    // A key that CNSA 2.0 has, under a composite signature.
+    // A key that CNSA 2.0 allows, under a composite signature.
     let leaf_key = SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap();
     let builder = || CertificateBuilder::server().dns_name("localhost");
     let leaf = root.issue(builder(), &leaf_key).unwrap();
@@ -680,7 +680,7 @@ fn tls_has_no_composites() {
                 .any(|our| our.signature_alg_id() == one.signature_alg_id());
             assert!(!is_composite, "{one:?}");
         }
-        // As a chain, from a server that any client would take otherwise.
+        // In a chain, of a server that every client would accept otherwise.
         let outcome = connect(
             &client_config(provider.clone(), trusted()).into(),
             &server_config(provider.clone(), &identity).into(),
@@ -695,7 +695,7 @@ fn tls_has_no_composites() {
             ),
             "{error:?}"
         );
-        // As a key of a server.
+        // As a server's key.
         let pkcs8 = PrivatePkcs8KeyDer::from(composite_key.to_pkcs8_der().to_vec());
         let chain: Vec<CertificateDer<'_>> = vec![composite_leaf.der().clone()];
         let refused =

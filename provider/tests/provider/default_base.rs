@@ -1,5 +1,5 @@
-//! The default provider on whatever CPU this is. CI runs this on one that graviola
-//! supports and, under an emulator, on one that it doesn't.
+//! The default provider on the current CPU. CI runs this on a CPU that graviola supports and, under an
+//! emulator, on one that it doesn't.
 
 use alloc::sync::Arc;
 

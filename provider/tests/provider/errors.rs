@@ -1,4 +1,4 @@
-//! Errors as programs print them, the causes after them.
+//! Errors as programs print them: the error, then its causes.
 
 use core::error::Error;
 use core::time::Duration;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::peers::any_base;
 
-/// What each has to say stands there once.
+/// Each message is printed once.
 #[test]
 fn nothing_is_said_twice() {
     let directory = TempDir::new().unwrap();
@@ -39,7 +39,7 @@ fn nothing_is_said_twice() {
         ),
         (
             with_causes(&WatchError::Thread(io::Error::other("too many threads"))),
-            &["no thread to watch the files", "too many threads"],
+            &["thread that watches the files", "too many threads"],
         ),
     ] {
         for words in words {

@@ -1,5 +1,4 @@
-//! What is logged: everything that happens in this process, for tests that look for
-//! something in it.
+//! The log of this process, in which tests look for lines.
 
 use core::fmt::{self, Write};
 use core::time::Duration;
@@ -19,7 +18,7 @@ pub(crate) fn record() {
     });
 }
 
-/// Waits for a line that has all of `parts` in it, and gives it back.
+/// Waits for a line that contains all `parts`, and returns it.
 #[track_caller]
 pub(crate) fn wait_for(parts: &[&str]) -> String {
     let start = Instant::now();
@@ -32,7 +31,7 @@ pub(crate) fn wait_for(parts: &[&str]) -> String {
     panic!("nobody logged a line with {parts:?}");
 }
 
-/// The lines so far that have all of `parts` in them.
+/// The lines so far that contain all `parts`.
 pub(crate) fn lines(parts: &[&str]) -> Vec<String> {
     let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
     lines

@@ -6,7 +6,7 @@ use rustls::SignatureScheme;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-/// Shows the first one whose key the peer accepts.
+/// Sends the first certificate whose key the peer accepts.
 #[derive(Debug)]
 pub(crate) struct FirstUsable(pub(crate) [Arc<CertifiedKey>; 2]);
 

@@ -56,8 +56,8 @@ fn every_base_with_every_other() {
     }
 }
 
-/// A server that has the classical half only takes the share that the client sent
-/// for it beside the hybrid: no HelloRetryRequest.
+/// A server that has only the classical half takes the client's separate share for it, without a
+/// HelloRetryRequest.
 #[test]
 fn server_without_post_quantum_takes_the_component_share() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -71,8 +71,7 @@ fn server_without_post_quantum_takes_the_component_share() {
     }
 }
 
-/// A client that names the classical half of its hybrid nowhere else doesn't offer
-/// it either.
+/// A client that doesn't list the classical half of its hybrid as a group doesn't offer it either.
 #[test]
 fn hybrid_alone_offers_no_component() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -136,7 +135,7 @@ fn resumption() {
             let second = connect(&client, &server);
             second.assert_success(group, Resumed);
             assert_eq!(second.server.peer_certificates, 2);
-            // The chain stays home, and there is nothing to sign.
+            // The server sends no chain and no signature.
             assert!(second.server.sent.len() < first.server.sent.len() - 10_000);
         }
     }
@@ -161,8 +160,8 @@ fn resumption_with_tickets() {
     connect(&client, &server).assert_success(Group::X25519MLKEM768, Resumed);
 }
 
-/// What the order of the default list costs with a server that has SecP256r1MLKEM768
-/// as its only hybrid, and what another order would.
+/// What the order of the default list costs with a server whose only hybrid is SecP256r1MLKEM768, and what
+/// another order would cost.
 #[test]
 fn server_with_the_other_hybrid_only() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -211,7 +210,7 @@ fn classical_certificates() {
     }
 }
 
-/// TLS 1.2 goes on as before, with a classical certificate and a classical group.
+/// TLS 1.2 works as before, with a classical certificate and a classical group.
 #[test]
 fn tls12() {
     let root = Ecdsa::root();

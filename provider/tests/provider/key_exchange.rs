@@ -14,8 +14,7 @@ use rustls_pq::Group;
 
 use crate::peers::{any_base, bases, with_groups};
 
-/// Code points, lengths and order of the halves, as RFC 10024 and
-/// draft-ietf-tls-mlkem have them.
+/// Code points, lengths and order of the halves (RFC 10024 and draft-ietf-tls-mlkem).
 #[test]
 fn shares_and_secrets() {
     for (name, base) in bases() {
@@ -50,7 +49,7 @@ fn shares_and_secrets() {
     }
 }
 
-/// Which bytes go where, against ML-KEM itself and a classical half of known bytes.
+/// Which bytes go where, compared with ML-KEM alone and a classical half of known bytes.
 #[test]
 fn layout() {
     let base = known_base();
@@ -104,8 +103,7 @@ fn layout_of<P: ml_kem::ParameterSet>(
     assert_eq!(client_secret.secret_bytes(), expected);
 }
 
-/// What the base has itself is another implementation of the same group: the two
-/// understand each other.
+/// The base's own post-quantum groups interoperate with ours.
 #[test]
 fn agrees_with_the_groups_of_the_base() {
     let mut compared = 0;
@@ -132,7 +130,7 @@ fn agrees_with_the_groups_of_the_base() {
     assert!(compared >= expected, "{compared}");
 }
 
-/// The classical half of a hybrid can be had on its own.
+/// The classical half of a hybrid can be used on its own.
 #[test]
 fn component() {
     for (name, base) in bases() {
@@ -181,7 +179,7 @@ fn keys_and_ciphertexts_are_fresh() {
     }
 }
 
-/// A ciphertext that was tampered with gives another secret, and no error.
+/// A changed ciphertext gives another secret, not an error.
 #[test]
 fn implicit_rejection() {
     let base = any_base();
@@ -266,7 +264,7 @@ fn zero_x25519_result() {
     }
 }
 
-/// A point that isn't on the curve, and the encodings that TLS 1.3 has abolished.
+/// A point that isn't on the curve, and the encodings that TLS 1.3 no longer allows.
 #[test]
 fn bad_points() {
     for (name, base) in bases() {
@@ -313,7 +311,7 @@ fn bad_points() {
     }
 }
 
-/// Nothing is made up where the base's randomness fails.
+/// If the base's randomness fails, so does the key exchange.
 #[test]
 fn randomness_fails() {
     let working = any_base();
@@ -339,7 +337,7 @@ fn randomness_fails() {
             kx.start_and_complete(&share).err(),
             Some(Error::FailedToGetRandomBytes)
         );
-        // What is wrong with a share is found before randomness is asked for.
+        // A bad share is found before randomness is used.
         assert_eq!(
             kx.start_and_complete(&share[1..]).err(),
             Some(INVALID_KEY_SHARE)
@@ -347,7 +345,7 @@ fn randomness_fails() {
     }
 }
 
-/// All lengths but the right one, in both roles.
+/// All lengths except the right one, in both roles.
 #[test]
 fn every_wrong_length() {
     let base = any_base();
@@ -381,7 +379,7 @@ fn every_wrong_length() {
     }
 }
 
-/// A classical half that takes shares of any length gets to see none of another.
+/// A classical half that accepts shares of any length never gets a share of a wrong length.
 #[test]
 fn the_length_is_checked_before_the_halves_run() {
     let base = known_base();
@@ -406,7 +404,7 @@ fn the_length_is_checked_before_the_halves_run() {
 }
 
 proptest! {
-    /// Whatever arrives, the answer is a secret or `InvalidKeyShare`.
+    /// The result for any share is a secret or `InvalidKeyShare`.
     #[test]
     fn arbitrary_shares(
         which in 0..EXPECTED.len(),
@@ -436,7 +434,7 @@ proptest! {
         }
     }
 
-    /// An honest share with any one byte changed: nothing worse than another secret.
+    /// A valid share with any one byte changed leads to another secret or an error.
     #[test]
     fn damaged_shares(which in 0..EXPECTED.len(), at in any::<prop::sample::Index>(), flip in 1..=u8::MAX) {
         let base = any_base();
@@ -568,8 +566,8 @@ const EXPECTED: [Expected; 6] = [
     },
 ];
 
-/// u-coordinates of order 1, 2, 4 and 8 on Curve25519 and its twist, with those that
-/// aren't reduced modulo p = 2^255 - 19.
+/// u-coordinates of order 1, 2, 4 and 8 on Curve25519 and its twist, also those not reduced modulo
+/// p = 2^255 - 19.
 const SMALL_ORDER: [[u8; 32]; 7] = {
     // p - 1 in little endian; p and p + 1 differ in the first byte.
     let mut minus_one = [0xff; 32];
@@ -595,7 +593,7 @@ const SMALL_ORDER: [[u8; 32]; 7] = {
     ]
 };
 
-/// A base whose classical groups are of known bytes, and whose randomness is too.
+/// A base whose classical groups and randomness have known bytes.
 fn known_base() -> CryptoProvider {
     CryptoProvider {
         kx_groups: vec![
@@ -624,7 +622,7 @@ fn kx_group(base: &CryptoProvider, group: Group) -> &'static dyn SupportedKxGrou
     with_groups(base, [group]).kx_groups[0]
 }
 
-/// Randomness that isn't: every byte is seven.
+/// Fake randomness: every byte is seven.
 #[derive(Debug)]
 struct Sevens;
 
@@ -649,7 +647,7 @@ impl SecureRandom for FailsOnDemand {
     }
 }
 
-/// A classical group that always sends the same share and finds the same secret.
+/// A classical group that always has the same share and the same secret.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     group: Group,

@@ -55,7 +55,7 @@ fn leaf_that_must_not_encipher() {
     }
 }
 
-/// Signatures over a handshake want digitalSignature, and nothing else will do.
+/// Signatures over a handshake need digitalSignature, and nothing else is enough.
 #[test]
 fn leaf_that_must_not_sign_handshakes() {
     let pki = TestPki::new();
@@ -77,7 +77,7 @@ fn leaf_that_must_not_sign_handshakes() {
     }
 }
 
-/// The message ends up in logs, and whoever was issued the certificate may have chosen the name.
+/// The message ends up in logs, and the certificate's owner may have chosen the name.
 #[test]
 fn names_in_messages() {
     let pki = TestPki::new();
@@ -173,7 +173,7 @@ fn no_key_usage() {
     pki.assert_accepted(&pki.identity(leaf, &key));
 }
 
-/// Servers send certificates too many, their own a second time above all.
+/// Servers send more certificates than needed, most often their own a second time.
 #[test]
 fn surplus_certificates() {
     let pki = TestPki::new();
@@ -183,7 +183,7 @@ fn surplus_certificates() {
     pki.assert_accepted(&identity);
 }
 
-/// What the inner verifier refuses stays refused for its reason.
+/// A certificate that the inner verifier refuses is refused with the inner verifier's reason.
 #[test]
 fn inner_verifier_comes_first() {
     let pki = TestPki::with_ca(|ca| set(ca, KeyUsages::CRLSign));
@@ -210,7 +210,7 @@ struct TestPki {
     root: CertificateDer<'static>,
     ca: Certificate,
     ca_key: SigningKey,
-    /// Has the intermediate's name and key and is never shown.
+    /// Has the intermediate's name and key and is never sent.
     issuer: Issuer<SigningKey>,
 }
 
@@ -256,7 +256,7 @@ impl TestPki {
         }
     }
 
-    /// The chain with a leaf that nothing is wrong with.
+    /// The chain with a valid leaf.
     fn usual(&self) -> Identity {
         let key = SigningKey::generate(SET).unwrap();
         self.identity(self.leaf(&key, |_| {}), &key)

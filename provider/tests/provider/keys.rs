@@ -1,4 +1,4 @@
-//! Private keys: which are taken, by whom, and what they sign.
+//! Private keys: which are accepted, who loads them, and what they sign.
 
 use alloc::sync::Arc;
 use std::sync::Mutex;
@@ -136,8 +136,7 @@ fn randomness_fails() {
     assert_eq!(signer.sign(MESSAGE), Err(Error::FailedToGetRandomBytes));
 }
 
-/// What claims to be ML-DSA and isn't gets an error that says so, and never reaches
-/// the base.
+/// A malformed key that claims to be ML-DSA gets an error that says so, and never reaches the base.
 #[test]
 fn malformed_keys() {
     for (algorithm, _, _) in SETS {
@@ -201,7 +200,7 @@ fn ml_kem_keys() {
     }
 }
 
-/// Everything else goes to the base as it came, and its answer comes back as it is.
+/// All other keys go to the base unchanged, and its answer is returned unchanged.
 #[test]
 fn other_keys() {
     // Ed25519 in PKCS#8: 30 2e 020100 3005 06032b6570 0422 0420 key
@@ -303,7 +302,7 @@ fn load(provider: &CryptoProvider, der: &[u8]) -> Result<Arc<dyn rustls::sign::S
 
 type Seen = Mutex<Vec<PrivateKeyDer<'static>>>;
 
-/// A base that loads nothing, and keeps what it was asked to load.
+/// A base that loads no keys, but records the keys that it was asked to load.
 fn recording_base() -> (CryptoProvider, &'static Seen) {
     let recorder: &'static Recorder = Box::leak(Box::default());
     let base = CryptoProvider {

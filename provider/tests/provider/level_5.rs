@@ -1,5 +1,5 @@
-//! SecP384r1MLKEM1024 and MLKEM1024 in the default provider: who gets them, and that nobody else
-//! pays for them.
+//! SecP384r1MLKEM1024 and MLKEM1024 in the default provider: which peers get them, and that they cost
+//! other peers nothing.
 
 use alloc::sync::Arc;
 
@@ -16,8 +16,7 @@ use crate::peers::{
     with_groups,
 };
 
-/// A client of CNSA 2.0 that would do with ECDH on P-384: where it has a share for one of the two,
-/// and where it has none.
+/// A CNSA 2.0 client that would also accept ECDH on P-384, with and without a share for one of the two.
 #[test]
 fn clients_of_cnsa2_get_their_level() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -38,7 +37,7 @@ fn clients_of_cnsa2_get_their_level() {
         }
         let cnsa2 = Builder::new(base).profile(Profile::Cnsa2).build().unwrap();
         let outcome = connect(&client_config(cnsa2, pki.roots()).into(), &server);
-        // Which doesn't accept ML-DSA-44, and so it is not the key exchange that fails.
+        // This profile doesn't accept ML-DSA-44, so the signature fails and not the key exchange.
         assert_eq!(
             outcome.server.result,
             Err(rustls::PeerIncompatible::NoSignatureSchemesInCommon.into())
@@ -46,7 +45,7 @@ fn clients_of_cnsa2_get_their_level() {
     }
 }
 
-/// Servers that take these groups alone, or would do with a classical one.
+/// Servers that accept only these groups, or a classical one as well.
 #[test]
 fn servers_of_cnsa2_are_met() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -73,8 +72,8 @@ fn servers_of_cnsa2_are_met() {
     }
 }
 
-/// With a server that has these groups everybody else has the same group, the same round trips and
-/// the same bytes as with one that hasn't.
+/// With a server that has these groups, all other clients get the same group, the same round trips and
+/// the same bytes as with a server without them.
 #[test]
 fn nobody_else_pays_at_a_server() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -115,7 +114,7 @@ fn nobody_else_pays_at_a_server() {
             Group::SECP256R1MLKEM768,
         ),
         (
-            // Which takes an alternative to get the other.
+            // It gets the other group only with an alternative.
             "a client of P-384",
             vec![Group::SECP384R1, Group::SECP384R1MLKEM1024],
             Group::SECP384R1,
@@ -123,7 +122,7 @@ fn nobody_else_pays_at_a_server() {
     ] {
         println!("{who}");
         let provider = with_groups(&any_base(), groups);
-        // No session from the first for the second.
+        // The second connection doesn't resume the first one's session.
         let client = || Arc::new(client_config(provider.clone(), pki.roots()));
         let outcomes = [&with, &without].map(|server| connect(&client(), server));
         for outcome in &outcomes {
@@ -133,7 +132,7 @@ fn nobody_else_pays_at_a_server() {
     }
 }
 
-/// Two code points.
+/// They are for two code points.
 #[test]
 fn clients_pay_four_bytes() {
     for (name, base) in bases() {
@@ -151,9 +150,9 @@ fn clients_pay_four_bytes() {
     }
 }
 
-/// Whose key exchange is better with an alternative: who lists SecP384r1MLKEM1024 first, and has a
-/// share for another post-quantum group, is spared the round trip; who lists it behind secp384r1, and
-/// no other post-quantum group, gets it.
+/// Which clients get a better key exchange with an alternative. A client that lists SecP384r1MLKEM1024
+/// first, and has a share for another post-quantum group, saves the round trip. A client that lists it
+/// after secp384r1, and no other post-quantum group, gets it.
 #[test]
 fn who_does_better_with_alternatives() {
     let retried = HandshakeKind::FullWithHelloRetryRequest;
@@ -174,7 +173,7 @@ fn who_does_better_with_alternatives() {
             (x25519, full),
             (level_5, retried),
         ),
-        // Their share is there.
+        // These clients have sent a share for the post-quantum group.
         (&[p384, level_5], level_5, (p384, full), (level_5, full)),
         (
             &[x25519, hybrid, level_5],
@@ -182,7 +181,7 @@ fn who_does_better_with_alternatives() {
             (x25519, retried),
             (level_5, full),
         ),
-        // Nothing is lost, or nothing post-quantum is there at once.
+        // The client's choice is the best already, or there is no share for a post-quantum group.
         (
             &[level_5, hybrid],
             level_5,
@@ -202,7 +201,7 @@ fn who_does_better_with_alternatives() {
             (level_5, retried),
         ),
         (&[hybrid, level_5], hybrid, (hybrid, full), (hybrid, full)),
-        // They list another post-quantum group, and have the classical one as they prefer it.
+        // They list another post-quantum group, and get the classical one, which they prefer.
         (
             &[x25519, hybrid, level_5],
             x25519,
@@ -219,7 +218,7 @@ fn who_does_better_with_alternatives() {
     }
 }
 
-/// In TLS 1.2 there is nothing better: groups at level 5 alone would be none at all.
+/// TLS 1.2 has no better group: with groups at level 5 alone there would be no group at all.
 #[test]
 fn clients_of_tls12_have_no_alternative() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -242,7 +241,7 @@ fn clients_of_tls12_have_no_alternative() {
     }
 }
 
-/// With groups of one sort there is nothing to choose from.
+/// Providers whose groups are all of one kind have no alternatives.
 #[test]
 fn providers_without_alternatives() {
     let only_level_5 = with_groups(&any_base(), LEVEL_5);
@@ -265,7 +264,7 @@ struct Sharing<'a> {
 }
 
 impl Sharing<'_> {
-    /// With a server that has alternatives, and reads its offer so.
+    /// What it negotiates with a server that has alternatives and reads its offer with `offer`.
     fn negotiates(&self, offer: fn(&[u8]) -> Offer) -> (Group, HandshakeKind) {
         let pki = Pki::new(SignatureAlgorithm::MlDsa44);
         let provider = with_groups(&any_base(), self.groups.iter().copied());
@@ -327,7 +326,7 @@ fn is_below_level_5(group: &&'static dyn rustls::crypto::SupportedKxGroup) -> bo
     !LEVEL_5.contains(&group.name().into())
 }
 
-/// What either side has sent.
+/// How many bytes each side has sent.
 fn bytes(outcome: &Outcome) -> [usize; 2] {
     [&outcome.client, &outcome.server].map(|end| end.sent.len())
 }

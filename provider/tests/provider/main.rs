@@ -1,5 +1,4 @@
-//! The provider as its users see it: handshakes in memory, over every base that is
-//! compiled in.
+//! The provider as users see it: handshakes in memory, over every base that is compiled in.
 
 extern crate alloc;
 

@@ -1,6 +1,6 @@
 //! What the documentation tells users to put into their Cargo.toml.
 
-/// rustls as we have it ourselves, without its default provider, and our own version.
+/// The rustls version and features that we use, without its default provider, and our own version.
 #[test]
 fn first_steps() {
     let workspace = include_str!("../../../Cargo.toml");

@@ -8,7 +8,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DistinguishedName, Error, RootCertStore, SupportedProtocolVersion};
 
-/// What verifiers leave to the one in this field: everything about signatures.
+/// Delegates everything about signatures to the verifier in this field.
 macro_rules! signatures_by {
     ($field:ident) => {
         fn verify_tls12_signature(
@@ -37,7 +37,7 @@ macro_rules! signatures_by {
     };
 }
 
-/// A client that trusts `roots`, and says so.
+/// A client that trusts `roots`, and names them.
 pub(crate) fn client(
     provider: Arc<CryptoProvider>,
     roots: RootCertStore,

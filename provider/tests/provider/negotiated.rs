@@ -1,4 +1,4 @@
-//! What connections say of what protects them.
+//! What connections report about their protection.
 
 use alloc::sync::Arc;
 
@@ -80,8 +80,8 @@ fn server_of_an_anonymous_client() {
     );
 }
 
-/// A peer that shows something beside its classical chain that can't be read isn't one that
-/// has shown nothing.
+/// A peer that sends an unreadable certificate beside its classical chain doesn't count as one without
+/// certificates.
 #[test]
 fn certificates_that_can_not_be_read() {
     let pq = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -89,7 +89,7 @@ fn certificates_that_can_not_be_read() {
     let key = Ecdsa::generate();
     let leaf = CertificateBuilder::server().dns_name("localhost");
     let leaf = root.issue(leaf, &key).unwrap().into_der();
-    // Which webpki passes over.
+    // webpki ignores it.
     let nonsense = CertificateDer::from(vec![0x30, 0]);
     let classical = Identity {
         chain: vec![leaf, nonsense],
@@ -114,7 +114,7 @@ fn certificates_that_can_not_be_read() {
     );
 }
 
-/// What the resolver says before the handshake is what the client finds after it.
+/// The resolver's choice before the handshake is what the client finds after it.
 #[test]
 fn server_with_several_certificates() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -155,7 +155,7 @@ fn server_with_several_certificates() {
         assert_eq!(server_says.own, client_says.peer);
         assert_eq!(server_says.has_pq_authentication(), is_post_quantum);
 
-        // Nothing is signed, and nobody knows what was.
+        // Nothing is signed, and the earlier signature is unknown.
         let [_, resumed] = both(connect(&client, &server));
         assert!(resumed.is_resumed());
         assert_eq!(resumed.with_own(own), resumed);
@@ -207,7 +207,7 @@ fn mixed_chains() {
             pq_root.certificate(),
             "ECDSA P-256 (classical)",
         ),
-        // A root that is sent along isn't relied on, so its own signature means nothing.
+        // Nothing relies on the signature of a root that is sent along, so it doesn't count.
         (
             vec![
                 pq_root.issue(leaf(), &ml_dsa).unwrap(),
@@ -217,7 +217,7 @@ fn mixed_chains() {
             pq_root.certificate(),
             "ML-DSA-65 (post-quantum)",
         ),
-        // Names that are the same don't make a certificate self-signed: these are relied on.
+        // Equal names don't make a certificate self-signed: these signatures count.
         (
             vec![
                 classical_root
@@ -291,7 +291,7 @@ fn classical_all_the_way() {
         .with_no_client_auth();
     let tls12 = Arc::new(tls12);
     let [client, _] = both(connect(&tls12, &server));
-    // The hash is not the key's to say.
+    // The key doesn't determine the hash.
     assert_eq!(client.peer.unwrap().scheme, None);
     assert_eq!(
         client.to_string(),
@@ -349,7 +349,7 @@ fn quic_connections() {
     assert!(Negotiated::of(&server).unwrap().has_pq_key_exchange());
 }
 
-/// What the client and the server say.
+/// What the client and the server report.
 #[track_caller]
 fn both(outcome: Outcome) -> [Negotiated; 2] {
     [outcome.client, outcome.server].map(|end| {

@@ -1,4 +1,4 @@
-//! OCSP responses that a server shows along with its certificate, and what a client makes of them.
+//! OCSP responses that a server sends with its certificate, and how a client treats them.
 
 use alloc::sync::Arc;
 use core::slice;
@@ -40,7 +40,7 @@ use crate::events;
 use crate::peers::{Ecdsa, Identity, KeyPair, Outcome, connect, roots};
 use crate::rotation::{Files, OFTEN, Pair, provider};
 
-/// The client's verifier is given the bytes, in either version of TLS, and not when it resumes.
+/// The client's verifier gets the response in both versions of TLS, but not on resumption.
 #[test]
 fn verifiers_are_given_it() {
     let root = Ecdsa::root();
@@ -93,7 +93,7 @@ fn verifiers_are_given_it() {
     }
 }
 
-/// An empty response is none: in a handshake it would be a malformed message.
+/// An empty response counts as none: in a handshake it would be a malformed message.
 #[test]
 fn empty_ones() {
     let ca = Ca::new();
@@ -142,7 +142,7 @@ fn too_large_for_a_handshake() {
         .unwrap();
 }
 
-/// What is of no use isn't taken, and what was there stays.
+/// A useless response is refused, and the previous one stays.
 #[test]
 fn refused_when_set() {
     let ca = Ca::new();
@@ -170,7 +170,7 @@ fn refused_when_set() {
         error => panic!("{error}"),
     };
     assert_eq!(of_use(&ca.good(&ca.server(), DAY)), OcspError::NotAbout);
-    // Of another CA with the same name.
+    // A response by another CA with the same name.
     let forger = Ca::new();
     let forged = forger.good(&forger.same_number(&party), DAY);
     assert_eq!(of_use(&forged), OcspError::NotAbout);
@@ -188,7 +188,7 @@ fn refused_when_set() {
     *tampered.last_mut().unwrap() ^= 1;
     assert!(matches!(of_use(&tampered), OcspError::Signature(_)));
 
-    // A clock that is a little ahead is no reason, neither here nor for clients.
+    // A responder's clock that is a little ahead is accepted, both here and by clients.
     let ahead = |long| {
         let validity = Validity::starting(now + long, DAY);
         ca.answer(&party, CertStatus::Good, validity)
@@ -207,7 +207,7 @@ fn refused_when_set() {
         .verify_server_cert(leaf, intermediates, &localhost, &ahead, UnixTime::now())
         .unwrap();
 
-    // Without the issuer's certificate, by the number alone.
+    // Without the issuer's certificate only the serial number is compared.
     let mut alone = party.identity;
     alone.chain.truncate(1);
     let alone = alone.checked();
@@ -225,7 +225,7 @@ fn refused_when_set() {
     assert_eq!(alone.certified_key().ocsp.as_ref(), Some(&good));
 }
 
-/// From the next handshake on, whoever holds the identity; and not any longer than it says.
+/// A response is sent from the next handshake on, until it expires. The identity may be shared.
 #[test]
 fn set_while_the_server_runs() {
     events::record();
@@ -260,7 +260,7 @@ fn set_while_the_server_runs() {
     assert!(is_shown());
 }
 
-/// A revoked server is told on by its own response: it is shown, and refused with the reason.
+/// A revoked server sends the response that says so, and is refused with the reason.
 #[test]
 fn revoked() {
     events::record();
@@ -334,7 +334,7 @@ fn good() {
     }
 }
 
-/// Without a response, unless there has to be one.
+/// A client accepts a missing response, unless one is required.
 #[test]
 fn missing() {
     let ca = Ca::new();
@@ -346,7 +346,7 @@ fn missing() {
         (&party, true, Some(false)),
         (&must[0], false, Some(true)),
         (&must[0], true, Some(true)),
-        // Another feature.
+        // Another TLS feature.
         (&must[1], false, None),
     ] {
         let (outcome, said) = ca.serve(party, &[], |check| match require {
@@ -369,7 +369,7 @@ fn missing() {
     assert_eq!(outcome.client.result, Ok(()));
 }
 
-/// The server's log says so, once.
+/// The server logs a missing response for a must-staple certificate, once.
 #[test]
 fn a_certificate_that_lacks_what_it_asks_for() {
     events::record();
@@ -383,7 +383,7 @@ fn a_certificate_that_lacks_what_it_asks_for() {
     }
 }
 
-/// A server may send whatever it likes.
+/// A server may send any response.
 #[test]
 fn of_no_use() {
     let ca = Ca::new();
@@ -393,7 +393,7 @@ fn of_no_use() {
     let stale = Validity::new(now - 2 * DAY, now - DAY);
     let stale = ca.answer(&party, CertStatus::Good, stale);
     let unknown = ca.answer(&party, CertStatus::Unknown, now_for(DAY));
-    // By a CA of the same name, which vouches for its own key.
+    // A response by another CA of the same name, which signs with its own key.
     let forger = Ca::new();
     let forged = forger.good(&forger.same_number(&party), DAY);
     for (response, expected) in [
@@ -412,8 +412,8 @@ fn of_no_use() {
     assert!(matches!(said, Err(OcspRefusal::Response(_))));
 }
 
-/// Whoever has the key of a revoked certificate can send whatever CAs it likes along, one that has the
-/// issuer's name among them.
+/// An attacker with the key of a revoked certificate can send any CA certificates, also one with the
+/// issuer's name.
 #[test]
 fn a_forged_issuer() {
     let ca = Ca::new();
@@ -443,7 +443,7 @@ fn a_forged_issuer() {
     }
 }
 
-/// That a list is good is not enough: a validator may have one.
+/// If the validator has a revocation list too, a good result from the list is not enough.
 #[test]
 fn of_no_use_beside_a_list() {
     let ca = Ca::new();
@@ -491,7 +491,7 @@ fn any_byte_changed() {
     };
     verify(&good).unwrap();
     let identity = party.identity.checked();
-    // What is not of the signature, and some of it.
+    // Everything before the signature, and some bytes of the signature.
     let ends = (0..250).chain((250..good.len()).step_by(97));
     for at in ends.chain([good.len() - 1]) {
         for flip in [1, 0x80] {
@@ -508,7 +508,7 @@ fn any_byte_changed() {
     assert!(verify(&[&good[..], &[0]].concat()).is_err());
 }
 
-/// It is asked in time, and what it has is shown if it is newer.
+/// A source is asked in time, and its response is sent if it is newer.
 #[test]
 fn a_source() {
     events::record();
@@ -537,7 +537,7 @@ fn a_source() {
     ];
     assert_eq!(events::lines(&warned).len(), 1);
     assert_eq!(asked.load(Ordering::Relaxed), 1);
-    // Not before it is time.
+    // It is not asked before it is time.
     refresh();
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 
@@ -569,7 +569,7 @@ fn a_source() {
     let half = DAY.as_secs() / 2;
     assert!((half - 10..=half).contains(&pause.as_secs()), "{pause:?}");
 
-    // What is of no use is as much as a failure.
+    // A useless response counts as a failure.
     let identity = again();
     have(&ca.good(&ca.server(), DAY));
     refresh();
@@ -601,7 +601,7 @@ fn a_source() {
     );
 }
 
-/// By the thread that watches the files, for the identities of files and for others.
+/// The thread that watches the files asks it, for identities from files and for others.
 #[test]
 fn a_source_beside_files() {
     let ca = Ca::new();
@@ -643,7 +643,7 @@ fn a_file_beside_the_chain() {
         fs::rename(&elsewhere, &file).unwrap();
     };
 
-    // It need not be there, or be of use.
+    // The file may be missing or useless.
     let first_shown = |set: &IdentitySet| {
         let identity = set.identities().next().unwrap();
         identity.certified_key().ocsp.clone()
@@ -669,10 +669,10 @@ fn a_file_beside_the_chain() {
     put(&second);
     wait_until(|| shown().as_ref() == Some(&second));
 
-    // What is of no use is reported once, and the one before stays.
+    // A useless response is reported once, and the previous one stays.
     let reports = || events::lines(&refused).len();
     let reported = reports();
-    // An empty file is what a command leaves that has failed.
+    // A command that has failed leaves an empty file.
     put(b"");
     wait_until(|| reports() > reported || shown().is_none());
     assert_eq!(shown().as_ref(), Some(&second));
@@ -682,15 +682,15 @@ fn a_file_beside_the_chain() {
     thread::sleep(20 * OFTEN);
     assert_eq!(reports(), reported + 1);
     assert_eq!(shown().as_ref(), Some(&second));
-    // The identity is the same all the while.
+    // The identity has not changed.
     assert!(identities.current().contains(&before));
 
-    // It was for the next certificate, and is taken over with that.
+    // The response was for the next certificate, and is used together with it.
     files.put(&new.pair());
     wait_until(|| shown_by(&identities, &new).is_some());
     assert!(!identities.current().contains(&before));
 
-    // At once, if it is known to be complete.
+    // `reload` takes it over at once.
     fs::remove_file(&file).unwrap();
     wait_until(|| shown().is_none());
     drop(watcher);
@@ -702,7 +702,7 @@ fn a_file_beside_the_chain() {
     wait_until(|| shown_by(&identities, &new).is_some());
 }
 
-/// The thread that watches files outlives the algorithms of others.
+/// The thread that watches files survives panics in algorithms of others.
 #[test]
 fn an_algorithm_that_panics() {
     #[derive(Debug)]
@@ -769,7 +769,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// A CA below a root of its own.
 struct Ca(Issuer<SigningKey>, Certificate);
 
-/// Somebody whom it certified.
+/// A holder of a certificate from this CA.
 struct Party {
     identity: Identity,
 }
@@ -836,7 +836,7 @@ impl Ca {
         })
     }
 
-    /// A party of this CA whose certificate has the number of one of another CA.
+    /// A party of this CA whose certificate has the same serial number as a certificate of another CA.
     fn same_number(&self, other: &Party) -> Party {
         let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
         let leaf = CertificateBuilder::server().dns_name("localhost");
@@ -865,7 +865,7 @@ impl Ca {
         check(slice::from_ref(&self.1), with)
     }
 
-    /// A client that checks responses, and what came of that.
+    /// A client that checks responses, and the results of the checks.
     fn client(&self, with: impl FnOnce(Check) -> Check) -> (Arc<ClientConfig>, Arc<Said>) {
         let said = Arc::new(Said::default());
         let verifier = self.check(with).reporting_to({
@@ -878,7 +878,7 @@ impl Ca {
         (client_with(Arc::new(verifier)), said)
     }
 
-    /// What becomes of a handshake with these bytes as the response, whatever they are.
+    /// The outcome of a handshake with these bytes as the response, and the result of the check.
     fn serve(
         &self,
         party: &Party,
@@ -945,7 +945,7 @@ fn respond_of(
     response.unwrap().into_der()
 }
 
-/// From now on: whole seconds, of which the first may have begun.
+/// A validity from now on, in whole seconds; the first second may have begun.
 fn now_for(long: Duration) -> Validity {
     Validity::starting(SystemTime::now(), long)
 }
@@ -1017,7 +1017,7 @@ fn wait_until(is_so: impl Fn() -> bool) {
     }
 }
 
-/// Remembers what webpki is given.
+/// Records what webpki gets.
 #[derive(Debug)]
 struct Recording {
     inner: Check,

@@ -16,7 +16,7 @@ use rustls_pq::{Builder, Group, Offer, OfferReader, Profile, TrustAnchorId};
 use crate::chromium;
 use crate::peers::{Pki, accept, any_base};
 
-/// The same that rustls reads, and what it doesn't tell.
+/// The reader gets the same as rustls, and what rustls doesn't expose.
 #[test]
 fn agrees_with_rustls() {
     for profile in [
@@ -30,7 +30,7 @@ fn agrees_with_rustls() {
         let mut expected = read_by_rustls(&hello);
         assert_eq!(expected.server_name.as_deref(), Some("localhost"));
         assert!(!expected.groups.is_empty() && !expected.signature_schemes.is_empty());
-        // Which rustls doesn't tell either.
+        // rustls doesn't expose the shares either.
         expected.key_shares = Some(match profile {
             Profile::Default | Profile::All => vec![Group::X25519MLKEM768, Group::X25519],
             Profile::Cnsa2 => vec![Group::SECP384R1MLKEM1024],
@@ -46,7 +46,7 @@ fn agrees_with_rustls() {
     }
 }
 
-/// A name with a dot at its end is the name, and an IP address is none.
+/// A dot at the end of a name is ignored, and an IP address is not a name.
 #[test]
 fn server_names() {
     let hello = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
@@ -75,8 +75,8 @@ fn incomplete_until_the_last_byte() {
     }
 }
 
-/// In records of one byte, and in pieces of any size. The ClientHello is as large as they get: a
-/// reader that starts over at each piece takes minutes for this.
+/// In records of one byte, and in pieces of any size. The ClientHello is as large as possible: a reader
+/// that starts over at each piece would take minutes for it.
 #[test]
 fn in_pieces() {
     let small = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
@@ -116,7 +116,7 @@ fn certificate_schemes() {
         ])
     );
 
-    // It decides about chains: one of ML-DSA-65 throughout is out.
+    // This extension decides about chains, so a pure ML-DSA-65 chain is not chosen.
     let [of_65, of_87] = [SignatureAlgorithm::MlDsa65, SignatureAlgorithm::MlDsa87]
         .map(|algorithm| Arc::new(Pki::new(algorithm).server.checked()));
     let mut offer = offer;
@@ -133,7 +133,7 @@ fn certificate_schemes() {
     }
 }
 
-/// rustls accepts the ClientHello, since it doesn't look there.
+/// rustls accepts the ClientHello, since it doesn't read this extension.
 #[test]
 fn unreadable_certificate_schemes() {
     let signature_algorithms_cert = 50;
@@ -145,7 +145,7 @@ fn unreadable_certificate_schemes() {
     }
 }
 
-/// What the draft's extension has in it, beside what rustls tells.
+/// The contents of the draft's extension, and what rustls exposes.
 #[test]
 fn offer_of_a_browser() {
     let hello = chromium::hello();
@@ -180,7 +180,7 @@ fn offer_of_a_browser() {
     assert_eq!(by_rustls, offer);
 }
 
-/// Of what a client lists without end, a part counts.
+/// Only a part of a client's very long lists counts.
 #[test]
 fn long_lists() {
     let mut ids = Vec::new();
@@ -201,8 +201,8 @@ fn long_lists() {
     assert_eq!(offer.trust_anchors.len(), 1024);
 }
 
-/// What isn't an ID is none, and the others count; what isn't even a list is no reason to refuse a
-/// client that rustls accepts.
+/// Invalid IDs are ignored, and the others count. A malformed list is no reason to refuse a client that
+/// rustls accepts.
 #[test]
 fn unreadable_trust_anchors() {
     let one = &trust_anchors(&["32473.1"]);
@@ -224,8 +224,8 @@ fn unreadable_trust_anchors() {
     }
 }
 
-/// A rustls client of TLS 1.2 lists ML-DSA and suites of TLS 1.3, and one of TLS 1.3
-/// may list no post-quantum group: the versions tell.
+/// A TLS 1.2 client of rustls lists ML-DSA and TLS 1.3 suites, and a TLS 1.3 client may list no
+/// post-quantum group, so only the versions tell.
 #[test]
 fn versions_decide() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -267,7 +267,7 @@ fn what_is_no_client_hello() {
         with(6, 1),
         Err(InvalidMessage::HandshakePayloadTooLarge.into())
     );
-    // The session identifier is said to be longer than everything.
+    // The stated length of the session identifier exceeds the message.
     let mut short = vec![22, 3, 1, 0, 39, 1, 0, 0, 35, 3, 3];
     short.extend([0; 32]);
     short.push(0xff);
@@ -313,7 +313,7 @@ fn read(received: &[u8]) -> Result<Option<Offer>, rustls::Error> {
     OfferReader::new().read(received)
 }
 
-/// In pieces of `size` bytes, of which the last one completes it.
+/// Reads `hello` in pieces of `size` bytes; the last piece completes it.
 fn read_in_pieces(hello: &[u8], size: usize) -> Result<Option<Offer>, rustls::Error> {
     let mut reader = OfferReader::new();
     let mut pieces = hello.chunks(size);
@@ -342,8 +342,8 @@ pub(crate) fn hello(profile: Profile, versions: &[&'static SupportedProtocolVers
     hello
 }
 
-/// Adds an extension to a ClientHello in one record, and corrects all lengths, if only that of the
-/// message may be too large for one record.
+/// Adds an extension to a ClientHello in one record, and corrects all lengths. The message may become too
+/// long for one record.
 pub(crate) fn with_extension(hello: &[u8], extension: u16, data: &[u8]) -> Vec<u8> {
     let mut more = extension.to_be_bytes().to_vec();
     more.extend(u16::try_from(data.len()).unwrap().to_be_bytes());

@@ -1,4 +1,4 @@
-//! Two peers in memory: what they are given, how they talk, and how it ended.
+//! Two peers in memory: their configuration, their connection, and its outcome.
 
 use alloc::sync::Arc;
 use std::io::{Read, Write};
@@ -41,7 +41,7 @@ pub(crate) const HAS_BASE: bool = cfg!(any(
     feature = "ring"
 ));
 
-/// A base for tests to which the base doesn't matter.
+/// A base, for tests that work with any base.
 pub(crate) fn any_base() -> CryptoProvider {
     rustls::crypto::ring::default_provider()
 }
@@ -57,7 +57,7 @@ pub(crate) fn with_groups(
         .expect("the base has these groups")
 }
 
-/// A chain that a peer shows: the leaf, its issuers but the root, and the leaf's key.
+/// A chain that a peer sends: the leaf, its issuers without the root, and the leaf's key.
 pub(crate) struct Identity {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
@@ -85,7 +85,7 @@ impl Identity {
         }
     }
 
-    /// In the form of the crate.
+    /// As the crate's type, which checks it.
     pub(crate) fn checked(&self) -> rustls_pq::identity::Identity {
         let provider = Builder::new(any_base()).build().unwrap();
         let Self { chain, key } = self.clone();
@@ -150,7 +150,7 @@ impl KeyPair for SigningKey {
     }
 }
 
-/// An ECDSA key on P-256 that issues certificates, by way of ring.
+/// An ECDSA key on P-256 that issues certificates, implemented with ring.
 pub(crate) struct Ecdsa {
     pkcs8: PrivatePkcs8KeyDer<'static>,
     key: Arc<dyn rustls::sign::SigningKey>,
@@ -221,7 +221,7 @@ impl HashSlhDsa {
     pub(crate) fn generate() -> Self {
         let pure = SigningKey::generate(Self::SET).unwrap();
         let mut spki = pure.spki().to_vec();
-        // The last arc of the identifier, where nothing else differs.
+        // The last arc of the identifier; nothing else differs.
         assert_eq!(spki[14], 21);
         spki[14] = 36;
         Self {
@@ -328,7 +328,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// That both sides finished, used `group`, and got there the way `kind` says.
+    /// Asserts that both sides finished with `group`, by a handshake of this kind.
     #[track_caller]
     pub(crate) fn assert_success(&self, group: Group, kind: HandshakeKind) {
         for end in [&self.client, &self.server] {
@@ -339,8 +339,8 @@ impl Outcome {
     }
 }
 
-/// Connects to `localhost`, exchanges a message each way and everything that comes
-/// after the handshake, and reports.
+/// Connects to `localhost`, exchanges a message each way and all records after the handshake, and
+/// reports.
 pub(crate) fn connect(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Outcome {
     connect_to("localhost", client, server)
 }
@@ -425,7 +425,7 @@ impl Peer {
         while !bytes.is_empty() && self.result.is_ok() {
             self.result = match self.connection.read_tls(&mut bytes) {
                 Ok(_) => self.connection.process_new_packets().map(|_| ()),
-                // What arrived is more than rustls has room for.
+                // rustls has no room for the received bytes.
                 Err(error) => Err(Error::General(error.to_string())),
             };
         }

@@ -46,7 +46,7 @@ fn table(base: &CryptoProvider, pki: &Pki) -> String {
     let mut text = String::new();
     for profile in OUR_SIDES {
         writeln!(text, "{}\n", profile.title).unwrap();
-        writeln!(text, "| peer | it as the client | it as the server |").unwrap();
+        writeln!(text, "| peer | peer as the client | peer as the server |").unwrap();
         writeln!(text, "|---|---|---|").unwrap();
         let ours = Side {
             provider: profile.provider(base),
@@ -73,7 +73,7 @@ fn table(base: &CryptoProvider, pki: &Pki) -> String {
     text
 }
 
-/// What was negotiated, or how either side reports the refusal.
+/// What was negotiated, or how each side reports the refusal.
 fn cell(outcome: &Outcome) -> String {
     match (&outcome.client.result, &outcome.server.result) {
         (Ok(()), Ok(())) => {
@@ -161,7 +161,7 @@ const OUR_SIDES: [OurSide; 5] = [
     OurSide {
         title: "[`RequirePq`](Profile::RequirePq) with \
                 [`require_pq_authentication`](crate::Builder::require_pq_authentication), with \
-                the first of them:",
+                the ML-DSA-65 certificate alone:",
         profile: Profile::RequirePq,
         pq_authentication: true,
         keys: &[ML_DSA_65],
@@ -180,7 +180,7 @@ const OUR_SIDES: [OurSide; 5] = [
     },
 ];
 
-/// Somebody else.
+/// Another implementation.
 struct Peer {
     name: &'static str,
     groups: &'static [Group],

@@ -30,19 +30,19 @@ fn no_shared_group() {
         (
             &[Group::X25519, Group::SECP256R1][..],
             &[Group::X25519MLKEM768][..],
-            "the client needs post-quantum key exchange, X25519MLKEM768 best of all, or the \
-             server a profile with classical groups",
+            "give the client post-quantum key exchange, preferably X25519MLKEM768, or the server a \
+             profile with classical groups",
         ),
         (
             &[Group::X25519MLKEM768],
             &[Group::X25519],
-            "the server needs post-quantum key exchange, X25519MLKEM768 best of all, or the \
-             client a profile with classical groups",
+            "give the server post-quantum key exchange, preferably X25519MLKEM768, or the client a \
+             profile with classical groups",
         ),
         (
             &[Group::MLKEM1024],
             &[Group::X25519MLKEM768, Group::X25519],
-            "let one of them have a group of the other (Builder::groups)",
+            "give one side a group of the other (Builder::groups)",
         ),
     ] {
         let names = |groups: &[Group]| {
@@ -94,8 +94,8 @@ fn no_shared_signature_scheme() {
     assert_eq!(
         refusal.to_string(),
         "no signature scheme in common: the client accepts [ML_DSA_65, ED25519], the server has \
-         keys for ML-DSA-44; add a certificate with a key that the client accepts beside the ones \
-         there are, or let the client accept more"
+         keys for ML-DSA-44; add a certificate with a key that the client accepts, or let the \
+         client accept more"
     );
 }
 
@@ -114,7 +114,7 @@ fn no_shared_cipher_suite() {
     assert_eq!(
         refusal.to_string(),
         "no cipher suite in common: the client offers [TLS13_AES_128_GCM_SHA256], the server \
-         accepts [TLS13_AES_256_GCM_SHA384]; let one of them have one more"
+         accepts [TLS13_AES_256_GCM_SHA384]; give one side a suite of the other"
     );
 }
 
@@ -157,8 +157,8 @@ fn no_certificate_for_the_name() {
     assert_eq!(case.by_client(), Refusal::NameUnknown { alert });
 }
 
-/// A client can offer some thirty thousand code points. Neither what a refusal says nor what is
-/// logged grows with them.
+/// A client can offer some thirty thousand code points. Neither the text of a refusal nor the log grows
+/// with them.
 #[test]
 fn long_offers_make_short_messages() {
     const SCHEMES: u16 = 30_000;
@@ -167,7 +167,7 @@ fn long_offers_make_short_messages() {
     let mut client = default();
     let accepted = &mut client.signature_verification_algorithms;
     let algorithms = accepted.mapping[0].1;
-    // None of them is anybody's.
+    // None of these code points is assigned.
     let schemes = (0x4000..0x4000 + SCHEMES).map(|scheme| (scheme.into(), algorithms));
     accepted.mapping = schemes.collect::<Vec<_>>().leak();
     let case = Case::new(client, default());
@@ -197,7 +197,7 @@ fn long_offers_make_short_messages() {
     }
 }
 
-/// What a server asks a client for is no longer in the client's log either.
+/// A server's long requests don't make the client's log longer either.
 #[test]
 fn long_requests_make_short_messages() {
     events::record();
@@ -224,8 +224,7 @@ fn client_certificate_required() {
     }
 }
 
-/// A chain that is signed with what the client doesn't accept, by a server that has
-/// nothing else.
+/// A server whose only chain is signed with an algorithm that the client doesn't accept.
 #[test]
 fn signature_algorithm_in_the_chain() {
     let ecdsa_root = Ecdsa::root();
@@ -263,7 +262,7 @@ fn signature_algorithm_in_the_chain() {
     );
 }
 
-/// A CA has kept its name when it changed to ML-DSA, and the client its old root.
+/// A CA kept its name when it changed to ML-DSA, and the client still has the old root.
 #[test]
 fn root_of_the_same_name_with_a_classical_key() {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
@@ -277,15 +276,15 @@ fn root_of_the_same_name_with_a_classical_key() {
     let refusal = Refusal::by_client(&outcome.client.result.unwrap_err(), &client);
     assert!(
         refusal.to_string().starts_with(
-            "a certificate of the peer is signed with ML-DSA-65, and the key that its issuer has \
-             here is for ECDSA P-256, which don't go together here; a root here may have the \
-             name of the issuer and another key: compare it with the one that issued the chain"
+            "a certificate of the peer is signed with ML-DSA-65, but the key of its issuer here is \
+             for ECDSA P-256, and these don't go together; a root here may have the issuer's name \
+             and another key: compare it with the one that issued the chain"
         ),
         "{refusal}"
     );
 }
 
-/// What is wrong with a server's certificate, as either side has it.
+/// What is wrong with a server's certificate, as each side reports it.
 #[test]
 fn certificates_that_are_no_good() {
     let issuer = |name| {
@@ -308,7 +307,7 @@ fn certificates_that_are_no_good() {
             &issuer("Another"),
             "localhost",
             "the peer's certificate chain doesn't lead to a root that is trusted here; trust its \
-             root, if it is known whose that is, or ",
+             root, if you know whose root it is, or ",
             AlertDescription::UnknownCA,
             "the chain leads to no root that the peer trusts; use a chain of an issuer that ",
         ),
@@ -316,10 +315,10 @@ fn certificates_that_are_no_good() {
             server(),
             &issuer("Root"),
             "localhost",
-            "a signature by the peer is wrong: one in its certificate chain, where the root here \
-             has the name of its issuer and another key, or ",
+            "a signature by the peer is wrong: either one in its certificate chain, if the root here \
+             has the issuer's name and another key, or ",
             AlertDescription::DecryptError,
-            "a signature seems wrong to the peer, whose root may be another one of the same name",
+            "a signature seems wrong to the peer, whose root may have the same name and another key",
         ),
         (
             server(),
@@ -374,7 +373,7 @@ fn certificates_that_are_no_good() {
     }
 }
 
-/// The same alert says something else to a client that has shown none.
+/// The same alert means something else to a client that has sent no certificate.
 #[test]
 fn a_clients_certificate_is_refused() {
     let [pki, other] = [(); 2].map(|()| Pki::new(SignatureAlgorithm::MlDsa44));
@@ -397,7 +396,7 @@ fn a_clients_certificate_is_refused() {
     );
 }
 
-/// A chain that no `Identity` would take, of either side, as tokio-rustls reports it.
+/// A chain that `Identity` would refuse, on either side, as tokio-rustls reports it.
 #[tokio::test]
 async fn chain_that_is_too_large() {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
@@ -446,16 +445,16 @@ async fn chain_that_is_too_large() {
     }
 }
 
-/// What isn't of TLS says so, and what is shows under errors of other crates.
+/// Errors that aren't from TLS are reported as such, and TLS errors are found under other crates' errors.
 #[test]
 fn causes_under_other_errors() {
     let config = client_config(default(), RootCertStore::empty());
     let lost = io::Error::new(io::ErrorKind::UnexpectedEof, "tls handshake eof");
     assert_eq!(
         Refusal::by_client(&lost, &config).to_string(),
-        "the connection ended, and no alert says why (tls handshake eof); the peer's log may: it \
-         may not speak TLS there, or it may take no chain as large as this side's, which rustls \
-         says with no alert"
+        "the connection ended, and no alert says why (tls handshake eof); look in the peer's \
+         log: the peer may not speak TLS there, or may not take a chain as large as this side's, \
+         for which rustls sends no alert"
     );
 
     #[derive(Debug, thiserror::Error)]
@@ -485,7 +484,7 @@ fn other_errors_keep_their_words() {
     assert_eq!(refusal.to_string(), error.to_string());
 }
 
-/// The certificate of a CA in the place of a server's, such as `openssl req -x509` makes by default.
+/// A CA certificate as the server's, such as `openssl req -x509` makes by default.
 #[test]
 fn a_ca_as_the_server() {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
@@ -506,12 +505,12 @@ fn a_ca_as_the_server() {
     let refusal = Refusal::by_server(&told, &Offer::default(), &server, None);
     let text = refusal.to_string();
     assert!(
-        text.contains("CertificateUnknown") && text.contains("a CA's certificate"),
+        text.contains("CertificateUnknown") && text.contains("a CA certificate"),
         "{text}"
     );
 }
 
-/// Go's clients and servers send it for an issuer that they don't know.
+/// Go's clients and servers send this alert for an issuer that they don't know.
 #[test]
 fn bad_certificate_may_be_an_unknown_issuer() {
     let case = Case::new(
@@ -521,16 +520,12 @@ fn bad_certificate_may_be_an_unknown_issuer() {
     let told = Error::AlertReceived(AlertDescription::BadCertificate);
     let refusal = Refusal::by_server(&told, &Offer::default(), &case.server, None);
     let text = refusal.to_string();
-    for part in [
-        "written in Go",
-        "no root that the peer trusts",
-        "for that name",
-    ] {
+    for part in ["written in Go", "no root that it trusts", "for that name"] {
         assert!(text.contains(part), "{text}");
     }
 }
 
-/// A client and a server that don't get on.
+/// A client and a server that can't connect.
 struct Case {
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,
@@ -573,7 +568,7 @@ impl Case {
         )
     }
 
-    /// What the client reports of the same.
+    /// What the client reports.
     fn by_client(&self) -> Refusal {
         let error = connect(&self.client, &self.server)
             .client

@@ -257,7 +257,7 @@ fn scheme_that_was_not_offered() {
         .build()
         .unwrap();
 
-    // An honest server has nothing to say,
+    // An honest server finds no scheme,
     let outcome = connect(
         &client_config(client.clone(), pki.roots()).into(),
         &server_config(provider.clone(), &pki.server).into(),
@@ -268,7 +268,7 @@ fn scheme_that_was_not_offered() {
     );
     alerted(&outcome.client, AlertDescription::HandshakeFailure);
 
-    // and another one isn't listened to: the chain already is signed with ML-DSA-44.
+    // and the client refuses a lying server, whose chain is signed with ML-DSA-44.
     let server = tampering_server(
         &provider,
         &pki.server,
@@ -290,7 +290,7 @@ fn scheme_that_was_not_offered() {
     alerted(&outcome.server, AlertDescription::DecryptError);
 }
 
-/// A client that knows nothing of ML-DSA.
+/// A client without ML-DSA.
 #[test]
 fn classical_client() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -344,7 +344,7 @@ fn client_certificates() {
     assert_eq!(outcome.server.result, Err(Error::NoCertificatesPresented));
     alerted(&outcome.client, AlertDescription::CertificateRequired);
 
-    // Another root of the same name: the signature gives it away.
+    // Another root of the same name: the signature doesn't match.
     let stranger = mutual_client_config(provider.clone(), pki.roots(), &strangers.client);
     let outcome = connect(&stranger.into(), &server);
     assert_eq!(
@@ -465,7 +465,7 @@ fn tampering(
 #[derive(Clone, Copy, Debug)]
 enum Tamper {
     Nothing,
-    /// Sign something else.
+    /// Sign another message.
     Message,
     FirstByte,
     LastByte,
@@ -474,7 +474,7 @@ enum Tamper {
     Empty,
 }
 
-/// A key that signs with one scheme, claims that it was another, and tampers.
+/// A key that signs with one scheme, claims another, and tampers with the signature.
 #[derive(Clone, Debug)]
 struct TamperingKey {
     honest: Arc<dyn rustls::sign::SigningKey>,

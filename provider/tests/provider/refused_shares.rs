@@ -42,7 +42,7 @@ fn swapped_halves() {
             (Group::SECP384R1MLKEM1024, 97, 97),
         ] {
             println!("{name}: {group}");
-            // Either the point isn't one, or the encapsulation key isn't reduced.
+            // Either the point is invalid, or the encapsulation key isn't reduced.
             let outcome = tampering_client(&pki, &base, group, move |share: &mut Vec<u8>| {
                 share.rotate_left(client_cut)
             });
@@ -52,8 +52,8 @@ fn swapped_halves() {
                 share.rotate_left(server_cut)
             });
             match group {
-                // 32 bytes are an X25519 share, 1088 bytes an ML-KEM ciphertext,
-                // whatever they are: the secrets differ, and nothing decrypts.
+                // Any 32 bytes are an X25519 share, and any 1088 bytes an ML-KEM ciphertext: the
+                // secrets differ, and nothing decrypts.
                 Group::X25519MLKEM768 => no_common_secret(&outcome),
                 _ => refused(&outcome.client, INVALID_KEY_SHARE, ILLEGAL_PARAMETER),
             }
@@ -106,7 +106,7 @@ fn zero_x25519_result() {
     }
 }
 
-/// The component share that a server without post-quantum groups answers with.
+/// The component share with which a server without post-quantum groups answers.
 #[test]
 fn bad_component_share() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -163,8 +163,8 @@ const INVALID_KEY_SHARE: Error = Error::PeerMisbehaved(PeerMisbehaved::InvalidKe
 const ALERTED: Result<(), Error> = Err(Error::AlertReceived(AlertDescription::IllegalParameter));
 const ILLEGAL_PARAMETER: u8 = 47;
 
-/// That `end` failed with `error`, and that the last thing it wrote is this fatal
-/// alert, in the clear since there are no keys yet that both sides have.
+/// Asserts that `end` failed with `error`, and that it wrote this fatal alert last, unencrypted since the
+/// two sides share no keys yet.
 #[track_caller]
 fn refused(end: &End, error: Error, alert: u8) {
     assert_eq!(end.result, Err(error));
@@ -176,8 +176,8 @@ fn refused(end: &End, error: Error, alert: u8) {
     );
 }
 
-/// That the two sides ended up with different secrets: each fails to decrypt what the
-/// other sent, the alerts included.
+/// Asserts that the two sides have different secrets: each fails to decrypt the other's records, alerts
+/// included.
 #[track_caller]
 fn no_common_secret(outcome: &Outcome) {
     for end in [&outcome.client, &outcome.server] {
@@ -215,14 +215,14 @@ fn tampering_server(
     )
 }
 
-/// What is done to a share before it is sent.
+/// A change of a share before it is sent.
 trait Tamper: Fn(&mut Vec<u8>) + Send + Sync + 'static {}
 
 impl<F: Fn(&mut Vec<u8>) + Send + Sync + 'static> Tamper for F {}
 
 type TamperFn = fn(&mut Vec<u8>);
 
-/// A group that sends something else than what it made.
+/// A group that changes its share before sending it.
 struct Tampering {
     honest: &'static dyn SupportedKxGroup,
     tamper: Box<dyn Tamper>,

@@ -89,7 +89,7 @@ fn revoked_client() {
 #[test]
 fn unknown_status() {
     let ca = Ca::new(SignatureAlgorithm::MlDsa65);
-    // Of another CA, though of the same algorithm.
+    // By another CA with the same algorithm.
     let other = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     let other = Ca(Issuer::self_signed(CertificateBuilder::ca("Other"), other).unwrap());
     let client = ca.client(any_base(), other.list(&[]));
@@ -168,7 +168,7 @@ impl Ca {
         self.0.issue_revocation_list(list).unwrap()
     }
 
-    /// A client over `base` that trusts this CA, and goes by its list.
+    /// A client over `base` that trusts this CA, and uses its list.
     fn client(
         &self,
         base: rustls::crypto::CryptoProvider,
@@ -190,7 +190,7 @@ impl Ca {
     }
 }
 
-/// What a CA made for somebody.
+/// A certificate holder, certified by a CA.
 struct Party {
     certificate: Certificate,
     identity: Identity,

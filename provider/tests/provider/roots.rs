@@ -1,4 +1,4 @@
-//! Which signatures a peer is asked for by the roots that its chain may end at.
+//! Which signatures a peer is asked for, by the roots at which its chain may end.
 
 use alloc::sync::Arc;
 
@@ -55,7 +55,7 @@ fn schemes_are_of_the_kinds_of_the_roots() {
     }
 }
 
-/// A root that isn't understood rules nothing out.
+/// An unreadable root excludes nothing.
 #[test]
 fn unreadable_roots() {
     let mut store = roots([root(Ecdsa::generate())]);
@@ -123,7 +123,7 @@ fn roots_that_no_accepted_chain_ends_at() {
     }
 }
 
-/// Roots whose signatures nothing here verifies don't say what is asked for.
+/// Roots whose signatures the provider can't verify don't influence what is asked for.
 #[test]
 fn roots_of_no_use_count_for_nothing() {
     let error = Builder::new(any_base())
@@ -153,7 +153,7 @@ fn roots_of_no_use_count_for_nothing() {
     }
 }
 
-/// A base that verifies such signatures in chains, and in no handshake.
+/// A base that verifies such signatures in chains, but not in handshakes.
 #[test]
 fn kinds_that_no_scheme_is_of() {
     let mut base = any_base();
@@ -168,7 +168,7 @@ fn kinds_that_no_scheme_is_of() {
     );
 }
 
-/// With a curve that nobody has heard of: the identifier of P-256 but for its last arc.
+/// A root with a key on an unknown curve: the identifier of P-256 with another last arc.
 fn with_unknown_key(root: CertificateDer<'static>) -> RootCertStore {
     let p256 = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
     let mut store = roots([root]);
@@ -196,7 +196,7 @@ fn servers_with_two_certificates() {
                 assert_eq!(outcome.client.leaf.as_ref(), Some(expected));
             }
 
-            // What goes wrong without.
+            // What goes wrong without the roots.
             let one = match prefers_post_quantum {
                 true => &pki.classical,
                 false => &pki.post_quantum,
@@ -211,7 +211,7 @@ fn servers_with_two_certificates() {
     }
 }
 
-/// The same the other way round: a CertificateRequest lists what the server's verifier does.
+/// The same for clients: a CertificateRequest lists the schemes of the server's verifier.
 #[test]
 fn clients_with_two_certificates() {
     let pki = TwoKinds::new();
@@ -241,7 +241,7 @@ fn clients_with_two_certificates() {
     }
 }
 
-/// A leaf of the other kind than its root takes a client that asks for everything.
+/// If leaf and root are of different kinds, the client has to ask for everything.
 #[test]
 fn mixed_chains() {
     let post_quantum = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
@@ -291,8 +291,8 @@ impl TwoKinds {
         }
     }
 
-    /// The roots that somebody may trust, each time with the leaf that a peer with this preference
-    /// should show.
+    /// The sets of roots that someone may trust, each with the leaf that a peer with this preference
+    /// should send.
     fn trusting(
         &self,
         prefers_post_quantum: bool,

@@ -25,7 +25,7 @@ use tempfile::TempDir;
 use crate::events;
 use crate::peers::{any_base, client_config, connect, roots};
 
-/// Short, so that a test needs not wait, and long enough for a file system.
+/// Short, so that tests need not wait, but long enough for a file system.
 pub(crate) const OFTEN: Duration = Duration::from_millis(5);
 
 #[test]
@@ -39,7 +39,7 @@ fn files_that_change() {
     let (identities, watcher) = watch.watch(OFTEN).unwrap();
     assert!(first.is_served_by(&identities));
 
-    // Half of a new pair is no pair: that is logged, and the old one stays.
+    // Half of a new pair doesn't match: this is logged, and the old pair stays.
     put(&files.chain, &second.chain);
     let line = events::wait_for(&["WARN", "new certificate refused", &files.name()]);
     assert!(
@@ -59,11 +59,11 @@ fn files_that_change() {
         "the end of its block CERTIFICATE is missing",
     ]);
     assert!(second.is_served_by(&identities));
-    // None at all.
+    // A missing file.
     fs::remove_file(&files.key).unwrap();
     events::wait_for(&["WARN", &files.name(), "can't be read: No such file"]);
     assert!(second.is_served_by(&identities));
-    // As it was, which is no change.
+    // The pair as before, which is no change.
     files.put(&second);
     thread::sleep(10 * OFTEN);
     assert!(second.is_served_by(&identities));
@@ -83,7 +83,7 @@ fn files_that_change() {
     thread::sleep(20 * OFTEN);
     assert_eq!(refusals(), before);
 
-    // From there to something good.
+    // A good pair after that.
     files.put(&third);
     third.wait_until_served_by(&identities);
 
@@ -93,7 +93,7 @@ fn files_that_change() {
     assert!(third.is_served_by(&identities));
 }
 
-/// One pair that can't be used doesn't keep the others from being replaced.
+/// One unusable pair doesn't prevent the replacement of others.
 #[test]
 fn pairs_are_independent() {
     events::record();
@@ -116,7 +116,7 @@ fn pairs_are_independent() {
     assert!(other.is_served_by(&identities));
 }
 
-/// Without waiting for the next look, or the one after it.
+/// `reload` doesn't wait for the next look, or the one after it.
 #[test]
 fn reload_by_call() {
     let pki = Pki::new();
@@ -134,7 +134,7 @@ fn reload_by_call() {
     // Dropping it doesn't wait for an hour either.
 }
 
-/// Zero is no way to say "never", nor "all the time".
+/// Zero means neither "never" nor "all the time".
 #[test]
 fn files_looked_at_too_often() {
     let files = Files::new("too often");
@@ -143,12 +143,12 @@ fn files_looked_at_too_often() {
     for every in [Duration::ZERO, Duration::from_micros(999)] {
         let error = watch.clone().watch(every).map(|_| ()).unwrap_err();
         assert!(matches!(error, WatchError::TooOften { every: e } if e == every));
-        assert!(error.to_string().contains("a millisecond is the least"));
+        assert!(error.to_string().contains("at least a millisecond"));
     }
     assert!(watch.watch(Duration::from_millis(1)).is_ok());
 }
 
-/// Which the certificate doesn't have.
+/// The files are for a name that the certificate doesn't have.
 #[test]
 fn files_for_a_name() {
     let pki = Pki::new();
@@ -201,7 +201,7 @@ fn files_that_are_no_good_at_the_start() {
     assert!(error.to_string().contains(&files.name()), "{error}");
 }
 
-/// Whose clock is right, nobody here knows.
+/// An expired chain is served, since the clock may be wrong.
 #[test]
 fn expired_chain_is_reported_and_served() {
     events::record();
@@ -235,7 +235,7 @@ fn expired_chain_is_reported_and_served() {
     }
 }
 
-/// A chain is good for as long as the certificate in it that expires first.
+/// A chain is valid until its first certificate expires.
 #[test]
 fn chain_expires_with_its_first_certificate() {
     let pki = Pki::new();
@@ -328,7 +328,7 @@ fn under_load() {
         });
         clients.map(|client| client.join().unwrap())
     });
-    // It did rotate.
+    // Certificates and keys were replaced.
     assert!(
         seen.iter().all(|certificates| *certificates > 1),
         "{seen:?}"
@@ -336,7 +336,7 @@ fn under_load() {
     assert!(resumed.into_inner() > 0);
 }
 
-/// Keys are loaded by code of others, which may not expect what is in a file.
+/// Other people's code loads keys, and may panic at unexpected files.
 #[test]
 fn a_key_that_panics() {
     #[derive(Debug)]
@@ -380,7 +380,7 @@ fn a_key_that_panics() {
     third.wait_until_served_by(&identities);
 }
 
-/// A key may take its time to go, or ask for another one: nobody waits for it meanwhile.
+/// Dropping a key may take long, or use the identities again. No other thread waits for it.
 #[test]
 fn nothing_is_locked_while_keys_are_dropped() {
     #[derive(Debug)]
@@ -501,7 +501,7 @@ impl Pair {
     }
 }
 
-/// Where a pair is, and where it is replaced.
+/// The files of a pair, which tests replace.
 pub(crate) struct Files {
     pub(crate) chain: PathBuf,
     pub(crate) key: PathBuf,
@@ -519,26 +519,25 @@ impl Files {
         }
     }
 
-    /// What the log calls them by.
+    /// Their name in the log.
     pub(crate) fn name(&self) -> String {
         self.directory.path().display().to_string()
     }
 
-    /// In one step for each file.
+    /// Replaces each file in one step.
     pub(crate) fn put(&self, pair: &Pair) {
         put(&self.chain, &pair.chain);
         put(&self.key, &pair.key);
     }
 
-    /// In place, where the files are empty for a moment.
+    /// Writes in place, so that the files are empty for a moment.
     fn write(&self, pair: &Pair) {
         fs::write(&self.chain, &pair.chain).unwrap();
         fs::write(&self.key, &pair.key).unwrap();
     }
 }
 
-/// Replaces a file, so that whoever looks sees either all of the old one or all of the
-/// new one.
+/// Replaces a file, so that readers see either all of the old file or all of the new one.
 fn put(path: &Path, content: &str) {
     let elsewhere = path.with_extension("new");
     fs::write(&elsewhere, content).unwrap();

@@ -1,4 +1,4 @@
-//! What never leaves.
+//! Secrets never get into the log.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -13,9 +13,8 @@ use rustls_pq::identity::IdentityFiles;
 use crate::events;
 use crate::peers::{Identity, bases, connect, mutual_client_config, mutual_server_config, roots};
 
-/// Everything is done that reports an event, with secrets that are known: a private key,
-/// what key exchanges agree on, and the keys of the traffic. No event has one of them in it, in
-/// any of the forms in which bytes are printed.
+/// Does everything that reports an event, with known secrets: a private key, the secrets of key
+/// exchanges, and traffic keys. No event contains one of them, in any form in which bytes are printed.
 #[test]
 fn no_secret_in_any_event() {
     events::record();
@@ -65,9 +64,9 @@ fn no_secret_in_any_event() {
     }
 
     let secrets = known.secrets.lock().unwrap();
-    // The seed; in each of three handshakes with each base, what the key exchange agrees on,
-    // traffic secrets of the handshake and of what follows, each way, and one to export from; one
-    // for early data in the handshake that is resumed.
+    // The seed. For each of three handshakes with each base: the key exchange's secret, traffic secrets of
+    // the handshake and of the application, each way, and an exporter secret. One secret for early data
+    // in the resumed handshake.
     let per_base = 3 * (1 + 4 + 1) + 1;
     assert_eq!(secrets.len(), 1 + bases().len() * per_base);
     let pem = same_key.to_pkcs8_pem().unwrap();
@@ -86,7 +85,7 @@ fn no_secret_in_any_event() {
     }
 }
 
-/// How the first half of a secret, which would be too much already, may look.
+/// The forms of the first half of a secret, which would be too much already.
 fn printed(secret: &[u8]) -> [String; 3] {
     let half = &secret[..secret.len() / 2];
     let hex: String = half.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -106,7 +105,7 @@ impl Known {
         self.secrets.lock().unwrap().push(secret.to_vec());
     }
 
-    /// The same provider, whose groups tell what a server agrees on with its client.
+    /// The same provider, whose groups record the secrets that a server shares with its clients.
     fn watch(self: &Arc<Self>, mut provider: CryptoProvider) -> CryptoProvider {
         for group in &mut provider.kx_groups {
             *group = Box::leak(Box::new(Watched {

@@ -1,4 +1,4 @@
-//! What a server knows of its own part in a handshake.
+//! What a server knows about its own part of a handshake.
 
 use alloc::sync::Arc;
 
@@ -23,8 +23,8 @@ use crate::peers::{
     mutual_server_config, roots, with_groups,
 };
 
-/// A session says how the server proved who it was when it began, whatever the server would
-/// sign with today.
+/// A session tells how the server authenticated when it began, even if the server would use another key
+/// today.
 #[test]
 fn sessions_remember_the_server() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -45,7 +45,7 @@ fn sessions_remember_the_server() {
     }
 }
 
-/// A session that was not told, and one that begins after a HelloRetryRequest.
+/// A session without `remember`, and one that begins after a HelloRetryRequest.
 #[test]
 fn sessions_that_remember_nothing() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -67,8 +67,8 @@ fn sessions_that_remember_nothing() {
     }
 }
 
-/// The client is shown what was chosen for its ClientHello, and the server says the same, if
-/// certificates are replaced before rustls goes on, or before the second ClientHello.
+/// If certificates are replaced before rustls goes on, or before the second ClientHello, the client still
+/// gets the certificate chosen for its ClientHello, and the server reports the same.
 #[test]
 fn replaced_meanwhile() {
     let [old, new] = [SignatureAlgorithm::MlDsa65, SignatureAlgorithm::MlDsa44].map(Pki::new);
@@ -95,7 +95,7 @@ fn replaced_meanwhile() {
     }
 }
 
-/// A server whose provider has TLS 1.2 only has no use for ML-DSA, whatever else the client speaks.
+/// A server whose provider has only TLS 1.2 can't use ML-DSA, whatever versions the client speaks.
 #[test]
 fn servers_of_tls12() {
     let root = Ecdsa::root();
@@ -128,7 +128,7 @@ fn servers_of_tls12() {
     assert_eq!(own.key, KeyAlgorithm::EcdsaP256);
 }
 
-/// What failed is what was chosen then, and not what there would be now.
+/// A refusal reports the certificates at the time of the handshake, not the current ones.
 #[test]
 fn refused_and_replaced_meanwhile() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -148,8 +148,8 @@ fn refused_and_replaced_meanwhile() {
     );
 }
 
-/// Right after the acceptance, or, with a HelloRetryRequest, in the end; once, and only if the
-/// session is resumed.
+/// They are verified right after the acceptance or, with a HelloRetryRequest, at the end; once, and only
+/// if the session is resumed.
 #[test]
 fn resumed_clients_are_verified() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -181,8 +181,8 @@ fn resumed_clients_are_verified() {
     }
 }
 
-/// In TLS 1.2, where rustls has the new ticket ready right after the acceptance, that is early
-/// enough too.
+/// In TLS 1.2, verification right after the acceptance is early enough too, although rustls has the new
+/// ticket ready by then.
 #[test]
 fn resumed_clients_of_tls12_are_verified() {
     let root = Ecdsa::root();
@@ -224,7 +224,7 @@ fn resumed_clients_of_tls12_are_verified() {
     assert_eq!(resumed, [false, true]);
 }
 
-/// A session that began where no certificates are asked for is none for a server that demands them.
+/// A server that demands certificates refuses sessions that began without them.
 #[test]
 fn resumed_without_certificates() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -289,7 +289,7 @@ impl Server {
         self.accept_while(client, |_| {})
     }
 
-    /// What the server says in the end, while `at` each stage something else happens.
+    /// The server's result; calls `at` at each stage.
     fn accept_while(&self, client: &Arc<ClientConfig>, at: impl Fn(Stage)) -> Negotiated {
         let (mut client, accepted) = begin(client);
         let handshake = self.begin(&accepted);
@@ -311,8 +311,8 @@ impl Server {
         negotiated
     }
 
-    /// Whether the certificates of the client are good right after the acceptance and in the end,
-    /// by a verifier each.
+    /// Whether the client's certificates are valid right after the acceptance and at the end, each with
+    /// its own verifier.
     fn verify(
         &self,
         client: &Arc<ClientConfig>,
@@ -355,7 +355,7 @@ fn provider() -> CryptoProvider {
     Builder::new(any_base()).build().unwrap()
 }
 
-/// A client that shares no key for what [`only_hybrid`] accepts.
+/// A client that sends no share for the group that [`only_hybrid`] accepts.
 fn asked_again() -> CryptoProvider {
     with_groups(&any_base(), [Group::SECP384R1, Group::X25519MLKEM768])
 }

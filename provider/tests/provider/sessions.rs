@@ -16,7 +16,7 @@ use crate::peers::{
     mutual_server_config, roots, server_config,
 };
 
-/// With a key exchange of its own, over the same group.
+/// A resumed session has a new key exchange, over the same group.
 #[test]
 fn over_every_group() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -36,7 +36,7 @@ fn over_every_group() {
     }
 }
 
-/// For clients that can't read rustls's tickets of TLS 1.3: none are sent, and TLS 1.2 has its own.
+/// For clients that can't read rustls's TLS 1.3 tickets: TLS 1.3 sends none, and TLS 1.2 still does.
 #[test]
 fn tickets_of_tls12_alone() {
     let root = Ecdsa::root();
@@ -61,8 +61,8 @@ fn tickets_of_tls12_alone() {
     }
 }
 
-/// The ticket is one for a session in memory: the second ClientHello is as small as
-/// if there were no client certificate, and the server knows the client.
+/// The session is in memory: the second ClientHello is as small as without a client certificate, and
+/// the server knows the client.
 #[test]
 fn with_client_certificates() {
     for &algorithm in SignatureAlgorithm::ML_DSA {
@@ -87,7 +87,7 @@ fn with_client_certificates() {
     }
 }
 
-/// What this crate's tickets are for: with those of a base, the chain comes back.
+/// With a base's tickets the chain comes back; this crate's tickets avoid that.
 #[test]
 fn stateless_tickets_carry_the_chain() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -135,7 +135,7 @@ fn resumption_is_no_way_around_the_profile() {
     );
 }
 
-/// The certificate may be another one by then.
+/// The certificate may have changed when the session is resumed.
 #[test]
 fn sessions_outlive_certificates() {
     let [pki, other] = [(); 2].map(|()| Pki::new(SignatureAlgorithm::MlDsa44));
@@ -182,7 +182,7 @@ fn by_the_first_usable_base() {
     }
 }
 
-/// Also where that isn't the first usable base, and with any cipher suite that can.
+/// Also if it isn't the first usable base, and with any suitable cipher suite.
 #[test]
 fn by_the_server_s_own_provider() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -190,7 +190,7 @@ fn by_the_server_s_own_provider() {
         for suite in [
             CipherSuite::TLS13_AES_256_GCM_SHA384,
             CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
-            // by another base's
+            // encrypted by another base
             CipherSuite::TLS13_AES_128_GCM_SHA256,
         ] {
             println!("{name}: {suite:?}");
@@ -249,7 +249,7 @@ fn options_can_be_chosen() {
     assert_eq!(tickets.unwrap().lifetime(), 600);
 }
 
-/// Connects twice, by a session that is resumed the second time.
+/// Connects twice, and resumes the session the second time.
 #[track_caller]
 fn resume(client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> crate::peers::Outcome {
     connect(&client, &server).assert_success(Group::X25519MLKEM768, Full);

@@ -1,4 +1,4 @@
-//! SLH-DSA: in chains by default, in handshakes where it was asked for.
+//! SLH-DSA: in chains by default, in handshakes on request.
 
 use alloc::sync::Arc;
 
@@ -85,7 +85,7 @@ fn roots_are_accepted_over_every_base() {
     }
 }
 
-/// CNSA 2.0 knows ML-DSA-87 only.
+/// CNSA 2.0 has ML-DSA-87 only.
 #[test]
 fn a_profile_that_names_its_signatures_has_no_others() {
     let pki = Recommended::new();
@@ -133,7 +133,7 @@ fn nothing_is_advertised_unless_asked_for() {
     assert_eq!(schemes[3..15], slh_dsa);
 }
 
-/// Whoever names a scheme learns what else it takes, and not that there is none.
+/// The error for a named scheme says what else is needed, and not that there is no such scheme.
 #[test]
 fn schemes_that_are_named_are_not_enough() {
     for scheme in SLH_DSA.supported_schemes() {
@@ -159,7 +159,7 @@ fn leaves_need_both_sides_to_ask() {
     assert_eq!(peer.key, KeyAlgorithm::PostQuantum(algorithm));
     assert!(peer.is_post_quantum);
 
-    // A client that does not ask is not sent such a signature.
+    // A client that has not opted in gets no such signature.
     let default = Builder::new(any_base()).build().unwrap();
     let outcome = pki.connect(default.clone(), experimental());
     assert_eq!(
@@ -167,7 +167,7 @@ fn leaves_need_both_sides_to_ask() {
         Err(Error::AlertReceived(AlertDescription::HandshakeFailure))
     );
 
-    // A server that does not ask takes no such key, and says what to do.
+    // A server that has not opted in refuses such a key, and says what to do.
     let error = default
         .key_provider
         .load_private_key(pki.server.key.clone_key())
@@ -240,8 +240,8 @@ fn pre_hash_signatures_count() {
     assert_eq!(choice.unwrap().identity.certified_key().cert, ecdsa.chain);
 }
 
-/// A peer that holds its chain against what the other one lists (RFC 9846, section 4.4.2.2), as
-/// BouncyCastle does, shows one under an SLH-DSA root to those that list SLH-DSA.
+/// A peer that compares its chain with the other side's list (RFC 9846, section 4.4.2.2), as BouncyCastle
+/// does: it sends a chain under an SLH-DSA root only if the other side lists SLH-DSA.
 #[derive(Debug)]
 struct Strict(Arc<CertifiedKey>);
 

@@ -14,7 +14,7 @@ use rustls_pq::{Builder, Group, Profile, SmallHello};
 
 use crate::peers::{Pki, any_base, bases, client_config, connect, server_config, with_groups};
 
-/// What a TCP segment carries with Ethernet below, IPv6, and TCP's timestamps.
+/// The payload of a TCP segment over Ethernet and IPv6, with TCP's timestamps.
 const SEGMENT: usize = 1500 - 40 - 32;
 
 #[test]
@@ -49,7 +49,7 @@ fn small_by_request() {
     }
 }
 
-/// TLS 1.2 beside it, and a ticket from the last connection, still leave it in one packet.
+/// With TLS 1.2 and a ticket from the last connection it still fits into one packet.
 #[test]
 fn small_with_all_that_comes_along() {
     let (mut config, server, _) = peers(SmallHello::new());
@@ -67,7 +67,7 @@ fn small_with_all_that_comes_along() {
     );
 }
 
-/// One round trip more, as promised, every time, and the key exchange is post-quantum.
+/// Every handshake takes one round trip more, as documented, and its key exchange is post-quantum.
 #[test]
 fn servers_ask_for_the_share() {
     let (mut config, server, _) = peers(SmallHello::new());
@@ -112,7 +112,7 @@ fn another_share() {
     connect(&Arc::new(config), &server).assert_success(Group::SECP256R1, HandshakeKind::Full);
 }
 
-/// Nothing classical slips in where post-quantum key exchange is required.
+/// No classical share is sent if post-quantum key exchange is required.
 #[test]
 fn no_effect_where_post_quantum_is_required() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
@@ -126,7 +126,7 @@ fn no_effect_where_post_quantum_is_required() {
     connect(&Arc::new(config), &server).assert_success(Group::X25519MLKEM768, HandshakeKind::Full);
 }
 
-/// A client with `store`, and a server that likes post-quantum groups.
+/// A client with `store`, and a server that prefers post-quantum groups.
 fn peers(store: SmallHello) -> (ClientConfig, Arc<rustls::ServerConfig>, Pki) {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
     let provider = Builder::new(any_base()).build().unwrap();

@@ -1,18 +1,18 @@
-//! What graviola wipes, with the upper halves of vector registers cleared afterwards.
+//! Clears the upper halves of vector registers after graviola has wiped keys and shared secrets.
 //!
-//! graviola wipes keys and shared secrets by registers of 256 bits, and leaves their upper halves
-//! in use (0.4.4: `_zero_bytes` ends without `vzeroupper`). On some of Intel's CPUs that slows the
-//! instructions of SSE, SHA-2's and most others of a program, until some code clears them: on
-//! Emerald Rapids the next AES-GCM key takes 3.8 µs instead of 0.2, and a handshake a twelfth more.
+//! graviola wipes with registers of 256 bits, and leaves their upper halves in use (0.4.4:
+//! `_zero_bytes` ends without `vzeroupper`). On some Intel CPUs that slows SSE instructions, those for
+//! SHA-2 and most others of a program, until some code clears the halves: on Emerald Rapids the next
+//! AES-GCM key takes 3.8 µs instead of 0.2, and a handshake takes a twelfth longer.
 //!
-//! Most of AMD's CPUs are left alone. What graviola leaves in the upper halves is zeros, with which it
-//! wipes, and AMD says that its CPUs are slowed only by other values; on Zen 3 and Zen 5 XGETBV says that
-//! such halves are not in use. Zen 4, where it says that they are, and all other CPUs get the
-//! instruction, slowed or not: it takes a few cycles.
+//! On most AMD CPUs nothing is cleared. graviola leaves zeros in the upper halves, and AMD says that
+//! only other values slow its CPUs; on Zen 3 and Zen 5 XGETBV reports such halves as not in use. On
+//! Zen 4, where XGETBV reports them as in use, and on all other CPUs they are cleared, slowed or not:
+//! the instruction takes a few cycles.
 //!
-//! Out of reach is what happens within one call of graviola: ECDSA hashes after it has wiped.
-//! Left as they are, because they are rare here: keys of TLS 1.2, of certificates and of tickets.
-//! On AArch64 there is nothing to clear, at the price of an allocation for each key.
+//! This module can't clear within one call of graviola: ECDSA hashes after it has wiped. It doesn't
+//! clear after keys of TLS 1.2, of certificates and of tickets, which are rare here. On AArch64 there
+//! is nothing to clear, but each key still costs an allocation.
 
 use rustls::crypto::cipher::{
     AeadKey, InboundOpaqueMessage, InboundPlainMessage, Iv, MessageDecrypter, MessageEncrypter,
@@ -102,7 +102,7 @@ impl Tls13AeadAlgorithm for RecordProtection {
     }
 }
 
-/// Something that wipes itself when dropped, after which upper halves are cleared.
+/// A value that wipes itself when dropped. The upper halves are cleared afterwards.
 struct Cleared<T: ?Sized> {
     value: Box<T>,
     _clearing: Clearing,
@@ -160,8 +160,8 @@ impl MessageDecrypter for Cleared<dyn MessageDecrypter> {
     }
 }
 
-/// Clears the upper halves of vector registers when dropped, where zeros in them slow the CPU, and so
-/// belongs last in a struct and first in a function.
+/// Clears the upper halves of vector registers when dropped, if zeros in them slow the CPU. So that it
+/// is dropped last, it must be the last field of a struct and the first variable of a function.
 pub(crate) struct Clearing;
 
 impl Drop for Clearing {
@@ -176,13 +176,13 @@ impl Drop for Clearing {
 }
 
 /// Whether the upper halves are in use after `what`. `None` if there are none, or if this CPU does not
-/// tell, which a line says then.
+/// tell; a line on stderr says so then.
 #[cfg(test)]
 pub(crate) fn left_in_use(what: impl FnOnce()) -> Option<bool> {
     #[cfg(target_arch = "x86_64")]
     if let Some(cpu) = pq_core::arch::Avx2::detect() {
         cpu.clear_upper_halves();
-        // Some CPUs say that they always are.
+        // Some CPUs report them as always in use.
         let tells = cpu.upper_halves_in_use() == Some(false);
         what();
         return match tells {
@@ -200,7 +200,7 @@ pub(crate) fn left_in_use(what: impl FnOnce()) -> Option<bool> {
 #[cfg(all(test, target_arch = "x86_64"))]
 const DOES_NOT_SAY: &str = "not checked: this CPU does not say whether upper halves are in use";
 
-/// Not by way of the test harness, which swallows what tests print when they pass.
+/// Writes to stderr directly: the test harness hides what tests print when they pass.
 #[cfg(all(test, target_arch = "x86_64"))]
 fn tell(line: &str) {
     use std::io::{Write, stderr};
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn groups() {
         for group in base::graviola().unwrap().kx_groups {
-            // For `Builder` to replace.
+            // `Builder` replaces it.
             if group.name() == NamedGroup::X25519MLKEM768 {
                 continue;
             }
@@ -247,7 +247,7 @@ mod tests {
         for suite in suites {
             let aead = suite.aead_alg;
             let suite = suite.common.suite;
-            // rustls makes no shorter key from bytes; graviola goes by the length.
+            // rustls makes only keys of 32 bytes from bytes; graviola goes by the length.
             let key = || AeadKey::from([0; 32]);
             let iv = || Iv::from([0; NONCE_LEN]);
             let (encrypter, decrypter) = (aead.encrypter(key(), iv()), aead.decrypter(key(), iv()));
@@ -264,7 +264,7 @@ mod tests {
         match left_in_use(|| drop(key)) {
             None => {}
             Some(left) if cpu.slowed_by_zero_halves() => {
-                // Were it so nowhere, this module could go.
+                // If graviola left none in use anywhere, this module would not be needed.
                 tell(&format!(
                     "cleared here; graviola leaves them in use: {left}"
                 ));
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Clearing itself, of halves that are not zero.
+    /// Halves that are not zero show whether `Clearing` cleared them.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn needless_clearing_is_left_out() {

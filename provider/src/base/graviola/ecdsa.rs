@@ -1,7 +1,7 @@
-//! ECDSA by graviola, with the tables of keys that keep coming back.
+//! ECDSA by graviola, which keeps the tables of recurring keys.
 //!
-//! A twentieth of a verification on P-256 is the table of multiples of the key, which graviola's
-//! glue for rustls makes again each time.
+//! A verification on P-256 spends a twentieth of its time on the table of multiples of the key, which
+//! graviola's glue for rustls computes again each time.
 
 use core::fmt;
 
@@ -59,7 +59,7 @@ static P384_KEYS: Keys<P384> = Keys {
     expanded: ExpandedKeys::new(),
 };
 
-/// The keys on a curve, whatever hash they are used with.
+/// The keys on a curve, for all hashes.
 struct Keys<C: Curve> {
     algorithm: AlgorithmIdentifier,
     expanded: ExpandedKeys<VerifyingKey<C>>,

@@ -1,10 +1,10 @@
-//! HKDF with SHA-2 (RFC 5869) for the key schedule of TLS 1.3 where graviola is the base.
+//! HKDF with SHA-2 (RFC 5869) for the key schedule of TLS 1.3 when graviola is the base.
 //!
-//! The two ends of a handshake derive some forty secrets, each from one or two blocks, so
-//! that what surrounds the compression function counts. rustls's HKDF over graviola's HMAC
+//! Client and server together derive some forty secrets in a handshake, each from one or two blocks,
+//! so the code around the compression function matters. rustls's HKDF over graviola's HMAC
 //! allocates twice for each key, copies and wipes two more buffers for each block, and computes
-//! the early secret again in each handshake. This one calls the compression function itself,
-//! which graviola keeps private; RustCrypto's is as fast.
+//! the early secret again in each handshake. This HKDF calls the compression function directly.
+//! graviola's is private; RustCrypto's is as fast.
 
 use core::slice;
 use std::sync::LazyLock;
@@ -22,8 +22,8 @@ pub(crate) static HKDF_SHA384: HkdfSha2<Sha384> = HkdfSha2::new();
 
 /// HKDF with one of SHA-2.
 pub(crate) struct HkdfSha2<H: Sha2> {
-    /// The key for the early secret of every handshake without a pre-shared key
-    /// (RFC 9846, section 7.1), which is no secret.
+    /// The early secret of every handshake without a pre-shared key (RFC 9846, section 7.1), as an HMAC
+    /// key. It is not secret.
     early: LazyLock<Box<Hmac<H>>>,
 }
 
@@ -36,7 +36,7 @@ impl<H: Sha2> HkdfSha2<H> {
 
     fn extract(salt: Option<&[u8]>, secret: &[u8]) -> Box<Hmac<H>> {
         let mut prk = Wiped(H::Digest::ZEROS);
-        // No salt is one of zeros, and HMAC fills any key up with zeros.
+        // A missing salt counts as zeros, and HMAC pads every key with zeros.
         let mut extractor = Hmac::<H>::UNKEYED;
         extractor.set_key(salt.unwrap_or_default());
         extractor.sign([secret], &mut prk.0);
@@ -74,9 +74,9 @@ impl<H: Sha2> Hkdf for HkdfSha2<H> {
 /// Wiped when dropped, apart from what the compression function leaves on the stack.
 #[derive(Clone)]
 struct Hmac<H: Sha2> {
-    /// The state of the hash that has taken the block of the key with the inner padding.
+    /// The hash state after the block of the key with the inner padding.
     inner: H::State,
-    /// The same with the outer padding.
+    /// The hash state after the block of the key with the outer padding.
     outer: H::State,
 }
 
@@ -87,7 +87,7 @@ impl<H: Sha2> Hmac<H> {
         outer: H::INITIAL,
     };
 
-    /// In the box where it stays: a move would leave a copy behind.
+    /// Makes it in the box where it stays: a move would leave a copy behind.
     fn boxed(key: &[u8]) -> Box<Self> {
         let mut hmac = Box::new(Self::UNKEYED);
         hmac.set_key(key);
@@ -110,7 +110,7 @@ impl<H: Sha2> Hmac<H> {
             *outer = *inner ^ 0x5c;
             *inner ^= 0x36;
         }
-        // With nothing between them, so that the CPU can overlap them.
+        // Nothing is between these two calls, so that the CPU can overlap them.
         H::compress(&mut self.inner, &inner.0);
         H::compress(&mut self.outer, &outer.0);
     }
@@ -149,7 +149,7 @@ impl<H: Sha2> HkdfExpander for Hmac<H> {
         let mut block = Wiped(H::Digest::ZEROS);
         let mut previous = Wiped(H::Digest::ZEROS);
         for (output, counter) in output.chunks_mut(H::Digest::LEN).zip(1..=u8::MAX) {
-            // there is none before the first
+            // there is no block before the first
             let previous_len = if counter == 1 { 0 } else { H::Digest::LEN };
             let previous_block = &previous.0.as_ref()[..previous_len];
             self.block(previous_block, info, counter, &mut block.0);
@@ -177,14 +177,14 @@ struct Hash<H: Sha2> {
     state: H::State,
     /// The next block, zero where it isn't filled yet.
     block: H::Block,
-    /// How much of the block is filled: not all.
+    /// How many bytes of the block are filled: never all.
     filled: usize,
     /// How many blocks the state has taken.
     blocks: usize,
 }
 
 impl<H: Sha2> Hash<H> {
-    /// Writes the digest of so many blocks, which have led to `state`, and then the parts.
+    /// Writes the digest of `blocks` blocks, after which the hash had `state`, and then the parts.
     fn digest<'a>(
         state: &H::State,
         blocks: usize,
@@ -217,8 +217,8 @@ impl<H: Sha2> Hash<H> {
         }
     }
 
-    /// Pads as FIPS 180-4, section 5.1, does. The length of the message has an eighth of a
-    /// block, of which no message needs more than eight bytes.
+    /// Pads (FIPS 180-4, section 5.1). The field for the message length is an eighth of a block, of
+    /// which no message needs more than eight bytes.
     fn pad(&mut self) {
         let bits = 8 * (self.blocks * H::Block::LEN + self.filled) as u64;
         self.block.as_mut()[self.filled] = 0x80;
@@ -247,19 +247,19 @@ impl<H: Sha2> Drop for Hash<H> {
 
 impl<H: Sha2> ZeroizeOnDrop for Hash<H> {}
 
-/// What tells the hash functions of FIPS 180-4 apart.
+/// What differs between the hash functions of FIPS 180-4.
 pub(crate) trait Sha2: Clone + 'static {
     /// H⁽ⁱ⁾ of section 6.
     type State: Copy + Default + Send + Sync;
-    /// What is compressed.
+    /// A block of the message.
     type Block: Bytes;
-    /// What comes out.
+    /// The digest.
     type Digest: Bytes;
 
     /// H⁽⁰⁾ of section 5.3.
     const INITIAL: Self::State;
 
-    /// Makes H⁽ⁱ⁾ of H⁽ⁱ⁻¹⁾.
+    /// Computes H⁽ⁱ⁾ from H⁽ⁱ⁻¹⁾.
     fn compress(state: &mut Self::State, block: &Self::Block);
 
     /// Writes H⁽ᴺ⁾ as a digest.
@@ -335,8 +335,8 @@ impl<const N: usize> Bytes for [u8; N] {
     const ZEROS: Self = [0; N];
 }
 
-/// Bytes that are wiped when dropped, by stores as wide as the compiler likes: those of
-/// `Zeroizing` would take an instruction for each byte.
+/// Bytes that are wiped when dropped, with stores as wide as the compiler likes: `Zeroizing` would
+/// take an instruction for each byte.
 struct Wiped<B: Bytes>(B);
 
 impl<B: Bytes> Drop for Wiped<B> {
@@ -416,7 +416,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every operation beside that of another provider, keys longer than a block included.
+        /// Every operation gives the same as ring's, keys longer than a block included.
         #[test]
         fn agrees_with_ring(
             salt in prop::option::of(prop::collection::vec(any::<u8>(), 0..200)),

@@ -1,5 +1,5 @@
-//! All that only graviola needs: what its CPU has to have, and cipher suites, groups and
-//! verification with what graviola's lack.
+//! What only graviola needs: the check of the CPU, and cipher suites, groups and verification that
+//! add what graviola's lack.
 //!
 //! It uses [`verify`](crate::verify) and [`error`](crate::error); only the door above knows it.
 
@@ -53,8 +53,8 @@ fn missing(features: &[(&'static str, bool)]) -> Vec<&'static str> {
         .collect()
 }
 
-/// What graviola lists in its README and asserts at its entry points, each with
-/// whether the CPU has it.
+/// The features that graviola lists in its README and asserts at its entry points, each with whether
+/// the CPU has it.
 #[cfg(target_arch = "x86_64")]
 fn cpu_features() -> [(&'static str, bool); 8] {
     macro_rules! detected {
@@ -74,8 +74,8 @@ fn cpu_features() -> [(&'static str, bool); 8] {
     )
 }
 
-/// What graviola lists in its README and asserts at its entry points, each with
-/// whether the CPU has it.
+/// The features that graviola lists in its README and asserts at its entry points, each with whether
+/// the CPU has it.
 #[cfg(target_arch = "aarch64")]
 fn cpu_features() -> [(&'static str, bool); 4] {
     macro_rules! detected {

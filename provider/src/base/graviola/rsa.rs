@@ -1,8 +1,7 @@
-//! RSA by graviola, for signatures whose algorithm identifier has no parameters, too.
+//! RSA by graviola, also for signatures whose algorithm identifier has no parameters.
 //!
-//! It should have NULL there, and whoever reads it has to accept that it is absent (RFC 4055,
-//! section 5). rustls's own providers do, by an algorithm of its own for each hash; graviola's glue
-//! has none.
+//! The parameters should be NULL, but readers must accept that they are absent (RFC 4055, section 5).
+//! rustls's own providers do, with a separate algorithm for each hash; graviola's glue has none.
 
 use core::fmt;
 
@@ -13,7 +12,7 @@ use rustls::pki_types::{
 
 use crate::verify::Algorithm;
 
-/// The object identifier below pkcs-1, 1.2.840.113549.1.1, that ends with this arc.
+/// The object identifier below pkcs-1, 1.2.840.113549.1.1, with this last arc.
 macro_rules! without_parameters {
     ($arc:literal) => {
         AlgorithmIdentifier::from_slice(&[
@@ -31,7 +30,7 @@ macro_rules! algorithms {
     };
 }
 
-/// Those of graviola's glue, in its order.
+/// The algorithms of graviola's glue, in its order.
 pub(super) static WITH_PARAMETERS: [Algorithm; 6] = algorithms![
     alg_id::RSA_PSS_SHA512 => verify_pss_sha512,
     alg_id::RSA_PSS_SHA384 => verify_pss_sha384,
@@ -95,7 +94,7 @@ mod tests {
     #[test]
     fn same_signatures_under_another_identifier() {
         let with = &WITH_PARAMETERS[3..];
-        // The identifier of RFC 4055 but for NULL, which is 05 00.
+        // The identifier of RFC 4055 without its NULL, which is 05 00.
         for (with, without) in with.iter().zip(&WITHOUT_PARAMETERS) {
             let without = without.signature_alg_id();
             let expected = [without.as_ref(), &[5, 0]].concat();

@@ -1,6 +1,8 @@
-//! graviola's cipher suites, with what they lack: those of TLS 1.3 with our HKDF, with keys after
-//! which upper halves are [`cleared`], and with QUIC keys where they are wanted; those of TLS 1.2
-//! for ECDSA with Ed25519, which they are for as well (RFC 8422, section 2).
+//! graviola's cipher suites, with additions.
+//!
+//! The TLS 1.3 suites get our HKDF, keys after which upper halves are [`cleared`], and, with the
+//! feature `quic`, QUIC keys. The TLS 1.2 suites for ECDSA get Ed25519, which they are for as well
+//! (RFC 8422, section 2).
 
 use rustls::crypto::{CipherSuiteCommon, CryptoProvider};
 use rustls::{SignatureScheme, SupportedCipherSuite, Tls12CipherSuite, Tls13CipherSuite};
@@ -31,7 +33,7 @@ static OURS: [SupportedCipherSuite; 6] = [
     SupportedCipherSuite::Tls12(&ECDSA_WITH_CHACHA20_POLY1305),
 ];
 
-/// Copies of graviola's suites of TLS 1.3, each with what is ours.
+/// Copies of graviola's suites of TLS 1.3 with our additions.
 macro_rules! tls13_suites {
     ($($name:ident = $theirs:ident with $hkdf:ident;)*) => {$(
         pub(crate) static $name: Tls13CipherSuite = {
@@ -76,8 +78,8 @@ tls12_suites! {
     ECDSA_WITH_CHACHA20_POLY1305 = TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256;
 }
 
-/// `theirs` after Ed25519, which is where rustls's own providers have it; or just `theirs`, once
-/// graviola lists it itself. `N` is [`len_with_ed25519`].
+/// Ed25519 and then `theirs`, the order of rustls's own providers; or just `theirs`, if graviola lists
+/// Ed25519 itself. `N` is [`len_with_ed25519`].
 const fn with_ed25519<const N: usize>(theirs: &[SignatureScheme]) -> [SignatureScheme; N] {
     let mut all = [SignatureScheme::ED25519; N];
     let (_, behind) = all.split_at_mut(N - theirs.len());
@@ -104,7 +106,7 @@ const fn copied(common: &CipherSuiteCommon) -> CipherSuiteCommon {
     }
 }
 
-/// Evaluated by the compiler, panic included, as is [`tls12`].
+/// Evaluated at compile time, panic included, like [`tls12`].
 const fn tls13(suite: &'static SupportedCipherSuite) -> &'static Tls13CipherSuite {
     let SupportedCipherSuite::Tls13(suite) = suite else {
         panic!("these are suites of TLS 1.3");
@@ -132,7 +134,7 @@ mod quic_keys {
 mod tests {
     use super::*;
 
-    /// The next version of graviola may list it, and other curves too.
+    /// The next version of graviola may list Ed25519, and other curves too.
     #[test]
     fn ed25519_is_added_where_it_is_missing() {
         use SignatureScheme as S;

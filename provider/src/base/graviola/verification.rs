@@ -1,5 +1,7 @@
-//! All that graviola verifies in chains. It is not the list of graviola's glue for rustls, from which there
-//! is no way to take one without having cipher suites and groups in the program as well.
+//! All algorithms that graviola verifies in chains.
+//!
+//! It is not the list of graviola's glue for rustls: to use this list, a program has to contain the
+//! glue's cipher suites and groups as well.
 
 use std::sync::LazyLock;
 
@@ -8,7 +10,7 @@ use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use super::{ecdsa, ed25519, rsa};
 use crate::verify::Algorithm;
 
-/// Those of graviola's glue, in its order, and RSA without parameters.
+/// The algorithms of graviola's glue, in its order, and RSA without parameters.
 pub(super) fn all() -> &'static [Algorithm] {
     /// Made once, and kept as long as the process.
     static ALL: LazyLock<Vec<Algorithm>> = LazyLock::new(|| {

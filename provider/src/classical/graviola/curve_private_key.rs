@@ -12,8 +12,8 @@ pub(super) fn read(curve_private_key: &[u8]) -> Result<&[u8; 32], Error> {
     }
 }
 
-/// PKCS#8 of version 1: without the public key, since not all who import keys know version 2. The
-/// algorithm is the last number of its identifier, below 1.3.101.
+/// PKCS#8 of version 1, without the public key, since not all programs read version 2. `algorithm` is
+/// the last arc of the algorithm's identifier, below 1.3.101.
 pub(super) fn pkcs8(algorithm: u8, key: &[u8; 32]) -> Zeroizing<Vec<u8>> {
     // Version, algorithm, and the head of an OCTET STRING.
     let head = [

@@ -14,7 +14,7 @@ use crate::classical::private_key::{Agreeing, PrivateKey};
 /// A key on a curve.
 pub(super) struct Ecdsa<C: Curve>(SigningKey<C>);
 
-/// A curve with the hash that is as strong.
+/// A curve with the hash of the same strength.
 pub(super) trait Suite: Curve<PrivateKey: Send + Sync> + 'static {
     const FAMILY: Family;
 
@@ -27,7 +27,7 @@ pub(super) trait Suite: Curve<PrivateKey: Send + Sync> + 'static {
     /// The uncompressed point of a key.
     fn point(key: &Self::PrivateKey) -> Vec<u8>;
 
-    /// The x coordinate that a key and a point have in common.
+    /// The shared secret of ECDH: the x coordinate of the product of a key and a point.
     fn agree(key: &Self::PrivateKey, point: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error>;
 }
 
@@ -112,7 +112,7 @@ impl<C: Suite> PrivateKey for Ecdsa<C> {
     }
 }
 
-/// The same key, as one of ECDH.
+/// The same key for ECDH.
 impl<C: Suite> Agreeing for Ecdsa<C> {
     fn public_key(&self) -> Vec<u8> {
         C::point(&self.0.private_key)
@@ -128,5 +128,5 @@ impl<C: Suite> Agreeing for Ecdsa<C> {
     }
 }
 
-/// More than the longest document of a key on P-384 has, which is its PKCS#8 with 185 bytes.
+/// More than the longest encoding of a P-384 key, which is PKCS#8 with 185 bytes.
 const MAX_DER_LEN: usize = 256;

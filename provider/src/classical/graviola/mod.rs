@@ -1,6 +1,6 @@
-//! Classical keys as graviola has them.
+//! Classical keys, implemented with graviola.
 //!
-//! It uses [`base`](crate::base), and of the room above what says why a key can't be had.
+//! It uses [`base`](crate::base), and algorithms, traits and errors of the room above.
 
 mod curve_private_key;
 mod ecdsa;
@@ -28,7 +28,7 @@ use crate::base;
 
 type Key = Box<dyn PrivateKey>;
 
-/// Whether the CPU can run what is here, which otherwise panics.
+/// An error if the CPU can't run graviola, which would panic otherwise.
 fn available() -> Result<(), ClassicalKeyError> {
     let missing = base::missing_for_graviola();
     match missing.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn generate(algorithm: ClassicalAlgorithm) -> Result<Key, ClassicalKe
     .map_err(|_| ClassicalKeyError::Randomness)
 }
 
-/// Reads what the OCTET STRING of PKCS#8 has in it: ECPrivateKey (RFC 5915), CurvePrivateKey (RFC 8410)
+/// Reads the contents of the OCTET STRING in PKCS#8: ECPrivateKey (RFC 5915), CurvePrivateKey (RFC 8410)
 /// or RSAPrivateKey (RFC 8017).
 pub(super) fn read(family: Family, key: &[u8]) -> Result<Key, ClassicalKeyError> {
     available()?;
@@ -65,7 +65,7 @@ pub(super) fn read(family: Family, key: &[u8]) -> Result<Key, ClassicalKeyError>
     .map_err(malformed(family))
 }
 
-/// Reads a scalar of ECDSA or a seed of Ed25519, whose length is right.
+/// Reads an ECDSA scalar or an Ed25519 seed, whose length was checked.
 pub(super) fn from_raw(
     algorithm: ClassicalAlgorithm,
     key: &[u8],
@@ -95,7 +95,7 @@ pub(super) fn generate_agreeing(
     key.map_err(|_| ClassicalKeyError::Randomness)
 }
 
-/// Reads what the OCTET STRING of PKCS#8 has in it, of a key that agrees on secrets.
+/// Reads a key agreement key from the contents of the OCTET STRING in PKCS#8.
 pub(super) fn read_agreeing(
     family: Family,
     key: &[u8],
@@ -112,7 +112,7 @@ pub(super) fn read_agreeing(
     key.map_err(malformed(family))
 }
 
-/// Refuses the bits of a public key that are none, such as a point that is not on the curve.
+/// Refuses bits that are not a valid public key, such as a point that is not on the curve.
 pub(super) fn check_public_key(family: Family, key: &[u8]) -> Result<(), ClassicalKeyError> {
     available()?;
     match family {
@@ -131,7 +131,7 @@ pub(super) fn verification_algorithms()
     Ok(base::graviola_verification())
 }
 
-/// For `map_err`: what graviola says of a key of this family.
+/// For `map_err`: graviola's error about a key of this family.
 fn malformed(family: Family) -> impl Fn(graviola::Error) -> ClassicalKeyError {
     move |error| ClassicalKeyError::Malformed {
         algorithm: family.name(),
@@ -139,14 +139,14 @@ fn malformed(family: Family) -> impl Fn(graviola::Error) -> ClassicalKeyError {
     }
 }
 
-/// For `map_err`: why a key did not sign.
+/// For `map_err`: graviola's error when a key did not sign.
 fn not_signed(error: graviola::Error) -> ClassicalKeyError {
     match error {
         graviola::Error::RngFailed => ClassicalKeyError::Randomness,
-        // RSA verifies what it has signed.
+        // RSA verifies its signature, and fails if the key is unsound.
         _ => ClassicalKeyError::Unsound,
     }
 }
 
-/// For `expect`: what buffers for encodings are.
+/// For `expect` on writes to buffers for encodings.
 const LONG_ENOUGH: &str = "the buffer is longer than any encoding";

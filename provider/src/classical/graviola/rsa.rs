@@ -53,5 +53,5 @@ impl PrivateKey for Rsa {
     }
 }
 
-/// More than the longest document of a key of 4096 bits has, which is its PKCS#8 with some 2,375 bytes.
+/// More than the longest encoding of a key of 4096 bits, which is PKCS#8 with some 2,375 bytes.
 const MAX_DER_LEN: usize = 3072;

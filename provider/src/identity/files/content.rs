@@ -1,4 +1,4 @@
-//! What is in a pair of files, and in the one beside it.
+//! The content of a pair of files, and of the OCSP response beside it.
 
 use core::hash::BuildHasher;
 use std::fs::{File, Metadata};
@@ -69,13 +69,13 @@ impl Response {
     }
 }
 
-/// What the system says of a file without reading it. What differs has changed; what doesn't has
-/// not, unless it was written within one tick of the file system's clock.
+/// What the system says of a file without reading it. If this has changed, so has the file; if not, the
+/// file hasn't either, unless it was written twice within one tick of the file system's clock.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) struct Traits {
     len: u64,
     modified: Option<SystemTime>,
-    /// Which file it is, and when the system has last changed anything about it, which programs
+    /// The file's device and inode, and the time of its last change of any kind (ctime), which programs
     /// can't set.
     #[cfg(unix)]
     inode: (u64, u64, i64, i64),
@@ -114,7 +114,7 @@ impl Traits {
     }
 }
 
-/// More than the PEM text of any chain that a handshake can carry, and less than hurts.
+/// More than the PEM text of any chain that a handshake can carry, and little enough to read.
 const LIMIT: u64 = 1 << 20;
 
 fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Metadata), IdentityError> {
@@ -122,14 +122,14 @@ fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Metadata), IdentityError> {
         path: path.into(),
         error,
     };
-    // To open a device may have effects, so it isn't even opened; but only what the open file is
-    // said to be is what will be read.
+    // Opening a device may have effects, so the path is checked before. The open file is checked as
+    // well, because this is what is read.
     check(path, &path.metadata().map_err(failed)?)?;
     let file = open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     check(path, &metadata)?;
 
-    // With room for one byte more than is read, it never moves and leaves a key behind.
+    // With room for one byte more than is read, the buffer never moves, which would leave a key behind.
     let mut content = Zeroizing::new(Vec::with_capacity(metadata.len() as usize + 1));
     let mut file = file.take(metadata.len());
     file.read_to_end(&mut content).map_err(failed)?;
@@ -150,7 +150,7 @@ fn check(path: &Path, metadata: &Metadata) -> Result<(), IdentityError> {
     Ok(())
 }
 
-/// Opens a file without waiting for anybody, should it be a pipe by now.
+/// Opens a file without blocking, in case it is a pipe by now.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};
@@ -173,7 +173,7 @@ fn exposure(metadata: &Metadata) -> Option<u32> {
     (mode & 0o026 != 0).then_some(mode)
 }
 
-/// Elsewhere modes say nothing.
+/// On other systems modes say nothing.
 #[cfg(not(unix))]
 fn exposure(_: &Metadata) -> Option<u32> {
     None

@@ -1,11 +1,11 @@
 //! Certificates from files.
 //!
 //! * [`IdentityFiles`] says which files, and loads them.
-//! * `content` reads a pair, and only if it is of regular files.
+//! * `content` reads a pair, and only if both are regular files.
 //! * `response` is an OCSP response beside a pair.
-//! * `tracked` is what is known of files that are read again when they change.
-//! * `watched` is a pair, and what was made of it.
-//! * `watcher` looks at them in a thread of its own, and takes over what has changed.
+//! * `tracked` is the state of files that are read again when they change.
+//! * `watched` is a pair, and the identity made from it.
+//! * `watcher` looks at the files in a thread of its own, and takes over what has changed.
 
 mod content;
 mod response;
@@ -74,7 +74,7 @@ pub struct IdentityFiles {
 }
 
 impl IdentityFiles {
-    /// No files as yet; keys are going to be loaded by `provider`.
+    /// No files yet; `provider` will load the keys.
     pub fn new(provider: Arc<CryptoProvider>) -> Self {
         Self {
             provider,
@@ -83,11 +83,13 @@ impl IdentityFiles {
         }
     }
 
-    /// Has OCSP responses come from a source for those chains that have none
-    /// [in a file](FilePair::with_ocsp_response), when the files are [watched](Self::watch): see
-    /// [`Identities::refresh_ocsp_responses`], which the thread that watches files calls when it is
-    /// time. It begins at once, and serving doesn't wait for it; as long as the source is waited for, no file is
-    /// watched. Identities that the program adds to the set are seen to as well.
+    /// Gets OCSP responses from a source, for the chains that have none
+    /// [in a file](FilePair::with_ocsp_response).
+    ///
+    /// This needs [watched](Self::watch) files: the thread that watches them calls
+    /// [`Identities::refresh_ocsp_responses`] when it is time. It begins at once, and serving doesn't
+    /// wait for it. While the thread waits for the source, no file is watched. Identities that the
+    /// program adds to the set get responses as well.
     pub fn with_ocsp_source(self, source: impl OcspSource + 'static) -> Self {
         Self {
             ocsp_source: Some(Arc::new(source)),
@@ -120,10 +122,10 @@ impl IdentityFiles {
 
     /// Reads all files once. The order of the pairs is that of the set.
     ///
-    /// A chain and a key may have a mebibyte each, and only regular files are read: no pipe, such as
-    /// that of a shell's `<(…)`, and no device, which might never end. The log warns if everybody can
-    /// read the file with a key, or others than its owner can write it, by its mode; access control
-    /// lists are not looked at.
+    /// A chain and a key may have a mebibyte each. Only regular files are read: no pipe, such as that
+    /// of a shell's `<(…)`, and no device, which might never end. The log warns if everybody can read
+    /// the file with a key, or others than its owner can write it. Only the file's mode counts, not
+    /// access control lists.
     ///
     /// # Errors
     ///
@@ -138,33 +140,33 @@ impl IdentityFiles {
         Ok(set)
     }
 
-    /// Reads all files, and keeps looking, `every` so often, whether one has changed.
+    /// Reads all files, and then looks for changes, once in each interval of `every`.
     ///
-    /// A pair that has changed is taken over once two looks in a row find the same
-    /// content, so that a chain is not read while it is being written, and if it is a
-    /// pair. If it isn't, or a file can't be read, the log says why, once, and the
-    /// identity that was there before stays. Other pairs are not affected.
+    /// A pair that has changed is taken over once two looks in a row find the same content, so that a
+    /// chain isn't read while it is being written, and only if it is a valid pair. If it isn't, or if a
+    /// file can't be read, the log says why, once, and the earlier identity stays. Other pairs are not
+    /// affected.
     ///
-    /// What a pair has led to is [replaced](IdentitySet::with_replaced) in the set that is current
-    /// then, and nothing else in it changes: others may be added by [`Identities::update`], and what
-    /// was removed so is not put back. Where [`Identities::replace`] has put another set in its
-    /// place, that is served until a pair changes, and then the set is that of the files again, in the
-    /// order in which they were added: [`IdentitySet::strongest_first`] has to be called again.
+    /// The identity of the changed pair is [replaced](IdentitySet::with_replaced) in the set that is
+    /// current then, and nothing else in the set changes. [`Identities::update`] can add other
+    /// identities, and those that it removes are not put back. If [`Identities::replace`] has replaced
+    /// the set, the new set is served until a pair changes. Then the set is made from the files again,
+    /// in the order in which they were added: [`IdentitySet::strongest_first`] has to be called again.
     ///
     /// A thread does this. It doesn't matter how the files are replaced: in place, by renaming, or
     /// by exchanging a symbolic link to their directory. A look asks the system for the size, the
-    /// times and the identity of each file, and reads it only if these have changed, or were first
-    /// seen less than five seconds before it was read last: a file can be written twice within one
-    /// tick of its file system's clock. For 100,000 pairs a look takes half a second of one core,
-    /// and two where all of them are read; the log says so at the level DEBUG. An OCSP response in a file
-    /// is one more to look at. The pause after a look
-    /// is nine times as long as the look, if that is longer than `every`, and a minute at most, so
-    /// that looks of up to six seconds take no more than a tenth of a core.
+    /// times and the identity of each file. It reads the file only if these have changed, or were
+    /// first seen less than five seconds before the last read: a file can be written twice within one
+    /// tick of its file system's clock. For 100,000 pairs a look takes half a second of one core, and
+    /// two seconds if all of them are read; the log says so at the level DEBUG. An OCSP response in a
+    /// file is one more file to look at. The pause after a look is `every`, or nine times as long as
+    /// the look but a minute at most, whichever is longer. So looks of up to six seconds take no more
+    /// than a tenth of a core.
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Self::load); if `every` is less than a millisecond; and if there can't
-    /// be a thread.
+    /// [`WatchError::Identity`] with the errors of [`load`](Self::load); [`WatchError::TooOften`] if
+    /// `every` is less than a millisecond; [`WatchError::Thread`] if no thread can be started.
     pub fn watch(self, every: Duration) -> Result<(Arc<Identities>, Watcher), WatchError> {
         watcher::watch(self, every)
     }
@@ -179,7 +181,7 @@ impl fmt::Debug for IdentityFiles {
     }
 }
 
-/// The PEM files of a chain, leaf first, and of its key, and who gets that chain: see
+/// The PEM files of a chain, leaf first, and of its key, and which clients get the chain: see
 /// [`IdentityFiles::with_pair`].
 #[derive(Clone, Debug)]
 #[must_use = "it is for `IdentityFiles::with_pair`"]
@@ -222,14 +224,14 @@ impl FilePair {
         }
     }
 
-    /// Has an OCSP response shown along with the chain, from a file in DER: see
-    /// [`Identity::set_ocsp_response`]. A usual name for it is that of the chain with the extension
+    /// Sends an OCSP response with the chain, from a file in DER: see
+    /// [`Identity::set_ocsp_response`]. The file is usually named like the chain's, with the extension
     /// `ocsp`.
     ///
-    /// The file need not be there. Where files are [watched](IdentityFiles::watch), it is taken over
-    /// when it comes or changes, once two looks in a row find the same, and when it goes, no response
-    /// is shown any more. One that can't be used keeps no chain from being served: the log says why, and the
-    /// response before is shown until it expires.
+    /// The file need not exist. If the files are [watched](IdentityFiles::watch), the response is taken
+    /// over when the file appears or changes, once two looks in a row find the same content. When the
+    /// file is removed, no response is sent any more. If a response can't be used, the chain is still
+    /// served: the log says why, and the earlier response is sent until it expires.
     pub fn with_ocsp_response(self, file: impl Into<PathBuf>) -> Self {
         Self {
             ocsp_response: Some(file.into()),
@@ -257,8 +259,7 @@ impl FilePair {
         Content::read(&self.chain, &self.key)
     }
 
-    /// The identity that is loaded first, when errors go to the caller and say which files they are
-    /// about.
+    /// Makes the first identity of the pair. Errors go to the caller, and name the files.
     fn first(
         &self,
         content: &Content,
@@ -285,8 +286,8 @@ impl FilePair {
             .with_protocols(self.protocols.iter().cloned()))
     }
 
-    /// It is served nevertheless: peers have clocks of their own, and the one here may be wrong;
-    /// and who has read the key has done so already.
+    /// Warns of problems. The identity is served nevertheless: peers have clocks of their own, and the
+    /// one here may be wrong; and if somebody has read the key, it is too late to stop them.
     fn warn_about(&self, identity: &Identity, content: &Content) {
         if identity.not_after() < UnixTime::now() {
             warn!(

@@ -67,13 +67,13 @@ impl<'a> ResponseFile<'a> {
 pub(super) struct WatchedResponse {
     path: PathBuf,
     tracked: Tracked<Option<Traits>>,
-    /// When what was refused may be of use after all.
+    /// When a response that was refused may be valid after all.
     another_time: Option<AnotherTime>,
 }
 
 impl WatchedResponse {
-    /// Reads the file, and shows what is new in it along with the identity: with `is_complete` at once,
-    /// and else if it has been there before.
+    /// Reads the file, and takes over a changed response for the identity: at once if `is_complete`,
+    /// and otherwise if the last look found it as well.
     pub(super) fn look(&mut self, identity: &Identity, is_complete: bool, hasher: &RandomState) {
         self.look_at(identity, is_complete, hasher, UnixTime::now());
     }
@@ -121,7 +121,7 @@ impl WatchedResponse {
         (self.another_time.as_ref()).is_some_and(|time| time.is_now(now))
     }
 
-    /// There is another identity, and what is in the file may be for that one.
+    /// Notes that there is another identity, which the response in the file may be for.
     pub(super) fn start_over(&mut self, identity: &Identity) {
         identity.never_ask_for_ocsp_response();
         self.another_time = None;
@@ -133,12 +133,12 @@ impl WatchedResponse {
     }
 }
 
-/// What the log says why of.
+/// The response was refused, and the log says why.
 struct Refused {
     another_time: Option<AnotherTime>,
 }
 
-/// When a response is current that isn't: the clock goes on, and may be set.
+/// When a response that isn't valid now is valid: the clock goes on, and may be set.
 enum AnotherTime {
     From(UnixTime),
     Before(UnixTime),
@@ -178,12 +178,12 @@ fn take(
     let Some(der) = &response.der else {
         if identity.ocsp_response_until().is_some() {
             info!(file = %path.display(), "the file with the OCSP response is gone, and none is shown");
-            // That there is none is never refused.
+            // Removing a response never fails.
             let _ = identity.set_ocsp_response(&[]);
         }
         return Ok(());
     };
-    // An empty file is what a command leaves that has failed, or isn't done.
+    // An empty file is refused here: a command that has failed, or isn't done, leaves one.
     identity.take_ocsp_response(der, now).map_err(|error| {
         refuse(path, &error);
         Refused {

@@ -1,48 +1,48 @@
 use core::time::Duration;
 use std::time::Instant;
 
-/// What is known of files that are watched: whether what is in use is what is in them. `T` is what
-/// the system says of them without reading them.
+/// The state of files that are watched: whether their content is the one in use. `T` is what the system
+/// says of them without reading them.
 pub(super) struct Tracked<T> {
     /// Stands for the content that is in use, if there is any.
     in_use: Option<u64>,
     last: Last,
-    /// Those of what was read last.
+    /// What the system said of the content that was read last.
     traits: Option<T>,
-    /// When files with these traits had been read first, and when they were read last.
+    /// When files with these traits were first read, and when they were read last.
     read: [Instant; 2],
 }
 
-/// How long after a file was written it can be written again without any sign of it but its
-/// content. FAT counts in two seconds; others in one or in milliseconds.
+/// How long after a file was written it can be written again without a change of anything but its
+/// content. FAT counts in steps of two seconds; others in one second or in milliseconds.
 pub(super) const TICK: Duration = Duration::from_secs(5);
 
 /// What the last look found. A stamp stands for the content of all files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Last {
-    /// What is in use.
+    /// The content in use.
     InUse,
-    /// Something else, for the first time.
+    /// Other content, for the first time.
     Changed(u64),
-    /// Something that was refused, and reported.
+    /// Content that was refused, and reported.
     Refused(u64),
-    /// Nothing, which was reported.
+    /// No content, which was reported.
     Unreadable,
 }
 
-/// What is to be done with what was read.
+/// What to do with the content that was read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Seen {
     /// It is in use.
     Same,
-    /// It was refused before, or whoever writes it may not be done.
+    /// It was refused before, or may not be completely written.
     NotYet,
     /// It is to be taken over, or refused.
     New,
 }
 
 impl<T: PartialEq> Tracked<T> {
-    /// Of files that were read from `start` on until now, of which nothing is in use yet.
+    /// The state of files that were read from `start` until now, and are not in use yet.
     pub(super) fn read(stamp: u64, traits: T, start: Instant) -> Self {
         Self {
             in_use: None,
@@ -52,7 +52,7 @@ impl<T: PartialEq> Tracked<T> {
         }
     }
 
-    /// Of files that can't be read, which was reported.
+    /// The state of files that can't be read, which was reported.
     pub(super) fn unreadable() -> Self {
         Self {
             in_use: None,
@@ -62,11 +62,11 @@ impl<T: PartialEq> Tracked<T> {
         }
     }
 
-    /// They were read from `start` on until now. What differs counts with `is_complete` at once, and
-    /// else if it has been there before.
+    /// Notes that the files were read from `start` until now. Changed content counts at once if
+    /// `is_complete`, and otherwise if the last look found it as well.
     pub(super) fn saw(&mut self, stamp: u64, traits: T, start: Instant, is_complete: bool) -> Seen {
         if self.traits.replace(traits) != self.traits {
-            // Not `start`: the file may have been written while it was waited for.
+            // Not `start`: the file may have been written while the reader waited for it.
             self.read[0] = Instant::now();
         }
         self.read[1] = start;
@@ -86,7 +86,7 @@ impl<T: PartialEq> Tracked<T> {
         }
     }
 
-    /// They can't be read. Says whether that is to be reported.
+    /// Notes that the files can't be read. Returns whether to report it.
     pub(super) fn failed(&mut self, is_complete: bool) -> bool {
         let is_known = self.last == Last::Unreadable;
         self.last = Last::Unreadable;
@@ -94,19 +94,19 @@ impl<T: PartialEq> Tracked<T> {
         is_complete || !is_known
     }
 
-    /// What has this stamp is in use from now on.
+    /// Notes that the content with this stamp is in use from now on.
     pub(super) fn take(&mut self, stamp: u64) {
         self.in_use = Some(stamp);
         self.last = Last::InUse;
     }
 
-    /// What has this stamp is of no use.
+    /// Notes that the content with this stamp can't be used.
     pub(super) fn refuse(&mut self, stamp: u64) {
         self.last = Last::Refused(stamp);
     }
 
-    /// What they are for is another one from now on. What is there may be of use to it, though it
-    /// was refused before.
+    /// Notes that the files are for another identity from now on, which may take content that was
+    /// refused before.
     pub(super) fn start_over(&mut self) {
         let seen = match self.last {
             Last::InUse => self.in_use,
@@ -119,8 +119,8 @@ impl<T: PartialEq> Tracked<T> {
         }
     }
 
-    /// Whether they are certainly as they were read last, and that is all there is to know. `look`
-    /// is asked for their traits if it comes to that.
+    /// Whether the files are certainly unchanged since they were read last, and nothing is pending.
+    /// `look` is asked for their traits only if needed.
     pub(super) fn is_as_read(&self, look: impl FnOnce() -> Option<T>) -> bool {
         let [first, last] = self.read;
         !matches!(self.last, Last::Changed(_))
@@ -132,12 +132,12 @@ impl<T: PartialEq> Tracked<T> {
 
 #[cfg(test)]
 impl<T> Tracked<T> {
-    /// Has files with these traits look as they were read.
+    /// Makes files with these traits look unchanged.
     pub(super) fn pretend(&mut self, traits: T) {
         self.traits = Some(traits);
     }
 
-    /// Has them have been as they are for so long when they were read last.
+    /// Pretends that the files had been unchanged for so long when they were read last.
     pub(super) fn read_for(&mut self, long: Duration) {
         let [first, last] = &mut self.read;
         *last = *first + long;
@@ -154,14 +154,14 @@ mod tests {
 
     const LATER: Duration = Duration::from_secs(60);
 
-    /// So that many files cost no core: what is certain to be as it was read isn't read.
+    /// Files that are certainly unchanged aren't read, so that many files take little CPU time.
     #[test]
     fn what_is_as_it_was_is_not_read() {
         let start = Instant::now();
         let mut tracked = Tracked::read(1, 'a', start);
         tracked.take(1);
-        // To read it took no time, and files are read for as long as they may have been written in
-        // one tick of a clock.
+        // Reading took no time, and files are read for as long as they may have been written twice
+        // in one tick of a clock.
         assert!(!tracked.is_as_read(|| Some('a')));
         assert_eq!(tracked.saw(1, 'a', start + TICK, false), Seen::Same);
         assert!(!tracked.is_as_read(|| Some('a')));
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(tracked.saw(2, 'a', start + LATER, false), Seen::New);
         tracked.refuse(2);
         assert!(tracked.is_as_read(|| Some('a')));
-        // With other traits, so many seconds are counted anew.
+        // With other traits, the seconds are counted anew.
         assert_eq!(tracked.saw(2, 'b', Instant::now(), false), Seen::NotYet);
         assert!(!tracked.is_as_read(|| Some('b')));
     }

@@ -13,23 +13,23 @@ use super::response::{ResponseFile, WatchedResponse};
 use super::tracked::{Seen, Tracked};
 use crate::identity::{Identity, IdentityError};
 
-/// A pair of files, and what was made of it.
+/// A pair of files, and the identity made from it.
 pub(super) struct Watched {
     pub(super) files: FilePair,
     pub(super) current: Arc<Identity>,
     tracked: Tracked<[Traits; 2]>,
     response: Option<WatchedResponse>,
-    /// The mode of the file with the key that the log has warned of last.
+    /// The mode of the file with the key, as in the last warning.
     exposed_by: Option<u32>,
 }
 
-/// What a look has led to.
+/// The outcome of a look.
 pub(super) enum Look {
     /// There is a new identity now.
     Changed,
     /// The files are those of the identity.
     Same,
-    /// They are not, or not yet.
+    /// The files can't be used, or not yet.
     Unusable,
 }
 
@@ -54,8 +54,8 @@ impl Watched {
         })
     }
 
-    /// Reads the files, and takes over what has changed: with `is_complete` at once, and else if it
-    /// has been there before.
+    /// Reads the files, and takes over changes: at once if `is_complete`, and otherwise if the last
+    /// look found them as well.
     pub(super) fn look(
         &mut self,
         is_complete: bool,
@@ -120,7 +120,7 @@ impl Watched {
         }
     }
 
-    /// Whether the files are certainly as they were read last, and that is all there is to know.
+    /// Whether the files are certainly unchanged since they were read last, and nothing is pending.
     pub(super) fn is_as_read(&self) -> bool {
         let FilePair { chain, key, .. } = &self.files;
         self.tracked.is_as_read(|| Traits::look(chain, key).ok())
@@ -186,7 +186,7 @@ mod tests {
             assert_eq!(fs::metadata(chain).unwrap().len(), before);
         }
 
-        /// Has the files as they are now look as they were read.
+        /// Makes the files as they are now look unchanged.
         fn forget_changes(&mut self) {
             let FilePair { chain, key, .. } = &self.watched.files;
             let traits = Traits::look(chain, key).unwrap();
@@ -209,18 +209,18 @@ mod tests {
         root.issue(leaf, key).unwrap().to_pem()
     }
 
-    /// So that many files cost no core: what is certain to be as it was read isn't read.
+    /// Files that are certainly unchanged aren't read, so that many files take little CPU time.
     #[test]
     fn what_is_as_it_was_is_not_read() {
         let mut setup = Setup::new();
         setup.read_for(2 * TICK);
         assert!(setup.watched.is_as_read());
 
-        // Nothing but reading them tells that these are others.
+        // Only reading the files can tell that these are others.
         setup.renew();
         setup.forget_changes();
         assert!(setup.watched.is_as_read());
-        // And they are read for as long as they may have been written in one tick of a clock.
+        // And they are read for as long as they may have been written twice in one tick of a clock.
         setup.read_for(TICK);
         assert!(!setup.watched.is_as_read());
         assert!(matches!(setup.look(), Look::Unusable));
@@ -238,7 +238,7 @@ mod tests {
         setup.renew();
         assert!(!setup.watched.is_as_read());
         assert!(matches!(setup.look(), Look::Unusable));
-        // From then on, so many seconds are counted anew.
+        // From then on, the seconds are counted anew.
         let [first, last] = setup.watched.tracked.times();
         assert!(first > before[0] && last <= first);
         assert!(matches!(setup.look(), Look::Changed));
@@ -251,12 +251,12 @@ mod tests {
         assert!(setup.directory.path().exists());
     }
 
-    /// What was written while a file was waited for is as new as the end of the wait.
+    /// What was written while the reader waited for a file is as new as the end of the wait.
     #[test]
     fn reading_begins_to_count_at_its_end() {
         let setup = Setup::new();
         let [first, last] = setup.watched.tracked.times();
-        // To load it took a while.
+        // Loading took a while.
         assert!(first > last);
         assert!(!setup.watched.is_as_read());
     }

@@ -22,7 +22,7 @@ pub(super) fn watch(
     files: IdentityFiles,
     every: Duration,
 ) -> Result<(Arc<Identities>, Watcher), WatchError> {
-    // Nobody means zero so: in settings it often stands for never.
+    // Zero is a mistake: in settings it often stands for never.
     if every < Duration::from_millis(1) {
         return Err(WatchError::TooOften { every });
     }
@@ -49,7 +49,7 @@ pub(super) fn watch(
     let thread = thread::Builder::new()
         .name("identity-watcher".into())
         .spawn(move || {
-            // Goes with the thread, however that ends.
+            // Dropped with the thread, however that ends.
             let _running = running;
             watch.run(every, &next_order);
         })
@@ -65,19 +65,20 @@ pub(super) fn watch(
 
 /// Watches files until it is dropped.
 ///
-/// To drop it takes a second at most. A thread that waits longer for a file, such as one on a file
-/// server that doesn't answer, or for the source of OCSP responses, is left behind: the log says so, and whatever it is going to read
-/// then changes nothing any more. As long as it waits, no file is watched; a minute after it has
-/// gone on, or after the usual pause if that is longer, it looks at all of them again.
+/// Dropping it takes a second at most. If its thread waits longer, for a file, such as one on a file
+/// server that doesn't answer, or for the source of OCSP responses, the thread is left behind: the log
+/// says so, and whatever it reads later has no effect. As long as the thread waits, no file is watched.
+/// Once it goes on, it looks at all files again after a minute, or after the usual pause if that is
+/// longer.
 #[derive(Debug)]
 #[must_use = "the files are watched until this is dropped"]
 pub struct Watcher {
-    /// Its end stops the thread.
+    /// Dropping it stops the thread.
     orders: Option<SyncSender<Reload>>,
     /// Stops it between two files.
     is_over: Arc<AtomicBool>,
-    /// Nothing comes, and it is disconnected when the thread is over. A receiver alone can't be
-    /// shared between threads, and a watcher can.
+    /// Nothing comes from it, and it is disconnected when the thread has ended. The mutex lets threads
+    /// share a watcher, since a receiver alone can't be shared.
     ended: Mutex<Receiver<Infallible>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -86,10 +87,10 @@ pub struct Watcher {
 struct Reload;
 
 impl Watcher {
-    /// Reads the files now, and takes over what has changed without waiting for a
-    /// second look: for when the files are known to be complete, such as on SIGHUP.
+    /// Reads the files now, and takes over changes without waiting for a second look.
     ///
-    /// It returns at once; the log tells the outcome.
+    /// Call it when the files are known to be complete, for example on SIGHUP. It returns at once; the
+    /// log tells the outcome.
     pub fn reload(&self) {
         // If the channel is full, the order has been given already.
         if let Some(orders) = &self.orders {
@@ -108,8 +109,8 @@ impl Drop for Watcher {
         let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(PATIENCE) {
             warn!(
-                "the thread that watches certificate files waits for one of them, or for the source of \
-                 OCSP responses, and is left behind; see whether their file system, or the source, answers"
+                "the thread that watches certificate files still waits for one of them, or for the source \
+                 of OCSP responses, and is left behind; check whether the file system or the source answers"
             );
             return;
         }
@@ -124,7 +125,7 @@ const PATIENCE: Duration = Duration::from_millis(900);
 
 /// Why files can't be watched.
 ///
-/// As with [`IdentityError`], the text has that of the cause in it, and
+/// As with [`IdentityError`], the text contains that of the cause, and
 /// [`source`](core::error::Error::source) is `None`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -132,17 +133,17 @@ pub enum WatchError {
     /// The files can't be served in the first place.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// Nobody means to look at the files so often.
+    /// The interval is less than a millisecond.
     #[error(
-        "looking at the files every {every:?} is of no use; a few seconds do, and a millisecond is \
-         the least; to read them just once there is `IdentityFiles::load`"
+        "the interval {every:?} for looking at the files is too short; take a few seconds, and at least \
+         a millisecond; to read them just once, call `IdentityFiles::load`"
     )]
     TooOften {
-        /// What was asked for.
+        /// The interval that was asked for.
         every: Duration,
     },
-    /// There can't be a thread.
-    #[error("no thread to watch the files: {0}")]
+    /// The thread can't be started.
+    #[error("can't start the thread that watches the files: {0}")]
     Thread(io::Error),
 }
 
@@ -152,7 +153,7 @@ struct Watch {
     provider: Arc<CryptoProvider>,
     hasher: RandomState,
     watched: Vec<Watched>,
-    /// Of the set that the files have led to.
+    /// The origin of the set that was made from the files.
     origin: Origin,
     ocsp_source: Option<Arc<dyn OcspSource>>,
     is_over: Arc<AtomicBool>,
@@ -185,7 +186,7 @@ impl Watch {
         }
     }
 
-    /// Asks the source for what is due, and says how long it is until the next time.
+    /// Asks the source for the responses that are due, and returns how long it is until the next time.
     fn refresh_ocsp_responses(&self) -> Duration {
         let Some(source) = &self.ocsp_source else {
             return Duration::MAX;
@@ -194,7 +195,7 @@ impl Watch {
         self.identities.refresh_while(&**source, goes_on)
     }
 
-    /// Looks at all files, and says how many pairs it has read for that.
+    /// Looks at all files, and returns how many pairs it has read.
     fn look(&mut self, is_complete: bool) -> usize {
         let mut read = 0;
         let mut unchanged = 0;
@@ -242,7 +243,7 @@ impl Watch {
                 ),
                 false => info!(
                     %chain,
-                    "certificate not served, since the one before was removed by the program"
+                    "certificate not served, because the program has removed the one before"
                 ),
             }
         }
@@ -250,9 +251,9 @@ impl Watch {
     }
 }
 
-/// How long to wait after a look, so that looking takes a tenth of the time at most. A look that has
-/// waited for a file server took no time of a core, and can't be told from one that did, so the
-/// pause has an end.
+/// How long to wait after a look, so that looking takes a tenth of the time at most. If a look waited
+/// for a file server, it took no CPU time, but this can't be told from one that did. So the pause is
+/// limited.
 fn pause_after(took: Duration, every: Duration) -> Duration {
     every.max((9 * took).min(LONGEST_PAUSE))
 }

@@ -7,7 +7,7 @@ pub(crate) enum Cause<'a> {
     /// The messages of the peer don't fit rustls's buffer, for which rustls has no error of its
     /// own.
     BufferFull,
-    /// Not TLS.
+    /// A cause outside of TLS.
     Elsewhere,
 }
 

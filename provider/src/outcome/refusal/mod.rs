@@ -23,11 +23,11 @@ use crate::hello::Offer;
 use crate::hello::Start;
 use crate::identity::IdentitySet;
 
-/// Why a handshake was refused, and what to do: rustls's error, together with what either
-/// side offered.
+/// Why a handshake was refused, and what to do: rustls's error, together with what both
+/// sides offered.
 ///
-/// It is made of the error that is at hand, whether that is rustls's own, the I/O error of a
-/// stream ([`rustls::Stream`], tokio-rustls) or another one around these, such as hyper's:
+/// It is made from the error at hand: rustls's own, the I/O error of a stream
+/// ([`rustls::Stream`], tokio-rustls), or another one around these, such as hyper's:
 ///
 /// ```
 /// use std::net::TcpStream;
@@ -105,7 +105,8 @@ use crate::identity::IdentitySet;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The alert is `handshake_failure` (RFC 9846, section 4.2.8).
+    /// There is no key exchange group in common. The alert is `handshake_failure` (RFC 9846,
+    /// section 4.2.8).
     #[error(
         "no key exchange group in common: the client offers {}, the server accepts {}; {}",
         list(client),
@@ -119,10 +120,11 @@ pub enum Refusal {
         server: Vec<Group>,
     },
 
-    /// The alert is `handshake_failure` (RFC 9846, section 4.4.2.2).
+    /// There is no signature scheme in common. The alert is `handshake_failure` (RFC 9846, section
+    /// 4.4.2.2).
     #[error(
         "no signature scheme in common: the client accepts {:?}{}; add a certificate with a \
-         key that the client accepts beside the ones there are, or let the client accept more",
+         key that the client accepts, or let the client accept more",
         Start(client),
         keys(server)
     )]
@@ -133,7 +135,8 @@ pub enum Refusal {
         server: Vec<KeyAlgorithm>,
     },
 
-    /// The alert is `handshake_failure` (RFC 9846, section 4.1.1).
+    /// There is no cipher suite in common. The alert is `handshake_failure` (RFC 9846, section
+    /// 4.1.1).
     #[error(
         "no cipher suite in common: the client offers {:?}, the server accepts {server:?}; {}",
         Start(client),
@@ -146,7 +149,7 @@ pub enum Refusal {
         server: Vec<CipherSuite>,
     },
 
-    /// The alert is `protocol_version` (RFC 9846, section 4.2.1).
+    /// There is no version in common. The alert is `protocol_version` (RFC 9846, section 4.2.1).
     #[error(
         "no version in common: one side speaks TLS 1.2 only and the other one TLS 1.3 only; \
          post-quantum key exchange needs TLS 1.3 on both sides, and TLS 1.2 needs a provider with \
@@ -154,8 +157,8 @@ pub enum Refusal {
     )]
     NoSharedVersion,
 
-    /// The alert should be `unrecognized_name` (RFC 6066, section 3); rustls sends
-    /// `access_denied`.
+    /// The server has no certificate for the name, and no default one. The alert should be
+    /// `unrecognized_name` (RFC 6066, section 3); rustls sends `access_denied`.
     #[error(
         "no certificate for {}, and no default one; add a certificate for this name, or a default",
         in_quotes(.name)
@@ -165,13 +168,13 @@ pub enum Refusal {
         name: Option<String>,
     },
 
-    /// A client found that the server has nothing in common with it, or a server sent
-    /// the alert for that reason. It doesn't say what is missing.
+    /// The server sent the alert `handshake_failure`, because it has nothing in common with the
+    /// client. The alert doesn't say what is missing.
     #[error(
         "the server has nothing in common with what this client offers (alert handshake_failure): \
          key exchange groups {}, signature schemes {schemes:?}, cipher suites {suites:?}; offer \
-         more of them (signatures of another kind than the roots' without Builder::roots), or find \
-         out from the server's log what it accepts",
+         more of them (without Builder::roots, also signatures of another kind than the roots'), or \
+         look in the server's log for what it accepts",
         list(groups)
     )]
     NothingInCommon {
@@ -183,19 +186,20 @@ pub enum Refusal {
         suites: Vec<CipherSuite>,
     },
 
-    /// The alert is `certificate_required` (RFC 9846, section 4.4.2.4).
+    /// The client sent no certificate, but the server requires one. The alert is `certificate_required`
+    /// (RFC 9846, section 4.4.2.4).
     #[error(
         "the server requires a client certificate; give the client one whose issuer and algorithm \
          the server accepts"
     )]
     ClientCertificateRequired,
 
-    /// The alert should be `unsupported_certificate` (RFC 9846, section 4.4.2.2); rustls sends
-    /// `decrypt_error`.
+    /// A certificate of the peer has a signature of an algorithm that isn't accepted. The alert should
+    /// be `unsupported_certificate` (RFC 9846, section 4.4.2.2); rustls sends `decrypt_error`.
     #[error(
         "a certificate of the peer is signed with {}; accepted are {accepted:?}: have the peer use \
-         a chain signed with these, or accept more, by another profile, without \
-         Builder::require_pq_authentication or with more in Builder::signature_schemes",
+         a chain signed with these, or accept more: take another profile, leave out \
+         Builder::require_pq_authentication, or add schemes to Builder::signature_schemes",
         unaccepted(error)
     )]
     SignatureAlgorithm {
@@ -209,10 +213,10 @@ pub enum Refusal {
     /// takes. How large they are isn't known: rustls doesn't read them.
     ///
     /// The standard has neither this limit nor an alert for it. rustls sends `decode_error`
-    /// where one message is too large, and nothing where several are together.
+    /// if one message is too large, and no alert if several messages together are.
     ///
-    /// One's own chain is checked when an [`Identity`](crate::identity::Identity) is made of it,
-    /// whose error [has the sizes](crate::identity::IdentityError::TooLarge).
+    /// This side's own chain is checked when an [`Identity`](crate::identity::Identity) is made from
+    /// it: that error [has the sizes](crate::identity::IdentityError::TooLarge).
     #[error(
         "the peer's certificate chain is too large: with the messages around it, it is more than \
          the {limit} bytes that rustls takes; have the peer leave out the root, or use smaller \
@@ -227,18 +231,18 @@ pub enum Refusal {
     /// (RFC 9846, section 6.2).
     #[error(
         "the peer's certificate chain doesn't lead to a root that is trusted here; trust its root, \
-         if it is known whose that is, or have the peer send the intermediate certificates that \
-         lead to one of those here"
+         if you know whose root it is, or have the peer send the intermediate certificates that \
+         lead to a root that is trusted here"
     )]
     UnknownIssuer,
 
-    /// A signature of the peer is wrong. The alert should be `bad_certificate` where that
-    /// is in the chain (RFC 9846, section 6.2), and is `decrypt_error` where it is over the
-    /// handshake; rustls sends the latter for both.
+    /// A signature of the peer is wrong. The alert should be `bad_certificate` for a signature
+    /// in the chain (RFC 9846, section 6.2), and `decrypt_error` for the one over the
+    /// handshake; rustls sends `decrypt_error` for both.
     #[error(
-        "a signature by the peer is wrong: one in its certificate chain, where the root here has \
-         the name of its issuer and another key, or that of the handshake, where the peer hasn't \
-         got the key of its certificate; compare the root here with the one that issued the chain"
+        "a signature by the peer is wrong: either one in its certificate chain, if the root here has \
+         the issuer's name and another key, or the one over the handshake, if the peer doesn't have \
+         the key of its certificate; compare the root here with the one that issued the chain"
     )]
     BadSignature,
 
@@ -269,8 +273,8 @@ pub enum Refusal {
     /// A certificate of the peer isn't valid yet. The alert is `certificate_expired` (RFC
     /// 9846, section 6.2).
     #[error(
-        "a certificate of the peer is not valid yet ({error}); it will be, unless the clock here \
-         is wrong"
+        "a certificate of the peer is not valid yet ({error}); wait until it is, unless the clock \
+         here is wrong"
     )]
     NotValidYet {
         /// What rustls says.
@@ -282,8 +286,8 @@ pub enum Refusal {
     #[error("a certificate of the peer has been revoked; the peer needs a new one, for a new key")]
     Revoked,
 
-    /// Whether a certificate of the peer has been revoked can't be told: no revocation list of
-    /// its issuer is there, or only one that has expired. The standard has no alert for it, and
+    /// It isn't known whether a certificate of the peer has been revoked: there is no revocation
+    /// list of its issuer, or only an expired one. The standard has no alert for this, and
     /// rustls sends `unknown_ca`.
     #[error(
         "whether a certificate of the peer has been revoked isn't known ({error}); get the newest \
@@ -306,9 +310,10 @@ pub enum Refusal {
         error: CertRevocationListError,
     },
 
-    /// The OCSP response that a server staples to its certificate is missing, or of no use, by
-    /// [`CheckOcsp`](crate::verify::CheckOcsp), whose [`OcspRefusal`](crate::verify::OcspRefusal)
-    /// says more. The alert is `bad_certificate_status_response` (RFC 9846, section 6.2).
+    /// The OCSP response that a server staples to its certificate is missing, or can't be used.
+    /// [`CheckOcsp`](crate::verify::CheckOcsp) checked it; its
+    /// [`OcspRefusal`](crate::verify::OcspRefusal) says more. The alert is
+    /// `bad_certificate_status_response` (RFC 9846, section 6.2).
     #[error(
         "the OCSP response that the server should send with its certificate is missing, or of no use, \
          as the log says; have the server staple one that its CA has made for this certificate, and that \
@@ -316,7 +321,7 @@ pub enum Refusal {
     )]
     OcspResponse,
 
-    /// A client has a server's certificate, or the other way round. The alert is
+    /// A client uses a server's certificate, or the other way round. The alert is
     /// `unsupported_certificate` (RFC 9846, section 6.2).
     #[error(
         "the peer's certificate is not for this use ({error}); servers need one that is issued for \
@@ -327,8 +332,8 @@ pub enum Refusal {
         error: CertificateError,
     },
 
-    /// A certificate of the peer may not be used as it is, by its key usage, which
-    /// [`EnforceKeyUsage`](crate::verify::EnforceKeyUsage) has looked at. The alert is
+    /// The key usage of a certificate of the peer doesn't allow this use.
+    /// [`EnforceKeyUsage`](crate::verify::EnforceKeyUsage) checked it. The alert is
     /// `certificate_unknown`.
     #[error(
         "the certificate of {subject} may not be used like this: {error}; have its issuer issue it \
@@ -341,16 +346,16 @@ pub enum Refusal {
         error: KeyUsageError,
     },
 
-    /// The peer shows the certificate of a CA, where its own belongs. The alert is
+    /// The peer sent a CA certificate in place of its own certificate. The alert is
     /// `certificate_unknown`.
     #[error(
-        "the peer's own certificate is that of a CA (CaUsedAsEndEntity), which is for issuing others; \
-         have the CA issue one for the peer, and trust the CA's here. OpenSSL makes it an own one \
-         with `-addext basicConstraints=critical,CA:false`"
+        "the peer's own certificate is a CA certificate (CaUsedAsEndEntity), which is for issuing \
+         others; have the CA issue one for the peer, and trust the CA's here. With \
+         `-addext basicConstraints=critical,CA:false`, OpenSSL makes a certificate that isn't a CA's"
     )]
     CaCertificate,
 
-    /// The peer found fault with the certificate of this side.
+    /// The peer refused the certificate of this side.
     #[error(
         "the peer refused the certificate of this side (alert {alert:?}): {}",
         fault_with_certificate(*alert)
@@ -360,8 +365,8 @@ pub enum Refusal {
         alert: AlertDescription,
     },
 
-    /// The server doesn't want this client. It may not know the name: the alert for that should
-    /// be `unrecognized_name` (RFC 6066, section 3), and rustls sends `access_denied`.
+    /// The server refused the connection. It may not know the name: the alert for that should
+    /// be `unrecognized_name` (RFC 6066, section 3), but rustls sends `access_denied`.
     #[error(
         "the server refused the connection (alert {alert:?}): it may have no certificate for the \
          name that it was asked for; ask for one that it has, or find the reason in its log"
@@ -378,7 +383,7 @@ pub enum Refusal {
         alert: AlertDescription,
     },
 
-    /// The peer doesn't speak TLS, or not well.
+    /// The peer sent something that isn't TLS, or is damaged.
     #[error(
         "the peer sent something that is not TLS, or is damaged ({error:?}); is there a TLS \
          peer at this address and port?"
@@ -391,9 +396,9 @@ pub enum Refusal {
     /// Not a failure of TLS: the peer closed the connection without an alert, or something
     /// between the two broke it.
     #[error(
-        "the connection ended, and no alert says why ({error}); the peer's log may: it may not \
-         speak TLS there, or it may take no chain as large as this side's, which rustls says \
-         with no alert"
+        "the connection ended, and no alert says why ({error}); look in the peer's log: the peer \
+         may not speak TLS there, or may not take a chain as large as this side's, for which rustls \
+         sends no alert"
     )]
     ConnectionLost {
         /// What the error says.
@@ -406,8 +411,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Why a server with `config` refused a client that offered `offer`, or the client the
-    /// server. `identities` are the server's, where they are known.
+    /// Why the handshake of a server with `config` and a client with `offer` failed.
+    /// `identities` are the server's, if they are known.
     pub fn by_server(
         error: &(dyn StdError + 'static),
         offer: &Offer,
@@ -448,7 +453,7 @@ impl Refusal {
         })
     }
 
-    /// Why a client with `config` was refused by a server, or refused it.
+    /// Why the handshake of a client with `config` failed.
     pub fn by_client(error: &(dyn StdError + 'static), config: &ClientConfig) -> Self {
         let provider = config.crypto_provider();
         Self::of(error, |error| match error {
@@ -560,8 +565,8 @@ impl Refusal {
     }
 }
 
-/// Whether a peer that sends this alert has found fault with the certificate, or the
-/// signature, that it got.
+/// Whether this alert means that the peer refused the certificate, or the signature, that it
+/// got.
 fn is_about_certificates(alert: AlertDescription) -> bool {
     use AlertDescription as Alert;
     matches!(

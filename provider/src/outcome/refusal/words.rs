@@ -1,11 +1,11 @@
-//! What a refusal says beside its numbers and names.
+//! The texts of a refusal beside its numbers and names.
 
 use rustls::{AlertDescription, CertRevocationListError, CertificateError, CipherSuite};
 
 use crate::algorithms::{Group, KeyAlgorithm, name_of};
 use crate::hello::Start;
 
-/// What rustls reports about a signature's algorithm, which prints identifiers as lists of numbers.
+/// The algorithms in an error of rustls, which itself prints identifiers as lists of numbers.
 pub(super) fn unaccepted(error: &CertificateError) -> String {
     use CertificateError as Certificate;
     match error {
@@ -21,9 +21,9 @@ pub(super) fn unaccepted(error: &CertificateError) -> String {
             signature_algorithm_id,
             public_key_algorithm_id,
         } => format!(
-            "{}, and the key that its issuer has here is for {}, which don't go together here; a \
-             root here may have the name of the issuer and another key: compare it with the one \
-             that issued the chain",
+            "{}, but the key of its issuer here is for {}, and these don't go together; a root here \
+             may have the issuer's name and another key: compare it with the one that issued the \
+             chain",
             name_of(signature_algorithm_id),
             name_of(public_key_algorithm_id)
         ),
@@ -54,13 +54,13 @@ pub(super) fn fault_with_certificate(alert: AlertDescription) -> &'static str {
              trusts, with all intermediate certificates"
         }
         Alert::BadCertificate => {
-            "it can't be read, or is not for the name that the peer expects; from a peer written in Go \
-             it may also say that the chain leads to no root that the peer trusts: use one for that \
-             name, of an issuer that the peer trusts, with all intermediate certificates"
+            "it can't be read, or is not for the name that the peer expects; a peer written in Go also \
+             sends this alert if the chain leads to no root that it trusts: use one for that name, of an \
+             issuer that the peer trusts, with all intermediate certificates"
         }
         Alert::CertificateUnknown => {
-            "rustls says so of a CA's certificate in the place of one's own, and of a key usage or \
-             another rule that it breaks; its log may say why"
+            "rustls sends this alert if a CA certificate takes the place of the leaf, or if a certificate \
+             breaks its key usage or another rule; the peer's log may say why"
         }
         Alert::CertificateExpired => {
             "it has expired, or is not valid yet; use a new one, unless a clock is wrong"
@@ -74,8 +74,8 @@ pub(super) fn fault_with_certificate(alert: AlertDescription) -> &'static str {
              servers need one that is issued for servers, and clients one for clients"
         }
         Alert::DecryptError => {
-            "a signature seems wrong to the peer, whose root may be another one of the same name, \
-             or is of an algorithm that it doesn't accept; compare the roots, and what it accepts"
+            "a signature seems wrong to the peer, whose root may have the same name and another key, \
+             or which may not accept the algorithm; compare the roots, and the algorithms that it accepts"
         }
         _ => "its log may say why",
     }
@@ -86,12 +86,12 @@ pub(super) fn hint(alert: AlertDescription) -> &'static str {
     use AlertDescription as Alert;
     match alert {
         Alert::DecodeError => {
-            "it can't read a message of this side; rustls also says so of a certificate chain of \
-             more than 65,535 bytes"
+            "it can't read a message of this side; rustls also sends this alert for a certificate \
+             chain of more than 65,535 bytes"
         }
         Alert::NoApplicationProtocol => {
-            "the two sides have no application protocol in common; let one of them have one more \
-             (alpn_protocols)"
+            "the two sides have no application protocol in common; give one side a protocol of the \
+             other (alpn_protocols)"
         }
         _ => "its log may say why",
     }
@@ -104,14 +104,14 @@ pub(super) fn list(groups: &[Group]) -> String {
     }
 }
 
-/// What rustls reports also where both have a suite, and the server no key of its kind.
+/// rustls reports this also if both sides have a suite, but the server has no key for it.
 pub(super) fn suites_remedy(client: &[CipherSuite], server: &[CipherSuite]) -> &'static str {
     match client.iter().any(|suite| server.contains(suite)) {
         true => {
-            "in TLS 1.2 each is for one kind of key: give the server a certificate with a key \
-             that the client's are for"
+            "in TLS 1.2 each suite is for one kind of key: give the server a certificate with a key \
+             that the client's suites are for"
         }
-        false => "let one of them have one more",
+        false => "give one side a suite of the other",
     }
 }
 
@@ -153,13 +153,13 @@ pub(super) fn remedy_for_groups(client: &[Group], server: &[Group]) -> &'static 
     let has_pq = |groups: &[Group]| groups.iter().any(|group| group.is_post_quantum());
     match (has_pq(client), has_pq(server)) {
         (false, true) => {
-            "the client needs post-quantum key exchange, X25519MLKEM768 best of all, or the server \
-             a profile with classical groups"
+            "give the client post-quantum key exchange, preferably X25519MLKEM768, or the server a \
+             profile with classical groups"
         }
         (true, false) => {
-            "the server needs post-quantum key exchange, X25519MLKEM768 best of all, or the client \
-             a profile with classical groups"
+            "give the server post-quantum key exchange, preferably X25519MLKEM768, or the client a \
+             profile with classical groups"
         }
-        _ => "let one of them have a group of the other (Builder::groups)",
+        _ => "give one side a group of the other (Builder::groups)",
     }
 }

@@ -1,4 +1,4 @@
-//! Bases that have some of it already.
+//! Bases that already have some post-quantum algorithms.
 
 use core::ptr;
 
@@ -9,8 +9,8 @@ use rustls_pq::{Builder, Group, Profile};
 use super::names;
 use crate::peers::{any_base, bases};
 
-/// Ours take the place of the base's, where it has them: each name occurs once, and
-/// it makes no difference whether the base had it.
+/// Our algorithms replace the base's: each name occurs once, and it makes no difference whether the
+/// base had it.
 #[test]
 fn replaces_what_the_base_has() {
     for (name, base) in bases() {
@@ -39,8 +39,7 @@ fn replaces_what_the_base_has() {
     }
 }
 
-/// rustls takes groups for ones of TLS 1.2, too, unless they say otherwise. What a profile says of
-/// versions holds all the same.
+/// rustls uses groups in TLS 1.2, too, unless they say otherwise. A profile's versions hold nevertheless.
 #[test]
 fn a_group_for_every_version() {
     #[derive(Debug)]
@@ -87,7 +86,7 @@ fn base_that_is_ours() {
     }
 }
 
-/// What is leaked is leaked once.
+/// Building leaks memory only once.
 #[test]
 fn building_again_makes_nothing_new() {
     for (_, base) in bases() {

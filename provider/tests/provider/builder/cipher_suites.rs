@@ -30,7 +30,7 @@ fn explicit_cipher_suites() {
         builder.clone().cipher_suites([]).build().unwrap_err(),
         Error::NoCipherSuites
     );
-    // Of TLS 1.2, for which none of the groups is.
+    // A suite of TLS 1.2, for which there is no group.
     let tls12_only = builder
         .clone()
         .groups([Group::X25519MLKEM768])

@@ -1,4 +1,4 @@
-//! Groups that are chosen by name, and those that can't be had.
+//! Groups that are chosen by name, and groups that are unavailable.
 
 use rustls::NamedGroup;
 use rustls::crypto::{ActiveKeyExchange, SupportedKxGroup};
@@ -47,7 +47,7 @@ fn explicit_list() {
     );
 }
 
-/// A group of the base that nobody here has heard of.
+/// A group of the base that this crate doesn't know.
 #[test]
 fn groups_of_the_base_are_kept() {
     let mut base = any_base();
@@ -56,7 +56,7 @@ fn groups_of_the_base_are_kept() {
     let default = Builder::new(base.clone()).build().unwrap();
     assert_eq!(
         names(&default)[7..],
-        // One that the base lists is in the default list, though in our version.
+        // A group that the base lists is in the default list, but as our implementation.
         [Group::MLKEM768, exotic()]
     );
     assert!(!is_exotic(default.kx_groups[7]));
@@ -75,7 +75,7 @@ fn groups_of_the_base_are_kept() {
     assert!(!names(&strict).contains(&exotic()));
 }
 
-/// A hybrid needs its classical half, and that of the base where there is none.
+/// A hybrid needs its classical half; without it the base's own hybrid is used.
 #[test]
 fn missing_classical_half() {
     let mut base = any_base();
@@ -148,7 +148,7 @@ fn no_groups() {
     );
 }
 
-/// A group that is only there to be listed.
+/// A group that can only be listed.
 #[derive(Debug)]
 struct Exotic(u16);
 

@@ -1,4 +1,4 @@
-//! What ends up in a provider, and what is refused.
+//! What providers contain, and what the builder refuses.
 
 mod bases;
 mod cipher_suites;

@@ -66,7 +66,7 @@ fn require_pq_list() {
     }
 }
 
-/// Also where names come before the profile.
+/// Also if groups are named before the profile.
 #[test]
 fn require_pq_excludes_classical_groups() {
     for (name, base) in bases() {
@@ -158,7 +158,7 @@ fn cnsa2_list() {
     }
 }
 
-/// What is named is taken instead of what the profile lists, whichever comes first.
+/// Named algorithms replace those of the profile, whichever comes first.
 #[test]
 fn names_before_profiles() {
     let provider = Builder::new(any_base())
@@ -178,8 +178,7 @@ fn names_before_profiles() {
     assert_eq!(names(&provider), [Group::MLKEM1024, Group::X25519MLKEM768]);
 }
 
-/// Naming what the profile has anyway changes nothing, and lets nothing else in: SLH-DSA in
-/// chains would.
+/// Naming what the profile has anyway changes nothing, and doesn't add SLH-DSA in chains.
 #[test]
 fn cnsa2_by_name() {
     let cnsa2 = Builder::new(any_base()).profile(Profile::Cnsa2);
@@ -226,7 +225,7 @@ fn cnsa2_excludes_everything_else() {
             .build()
             .unwrap_err()
             .to_string(),
-        "the profile cnsa2 excludes the signature scheme ML_DSA_65; name none but [ML_DSA_87], or \
+        "the profile cnsa2 excludes the signature scheme ML_DSA_65; name only [ML_DSA_87], or \
          take another profile"
     );
     assert_eq!(
@@ -237,7 +236,7 @@ fn cnsa2_excludes_everything_else() {
     );
 }
 
-/// Where classical authentication is ruled out, that holds for keys of our own, too.
+/// If classical authentication is excluded, our own classical keys are, too.
 #[test]
 fn keys_that_a_profile_refuses() {
     let key = |algorithm| SigningKey::generate(algorithm).unwrap().private_key();
@@ -256,7 +255,7 @@ fn keys_that_a_profile_refuses() {
         let error = load(&pq, ecdsa.private_key()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "other error: the provider signs with [ML_DSA_65, ML_DSA_87, ML_DSA_44] only, which \
+            "other error: the provider signs with [ML_DSA_65, ML_DSA_87, ML_DSA_44] only, and \
              this private key can't; use a key for one of these, or build the provider with \
              another profile"
         );

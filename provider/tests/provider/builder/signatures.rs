@@ -52,8 +52,8 @@ fn ml_dsa_comes_first() {
     }
 }
 
-/// What isn't advertised isn't accepted in chains either, save SLH-DSA, which has no
-/// standard scheme to advertise.
+/// Schemes that aren't advertised aren't accepted in chains either, except SLH-DSA, which has no standard
+/// scheme to advertise.
 #[test]
 fn explicit_schemes() {
     let algorithms = Builder::new(any_base())
@@ -72,7 +72,7 @@ fn explicit_schemes() {
             SignatureScheme::ML_DSA_87
         ]
     );
-    // With SHA-384 on either curve, as TLS 1.2 has it; and ML-DSA-87.
+    // ECDSA with SHA-384 on either curve, as in TLS 1.2; and ML-DSA-87.
     assert_eq!(algorithms.all.len(), 3 + SLH_DSA.all.len());
     assert_eq!(
         algorithms.all[2].signature_alg_id(),

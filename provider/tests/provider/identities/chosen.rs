@@ -1,4 +1,4 @@
-//! Who gets what by name and by signatures, and the strongest where that is asked for.
+//! Which identity a client gets, by name and by signatures, and with `strongest_first`.
 
 use alloc::sync::Arc;
 
@@ -32,7 +32,7 @@ fn strongest_that_the_client_can_verify() {
         let set = set.fold(IdentitySet::new(), |set, at| {
             set.with_default(ranking[at].0.checked())
         });
-        // Said at last, it is for those that are there.
+        // Called last, it applies to the identities that are already in the set.
         let identities = Identities::new(set.strongest_first());
 
         for accepted in 0..16 {
@@ -93,8 +93,8 @@ fn in_handshakes() {
     );
 }
 
-/// What its documentation warns of: a client with a classical root alone that lists ML-DSA, as all
-/// with this crate do, is refused service.
+/// `strongest_first` refuses service to a client with only a classical root that lists ML-DSA, as all
+/// clients of this crate do. Its documentation warns of that.
 #[test]
 fn strongest_first_is_for_closed_worlds() {
     let world = World::new();
@@ -110,7 +110,7 @@ fn strongest_first_is_for_closed_worlds() {
     assert_eq!(outcome.client.result, Err(unknown.into()));
 }
 
-/// Of two that are equally strong that with the name comes before that with the wildcard.
+/// Of two equally strong identities the one with the name comes before the one with the wildcard.
 #[test]
 fn names_before_wildcards_of_the_same_strength() {
     let root = Ecdsa::root();
@@ -120,7 +120,7 @@ fn names_before_wildcards_of_the_same_strength() {
     };
     let wildcard = issued("*.example.org");
     let mut exact = issued("a.example.org");
-    // Larger by that.
+    // This makes it larger.
     exact.chain.push(root.certificate().der().clone());
     let set = IdentitySet::new()
         .strongest_first()
@@ -159,12 +159,12 @@ fn signatures_in_the_chain_count() {
     // signature_algorithms_cert, where it is known, decides about certificates.
     assert_is(&choose(&all[..1], &all), &under_87);
     assert_is(&choose(&all, &all[2..]), &under_ecdsa);
-    // Nothing that the client can verify, but something that it may trust as it is.
+    // The client can't verify any chain, but it may trust one as it is.
     let choice = choose(&all[..1], &all[..1]);
     assert_is(&choice, &under_87);
     assert_eq!(choice.scheme, Some(Scheme::ML_DSA_65));
 
-    // The signature of a root is nobody's concern.
+    // The signature of a root doesn't count.
     let with_root = Identity {
         chain: [
             under_ecdsa.chain.clone(),
@@ -177,7 +177,7 @@ fn signatures_in_the_chain_count() {
     let choice = identities.choose_for(None, &all[..1], &all[2..]).unwrap();
     assert_eq!(choice.scheme, Some(Scheme::ML_DSA_65));
 
-    // That of a CA's new key by its old one is not, though they have one name.
+    // The signature of a CA's old key on its new key counts, although both have the same name.
     let renewal = CertificateBuilder::ca("Root");
     let renewed = ecdsa_root.issue_ca(renewal, key()).unwrap();
     let mut under_renewed = issue(&renewed, &key());
@@ -225,8 +225,8 @@ fn smaller_on_a_tie() {
     }
 }
 
-/// The signature in the handshake counts: that of SLH-DSA-SHA2-192f is larger than that of
-/// ML-DSA-65 by 32 kB, where its key is smaller by two.
+/// The signature in the handshake counts: SLH-DSA-SHA2-192f's is 32 kB larger than ML-DSA-65's, while
+/// its key is 2 kB smaller.
 #[test]
 fn smaller_with_the_signature_on_a_tie() {
     let root = root(SignatureAlgorithm::MlDsa65);
@@ -331,7 +331,7 @@ fn names() {
     }
 }
 
-/// Verifiable goes before names: a wildcard is better than a refusal.
+/// A chain that the client can verify comes before the name: a wildcard is better than a refusal.
 #[test]
 fn wildcard_that_can_be_verified() {
     let root = root(SignatureAlgorithm::MlDsa44);
@@ -354,7 +354,7 @@ fn wildcard_that_can_be_verified() {
     }
 }
 
-/// What a replaced set changes, and what not.
+/// What replacing the set changes, and what it doesn't.
 #[test]
 fn replaced_by_call() {
     let world = World::new();
@@ -370,7 +370,7 @@ fn replaced_by_call() {
     assert_eq!(key(connect(&client, &server)), ML_DSA_65);
     let before = identities.current();
     identities.replace(IdentitySet::new().with_default(world.ecdsa.checked()));
-    // By a client that has no session to resume.
+    // A client that has no session to resume.
     let client = world.client(None);
     assert_eq!(key(connect(&client, &server)), KeyAlgorithm::EcdsaP256);
     assert_eq!(before.identities().count(), 1);

@@ -1,4 +1,4 @@
-//! Files that are not what they should be, and many of them.
+//! Unsuitable files, and many files.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -17,7 +17,7 @@ use rustls_pq::identity::{FilePair, IdentityError, IdentityFiles};
 use crate::events;
 use crate::rotation::{Files, OFTEN, Pki, provider};
 
-/// A pipe, which nobody writes into: a reader that opens it as it opens files waits for ever.
+/// A pipe that nobody writes into: a reader that opens it like a file waits for ever.
 #[cfg(unix)]
 #[test]
 fn pipes_are_not_read() {
@@ -40,8 +40,8 @@ fn pipes_are_not_read() {
     }
 }
 
-/// One that takes the place of a file that is watched is refused; the others are watched on, and
-/// there is an end to it.
+/// A pipe that replaces a watched file is refused. The other files are still watched, and the watcher
+/// can be dropped.
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_place_of_a_file() {
@@ -64,8 +64,8 @@ fn a_pipe_in_place_of_a_file() {
     in_time(move || drop(watcher));
 }
 
-/// A file that hangs, as on a file server that is gone, can't be made without such a server. What
-/// loads keys is called from the same thread, and here it waits in its place.
+/// A file that hangs, as on a file server that is gone, can't be made without such a server. So the key
+/// provider, which the same thread calls, waits instead.
 #[test]
 fn the_end_does_not_wait_for_a_file() {
     static WAITS: OnceLock<(Sender<()>, Mutex<Receiver<()>>)> = OnceLock::new();
@@ -109,7 +109,7 @@ fn the_end_does_not_wait_for_a_file() {
     assert!(took < Duration::from_millis(1500), "{took:?}");
     events::wait_for(&["WARN", "is left behind"]);
 
-    // What it gets in the end isn't served any more.
+    // The pair that it loads in the end isn't served any more.
     go_on.send(()).unwrap();
     thread::sleep(20 * OFTEN);
     assert!(old.is_served_by(&identities));
@@ -128,7 +128,7 @@ fn files_that_are_too_large() {
         .write(true)
         .open(&files.chain)
         .unwrap();
-    // Zeros after the end of a PEM text are nothing to it.
+    // Zeros after the end of a PEM text are ignored.
     file.set_len(1 << 20).unwrap();
     assert!(load().is_ok());
     file.set_len((1 << 20) + 1).unwrap();
@@ -140,7 +140,7 @@ fn files_that_are_too_large() {
     let text = error.to_string();
     assert!(
         text.contains(
-            "has 1048577 bytes, where a chain, a key or an OCSP response may have 1048576"
+            "has 1048577 bytes, but a chain, a key or an OCSP response may have at most 1048576"
         ),
         "{text}"
     );
@@ -168,7 +168,7 @@ fn keys_that_others_can_read() {
         (0o600, false),
         (0o400, false),
         (0o711, false),
-        // For a group of the service's own.
+        // For a group that only the service uses.
         (0o640, false),
         (0o440, false),
         (0o604, true),
@@ -191,7 +191,7 @@ fn keys_that_others_can_read() {
         "{text}"
     );
 
-    // Once for each key, and not at each look.
+    // It is reported once for each key, and not at each look.
     set_mode(0o600);
     let watch = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
     let (identities, _watcher) = watch.watch(OFTEN).unwrap();
@@ -204,7 +204,7 @@ fn keys_that_others_can_read() {
     thread::sleep(20 * OFTEN);
     assert_eq!(reports().len() - before, 1);
 
-    // And where nothing but the mode changes.
+    // Also if only the mode changes.
     set_mode(0o640);
     thread::sleep(20 * OFTEN);
     assert_eq!(reports().len() - before, 1);
@@ -214,8 +214,8 @@ fn keys_that_others_can_read() {
     assert_eq!(reports().len() - before, 2);
 }
 
-/// Many files don't cost a core, however often they are to be looked at, and after some seconds
-/// only those are read that change. Hard links are as many files as copies would be.
+/// Many files don't cost a whole core, however often they are looked at, and after some seconds only
+/// changed files are read. Hard links count as files like copies would.
 #[test]
 fn many_files_cost_no_core() {
     const PAIRS: usize = 1_000;
@@ -243,7 +243,7 @@ fn many_files_cost_no_core() {
     let parts = |read| ["DEBUG", "looked at the certificate files", &pairs, read];
     let looks = |read| events::lines(&parts(read));
 
-    // First all are read.
+    // At first all files are read.
     while looks(" read=0 ").is_empty() {
         assert!(start.elapsed() < Duration::from_secs(60));
         thread::sleep(OFTEN);
@@ -255,21 +255,20 @@ fn many_files_cost_no_core() {
         let (_, seconds) = line.rsplit_once(" seconds=").unwrap();
         seconds.parse().unwrap()
     };
-    // But for the last look, which no pause follows yet.
+    // Without the last look, after which there was no pause yet.
     let looking: f64 = all[..all.len() - 1].iter().map(seconds).sum();
     println!("{} looks: {looking} s in {elapsed:?}", all.len());
     assert!(looking <= elapsed.as_secs_f64() / 10.0);
 
-    // Only what changes.
+    // Now only the changed pair is read.
     files.put(&new);
     new.wait_until_served_by(&identities);
     events::wait_for(&parts(" read=1 "));
 }
 
-/// A file that is written again within one tick of its file system's clock looks as before, but
-/// for its content. Nothing is quick enough to do that for certain, so here the time of the change
-/// is set back: what can't be set is when that was done, of which Unix systems take note, and the
-/// rest is up to the content.
+/// A file that is written again within one tick of its file system's clock differs only in its content.
+/// A test can't reliably be that quick, so it sets the modification time back. The time of this change
+/// itself, which Unix systems record, can't be set; elsewhere only the content differs.
 #[test]
 fn the_same_time_and_size() {
     let pki = Pki::new();
@@ -293,7 +292,8 @@ fn the_same_time_and_size() {
     second.wait_until_served_by(&identities);
 }
 
-/// What others add to the set stays when a file changes, and what they remove is not put back.
+/// When a file changes, identities that others added to the set stay, and those that they removed are
+/// not put back.
 #[test]
 fn files_beside_others() {
     events::record();
@@ -315,7 +315,7 @@ fn files_beside_others() {
     files.put(&new);
     new.wait_until_served_by(&identities);
     assert!(tenant.is_served_by(&identities));
-    // In the place of the one before, with all that was said of the pair.
+    // It takes the place of the one before, with all settings of the pair.
     let set = identities.current();
     let from_files = set.identities().next().unwrap();
     assert_eq!(from_files.certified_key().cert[0], new.leaf());
@@ -328,14 +328,14 @@ fn files_beside_others() {
     assert!(!unwanted.is_served_by(&identities));
     assert!(tenant.is_served_by(&identities));
 
-    // A set of another origin is served until there is a change.
+    // A set from elsewhere is served until a file changes.
     identities.replace(tenant_set);
     files.put(&last);
     last.wait_until_served_by(&identities);
     assert!(!tenant.is_served_by(&identities));
 }
 
-/// Runs what must not wait.
+/// Runs a function that must not wait.
 fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || done.send(run()));

@@ -1,5 +1,5 @@
-//! Who gets what in the order of the operator, which breaks no client that one of the chains alone
-//! would serve.
+//! Which identity a client gets in the operator's order. A client that a server with one of the chains
+//! would serve still connects.
 
 use alloc::sync::Arc;
 
@@ -52,11 +52,11 @@ fn first_that_the_client_can_verify() {
     }
 }
 
-/// Whoever connects to a server with one chain connects to it with two as well, whichever is first,
-/// with the name or with a wildcard for it: a client with the root of either or of both, of either
-/// version, with and without a post-quantum group, that offers what it does by default, or that shows
-/// whom it trusts. A client that shows nothing gets what the order says, and connects if it trusts
-/// that.
+/// A client that connects to a server with one chain also connects to it with two. The order of the
+/// chains doesn't matter, nor whether they have the name or a wildcard for it, which root the client
+/// has, its TLS version, or whether it has a post-quantum group, as long as it shows which roots it
+/// trusts. A client that doesn't show that gets the chain by the order, and connects if it trusts that
+/// chain.
 #[test]
 fn a_second_chain_breaks_nobody() {
     let mut refused = Vec::new();
@@ -109,8 +109,8 @@ fn a_second_chain_breaks_nobody() {
             }
         }
     }
-    // The second chain takes nobody from the first one but who shows no trust, and doesn't list
-    // SLH-DSA, or may speak TLS 1.2 for all that the server knows.
+    // Of the clients of the first chain, the second chain breaks only those that show no trust, and that
+    // don't list SLH-DSA or, as far as the server knows, may speak TLS 1.2.
     assert!(!refused.is_empty());
     for (first, has_pq_group, knows_versions) in refused {
         let may_speak_tls12 = !has_pq_group && !knows_versions;
@@ -134,7 +134,7 @@ fn classical_clients() {
     }
 }
 
-/// Of two of a kind the first one counts, and not the smaller one.
+/// Of two identities of the same kind the first one is chosen, not the smaller one.
 #[test]
 fn size_does_not_count() {
     let root = root(SignatureAlgorithm::MlDsa65);
@@ -155,7 +155,7 @@ fn size_does_not_count() {
 /// The name that clients ask for.
 const NAME: &str = "a.example.org";
 
-/// What a chain is of.
+/// The algorithms of a chain.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     Ecdsa,
@@ -196,7 +196,7 @@ impl Chain {
         }
     }
 
-    /// Of those who trust it, and of nobody else.
+    /// The protocol of clients that trust this chain, and of no others.
     fn protocol(&self) -> Vec<u8> {
         format!("{:?}", self.kind).into_bytes()
     }
@@ -210,7 +210,7 @@ fn serving(chains: &[Chain]) -> Arc<Identities> {
     Arc::new(Identities::new(set))
 }
 
-/// What a client lets a server know.
+/// What a client tells a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Says {
     /// It lists all schemes that it has, whatever roots it has.
@@ -219,7 +219,7 @@ enum Says {
     WhomItTrusts,
     /// It offers the protocols that are tied to the chains that it trusts.
     Protocols,
-    /// It lists only the schemes that its roots have a use for.
+    /// It lists only the schemes that its roots need.
     WhatItVerifies,
 }
 
@@ -284,13 +284,13 @@ impl Client {
         }
     }
 
-    /// Which one it gets if it shows trust in none.
+    /// Which chain the client gets if it shows no trust in any.
     fn given(&self, pair: [Kind; 2], knows_versions: bool) -> usize {
         let may_speak_tls12 = !self.speaks_tls13 || !self.has_pq_group && !knows_versions;
         let is_suitable = |kind: &&Kind| match kind {
             Kind::Ecdsa => true,
             Kind::MlDsa => !may_speak_tls12,
-            // Next to what it lists, what it doesn't list counts for nothing.
+            // A chain with schemes that the client lists comes before one without.
             Kind::BelowSlhDsa => false,
         };
         let given = pair.iter().find(is_suitable);
@@ -301,7 +301,7 @@ impl Client {
         self.connects_to(&server_over(Arc::clone(identities)))
     }
 
-    /// With a server that reads the ClientHello before rustls does, and so knows its versions.
+    /// Connects to a server that reads the ClientHello before rustls does, and so knows its versions.
     fn connects_to_reader(&self, identities: &Arc<Identities>) -> bool {
         let name = NAME.try_into().unwrap();
         let mut client = ClientConnection::new(Arc::clone(&self.config), name).unwrap();
@@ -314,7 +314,7 @@ impl Client {
     }
 
     fn connects_to(&self, server: &Arc<ServerConfig>) -> bool {
-        // Without sessions of others.
+        // Don't resume sessions of other connections.
         let mut client = ClientConfig::clone(&self.config);
         client.resumption = Resumption::disabled();
         connect_to(NAME, &client.into(), server)

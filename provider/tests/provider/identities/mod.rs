@@ -114,7 +114,7 @@ fn for_both_ends() -> CertificateBuilder<pq_x509::EndEntity> {
         .dns_name("localhost")
 }
 
-/// The name of whom a certificate is for, in DER.
+/// The subject of a certificate, in DER.
 fn subject_of(certificate: &CertificateDer<'_>) -> Vec<u8> {
     let certificate = Certificate::from_der(certificate).unwrap();
     certificate.subject().to_der().unwrap()

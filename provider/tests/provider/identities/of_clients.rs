@@ -1,4 +1,4 @@
-//! Which certificate a client shows.
+//! Which certificate a client sends.
 
 use alloc::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::peers::{Ecdsa, Outcome, Pki, any_base, connect, mutual_server_config,
 fn by_what_servers_accept() {
     let world = World::new();
     let server_pki = Pki::new(SignatureAlgorithm::MlDsa44);
-    // The strongest last.
+    // The strongest comes last.
     let set = [&world.ml_dsa_65, &world.ecdsa, &world.ml_dsa_87].map(|identity| identity.checked());
     let set = set.into_iter().fold(IdentitySet::new(), IdentitySet::with);
     let identities = Arc::new(Identities::new(set));
@@ -63,8 +63,8 @@ fn by_what_servers_accept() {
     );
 }
 
-/// A server names whom it insists on: a chain from there goes before one from elsewhere, even where
-/// nothing says that the server can verify all of it, as nothing does for SLH-DSA.
+/// A chain from a CA that the server names comes before other chains, even if the server doesn't list
+/// all its schemes, as with SLH-DSA.
 #[test]
 fn from_a_ca_that_the_server_names() {
     let named = root(SignatureAlgorithm::SlhDsaSha2_128f);
@@ -89,6 +89,6 @@ fn from_a_ca_that_the_server_names() {
     assert_eq!(chosen(&[b"nobody"], &both), ecdsa.chain);
     assert_eq!(chosen(&[&of_named], &both), under_slh_dsa.chain);
     assert_eq!(chosen(&[&of_named, &of_elsewhere], &both), ecdsa.chain);
-    // It can't sign so.
+    // Its key can't sign with this scheme.
     assert_eq!(chosen(&[&of_named], &both[..1]), ecdsa.chain);
 }

@@ -1,4 +1,4 @@
-//! What can't be served, and is refused before anyone connects.
+//! Identities that can't be served are refused before anyone connects.
 
 use pq_x509::{CertificateBuilder, SignatureAlgorithm, SigningKey};
 use rustls::Error;
@@ -31,16 +31,16 @@ fn pairs_that_are_refused() {
     ));
     assert_eq!(
         error.to_string(),
-        "the private key doesn't belong to the certificate, which is that of localhost with a key \
-         for ML-DSA-65; give the key that it was issued for, and the leaf first in the chain"
+        "the private key doesn't belong to the certificate of localhost, which has a key for \
+         ML-DSA-65; give the key that it was issued for, and the leaf first in the chain"
     );
 
-    // A leaf that has nothing but an address.
+    // A leaf that has only an address.
     let root = root(SignatureAlgorithm::MlDsa44);
     let builder = CertificateBuilder::server().ip_address("192.0.2.1".parse().unwrap());
     let leaf = root.issue(builder, root.signer()).unwrap();
     let error = new(vec![leaf.into_der()], key.clone_key()).unwrap_err();
-    assert!(error.to_string().contains("that of 192.0.2.1 with"));
+    assert!(error.to_string().contains("of 192.0.2.1, which has"));
 
     let junk = vec![chain[0].clone(), CertificateDer::from(vec![0x30, 0x00])];
     let error = new(junk, key.clone_key()).unwrap_err();
@@ -50,7 +50,7 @@ fn pairs_that_are_refused() {
     let error = new(chain.clone(), no_key).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("the private key can't be used: "));
-    // Nobody who prints an error with its causes says it twice.
+    // A program that prints an error with its causes doesn't print this twice.
     assert!(core::error::Error::source(&error).is_none());
     assert!(text.contains("it should be ML-DSA in PKCS#8"), "{text}");
     let mut damaged = key.secret_der().to_vec();
@@ -59,19 +59,19 @@ fn pairs_that_are_refused() {
     let text = new(chain.clone(), damaged).unwrap_err().to_string();
     assert!(text.contains("it should be ML-DSA in PKCS#8"), "{text}");
 
-    // What could be loaded is told what it should be by who refuses it.
+    // If a key could be loaded but is refused, the refusal says which keys are accepted.
     let cnsa2 = Builder::new(any_base()).profile(Profile::Cnsa2).build();
     let error = identity::Identity::new(chain.clone(), key.clone_key(), &cnsa2.unwrap());
     assert_eq!(
         error.unwrap_err().to_string(),
-        "the private key can't be used: the provider signs with [ML_DSA_87] only, which this \
+        "the private key can't be used: the provider signs with [ML_DSA_87] only, and this \
          private key can't; use a key for one of these, or build the provider with another profile"
     );
 
     let error = identity::Identity::new(chain, key, &any_base());
     assert_eq!(
         error.unwrap_err().to_string(),
-        "the provider loads no private keys of ML-DSA-65; make it with rustls_pq::provider() or \
+        "the provider can't load private keys of ML-DSA-65; make it with rustls_pq::provider() or \
          rustls_pq::Builder, and use it for the configuration as well"
     );
 
@@ -80,14 +80,16 @@ fn pairs_that_are_refused() {
             "",
             "",
             "there is no certificate in the text for the chain, which has no block at all; it \
-             should be in PEM, with a CERTIFICATE block for each certificate, that of the key first",
+             should be in PEM, with a CERTIFICATE block for each certificate, the certificate of the \
+             key first",
         ),
-        // The two have changed places.
+        // Chain and key are swapped.
         (
             "-----BEGIN PRIVATE KEY-----\r\nMAA=\r\n-----END PRIVATE KEY-----\r\n",
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
             "there is no certificate in the text for the chain, which has PRIVATE KEY; it should \
-             be in PEM, with a CERTIFICATE block for each certificate, that of the key first",
+             be in PEM, with a CERTIFICATE block for each certificate, the certificate of the \
+             key first",
         ),
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n",
@@ -175,11 +177,11 @@ fn size_of_chains() {
     };
     assert_eq!(connect_with(&largest).client.result, Ok(()));
 
-    // Four kilobytes more are beyond what rustls takes: the bound isn't idle.
+    // rustls doesn't accept four kilobytes more, so the bound is needed.
     let beyond = with_names(fits + 50);
     let error = check(&beyond).unwrap_err().to_string();
     assert!(error.starts_with("the chain is too large: "), "{error}");
-    assert!(error.contains("where 61440 fit"), "{error}");
+    assert!(error.contains("but only 61440 fit"), "{error}");
     assert_eq!(
         connect_with(&beyond).client.result,
         Err(Error::General("message buffer full".into()))

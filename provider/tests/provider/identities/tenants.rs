@@ -19,9 +19,9 @@ use crate::rotation::{self, Files, OFTEN};
 const NAMES: usize = 100_000;
 const DISTINCT: usize = 2_000;
 
-/// To choose among 100,000 names takes less than ten times what it takes among ten: what is more is for
-/// what is in no cache, and other programs on the machine leave less there. A look at all names would take
-/// thousands of times as long. How long it does take is in the benchmarks.
+/// Choosing among 100,000 names takes less than ten times as long as among ten. It takes longer because
+/// of cache misses, which other programs on the machine increase. Looking at all names would take
+/// thousands of times as long. The benchmarks have the exact times.
 #[test]
 fn choosing_does_not_look_through_all() {
     let tenants = Tenants::new();
@@ -37,7 +37,7 @@ fn choosing_does_not_look_through_all() {
             offer.versions = Some(vec![rustls::ProtocolVersion::TLSv1_3]);
         })
     };
-    // Of 1,000 names each, so that the caches have no more of the many than of others.
+    // 1,000 names each, spread over all, so that no more of them are in the caches than of others.
     const CHOICES: usize = 1_000;
     let time = |identities: &Identities, name: fn(usize) -> usize| {
         let offers: Vec<_> = (0..CHOICES).map(|at| offer(self::name(name(at)))).collect();
@@ -53,7 +53,7 @@ fn choosing_does_not_look_through_all() {
     println!("{CHOICES} choices: {among_few:?} among 10, {own:?} and {common:?} among {NAMES}");
     assert!(own.max(common) < 10 * among_few);
 
-    // A name that isn't there costs no more, nor does the message that says so.
+    // An unknown name costs no more, nor does the message about it.
     let nobody = offer("nobody.example.com".into());
     assert!(many.choose_offered(&nobody).is_none());
     let refused = with(offer(name(1)), |offer| {
@@ -70,7 +70,7 @@ fn choosing_does_not_look_through_all() {
     assert_eq!(server, [rustls_pq::KeyAlgorithm::EcdsaP256]);
 }
 
-/// One of 100,000 is replaced, added or removed without a look at the others.
+/// Replacing, adding or removing one of 100,000 doesn't look at the others.
 #[test]
 fn changing_does_not_look_through_all() {
     let tenants = Tenants::new();
@@ -78,7 +78,7 @@ fn changing_does_not_look_through_all() {
     let [old, new, added] = [3, 3, NAMES].map(|at| Arc::new(tenants.identity(at)));
     let time = |identities: &Identities| {
         let turns = (0..20).map(|_| {
-            // One of which the test has the only name.
+            // The test's identity is the only one with this name.
             identities.update(|set| {
                 let all: Vec<_> = set.named(&name(3)).cloned().collect();
                 let set = all.iter().fold(set, |set, one| set.without(one));
@@ -92,7 +92,7 @@ fn changing_does_not_look_through_all() {
 
             let adding = cpu_time(|| identities.update(|set| set.with(added.clone())));
             assert!(is(identities.current().named(&name(NAMES)), &[&added]));
-            // What the sets before hold is for nobody to drop then.
+            // So that dropping earlier sets isn't timed.
             drop(set);
             let removing = cpu_time(|| identities.update(|set| set.without(&added)));
             assert!(!identities.current().contains(&added));
@@ -111,9 +111,9 @@ fn changing_does_not_look_through_all() {
     }
 }
 
-/// A set with ten times as many names is made in less than fifty times the time, of identities that are
-/// there: a look at all names for each of them would take a hundred times as long. How many seconds it takes is
-/// in the benchmarks, since others on the machine change that.
+/// Building a set with ten times as many names from existing identities takes less than fifty times as
+/// long. Looking at all names for each one would take a hundred times as long. The benchmarks have the
+/// times in seconds, which other programs on the machine change.
 #[test]
 fn building_does_not_look_through_all() {
     let tenants = Tenants::new();
@@ -136,12 +136,12 @@ fn building_does_not_look_through_all() {
     assert!(all < 50 * tenth);
 }
 
-/// The time of the fastest of some turns.
+/// The time of the fastest turn.
 fn fastest(turns: usize, mut turn: impl FnMut()) -> Duration {
     (0..turns).map(|_| cpu_time(&mut turn)).min().unwrap()
 }
 
-/// What something takes of a core: others on the machine change little of that.
+/// The CPU time of a function, which other programs on the machine change little.
 fn cpu_time(run: impl FnOnce()) -> Duration {
     let start = clock();
     run();
@@ -182,12 +182,12 @@ fn replaced_added_and_removed() {
     assert!(is(set.named(&name(0)), &[&renewed, &renewed]));
     assert!(is(set.named("by.hand"), &[&renewed, &b]));
     assert!(set.contains(&renewed) && !set.contains(&a));
-    // By default as well.
+    // As the default as well.
     let all = [Scheme::ECDSA_NISTP256_SHA256];
     let choose =
         |set: &IdentitySet, name| Identities::new(set.clone()).choose_for(name, &all, &all);
     assert!(Arc::ptr_eq(&choose(&set, None).unwrap().identity, &renewed));
-    // Of what isn't there, nothing comes.
+    // Replacing or removing an identity that isn't in the set changes nothing.
     let set = set.with_replaced(&a, c.clone()).without(&a);
     assert!(is(set.identities(), &[&b, &renewed]));
 
@@ -199,7 +199,7 @@ fn replaced_added_and_removed() {
     assert!(choose(&set, Some(&name(0))).is_none());
     let set = set.without(&b).without(&c);
     assert!(set.is_empty() && !before.is_empty());
-    // The copy is what it was.
+    // The copy hasn't changed.
     assert!(is(before.identities(), &[&b, &a]));
     assert!(is(before.named("by.hand"), &[&a, &b]));
 }
@@ -233,7 +233,7 @@ fn wildcards_are_named() {
     assert!(is(set.named("*.example.org"), &[]));
 }
 
-/// A name with a dot in front is nobody's, and no wildcard.
+/// A name that starts with a dot matches nothing, and is not a wildcard.
 #[test]
 fn names_that_start_with_a_dot() {
     let tenants = Tenants::new();
@@ -250,7 +250,7 @@ fn names_that_start_with_a_dot() {
     assert!(Arc::ptr_eq(&choose(&set).unwrap().identity, &wildcard));
 }
 
-/// Those who update at the same time don't undo each other's work.
+/// Concurrent updates don't undo each other's changes.
 #[test]
 fn updates_add_up() {
     let tenants = Tenants::new();
@@ -278,8 +278,8 @@ fn updates_add_up() {
     }
 }
 
-/// A copy of an earlier set lacks what files have led to since. It is served until they change, and
-/// then they are.
+/// A copy of an earlier set lacks later changes from files. It is served until the files change, and
+/// then the files are.
 #[test]
 fn an_earlier_set_beside_files() {
     let pki = rotation::Pki::new();
@@ -296,7 +296,7 @@ fn an_earlier_set_beside_files() {
     files.put(&third);
     third.wait_until_served_by(&identities);
 
-    // What is made of the current one goes on with what else is in it.
+    // A set made from the current one keeps its other identities when files change.
     let tenant = Arc::new(Tenants::new().identity(0));
     let changed = (*identities.current()).clone();
     identities.replace(changed.with(tenant.clone()).strongest_first());
@@ -305,7 +305,7 @@ fn an_earlier_set_beside_files() {
     assert!(identities.current().contains(&tenant));
 }
 
-/// What panics changes nothing, and who comes next isn't disturbed.
+/// An update that panics changes nothing, and doesn't disturb the next one.
 #[test]
 fn an_update_that_panics() {
     let tenants = Tenants::new();
@@ -317,7 +317,7 @@ fn an_update_that_panics() {
     assert_eq!(identities.current().identities().count(), 2);
 }
 
-/// Handshakes go on while a set changes, however long that takes.
+/// Handshakes don't wait while a set changes, however long that takes.
 #[test]
 fn handshakes_do_not_wait() {
     let world = World::new();
@@ -350,8 +350,8 @@ fn handshakes_do_not_wait() {
     assert_is(&choice.unwrap(), &world.ml_dsa_65);
 }
 
-/// A root that issues for one tenant after another, all with one key, so that there can be
-/// thousands.
+/// A root that issues certificates for one tenant after another, all with one key, so that thousands
+/// are possible.
 struct Tenants {
     root: Issuer<SigningKey>,
     key: Ecdsa,
@@ -374,7 +374,7 @@ impl Tenants {
         Identity::new(chain, key, &self.provider).unwrap()
     }
 
-    /// As many names, the first ones in certificates of their own.
+    /// A set with this number of names, of which the first `distinct` have certificates of their own.
     fn set(&self, names: usize, distinct: usize) -> IdentitySet {
         let common = Arc::new(self.identity(distinct));
         let set = (0..distinct).fold(IdentitySet::new(), |set, at| set.with(self.identity(at)));

@@ -1,4 +1,4 @@
-//! Who gets what in TLS 1.2.
+//! Which identity a client gets in TLS 1.2.
 
 use alloc::sync::Arc;
 
@@ -13,7 +13,7 @@ use rustls_pq::{Builder, KeyAlgorithm, OfferReader};
 use super::{World, assert_is, for_both_ends, issue, server_with};
 use crate::peers::{Ecdsa, Identity, Pki, accept, any_base, connect, roots};
 
-/// TLS 1.2 knows nothing of ML-DSA, which comes first here.
+/// TLS 1.2 has no ML-DSA, which comes first here.
 #[test]
 fn tls12_clients() {
     let world = World::new();
@@ -30,8 +30,8 @@ fn tls12_clients() {
     assert_eq!(negotiated.peer.unwrap().key, KeyAlgorithm::EcdsaP256);
 }
 
-/// In TLS 1.2 the cipher suites say what kind of key signs, and `signature_algorithms` may list
-/// more than them.
+/// In TLS 1.2 the cipher suites say what kind of key signs, and `signature_algorithms` may list more
+/// kinds.
 #[test]
 fn cipher_suites_of_tls12_clients() {
     let root = Ecdsa::root();
@@ -98,11 +98,11 @@ fn cipher_suites_of_tls12_clients() {
             assert_eq!(outcome.client.result, Ok(()));
         }
 
-        // One that the provider lacks doesn't count.
+        // A suite that the provider lacks doesn't count.
         let lacking = CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256;
         offer.cipher_suites.push(lacking);
         assert_is(&identities.choose_offered(&offer).unwrap(), expected);
-        // And when there is nothing else, the client is refused.
+        // If there is no other suite, the client is refused.
         offer.cipher_suites = vec![lacking];
         assert_eq!(identities.choose_offered(&offer).unwrap().scheme, None);
     }

@@ -1,4 +1,4 @@
-//! Who gets what that shows whom it trusts.
+//! Which identity a client gets that shows whom it trusts.
 
 use alloc::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::chromium;
 use crate::offers::trust_anchors;
 use crate::peers::{Ecdsa, HashSlhDsa, Identity, accept, any_base};
 
-/// A browser lists ML-DSA and gets the chain for it if it says that it trusts the root, and else
-/// what stands first.
+/// A browser lists ML-DSA. It gets the ML-DSA chain if it says that it trusts the root, and otherwise
+/// the first chain.
 #[test]
 fn choice_for_a_browser() {
     let chains = Chains::new();
@@ -33,7 +33,7 @@ fn choice_for_a_browser() {
             .with_default(ml_dsa);
         let identities = Identities::new(set);
         assert_is(&identities.choose_offered(&offer).unwrap(), expected);
-        // By way of what a server is made of.
+        // Also through a server's configuration.
         let config = ServerConfig::builder_with_provider(Arc::new(provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
@@ -51,8 +51,8 @@ fn choice_for_a_browser() {
     }
 }
 
-/// Whatever shows trust leads to the same, and what shows it in nobody, or in somebody else, leads
-/// to the order.
+/// All ways to show trust have the same effect. If a client shows trust in no CA, or in an unrelated
+/// one, the order decides.
 #[test]
 fn in_whatever_way() {
     let chains = Chains::new();
@@ -88,7 +88,7 @@ fn in_whatever_way() {
             &chains.ml_dsa,
         ),
         (vec![chains.ecdsa_root.clone()], &chains.ecdsa),
-        // Of both, the first.
+        // With trust in both, the first one.
         (
             vec![chains.ml_dsa_root.clone(), chains.ecdsa_root.clone()],
             &chains.ecdsa,
@@ -113,7 +113,7 @@ fn in_whatever_way() {
     }
 }
 
-/// Trust is no use to who can't verify the chain.
+/// Trust doesn't help a client that can't verify the chain.
 #[test]
 fn only_what_can_be_verified() {
     let chains = Chains::new();
@@ -154,8 +154,7 @@ fn only_what_can_be_verified() {
     }
 }
 
-/// Extensions of TLS 1.3 count for nothing in TLS 1.2, and application protocols for what they do in
-/// TLS 1.3.
+/// Extensions of TLS 1.3 don't count in TLS 1.2, but application protocols count as in TLS 1.3.
 #[test]
 fn in_tls12() {
     let [first, second] = [(); 2].map(|()| Ecdsa::root());
@@ -180,8 +179,8 @@ fn in_tls12() {
     assert_is(&identities.choose_offered(&closed).unwrap(), &of_second);
 }
 
-/// Where the version isn't known, which may be TLS 1.2 if there is no post-quantum group, trust in
-/// what TLS 1.2 has no use for still counts, unless the client trusts something else.
+/// If the version isn't known, and may be TLS 1.2 because there is no post-quantum group, trust in a
+/// chain that TLS 1.2 can't use still counts, unless the client trusts another chain.
 #[test]
 fn where_the_version_is_not_known() {
     let chains = Chains::new();
@@ -205,8 +204,8 @@ fn where_the_version_is_not_known() {
     }
 }
 
-/// A name and a wildcard for it come in the order, unless the client trusts the root of one and not
-/// the other's.
+/// A name and a wildcard for it come in the set's order, unless the client trusts the root of only one of
+/// them.
 #[test]
 fn names_come_in_the_order() {
     let [root, other] = [(); 2].map(|()| Ecdsa::root());
@@ -240,8 +239,8 @@ fn names_come_in_the_order() {
     }
 }
 
-/// A name can be tied to a chain, whatever comes before it: who asks for that name gets this chain,
-/// unless it can't verify it or shows that it trusts another.
+/// A name can be tied to a chain, whatever comes before it: a client that requests this name gets this
+/// chain, unless it can't verify the chain or shows that it trusts another one.
 #[test]
 fn by_a_name_that_is_tied() {
     let chains = Chains::new();
@@ -276,7 +275,7 @@ fn by_a_name_that_is_tied() {
     };
     assert_is(&choose("pq.example.org", &trusting), &ecdsa_leaf);
 
-    // Where all clients trust all roots, the strongest comes first.
+    // With `strongest_first`, for clients that trust all roots, the strongest comes first.
     let strongest = Identities::new((*identities.current()).clone().strongest_first());
     for name in ["pq.example.org", "a.example.org"] {
         let offer = with(offer(), |offer| offer.server_name = Some(name.into()));
@@ -286,8 +285,8 @@ fn by_a_name_that_is_tied() {
     }
 }
 
-/// A client that shows that it trusts a chain with SLH-DSA in it gets that, though it lists no scheme
-/// for it, as few do. For HashSLH-DSA nobody can.
+/// A client that shows that it trusts a chain with SLH-DSA gets this chain, although it lists no scheme
+/// for it, as few clients do. No client can list one for HashSLH-DSA.
 #[test]
 fn signatures_that_nobody_lists() {
     let ecdsa = issue(&Ecdsa::root(), &Ecdsa::generate());
@@ -336,7 +335,8 @@ fn signatures_that_nobody_lists() {
                 assert_is(&choice, &below);
                 assert_eq!(choice.scheme, Some(Scheme::ML_DSA_65));
             }
-            // What it says of certificates counts, and so does what it can't verify.
+            // It gets the other chain if it lists schemes for certificates, without SLH-DSA, or if it
+            // can't verify the leaf's key.
             let listing = with(offer.clone(), |offer| {
                 offer.certificate_schemes = Some(offer.signature_schemes.clone());
             });
@@ -376,7 +376,7 @@ fn root_named(name: &str) -> pq_x509::Issuer<Ecdsa> {
     pq_x509::Issuer::self_signed(CertificateBuilder::ca(name), Ecdsa::generate()).unwrap()
 }
 
-/// A client of TLS 1.3 that lists ML-DSA, as all do.
+/// The offer of a TLS 1.3 client that lists ML-DSA, as all of this crate do.
 fn offer() -> Offer {
     let mut offer = read(&chromium::hello());
     offer.server_name = None;

@@ -1,4 +1,4 @@
-//! Ed25519 in TLS 1.2 and 1.3, which graviola's own cipher suites of TLS 1.2 have no place for.
+//! Ed25519 in TLS 1.2 and 1.3. graviola's own TLS 1.2 cipher suites don't support it.
 
 use alloc::sync::Arc;
 
@@ -11,7 +11,7 @@ use rustls_pq::identity::{Identities, IdentitySet};
 use super::{ours, rustls_own};
 use crate::peers::{Ecdsa, Identity, KeyPair, any_base, connect, roots, server_config};
 
-/// Ours over each base as either side, with rustls's own on the other, and with each other.
+/// Our provider over each base on either side, with rustls's own providers and with each other.
 #[test]
 fn each_with_every_other() {
     let root = Ecdsa::root();
@@ -39,7 +39,7 @@ fn each_with_every_other() {
     }
 }
 
-/// [`Identities`] give it to clients of TLS 1.2, as they give ECDSA.
+/// [`Identities`] send it to TLS 1.2 clients like ECDSA.
 #[test]
 fn identities_show_it_in_tls12() {
     let root = Ecdsa::root();

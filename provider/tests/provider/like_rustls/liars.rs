@@ -1,6 +1,5 @@
-//! Peers that lie about what is theirs: their certificate, the signature by its key, and what they
-//! have seen of the handshake. In TLS 1.3 all of it is encrypted, so that nobody can change it on
-//! the way.
+//! Peers that lie about their certificate, the signature by its key, and what they have seen of the
+//! handshake. In TLS 1.3 all of this is encrypted, so nobody else could change it on the way.
 //!
 //! The liar is rustls's own provider over ring.
 
@@ -23,7 +22,7 @@ use rustls::{
 use super::{Key, Pki, Side, Verdict, assert_same_end, narrowed};
 use crate::peers::any_base;
 
-/// Whatever the base, the same error as by every provider of rustls, and the same alert.
+/// With every base there are the same error and the same alert as with every provider of rustls.
 #[test]
 fn same_errors_and_alerts() {
     let pki = Pki::new();
@@ -43,7 +42,7 @@ struct Case {
     tested: Side,
     version: &'static SupportedProtocolVersion,
     suite: CipherSuite,
-    /// Of the liar.
+    /// The liar's key.
     key: Key,
     lie: Lie,
     alert: AlertDescription,
@@ -52,7 +51,7 @@ struct Case {
 /// What the liar does.
 #[derive(Clone, Copy, Debug)]
 enum Lie {
-    /// Shows no certificate.
+    /// Sends no certificate.
     NoCertificate,
     /// Flips a bit in the signature of its certificate.
     Certificate,
@@ -60,9 +59,9 @@ enum Lie {
     Signature,
     /// Sends an empty signature.
     NoSignature,
-    /// States another scheme than it has signed by.
+    /// States another scheme than it has signed with.
     Scheme(SignatureScheme),
-    /// Flips a bit in what its Finished says.
+    /// Flips a bit in its Finished.
     Finished,
 }
 
@@ -86,7 +85,7 @@ fn cases() -> Vec<Case> {
         ] {
             let (other_scheme, alert) = match key {
                 Key::Ecdsa => (SignatureScheme::ECDSA_NISTP384_SHA384, Alert::DecryptError),
-                // Which TLS 1.3 has in chains only.
+                // TLS 1.3 allows this scheme in chains only.
                 Key::Rsa if version == &TLS13 => {
                     (SignatureScheme::RSA_PKCS1_SHA256, Alert::IllegalParameter)
                 }
@@ -155,7 +154,7 @@ impl Case {
     fn liar(&self) -> CryptoProvider {
         let mut liar = any_base();
         if let Lie::Finished = self.lie {
-            // A client computes that of the server first, to compare it.
+            // A client computes the server's Finished first, to compare it.
             let lies_at = match self.tested {
                 Side::Client => 1,
                 Side::Server => 2,
@@ -218,7 +217,7 @@ impl Case {
     }
 }
 
-/// In either role.
+/// Sends this certificate in either role.
 #[derive(Debug)]
 struct Shown(Arc<CertifiedKey>);
 
@@ -274,8 +273,7 @@ impl Signer for LyingSigner {
     }
 }
 
-/// rustls computes what Finished says with [`Hkdf::hmac_sign`], and nothing else in a handshake that
-/// resumes nothing.
+/// An HKDF that lies in Finished: in a full handshake rustls uses [`Hkdf::hmac_sign`] for nothing else.
 struct LyingHkdf {
     honest: &'static dyn Hkdf,
     calls: AtomicUsize,

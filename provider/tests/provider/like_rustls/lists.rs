@@ -1,5 +1,4 @@
-//! What is on the lists of a provider, classical algorithms alone: what this crate adds has tests of
-//! its own.
+//! The lists of a provider, for classical algorithms alone: what this crate adds has its own tests.
 
 use alloc::collections::BTreeSet;
 
@@ -11,7 +10,7 @@ use rustls_pq::Group;
 use super::{ours, rustls_own};
 use crate::peers::bases;
 
-/// Exactly these differences, each for its reason.
+/// There are exactly these differences, each with a reason.
 #[test]
 fn same_lists_or_a_reason() {
     let mut found = BTreeSet::new();
@@ -57,7 +56,7 @@ fn same_lists_or_a_reason() {
     assert_eq!(found, expected);
 }
 
-/// The table in the documentation of `base`, for those that are compiled in.
+/// The table in the documentation of `base` is right for the bases that are compiled in.
 #[test]
 fn table_of_bases() {
     let lines = include_str!("../../../src/base/base_table.md").lines();
@@ -81,7 +80,7 @@ fn table_of_bases() {
 type Property = (&'static str, fn(&CryptoProvider) -> String);
 
 const PROPERTIES: [Property; 5] = [
-    ("signatures by P-521 are verified", |base| {
+    ("verifies P-521 signatures", |base| {
         let algorithms = base.signature_verification_algorithms;
         let schemes = algorithms.supported_schemes();
         let in_handshakes = schemes.contains(&SignatureScheme::ECDSA_NISTP521_SHA512);
@@ -91,7 +90,7 @@ const PROPERTIES: [Property; 5] = [
         yes_or_no(in_chains)
     }),
     (
-        "signatures by P-256 and P-384 with SHA-512 are, in chains",
+        "verifies P-256 and P-384 signatures with SHA-512 in chains",
         |base| {
             let algorithms = base.signature_verification_algorithms.all.iter();
             let with = |key| {
@@ -167,7 +166,7 @@ const LISTS: [List; 4] = [
                     )
                 })
                 .collect();
-            // Their order means nothing.
+            // Their order doesn't matter.
             names.sort();
             names
         },
@@ -189,10 +188,10 @@ struct Difference {
     base: &'static str,
     like: &'static str,
     list: &'static str,
-    /// What rustls's own has and ours hasn't.
+    /// Entries that only rustls's own list has.
     missing: &'static [&'static str],
     more: &'static [&'static str],
-    /// Whether what both have is in another order.
+    /// Whether the common entries are in another order.
     is_reordered: bool,
     reason: &'static str,
 }
@@ -321,7 +320,7 @@ fn is_post_quantum(scheme: SignatureScheme) -> bool {
         .any(|(known, _)| *known == scheme)
 }
 
-/// In words where it is one of those that differ.
+/// The name of an identifier, in words if the lists differ in it.
 fn name_of(id: AlgorithmIdentifier) -> String {
     let names = [
         (alg_id::ECDSA_P256, "P-256"),

@@ -1,5 +1,5 @@
-//! The provider over each base, held against rustls's own providers: the same algorithms, and the
-//! same errors and alerts for the same bad input, or a reason why not.
+//! Compares the provider over each base with rustls's own providers: the same algorithms, and the same
+//! errors and alerts for the same bad input, or a reason why not.
 
 mod ed25519;
 mod liars;
@@ -23,7 +23,7 @@ use rustls_pq::Builder;
 
 use crate::peers::{Ecdsa, Identity, KeyPair, Peer, any_base, bases, roots};
 
-/// Those of rustls that are compiled in, by name.
+/// The providers of rustls that are compiled in, by name.
 fn rustls_own() -> Vec<(&'static str, CryptoProvider)> {
     vec![
         #[cfg(feature = "aws-lc-rs")]
@@ -32,15 +32,15 @@ fn rustls_own() -> Vec<(&'static str, CryptoProvider)> {
     ]
 }
 
-/// Ours, by the name of the base.
+/// Our providers, by the name of the base.
 fn ours() -> Vec<(&'static str, CryptoProvider)> {
     let build = |base| Builder::new(base).build().unwrap();
     let bases = bases().into_iter();
     bases.map(|(name, base)| (name, build(base))).collect()
 }
 
-/// That it ends the same way with every provider of rustls and with ours over every base, and that
-/// the other side is told `alert`.
+/// Asserts that the case ends the same way with every provider of rustls and with ours over every base,
+/// and that the other side gets `alert`.
 fn assert_same_end(
     case: &str,
     alert: AlertDescription,
@@ -60,17 +60,17 @@ fn assert_same_end(
     }
 }
 
-/// How it ended.
+/// How a handshake ended.
 #[derive(Debug, Eq, PartialEq)]
 struct Verdict {
-    /// Of the side under test.
+    /// The error of the side under test.
     error: String,
     /// What the other side was told, if it could read it.
     told: String,
 }
 
 impl Verdict {
-    /// Carries bytes both ways. What goes to the side under test goes through `change` first.
+    /// Carries bytes both ways. Bytes for the side under test go through `change` first.
     fn of(
         tested: Side,
         client: ClientConfig,
@@ -111,7 +111,7 @@ enum Side {
 }
 
 impl Side {
-    /// What is of a client and of a server, that of this side first; and the other way round.
+    /// Swaps a pair of client and server so that this side comes first, or back.
     fn first<T>(self, (client, server): (T, T)) -> (T, T) {
         match self {
             Self::Client => (client, server),
@@ -120,14 +120,14 @@ impl Side {
     }
 }
 
-/// With these alone.
+/// The provider with only this suite and this group.
 fn narrowed(mut provider: CryptoProvider, suite: CipherSuite, group: NamedGroup) -> CryptoProvider {
     provider.cipher_suites.retain(|it| it.suite() == suite);
     provider.kx_groups.retain(|it| it.name() == group);
     provider
 }
 
-/// Of the leaf and of its root.
+/// The algorithm of the leaf's key and of its root's.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Key {
     Ecdsa,
@@ -198,7 +198,7 @@ impl Pki {
     }
 }
 
-/// A key that issues certificates, too.
+/// An RSA key that issues certificates, too.
 struct Rsa {
     key: Arc<dyn rustls::sign::SigningKey>,
 }

@@ -1,4 +1,4 @@
-//! Bytes that are changed on the way: what the honest side says, and what it sends.
+//! Bytes that are changed on the way: the honest side's error, and the alert that it sends.
 //!
 //! One side is the provider under test, the other one rustls's own over ring.
 
@@ -10,7 +10,7 @@ use rustls::{
 use super::{Key, Pki, Side, Verdict, assert_same_end, narrowed};
 use crate::peers::any_base;
 
-/// Whatever the base, the same error as by every provider of rustls, and the same alert.
+/// With every base there are the same error and the same alert as with every provider of rustls.
 #[test]
 fn same_errors_and_alerts() {
     let pki = Pki::new();
@@ -46,7 +46,7 @@ struct Case {
     alert: AlertDescription,
 }
 
-/// What a server has to have.
+/// The key that a server needs.
 fn key_for(suite: CipherSuite) -> Key {
     match format!("{suite:?}").contains("ECDHE_RSA") {
         true => Key::Rsa,
@@ -54,7 +54,7 @@ fn key_for(suite: CipherSuite) -> Key {
     }
 }
 
-/// What is done to a record; `false` if it isn't the one.
+/// A change of a record; `false` if it isn't the record to change.
 type Change = fn(&mut Record) -> bool;
 
 struct Record {
@@ -129,7 +129,7 @@ fn cases() -> Vec<Case> {
                     group,
                     what: change,
                     alert: match (tested, version.version) {
-                        // The signature over it comes first.
+                        // The signature over it is checked first.
                         (Client, ProtocolVersion::TLSv1_2) => Alert::DecryptError,
                         _ => Alert::IllegalParameter,
                     },
@@ -296,7 +296,7 @@ fn unknown_scheme(record: &mut Record) -> bool {
     change_signature(record, |scheme, _| scheme.copy_from_slice(&[0xfe, 0xfe]))
 }
 
-/// That of a ServerKeyExchange for x25519: scheme, length and signature follow the share.
+/// Changes the signature in a ServerKeyExchange for x25519: scheme, length and signature follow the share.
 fn change_signature(record: &mut Record, change: fn(&mut [u8], &mut [u8])) -> bool {
     let record = &mut record.bytes;
     let start = [0x03, 0x00, 0x1d, 0x20];
@@ -310,7 +310,7 @@ fn change_signature(record: &mut Record, change: fn(&mut [u8], &mut [u8])) -> bo
     true
 }
 
-/// The last byte of the Certificate message is one of the leaf's signature.
+/// Flips the last byte of the Certificate message, which is in the leaf's signature.
 fn flip_certificate(record: &mut Record) -> bool {
     let record = &mut record.bytes;
     let certificate = 11;

@@ -36,7 +36,7 @@ pub(super) struct Clients {
     impostor: Arc<ClientConfig>,
     /// Has no group in common with the server.
     incompatible: Arc<ClientConfig>,
-    /// What tells the leaves that clients were shown from each other.
+    /// What distinguishes the leaves that clients got.
     leaves: Mutex<BTreeSet<Vec<u8>>>,
 }
 
@@ -142,8 +142,8 @@ impl Clients {
         }
     }
 
-    /// Is client `number`, and asserts that it was served if it behaved. Returns how many
-    /// connections it made.
+    /// Acts as client `number`, and asserts that it was served if it behaved. Returns its kind and how
+    /// many connections it made.
     pub(super) async fn run(&self, number: usize) -> (Kind, usize) {
         let kind = Kind::of(number);
         let connections = timeout(PATIENCE, async {
@@ -166,7 +166,7 @@ impl Clients {
         }
     }
 
-    /// How many different leaves clients were shown.
+    /// How many different leaves clients got.
     pub(super) fn leaves_seen(&self) -> usize {
         self.leaves.lock().unwrap().len()
     }
@@ -233,7 +233,7 @@ impl Clients {
             Fault::LeavesAfterHello => tcp.write_all(&client_hello(&self.post_quantum)).await?,
             Fault::Noise => {
                 let noise: Vec<u8> = (0..2000_u32).map(|i| (i * 7) as u8).collect();
-                // The server may have closed before it has all.
+                // The server may close before it has read everything.
                 let _ = tcp.write_all(&noise).await;
             }
             Fault::Distrustful => assert_refused(&self.distrustful, tcp).await,
@@ -242,7 +242,7 @@ impl Clients {
             Fault::DamagedRecord => {
                 let mut tls = connect(&self.post_quantum, tcp).await?;
                 self.assert_post_quantum(&tls, HandshakeKind::Full);
-                // Application data that nobody has encrypted.
+                // Application data that is not encrypted.
                 let record = [&[0x17, 3, 3, 0, 32][..], &[0; 32]].concat();
                 tls.get_mut().0.write_all(&record).await?;
                 tls.read_to_end(&mut Vec::new())
@@ -272,7 +272,7 @@ impl Clients {
     }
 }
 
-/// A client whose every handshake is a full one.
+/// A client that does only full handshakes.
 fn once(mut config: ClientConfig) -> Arc<ClientConfig> {
     config.resumption = Resumption::disabled();
     Arc::new(config)
@@ -306,7 +306,7 @@ where
         .await
 }
 
-/// Says something, and returns what the server answers.
+/// Sends a message, and returns the server's answer.
 async fn converse<S>(mut tls: TlsStream<S>) -> io::Result<String>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -319,8 +319,8 @@ where
     Ok(answer)
 }
 
-/// That the connection fails, on this side or on the other: with TLS 1.3 a client learns
-/// only when it reads that its certificate was refused.
+/// Asserts that the connection fails on either side: with TLS 1.3 a client learns only when it reads
+/// that its certificate was refused.
 async fn assert_refused(config: &Arc<ClientConfig>, tcp: TcpStream) {
     let outcome = async { converse(connect(config, tcp).await?).await };
     outcome.await.expect_err("one of the two refuses the other");

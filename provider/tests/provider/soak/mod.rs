@@ -1,5 +1,5 @@
-//! Clients of every kind on TCP, many at a time, while certificates and ticket keys
-//! rotate: whoever behaves is served, and memory doesn't grow.
+//! Clients of every kind on TCP, many at a time, while certificates and ticket keys rotate: every client
+//! that behaves is served, and memory doesn't grow.
 
 mod clients;
 mod server;
@@ -51,12 +51,12 @@ struct Plan {
     memory: Option<Memory>,
 }
 
-/// What clients and server together, which are this process, may take.
+/// The memory that clients and server may take together; both are in this process.
 struct Memory {
     /// The number of clients after which all caches are full.
     warm_up: usize,
-    /// How much the resident memory may grow from then on, in bytes. That is for the
-    /// allocator's noise: 40,000 clients that leave 1 kB each make 40 MB.
+    /// How much the resident memory may grow from then on, in bytes. This allows for the allocator's
+    /// noise: if 40,000 clients left 1 kB each, it would grow by 40 MB.
     growth: usize,
 }
 
@@ -92,8 +92,8 @@ async fn soak(plan: Plan) {
     for (kind, count) in &tally {
         println!("{count:6} {kind}");
     }
-    // Whoever behaves was found served by the client's side already. The server's side
-    // has one failure for each of the others, and no more.
+    // The client's side has checked that all clients that behave were served. The server's side has
+    // exactly one failure for each of the others.
     let broken: usize = tally
         .iter()
         .filter(|(kind, _)| kind.is_broken())
@@ -130,12 +130,12 @@ struct Soak {
     next: AtomicUsize,
     /// Connections of each kind.
     tally: Mutex<BTreeMap<clients::Kind, usize>>,
-    /// Numbers of clients, and this process's resident memory then in bytes.
+    /// Numbers of clients so far, each with this process's resident memory at that time, in bytes.
     resident: Mutex<Vec<(usize, usize)>>,
 }
 
 impl Soak {
-    /// Is one client after another.
+    /// Acts as one client after another.
     async fn work(self: Arc<Self>) {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);

@@ -23,15 +23,15 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::peers::{Ecdsa, Identity, roots};
 
-/// A server with an ML-DSA and an ECDSA certificate, which takes client certificates
-/// of both kinds, and does without.
+/// A server with an ML-DSA and an ECDSA certificate. Client certificates of both kinds are accepted, but
+/// optional.
 pub(super) struct Server {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     accepting: JoinHandle<Report>,
 }
 
-/// What the server has to say in the end.
+/// The server's final report.
 #[derive(Default)]
 pub(super) struct Report {
     pub(super) served: usize,
@@ -43,7 +43,7 @@ pub(super) struct Report {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Rotations {
     pub(super) by_call: usize,
-    /// That the files were taken over, and not only written.
+    /// How often new files were served, not only written.
     pub(super) by_files: usize,
 }
 
@@ -150,7 +150,7 @@ impl Report {
     }
 }
 
-/// Tells a client what it is to the server, and sees that both ends close.
+/// Tells a client how the server sees it, and checks that both ends close.
 async fn serve(acceptor: TlsAcceptor, tcp: TcpStream) -> io::Result<()> {
     let mut tls = acceptor.accept(tcp).await?;
     let mut request = [0; 4];
@@ -185,7 +185,7 @@ impl Rotating {
         let options = TicketOptions::default()
             // So that the memory for sessions with client certificates is full soon.
             .with_stored_bytes(1 << 20)
-            // A client of these tests comes back at once.
+            // Clients of these tests come back at once.
             .with_lifetime(Duration::from_secs(10));
         Self {
             authorities,
@@ -205,7 +205,7 @@ impl Rotating {
         self.tickets.rotate().unwrap();
     }
 
-    /// Waits until all of them are served.
+    /// Replaces the files, and waits until all of them are served.
     async fn rotate_by_files(&self) {
         let identities = self.authorities.issue();
         self.files.write(&identities);

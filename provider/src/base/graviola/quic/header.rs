@@ -25,8 +25,7 @@ impl HeaderKey {
         })
     }
 
-    /// The first byte's mask and the packet number's, once everything that a caller
-    /// can get wrong is checked.
+    /// The first byte's mask and the packet number's, after all checks of the caller's input.
     fn masks(&self, sample: &[u8], packet_number: &[u8]) -> Result<(u8, [u8; 4]), Error> {
         let sample = sample
             .try_into()
@@ -73,7 +72,7 @@ impl HeaderProtectionKey for HeaderKey {
 }
 
 enum Cipher {
-    // Boxed, so that they are not moved again. RustCrypto returns round keys by value.
+    // Boxed, so that keys are not moved again: RustCrypto returns round keys by value.
     Aes128(Box<Aes128>),
     Aes256(Box<Aes256>),
     ChaCha20(Box<Zeroizing<[u8; 32]>>),
@@ -103,8 +102,7 @@ where
 fn key_stream(key: &[u8; 32], sample: &[u8; SAMPLE_LEN]) -> [u8; MASK_LEN] {
     let [c0, c1, c2, c3, nonce @ ..] = *sample;
     let mut cipher = ChaChaCore::<R20, Ietf>::new(key.into(), &nonce.into());
-    // Block by block, because `ChaCha20` refuses the last counter, which a sample can
-    // hold as well as any other.
+    // Block by block, because `ChaCha20` refuses the last counter, which a sample may contain.
     cipher.set_block_pos(u32::from_le_bytes([c0, c1, c2, c3]));
     let mut block = Default::default();
     cipher.write_keystream_block(&mut block);
@@ -127,7 +125,7 @@ fn protected_bits(first: u8) -> u8 {
     }
 }
 
-/// The length of the packet number, in bytes, that an unprotected first byte states.
+/// The length of the packet number, in bytes, from the unprotected first byte.
 fn packet_number_len(first: u8) -> usize {
     usize::from(first & 0x03) + 1
 }
@@ -140,5 +138,5 @@ fn xor(bytes: &mut [u8], mask: &[u8]) {
 
 const SAMPLE_LEN: usize = 16;
 
-/// One byte for the first of the header, four for the packet number.
+/// One byte for the header's first byte, four for the packet number.
 const MASK_LEN: usize = 5;

@@ -1,8 +1,7 @@
-//! QUIC's keys (RFC 9001, section 5) for the cipher suites of graviola, which come
-//! without.
+//! QUIC keys (RFC 9001, section 5) for graviola's cipher suites, which have none.
 //!
-//! Packets are protected by graviola's AEADs. graviola has no block cipher and no
-//! stream cipher on their own, which headers need; those are RustCrypto's.
+//! graviola's AEADs protect packets. Header protection needs a block cipher or a stream cipher alone,
+//! which graviola lacks; these are RustCrypto's.
 
 mod header;
 mod packet;
@@ -25,8 +24,7 @@ pub(crate) const AES_256_GCM: Option<&'static dyn Algorithm> = Some(&Aead::Aes25
 /// For TLS13_CHACHA20_POLY1305_SHA256.
 pub(crate) const CHACHA20_POLY1305: Option<&'static dyn Algorithm> = Some(&Aead::ChaCha20Poly1305);
 
-/// The AEADs of QUIC (RFC 9001, section 5.3), each with the cipher that protects
-/// headers beside it (section 5.4).
+/// The AEADs of QUIC (RFC 9001, section 5.3), each with its cipher for headers (section 5.4).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Aead {
     Aes128Gcm,
@@ -51,7 +49,7 @@ impl Algorithm for Aead {
     }
 }
 
-/// The key as an array, whose length rustls has from [`Algorithm::aead_key_len()`].
+/// The key as an array. rustls gets its length from [`Algorithm::aead_key_len()`].
 fn key_bytes<const LEN: usize>(key: &AeadKey) -> &[u8; LEN] {
     key.as_ref()
         .first_chunk()

@@ -97,8 +97,7 @@ impl PacketKey for PayloadKey {
         TAG_LEN
     }
 
-    /// RFC 9001, section 6.6. ChaCha20-Poly1305 has no limit that packet numbers,
-    /// which end at 2⁶², could reach.
+    /// RFC 9001, section 6.6. Packet numbers end at 2⁶², below the limit of ChaCha20-Poly1305.
     fn confidentiality_limit(&self) -> u64 {
         match self.cipher {
             Cipher::AesGcm(_) => 1 << 23,
@@ -116,7 +115,7 @@ impl PacketKey for PayloadKey {
 }
 
 enum Cipher {
-    // Boxed, so that they are not moved again. graviola takes and returns keys by value.
+    // Boxed, so that keys are not moved again: graviola takes and returns keys by value.
     AesGcm(Box<AesGcm>),
     ChaCha20Poly1305(Box<ChaCha20Poly1305>),
 }
@@ -151,6 +150,5 @@ impl Cipher {
 
 const TAG_LEN: usize = 16;
 
-/// What AES-GCM takes with one nonce (RFC 5116, section 5.1); ChaCha20-Poly1305 takes
-/// more.
+/// The longest plaintext of AES-GCM (RFC 5116, section 5.1); ChaCha20-Poly1305 takes more.
 const MAX_PAYLOAD_LEN: u64 = (1 << 36) - 31;

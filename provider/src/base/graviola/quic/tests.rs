@@ -1,4 +1,4 @@
-//! The samples of RFC 9001, appendix A, and every suite beside ring's.
+//! The samples of RFC 9001, appendix A, and a comparison of every suite with ring's.
 
 use proptest::prelude::*;
 use rustls::crypto::cipher::{AeadKey, Iv};
@@ -102,8 +102,8 @@ proptest! {
     }
 }
 
-/// A sample of ChaCha20 is a counter and a nonce, and every counter is as good as
-/// another: also those at which a stream would end.
+/// A sample of ChaCha20 is a counter and a nonce. Every counter is valid, also those at which a stream
+/// would end.
 #[test]
 fn headers_at_the_last_counters() {
     for counter in [u32::MAX, u32::MAX - 1, 1 << 31, 0] {
@@ -244,7 +244,7 @@ impl Sample {
         hex(self.header)
     }
 
-    /// Cuts a packet as section 5.4.2 says.
+    /// Applies `protect` to the parts of the packet that section 5.4.2 names.
     fn protect_header(
         &self,
         packet: &mut [u8],
@@ -287,7 +287,7 @@ fn check_headers(connection_id: &[u8], sample: &[u8], first: u8, packet_number: 
     }
 }
 
-/// All that goes into the protection of a payload beside it.
+/// The inputs to the protection of a payload, other than the payload.
 struct Packet<'a> {
     path: Option<u32>,
     number: u64,
@@ -319,14 +319,13 @@ impl Packet<'_> {
     }
 }
 
-/// Keys for Initial packets: rustls derives those for every suite, whatever RFC 9001
-/// says about which one to use.
+/// Keys for Initial packets: rustls derives them for every suite, although RFC 9001 prescribes one.
 fn initial(suite: &'static Tls13CipherSuite, connection_id: &[u8], side: Side) -> Keys {
     let quic = suite.quic.expect("all of them have QUIC keys");
     Keys::initial(Version::V1, suite, quic, connection_id, side)
 }
 
-/// Ours, each with ring's.
+/// Our suites, each with ring's.
 fn suites() -> impl Iterator<Item = (&'static Tls13CipherSuite, &'static Tls13CipherSuite)> {
     [&AES_128_GCM, &AES_256_GCM, &CHACHA20_POLY1305]
         .into_iter()
