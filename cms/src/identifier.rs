@@ -18,7 +18,7 @@ use crate::encoding::{Fields, contents, tag, tlv};
 pub(crate) enum KeyIdentifier {
     /// The issuer's name, in DER, and the contents of the serial number.
     IssuerAndSerial(Vec<u8>, Vec<u8>),
-    /// The certificate's extension of that name.
+    /// The certificate's subject key identifier.
     SubjectKeyId(Vec<u8>),
 }
 
@@ -58,7 +58,7 @@ impl KeyIdentifier {
         }
     }
 
-    /// For messages and reports.
+    /// For error messages and `Debug`.
     pub(crate) fn describe(&self) -> String {
         self.readable().to_string()
     }
@@ -79,8 +79,9 @@ impl KeyIdentifier {
     }
 }
 
-/// Whom a message names, in words for people: what of it the sender chose is escaped, and no longer than
-/// some hundred characters.
+/// Whom a message names, for people to read.
+///
+/// What the sender chose in it is escaped, and cut after 256 characters.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Identifier {
@@ -91,7 +92,7 @@ pub enum Identifier {
         /// The contents of the serial number, or the first 128 bytes of them.
         serial_number: Vec<u8>,
     },
-    /// The key with this identifier, or with one that begins with these 128 bytes.
+    /// The key with this identifier, of which only the first 128 bytes are kept.
     Key(Vec<u8>),
 }
 
@@ -111,7 +112,7 @@ impl fmt::Display for Identifier {
 #[derive(Clone, Debug)]
 pub(crate) struct NamedCertificate {
     pub(crate) certificate: Certificate,
-    /// In DER, which takes long to make for each message that might name it.
+    /// The issuer's name in DER. Encoding it again for each message would take long.
     issuer: Vec<u8>,
 }
 
@@ -123,7 +124,7 @@ impl NamedCertificate {
         })
     }
 
-    /// Whether a message means it.
+    /// Whether this identifier names the certificate.
     pub(crate) fn is_named_by(&self, identifier: &KeyIdentifier) -> bool {
         match identifier {
             KeyIdentifier::IssuerAndSerial(issuer, serial) => {
@@ -136,14 +137,16 @@ impl NamedCertificate {
     }
 }
 
-/// An identifier for a key that has no certificate, which everybody makes of it alike: the first 20 bytes
-/// of the SHA-256 of its bits (RFC 7093, section 2).
+/// An identifier for a key that has no certificate.
+///
+/// It is the first 20 bytes of the SHA-256 hash of the key's bits (RFC 7093, section 2), so everybody computes
+/// the same one.
 pub fn key_identifier(key: &(impl SubjectKey + ?Sized)) -> [u8; 20] {
     let spki = key.spki();
     let bits = SubjectPublicKeyInfoRef::from_der(&spki)
         .ok()
         .and_then(|spki| spki.subject_public_key.as_bytes());
-    // Of what is no SubjectPublicKeyInfo there are no other bits.
+    // If the key is no SubjectPublicKeyInfo, all of it is hashed.
     let digest = Sha256::digest(bits.unwrap_or(&spki));
     let mut identifier = [0; 20];
     for (byte, from) in identifier.iter_mut().zip(digest) {
@@ -152,10 +155,10 @@ pub fn key_identifier(key: &(impl SubjectKey + ?Sized)) -> [u8; 20] {
     identifier
 }
 
-/// How many characters of a name are in a message.
+/// How many characters of a name are shown.
 const MAX_DESCRIBED: usize = 256;
 
-/// As many bytes as are in a message.
+/// The bytes that are shown: as many as give that many characters.
 fn start(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().copied().take(MAX_DESCRIBED / 2).collect()
 }

@@ -1,4 +1,4 @@
-//! What a message says of itself, to whoever has no key.
+//! What a message says about itself to anybody, without a key.
 //!
 //! It uses [`signed`](crate::signed), [`enveloped`](crate::enveloped) and [`encoding`](crate::encoding).
 
@@ -11,7 +11,7 @@ use crate::encoding::{BerReader, EncodingError, tag};
 use crate::enveloped::{self, EnvelopedOutline, OpeningError};
 use crate::signed::{self, SignedOutline, VerificationError};
 
-/// What a message says of itself. **Nothing of it was verified**: anybody can write such a message.
+/// What a message says about itself. **None of it was verified**: anybody can write such a message.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Outline {
@@ -30,15 +30,15 @@ pub enum InspectionError {
     /// It is no ContentInfo, or can't be read at all.
     #[error("{0}")]
     Encoding(EncodingError),
-    /// It is a SignedData that nobody would verify.
+    /// It is a SignedData that can't be read.
     #[error("{0}")]
     Signed(Box<VerificationError>),
-    /// It is an EnvelopedData or an AuthEnvelopedData that nobody would decrypt.
+    /// It is an EnvelopedData or an AuthEnvelopedData that can't be read.
     #[error("{0}")]
     Enveloped(Box<OpeningError>),
 }
 
-/// Reads a message to its end, in constant memory, and gives what it says of itself.
+/// Reads a message to its end, in constant memory, and returns what it says about itself.
 ///
 /// ```
 /// use pq_cms::{DocumentSigner, Outline, SignedDataBuilder, inspect};

@@ -1,12 +1,12 @@
-//! Post-quantum HPKE (RFC 9180, draft-ietf-hpke-pq): encryption to a key of ML-KEM or X-Wing, of messages
-//! and of files of any size. It is the successor of ECIES.
+//! Post-quantum HPKE (RFC 9180, draft-ietf-hpke-pq): encrypts messages, and files of any size, to an ML-KEM or
+//! X-Wing key. HPKE is the successor of ECIES.
 //!
 //! * **Files.** An [`Encryptor`] encrypts a file to one key, and a [`Decryptor`] decrypts it, in constant
 //!   memory.
 //! * **Messages.** A [`Sender`] and a [`Receiver`] are the contexts of HPKE, in its base mode: they count
-//!   messages, so that no nonce comes twice, and export secrets.
-//! * **Keys.** Those of ML-KEM are pq-x509's. [`XWingPrivateKey`] and [`XWingPublicKey`] are X-Wing's
-//!   (draft-connolly-cfrg-xwing-kem): ML-KEM-768 and X25519 at once, of which breaking one is not enough.
+//!   messages, so that no nonce is used twice, and export secrets.
+//! * **Keys.** ML-KEM keys are pq-x509's. [`XWingPrivateKey`] and [`XWingPublicKey`] are keys of X-Wing
+//!   (draft-connolly-cfrg-xwing-kem), which is ML-KEM-768 and X25519 at once: an attacker has to break both.
 //!
 //! ```
 //! use pq_hpke::{Aead, Decryptor, Encryptor, RecipientKey, RecipientPublicKey, Suite};
@@ -28,40 +28,40 @@
 //! # }
 //! ```
 //!
-//! # The form of files
+//! # The file format
 //!
-//! HPKE has none of its own. This one is small; numbers are big-endian.
+//! HPKE defines no file format. This one is small; numbers are big-endian.
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 7 | `pq-hpke` |
-//! | 1 | the version of this form, 1 |
+//! | 1 | the version of this format, 1 |
 //! | 2, 2, 2 | the numbers of KEM, KDF and AEAD in HPKE |
-//! | as the KEM says | the encapsulated secret (enc), such as 1120 of X-Wing |
+//! | as the KEM says | the encapsulated secret (enc), such as 1120 bytes for X-Wing |
 //! | 65,552 each | chunks: 65,536 bytes of content encrypted, and 16 of their tag |
 //! | 16 to 65,552 | the last chunk |
 //!
-//! All chunks are messages of one context of HPKE in its base mode, in order. Its info is the first 14 bytes of
-//! the file, and behind them the application's own info. The additional data of a chunk is one byte, 0 if
+//! All chunks are messages of one context of HPKE in its base mode, in order. The context's info is the first
+//! 14 bytes of the file, followed by the application's own info. The additional data of a chunk is one byte, 0 if
 //! another chunk follows and 1 if none does. The last chunk is empty only if the content is.
 //!
-//! So chunks that were changed, exchanged, left out or repeated are not authentic; a file that was cut short has no
-//! last chunk, and what follows the last chunk makes it another one. enc needs nothing more: another one
-//! gives another secret. A file may have 2³² chunks.
+//! So chunks that were changed, swapped, left out or repeated are not authentic. A file that was cut short has
+//! no last chunk. Bytes after the last chunk make it a different one, which is not authentic. enc needs no
+//! protection: another enc gives another secret. A file may have 2³² chunks.
 //!
-//! Nothing says who encrypted a file: sign it first for that (`pq-cms`). There is one recipient; messages
+//! A file does not show who encrypted it: sign it first for that (`pq-cms`). A file has one recipient; messages
 //! of `pq-cms` have any number.
 //!
 //! # What is not here
 //!
-//! KEMs of elliptic curves alone, and their modes with a sender's key; pre-shared keys; the derivation of keys
-//! from other secrets (DeriveKeyPair). X-Wing and the drafts of HPKE may still change: what is here is
+//! KEMs with elliptic curves alone, and their modes with a sender's key; pre-shared keys; the derivation of keys
+//! from other secrets (DeriveKeyPair). X-Wing and the drafts of HPKE may still change. This crate implements
 //! draft-connolly-cfrg-xwing-kem-10, draft-ietf-hpke-hpke-02 and draft-ietf-hpke-pq-04.
 //!
 //! # Errors
 //!
-//! The text of an error has that of its cause in it. [`source`](core::error::Error::source) is `None`
-//! therefore, so that a program that prints causes one after another prints nothing twice.
+//! The text of an error includes the text of its cause. So [`source`](core::error::Error::source) is `None`, and a
+//! program that prints causes one after another prints nothing twice.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

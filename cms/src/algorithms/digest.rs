@@ -16,7 +16,7 @@ const DIGESTS: [(PreHash, ObjectIdentifier); 8] = [
     (PreHash::Shake256, fips202::ID_SHAKE_256),
 ];
 
-/// The hash functions that messages may be signed with: SHA-2 and SHA-3 from 256 bits on, SHAKE128 and
+/// The hash functions that messages may be signed with: SHA-2 and SHA-3 with at least 256 bits, SHAKE128 and
 /// SHAKE256.
 pub fn digests() -> impl Iterator<Item = PreHash> {
     DIGESTS.iter().map(|(digest, _)| *digest)

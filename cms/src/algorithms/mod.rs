@@ -1,7 +1,7 @@
-//! Which algorithms there are and which fit each other: digests for signatures, by RFC 9882 and RFC 9814,
-//! and how a message names them.
+//! Which hash functions go with which signature algorithms (RFC 9882, RFC 9814), and how a message names
+//! them.
 //!
-//! It uses nothing.
+//! It uses no other module of this crate.
 
 mod digest;
 mod signature;

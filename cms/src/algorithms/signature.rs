@@ -12,8 +12,8 @@ use super::digest::{digest_identifier, digest_named};
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Weakness {
-    /// The digest is easier to collide than the signature to forge (RFC 9882, section 3.3; RFC 9814,
-    /// section 4).
+    /// The hash function is weaker than the signature algorithm: a collision is easier to find than a forgery
+    /// (RFC 9882, section 3.3; RFC 9814, section 4).
     #[error(
         "{digest} is weaker than {algorithm}, which takes digests of {} bytes or more; sign with \
          SHA-512 or SHAKE256",
@@ -25,26 +25,26 @@ pub enum Weakness {
         /// The hash function.
         digest: PreHash,
     },
-    /// None of the hash functions that CMS has for these algorithms.
+    /// CMS doesn't use this hash function with these algorithms.
     #[error("{0} is no hash function for messages; sign with SHA-512 or SHAKE256")]
     NotForMessages(PreHash),
-    /// HashSLH-DSA, which RFC 9814 keeps out of messages.
+    /// HashSLH-DSA, which RFC 9814 doesn't allow in messages.
     #[error(
-        "{0} of a hash (HashSLH-DSA) is not for messages (RFC 9814); sign with a key of pure SLH-DSA"
+        "{0} of a hash (HashSLH-DSA) is not allowed in messages (RFC 9814); sign with a pure SLH-DSA key"
     )]
     HashSlhDsa(SignatureAlgorithm),
 }
 
-/// What keeps an algorithm's signatures from going with a digest.
+/// Refuses a hash function that an algorithm's signatures can't be used with.
 ///
-/// Of algorithms that are not ours nothing is known here. Whoever gives one decides on it.
+/// Only ML-DSA and SLH-DSA are checked here. Whoever supplies another algorithm decides for it.
 pub(crate) fn weakness(signature: ObjectIdentifier, digest: PreHash) -> Result<(), Weakness> {
     if digest_identifier(digest).is_none() {
         return Err(Weakness::NotForMessages(digest));
     }
     match parameter_set(signature) {
         Some((algorithm, Mode::PreHash)) => Err(Weakness::HashSlhDsa(algorithm)),
-        // As the lists of RFC 9882 have it, and for SLH-DSA 2n bytes.
+        // The lists of RFC 9882, and 2n bytes for SLH-DSA.
         Some((algorithm, Mode::Pure)) if digest.digest_len() < algorithm.least_digest_len() => {
             Err(Weakness::Digest { algorithm, digest })
         }
@@ -52,15 +52,15 @@ pub(crate) fn weakness(signature: ObjectIdentifier, digest: PreHash) -> Result<(
     }
 }
 
-/// Signatures of RSA by PKCS #1 v1.5, with the hash function of each, which other programs use for the
-/// content as well.
+/// RSA signatures (PKCS #1 v1.5), each with its hash function. Other programs use the same one for the
+/// content.
 const RSA: [(ObjectIdentifier, PreHash); 3] = [
     (rfc5912::SHA_256_WITH_RSA_ENCRYPTION, PreHash::Sha256),
     (rfc5912::SHA_384_WITH_RSA_ENCRYPTION, PreHash::Sha384),
     (rfc5912::SHA_512_WITH_RSA_ENCRYPTION, PreHash::Sha512),
 ];
 
-/// The same of other classical algorithms (RFC 5754, section 3.3; RFC 8419, section 3.1).
+/// The same for other classical algorithms (RFC 5754, section 3.3; RFC 8419, section 3.1).
 const OTHERS: [(ObjectIdentifier, PreHash); 4] = [
     (rfc5912::ECDSA_WITH_SHA_256, PreHash::Sha256),
     (rfc5912::ECDSA_WITH_SHA_384, PreHash::Sha384),
@@ -68,8 +68,8 @@ const OTHERS: [(ObjectIdentifier, PreHash); 4] = [
     (rfc8410::ID_ED_25519, PreHash::Sha512),
 ];
 
-/// The hash function that belongs to a classical or a composite algorithm. That of a composite is the one
-/// of its message (draft-ietf-lamps-cms-composite-sigs), and that of RSASSA-PSS stands in its parameters.
+/// The hash function that belongs to a classical or a composite algorithm. A composite has the one that it
+/// hashes its message with (draft-ietf-lamps-cms-composite-sigs). RSASSA-PSS names it in its parameters.
 fn own_digest(signature: &AlgorithmIdentifierRef<'_>) -> Option<PreHash> {
     if signature.oid == rfc5912::ID_RSASSA_PSS {
         return pss_digest(signature.parameters?).ok().flatten();
@@ -82,12 +82,12 @@ fn own_digest(signature: &AlgorithmIdentifierRef<'_>) -> Option<PreHash> {
     Some(*digest)
 }
 
-/// hashAlgorithm of RSASSA-PSS-params (RFC 4055, section 3.1). Its default is SHA-1, which is none here.
+/// hashAlgorithm of RSASSA-PSS-params (RFC 4055, section 3.1). Its default, SHA-1, is not supported here.
 fn pss_digest(parameters: AnyRef<'_>) -> der::Result<Option<PreHash>> {
     parameters.sequence(|reader| {
         let hash =
             ContextSpecific::<AlgorithmIdentifierRef<'_>>::decode_explicit(reader, TagNumber(0))?;
-        // The others are for who verifies the signature.
+        // The other parameters matter only for verifying the signature.
         while !reader.is_finished() {
             AnyRef::decode(reader)?;
         }
@@ -95,8 +95,8 @@ fn pss_digest(parameters: AnyRef<'_>) -> der::Result<Option<PreHash>> {
     })
 }
 
-/// The digest that every verifier knows for an algorithm's signatures: for SLH-DSA that of RFC 9814, for
-/// ML-DSA and Ed25519 SHA-512 (RFC 9882, RFC 8419), and for ECDSA, RSA and composites their own.
+/// The digest that every verifier of an algorithm supports: the one of RFC 9814 for SLH-DSA, SHA-512 for
+/// ML-DSA and Ed25519 (RFC 9882, RFC 8419), and their own for ECDSA, RSA and composites.
 pub(crate) fn usual_digest(signature: &AlgorithmIdentifierRef<'_>) -> PreHash {
     match parameter_set(signature.oid) {
         Some((algorithm, _)) => algorithm.usual_pre_hash(),
@@ -104,11 +104,11 @@ pub(crate) fn usual_digest(signature: &AlgorithmIdentifierRef<'_>) -> PreHash {
     }
 }
 
-/// The algorithm to verify a signature by: that which the message names, but for RSA, where `rsaEncryption`
-/// stands for PKCS #1 v1.5 with the message's digest (RFC 3370, section 3.2).
+/// The algorithm to verify a signature with: the one that the message names. Only `rsaEncryption` stands for
+/// another, PKCS #1 v1.5 with the message's digest (RFC 3370, section 3.2).
 ///
-/// `None` for a signature with a hash function of its own that is not the message's, which RFC 4056,
-/// section 3, forbids for RSASSA-PSS.
+/// `None` if the signature has its own hash function and the message has another. RFC 4056, section 3, forbids
+/// that for RSASSA-PSS.
 pub(crate) fn verified_as<'a>(
     signature: &AlgorithmIdentifierRef<'a>,
     digest: PreHash,

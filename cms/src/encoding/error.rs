@@ -1,6 +1,6 @@
 use std::io;
 
-/// Why a message can't be read or written, whatever is in it.
+/// Why a message can't be read or written, whatever its type.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodingError {
@@ -16,10 +16,8 @@ pub enum EncodingError {
     /// Something follows the message.
     #[error("something follows the message, which ends after {0} bytes; remove it")]
     TrailingData(u64),
-    /// A value is of another type than its place asks for.
-    #[error(
-        "at byte {at} is tag {found:#04x}, and {wanted} should be there; is it such a message?"
-    )]
+    /// A value has another type than expected.
+    #[error("expected {wanted} at byte {at} and found tag {found:#04x}; is it a CMS message?")]
     Unexpected {
         /// Where it is, in bytes from the start.
         at: u64,
@@ -29,32 +27,32 @@ pub enum EncodingError {
         wanted: &'static str,
     },
     /// A value ends where another should follow.
-    #[error("at byte {at} a value ends, and {wanted} should follow; the message is damaged")]
+    #[error("a value ends at byte {at}, where {wanted} should follow; the message is damaged")]
     Missing {
         /// Where that is, in bytes from the start.
         at: u64,
         /// What should be there.
         wanted: &'static str,
     },
-    /// A length is none of BER, or reaches beyond what the value is in.
-    #[error("at byte {0} is a length that is not one; the message is damaged")]
+    /// A length is not valid BER, or reaches beyond the enclosing value.
+    #[error("the length at byte {0} is invalid; the message is damaged")]
     Length(u64),
-    /// A value that is read into memory is larger than what is taken.
-    #[error("at byte {at} is a value of more than {limit} bytes, which is refused")]
+    /// A value that is read into memory is larger than allowed.
+    #[error("the value at byte {at} has more than {limit} bytes, the most that is accepted")]
     TooLarge {
         /// Where it is, in bytes from the start.
         at: u64,
-        /// How many bytes are taken.
+        /// How many bytes are accepted.
         limit: usize,
     },
-    /// Values are within values, too deep.
-    #[error("at byte {0} values are too deep within each other")]
+    /// Values are nested too deeply.
+    #[error("values are nested too deeply at byte {0}")]
     TooDeep(u64),
-    /// A part of the message is not DER, or not of its type.
+    /// A part of the message is not DER, or not of the expected type.
     #[error("a part of the message is malformed: {0}")]
     Der(der::Error),
-    /// The text is no PEM block with this label.
-    #[error("no PEM block \"CMS\" or \"PKCS7\", and no DER either; is it such a message?")]
+    /// The text has no PEM block with one of these labels.
+    #[error("no PEM block \"CMS\" or \"PKCS7\", and no DER either; is it a CMS message?")]
     NoPem,
 }
 

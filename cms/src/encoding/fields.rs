@@ -5,7 +5,7 @@ use der::{Decode, Reader, SliceReader};
 pub(crate) struct Fields<'a>(SliceReader<'a>);
 
 impl<'a> Fields<'a> {
-    /// Those of a value with this tag.
+    /// The parts of a value with this tag.
     pub(crate) fn of(tag: u8, der: &'a [u8]) -> der::Result<Self> {
         let value = AnyRef::from_der(der)?;
         match der.first() {

@@ -1,9 +1,9 @@
-//! How messages are written down: BER as it is read, in pieces, and DER as it is written; and PEM around
-//! both.
+//! The encoding of messages: BER is read in pieces, DER and BER are written, and PEM is read and written
+//! around both.
 //!
-//! What is read into memory has a limit of its own, and content is never kept: it goes by in pieces.
+//! Everything that is read into memory has a limit. Content is never kept: it passes in pieces.
 //!
-//! It uses nothing.
+//! It uses no other module of this crate.
 
 mod error;
 mod fields;

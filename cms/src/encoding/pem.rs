@@ -1,4 +1,4 @@
-//! PEM (RFC 7468) of messages that are larger than the memory.
+//! PEM (RFC 7468) for messages that are larger than memory.
 
 use alloc::boxed::Box;
 use std::io::{self, BufRead, Cursor, Read, Write};
@@ -9,28 +9,29 @@ use super::error::EncodingError;
 use super::pieces::fill;
 use super::tag;
 
-/// The label of RFC 7468, section 9, and the older one of its section 8, which is read too.
+/// The label of RFC 7468, section 9, and the older one of section 8, which is read too.
 const LABELS: [&str; 2] = ["CMS", "PKCS7"];
 
-/// Characters of a line, of which the last may have fewer.
+/// Characters in a line; the last line may have fewer.
 const LINE: usize = 64;
 
-/// More than a line of PEM or of the text before it has.
+/// More characters than a line of PEM, or of the text before it, has.
 const MAX_LINE: u64 = 64 * 1024;
 
-/// Gives the DER or BER of a message, be it in PEM or not: text before the first block with the label
-/// `CMS` or `PKCS7` is passed over, and so is everything after it.
+/// Returns the DER or BER of a message that may be in PEM.
+///
+/// Text before the first block with the label `CMS` or `PKCS7` is skipped, and so is everything after it.
 ///
 /// # Errors
 ///
 /// [`EncodingError::NoPem`] if it is neither DER nor such a text; [`EncodingError::Read`] if reading
-/// fails. Of damage within the block the result of this function tells, when it is read.
+/// fails. If the block is damaged, reading from the returned reader fails.
 pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r>, EncodingError> {
     let mut from = from;
     let mut start = vec![0; 3];
     let len = fill(&mut from, &mut start)?;
     start.truncate(len);
-    // A SEQUENCE, which no text begins with: its length is no letter, or what follows that is none.
+    // A SEQUENCE. No text begins so: its length or the byte after it is no printable character.
     let is_der = matches!(
         &*start,
         [0x30, 0x80..=0xff, ..] | [0x30, _, tag::OBJECT_IDENTIFIER]
@@ -71,20 +72,20 @@ struct PemReader<R> {
     /// Characters that don't make up four yet.
     pending: Vec<u8>,
     decoded: Vec<u8>,
-    /// How much of it was taken.
+    /// How much of `decoded` was taken.
     start: usize,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum State {
     Lines,
-    /// There was padding, after which nothing but the end may come.
+    /// There was padding: only the end may follow.
     Padded,
     Ended,
 }
 
 impl<R: BufRead> PemReader<R> {
-    /// Decodes some lines more.
+    /// Decodes some more lines.
     fn fill(&mut self) -> io::Result<()> {
         self.decoded.clear();
         self.start = 0;
@@ -192,7 +193,7 @@ impl<W: Write> PemWriter<W> {
         })
     }
 
-    /// Writes what is left, and the last line. Without it the block has no end.
+    /// Writes the rest and the last line. Without this call the block has no end.
     ///
     /// # Errors
     ///
@@ -225,7 +226,7 @@ impl<W: Write> Write for PemWriter<W> {
         Ok(len)
     }
 
-    /// What doesn't make up a line yet stays.
+    /// What doesn't fill a block of 256 lines yet is not written.
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }

@@ -25,8 +25,8 @@ pub(crate) fn read_start(from: &mut impl Read) -> Result<Start, EncodingError> {
     })
 }
 
-/// Hands out all there is to read, and returns how many bytes that was. All pieces are of one length, but
-/// for the last one, which is shorter.
+/// Hands out all content in pieces, and returns its length. All pieces have the same length, except the last
+/// one, which is shorter.
 pub(crate) fn for_each_piece<E: From<EncodingError>>(
     from: &mut impl Read,
     mut take: impl FnMut(&mut [u8]) -> Result<(), E>,
@@ -43,7 +43,7 @@ pub(crate) fn for_each_piece<E: From<EncodingError>>(
     }
 }
 
-/// The same of what is only looked at: pieces that the reader has as a whole are not copied.
+/// The same for content that is not changed: a piece that is whole in the reader's buffer is not copied.
 pub(crate) fn for_each_piece_there<E: From<EncodingError>>(
     from: &mut impl BufRead,
     mut take: impl FnMut(&[u8]) -> Result<(), E>,
@@ -63,23 +63,22 @@ pub(crate) fn for_each_piece_there<E: From<EncodingError>>(
     }
 }
 
-/// What the reader has in its buffer; nothing if it is at its end, where it is not asked again: a terminal
-/// would go on.
+/// What the reader has in its buffer; nothing at the end. It is not asked again there: a terminal would go on.
 pub(super) fn buffered(from: &mut impl BufRead) -> Result<&[u8], EncodingError> {
     match fill_buffer(from)? {
         0 => Ok(&[]),
-        // which is there: a loop can't return what it borrowed
+        // no second read: a loop can't return what it borrowed
         _ => from.fill_buf().map_err(EncodingError::Read),
     }
 }
 
-/// How many bytes the reader has in its buffer, which it reads to if it is empty.
+/// How many bytes the reader has in its buffer. If it is empty, it is filled first.
 pub(super) fn fill_buffer(from: &mut impl BufRead) -> Result<usize, EncodingError> {
     loop {
         match from.fill_buf() {
             Ok(there) => return Ok(there.len()),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // such as of PEM that goes wrong in the middle
+            // such as the error of a damaged PEM block
             Err(error) => return Err(EncodingError::Read(error)),
         }
     }

@@ -8,26 +8,26 @@ use super::pieces::{PIECE, buffered, fill_buffer};
 use super::tag::{CONSTRUCTED, OBJECT_IDENTIFIER, OCTET_STRING};
 use super::writer::{push_header, tlv};
 
-/// How deep values may be within values. A message has some ten.
+/// How deeply values may be nested. A message has some ten levels.
 const MAX_DEPTH: usize = 32;
 
 /// Reads BER (X.690) from a stream: definite and indefinite lengths, strings in one piece or in many.
 ///
-/// Tag numbers above 30, which CMS has nowhere, are refused.
+/// Tag numbers above 30, which CMS never uses, are refused.
 pub(crate) struct BerReader<R> {
     from: R,
     /// What was taken out of `from` to look further ahead than its buffer reaches.
     ahead: Vec<u8>,
     /// How many bytes were taken.
     at: u64,
-    /// The values that the reader is in.
+    /// The values around the next one.
     open: Vec<Open>,
 }
 
 /// A value that consists of others.
 #[derive(Clone, Copy)]
 struct Open {
-    /// Where it ends at the latest, as those around it end there.
+    /// Where it ends at the latest; if its length is indefinite, the limit of the value around it.
     limit: u64,
     /// Ends with an end-of-contents, and not at `limit`.
     is_indefinite: bool,
@@ -40,10 +40,10 @@ struct Header {
     len: Option<u64>,
 }
 
-/// A value that is larger than what is taken; its contents come next.
+/// A value that is larger than allowed; its contents come next.
 struct TooLarge(Header);
 
-/// As long as an AlgorithmIdentifier, an object identifier or a version may be.
+/// The most bytes that an AlgorithmIdentifier, an object identifier or a version may have.
 pub(crate) const MAX_IDENTIFIER: usize = 256;
 
 impl<R: BufRead> BerReader<R> {
@@ -96,8 +96,8 @@ impl<R: BufRead> BerReader<R> {
         }
     }
 
-    /// The whole next value, header and contents, which must have this tag. If its length is indefinite,
-    /// it is written anew with a definite one; one of definite length is as it stands.
+    /// The whole next value, header and contents, which must have this tag. A value of indefinite length is
+    /// encoded again with a definite one. The contents of a value of definite length stay as they are.
     pub(crate) fn element(
         &mut self,
         tag: u8,
@@ -110,7 +110,7 @@ impl<R: BufRead> BerReader<R> {
         element.map_err(|_| EncodingError::TooLarge { at, limit })
     }
 
-    /// The same of a value with any tag. It is passed over, and `None`, if it is too large.
+    /// The same for a value with any tag. If it is too large, it is skipped and the result is `None`.
     pub(crate) fn element_within(
         &mut self,
         limit: usize,
@@ -146,7 +146,7 @@ impl<R: BufRead> BerReader<R> {
             taken <= limit as u64
         };
         let depth = self.open.len();
-        // What is written anew: the tags of the values, and what there is of their contents.
+        // Values of indefinite length, which are encoded again: their contents so far, and their tags.
         let mut values = vec![Vec::new()];
         let mut tags = Vec::new();
         let mut next = Some(header);
@@ -187,14 +187,14 @@ impl<R: BufRead> BerReader<R> {
         Ok(Ok(values.swap_remove(0)))
     }
 
-    /// Passes over the next value, however long it is.
+    /// Skips the next value, however long it is.
     pub(crate) fn skip(&mut self) -> Result<(), EncodingError> {
         let depth = self.open.len();
         let header = self.header()?;
         self.skip_from(depth, header)
     }
 
-    /// Passes over the value with this header, and what is left of those around it down to this depth.
+    /// Skips the value with this header, and the rest of the values around it down to this depth.
     fn skip_from(&mut self, depth: usize, header: Header) -> Result<(), EncodingError> {
         let mut next = Some(header);
         loop {
@@ -210,8 +210,8 @@ impl<R: BufRead> BerReader<R> {
         }
     }
 
-    /// Hands out the next value in pieces, an OCTET STRING with this tag, and returns its length. It may
-    /// be in one piece or, if its tag says so, consist of others.
+    /// Hands out the next value, an OCTET STRING with this tag, in pieces, and returns its length. The value
+    /// may be primitive or constructed.
     pub(crate) fn octets<E: From<EncodingError>>(
         &mut self,
         tag: u8,
@@ -273,7 +273,7 @@ impl<R: BufRead> BerReader<R> {
             return Err(EncodingError::TooDeep(self.at));
         }
         let limit = match header.len {
-            // which is within the one around it: `header` has seen to that
+            // `header` has checked that it ends within the value around it
             Some(len) => self.at.saturating_add(len),
             None => self.limit(),
         };
@@ -284,12 +284,12 @@ impl<R: BufRead> BerReader<R> {
         Ok(())
     }
 
-    /// Where what the reader is in ends at the latest.
+    /// Where the current value ends at the latest.
     fn limit(&self) -> u64 {
         self.open.last().map_or(u64::MAX, |open| open.limit)
     }
 
-    /// Whether nothing is left of what the reader is in.
+    /// Whether nothing is left of the current value.
     fn at_end(&mut self) -> Result<bool, EncodingError> {
         match self.open.last() {
             None => Ok(false),
@@ -322,7 +322,7 @@ impl<R: BufRead> BerReader<R> {
     fn header(&mut self) -> Result<Header, EncodingError> {
         let at = self.at;
         let tag = self.byte()?;
-        // An end where none is due, or a tag of several bytes.
+        // An end-of-contents in the wrong place, or a tag of several bytes.
         if tag == 0 || tag & 0x1f == 0x1f {
             return Err(EncodingError::Unexpected {
                 at,
@@ -361,7 +361,7 @@ impl<R: BufRead> BerReader<R> {
         }
     }
 
-    /// What comes next, at least this many bytes unless nothing more is there.
+    /// The next bytes, at least this many unless the input ends.
     fn available(&mut self, least: usize) -> Result<&[u8], EncodingError> {
         if self.ahead.is_empty() {
             match fill_buffer(&mut self.from)? {

@@ -1,4 +1,4 @@
-//! The tags that CMS uses, as the one byte that each of them is.
+//! The tags that CMS uses, of one byte each.
 
 pub(crate) const INTEGER: u8 = 0x02;
 pub(crate) const OCTET_STRING: u8 = 0x04;
@@ -6,7 +6,7 @@ pub(crate) const OBJECT_IDENTIFIER: u8 = 0x06;
 pub(crate) const SEQUENCE: u8 = 0x30;
 pub(crate) const SET: u8 = 0x31;
 
-/// What says that a value consists of others.
+/// The bit which says that a value consists of others.
 pub(crate) const CONSTRUCTED: u8 = 0x20;
 
 /// A context-specific tag of a value that is not made of others.

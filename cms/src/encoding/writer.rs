@@ -3,7 +3,7 @@ use std::io::Write;
 use super::error::EncodingError;
 use super::tag::{CONSTRUCTED, OCTET_STRING};
 
-/// A value in DER: its tag, its length, and what it consists of.
+/// A value in DER: its tag, its length and its parts.
 pub(crate) fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     let len = parts.iter().map(|part| part.len()).sum();
     let mut der = Vec::with_capacity(len + 10);
@@ -26,7 +26,7 @@ pub(super) fn push_header(der: &mut Vec<u8>, tag: u8, len: usize) {
     der.extend_from_slice(&bytes[zeros..]);
 }
 
-/// Writes values around content whose length is not known: with indefinite lengths.
+/// Writes values of indefinite length around content whose length is not known.
 pub(crate) struct BerWriter<W> {
     to: W,
     open: usize,
@@ -37,7 +37,7 @@ impl<W: Write> BerWriter<W> {
         Self { to, open: 0 }
     }
 
-    /// Begins a value of indefinite length, which `tag` says to consist of others.
+    /// Begins a value of indefinite length, which consists of others.
     pub(crate) fn begin(&mut self, tag: u8) -> Result<(), EncodingError> {
         self.open += 1;
         self.raw(&[tag | CONSTRUCTED, 0x80])

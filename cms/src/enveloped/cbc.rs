@@ -4,14 +4,14 @@ use subtle::{ConditionallySelectable, ConstantTimeEq, ConstantTimeLess};
 
 pub(super) const BLOCK: usize = 16;
 
-/// AES-CBC (SP 800-38A) of content that comes in pieces of whole blocks.
+/// AES-CBC (SP 800-38A) for content that comes in pieces of whole blocks.
 pub(super) enum CbcEncryption {
     Aes128(cbc::Encryptor<Aes128>),
     Aes256(cbc::Encryptor<Aes256>),
 }
 
 impl CbcEncryption {
-    /// `None` if the key is of neither length.
+    /// `None` if the key has neither 16 nor 32 bytes.
     pub(super) fn new(key: &[u8], iv: &[u8; BLOCK]) -> Option<Self> {
         Some(match key.len() {
             16 => Self::Aes128(cbc::Encryptor::new(key.try_into().ok()?, iv.into())),
@@ -28,14 +28,14 @@ impl CbcEncryption {
     }
 }
 
-/// The other direction.
+/// The same for decryption.
 pub(super) enum CbcDecryption {
     Aes128(cbc::Decryptor<Aes128>),
     Aes256(cbc::Decryptor<Aes256>),
 }
 
 impl CbcDecryption {
-    /// `None` if the key is of neither length.
+    /// `None` if the key has neither 16 nor 32 bytes.
     pub(super) fn new(key: &[u8], iv: &[u8; BLOCK]) -> Option<Self> {
         Some(match key.len() {
             16 => Self::Aes128(cbc::Decryptor::new(key.try_into().ok()?, iv.into())),
@@ -58,13 +58,13 @@ pub(super) fn pad(content: &mut Vec<u8>) {
     content.resize(content.len() + len, len as u8);
 }
 
-/// How much of the last blocks is content; `None` if they are not padded. What is in them is secret, and
-/// is not told by time.
+/// The length of the content in the last blocks; `None` if their padding is wrong. The bytes are secret, and
+/// are compared in constant time.
 pub(super) fn unpadded_len(blocks: &[u8]) -> Option<usize> {
     let (_, [.., last]) = blocks.split_last_chunk::<BLOCK>()?;
     let mut is_good = last.ct_lt(&(BLOCK as u8 + 1)) & !last.ct_eq(&0);
     for (from_end, byte) in (0..BLOCK as u8).zip(blocks.iter().rev()) {
-        // beyond the padding any byte is as good as that of padding
+        // before the padding any byte is good
         let expected = u8::conditional_select(byte, last, from_end.ct_lt(last));
         is_good &= byte.ct_eq(&expected);
     }

@@ -10,7 +10,7 @@ use super::error::OpeningError;
 use super::gcm::TAG_LEN;
 use crate::encoding::{Fields, tag, tlv};
 
-/// What encrypts the content.
+/// The cipher of the content.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ContentCipher {
@@ -20,9 +20,9 @@ pub enum ContentCipher {
     #[default]
     Aes256Gcm,
     /// AES-128-CBC, in an EnvelopedData. **Whoever can change the message can change the content**, and
-    /// learn of it from what a recipient does then: for recipients who know nothing else.
+    /// learn about it from how a recipient reacts. Use it only for recipients that support nothing else.
     Aes128Cbc,
-    /// AES-256-CBC, in an EnvelopedData, which is as unprotected.
+    /// AES-256-CBC, in an EnvelopedData, which is just as unprotected.
     Aes256Cbc,
 }
 
@@ -44,7 +44,7 @@ impl ContentCipher {
         }
     }
 
-    /// Whether a change of the message is noticed.
+    /// Whether changes of the message are noticed.
     pub const fn is_authenticated(self) -> bool {
         matches!(self, Self::Aes128Gcm | Self::Aes256Gcm)
     }
@@ -58,7 +58,7 @@ impl ContentCipher {
     }
 }
 
-/// A cipher, with what it takes beside the key.
+/// The parameters of a cipher besides the key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Parameters {
     /// The nonce, and the length of the tag.
@@ -66,7 +66,7 @@ pub(super) enum Parameters {
     Cbc([u8; BLOCK]),
 }
 
-/// The AlgorithmIdentifier of a message that is made.
+/// The AlgorithmIdentifier for a new message.
 pub(super) fn encode(cipher: ContentCipher, parameters: &Parameters) -> der::Result<Vec<u8>> {
     let parameters = match parameters {
         // RFC 5084, section 3.2
@@ -91,7 +91,7 @@ pub(super) fn encode(cipher: ContentCipher, parameters: &Parameters) -> der::Res
     .to_der()
 }
 
-/// Reads the AlgorithmIdentifier of a message, which says by its type whether it is authenticated.
+/// Reads the AlgorithmIdentifier of a message, whose type says whether it is authenticated.
 pub(super) fn decode(
     identifier: &[u8],
     is_authenticated: bool,

@@ -8,12 +8,11 @@ pub(super) const NONCE_LEN: usize = 12;
 
 pub(super) type Block = [u8; 16];
 
-/// As many blocks of the keystream are made at a time. With fewer the CPU waits for blocks that were only
+/// How many blocks of the keystream are made at a time. With fewer, the CPU waits for blocks that were only
 /// just written.
 const BLOCKS: usize = 256;
 
-/// AES in counter mode, as GCM has it (SP 800-38D, section 6.5): 32 bits count, and stand behind the
-/// nonce.
+/// AES in counter mode as in GCM (SP 800-38D, section 6.5): a counter of 32 bits follows the nonce.
 pub(super) struct Counter {
     by: Implementation,
     nonce: [u8; NONCE_LEN],
@@ -21,14 +20,14 @@ pub(super) struct Counter {
 }
 
 enum Implementation {
-    /// On CPUs that encrypt two blocks in a register: takes half the time of the others on AMD's Zen 3.
+    /// For CPUs that encrypt two blocks in a register: takes half the time of the others on AMD's Zen 3.
     #[cfg(target_arch = "x86_64")]
     PqCore(Box<AesCtr>),
     RustCrypto(Box<Buffered>),
 }
 
 impl Counter {
-    /// Counts from 1. `None` if the key is of neither length.
+    /// Counts from 1. `None` if the key has neither 16 nor 32 bytes.
     pub(super) fn new(key: &[u8], nonce: &[u8; NONCE_LEN]) -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         if let Some(aes) = AesCtr::new(key) {
@@ -50,15 +49,15 @@ impl Counter {
         }
     }
 
-    /// Zeros, encrypted by the cipher alone: the key of the hash.
+    /// A block of zeros, encrypted: the hash key.
     pub(super) fn encrypted_zeros(&mut self) -> Zeroizing<Block> {
-        // which the block 0 of the nonce 0 is
+        // which is block 0 of the keystream for nonce 0
         let mut zeros = Zeroizing::new([0; 16]);
         self.by.apply(&[0; NONCE_LEN], 0, &mut *zeros);
         zeros
     }
 
-    /// Encrypts or decrypts bytes. What is left of the last block is not used.
+    /// Encrypts or decrypts bytes. The rest of the last block of the keystream is not used.
     pub(super) fn apply(&mut self, bytes: &mut [u8]) {
         self.by.apply(&self.nonce, self.next, bytes);
         self.next = self.next.wrapping_add(bytes.len().div_ceil(16) as u32);
@@ -75,8 +74,8 @@ impl Implementation {
     }
 }
 
-/// That of the crate `ctr` takes a third more time with AVX-512: it writes a counter at a time, of which the
-/// cipher reads four at once.
+/// A cipher and a buffer for its keystream. The crate `ctr` takes a third more time with AVX-512: it writes one
+/// counter at a time, and the cipher reads four at once.
 struct Buffered {
     cipher: Cipher,
     keystream: Zeroizing<Vec<Block>>,

@@ -16,7 +16,7 @@ use super::gcm::{Gcm, TAG_LEN, TooLong};
 use super::recipient::Recipient;
 use crate::encoding::{BerWriter, PIECE, for_each_piece, read_start, tag, tlv};
 
-/// A message to encrypt: for whom, and how.
+/// A message to encrypt: its recipients and its cipher.
 ///
 /// ```
 /// use pq_cms::{EnvelopeBuilder, Opener, Recipient, RecipientKey};
@@ -56,13 +56,13 @@ impl EnvelopeBuilder {
         }
     }
 
-    /// One more who can decrypt it.
+    /// Adds a recipient, who can decrypt the message.
     pub fn recipient(mut self, recipient: Recipient) -> Self {
         self.recipients.push(recipient);
         self
     }
 
-    /// Encrypts the content by another cipher.
+    /// Encrypts the content with another cipher.
     pub fn cipher(mut self, cipher: ContentCipher) -> Self {
         self.cipher = cipher;
         self
@@ -78,11 +78,11 @@ impl EnvelopeBuilder {
     /// Encrypts content and writes the message, as a ContentInfo. The content is read once, in constant
     /// memory.
     ///
-    /// The message is DER if the content has less than 64 KiB, and else BER with indefinite lengths.
+    /// The message is DER if the content has less than 64 KiB, and otherwise BER with indefinite lengths.
     ///
     /// # Errors
     ///
-    /// An [`EnvelopingError`] that says what is wrong. What was written until then is no message.
+    /// An [`EnvelopingError`] that says what is wrong. What was written by then is not a whole message.
     pub fn encrypt(&self, content: impl Read, to: impl Write) -> Result<(), EnvelopingError> {
         wiping_stack(|| self.write(content, to))
     }
@@ -142,7 +142,7 @@ impl EnvelopeBuilder {
         Ok(writer.finish()?)
     }
 
-    /// What stands before the content: the version and the recipients.
+    /// The part before the content: the version and the recipients.
     fn head(&self, content_key: &[u8]) -> Result<Vec<u8>, EnvelopingError> {
         if self.recipients.is_empty() {
             return Err(EnvelopingError::NoRecipient);
@@ -161,8 +161,8 @@ impl EnvelopeBuilder {
         Ok([version.to_der()?, tlv(tag::SET, &[&recipients.concat()])].concat())
     }
 
-    /// What follows the content: attributes, where its type asks for them (RFC 5083, section 2.1), and
-    /// the tag.
+    /// The part after the content: attributes, if the content's type requires them (RFC 5083, section 2.1),
+    /// and the tag.
     fn tail(&self, encryption: Encryption) -> Result<Vec<u8>, EnvelopingError> {
         let State::Gcm(gcm) = encryption.state else {
             return Ok(Vec::new());
@@ -196,7 +196,7 @@ enum State {
 }
 
 impl Encryption {
-    /// With a new key, and the cipher's AlgorithmIdentifier.
+    /// Begins with a new key, and returns the cipher's AlgorithmIdentifier as well.
     fn begin(cipher: ContentCipher) -> Result<(Self, Vec<u8>), EnvelopingError> {
         let mut content_key = Zeroizing::new(vec![0; cipher.key_len()]);
         getrandom::fill(&mut content_key)?;
@@ -240,7 +240,7 @@ impl Encryption {
 
     /// Encrypts what is left, with padding if the cipher has any.
     fn last(&mut self, rest: &[u8]) -> Result<Vec<u8>, EnvelopingError> {
-        // room for padding, so that nothing is left behind by a move
+        // room for padding: growing would leave a copy of the content behind
         let mut last = Vec::with_capacity(rest.len() + BLOCK);
         last.extend_from_slice(rest);
         if let State::Cbc(_) = self.state {

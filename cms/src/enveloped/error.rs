@@ -7,35 +7,35 @@ use crate::encoding::EncodingError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvelopingError {
-    /// The content can't be read, or the message not written.
+    /// The content can't be read, or the message can't be written.
     #[error("{0}")]
     Encoding(EncodingError),
-    /// There is nobody to encrypt for.
+    /// There is no recipient.
     #[error("no recipient was given; add one")]
     NoRecipient,
-    /// A certificate is not of a key that others encrypt to.
-    #[error("the certificate of {subject}: {error}; give one of an ML-KEM key")]
+    /// A certificate's key is not an ML-KEM key.
+    #[error("the certificate of {subject}: {error}; give one with an ML-KEM key")]
     Certificate {
         /// The subject of the certificate.
         subject: String,
         /// What is wrong with its key.
         error: KeyError,
     },
-    /// A certificate's key usage is another (RFC 9935, section 5; RFC 8410, section 5).
+    /// A certificate's key usage doesn't allow this (RFC 9935, section 5; RFC 8410, section 5).
     #[error(
         "the key usage of the certificate of {subject} is not {usage}; give one for encryption"
     )]
     KeyUsage {
         /// The subject of the certificate.
         subject: String,
-        /// What it lacks, such as `keyEncipherment`.
+        /// The usage that is missing, such as `keyEncipherment`.
         usage: &'static str,
     },
-    /// The certificate is another key's.
-    #[error("the certificate of {0} is not that of the key; give the one that was issued for it")]
+    /// The certificate belongs to another key.
+    #[error("the certificate of {0} belongs to another key; give the one issued for this key")]
     OtherKey(String),
-    /// A shared key is neither of AES-128 nor of AES-256.
-    #[error("a shared key has {0} bytes, and not 16 or 32")]
+    /// A shared key has neither the length of AES-128 keys nor that of AES-256 keys.
+    #[error("a shared key has {0} bytes; it needs 16 or 32")]
     SharedKeyLength(usize),
     /// There is no randomness.
     #[error("{0}")]
@@ -47,7 +47,7 @@ pub enum EnvelopingError {
     #[error("no randomness: {0}; nothing was encrypted")]
     Randomness(getrandom::Error),
     /// The content is longer than what one key of AES-GCM encrypts.
-    #[error("the content has more than 64 GiB, which is all that one key encrypts; split it")]
+    #[error("the content has more than 64 GiB, the most that one key encrypts; split it")]
     TooLong,
 }
 
@@ -55,56 +55,56 @@ pub enum EnvelopingError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpeningError {
-    /// The message can't be read, or the content not written.
+    /// The message can't be read, or the content can't be written.
     #[error("{0}")]
     Encoding(EncodingError),
     /// It is a message of another kind.
     #[error(
-        "the message is of type {0} and not encrypted (1.2.840.113549.1.7.3 or \
-         1.2.840.113549.1.9.16.1.23)"
+        "the message has type {0}; an encrypted one has 1.2.840.113549.1.7.3 or \
+         1.2.840.113549.1.9.16.1.23"
     )]
     NotEncrypted(ObjectIdentifier),
-    /// The version is none that such messages have.
-    #[error("the message has version {0}, which no such message has")]
+    /// The message has a version that such messages don't have.
+    #[error("the message has the unknown version {0}")]
     Version(u8),
-    /// The encrypted content is elsewhere.
+    /// The encrypted content is not in the message.
     #[error("the message has no encrypted content")]
     NoContent,
-    /// The key is none of a recipient's.
-    #[error("none of {0} recipients has this key; decrypt with the key of one of them")]
+    /// The key belongs to no recipient.
+    #[error("none of the {0} recipients has this key; decrypt with the key of one of them")]
     NotARecipient(u64),
-    /// The key is none of a recipient's that can be read.
+    /// The key belongs to no recipient that can be read.
     #[error(
-        "of {recipients} recipients none has this key, but what one of them has can't be read: {error}; get \
-         the message again, or decrypt with the key of another"
+        "none of the {recipients} recipients has this key, but one of them can't be read: {error}; get the \
+         message again, or decrypt with the key of another recipient"
     )]
     UnreadableRecipient {
-        /// How many there are.
+        /// How many recipients there are.
         recipients: u64,
-        /// What is wrong with one of them.
+        /// What is wrong with the one that can't be read.
         error: der::Error,
     },
-    /// A recipient with this key is there, and its secret does not give the content's key.
+    /// A recipient has this key, but it does not decrypt the content's key.
     #[error(
-        "the content's key can't be had by this key; the message was altered, or is for another key"
+        "this key does not decrypt the content's key; the message was altered, or is for another key"
     )]
     WrongKey,
-    /// A recipient with this key is there, and by algorithms that are not known here.
-    #[error("for this key the message uses an algorithm that is not known here, {0}")]
+    /// A recipient has this key, but with an algorithm that is not supported.
+    #[error("for this key the message uses an algorithm that is not supported, {0}")]
     UnknownAlgorithm(ObjectIdentifier),
-    /// The content's cipher, or its parameters, are not known.
+    /// The content's cipher, or its parameters, are not supported.
     #[error(
-        "the content's cipher {0}, or its parameters, are unknown; AES-GCM and AES-CBC are known"
+        "the content's cipher {0}, or its parameters, are not supported; AES-GCM and AES-CBC are"
     )]
     UnknownCipher(ObjectIdentifier),
-    /// The content is not what was encrypted. Whatever was written of it is worthless.
-    #[error("the message was altered; what was decrypted of it is not what was encrypted")]
+    /// The content is not what was encrypted. Discard whatever was written of it.
+    #[error("the message was altered; the decrypted content is not what was encrypted")]
     Altered,
-    /// The certificate is another key's.
-    #[error("the certificate of {0} is not that of the key; give the one that was issued for it")]
+    /// The certificate belongs to another key.
+    #[error("the certificate of {0} belongs to another key; give the one issued for this key")]
     OtherKey(String),
-    /// The content is not to be read without a check, and the message has none.
-    #[error("{0} does not authenticate the content, so that nothing can be checked beforehand")]
+    /// The message does not authenticate its content, and this opener requires it.
+    #[error("{0} does not authenticate the content, so it can't be checked before it is used")]
     NotAuthenticated(&'static str),
     /// The content is longer than what is kept in memory.
     #[error("the content has more than {0} bytes; have it written to a file")]

@@ -8,16 +8,16 @@ pub(super) const TAG_LEN: usize = 16;
 /// What one key and nonce encrypt at most, in bytes (SP 800-38D, section 5.2.1.1).
 pub(super) const MAX_LEN: u64 = (1 << 36) - 32;
 
-/// As much as is encrypted and then hashed at a time: it is in the first cache for both.
+/// How much is encrypted and then hashed at a time: it stays in the first-level cache for both.
 const CHUNK: usize = 16 * 1024;
 
-/// AES-GCM (SP 800-38D) of content that comes in pieces, whose additional data may come after it.
+/// AES-GCM (SP 800-38D) for content that comes in pieces. The additional data may come after it.
 pub(super) struct Gcm {
     counter: Counter,
     hash: CiphertextHash,
     /// The key of the hash.
     h: Zeroizing<Block>,
-    /// What the tag is encrypted by.
+    /// The block that encrypts the tag.
     mask: Zeroizing<Block>,
     len: u64,
 }
@@ -27,7 +27,7 @@ pub(super) struct Gcm {
 pub(super) struct TooLong;
 
 impl Gcm {
-    /// `None` if the key is of neither length.
+    /// `None` if the key has neither 16 nor 32 bytes.
     pub(super) fn new(key: &[u8], nonce: &[u8; NONCE_LEN]) -> Option<Self> {
         let mut counter = Counter::new(key, nonce)?;
         let h = counter.encrypted_zeros();
@@ -77,8 +77,8 @@ impl Gcm {
 
     /// The tag.
     ///
-    /// The hash of additional data and ciphertext is that of the data, multiplied by the key once for
-    /// each block of the ciphertext, plus that of the ciphertext.
+    /// The hash of additional data and ciphertext is a sum: the hash of the data, multiplied by the hash key
+    /// once for each block of the ciphertext, plus the hash of the ciphertext.
     pub(super) fn finish(self, additional_data: &[u8]) -> Zeroizing<[u8; TAG_LEN]> {
         let mut before = Zeroizing::new([0; 16]);
         before[..8].copy_from_slice(&(additional_data.len() as u64 * 8).to_be_bytes());

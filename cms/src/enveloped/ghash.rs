@@ -17,7 +17,7 @@ enum Implementation {
 }
 
 impl CiphertextHash {
-    /// With the key and nonce of the message, the key of the hash, and what encrypts the tag.
+    /// With the key and nonce of the message, the hash key, and the block that encrypts the tag.
     #[cfg_attr(
         not(any(target_arch = "x86_64", target_arch = "aarch64")),
         expect(unused_variables)
@@ -55,7 +55,7 @@ impl CiphertextHash {
         }
     }
 
-    /// The hash of all pieces, times its key: what follows it, the lengths, are added to the one before.
+    /// The hash of all pieces, multiplied once more by the hash key, so that the hash of the lengths can be added.
     pub(super) fn finish(self) -> Zeroizing<Block> {
         match self.by {
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -67,11 +67,11 @@ impl CiphertextHash {
     }
 }
 
-/// The hash by GMAC (SP 800-38D, section 3) of graviola, which has the instructions for it that RustCrypto's
-/// GHASH doesn't use.
+/// The hash by graviola's GMAC (SP 800-38D, section 3), which uses CPU instructions that RustCrypto's GHASH
+/// doesn't use.
 ///
-/// It takes all data at once, so that each piece has a tag of its own: the hash of the piece and of its
-/// length, encrypted. That is as much as nobody but who has the key may know, and stays here.
+/// GMAC takes all data at once, so each piece has a tag of its own: the encrypted hash of the piece and of its
+/// length. Only the key's owner may know these tags: they stay here.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod graviola_gmac {
     use graviola::aead::AesGcm;
@@ -86,7 +86,7 @@ mod graviola_gmac {
         gmac: AesGcm,
         nonce: [u8; NONCE_LEN],
         mask: Zeroizing<Block>,
-        /// What the tag of a whole piece has beside the piece's hash.
+        /// What the tag of a whole piece contains besides the piece's hash.
         beside_whole: Zeroizing<Block>,
         /// The key of the hash, to the power of a whole piece's blocks.
         power: Zeroizing<Block>,
@@ -132,7 +132,7 @@ mod graviola_gmac {
         }
     }
 
-    /// What a tag has beside the hash of a piece: that of the piece's length, and what encrypts it.
+    /// What a tag contains besides a piece's hash: the hash of the piece's length, and the block that encrypts it.
     fn beside(len: usize, h: &Zeroizing<Block>, mask: &Zeroizing<Block>) -> Zeroizing<Block> {
         let mut bits = [0; 16];
         bits[..8].copy_from_slice(&(len as u64 * 8).to_be_bytes());
@@ -156,14 +156,14 @@ pub(super) fn add(sum: &mut Block, other: &Block) {
     }
 }
 
-/// The product in the field of GCM: what hashing one block by a key is.
+/// The product in the field of GCM: the hash of block `a` with the key `b`.
 pub(super) fn times(a: &Block, b: &Block) -> Zeroizing<Block> {
     let mut hash = GHash::new(b.into());
     hash.update(&[(*a).into()]);
     Zeroizing::new(hash.finalize().into())
 }
 
-/// The product with a power of the other element, whose exponent is public.
+/// The product of `a` and a power of `b`, whose exponent is public.
 pub(super) fn times_power(a: &Block, b: &Block, exponent: u64) -> Zeroizing<Block> {
     let (mut product, mut power) = (Zeroizing::new(*a), Zeroizing::new(*b));
     let mut left = exponent;

@@ -14,7 +14,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::encoding::{tag, tlv};
 
-/// How a key that encrypts keys is made of the secret of a KEM (RFC 8619).
+/// How the secret of a KEM becomes a key that encrypts keys (RFC 8619).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Kdf {
@@ -51,7 +51,7 @@ impl Kdf {
         identifier(&Self::ALL, self)
     }
 
-    /// The key for a wrap. The secret is a KEM's, and the salt empty (RFC 9629, section 5).
+    /// The key for a wrap, from the secret of a KEM. The salt is empty (RFC 9629, section 5).
     pub(super) fn derive(
         self,
         secret: &[u8],
@@ -91,7 +91,7 @@ fn other_info(wrap: Wrap, ukm: Option<&[u8]>) -> der::Result<Vec<u8>> {
     ))
 }
 
-/// How a key that encrypts keys is made of what Diffie-Hellman gives: dhSinglePass-stdDH with a KDF.
+/// How a Diffie-Hellman secret becomes a key that encrypts keys: dhSinglePass-stdDH with a KDF.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Scheme {
     /// The KDF of ANSI X9.63 (RFC 5753, section 7.1).
@@ -102,8 +102,8 @@ pub(super) enum Scheme {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum X963Hash {
-    /// Is read and not written. What a KDF asks of a hash function, SHA-1 still has, and OpenSSL writes
-    /// nothing else unless it is asked to.
+    /// Is read, but not written. SHA-1 still has the properties that a KDF needs, and OpenSSL writes nothing
+    /// else by default.
     Sha1,
     Sha256,
     Sha384,
@@ -142,8 +142,8 @@ impl Scheme {
         ),
     ];
 
-    /// The scheme for keys of this algorithm, as strong as these: for those of RFC 8410 with HKDF, and for
-    /// others as RFC 5753 has it.
+    /// A scheme as strong as keys of this algorithm: with HKDF for keys of RFC 8410, and with the KDF of
+    /// RFC 5753 for others.
     pub(super) fn usual(key: &AlgorithmIdentifierRef<'_>) -> Self {
         match (key.oid, key.parameters_oid()) {
             (ID_X_25519, _) => Self::Hkdf(Kdf::HkdfSha256),
@@ -245,7 +245,7 @@ impl Wrap {
         identifier(&Self::ALL, self)
     }
 
-    /// That which takes a key of this length.
+    /// The wrap that takes a key of this length.
     pub(super) fn of_key_len(len: usize) -> Option<Self> {
         Self::ALL
             .iter()
@@ -260,7 +260,7 @@ impl Wrap {
         }
     }
 
-    /// `None` if the key that is to encrypt has a wrong length.
+    /// `None` if `with`, the key that encrypts, has a wrong length.
     pub(super) fn wrap(self, with: &[u8], key: &[u8]) -> Option<Vec<u8>> {
         let mut wrapped = vec![0; key.len() + CHECK_LEN];
         match self {
@@ -276,7 +276,7 @@ impl Wrap {
         Some(wrapped)
     }
 
-    /// `None` if the key is not the one that it was encrypted with.
+    /// `None` if `with` is not the key that encrypted it.
     pub(super) fn unwrap(self, with: &[u8], wrapped: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let mut key = Zeroizing::new(vec![0; wrapped.len().checked_sub(CHECK_LEN)?]);
         match self {
@@ -293,7 +293,7 @@ impl Wrap {
     }
 }
 
-/// What a wrapped key is longer by.
+/// How many bytes longer a wrapped key is.
 const CHECK_LEN: usize = 8;
 
 /// Parameters are absent (RFC 9936, section 2.2; RFC 3565, section 2.3.2).
@@ -369,7 +369,7 @@ mod tests {
         }
     }
 
-    /// Of more blocks than one, and of less than one; as SHA-256 by itself has them.
+    /// Keys of several blocks, and of less than one, as SHA-256 itself gives them.
     #[test]
     fn kdf_of_x963() {
         let block = |counter: u8| {

@@ -10,11 +10,11 @@ use super::error::OpeningError;
 use super::recipient::{Outcome, RecipientKey, Tries};
 use crate::encoding::{BerReader, MAX_IDENTIFIER, contents, tag, tlv};
 
-/// A RecipientInfo of a kind that is read here has some 1 700 bytes, and a name. Larger ones are passed
-/// over.
+/// The largest RecipientInfo that is read. The supported kinds have some 1 700 bytes, and a name. Larger ones
+/// are skipped.
 pub(super) const MAX_RECIPIENT: usize = 64 * 1024;
 
-/// What of an EnvelopedData or AuthEnvelopedData stands before the content.
+/// The part of an EnvelopedData or AuthEnvelopedData before the content.
 pub(super) struct Head {
     pub(super) content_key: Zeroizing<Vec<u8>>,
     pub(super) cipher: ContentCipher,
@@ -51,14 +51,14 @@ impl Head {
     }
 }
 
-/// What stands before the recipients.
+/// The part before the recipients.
 pub(super) struct Start {
     pub(super) is_authenticated: bool,
     pub(super) version: u8,
 }
 
 impl Start {
-    /// Reads it behind the type of the ContentInfo.
+    /// Reads it after the ContentInfo's type.
     pub(super) fn read(
         reader: &mut BerReader<impl BufRead>,
         content_type: ObjectIdentifier,
@@ -87,7 +87,7 @@ impl Start {
     }
 }
 
-/// What of an EncryptedContentInfo stands before the content.
+/// The part of an EncryptedContentInfo before the content.
 pub(super) struct ContentHead {
     pub(super) content_type: ObjectIdentifier,
     /// The AlgorithmIdentifier.
@@ -107,9 +107,9 @@ impl ContentHead {
     }
 }
 
-/// What follows the content.
+/// The part after the content.
 pub(super) struct Tail {
-    /// Attributes that are authenticated, as the SET OF that was, or nothing.
+    /// The authenticated attributes, as the SET OF that was authenticated, or nothing.
     pub(super) attributes: Vec<u8>,
     /// The OCTET STRING with the tag, if the content is authenticated.
     pub(super) mac: Vec<u8>,
@@ -148,13 +148,13 @@ impl Tail {
     }
 }
 
-/// Attributes that are authenticated, or a tag.
+/// The most bytes of authenticated attributes, or of a tag.
 const MAX_ATTRIBUTES: usize = 64 * 1024;
 
-/// Looks for the recipient who has this key. However many there are, one of them at a time is in memory.
+/// Finds the recipient who has this key. Only one recipient at a time is in memory.
 ///
-/// What can't be read may be somebody else's, of a newer version or kind, and keeps nobody from theirs
-/// (RFC 5652, section 6.1).
+/// A recipient that can't be read may be somebody else's, of a newer version or kind, and does not end the
+/// search (RFC 5652, section 6.1).
 fn recipients(
     reader: &mut BerReader<impl BufRead>,
     key: &RecipientKey<'_>,

@@ -1,8 +1,7 @@
-//! EnvelopedData (RFC 5652, section 6) and AuthEnvelopedData (RFC 5083): content encrypted for recipients,
-//! by ML-KEM as RFC 9629 and RFC 9936 have it, by ECDH and X25519 (RFC 5753, RFC 8418), or by a key that
-//! both sides have.
+//! EnvelopedData (RFC 5652, section 6) and AuthEnvelopedData (RFC 5083): content encrypted for recipients
+//! with ML-KEM (RFC 9629, RFC 9936), ECDH (RFC 5753), X25519 (RFC 8418) or a key that both sides have.
 //!
-//! It uses [`encoding`](crate::encoding), [`identifier`](crate::identifier) and [`stack`](crate::stack).
+//! It uses [`encoding`](crate::encoding) and [`identifier`](crate::identifier).
 
 mod cbc;
 mod cipher;

@@ -29,16 +29,16 @@ pub struct Opener<'k> {
 pub struct Opened {
     /// What the content is: 1.2.840.113549.1.7.1 for plain data.
     pub content_type: ObjectIdentifier,
-    /// What it was encrypted by.
+    /// The cipher that encrypted it.
     pub cipher: ContentCipher,
-    /// For how many recipients, as the message says, which nothing protects.
+    /// The number of recipients, as the message says. Nothing protects it.
     pub recipients: u64,
     /// Length of the content, in bytes.
     pub len: u64,
 }
 
 impl<'k> Opener<'k> {
-    /// Decrypts with this key what is authenticated, and nothing else.
+    /// Decrypts authenticated messages with this key, and no others.
     pub fn new(key: RecipientKey<'k>) -> Self {
         Self {
             key,
@@ -46,11 +46,10 @@ impl<'k> Opener<'k> {
         }
     }
 
-    /// Takes messages of AES-CBC as well, with which **nothing tells whether the content was changed on
-    /// the way**. A program that answers differently to what it decrypts, even by an error, gives the
-    /// content away to who asks often enough. That goes for the content of messages of AES-GCM as well,
-    /// of which anybody makes messages of AES-CBC with the same key (RFC 9709, section 1): have a key of
-    /// its own for these.
+    /// Accepts AES-CBC messages as well, for which **nothing shows whether the content was changed on the
+    /// way**. A program that reacts differently to different content, even by an error, reveals the content
+    /// to whoever asks often enough. This holds for AES-GCM messages as well: anybody can make AES-CBC
+    /// messages with the same key from them (RFC 9709, section 1). So have a separate key for AES-CBC.
     #[must_use]
     pub fn take_unauthenticated(mut self) -> Self {
         self.takes_unauthenticated = true;
@@ -59,9 +58,9 @@ impl<'k> Opener<'k> {
 
     /// Decrypts a message and writes its content. It is read once, in constant memory.
     ///
-    /// **What is written is authentic only once this has returned `Ok`**: the tag comes last. Write it to
+    /// **What is written is authentic only after this has returned `Ok`**: the tag comes last. Write it to
     /// a file that gets its name afterwards, or use [`open_seekable`](Self::open_seekable) or
-    /// [`open_to_vec`](Self::open_to_vec). After an error, throw it away.
+    /// [`open_to_vec`](Self::open_to_vec). After an error, discard it.
     ///
     /// # Errors
     ///
@@ -80,12 +79,12 @@ impl<'k> Opener<'k> {
         Ok(opened)
     }
 
-    /// Reads a message twice: first to see that it is authentic, and only then to decrypt it. What is
-    /// written is authentic, unless somebody changes the message in between; then an error says so.
+    /// Reads a message twice: first to authenticate it, and only then to decrypt it. What is written is
+    /// authentic, unless somebody changes the message in between; then an error says so.
     ///
     /// # Errors
     ///
-    /// [`OpeningError::NotAuthenticated`] for AES-CBC; else those of [`open`](Self::open).
+    /// [`OpeningError::NotAuthenticated`] for AES-CBC, and the errors of [`open`](Self::open).
     pub fn open_seekable(
         &self,
         mut message: impl BufRead + Seek,
@@ -99,12 +98,12 @@ impl<'k> Opener<'k> {
         self.open(message, content_to)
     }
 
-    /// Decrypts a message and returns its content, which is kept until it is known to be authentic, and
+    /// Decrypts a message and returns its content after the whole message was authenticated. The content is
     /// wiped when dropped.
     ///
     /// # Errors
     ///
-    /// [`OpeningError::ContentTooLarge`] if the content has more than this many bytes; else those of
+    /// [`OpeningError::ContentTooLarge`] if the content has more than `limit` bytes, and the errors of
     /// [`open`](Self::open).
     pub fn open_to_vec(
         &self,
@@ -118,7 +117,7 @@ impl<'k> Opener<'k> {
                 return Err(OpeningError::ContentTooLarge(limit));
             }
             if content.capacity() < len {
-                // A vector that grows by itself leaves what it held behind.
+                // A vector that grows by itself leaves a copy behind.
                 let mut larger = Zeroizing::new(Vec::with_capacity(2 * len));
                 larger.extend_from_slice(&content);
                 content = larger;
@@ -172,8 +171,7 @@ impl<'k> Opener<'k> {
     }
 }
 
-/// The type of the content is authenticated by an attribute, which plain data may lack (RFC 5083, section
-/// 2.1).
+/// An attribute authenticates the content's type; plain data may lack it (RFC 5083, section 2.1).
 fn check_content_type(set: &[u8], content_type: ObjectIdentifier) -> Result<(), OpeningError> {
     let mut authenticated = None;
     if !set.is_empty() {
@@ -203,7 +201,7 @@ enum Pass {
     Decrypt,
 }
 
-/// Content that is being decrypted. It comes in pieces of any length, and ciphers want whole blocks.
+/// Content that is being decrypted. It comes in pieces of any length, and ciphers need whole blocks.
 struct Decryption {
     state: State,
     pass: Pass,
@@ -237,7 +235,7 @@ impl Decryption {
         take: &mut impl FnMut(&[u8]) -> Result<(), OpeningError>,
     ) -> Result<(), OpeningError> {
         while !piece.is_empty() {
-            // What is last has padding: so it stays until something follows.
+            // The last piece has padding, so each piece stays until something follows.
             if self.pending.len() == PIECE {
                 self.decrypt()?;
                 self.hand_out(PIECE, take)?;

@@ -14,7 +14,7 @@ use super::recipient_info::{
 use crate::encoding::{BerReader, EncodingError, Fields, tag};
 use crate::identifier::{Identifier, KeyIdentifier};
 
-/// What an EnvelopedData or AuthEnvelopedData says of itself. **Nothing of it was authenticated.**
+/// What an EnvelopedData or AuthEnvelopedData says about itself. **None of it was authenticated.**
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct EnvelopedOutline {
@@ -24,13 +24,13 @@ pub struct EnvelopedOutline {
     pub version: u8,
     /// How many recipients there are.
     pub recipients_len: u64,
-    /// The recipients, as many as name some hundred keys.
+    /// The first recipients, with up to 1,024 identifiers in all.
     pub recipients: Vec<RecipientOutline>,
     /// What the content is: 1.2.840.113549.1.7.1 for plain data.
     pub content_type: ObjectIdentifier,
     /// The content's cipher.
     pub cipher: ObjectIdentifier,
-    /// Length of the content as it is encrypted, in bytes; `None` if it is elsewhere.
+    /// Length of the encrypted content, in bytes; `None` if it is not in the message.
     pub encrypted_len: Option<u64>,
     /// Length of the tag, in bytes, if the content is authenticated.
     pub tag_len: Option<usize>,
@@ -38,19 +38,19 @@ pub struct EnvelopedOutline {
     pub attributes: Vec<ObjectIdentifier>,
 }
 
-/// What a message says of one of its recipients, or of several who are in one RecipientInfo.
+/// What a message says about one of its recipients, or about several in one RecipientInfo.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RecipientOutline {
     /// How they get the content's key.
     pub kind: RecipientKind,
-    /// Who they are said to be.
+    /// Whom the message names.
     pub identifiers: Vec<Identifier>,
-    /// The algorithm by which they do: of the KEM, of RSA, of the agreement with its KDF, or else the wrap.
+    /// The algorithm of the KEM, of RSA, or of the key agreement with its KDF. Other kinds have none.
     pub algorithm: Option<ObjectIdentifier>,
-    /// What makes a key of the KEM's secret.
+    /// The function that derives a key from the KEM's secret.
     pub kdf: Option<ObjectIdentifier>,
-    /// What encrypts the content's key by that.
+    /// The algorithm that wraps the content's key.
     pub wrap: Option<ObjectIdentifier>,
 }
 
@@ -58,19 +58,19 @@ pub struct RecipientOutline {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RecipientKind {
-    /// `ktri`: the key is encrypted by RSA.
+    /// `ktri`: the key is encrypted with RSA.
     KeyTransport,
-    /// `kari`: by a secret that sender and recipient agree on.
+    /// `kari`: with a secret that sender and recipient agree on.
     KeyAgreement,
-    /// `kekri`: by a key that both have.
+    /// `kekri`: with a key that both have.
     SharedKey,
-    /// `pwri`: by a password.
+    /// `pwri`: with a password.
     Password,
     /// `ori` with a KEM, such as ML-KEM.
     Kem,
     /// `ori` of another kind, which has this identifier.
     Other(ObjectIdentifier),
-    /// Too large, malformed, of another version, or of a kind that is not known here.
+    /// Too large, malformed, of another version, or of an unknown kind.
     Unreadable,
 }
 
@@ -135,11 +135,10 @@ impl RecipientOutline {
     }
 }
 
-/// How many identifiers are listed: each is as long as whoever made the message likes, up to some hundred
-/// bytes.
+/// How many identifiers are listed. Whoever made the message chose their lengths, of up to some hundred bytes.
 const MAX_LISTED: usize = 1024;
 
-/// Reads an EnvelopedData or AuthEnvelopedData, whose type, this one, is read already.
+/// Reads an EnvelopedData or AuthEnvelopedData after its content type, which is this one.
 pub(crate) fn outline(
     mut reader: BerReader<impl BufRead>,
     content_type: ObjectIdentifier,

@@ -40,15 +40,15 @@ enum Kind {
 }
 
 impl Recipient {
-    /// Who has the ML-KEM key of this certificate. Whether to trust the certificate is the caller's to find
-    /// out, by a [`ChainValidator`](pq_x509::ChainValidator).
+    /// The owner of this certificate's ML-KEM key.
     ///
-    /// The message names it by issuer and serial number.
+    /// The certificate is not validated: use a [`ChainValidator`](pq_x509::ChainValidator) first. The message
+    /// names it by issuer and serial number.
     ///
     /// # Errors
     ///
-    /// [`EnvelopingError::Certificate`] if its key is none of ML-KEM, [`EnvelopingError::KeyUsage`] if it
-    /// may not be used so.
+    /// [`EnvelopingError::Certificate`] if its key is not an ML-KEM key, [`EnvelopingError::KeyUsage`] if its
+    /// key usage doesn't allow this.
     pub fn certificate(certificate: &Certificate) -> Result<Self, EnvelopingError> {
         let key = certificate
             .public_key()
@@ -65,17 +65,18 @@ impl Recipient {
         }))
     }
 
-    /// Who has the key of this certificate, by which secrets are agreed on: of ECDH (RFC 5753) or X25519
-    /// (RFC 8418). **None of these withstands a quantum computer**, and who has one can read what was
-    /// encrypted for others beside such a recipient, too.
+    /// The owner of this certificate's key agreement key, of ECDH (RFC 5753) or X25519 (RFC 8418).
     ///
-    /// The key is that of the certificate, as another crate has it, such as `rustls_pq::classical`. The
-    /// message names it by issuer and serial number.
+    /// **None of these withstands a quantum computer**: through such a recipient, an attacker with one can read
+    /// the message, whatever keys the other recipients have.
+    ///
+    /// Give the certificate's key as an object of another crate, such as `rustls_pq::classical`. The message
+    /// names the certificate by issuer and serial number.
     ///
     /// # Errors
     ///
-    /// [`EnvelopingError::OtherKey`] if the certificate is another key's, [`EnvelopingError::KeyUsage`] if it
-    /// may not be used so.
+    /// [`EnvelopingError::OtherKey`] if the certificate belongs to another key, [`EnvelopingError::KeyUsage`] if
+    /// its key usage doesn't allow this.
     pub fn agreement_certificate(
         certificate: &Certificate,
         key: impl AgreementPublicKey + 'static,
@@ -90,7 +91,7 @@ impl Recipient {
         }))
     }
 
-    /// The same of a key that the message names by an identifier, as [`key`](Self::key) has it.
+    /// The owner of this key agreement key, which the message names by an identifier, as for [`key`](Self::key).
     pub fn agreement_key(key: impl AgreementPublicKey + 'static, identifier: &[u8]) -> Self {
         Self(Kind::Agreement {
             identifier: KeyIdentifier::SubjectKeyId(identifier.to_vec()),
@@ -98,8 +99,10 @@ impl Recipient {
         })
     }
 
-    /// Who has this key, which the message names by an identifier that its owner knows: the subject key
-    /// identifier, if the key has a certificate, or else [`key_identifier`](crate::key_identifier).
+    /// The owner of this ML-KEM key, which the message names by an identifier.
+    ///
+    /// The owner must know the identifier: the subject key identifier if the key has a certificate, or else
+    /// [`key_identifier`](crate::key_identifier).
     pub fn key(key: EncapsulationKey, identifier: &[u8]) -> Self {
         Self(Kind::Kem {
             identifier: KeyIdentifier::SubjectKeyId(identifier.to_vec()),
@@ -108,7 +111,7 @@ impl Recipient {
         })
     }
 
-    /// Who shares a key with the sender, of AES-128 or AES-256, by a name that both gave it.
+    /// Somebody who shares an AES-128 or AES-256 key with the sender. Both call it by the same name, `id`.
     ///
     /// # Errors
     ///
@@ -122,8 +125,9 @@ impl Recipient {
         }))
     }
 
-    /// Makes the key that encrypts the content's key by this function, for a key of ML-KEM. For others
-    /// there is no choice.
+    /// Chooses the function that derives the key which encrypts the content's key.
+    ///
+    /// It has an effect only for ML-KEM keys.
     #[must_use]
     pub fn kdf(mut self, chosen: Kdf) -> Self {
         if let Kind::Kem { kdf, .. } = &mut self.0 {
@@ -132,12 +136,12 @@ impl Recipient {
         self
     }
 
-    /// Whether RFC 5652 gives its kind to newer versions.
+    /// Whether it is an `ori`, which requires a newer version (RFC 5652, section 6.1).
     pub(super) fn is_other(&self) -> bool {
         matches!(self.0, Kind::Kem { .. })
     }
 
-    /// The content's key for this recipient, as a RecipientInfo.
+    /// Encrypts the content's key for this recipient, as a RecipientInfo.
     pub(super) fn encrypt(&self, content_key: &[u8]) -> Result<Vec<u8>, EnvelopingError> {
         let short = || EnvelopingError::SharedKeyLength(content_key.len());
         match &self.0 {
@@ -186,7 +190,7 @@ impl Recipient {
     }
 }
 
-/// Refuses a certificate whose key usage is there and is another.
+/// Refuses a certificate that has a key usage without this one.
 fn check_usage(
     certificate: &Certificate,
     usage: KeyUsages,
@@ -201,8 +205,8 @@ fn check_usage(
     }
 }
 
-/// RFC 9936, section 2.2, asks for AES-128 beside ML-KEM-512 and for AES-256 beside the others; and what
-/// encrypts a key is to be no weaker than that.
+/// RFC 9936, section 2.2, requires AES-128 with ML-KEM-512 and AES-256 with the others. The wrap must also be
+/// no weaker than the content's key.
 fn wrap_for(algorithm: KemAlgorithm, content_key_len: usize) -> Wrap {
     match algorithm {
         KemAlgorithm::MlKem512 if content_key_len == Wrap::Aes128.key_len() => Wrap::Aes128,
@@ -233,7 +237,7 @@ impl fmt::Debug for Recipient {
 #[derive(Clone)]
 pub struct RecipientKey<'k> {
     key: OwnKey<'k>,
-    /// By which the key alone is named. It takes long to make for each recipient of a message.
+    /// The identifier of the key without a certificate. Computing it for each recipient would take long.
     identifier: [u8; 20],
     certificate: Option<Box<NamedCertificate>>,
 }
@@ -246,18 +250,19 @@ enum OwnKey<'k> {
 }
 
 impl<'k> RecipientKey<'k> {
-    /// An ML-KEM key, whose certificate is not at hand: it is tried for the recipients that are named by its
-    /// [`key_identifier`], and for every other with a key of its algorithm; for the first 16 of each.
+    /// An ML-KEM key without its certificate.
+    ///
+    /// It is tried for the first 16 recipients that its [`key_identifier`] names, and for the first 16 others
+    /// with a key of its algorithm.
     pub fn new(key: &'k DecapsulationKey) -> Self {
         Self::of(OwnKey::Kem(key))
     }
 
-    /// An ML-KEM key with its certificate, which messages name, if they don't name it by its
-    /// [`key_identifier`].
+    /// An ML-KEM key with its certificate. Messages name the certificate, or the key by its [`key_identifier`].
     ///
     /// # Errors
     ///
-    /// [`OpeningError::OtherKey`] if the certificate is another key's.
+    /// [`OpeningError::OtherKey`] if the certificate belongs to another key.
     pub fn with_certificate(
         key: &'k DecapsulationKey,
         certificate: &Certificate,
@@ -265,17 +270,18 @@ impl<'k> RecipientKey<'k> {
         Self::new(key).named_by(certificate, key)
     }
 
-    /// A key by which secrets are agreed on, of ECDH or X25519, such as one of `rustls_pq::classical`: as
-    /// [`new`](Self::new) takes one of ML-KEM.
+    /// A key agreement key of ECDH or X25519, such as one of `rustls_pq::classical`, without its certificate.
+    ///
+    /// It is tried as [`new`](Self::new) says.
     pub fn agreement(key: &'k dyn AgreementKey) -> Self {
         Self::of(OwnKey::Agreement(key))
     }
 
-    /// The same with its certificate, as [`with_certificate`](Self::with_certificate) takes one.
+    /// The same with its certificate, as for [`with_certificate`](Self::with_certificate).
     ///
     /// # Errors
     ///
-    /// [`OpeningError::OtherKey`] if the certificate is another key's.
+    /// [`OpeningError::OtherKey`] if the certificate belongs to another key.
     pub fn agreement_with_certificate(
         key: &'k dyn AgreementKey,
         certificate: &Certificate,
@@ -283,7 +289,7 @@ impl<'k> RecipientKey<'k> {
         Self::agreement(key).named_by(certificate, key)
     }
 
-    /// A key of AES that the sender has too, by the name that both gave it.
+    /// An AES key that the sender has too, and the name that both call it by.
     pub fn shared_key(id: &'k [u8], key: &'k [u8]) -> Self {
         Self::of(OwnKey::SharedKey(id, key))
     }
@@ -293,7 +299,7 @@ impl<'k> RecipientKey<'k> {
             identifier: match key {
                 OwnKey::Kem(key) => key_identifier(key.encapsulation_key()),
                 OwnKey::Agreement(key) => key_identifier(key),
-                // which has a name
+                // which has a name instead
                 OwnKey::SharedKey(..) => [0; 20],
             },
             key,
@@ -323,7 +329,7 @@ impl<'k> RecipientKey<'k> {
         }
     }
 
-    /// The content's key, if a RecipientInfo of its kind is for this one; `None` if it is not.
+    /// The content's key, if a RecipientInfo of this kind is for this key; otherwise `None`.
     pub(super) fn open(&self, der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
         match self.key {
             OwnKey::Kem(key) => self.open_kem(key, der, tries),
@@ -376,7 +382,7 @@ impl<'k> RecipientKey<'k> {
         if !is_of_curve(&info, &spki) {
             return Ok(None);
         }
-        // One secret is in common with all that are in here; it is agreed on once somebody is meant.
+        // All recipients in here share one secret. It is computed only if one of them may be meant.
         let mut encryption = None;
         let mut outcome = None;
         for (recipient, encrypted_key) in &info.recipients {
@@ -406,7 +412,7 @@ impl<'k> RecipientKey<'k> {
         Ok(outcome)
     }
 
-    /// Whether a recipient may be the owner of this key, for which it is to be tried.
+    /// Whether a recipient may be the owner of this key, so that the key is tried.
     fn may_be(&self, recipient: &KeyIdentifier, tries: &mut Tries) -> bool {
         let left = match &self.certificate {
             _ if matches!(recipient, KeyIdentifier::SubjectKeyId(id) if *id == self.identifier) => {
@@ -426,7 +432,7 @@ impl<'k> RecipientKey<'k> {
     }
 }
 
-/// Whether the originator's key is on the curve of this one. Of EC keys it may leave out which that is.
+/// Whether the originator's key is on the curve of our own key. EC keys may leave out their curve.
 fn is_of_curve(info: &KeyAgreeRecipientInfo<'_>, own: &SubjectPublicKeyInfoRef<'_>) -> bool {
     let (originator, own_algorithm) = (&info.originator, &own.algorithm);
     originator.oid == own_algorithm.oid
@@ -439,7 +445,7 @@ fn is_of_curve(info: &KeyAgreeRecipientInfo<'_>, own: &SubjectPublicKeyInfoRef<'
         }
 }
 
-/// The content's key, if this `kekri` is for who has this key by this name; `None` if it is not.
+/// The content's key, if this `kekri` is for the key with this name; otherwise `None`.
 fn open_kek(id: &[u8], key: &[u8], der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
     let info = KekRecipientInfo::from_der(der)?;
     let Some(left) = tries.named.checked_sub(1).filter(|_| info.id == id) else {
@@ -455,11 +461,11 @@ fn open_kek(id: &[u8], key: &[u8], der: &[u8], tries: &mut Tries) -> der::Result
     }))
 }
 
-/// For how many recipients more a key is tried. Each costs a decapsulation, or an agreement.
+/// For how many more recipients a key is tried. Each costs a decapsulation or an agreement.
 pub(super) struct Tries {
-    /// Who are named as the key is.
+    /// Recipients that name the key.
     named: u8,
-    /// Who may be meant.
+    /// Recipients that may mean the key.
     others: u8,
 }
 
@@ -474,7 +480,7 @@ impl Tries {
 
 const MAX_TRIED: u8 = 16;
 
-/// The content's key, or why a recipient who is meant does not get it.
+/// The content's key, or why a recipient with this key does not get it.
 pub(super) type Outcome = Result<Zeroizing<Vec<u8>>, OpeningError>;
 
 impl fmt::Debug for RecipientKey<'_> {

@@ -74,12 +74,12 @@ impl<'a> KemRecipientInfo<'a> {
     }
 }
 
-/// What an `ori` is of.
+/// The type of an `ori`.
 pub(super) fn other_kind(der: &[u8]) -> der::Result<ObjectIdentifier> {
     Fields::of(OTHER, der)?.read()
 }
 
-/// The `ori` of a message that is made, without ukm. The algorithms are identifiers in DER.
+/// Encodes an `ori`, without ukm. The algorithms are identifiers in DER.
 pub(super) fn encode_kem(
     recipient: &KeyIdentifier,
     kem: &[u8],
@@ -132,28 +132,28 @@ impl<'a> KekRecipientInfo<'a> {
     }
 }
 
-/// The `kekri` of a message that is made.
+/// Encodes a `kekri`.
 pub(super) fn encode_kek(id: &[u8], wrap: &[u8], encrypted_key: &[u8]) -> der::Result<Vec<u8>> {
     let id = tlv(tag::SEQUENCE, &[&tlv(tag::OCTET_STRING, &[id])]);
     let encrypted_key = tlv(tag::OCTET_STRING, &[encrypted_key]);
     Ok(tlv(KEK, &[&4_u8.to_der()?, &id, wrap, &encrypted_key]))
 }
 
-/// KeyAgreeRecipientInfo (RFC 5652, section 6.2.2), with a key of the originator's that has no certificate.
+/// KeyAgreeRecipientInfo (RFC 5652, section 6.2.2), whose originator's key has no certificate.
 pub(super) struct KeyAgreeRecipientInfo<'a> {
-    /// The key's algorithm, where EC keys need not say their curve (RFC 5753, section 3.1.1).
+    /// The key's algorithm. EC keys need not name their curve (RFC 5753, section 3.1.1).
     pub(super) originator: AlgorithmIdentifierRef<'a>,
     pub(super) public_key: &'a [u8],
     pub(super) ukm: Option<&'a [u8]>,
     pub(super) scheme: ObjectIdentifier,
     /// The scheme's parameters.
     pub(super) wrap: AlgorithmIdentifierRef<'a>,
-    /// Who is meant, each with a key.
+    /// The recipients, each with its encrypted key.
     pub(super) recipients: Vec<(KeyIdentifier, &'a [u8])>,
 }
 
 impl<'a> KeyAgreeRecipientInfo<'a> {
-    /// `None` if the originator's key is one with a certificate.
+    /// `None` if the originator's key has a certificate.
     pub(super) fn from_der(der: &'a [u8]) -> der::Result<Option<Self>> {
         let mut fields = Fields::of(AGREEMENT, der)?;
         if fields.read::<u8>()? != 3 {
@@ -198,7 +198,7 @@ impl<'a> KeyAgreeRecipientInfo<'a> {
     }
 }
 
-/// KeyAgreeRecipientIdentifier, of which a date and other attributes may be a part.
+/// KeyAgreeRecipientIdentifier, which may include a date and other attributes.
 fn agreement_identifier(der: &[u8]) -> der::Result<KeyIdentifier> {
     match der.first() {
         Some(&RECIPIENT_KEY) => {
@@ -214,8 +214,8 @@ fn agreement_identifier(der: &[u8]) -> der::Result<KeyIdentifier> {
 /// rKeyId of a KeyAgreeRecipientIdentifier.
 const RECIPIENT_KEY: u8 = tag::context_constructed(0);
 
-/// The `kari` of a message that is made, for one recipient, without ukm. The algorithm of the originator's
-/// key has no parameters: the recipient's has them.
+/// Encodes a `kari` for one recipient, without ukm. The algorithm of the originator's key has no parameters:
+/// the recipient's key has them.
 pub(super) fn encode_agreement(
     recipient: &KeyIdentifier,
     originator: ObjectIdentifier,

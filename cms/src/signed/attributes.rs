@@ -10,15 +10,15 @@ use spki::AlgorithmIdentifierOwned;
 use super::error::SignatureRefusal;
 use crate::encoding::{Fields, contents, tag, tlv};
 
-/// The attributes that a signature is over (RFC 5652, section 11).
+/// The attributes that are signed (RFC 5652, section 11).
 #[derive(Debug)]
 pub(super) struct SignedAttributes {
     pub(super) content_type: ObjectIdentifier,
     pub(super) message_digest: Vec<u8>,
     pub(super) signing_time: Option<UnixTime>,
-    /// The algorithms of digest and signature (RFC 6211), as the attribute has them.
+    /// The algorithms of digest and signature (RFC 6211), as the attribute names them.
     pub(super) protection: Option<Protection>,
-    /// All that there are.
+    /// The types of all attributes.
     pub(super) types: Vec<ObjectIdentifier>,
 }
 
@@ -67,8 +67,8 @@ impl Protection {
 }
 
 impl SignedAttributes {
-    /// Reads a SET OF attributes, which must be in DER (RFC 5652, section 5.3): else it would depend on
-    /// the reader what the signature is over.
+    /// Reads a SET OF attributes, which must be in DER (RFC 5652, section 5.3): otherwise readers could take
+    /// different bytes for what was signed.
     pub(super) fn from_der(set: &[u8]) -> Result<Self, SignatureRefusal> {
         let (mut content_type, mut message_digest) = (None, None);
         let (mut signing_time, mut protection) = (None, None);
@@ -124,7 +124,7 @@ impl SignedAttributes {
     }
 }
 
-/// Whether these bytes may be signed attributes to anybody, who may be less strict about them.
+/// Whether any reader, even a less strict one, may take these bytes for signed attributes.
 pub(super) fn may_be(set: &[u8]) -> bool {
     let read = || -> der::Result<bool> {
         let mut attributes = Fields::of(tag::SET, set)?;
@@ -140,10 +140,10 @@ pub(super) fn may_be(set: &[u8]) -> bool {
     read().unwrap_or(false)
 }
 
-/// Others write some six. Each type is looked for among those before it.
+/// Other programs write some six. Each type is compared with those before it.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// The attributes of a signature that is made, as the SET OF that is signed.
+/// Encodes the attributes of a new signature, as the SET OF that is signed.
 pub(super) fn encode(
     content_type: ObjectIdentifier,
     message_digest: &[u8],

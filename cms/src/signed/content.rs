@@ -7,12 +7,12 @@ use zeroize::Zeroizing;
 use super::attributes;
 use crate::encoding::tag;
 
-/// What signatures need of content that goes by in pieces.
+/// What signatures need from content that passes in pieces.
 pub(super) struct Content {
     digests: Vec<(PreHash, PreHasher)>,
     /// For signatures of ML-DSA without attributes.
     messages: Vec<(Certificate, MessageHasher)>,
-    /// All of it, for signatures that need it so, unless it is longer than the limit.
+    /// All of the content, for signatures that need it at once, unless it is longer than the limit.
     whole: Option<Zeroizing<Vec<u8>>>,
     limit: usize,
     outline: Outline,
@@ -29,8 +29,8 @@ impl Content {
         }
     }
 
-    /// Hashes it as the key of a certificate needs it to verify a signature without attributes: keys of
-    /// ML-DSA can use that. Of further ones than some few no notice is taken.
+    /// Hashes the content for a signature without attributes by a certificate's key. Only ML-DSA keys can use
+    /// that. After the first 16 keys, others are ignored.
     pub(super) fn hash_for(&mut self, certificate: &Certificate) {
         let is_there = self.messages.iter().any(|(known, _)| known == certificate);
         if is_there || self.messages.len() == MAX_MESSAGES {
@@ -44,7 +44,7 @@ impl Content {
         }
     }
 
-    /// Keeps it in memory, if it has no more than this many bytes.
+    /// Keeps the content in memory, if it has no more than this many bytes.
     pub(super) fn keep(&mut self, limit: usize) {
         self.limit = limit;
         self.whole.get_or_insert_default();
@@ -82,7 +82,7 @@ impl Content {
     }
 }
 
-/// How content begins and how long it is, which is known of any.
+/// How content begins, and its length: known for all content.
 #[derive(Default)]
 struct Outline {
     start: [u8; Self::START],
@@ -118,10 +118,10 @@ impl Outline {
     }
 }
 
-/// Each of them hashes all of the content.
+/// For how many keys the content is hashed. Each hashes all of it.
 const MAX_MESSAGES: usize = 16;
 
-/// All that signatures need of content.
+/// What signatures need from content that has ended.
 pub(super) struct HashedContent {
     digests: Vec<(PreHash, Digest)>,
     messages: Vec<(Certificate, HashedMessage)>,
@@ -137,16 +137,16 @@ impl HashedContent {
         Some(digest.as_bytes())
     }
 
-    /// What it is for the key of a certificate that it was hashed for.
+    /// The content as it was hashed for this certificate's key.
     pub(super) fn message(&self, certificate: &Certificate) -> Option<&HashedMessage> {
         let mut messages = self.messages.iter();
         let (_, message) = messages.find(|(known, _)| known == certificate)?;
         Some(message)
     }
 
-    /// Whether the content itself may be a set of signed attributes. A signature over it would be one over
-    /// other content, which has these attributes, as well (RFC 9882, section 6). Of content that was not
-    /// kept every SET may be one.
+    /// Whether the content itself may be a set of signed attributes. A signature over it would also be valid
+    /// for other content, which has these attributes (RFC 9882, section 6). For content that was not kept,
+    /// every SET may be one.
     pub(super) fn is_attributes(&self) -> bool {
         match self.whole() {
             Some(whole) => attributes::may_be(whole),

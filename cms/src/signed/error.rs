@@ -8,28 +8,28 @@ use crate::encoding::EncodingError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SigningError {
-    /// The content can't be read, or the message not written.
+    /// The content can't be read, or the message can't be written.
     #[error("{0}")]
     Encoding(EncodingError),
-    /// There is nobody to sign.
+    /// There is no signer.
     #[error("no signer was given; add one")]
     NoSigner,
     /// A hash function and a signature algorithm don't belong together.
     #[error("{0}")]
     Weakness(Weakness),
-    /// The signature algorithm has a hash function of its own, which the content's has to be.
-    #[error("signatures of {0} have a hash function of their own; hash the content with that one")]
+    /// The signature algorithm has its own hash function, which must also hash the content.
+    #[error("signatures of {0} have their own hash function; hash the content with the same one")]
     OtherDigest(ObjectIdentifier),
-    /// The certificate is another key's.
-    #[error("the certificate of {0} is not that of the key; give the one that was issued for it")]
+    /// The certificate belongs to another key.
+    #[error("the certificate of {0} belongs to another key; give the one issued for this key")]
     OtherKey(String),
-    /// The signer is to be named by an extension that its certificate lacks.
+    /// The certificate lacks the extension that should name the signer.
     #[error(
         "the certificate of {0} has no subject key identifier; name it by issuer and serial number"
     )]
     NoKeyIdentifier(String),
     /// Signed attributes are left out, and the content is not plain data (RFC 5652, section 5.3).
-    #[error("content of type {0} is signed with attributes only; leave them in")]
+    #[error("content of type {0} must be signed with attributes; leave them in")]
     AttributesRequired(ObjectIdentifier),
     /// Signed attributes are left out, and the key needs all of the content at once.
     #[error(
@@ -39,11 +39,11 @@ pub enum SigningError {
     TooLarge(usize),
     /// Signed attributes are left out, and the content is a set of them.
     #[error(
-        "the content is itself a set of signed attributes, and a signature without attributes would be \
-         one of other content as well; leave the attributes in"
+        "the content is itself a set of signed attributes: a signature without attributes would also be \
+         valid for other content; leave the attributes in"
     )]
     ContentIsAttributes,
-    /// A time can't be written.
+    /// The signing time can't be encoded.
     #[error("the signing time is not within the years 1970 to 9999")]
     Time,
     /// The key did not sign.
@@ -58,35 +58,35 @@ pub enum SigningError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerificationError {
-    /// The message, or the content, can't be read, or the content not written.
+    /// The message or the content can't be read, or the content can't be written.
     #[error("{0}")]
     Encoding(EncodingError),
     /// It is a message of another kind.
-    #[error("the message is of type {0} and not signed (1.2.840.113549.1.7.2)")]
+    #[error("the message has type {0}; a signed one has 1.2.840.113549.1.7.2")]
     NotSigned(ObjectIdentifier),
-    /// The version is not that which follows from the contents (RFC 5652, section 5.1).
-    #[error("the message says that it has version {found}, and has {expected}; it was altered")]
+    /// The version does not match the contents (RFC 5652, section 5.1).
+    #[error("the message has version {found}, but its contents need {expected}; it was altered")]
     Version {
-        /// What it says.
+        /// The version of the message.
         found: u8,
-        /// What its contents ask for.
+        /// The version that its contents need.
         expected: u8,
     },
-    /// The content is elsewhere.
+    /// The content is not in the message.
     #[error("the signature is detached; give the content as well")]
     NoContent,
     /// The content is within the message, and other content was given.
-    #[error("the content is within the message; verify it without another")]
+    #[error("the content is within the message; verify it without separate content")]
     HasContent,
-    /// Nobody signed.
+    /// There is no signature.
     #[error("the message has no signature")]
     NoSigner,
-    /// There are more signers, certificates or digests than are looked at.
-    #[error("the message has more than {limit} {what}, which is refused")]
+    /// There are more signers, certificates or digests than are accepted.
+    #[error("the message has more than {limit} {what}, the most that is accepted")]
     TooMany {
-        /// Of what.
+        /// What there are too many of.
         what: &'static str,
-        /// How many are taken.
+        /// How many are accepted.
         limit: usize,
     },
     /// A certificate in the message is malformed.
@@ -95,7 +95,7 @@ pub enum VerificationError {
     /// A signature was refused.
     #[error("signature {} of {signer}: {refusal}", .number + 1)]
     Signature {
-        /// Which one, from 0 on.
+        /// Its number, from 0 on.
         number: usize,
         /// Who signed, as the message says.
         signer: String,
@@ -114,10 +114,10 @@ pub enum SignatureRefusal {
     /// A part of it is malformed.
     #[error("a part of it is malformed: {0}")]
     Der(der::Error),
-    /// No certificate that it may be verified with is there.
-    #[error("its certificate is neither in the message nor was it given; give it, or trust it")]
+    /// There is no certificate to verify it with.
+    #[error("its certificate is missing, or is not trusted; give it, or trust it")]
     NoCertificate,
-    /// The hash function is not one that messages are signed with here.
+    /// The hash function is unknown, or too weak for messages.
     #[error("its hash function {0} is unknown or weak; have it signed with SHA-512 or SHAKE256")]
     UnknownDigest(ObjectIdentifier),
     /// The hash function is not among those that the message announces.
@@ -126,59 +126,59 @@ pub enum SignatureRefusal {
     /// The hash function and the signature algorithm don't belong together.
     #[error("{0}")]
     Weakness(Weakness),
-    /// The signature algorithm has a hash function of its own, which is not the message's.
-    #[error("signatures of {0} are made with another hash function than the content's")]
+    /// The signature algorithm has its own hash function, and the message has another.
+    #[error("signatures of {0} have another hash function than the content")]
     OtherDigest(ObjectIdentifier),
-    /// The attributes are not sorted as DER has them (RFC 5652, section 5.3).
+    /// The attributes are not sorted as DER requires (RFC 5652, section 5.3).
     #[error("its attributes are not in DER: they are not sorted")]
     AttributesNotSorted,
-    /// An attribute, or its value, is there twice.
-    #[error("its attribute {0} is there twice, or has not one value")]
+    /// An attribute is there twice, or has several values.
+    #[error("its attribute {0} is there twice, or has several values")]
     AttributeTwice(ObjectIdentifier),
     /// An attribute is missing.
     #[error("its attribute {0} is missing")]
     AttributeMissing(ObjectIdentifier),
-    /// There are more attributes than are looked at.
-    #[error("it has more than {0} attributes, which is refused")]
+    /// There are more attributes than are accepted.
+    #[error("it has more than {0} attributes, the most that is accepted")]
     TooManyAttributes(usize),
-    /// Content other than plain data is signed with attributes only (RFC 5652, section 5.3).
-    #[error("it has no attributes, and content of type {0} is signed with them only")]
+    /// Content other than plain data must be signed with attributes (RFC 5652, section 5.3).
+    #[error("it has no attributes, but content of type {0} must be signed with them")]
     AttributesRequired(ObjectIdentifier),
-    /// The content is of another type than was signed.
-    #[error("{signed} was signed, and the content is of type {found}; it was altered")]
+    /// The content has another type than the one that was signed.
+    #[error("content type {signed} was signed, but the message says {found}; it was altered")]
     ContentType {
-        /// What was signed.
+        /// The type that was signed.
         signed: ObjectIdentifier,
-        /// What the message says.
+        /// The type that the message states.
         found: ObjectIdentifier,
     },
     /// The content is not what was signed.
-    #[error("the content is not what was signed; it was altered, or is another file's")]
+    #[error("the content is not what was signed; it was altered, or is another file")]
     DigestMismatch,
     /// The algorithms are not those that were signed (RFC 6211).
     #[error("its algorithms are not those that the signer used; it was altered")]
     AlgorithmsAltered,
     /// There are no attributes, and the content is longer than what is kept in memory.
     #[error(
-        "it has no attributes, so that all of the content is needed at once, which has more than {0} \
-         bytes; raise that limit"
+        "it has no attributes, so all of the content is needed at once, but this has more than {0} \
+         bytes; raise the limit"
     )]
     TooLarge(usize),
-    /// There are no attributes, and the content is a set of them: what was signed is other content, with
+    /// There are no attributes, and the content is a set of them: what was signed may be other content, with
     /// these attributes (RFC 9882, section 6).
-    #[error("it has no attributes, and the content is a set of them; other content was signed")]
+    #[error("it has no attributes, but the content is a set of them; it may be for other content")]
     ContentIsAttributes,
     /// The signature does not verify, or can't be verified.
     #[error("{0}")]
     Signature(SignatureError),
-    /// The certificate is not to be trusted.
+    /// The certificate is not trusted.
     #[error("{0}")]
     Chain(ValidationError),
-    /// So many others of the message were looked at before that it is not.
-    #[error("{0} others of the message were looked at before, and it was not; have fewer signers")]
+    /// Too many other signatures of the message were checked before it.
+    #[error("it was not checked, as {0} checks of this message came before; use fewer signers")]
     TooManyChecks(usize),
-    /// The chain is to be valid at the time of signing, which the signer didn't say.
-    #[error("it does not say when it was made; validate it at another time")]
+    /// The chain must be valid at the signing time, which the signature doesn't state.
+    #[error("it does not say when it was made; verify it at a time that you give")]
     NoSigningTime,
 }
 

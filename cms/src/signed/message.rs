@@ -12,10 +12,10 @@ use crate::algorithms::digest_named;
 use crate::encoding::{BerReader, MAX_IDENTIFIER, tag};
 use crate::identifier::NamedCertificate;
 
-/// How many signers of a message are looked at.
+/// How many signers a message may have.
 const MAX_SIGNERS: usize = 1024;
 
-/// How many certificates of a message are looked at.
+/// How many certificates a message may have.
 const MAX_CERTIFICATES: usize = 1024;
 
 /// How many hash functions a message may announce. Each hashes all of the content.
@@ -24,7 +24,7 @@ const MAX_DIGESTS: usize = 16;
 /// How much of a message is read into memory at most, beside the content.
 const MAX_MEMORY: usize = 16 * 1024 * 1024;
 
-/// What of a SignedData stands before the content.
+/// The part of a SignedData before the content.
 pub(super) struct Head {
     pub(super) version: u8,
     pub(super) digests: Vec<AlgorithmIdentifierOwned>,
@@ -44,7 +44,7 @@ impl Head {
         Self::read_signed(reader)
     }
 
-    /// The same of a ContentInfo whose type is read already.
+    /// The same after the ContentInfo's type was read.
     pub(super) fn read_signed(
         reader: &mut BerReader<impl BufRead>,
     ) -> Result<Self, VerificationError> {
@@ -78,7 +78,7 @@ impl Head {
         })
     }
 
-    /// The hash functions that are known here.
+    /// The hash functions that the message lists and that are supported.
     pub(super) fn known_digests(&self) -> Vec<PreHash> {
         let mut known = Vec::new();
         for digest in &self.digests {
@@ -176,11 +176,11 @@ const ATTRIBUTE_V2: u8 = tag::context_constructed(2);
 
 /// A SignedData without its content.
 pub(super) struct Message {
-    /// The hash functions that are announced and known here, be their parameters absent or NULL.
+    /// The hash functions that the message lists and that are supported; their parameters may be absent or NULL.
     pub(super) digests: Vec<PreHash>,
     pub(super) content_type: ObjectIdentifier,
     pub(super) certificates: Vec<NamedCertificate>,
-    /// How many there are, of which no notice is taken.
+    /// How many revocation lists there are. They are ignored.
     pub(super) revocation_lists: u64,
     pub(super) signers: Vec<SignerInfo>,
 }

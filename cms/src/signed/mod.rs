@@ -1,5 +1,5 @@
-//! SignedData (RFC 5652, section 5): signing and verifying, by ML-DSA as RFC 9882 has it, by SLH-DSA as
-//! RFC 9814, and by whatever else signs.
+//! SignedData (RFC 5652, section 5): signing and verifying with ML-DSA (RFC 9882), SLH-DSA (RFC 9814) and any
+//! other algorithm.
 //!
 //! It uses [`encoding`](crate::encoding), [`algorithms`](crate::algorithms) and
 //! [`identifier`](crate::identifier).

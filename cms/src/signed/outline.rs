@@ -11,7 +11,7 @@ use super::signer_info::SignerInfo;
 use crate::encoding::{BerReader, EncodingError, tag};
 use crate::identifier::Identifier;
 
-/// What a SignedData says of itself. **Nothing of it was verified.**
+/// What a SignedData says about itself. **None of it was verified.**
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SignedOutline {
@@ -19,23 +19,23 @@ pub struct SignedOutline {
     pub version: u8,
     /// What the content is: 1.2.840.113549.1.7.1 for plain data.
     pub content_type: ObjectIdentifier,
-    /// Length of the content, in bytes; `None` if it is elsewhere.
+    /// Length of the content, in bytes; `None` if it is not in the message.
     pub content_len: Option<u64>,
-    /// The hash functions that are announced.
+    /// The hash functions that the message lists.
     pub digests: Vec<ObjectIdentifier>,
     /// The X.509 certificates.
     pub certificates: Vec<Certificate>,
     /// How many revocation lists there are.
     pub revocation_lists: u64,
-    /// Who is said to have signed.
+    /// Who signed, as the message says.
     pub signers: Vec<SignerOutline>,
 }
 
-/// What a signature says of itself. Nothing of it was verified.
+/// What a signature says about itself. None of it was verified.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SignerOutline {
-    /// Whose it is said to be.
+    /// Whom the message names as the signer.
     pub signer: Identifier,
     /// The hash function of the content.
     pub digest: ObjectIdentifier,
@@ -43,11 +43,11 @@ pub struct SignerOutline {
     pub algorithm: ObjectIdentifier,
     /// Length of the signature, in bytes.
     pub signature_len: usize,
-    /// When it is said to have been made.
+    /// When it was made, as the message says.
     pub signing_time: Option<UnixTime>,
     /// The types of the signed attributes; `None` if there are none.
     pub attributes: Option<Vec<ObjectIdentifier>>,
-    /// Why attributes are there that can't be read.
+    /// Why the attributes can't be read, if they can't.
     pub fault: Option<SignatureRefusal>,
 }
 
@@ -71,7 +71,7 @@ impl SignerOutline {
     }
 }
 
-/// Reads a SignedData whose type is read already.
+/// Reads a SignedData after the ContentInfo's type.
 pub(crate) fn outline(
     mut reader: BerReader<impl BufRead>,
 ) -> Result<SignedOutline, VerificationError> {

@@ -37,7 +37,7 @@ impl SignerInfo {
         };
         let algorithm = fields.read()?;
         let signature: &OctetStringRef = fields.read()?;
-        // Attributes that nobody signed say nothing.
+        // Unsigned attributes are ignored.
         fields.element_if(tag::context_constructed(1))?;
         fields.end()?;
         let signer = Self {
@@ -72,7 +72,7 @@ impl SignerInfo {
     }
 }
 
-/// Which certificates a SignedData has beside those of X.509, of which it takes no notice.
+/// Which certificates other than X.509 ones a SignedData has. They are ignored, except for the version.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OtherCertificates {
     pub(super) attribute_v1: bool,

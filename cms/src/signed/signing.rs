@@ -51,8 +51,8 @@ impl<'k> DocumentSigner<'k> {
     /// Signs with a key of any other kind, such as a classical or a composite one, or one in a hardware
     /// module.
     ///
-    /// The hash function for the content is SHA-512, and for ECDSA, RSA (by PKCS #1 and PSS) and composites
-    /// that of their signatures.
+    /// The content is hashed with SHA-512, and for ECDSA, RSA (by PKCS #1 and PSS) and composites with the hash
+    /// function of their signatures.
     pub fn with_signer(certificate: &'k Certificate, key: &'k dyn Signer) -> Self {
         Self::of(certificate, Key::Other(key))
     }
@@ -67,22 +67,22 @@ impl<'k> DocumentSigner<'k> {
         }
     }
 
-    /// Hashes the content with this function, and not with the usual one: that of RFC 9814 for SLH-DSA,
-    /// and SHA-512 for ML-DSA. One that is weaker than the key is refused when it signs.
+    /// Hashes the content with this function instead of the usual one: that of RFC 9814 for SLH-DSA,
+    /// and SHA-512 for ML-DSA. Signing refuses one that is weaker than the key.
     ///
     /// A [`Signer`] whose algorithm is `rsaEncryption`, which names no hash function, has to sign with this
-    /// one: nothing else tells it, and nobody could verify the message.
+    /// one: otherwise nobody can verify the message.
     #[must_use]
     pub fn digest(mut self, digest: PreHash) -> Self {
         self.digest = digest;
         self
     }
 
-    /// Signs the content itself, and no attributes: there will be no time of signing, and nothing that
-    /// protects the choice of algorithms. Some programs, OpenSSL 3.5 among them, verify no such
-    /// signatures of ML-DSA and SLH-DSA.
+    /// Signs the content itself, without attributes: there is no signing time, and nothing protects the
+    /// choice of algorithms. Some programs, such as OpenSSL 3.5, can't verify such signatures of ML-DSA and
+    /// SLH-DSA.
     ///
-    /// ML-DSA hashes the content as it goes by. Other keys take content of at most 1 MiB.
+    /// ML-DSA hashes the content as it passes. Other keys take content of at most 1 MiB.
     #[must_use]
     pub fn without_attributes(mut self) -> Self {
         self.has_attributes = false;
@@ -183,10 +183,10 @@ impl fmt::Debug for DocumentSigner<'_> {
     }
 }
 
-/// What keys take of content that they need at once.
+/// The most content for keys that need all of it at once.
 const WHOLE_LIMIT: usize = 1024 * 1024;
 
-/// A message to sign: who signs it, and what is said beside the content.
+/// A message to sign: who signs it, and what it says besides the content.
 ///
 /// ```
 /// use pq_cms::{DocumentSigner, SignedDataBuilder, Verifier};
@@ -223,7 +223,7 @@ pub struct SignedDataBuilder<'k> {
 }
 
 impl<'k> SignedDataBuilder<'k> {
-    /// A message of plain data that nobody signs yet.
+    /// A message of plain data without signers yet.
     pub fn new() -> Self {
         Self {
             signers: Vec::new(),
@@ -234,19 +234,19 @@ impl<'k> SignedDataBuilder<'k> {
         }
     }
 
-    /// Has one more key sign it. Its certificate goes into the message.
+    /// Adds a signer. Its certificate goes into the message.
     pub fn signer(mut self, signer: DocumentSigner<'k>) -> Self {
         self.signers.push(signer);
         self
     }
 
-    /// Puts further certificates into the message, those of CAs, for whoever verifies it.
+    /// Adds further certificates to the message, those of CAs, for whoever verifies it.
     pub fn certificates(mut self, certificates: impl IntoIterator<Item = &'k Certificate>) -> Self {
         self.certificates.extend(certificates);
         self
     }
 
-    /// Leaves all certificates out, where verifiers have them.
+    /// Leaves all certificates out, if the verifiers have them.
     pub fn without_certificates(mut self) -> Self {
         self.has_certificates = false;
         self
@@ -258,7 +258,7 @@ impl<'k> SignedDataBuilder<'k> {
         self
     }
 
-    /// Says that it was signed at this time, and not now.
+    /// Sets the signing time that the message states, instead of now.
     pub fn signing_time(mut self, time: SystemTime) -> Self {
         self.time = Some(time);
         self
@@ -267,12 +267,12 @@ impl<'k> SignedDataBuilder<'k> {
     /// Signs content and writes it with its signatures, as a ContentInfo. The content is read once, in
     /// constant memory.
     ///
-    /// The message is DER if the content has at most 64 KiB, and else BER with indefinite lengths, as
+    /// The message is DER if the content has less than 64 KiB, and otherwise BER with indefinite lengths, as
     /// `openssl cms -stream` writes it.
     ///
     /// # Errors
     ///
-    /// A [`SigningError`] that says what is wrong. What was written until then is no message.
+    /// A [`SigningError`] that says what is wrong. What was written by then is not a whole message.
     pub fn sign(&self, mut content: impl BufRead, to: impl Write) -> Result<(), SigningError> {
         let mut hashing = self.begin()?;
         let start = read_start(&mut content)?;
@@ -324,7 +324,7 @@ impl<'k> SignedDataBuilder<'k> {
         self.whole(&[], hashing)
     }
 
-    /// What keys are refused for is refused before the content is read.
+    /// Refuses unsuitable keys before the content is read.
     fn begin(&self) -> Result<Content, SigningError> {
         if self.signers.is_empty() {
             return Err(SigningError::NoSigner);
@@ -358,7 +358,7 @@ impl<'k> SignedDataBuilder<'k> {
         Ok(tlv(tag::SEQUENCE, &[&ID_SIGNED_DATA.to_der()?, &signed]))
     }
 
-    /// What stands before the content.
+    /// The part before the content.
     fn head(&self) -> Result<Vec<u8>, SigningError> {
         let mut digests: Vec<Vec<u8>> = Vec::new();
         for signer in &self.signers {
@@ -374,7 +374,7 @@ impl<'k> SignedDataBuilder<'k> {
         Ok([version.to_der()?, set_of(tag::SET, digests)].concat())
     }
 
-    /// What follows the content.
+    /// The part after the content.
     fn tail(&self, content: Content) -> Result<Vec<u8>, SigningError> {
         let content = content.finish();
         let time = Time::try_from(self.time.unwrap_or_else(SystemTime::now));
@@ -401,7 +401,7 @@ impl<'k> SignedDataBuilder<'k> {
     }
 }
 
-/// A SET OF values, sorted as DER has it.
+/// A SET OF values, sorted as DER requires.
 fn set_of(tag: u8, mut values: Vec<Vec<u8>>) -> Vec<u8> {
     values.sort_unstable();
     let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();

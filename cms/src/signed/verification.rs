@@ -21,8 +21,7 @@ use crate::identifier::NamedCertificate;
 /// Verifies signed messages, attached and detached.
 ///
 /// Every signature of a message has to be valid, unless [`any_signer`](Self::any_signer) says otherwise.
-/// A message is read once, in constant memory: see [`verify`](Self::verify) for what that means for
-/// who uses the content.
+/// A message is read once, in constant memory: see [`verify`](Self::verify) before you use the content.
 #[derive(Clone, Debug)]
 pub struct Verifier<'v> {
     trust: Trust<'v>,
@@ -50,21 +49,21 @@ pub enum VerificationTime {
     Now,
     /// At a time that the verifier knows, such as when the message came.
     At(UnixTime),
-    /// When the message was signed, as the signer says. Nobody vouches for that: whoever has the key of a
-    /// certificate that expired or was revoked can date a signature back.
+    /// When the message was signed, as the signer says. Nothing proves that time: whoever has the key of an
+    /// expired or revoked certificate can backdate a signature.
     Signing,
 }
 
 impl<'v> Verifier<'v> {
     /// Trusts signers whose certificate leads to a root of this validator, for the purpose
-    /// [`Purpose::Documents`]. The certificates of CAs in between may be in the message, or
+    /// [`Purpose::Documents`]. The intermediate certificates may be in the message, or
     /// [given](Self::certificates).
     pub fn with_chains(validator: &'v ChainValidator) -> Self {
         Self::new(Trust::Chains(validator))
     }
 
-    /// Trusts the keys in these certificates and nobody else's. Their validity, their purpose and who
-    /// issued them are not looked at.
+    /// Trusts the keys in these certificates and no others. Validity, purpose and issuer of the certificates
+    /// are not checked.
     ///
     /// # Errors
     ///
@@ -87,14 +86,14 @@ impl<'v> Verifier<'v> {
         }
     }
 
-    /// Takes signatures by these algorithms too, such as classical or composite ones.
+    /// Accepts signatures by these algorithms too, such as classical or composite ones.
     #[must_use]
     pub fn algorithms(mut self, algorithms: &[&'v dyn SignatureVerificationAlgorithm]) -> Self {
         self.algorithms.extend_from_slice(algorithms);
         self
     }
 
-    /// Knows these certificates too, of signers and of CAs, for messages that don't have them.
+    /// Adds certificates of signers and of CAs, for messages that don't include them.
     ///
     /// # Errors
     ///
@@ -109,18 +108,18 @@ impl<'v> Verifier<'v> {
         Ok(self)
     }
 
-    /// When chains have to be valid.
+    /// Sets the time at which chains have to be valid.
     #[must_use]
     pub fn time(mut self, time: VerificationTime) -> Self {
         self.time = time;
         self
     }
 
-    /// Takes a message that has one valid signature, whatever its others are, such as of algorithms that
-    /// are not known here. [`Verified::refused`] says why they were refused.
+    /// Accepts a message that has one valid signature, whatever the others are, such as signatures of unknown
+    /// algorithms. [`Verified::refused`] says why they were refused.
     ///
-    /// Of those that lead nowhere, and of chains that are looked for, 256 are looked at, and what is left is refused
-    /// unseen. A chain is looked for once for each certificate and time.
+    /// After 256 refusals and chain searches in all, the remaining signatures are refused without a check. A
+    /// chain is searched once for each certificate and time.
     #[must_use]
     pub fn any_signer(mut self) -> Self {
         self.takes_any_signer = true;
@@ -128,18 +127,18 @@ impl<'v> Verifier<'v> {
     }
 
     /// Hashes attached content for each ML-DSA key that is known beforehand, so that signatures without
-    /// signed attributes are verified in constant memory. That takes longer, for messages with
-    /// attributes as well.
+    /// signed attributes are verified in constant memory. This takes longer, also for messages with
+    /// attributes.
     ///
-    /// Detached signatures need no such thing: who signed is known before the content is read.
+    /// Detached signatures don't need this: the signers are known before the content is read.
     #[must_use]
     pub fn expect_no_attributes(mut self) -> Self {
         self.expects_no_attributes = true;
         self
     }
 
-    /// How much content is kept in memory for signatures without attributes of SLH-DSA and others, which
-    /// need all of it at once; 1 MiB unless said otherwise, and at least 64 KiB.
+    /// Limits the content that is kept in memory, for signatures without attributes that need all of it at once,
+    /// such as those of SLH-DSA. The default is 1 MiB, the minimum 64 KiB.
     #[must_use]
     pub fn whole_limit(mut self, bytes: usize) -> Self {
         self.whole_limit = bytes.max(LEAST_WHOLE_LIMIT);
@@ -148,9 +147,9 @@ impl<'v> Verifier<'v> {
 
     /// Verifies a message and writes its content.
     ///
-    /// **What is written is authentic only once this has returned `Ok`.** Until then anybody may have
-    /// made it up: write it to a file that gets its name afterwards, or use
-    /// [`verify_to_vec`](Self::verify_to_vec). After an error, throw it away.
+    /// **What is written is authentic only after this has returned `Ok`.** Until then it may come from
+    /// anybody: write it to a file that gets its name afterwards, or use
+    /// [`verify_to_vec`](Self::verify_to_vec). After an error, discard it.
     ///
     /// # Errors
     ///
@@ -181,11 +180,11 @@ impl<'v> Verifier<'v> {
         self.judge(&message, &content.finish(), len)
     }
 
-    /// Verifies a message and returns its content, which is kept until all is verified.
+    /// Verifies a message and returns its content after all of it was verified.
     ///
     /// # Errors
     ///
-    /// [`VerificationError::ContentTooLarge`] if the content has more than this many bytes; else a
+    /// [`VerificationError::ContentTooLarge`] if the content has more than `limit` bytes; otherwise a
     /// [`VerificationError`] that says what is wrong.
     pub fn verify_to_vec(
         &self,
@@ -258,7 +257,7 @@ impl<'v> Verifier<'v> {
                         signer: signer.signer.describe(),
                         refusal: Box::new(refusal),
                     };
-                    // Those that follow would change nothing, and looking for paths takes time.
+                    // The signatures that follow would change nothing, and searching for chains takes time.
                     if !self.takes_any_signer {
                         return Err(refused);
                     }
@@ -269,7 +268,7 @@ impl<'v> Verifier<'v> {
         match (&*verified.signers, &*verified.refused) {
             ([_, ..], _) => Ok(verified),
             ([], [_, ..]) if checks.left == 0 => Err(VerificationError::TooMany {
-                what: "signatures that nobody vouches for",
+                what: "untrusted signatures",
                 limit: MAX_CHECKS,
             }),
             ([], [_, ..]) => Err(verified.refused.swap_remove(0)),
@@ -295,7 +294,7 @@ impl<'v> Verifier<'v> {
                 if message.content_type != ID_DATA {
                     return Err(SignatureRefusal::AttributesRequired(message.content_type));
                 }
-                // The digest is none of the content, and says nothing.
+                // The content is not hashed with this digest, so its strength doesn't matter.
                 weakness(signer.algorithm.oid, PreHash::Sha512)?;
                 if content.is_attributes() {
                     return Err(SignatureRefusal::ContentIsAttributes);
@@ -345,8 +344,8 @@ impl<'v> Verifier<'v> {
         Err(refusal)
     }
 
-    /// The certificates that a signer may mean. Names are not unique: who makes a message can put another
-    /// certificate of the same name into it.
+    /// The certificates that a signer may mean. Names are not unique: whoever makes a message can include
+    /// another certificate of the same name.
     fn candidates<'c>(
         &'c self,
         message: &'c Message,
@@ -394,7 +393,7 @@ impl<'v> Verifier<'v> {
         }
     }
 
-    /// The chain, if there is to be one.
+    /// The chain, if one is required.
     fn check_chain<'c>(
         &self,
         certificate: &'c Certificate,
@@ -424,12 +423,12 @@ impl<'v> Verifier<'v> {
     }
 }
 
-/// How much more is done for the signatures of a message: who makes it decides how many there are, and
-/// whether the certificates in it lead anywhere.
+/// How much more is done for the signatures of a message. Whoever makes the message decides how many there are,
+/// and whether its certificates lead to a root.
 struct Checks<'c> {
-    /// How many chains more are looked for, or signatures refused.
+    /// How many more chains are searched, or signatures refused.
     left: usize,
-    /// Those that were found. Who signs twice has the same.
+    /// The chains that were found. Signatures with the same certificate share one.
     chains: Vec<(&'c Certificate, UnixTime, ValidatedChain)>,
 }
 
@@ -449,11 +448,11 @@ impl Checks<'_> {
     }
 }
 
-/// How many chains are looked for and signatures refused before the rest of a message's is refused unseen.
-/// A chain that leads nowhere, among as many certificates as are looked at, takes some milliseconds.
+/// How many chain searches and refusals there are before the remaining signatures are refused without a check.
+/// A search that fails, among as many certificates as are tried, takes some milliseconds.
 const MAX_CHECKS: usize = 256;
 
-/// What the attributes say is held against the message.
+/// Checks the attributes against the message.
 fn check_attributes(
     attributes: &SignedAttributes,
     message: &Message,
@@ -479,13 +478,13 @@ fn check_attributes(
 
 const DEFAULT_WHOLE_LIMIT: usize = 1024 * 1024;
 
-/// More than any signer has of attributes, for which content is looked at that has none.
+/// More bytes than the attributes of any signer. Content that is kept can be checked for being such attributes.
 const LEAST_WHOLE_LIMIT: usize = 64 * 1024;
 
 /// How many certificates of one name are tried.
 const MAX_CANDIDATES: usize = 4;
 
-/// How many certificates of CAs a path is looked for among. More take webpki too long.
+/// Among how many certificates of CAs a chain is searched. With more, webpki takes too long.
 const MAX_CAS: usize = 32;
 
 /// A message whose signatures were accepted.
@@ -498,7 +497,7 @@ pub struct Verified {
     pub len: u64,
     /// Who signed; at least one.
     pub signers: Vec<VerifiedSigner>,
-    /// Signatures that were not accepted, where [any signer](Verifier::any_signer) suffices.
+    /// Signatures that were refused, if [any signer](Verifier::any_signer) suffices.
     pub refused: Vec<VerificationError>,
 }
 
@@ -508,20 +507,20 @@ pub struct Verified {
 pub struct VerifiedSigner {
     /// The signer's certificate.
     pub certificate: Certificate,
-    /// The path to a root; `None` if the certificate itself was trusted.
+    /// The chain to a root; `None` if the certificate itself was trusted.
     pub chain: Option<ValidatedChain>,
-    /// The algorithm of the signature, as the message has it.
+    /// The algorithm of the signature, as the message names it.
     pub algorithm: ObjectIdentifier,
     /// The hash function that was applied to the content; `None` without signed attributes, where the
     /// signature is over the content itself.
     pub digest: Option<PreHash>,
-    /// When it was signed, as the signer says, for which nobody vouches.
+    /// When it was signed, as the signer says. Nothing proves that time.
     pub signing_time: Option<UnixTime>,
     /// The types of the signed attributes; `None` if there are none.
     pub attributes: Option<Vec<ObjectIdentifier>>,
 }
 
-/// Content that is kept until it is known to be authentic.
+/// Content that is kept until it was authenticated.
 struct LimitedVec {
     bytes: Vec<u8>,
     limit: usize,

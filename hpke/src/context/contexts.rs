@@ -9,8 +9,9 @@ use crate::recipient::{RecipientKey, RecipientPublicKey};
 use crate::suite::{Suite, TAG_LEN};
 use crate::x_wing::SECRET_LEN;
 
-/// Who encrypts: a sender's context, which has no key and nonce twice. It can't be cloned, and counts its
-/// messages.
+/// A sender's context, which encrypts messages.
+///
+/// It counts its messages and can't be cloned, so no nonce is used twice with its key.
 ///
 /// ```
 /// use pq_hpke::{Receiver, RecipientKey, RecipientPublicKey, Sender, Suite, XWingPrivateKey};
@@ -31,8 +32,8 @@ use crate::x_wing::SECRET_LEN;
 pub struct Sender(Box<Keyed>);
 
 impl Sender {
-    /// SetupBaseS: the encapsulated secret, for the recipient, and the context. Both sides have to give the
-    /// same info, of 65,535 bytes at most.
+    /// SetupBaseS: returns the encapsulated secret, for the recipient, and the context. Both sides have to give
+    /// the same info, of 65,535 bytes at most.
     ///
     /// # Errors
     ///
@@ -51,13 +52,13 @@ impl Sender {
         })
     }
 
-    /// Encrypts the next message; it is longer by the 16 bytes of its tag then.
+    /// Encrypts the next message. The result is longer by the 16 bytes of the tag.
     ///
     /// # Errors
     ///
     /// [`HpkeError::MessageLimit`] and [`HpkeError::MessageTooLong`].
     pub fn seal(&mut self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, HpkeError> {
-        // room for the tag, so that nothing is left behind by a move
+        // room for the tag: growing would leave a copy of the message behind
         let mut sealed = Vec::with_capacity(message.len() + TAG_LEN);
         sealed.extend_from_slice(message);
         let tag = self.seal_in_place(aad, &mut sealed)?;
@@ -65,12 +66,12 @@ impl Sender {
         Ok(sealed)
     }
 
-    /// Encrypts the next message where it is, and returns its tag, which follows the message for
-    /// [`Receiver::open`].
+    /// Encrypts the next message in place, and returns its tag. [`Receiver::open`] expects the message followed
+    /// by the tag.
     ///
     /// # Errors
     ///
-    /// [`HpkeError::MessageLimit`] and [`HpkeError::MessageTooLong`]. What was not encrypted is as it was.
+    /// [`HpkeError::MessageLimit`] and [`HpkeError::MessageTooLong`]. The message is unchanged then.
     pub fn seal_in_place(
         &mut self,
         aad: &[u8],
@@ -78,7 +79,7 @@ impl Sender {
     ) -> Result<[u8; TAG_LEN], HpkeError> {
         let nonce = self.0.nonce()?;
         let tag = wiping_stack(|| self.0.cipher.seal(&nonce, aad, message));
-        // whatever comes of it
+        // also after an error
         self.0.count();
         tag.map_err(|_| HpkeError::MessageTooLong)
     }
@@ -93,13 +94,13 @@ impl Sender {
     }
 }
 
-/// Who decrypts: a recipient's context, which takes messages in the order in which they were encrypted.
+/// A recipient's context, which decrypts messages in the order in which they were encrypted.
 pub struct Receiver(Box<Keyed>);
 
 impl Receiver {
-    /// SetupBaseR, of the encapsulated secret that the sender got.
+    /// SetupBaseR, with the encapsulated secret that [`Sender::new`] returned.
     ///
-    /// A secret that was made for another key, or another info, shows when a message is opened.
+    /// If it was made for another key or info, opening a message fails.
     ///
     /// # Errors
     ///
@@ -123,7 +124,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// [`HpkeError::MessageLimit`], and [`HpkeError::NotAuthentic`]: then the next one is still this one.
+    /// [`HpkeError::MessageLimit`] and [`HpkeError::NotAuthentic`]. After that the same message is still the next.
     pub fn open(&mut self, aad: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, HpkeError> {
         let mut message = Zeroizing::new(sealed.to_vec());
         let len = self.open_in_place(aad, &mut message)?.len();
@@ -131,11 +132,11 @@ impl Receiver {
         Ok(message)
     }
 
-    /// Decrypts the next message, with its tag behind it, where it is.
+    /// Decrypts the next message in place. Its tag follows it.
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open). What is there then is of no use.
+    /// The errors of [`open`](Self::open). The bytes are of no use then.
     pub fn open_in_place<'m>(
         &mut self,
         aad: &[u8],

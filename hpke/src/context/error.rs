@@ -1,6 +1,6 @@
 use crate::recipient::KemError;
 
-/// Why a context was not made, or did nothing.
+/// Why a context can't be made or used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HpkeError {
@@ -8,11 +8,11 @@ pub enum HpkeError {
     #[error("{0}")]
     Kem(KemError),
     /// The info is too long.
-    #[error("the info has {len} bytes, and may have {most}")]
+    #[error("the info has {len} bytes; it may have at most {most}")]
     InfoTooLong {
         /// How many bytes it has.
         len: usize,
-        /// How many it may have: 65,535, and of a file's info, before which its header comes, 65,521.
+        /// How many it may have: 65,535, or 65,521 for a file's info, which follows the file's header.
         most: usize,
     },
     /// The context has no nonce left, and nothing was encrypted or decrypted.
@@ -26,12 +26,12 @@ pub enum HpkeError {
         "the message is not authentic: it was altered, comes out of order, or is for another key or info"
     )]
     NotAuthentic,
-    /// More is to be exported than the KDF makes.
-    #[error("{asked} bytes can't be exported, but {most} at most")]
+    /// The secret to export is longer than the KDF can make it.
+    #[error("{asked} bytes can't be exported; {most} is the maximum")]
     ExportTooLong {
         /// How many bytes were asked for.
         asked: usize,
-        /// How many there are at most.
+        /// How many can be exported.
         most: usize,
     },
 }

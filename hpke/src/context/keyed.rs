@@ -5,7 +5,7 @@ use crate::recipient::Kem;
 use crate::suite::{Cipher, NONCE_LEN, Schedule, Suite, SuiteId};
 use crate::x_wing::SECRET_LEN;
 
-/// What both contexts are: keys, and the number of the next message.
+/// What both contexts consist of: keys, and the number of the next message.
 pub(super) struct Keyed {
     suite: Suite,
     id: SuiteId,
@@ -40,7 +40,7 @@ impl Keyed {
         Ok(nonce)
     }
 
-    /// The nonce is used up.
+    /// Marks the nonce as used.
     pub(super) fn count(&mut self) {
         self.sequence += 1;
     }
@@ -62,7 +62,7 @@ impl Keyed {
 /// The longest info, in bytes.
 pub(crate) const MAX_INFO_LEN: usize = u16::MAX as usize;
 
-/// Lengths in the derivation of keys have two bytes.
+/// Refuses an info that is too long: key derivation encodes lengths in two bytes.
 pub(super) fn check_info(info: &[u8]) -> Result<(), HpkeError> {
     let (len, most) = (info.len(), MAX_INFO_LEN);
     match len > most {

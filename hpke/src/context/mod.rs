@@ -1,5 +1,5 @@
-//! HPKE in its base mode (RFC 9180): a context of who sends and one of who receives, which count messages
-//! by themselves.
+//! HPKE in its base mode (RFC 9180): the contexts of a sender and of a receiver, which count messages
+//! themselves.
 //!
 //! It uses [`recipient`](crate::recipient), [`suite`](crate::suite) and [`x_wing`](crate::x_wing).
 

@@ -2,12 +2,11 @@ use std::io::{self, ErrorKind, Read};
 
 use zeroize::Zeroizing;
 
-/// Reads chunks of one length, but for the last one, which is shorter or as long; and knows which is the
-/// last.
+/// Reads chunks of one length, and knows which chunk is the last. Only the last one may be shorter.
 pub(super) struct Chunks<R> {
     from: R,
     len: usize,
-    /// As much as a chunk has, room for what is written behind it, and at the end the first byte of the next.
+    /// A chunk, room for what is written behind it, and at the end the first byte of the next chunk.
     buffer: Zeroizing<Vec<u8>>,
     is_ahead: bool,
 }
@@ -29,7 +28,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// The next chunk. After the last one there is none, and nobody asks for it.
+    /// The next chunk. Not to be called after the last one.
     pub(super) fn next(&mut self) -> io::Result<Chunk<'_>> {
         let ahead = self.buffer.len() - 1;
         if self.is_ahead {

@@ -8,7 +8,7 @@ use crate::context::{HpkeError, Receiver};
 use crate::recipient::{Kem, RecipientKey};
 use crate::suite::{Suite, TAG_LEN};
 
-/// Decrypts files by the key that they were encrypted to.
+/// Decrypts files with the key that they were encrypted to.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Decryptor {
@@ -20,16 +20,16 @@ pub struct Decryptor {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Decrypted {
-    /// Of which KEM the key is.
+    /// The KEM of the key.
     pub kem: Kem,
-    /// How it was encrypted.
+    /// The suite that it was encrypted with.
     pub suite: Suite,
     /// Length of the content, in bytes.
     pub len: u64,
 }
 
 impl Decryptor {
-    /// By this key, with an empty info.
+    /// Decrypts with this key and an empty info.
     pub fn new(key: impl Into<RecipientKey>) -> Self {
         Self {
             key: key.into(),
@@ -37,7 +37,7 @@ impl Decryptor {
         }
     }
 
-    /// With the info that it was encrypted with.
+    /// Sets the info that the file was encrypted with.
     pub fn info(mut self, info: &[u8]) -> Self {
         self.info = info.to_vec();
         self
@@ -45,9 +45,9 @@ impl Decryptor {
 
     /// Decrypts a file, which is read once, in constant memory.
     ///
-    /// What is written is authentic, piece by piece. **That it is all there is known only once this has
-    /// returned `Ok`**: a file that was cut short gives its beginning, and an error. Who encrypted it, nothing
-    /// says: whoever knows the public key can.
+    /// Each piece that is written is authentic. **Only `Ok` shows that none is missing**: of a file that was cut
+    /// short, the beginning is written, and there is an error. A file does not show who encrypted it: whoever
+    /// knows the public key can encrypt.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Decryptor {
             } = chunks.next().map_err(DecryptionError::Read)?;
             match (index, len) {
                 (0, 0) => return Err(DecryptionError::NoChunk),
-                // Empty is only what has no other chunk: each content has one encoding.
+                // Only a sole chunk may be empty: so each content has one encoding.
                 (1.., TAG_LEN) => return Err(DecryptionError::Altered { written }),
                 _ => {}
             }

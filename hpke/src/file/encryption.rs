@@ -34,7 +34,7 @@ pub struct Encryptor {
 }
 
 impl Encryptor {
-    /// To this key, by the default suite, with an empty info.
+    /// Encrypts to this key, with the default suite and an empty info.
     pub fn new(recipient: impl Into<RecipientPublicKey>) -> Self {
         Self {
             recipient: recipient.into(),
@@ -43,14 +43,14 @@ impl Encryptor {
         }
     }
 
-    /// By another suite, which the file names.
+    /// Encrypts with another suite, which the file names.
     pub fn suite(mut self, suite: Suite) -> Self {
         self.suite = suite;
         self
     }
 
-    /// With what the file is for, such as the name of an application, of 65,521 bytes at most. The file doesn't
-    /// have it: whoever decrypts has to know it.
+    /// Sets what the file is for, such as the name of an application, in 65,521 bytes at most. The file doesn't
+    /// contain it: whoever decrypts has to know it.
     pub fn info(mut self, info: &[u8]) -> Self {
         self.info = info.to_vec();
         self
@@ -60,8 +60,8 @@ impl Encryptor {
     ///
     /// # Errors
     ///
-    /// An [`EncryptionError`] that says what is wrong. What was written until then is no whole file, and
-    /// [`Decryptor`](super::Decryptor) says so.
+    /// An [`EncryptionError`] that says what is wrong. What was written by then is not a whole file, and
+    /// [`Decryptor`](super::Decryptor) refuses it.
     pub fn encrypt(&self, content: impl Read, mut to: impl Write) -> Result<u64, EncryptionError> {
         let header = Header {
             kem: self.recipient.kem(),

@@ -17,7 +17,7 @@ pub enum EncryptionError {
     #[error("{0}")]
     Hpke(HpkeError),
     /// The content is longer than what one key encrypts.
-    #[error("the content has more than 256 TiB, which is all that one key encrypts; split it")]
+    #[error("the content has more than 256 TiB, the most that one key encrypts; split it")]
     TooLong,
 }
 
@@ -31,14 +31,14 @@ pub enum DecryptionError {
     /// The content can't be written.
     #[error("the content can't be written: {0}")]
     Write(io::Error),
-    /// The file begins otherwise.
-    #[error("it is no file that was encrypted in this form, which begins with \"pq-hpke\"")]
+    /// The file has another beginning.
+    #[error("it is not a file of this format, which begins with \"pq-hpke\"")]
     NotEncrypted,
-    /// The file has another version.
-    #[error("it has version {0} of its form, and 1 is known; take a newer program")]
+    /// The file has another version of the format.
+    #[error("it has version {0} of the format, and only 1 is supported; use a newer program")]
     Version(u8),
-    /// The file has an algorithm that is not known.
-    #[error("it is encrypted by a {what} that is not known here, number {number:#06x} of HPKE")]
+    /// The file has an algorithm that is not supported.
+    #[error("it is encrypted by a {what} that is not supported, number {number:#06x} of HPKE")]
     UnknownAlgorithm {
         /// KEM, KDF or AEAD.
         what: &'static str,
@@ -47,12 +47,12 @@ pub enum DecryptionError {
     },
     /// The key is of another KEM.
     #[error(
-        "it is encrypted to a key of {file}, and the key is one of {key}; take the one that it is for"
+        "it is encrypted to a key of {file}, and the key is one of {key}; use the key that it is for"
     )]
     OtherKem {
-        /// That of the file.
+        /// The KEM of the file.
         file: Kem,
-        /// That of the key.
+        /// The KEM of the key.
         key: Kem,
     },
     /// The file ends before its first chunk.
@@ -69,8 +69,8 @@ pub enum DecryptionError {
     NotForThisKey,
     /// A later chunk is not authentic, or is missing.
     #[error(
-        "it was altered or cut short: its first {written} bytes of content are authentic, and are not all; copy \
-         it again"
+        "it was altered or cut short: its first {written} bytes of content are authentic, but not complete; \
+         copy it again"
     )]
     Altered {
         /// How much of the content was written.

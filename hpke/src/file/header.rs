@@ -11,10 +11,10 @@ const MAGIC: &[u8; 7] = b"pq-hpke";
 
 const VERSION: u8 = 1;
 
-/// Of magic and version, and of three numbers of two bytes.
+/// Length of the magic, the version and three numbers of two bytes.
 const LEN: usize = 14;
 
-/// Which algorithms a file is encrypted by.
+/// The algorithms that a file is encrypted with.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Header {
     pub(super) kem: Kem,
@@ -59,7 +59,7 @@ impl Header {
         })
     }
 
-    /// The info of the context: the header, and that of the application.
+    /// The info of the context: the header, followed by the info of the application.
     pub(super) fn info(self, application: &[u8]) -> Result<Vec<u8>, HpkeError> {
         let (len, most) = (application.len(), MAX_INFO_LEN - LEN);
         match len > most {

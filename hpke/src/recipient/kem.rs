@@ -14,16 +14,16 @@ pub enum Kem {
     MlKem768,
     /// ML-KEM-1024.
     MlKem1024,
-    /// X-Wing: ML-KEM-768 and X25519, of which breaking one is not enough.
+    /// X-Wing: ML-KEM-768 and X25519 at once. An attacker has to break both.
     XWing,
 }
 
 impl Kem {
-    /// All there are.
+    /// All KEMs of this crate.
     pub const ALL: &'static [Self] =
         &[Self::MlKem512, Self::MlKem768, Self::MlKem1024, Self::XWing];
 
-    /// Its number.
+    /// Its number in HPKE.
     pub const fn id(self) -> u16 {
         match self {
             Self::MlKem512 => 0x40,
@@ -33,7 +33,7 @@ impl Kem {
         }
     }
 
-    /// The one with this number, if it is known here.
+    /// The KEM with this number, if it is known here.
     pub fn from_id(id: u16) -> Option<Self> {
         Self::ALL.iter().copied().find(|kem| kem.id() == id)
     }

@@ -5,7 +5,7 @@ use pq_x509::{DecapsulationKey, EncapsulationKey, KeyError};
 use super::kem::Kem;
 use crate::x_wing::{SECRET_LEN, XWingError, XWingPrivateKey, XWingPublicKey};
 
-/// Why a secret can't be encapsulated, or not be had of its encapsulation.
+/// Why a secret can't be encapsulated or decapsulated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KemError {
@@ -43,7 +43,7 @@ enum Public {
 }
 
 impl RecipientPublicKey {
-    /// Which KEM it is of.
+    /// The KEM of the key.
     pub fn kem(&self) -> Kem {
         match &self.0 {
             Public::MlKem(kem, _) => *kem,
@@ -86,7 +86,7 @@ enum Private {
 }
 
 impl RecipientKey {
-    /// Which KEM it is of.
+    /// The KEM of the key.
     pub fn kem(&self) -> Kem {
         match &self.0 {
             Private::MlKem(kem, _) => *kem,

@@ -1,4 +1,4 @@
-//! Keys of recipients, of each KEM.
+//! Keys of recipients, for each KEM.
 //!
 //! It uses [`x_wing`](crate::x_wing).
 

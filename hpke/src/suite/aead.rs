@@ -8,7 +8,7 @@ pub(crate) const NONCE_LEN: usize = 12;
 /// Length of a tag, in bytes.
 pub(crate) const TAG_LEN: usize = 16;
 
-/// What encrypts, and authenticates (RFC 9180, section 7.3).
+/// The cipher that encrypts and authenticates (RFC 9180, section 7.3).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Aead {
@@ -22,10 +22,10 @@ pub enum Aead {
 }
 
 impl Aead {
-    /// All there are.
+    /// All AEADs of this crate.
     pub const ALL: &'static [Self] = &[Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
 
-    /// Its number.
+    /// Its number in HPKE.
     pub const fn id(self) -> u16 {
         match self {
             Self::Aes128Gcm => 1,
@@ -34,7 +34,7 @@ impl Aead {
         }
     }
 
-    /// The one with this number, if it is known here.
+    /// The AEAD with this number, if it is known here.
     pub fn from_id(id: u16) -> Option<Self> {
         Self::ALL.iter().copied().find(|aead| aead.id() == id)
     }
@@ -71,7 +71,7 @@ enum Keyed {
 pub(crate) struct Refused;
 
 impl Cipher {
-    /// `None` if the key has another length than the cipher's.
+    /// `None` if the key has another length than the cipher needs.
     pub(crate) fn new(aead: Aead, key: &[u8]) -> Option<Self> {
         Some(Self(match aead {
             Aead::Aes128Gcm => Keyed::Aes128Gcm(Box::new(KeyInit::new_from_slice(key).ok()?)),
@@ -82,7 +82,7 @@ impl Cipher {
         }))
     }
 
-    /// Encrypts the text where it is, and returns its tag.
+    /// Encrypts the text in place, and returns its tag.
     pub(crate) fn seal(
         &self,
         nonce: &[u8; NONCE_LEN],
@@ -96,7 +96,7 @@ impl Cipher {
         }
     }
 
-    /// Decrypts a text where it is, if it is authentic.
+    /// Decrypts a text in place, if it is authentic.
     pub(crate) fn open(
         &self,
         nonce: &[u8; NONCE_LEN],

@@ -8,7 +8,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::Suite;
 use super::aead::NONCE_LEN;
 
-/// What derives keys.
+/// The function that derives keys.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Kdf {
@@ -22,10 +22,10 @@ pub enum Kdf {
 }
 
 impl Kdf {
-    /// All there are.
+    /// All KDFs of this crate.
     pub const ALL: &'static [Self] = &[Self::HkdfSha256, Self::HkdfSha512, Self::Shake256];
 
-    /// Its number.
+    /// Its number in HPKE.
     pub const fn id(self) -> u16 {
         match self {
             Self::HkdfSha256 => 1,
@@ -34,7 +34,7 @@ impl Kdf {
         }
     }
 
-    /// The one with this number, if it is known here.
+    /// The KDF with this number, if it is known here.
     pub fn from_id(id: u16) -> Option<Self> {
         Self::ALL.iter().copied().find(|kdf| kdf.id() == id)
     }
@@ -48,7 +48,7 @@ impl Kdf {
         }
     }
 
-    /// Nh: length of a secret that others are derived of, in bytes.
+    /// Nh: length of a secret that others are derived from, in bytes.
     const fn secret_len(self) -> usize {
         match self {
             Self::HkdfSha256 => 32,
@@ -56,7 +56,7 @@ impl Kdf {
         }
     }
 
-    /// Length of the longest secret that is exported, in bytes (RFC 9180, section 5.3).
+    /// Length of the longest secret that can be exported, in bytes (RFC 9180, section 5.3).
     pub const fn max_export_len(self) -> usize {
         match self {
             Self::HkdfSha256 | Self::HkdfSha512 => 255 * self.secret_len(),
@@ -80,7 +80,7 @@ impl SuiteId {
     }
 }
 
-/// What a context has of the shared secret: all is wiped when dropped.
+/// What a context derives from the shared secret. All of it is wiped when dropped.
 pub(crate) struct Schedule {
     pub(crate) key: Zeroizing<Vec<u8>>,
     pub(crate) base_nonce: Zeroizing<[u8; NONCE_LEN]>,
@@ -119,9 +119,9 @@ impl Schedule {
     }
 
     fn in_one_stage(&mut self, id: SuiteId, secret: &[u8], info: &[u8]) {
-        // of an empty psk, and of the secret
+        // an empty psk and the secret, each after its length
         let secrets = [&[0, 0][..], &length(secret.len()), secret];
-        // of an empty psk_id, and of the info
+        // an empty psk_id and the info, each after its length
         let context = [&[MODE, 0, 0][..], &length(info.len()), info];
         let parts: [&mut [u8]; 3] = [
             &mut self.key,
@@ -179,7 +179,7 @@ fn labeled_expand<H: HmacImpl>(
         .expect("it is no longer than HKDF makes it");
 }
 
-/// LabeledDerive (draft-ietf-hpke-hpke, section 4) by SHAKE256, of an output in parts.
+/// LabeledDerive (draft-ietf-hpke-hpke, section 4) by SHAKE256. The output consists of parts.
 fn labeled_derive<const N: usize>(
     id: SuiteId,
     ikm: &[&[u8]],
@@ -210,7 +210,7 @@ fn labeled_derive<const N: usize>(
     }
 }
 
-/// In two bytes. What is longer is refused before it comes here.
+/// A length in two bytes. Longer values were refused before.
 fn length(len: usize) -> [u8; 2] {
     u16::try_from(len)
         .expect("lengths have two bytes")
@@ -226,8 +226,8 @@ mod tests {
 
     use super::*;
 
-    /// What was keyed is as good as its key. Their crates wipe it by features alone, which other crates of the
-    /// workspace may have and this one lack: then this doesn't compile by itself.
+    /// A keyed cipher or hash is as secret as its key. Its crate wipes it only with a feature, which another crate
+    /// of the workspace may enable and this one may lack: then this doesn't compile on its own.
     #[test]
     fn what_has_secrets_is_wiped() {
         fn is_wiped<T: ZeroizeOnDrop>() {}

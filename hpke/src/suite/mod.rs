@@ -1,6 +1,6 @@
-//! What beside the KEM makes a suite: functions that derive keys, and ciphers.
+//! The parts of a suite besides the KEM: functions that derive keys, and ciphers.
 //!
-//! This room uses nothing.
+//! It uses no other module of this crate.
 
 mod aead;
 mod kdf;
@@ -10,7 +10,7 @@ pub(crate) use aead::{Cipher, NONCE_LEN, TAG_LEN};
 pub use kdf::Kdf;
 pub(crate) use kdf::{Schedule, SuiteId};
 
-/// How keys are derived, and what encrypts.
+/// The function that derives keys, and the cipher.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Suite {
     /// HKDF-SHA256 by default, which all implementations have.

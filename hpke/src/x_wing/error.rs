@@ -33,15 +33,13 @@ pub enum XWingError {
     /// A public key's bits are no whole number of bytes.
     #[error("malformed public key of X-Wing: its bits are no whole number of bytes")]
     PartialByte,
-    /// The half of ML-KEM-768 is refused by FIPS 203, section 7.2.
-    #[error("malformed public key of X-Wing, in its half of ML-KEM-768: {0}")]
+    /// The ML-KEM-768 half fails the checks of FIPS 203, section 7.2.
+    #[error("malformed public key of X-Wing, in its ML-KEM-768 half: {0}")]
     MlKem(pq_core::Error),
-    /// The half of X25519 gives the same secret with every key.
-    #[error(
-        "the half of X25519 is a point of low order, with which there is no secret; don't use it"
-    )]
+    /// The X25519 half gives the same secret with every key.
+    #[error("the X25519 half is a point of low order, which gives no secret; don't use it")]
     LowOrder,
-    /// The public key beside the private one is another key's.
+    /// The public key beside the private one belongs to another key.
     #[error(
         "malformed key of X-Wing: the public key beside the private one belongs to another key"
     )]

@@ -10,7 +10,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::SECRET_LEN;
 use super::error::XWingError;
 
-/// Length of a ciphertext, in bytes: of ML-KEM-768, and of X25519 behind it.
+/// Length of a ciphertext, in bytes: ML-KEM-768's, followed by X25519's.
 pub(crate) const CIPHERTEXT_LEN: usize = MlKem768::CIPHERTEXT_LEN + POINT_LEN;
 
 /// Length of a private key, in bytes.
@@ -44,8 +44,8 @@ pub(super) fn point_of(scalar: &[u8; POINT_LEN]) -> [u8; POINT_LEN] {
     x25519(*scalar, X25519_BASEPOINT_BYTES)
 }
 
-/// The secret of X25519. That of a point of low order is zero with every scalar; RFC 7748, section 6.1,
-/// lets it be refused.
+/// The secret of X25519. A point of low order gives zero with every scalar; RFC 7748, section 6.1, allows to
+/// refuse it.
 pub(super) fn agree(
     scalar: &[u8; POINT_LEN],
     point: &[u8; POINT_LEN],
@@ -76,5 +76,5 @@ pub(super) fn combine(
     output.as_mut_slice().zeroize();
 }
 
-/// A picture of what it is called after.
+/// The label of the draft: a picture of an X-wing.
 const LABEL: &[u8; 6] = br"\.//^\";

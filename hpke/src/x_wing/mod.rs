@@ -1,7 +1,7 @@
-//! X-Wing (draft-connolly-cfrg-xwing-kem): ML-KEM-768 and X25519 at once, and its keys, raw and in their
-//! documents.
+//! X-Wing (draft-connolly-cfrg-xwing-kem): ML-KEM-768 and X25519 at once, and its keys, raw and in PKCS#8 or
+//! SubjectPublicKeyInfo.
 //!
-//! This room uses nothing.
+//! It uses no other module of this crate.
 
 mod error;
 mod mechanism;
@@ -18,10 +18,10 @@ use pkcs8::{AlgorithmIdentifierRef, ObjectIdentifier};
 /// Length of a shared secret, in bytes.
 pub(crate) const SECRET_LEN: usize = 32;
 
-/// That of keys, private and public.
+/// The object identifier of keys of X-Wing, private and public.
 pub const OID: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
 
-/// The AlgorithmIdentifier of both halves of a key, whose parameters are absent.
+/// The AlgorithmIdentifier of private and public keys. Its parameters are absent.
 const IDENTIFIER: AlgorithmIdentifierRef<'static> = AlgorithmIdentifierRef {
     oid: OID,
     parameters: None,

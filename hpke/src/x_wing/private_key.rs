@@ -58,7 +58,7 @@ impl XWingPrivateKey {
         wiping_stack(|| Self::expanded(bytes))
     }
 
-    /// Of bytes of the right length.
+    /// Expands bytes of the right length.
     fn expanded(bytes: &[u8]) -> Result<Self, XWingError> {
         let mut seed = Zeroizing::new([0; PRIVATE_KEY_LEN]);
         seed.copy_from_slice(bytes);
@@ -74,7 +74,7 @@ impl XWingPrivateKey {
     }
 
     /// Reads a PKCS#8 private key (RFC 5958, version 1 or 2) from DER, whose privateKey is the raw key. A
-    /// public key beside it is held against it.
+    /// public key beside it has to match.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl XWingPrivateKey {
     ///
     /// # Errors
     ///
-    /// [`XWingError::Pem`] if there is none, and those of DER.
+    /// [`XWingError::Pem`] if there is none, and the errors of [`from_pkcs8_der`](Self::from_pkcs8_der).
     pub fn from_pkcs8_pem(text: &str) -> Result<Self, XWingError> {
         Self::from_pkcs8_der(&pem::decode_first(text, PEM_LABEL)?)
     }
@@ -123,12 +123,12 @@ impl XWingPrivateKey {
         Zeroizing::new(pem::encode(PEM_LABEL, &self.to_pkcs8_der()))
     }
 
-    /// Recovers the shared secret from a ciphertext, to where it stays. Whoever passes the place wipes it. A
+    /// Recovers the shared secret from a ciphertext, and writes it to `secret`, which the caller wipes. A
     /// ciphertext that was not made for this key gives a secret that nobody else has.
     ///
     /// # Errors
     ///
-    /// [`XWingError::Length`], and [`XWingError::LowOrder`] for a ciphertext that nobody made as the draft
+    /// [`XWingError::Length`], and [`XWingError::LowOrder`] for a ciphertext that was not made as the draft
     /// says; then nothing is written.
     pub fn decapsulate_into(
         &self,
@@ -195,7 +195,7 @@ mod tests {
             assert_eq!(ciphertext, expected.as_slice());
             assert_eq!(secret[..], shared[..]);
 
-            // what was changed gives the same secret of nobody
+            // for a changed ciphertext both recover the same other secret
             for at in [0, 1087, 1088, 1119] {
                 let mut changed = ciphertext.clone();
                 changed[at] ^= 1;

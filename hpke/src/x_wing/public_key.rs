@@ -25,8 +25,8 @@ impl XWingPublicKey {
     /// Length of a raw key, in bytes.
     pub const LEN: usize = MlKem768::ENCAPSULATION_KEY_LEN + POINT_LEN;
 
-    /// Reads the raw key: that of ML-KEM-768, with the checks of FIPS 203, section 7.2, and that of X25519
-    /// behind it.
+    /// Reads the raw key: the ML-KEM-768 key, with the checks of FIPS 203, section 7.2, followed by the X25519
+    /// key.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl XWingPublicKey {
     ///
     /// # Errors
     ///
-    /// [`XWingError::Pem`] if there is none, and those of DER.
+    /// [`XWingError::Pem`] if there is none, and the errors of [`from_spki_der`](Self::from_spki_der).
     pub fn from_spki_pem(text: &str) -> Result<Self, XWingError> {
         Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
     }
@@ -85,12 +85,12 @@ impl XWingPublicKey {
         pem::encode(PEM_LABEL, &self.spki)
     }
 
-    /// Makes a shared secret, to where it stays, and returns the ciphertext that carries it to the key's
-    /// owner. Whoever passes the place wipes it.
+    /// Makes a shared secret, writes it to `secret`, which the caller wipes, and returns the ciphertext that
+    /// carries it to the key's owner.
     ///
     /// # Errors
     ///
-    /// [`XWingError::Randomness`] if there is none, and [`XWingError::LowOrder`] for a key that nobody made
+    /// [`XWingError::Randomness`] if there is none, and [`XWingError::LowOrder`] for a key that was not made
     /// as the draft says; then nothing is written.
     pub fn encapsulate_into(&self, secret: &mut [u8; SECRET_LEN]) -> Result<Vec<u8>, XWingError> {
         wiping_stack(|| {
