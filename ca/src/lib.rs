@@ -1,19 +1,19 @@
-//! A certificate authority of post-quantum keys: what may be issued, what was, and what no longer
-//! holds.
+//! A certificate authority for post-quantum keys: its policy, and its record of issued and revoked
+//! certificates.
 //!
-//! * **Policy.** A [`Policy`] is a file that says what a CA may issue. It makes of what is
-//!   [`Wanted`] a certificate's builder, or says which lines forbid it.
-//! * **Ledger.** A [`Ledger`] keeps what was issued and what no longer holds; [`LocalLedger`] is one in
-//!   a folder of this machine.
-//! * **Authority.** An [`Authority`] is the CA itself: it issues, renews and revokes, makes
-//!   revocation lists, and answers OCSP requests, as a [`Responder`] does in its place.
-//! * **Folder.** A [`Folder`] has all that an authority needs in files: certificates, keys, the
+//! * **Policy.** A [`Policy`] is a file that says what a CA may issue. It turns a [`Wanted`]
+//!   certificate into a certificate builder, or says which lines forbid it.
+//! * **Ledger.** A [`Ledger`] records what was issued and what was revoked. [`LocalLedger`] is a ledger
+//!   in a folder on this machine.
+//! * **Authority.** An [`Authority`] is the CA itself: it issues, renews and revokes certificates, makes
+//!   revocation lists, and answers OCSP requests. A [`Responder`] can answer OCSP requests in its place.
+//! * **Folder.** A [`Folder`] contains all files that an authority needs: certificates, keys, the
 //!   policy and the ledger.
 //!
 //! # Errors
 //!
-//! The text of an error has that of its cause in it. [`source`](core::error::Error::source) is
-//! `None` therefore, so that a program that prints causes one after another prints nothing twice.
+//! The text of an error includes the text of its cause. Therefore [`source`](core::error::Error::source)
+//! is `None`: a program that prints the chain of causes prints nothing twice.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

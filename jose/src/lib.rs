@@ -1,32 +1,31 @@
-//! Post-quantum JOSE and COSE: keys and signatures of ML-DSA as JSON and CBOR have them (RFC 9964).
+//! Post-quantum JOSE and COSE: ML-DSA keys and signatures in JSON and CBOR (RFC 9964).
 //!
 //! * **Keys.** [`jwk`]: JSON Web Keys and sets of them; [`cose`]: COSE_Keys. Private keys are seeds.
 //! * **Signatures.** [`jws`]: JSON Web Signatures, compact, as JSON and detached; [`cose`]: COSE_Sign1.
-//! * **Tokens.** [`jwt`]: JSON Web Tokens, whose claims a policy decides on.
+//! * **Tokens.** [`jwt`]: JSON Web Tokens. A policy decides whether their claims are accepted.
 //!
-//! Whatever signs is a [`Signer`](pq_x509::Signer): a key of this crate, a
-//! [`SigningKey`](pq_x509::SigningKey), or one in a hardware module.
+//! Everything that signs is a [`Signer`](pq_x509::Signer): a key of this crate, a
+//! [`SigningKey`](pq_x509::SigningKey), or a key in a hardware module.
 //!
-//! The key says the algorithm. A signature or a token names it as well, and one that names another than its
-//! key has is refused; nothing is verified by what it says of itself, and `none` is the name of no
-//! algorithm. Reading is strict: base64url and CBOR have one spelling for each value, no member of an
-//! object is there twice, and lengths and depths have limits.
+//! The key decides the algorithm. A signature or a token also names an algorithm, and is refused if that is not
+//! the algorithm of its key. Verification never relies on a document's own claims, and `none` is not an algorithm.
+//! Reading is strict: base64url and CBOR have one encoding for each value, no member of an object may occur twice,
+//! and lengths and depths have limits.
 //!
 //! # Secrets
 //!
-//! Private keys are wiped when dropped, and so is what they are written to. What is read is read where it
-//! stands, so that of a private key in it there is no copy.
+//! Private keys are wiped when dropped, and so are the buffers that they are written to. Documents are read in
+//! place, so reading makes no copy of a private key in them.
 //!
 //! # Errors
 //!
-//! The text of an error has that of its cause in it. [`source`](core::error::Error::source) is `None`
-//! therefore.
+//! The text of an error includes the text of its cause. Therefore [`source`](core::error::Error::source) is `None`.
 //!
 //! # Limits
 //!
-//! There is no encryption (JWE, COSE_Encrypt), and of signatures ML-DSA's alone: SLH-DSA has requested
-//! numbers in a draft (draft-ietf-cose-sphincs-plus), and composites as well. Contents are in memory as a
-//! whole. COSE_Sign, of several signers, and payloads that are not encoded (RFC 7797) are not supported.
+//! There is no encryption (JWE, COSE_Encrypt), and ML-DSA is the only signature algorithm: SLH-DSA and composites
+//! have only requested numbers, in drafts such as draft-ietf-cose-sphincs-plus. Whole contents are kept in memory.
+//! COSE_Sign (several signers) and unencoded payloads (RFC 7797) are not supported.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -1,13 +1,13 @@
-//! Keys of `ssh-mldsa44-ed25519` and signatures of files, as OpenSSH reads and writes them.
+//! SSH keys of `ssh-mldsa44-ed25519` and signatures of files, as OpenSSH reads and writes them.
 //!
-//! The algorithm is ML-DSA-44 and Ed25519 at once, composite ML-DSA by
-//! [draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/),
-//! whose `MLDSA44-Ed25519-SHA512` it is, bit by bit. The draft for SSH is draft-ietf-sshm-composite-sigs. Until
-//! both have a number, what is here may change with them.
+//! The algorithm combines ML-DSA-44 and Ed25519. It is bit for bit `MLDSA44-Ed25519-SHA512`, a composite ML-DSA of
+//! [draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/).
+//! The draft for SSH is draft-ietf-sshm-composite-sigs. This crate may change with these drafts until both are
+//! published as RFCs.
 //!
-//! * [`PublicKey`] is a line of a `.pub` file, [`AuthorizedKey`] one of `authorized_keys`.
-//! * [`PrivateKey`] is a file such as `~/.ssh/id_mldsa44_ed25519`, with a passphrase or without.
-//! * [`Signature`] is what `ssh-keygen -Y sign` writes, and [`AllowedSigners`] says who may sign what.
+//! * [`PublicKey`] is a line of a `.pub` file, and [`AuthorizedKey`] a line of `authorized_keys`.
+//! * [`PrivateKey`] is a file such as `~/.ssh/id_mldsa44_ed25519`, with or without a passphrase.
+//! * [`Signature`] is the output of `ssh-keygen -Y sign`, and [`AllowedSigners`] says who may sign what.
 //!
 //! ```
 //! use pq_ssh::{AllowedSigners, HashAlgorithm, HashedMessage, PrivateKey, Signature};
@@ -29,20 +29,20 @@
 //!
 //! # Two names
 //!
-//! OpenSSH 10.3 to 10.5 call the algorithm `ssh-mldsa44-ed25519@openssh.com`, later ones
-//! `ssh-mldsa44-ed25519`; 10.6 refuses the former name. Both are read here, and what was read keeps its
-//! [`KeyName`] when it is written. The name is in the bytes that are hashed for a
-//! [fingerprint](PublicKey::fingerprint), so one key has two of them.
+//! OpenSSH 10.3 to 10.5 call the algorithm `ssh-mldsa44-ed25519@openssh.com`. Later versions call it
+//! `ssh-mldsa44-ed25519`, and 10.6 refuses the former name. This crate reads both, and writes a key under the
+//! [`KeyName`] under which it was read. The [fingerprint](PublicKey::fingerprint) includes the name, so one key
+//! has two fingerprints.
 //!
-//! # What is not here
+//! # Not supported
 //!
-//! Other algorithms, certificates, and SSH itself. Keys of other algorithms are errors that name them;
-//! [`AllowedSigners`] passes over them.
+//! Other algorithms, certificates, and the SSH protocol itself. Keys of other algorithms are errors that name the
+//! algorithm; [`AllowedSigners`] skips them.
 //!
 //! # Errors
 //!
-//! The text of an error has that of its cause in it. [`source`](core::error::Error::source) is
-//! `None` therefore, so that a program that prints causes one after another prints nothing twice.
+//! The text of an error includes the text of its cause. Therefore [`source`](core::error::Error::source) is
+//! `None`: a program that prints the chain of causes prints nothing twice.
 #![forbid(unsafe_code)]
 
 mod encoding;

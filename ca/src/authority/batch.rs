@@ -6,8 +6,10 @@ use super::error::AuthorityError;
 use super::order::Order;
 use crate::ledger::{Ledger, NewEntry};
 
-/// Certificates that are made, and that the ledger keeps at once: it takes much less time than to issue
-/// one after the other. Nobody gets one of them before that.
+/// Many certificates that the ledger records at once.
+///
+/// This takes much less time than to issue them one by one. [`keep`](Self::keep) returns the certificates only after
+/// the ledger has recorded them.
 ///
 /// ```
 /// # use pq_ca::{Authority, AuthorityError, Ledger, NewEntry, Order};
@@ -27,7 +29,7 @@ use crate::ledger::{Ledger, NewEntry};
 /// # Ok(kept)
 /// # }
 /// ```
-#[must_use = "what the ledger doesn't keep is not issued"]
+#[must_use = "certificates are issued only when the ledger keeps them"]
 pub struct Batch<'a, S, L> {
     authority: &'a Authority<S, L>,
     by: &'a str,
@@ -47,24 +49,24 @@ impl<'a, S, L> Batch<'a, S, L> {
 }
 
 impl<S: Signer, L: Ledger> Batch<'_, S, L> {
-    /// Makes a certificate.
+    /// Makes a certificate and adds it to the batch.
     ///
     /// # Errors
     ///
-    /// [`AuthorityError::Forbidden`] if the policy forbids it, and others if it can't be made. The batch
-    /// goes on without it.
+    /// [`AuthorityError::Forbidden`] if the policy forbids the certificate, and other errors if it can't be made.
+    /// The batch goes on without it.
     pub fn add(&mut self, order: &Order<'_>) -> Result<(), AuthorityError> {
         let made = self.authority.make(order, self.by, self.now)?;
         self.made.push(made);
         Ok(())
     }
 
-    /// Has the ledger keep the certificates, and returns them with what it knows of them, in the order in which they
+    /// Records the certificates in the ledger, and returns them with their ledger data, in the order in which they
     /// were added.
     ///
     /// # Errors
     ///
-    /// If the ledger can't keep them. Then none was issued.
+    /// If the ledger can't record them. Then none was issued.
     pub fn keep(self) -> Result<Vec<NewEntry<'static>>, AuthorityError> {
         self.authority.ledger.record(&self.made)?;
         Ok(self.made)

@@ -3,20 +3,20 @@ use pq_x509::{CrlReason, IssueError, KeyError};
 use crate::ledger::{LedgerError, NoRandomness, SerialNumber};
 use crate::policy::Forbidden;
 
-/// Why a CA did not do what was asked. Nothing was issued then, and nothing revoked.
+/// Why a CA did not do what was asked. Nothing was issued or revoked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthorityError {
     /// The policy forbids it.
     #[error("the policy forbids this certificate:\n{0}")]
     Forbidden(Forbidden),
-    /// The policy permits a name that the CA's own certificate doesn't.
+    /// The policy permits a name that the CA's own certificate does not permit.
     #[error(
-        "the CA's own certificate does not permit it {name}, so nobody would take a certificate for that \
+        "the CA's own certificate does not permit {name}, so nobody would accept a certificate for that \
          name, whatever the policy says; ask a CA whose name constraints permit it"
     )]
     OutsideConstraints {
-        /// The DNS name or address.
+        /// The name that is not permitted.
         name: String,
     },
     /// The certificate can't be made.
@@ -25,10 +25,10 @@ pub enum AuthorityError {
     /// The key of a certificate can't be read.
     #[error("the key: {0}")]
     Key(KeyError),
-    /// The ledger did not do its part.
+    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// A certificate is another issuer's.
+    /// The certificate belongs to another issuer.
     #[error(
         "the certificate with serial number {number} was issued by \"{issuer}\", not by \"{asked}\"; \
          ask that issuer"
@@ -53,10 +53,10 @@ pub enum AuthorityError {
         /// Why it was revoked.
         reason: CrlReason,
     },
-    /// A CA's certificate is not renewed as others are.
+    /// The certificate is a CA's, which can't be renewed in this way.
     #[error(
-        "the certificate with serial number {0} is a CA's; to renew a CA, issue its certificate anew \
-         from the root"
+        "the certificate with serial number {0} belongs to a CA; to renew a CA, issue a new certificate for \
+         it with the root"
     )]
     OfACa(SerialNumber),
 }

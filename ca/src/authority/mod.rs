@@ -1,7 +1,7 @@
 // This room uses policy, ledger and time.
 
-//! The CA: issues what the policy permits, and hands out nothing that the ledger doesn't have; and who
-//! answers OCSP requests in its place.
+//! The CA: it issues what the policy permits, and hands out a certificate only after the ledger has recorded it.
+//! Also the responder that answers OCSP requests in its place.
 
 mod batch;
 mod error;
@@ -30,7 +30,7 @@ use crate::ledger::{Entry, Issued, Ledger, LedgerError, NewEntry, Revocation, Se
 use crate::policy::{KeyAlgorithm, Policy, Profile, Wanted};
 use crate::time::system_time;
 
-/// A CA: a certificate with its key, what it may issue, and what it did.
+/// A CA: a certificate with its key, a policy, and a ledger.
 ///
 /// ```
 /// use pq_ca::{Authority, LocalLedger, Order, Policy, SerialNumber};
@@ -66,7 +66,7 @@ pub struct Authority<S, L> {
 
 impl<S: Signer, L: Ledger> Authority<S, L> {
     /// A CA whose key has this name in the ledger, such as `issuing`. No other key that uses the
-    /// ledger has the same.
+    /// ledger may have the same name.
     pub fn new(name: impl Into<String>, issuer: Issuer<S>, policy: Policy, ledger: L) -> Self {
         Self {
             name: name.into(),
@@ -76,27 +76,27 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         }
     }
 
-    /// The certificate with its key.
+    /// The CA's certificate with its key.
     pub fn issuer(&self) -> &Issuer<S> {
         &self.issuer
     }
 
-    /// What may be issued.
+    /// The policy, which says what may be issued.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// What was issued and revoked, by all keys that use the ledger.
+    /// The ledger: what all keys that use it issued and revoked.
     pub fn ledger(&self) -> &L {
         &self.ledger
     }
 
-    /// Issues a certificate, and keeps it in the ledger first. `by` is who ordered it.
+    /// Issues a certificate, after recording it in the ledger. `by` says who ordered it.
     ///
     /// # Errors
     ///
-    /// [`AuthorityError::Forbidden`] if the policy forbids it, and others if it can't be made or
-    /// kept.
+    /// [`AuthorityError::Forbidden`] if the policy forbids the certificate, and other errors if it can't be
+    /// made or recorded.
     pub fn issue(
         &self,
         order: &Order<'_>,
@@ -106,19 +106,18 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         self.keep(&self.make(order, by, now)?)
     }
 
-    /// Begins to issue many certificates, which the ledger keeps at once. `by` is who ordered them.
+    /// Begins a batch of certificates, which the ledger records at once. `by` says who ordered them.
     pub fn batch<'a>(&'a self, by: &'a str, now: UnixTime) -> Batch<'a, S, L> {
         Batch::new(self, by, now)
     }
 
-    /// Issues a certificate for what another one says, which this CA issued: its names, its key, its
-    /// profile, and as long a validity as the policy gives by default. A new `key` takes the old one's
-    /// place. The old certificate stays valid.
+    /// Renews a certificate that this CA issued: the new one has the same names, key and profile, and the
+    /// policy's default validity. `key`, if given, replaces the old key. The old certificate stays valid.
     ///
     /// # Errors
     ///
-    /// Those of [`issue`](Self::issue), and others if the certificate was revoked, is a CA's or is
-    /// not this CA's.
+    /// The errors of [`issue`](Self::issue), and others if the certificate was revoked, belongs to a CA, or was
+    /// not issued by this CA.
     pub fn renew(
         &self,
         number: &SerialNumber,
@@ -145,12 +144,12 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         self.issue(&order, by, now)
     }
 
-    /// Issues a certificate for another CA, as the root does for the one that issues. The policy is of
-    /// end entities, and has no say in this. Give it to that CA's [`Issuer::new`].
+    /// Issues a certificate for another CA, as the root does for the issuing CA. The policy is only for end
+    /// entities, so it is not checked. Pass the certificate to that CA's [`Issuer::new`].
     ///
     /// # Errors
     ///
-    /// If it can't be made or kept.
+    /// If the certificate can't be made or recorded.
     pub fn issue_ca(
         &self,
         builder: CertificateBuilder<Ca>,
@@ -164,13 +163,13 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         self.keep(&self.sign(builder, key, algorithm, number, CA_PROFILE, by, now)?)
     }
 
-    /// Takes back a certificate that this CA issued, for good unless the reason is a hold. `by` is who says so.
-    /// Clients learn it from the next [`revocation_list`](Self::revocation_list), and from what is
-    /// [responded](Self::respond) to them.
+    /// Revokes a certificate that this CA issued. This is final unless the reason is a hold. `by` says who
+    /// revokes it. Clients learn of it from the next [`revocation_list`](Self::revocation_list) and from OCSP
+    /// [responses](Self::respond).
     ///
     /// # Errors
     ///
-    /// If the ledger has no such certificate, if it is not this CA's, or if the ledger can't be written.
+    /// If the ledger has no such certificate, if this CA did not issue it, or if the ledger can't be written.
     pub fn revoke(
         &self,
         number: &SerialNumber,
@@ -191,7 +190,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ///
     /// # Errors
     ///
-    /// If it is not on hold, or not this CA's, or if the ledger can't be written.
+    /// If the certificate is not on hold, if this CA did not issue it, or if the ledger can't be written.
     pub fn reinstate(
         &self,
         number: &SerialNumber,
@@ -202,7 +201,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         Ok(self.ledger.reinstate(number, at, by)?)
     }
 
-    /// Makes the next revocation list, of everything that this CA revoked, valid from now on: by default for as
+    /// Makes the next list of the certificates that this CA revoked. It is valid from now on, by default for as
     /// long as the policy says.
     ///
     /// # Errors
@@ -228,16 +227,17 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         Ok(self.issuer.issue_revocation_list(list)?)
     }
 
-    /// Answers an OCSP request, which is in DER and may be anybody's, with the CA's own key: by default
-    /// for as long as the policy says, and from an hour before now, for clients whose clocks are slow. A
-    /// [`Responder`] does so in place of the CA.
+    /// Answers an OCSP request with the CA's own key. The request is DER from any sender.
     ///
-    /// Certificates that the ledger doesn't have, or has of another issuer, are unknown. What has
-    /// expired is what it was before.
+    /// The response is valid from an hour before now, for clients whose clocks are slow, and by default for as
+    /// long as the policy says. A [`Responder`] answers in place of the CA.
+    ///
+    /// Certificates that the ledger doesn't have, or that another issuer issued, are unknown. An expired
+    /// certificate keeps its last status.
     ///
     /// # Errors
     ///
-    /// If there is no answer: [`ResponderError::failure`] is what to respond then.
+    /// If there is no answer. Then respond with [`ResponderError::failure`].
     pub fn respond(
         &self,
         request: &[u8],
@@ -252,7 +252,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         ledger.respond(request, &OcspResponder::ca(&self.issuer), now, validity)
     }
 
-    /// Makes a certificate that nobody has yet.
+    /// Makes a certificate, without recording it or handing it out.
     fn make(
         &self,
         order: &Order<'_>,
@@ -311,7 +311,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         Ok(certificate)
     }
 
-    /// What is known of a certificate of this CA.
+    /// The ledger's entry for a certificate of this CA.
     fn own_entry(&self, number: &SerialNumber) -> Result<Entry, AuthorityError> {
         let entry = self.ledger.entry(number)?;
         let entry = entry.ok_or(LedgerError::Unknown(*number))?;
@@ -334,10 +334,10 @@ impl<S, L> fmt::Debug for Authority<S, L> {
     }
 }
 
-/// The profile of CAs' certificates in the ledger, which is none of a policy's.
+/// The profile of CA certificates in the ledger. Policies have no profile of this name.
 const CA_PROFILE: &str = "ca";
 
-/// What was ordered, with the names that a certificate has.
+/// Adds the names of a certificate to what is wanted.
 fn same_names(mut wanted: Wanted, certificate: &Certificate) -> Wanted {
     for name in certificate.alternative_names() {
         wanted = wanted.alternative_name(name);

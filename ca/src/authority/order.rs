@@ -2,7 +2,7 @@ use pq_x509::{KeyError, SubjectKey, VerifiedRequest};
 
 use crate::policy::Wanted;
 
-/// A certificate that is ordered: what it is to say, and the key that it is for.
+/// An order for a certificate: its wanted content and its key.
 #[must_use]
 pub struct Order<'a> {
     pub(super) key: &'a dyn SubjectKey,
@@ -10,7 +10,7 @@ pub struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    /// A certificate for this key, without names yet.
+    /// Orders a certificate for this key, without names yet.
     ///
     /// # Errors
     ///
@@ -20,7 +20,7 @@ impl<'a> Order<'a> {
         Ok(Self { key, wanted })
     }
 
-    /// A certificate for the key and the names of a request.
+    /// Orders a certificate for the key and the names of a request.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl<'a> Order<'a> {
         })
     }
 
-    /// The same with other names, another validity or another profile.
+    /// The same order with other names, another validity or another profile.
     ///
     /// ```
     /// # use pq_ca::{Order, Profile};

@@ -1,6 +1,6 @@
 use pq_x509::CrlReason;
 
-/// The reasons for a revocation, by their names in RFC 5280 section 5.3.1. `removeFromCRL` is none: see
+/// The reasons for a revocation, by their names in RFC 5280 section 5.3.1. `removeFromCRL` is not a reason: use
 /// [`Authority::reinstate`](crate::Authority::reinstate).
 const NAMES: [(&str, CrlReason); 9] = [
     ("unspecified", CrlReason::Unspecified),
@@ -20,8 +20,8 @@ pub fn reason_name(reason: CrlReason) -> &'static str {
     named.map_or("removeFromCRL", |(name, _)| name)
 }
 
-/// The reason of this name, as [`reason_name`] gives it, or with hyphens, in either case:
-/// `key-compromise`.
+/// The reason with this name. Case and hyphens make no difference, so `key-compromise` works like the
+/// `keyCompromise` of [`reason_name`].
 ///
 /// # Errors
 ///
@@ -36,10 +36,10 @@ pub fn reason_from_name(name: &str) -> Result<CrlReason, UnknownReason> {
         .ok_or_else(|| UnknownReason(name.into()))
 }
 
-/// A name of no reason for a revocation.
+/// The name is not a reason for a revocation.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "{_0:?} is no reason to revoke a certificate; write one of {}",
+    "{_0:?} is not a reason to revoke a certificate; write one of {}",
     names()
 )]
 pub struct UnknownReason(String);
@@ -65,7 +65,7 @@ mod tests {
         );
         let error = reason_from_name("remove-from-crl").unwrap_err().to_string();
         assert!(
-            error.starts_with("\"remove-from-crl\" is no reason"),
+            error.starts_with("\"remove-from-crl\" is not a reason"),
             "{error}"
         );
         assert!(error.contains("keyCompromise"), "{error}");

@@ -10,9 +10,11 @@ use pq_x509::{
 use crate::ledger::{Ledger, LedgerError, SerialNumber};
 use crate::time::system_time;
 
-/// Answers OCSP requests in place of a CA, by what the CA's ledger says and with a key that the CA
-/// certified for that (RFC 6960 section 4.2.2.2): the CA's own key need not be where the requests come
-/// in. The CA itself answers by [`Authority::respond`](crate::Authority::respond).
+/// Answers OCSP requests in place of a CA.
+///
+/// It uses the CA's ledger, and a key that the CA certified for this purpose (RFC 6960 section 4.2.2.2). So
+/// the CA's own key need not be on the machine that receives the requests. The CA itself answers with
+/// [`Authority::respond`](crate::Authority::respond).
 ///
 /// ```
 /// # use pq_ca::{Authority, LocalLedger, Order, Policy};
@@ -68,8 +70,8 @@ pub struct Responder<S, L> {
 }
 
 impl<S: Signer, L: Ledger> Responder<S, L> {
-    /// A responder for the CA whose key has this name in the ledger, as
-    /// [`Authority::new`](crate::Authority::new) has it. Its responses are valid for this long.
+    /// A responder for the CA whose key has this name in the ledger, the name that
+    /// [`Authority::new`](crate::Authority::new) got. Its responses are valid for this long.
     pub fn new(
         name: impl Into<String>,
         signer: OcspResponder<S>,
@@ -84,7 +86,7 @@ impl<S: Signer, L: Ledger> Responder<S, L> {
         }
     }
 
-    /// The same, with responses that are valid for this long.
+    /// The same responder, with responses that are valid for this long.
     #[must_use]
     pub fn with_validity(self, validity: Duration) -> Self {
         Self { validity, ..self }
@@ -94,7 +96,7 @@ impl<S: Signer, L: Ledger> Responder<S, L> {
     ///
     /// # Errors
     ///
-    /// If there is no answer: [`ResponderError::failure`] is what to respond then.
+    /// If there is no answer. Then respond with [`ResponderError::failure`].
     pub fn respond(&self, request: &[u8], now: UnixTime) -> Result<OcspResponse, ResponderError> {
         let ledger = OfIssuer {
             name: &self.name,
@@ -104,7 +106,7 @@ impl<S: Signer, L: Ledger> Responder<S, L> {
     }
 }
 
-/// What a ledger says of one issuer's certificates.
+/// A ledger's view of one issuer's certificates.
 pub(super) struct OfIssuer<'a, L> {
     /// The name of the issuer's key.
     pub(super) name: &'a str,
@@ -131,7 +133,7 @@ impl<L: Ledger> OfIssuer<'_, L> {
     }
 
     fn status(&self, number: &[u8]) -> Result<CertStatus, ResponderError> {
-        // A number that no certificate of a ledger can have.
+        // No certificate in a ledger can have this number.
         let Ok(number) = SerialNumber::from_bytes(number) else {
             return Ok(CertStatus::Unknown);
         };
@@ -149,7 +151,7 @@ impl<L: Ledger> OfIssuer<'_, L> {
     }
 }
 
-/// For clients whose clocks are slow.
+/// Responses are valid from this much earlier, for clients whose clocks are slow.
 const EARLIER: Duration = Duration::from_secs(60 * 60);
 
 /// Why an OCSP request was not answered.
@@ -159,9 +161,9 @@ pub enum ResponderError {
     /// The request can't be read.
     #[error(transparent)]
     Request(#[from] OcspRequestError),
-    /// The request is about certificates of other CAs only.
+    /// The request asks only about certificates of other CAs.
     #[error(
-        "the OCSP request is about no certificate of this CA; ask the responder of the CA that issued it"
+        "the OCSP request asks about no certificate of this CA; ask the responder of the CA that issued them"
     )]
     OfOthers,
     /// The ledger can't be read.
@@ -173,7 +175,7 @@ pub enum ResponderError {
 }
 
 impl ResponderError {
-    /// What to respond instead of an answer.
+    /// The OCSP failure to respond with.
     pub fn failure(&self) -> OcspFailure {
         match self {
             Self::Request(_) => OcspFailure::MalformedRequest,

@@ -12,23 +12,26 @@ use crate::policy::PolicyError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// There is something already.
+    /// The path exists already.
     #[error("{0} exists; choose another folder, or move that one away")]
     Exists(PathBuf),
     /// There is no CA in the folder.
-    #[error("{0} is no CA's folder: it has no {ROOT}; name the folder of a CA, or make one there", ROOT = super::ROOT_CERTIFICATE)]
+    #[error(
+        "{0} is not a CA's folder: it has no {ROOT}; name the folder of a CA, or make a CA there",
+        ROOT = super::ROOT_CERTIFICATE
+    )]
     NoCa(PathBuf),
     /// A key is not in the folder.
     #[error("{0} is not there; put the key back for as long as it is needed")]
     NoKey(PathBuf),
     /// A file can't be read or written.
-    #[error("can't {doing} {path}: {cause}; {}", remedy(.cause).unwrap_or("mend that, and do it again"))]
+    #[error("can't {doing} {path}: {cause}; {}", remedy(.cause).unwrap_or("fix that, and try again"))]
     Io {
-        /// What was to be done, as a verb.
+        /// What failed, as a verb.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// A certificate can't be read.
@@ -36,7 +39,7 @@ pub enum FolderError {
     Certificate {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why it can't be read.
         cause: CertificateError,
     },
     /// A key can't be read or written.
@@ -44,10 +47,10 @@ pub enum FolderError {
     Key {
         /// The file.
         path: PathBuf,
-        /// What the key's [`StoredKey`](super::StoredKey) says.
+        /// The error of the key's [`StoredKey`](super::StoredKey).
         cause: Box<dyn Error + Send + Sync>,
     },
-    /// The key is not that of the certificate, or a certificate can't be issued.
+    /// The key does not belong to the certificate, or a certificate can't be issued.
     #[error(transparent)]
     Issue(#[from] IssueError),
     /// The policy is wrong.
@@ -56,12 +59,12 @@ pub enum FolderError {
     /// The ledger can't be used.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The root did not certify the issuing key.
+    /// The root could not certify the issuing key.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
 }
 
-/// For `map_err`: an error that says what was to be done with which file.
+/// For `map_err`: an error that says what failed, and with which file.
 pub(super) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FolderError {
     move |cause| FolderError::Io {
         doing,
@@ -93,9 +96,9 @@ mod tests {
             |kind: ErrorKind| io_error("write", Path::new("ca/root.pem"))(kind.into()).to_string();
         assert_eq!(
             says(ErrorKind::StorageFull),
-            "can't write ca/root.pem: no storage space; make room there, and do it again"
+            "can't write ca/root.pem: no storage space; free some space there, and try again"
         );
-        assert!(says(ErrorKind::PermissionDenied).contains("as the user whose CA it is"));
-        assert!(says(ErrorKind::Other).ends_with("; mend that, and do it again"));
+        assert!(says(ErrorKind::PermissionDenied).contains("as the user who owns the CA"));
+        assert!(says(ErrorKind::Other).ends_with("; fix that, and try again"));
     }
 }

@@ -3,10 +3,10 @@ use core::error::Error;
 use pq_x509::{KeyError, Signer, SigningKey};
 use zeroize::Zeroizing;
 
-/// A key of a CA that its folder keeps as PEM in a file.
+/// A CA's key that is stored as PEM in a file of the CA's folder.
 ///
-/// [`SigningKey`] is one. Implement this trait for keys of other algorithms, or for what names a key
-/// in a hardware module.
+/// [`SigningKey`] implements this trait. Implement it for keys of other algorithms, or for references to keys in a
+/// hardware module.
 pub trait StoredKey: Signer + Sized {
     /// Why a key can't be read or written.
     type Error: Into<Box<dyn Error + Send + Sync>>;
@@ -15,14 +15,14 @@ pub trait StoredKey: Signer + Sized {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text.
+    /// If the text is not such a key.
     fn from_pem(text: &str) -> Result<Self, Self::Error>;
 
-    /// What [`from_pem`](Self::from_pem) reads.
+    /// The text that [`from_pem`](Self::from_pem) reads.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the key from being written.
+    /// If the key can't be written.
     fn to_pem(&self) -> Result<Zeroizing<String>, Self::Error>;
 }
 

@@ -29,30 +29,30 @@ use crate::time::system_time;
 ///
 /// | file | what it is |
 /// |---|---|
-/// | `root.pem` | the root's certificate, for those who are to trust it |
-/// | `root.key` | its key, which may be kept elsewhere: only another issuing key and the root's revocation list need it |
-/// | `issuing.pem`, `issuing.key` | the certificate and the key that issue, if these are not the root's |
+/// | `root.pem` | the root's certificate, for everybody who is to trust the CA |
+/// | `root.key` | its key, which may be kept elsewhere: only a new issuing key and the root's revocation list need it |
+/// | `issuing.pem`, `issuing.key` | the issuing certificate and its key, unless the root itself issues |
 /// | `policy.toml` | the [`Policy`] |
 /// | `ledger/` | the [`LocalLedger`] |
 ///
-/// Keys can be read by nobody but their owner. They are of whatever [`StoredKey`] a program takes: of
-/// pq-x509, or of others.
+/// On Unix, only their owner can read the key files. The program chooses the type of keys: any [`StoredKey`], from
+/// pq-x509 or elsewhere.
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
 }
 
-/// Which of a CA's keys.
+/// One of a CA's keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Role {
-    /// The root's, which certifies the issuing one.
+    /// The root's key, which certifies the issuing key.
     Root,
-    /// That which issues to everybody else.
+    /// The issuing key, which issues all other certificates.
     Issuing,
 }
 
 impl Role {
-    /// The key's name in the ledger, and of its files.
+    /// The name of the key in the ledger, and of its files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Root => "root",
@@ -62,12 +62,12 @@ impl Role {
 }
 
 impl Folder {
-    /// Makes a CA in a folder that is not there yet, or is empty. It appears complete, or not at all. `by` is who
-    /// makes it.
+    /// Makes a CA in a folder that does not exist yet, or is empty. The folder appears complete, or not at all. `by`
+    /// says who makes it.
     ///
     /// # Errors
     ///
-    /// [`FolderError::Exists`], or what is wrong with the plan, or what prevents files from being made.
+    /// [`FolderError::Exists`], or other errors if the plan is wrong or files can't be made.
     pub fn create(
         path: impl Into<PathBuf>,
         plan: &Plan<impl StoredKey>,
@@ -88,11 +88,11 @@ impl Folder {
         Ok(Self { path })
     }
 
-    /// Takes up the CA in a folder.
+    /// Opens the CA in a folder.
     ///
     /// # Errors
     ///
-    /// [`FolderError::NoCa`] if there is none.
+    /// [`FolderError::NoCa`] if there is no CA.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
         match path.join(ROOT_CERTIFICATE).exists() {
@@ -101,17 +101,17 @@ impl Folder {
         }
     }
 
-    /// Where the CA is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file of the policy.
+    /// The path of the policy file.
     pub fn policy_path(&self) -> PathBuf {
         self.path.join(POLICY)
     }
 
-    /// Which key issues to everybody else: that of the root, if there is no other.
+    /// The key that issues certificates: the root's key, if there is no issuing key.
     pub fn issuing_role(&self) -> Role {
         match self.certificate_path(Role::Issuing).exists() {
             true => Role::Issuing,
@@ -123,18 +123,18 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// If it is not there, or can't be read.
+    /// If the certificate is missing or can't be read.
     pub fn certificate(&self, role: Role) -> Result<Certificate, FolderError> {
         let path = self.certificate_path(role);
         let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
         Certificate::from_pem(&text).map_err(|cause| FolderError::Certificate { path, cause })
     }
 
-    /// What servers and clients send behind their own certificate: all above it but the root.
+    /// The CA certificates that servers and clients send after their own: the whole chain except the root.
     ///
     /// # Errors
     ///
-    /// If it can't be read.
+    /// If a certificate can't be read.
     pub fn chain(&self) -> Result<Vec<Certificate>, FolderError> {
         match self.issuing_role() {
             Role::Issuing => Ok(vec![self.certificate(Role::Issuing)?]),
@@ -142,11 +142,11 @@ impl Folder {
         }
     }
 
-    /// The ledger alone, for which no key is needed.
+    /// The ledger alone. This needs no key.
     ///
     /// # Errors
     ///
-    /// If it can't be opened.
+    /// If the ledger can't be opened.
     pub fn ledger(&self) -> Result<LocalLedger, FolderError> {
         Ok(LocalLedger::open(self.path.join(LEDGER))?)
     }
@@ -155,7 +155,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`FolderError::NoKey`] if the key is not in the folder, and others if a file can't be read.
+    /// [`FolderError::NoKey`] if the key is not in the folder, and other errors if a file can't be read.
     pub fn authority<K: StoredKey>(
         &self,
         role: Role,
@@ -169,13 +169,14 @@ impl Folder {
         ))
     }
 
-    /// Whoever answers OCSP requests in place of one of the CA's keys, which is not needed then: with this key,
-    /// for which that one issued this certificate, and for as long as the policy says.
+    /// An OCSP responder that answers in place of one of the CA's keys, which is not needed then.
+    ///
+    /// The CA's key `role` issued `certificate` for `key`. Responses are valid for as long as the policy says.
     ///
     /// # Errors
     ///
-    /// [`FolderError::Issue`] if the certificate is not for that, or for another key; and others if a file
-    /// can't be read.
+    /// [`FolderError::Issue`] if the certificate is not for OCSP responses, or is for another key; and other errors
+    /// if a file can't be read.
     pub fn responder<S: Signer>(
         &self,
         role: Role,
@@ -192,11 +193,11 @@ impl Folder {
         ))
     }
 
-    /// The policy as the file has it now.
+    /// The policy that is in the file now.
     ///
     /// # Errors
     ///
-    /// If it can't be read.
+    /// If the policy can't be read.
     pub fn policy(&self) -> Result<Policy, FolderError> {
         let path = self.policy_path();
         let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
@@ -274,7 +275,7 @@ impl Folder {
         self.write(&path, certificate.to_pem().as_bytes(), Access::Public)
     }
 
-    /// Writes a new file, on the disk when this returns.
+    /// Writes a new file. It is on the disk when this returns.
     fn write(&self, path: &Path, content: &[u8], access: Access) -> Result<(), FolderError> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -295,7 +296,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// Beside the path, so that it can be moved there.
+    /// Makes the folder beside `path`, so that it can be renamed to it.
     fn new(path: &Path) -> Result<Self, FolderError> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".new-{}", std::process::id()));
@@ -315,14 +316,15 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Nothing is there once it has its name. If it can't be removed, the error that led here is the one to tell.
+        // After the rename there is nothing to remove. A failure to remove the draft is ignored: the error that led
+        // here matters more.
         let _ = fs::remove_dir_all(&self.folder.path);
     }
 }
 
 #[derive(Clone, Copy)]
 enum Access {
-    /// For nobody but its owner.
+    /// Readable only by its owner.
     Private,
     Public,
 }
@@ -339,7 +341,7 @@ impl Access {
     }
 }
 
-/// Elsewhere the folder that it is in says who may read it.
+/// On other systems the permissions of the folder decide who may read the file.
 #[cfg(not(unix))]
 impl Access {
     fn restrict(self, _: &mut OpenOptions) {}
@@ -355,7 +357,7 @@ fn only_for_its_owner(builder: &mut DirBuilder) {
 #[cfg(not(unix))]
 fn only_for_its_owner(_: &mut DirBuilder) {}
 
-/// From an hour before now, for peers whose clocks are slow.
+/// This validity from now on, and an hour before now, for peers whose clocks are slow.
 fn lasting(validity: Duration, now: UnixTime) -> Validity {
     let now = system_time(now);
     let not_before = now.checked_sub(EARLIER).unwrap_or(SystemTime::UNIX_EPOCH);

@@ -5,16 +5,16 @@ use pq_x509::{Ca, CertificateBuilder};
 
 use crate::policy::Network;
 
-/// What a new CA is to be.
+/// The plan for a new CA.
 #[derive(Clone, Debug)]
 pub struct Plan<K> {
     /// The CA's name, such as `Example CA`.
     pub name: String,
     /// The root's key.
     pub root: KeyPlan<K>,
-    /// The key that issues, below the root. Without it the root issues.
+    /// The issuing key below the root. Without it, the root issues.
     pub issuing: Option<KeyPlan<K>>,
-    /// What names the CA is for, by the constraints in its certificates.
+    /// The name constraints in the CA's certificates.
     pub constraints: Constraints,
     /// The policy's text.
     pub policy: String,
@@ -23,20 +23,21 @@ pub struct Plan<K> {
 /// A key of a CA.
 #[derive(Clone, Debug)]
 pub struct KeyPlan<K> {
-    /// The key itself, which the folder gets.
+    /// The key itself, which is stored in the folder.
     pub key: K,
     /// How long its certificate is valid.
     pub validity: Duration,
 }
 
-/// The names that a CA's certificate permits it (RFC 5280 section 4.2.1.10), whatever its policy says.
-/// With none of both kinds, it permits all. With one kind, it permits nothing of the other. E-mail
-/// addresses and URIs are for the policy to permit.
+/// The names that a CA's certificate permits (RFC 5280 section 4.2.1.10), whatever its policy says.
+///
+/// If both lists are empty, all names are permitted. If only one is empty, no names of its kind are permitted. E-mail
+/// addresses and URIs are not constrained: only the policy decides about them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Constraints {
-    /// DNS names that are one of these or below it.
+    /// The permitted domains: these DNS names and all names below them.
     pub domains: Vec<String>,
-    /// Addresses of these networks.
+    /// The permitted networks: all addresses in them.
     pub networks: Vec<Network>,
 }
 
@@ -52,7 +53,7 @@ impl Constraints {
             (false, true) => builder
                 .exclude_ip(Ipv4Addr::UNSPECIFIED.into(), 0)
                 .exclude_ip(Ipv6Addr::UNSPECIFIED.into(), 0),
-            // a name that is nobody's (RFC 6761 section 6.4)
+            // A name that nobody can own (RFC 6761 section 6.4).
             (true, false) => builder.permit_dns("none.invalid"),
             _ => builder,
         }

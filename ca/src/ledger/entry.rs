@@ -1,14 +1,14 @@
-//! What a ledger knows of a certificate.
+//! A ledger's data about a certificate.
 
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 use pq_x509::{CrlReason, pem};
 
 use super::serial_number::SerialNumber;
 
-/// A certificate that is to be kept.
+/// A certificate that is to be recorded.
 #[derive(Clone, Debug)]
 pub struct NewEntry<'a> {
-    /// What it says, and how it came to be.
+    /// What the certificate says, and who ordered it when.
     pub issued: Issued,
     /// The certificate itself.
     pub certificate: CertificateDer<'a>,
@@ -22,23 +22,23 @@ impl NewEntry<'_> {
         text
     }
 
-    /// [`to_pem`](Self::to_pem) behind what a text already has, such as other certificates.
+    /// Appends the result of [`to_pem`](Self::to_pem) to a text, for example after other certificates.
     pub fn append_pem(&self, text: &mut String) {
         pem::append(text, "CERTIFICATE", &self.certificate);
     }
 }
 
-/// What is known of a certificate that was kept.
+/// A ledger's entry for a certificate.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Entry {
-    /// What it says, and how it came to be. This never changes.
+    /// What the certificate says, and who ordered it when. This never changes.
     pub issued: Issued,
-    /// Whether it was revoked.
+    /// Whether the certificate is revoked.
     pub state: State,
 }
 
 impl Entry {
-    /// Whether the certificate's time is over: `now` is after its last second.
+    /// Whether the certificate has expired: `now` is after its last second.
     pub fn is_expired(&self, now: UnixTime) -> bool {
         self.issued.not_after < now
     }
@@ -52,56 +52,55 @@ impl Entry {
     }
 }
 
-/// What a certificate says, and how it came to be.
+/// What a certificate says, and who ordered it when.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Issued {
-    /// Its serial number, which no other of the ledger has.
+    /// The serial number, unique in the ledger.
     pub serial_number: SerialNumber,
-    /// The CA's name for the key that signed it, such as `root` or `issuing`. Revocation lists are
-    /// made for each.
+    /// The CA's name for the key that signed the certificate, such as `root` or `issuing`. Each has its
+    /// own revocation lists.
     pub issuer: String,
-    /// Its subject, for people to read.
+    /// The subject, for people to read.
     pub subject: String,
-    /// Its DNS names and IP addresses, as text.
+    /// The alternative names, such as DNS names and IP addresses, as text.
     pub names: Vec<String>,
-    /// The first second in which it is valid.
+    /// The first second in which the certificate is valid.
     pub not_before: UnixTime,
-    /// The last second in which it is valid.
+    /// The last second in which the certificate is valid.
     pub not_after: UnixTime,
-    /// The policy's name for what it is used for, such as `server`.
+    /// The profile, which is the policy's name for the certificate's use, such as `server`.
     pub profile: String,
-    /// The algorithm of the key in it, such as `ML-DSA-65`.
+    /// The algorithm of the certified key, such as `ML-DSA-65`.
     pub key_algorithm: String,
-    /// Who asked for it.
+    /// Who ordered the certificate.
     pub by: String,
-    /// When it was issued.
+    /// When the certificate was issued.
     pub at: UnixTime,
 }
 
-/// Whether a certificate was revoked. That it expired is a matter of time, and not of this: see
-/// [`Entry::is_expired`].
+/// Whether a certificate is revoked. For expiry, see [`Entry::is_expired`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum State {
-    /// It was not, or it was on hold and is no longer.
+    /// The certificate was not revoked, or was released from a hold.
     Valid,
-    /// It was, or it is on hold.
+    /// The certificate was revoked, or is on hold.
     Revoked(Revocation),
 }
 
-/// That a certificate no longer holds.
+/// A revocation of a certificate.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Revocation {
-    /// Since when.
+    /// The time of the revocation.
     pub at: UnixTime,
-    /// Why (RFC 5280 section 5.3.1).
+    /// The reason (RFC 5280 section 5.3.1).
     pub reason: CrlReason,
-    /// Who said so.
+    /// Who revoked the certificate.
     pub by: String,
 }
 
 impl Revocation {
-    /// Whether this can be taken back, or replaced by another reason: a certificate on hold may be
-    /// released, and nothing else (RFC 5280 section 5.3.1).
+    /// Whether this is a hold. Only a hold can be released, or replaced by another reason (RFC 5280
+    /// section 5.3.1).
     pub fn is_hold(&self) -> bool {
         self.reason == CrlReason::CertificateHold
     }

@@ -8,13 +8,13 @@ use super::serial_number::{NoRandomness, SerialNumber};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
-    /// A certificate has the serial number of another.
+    /// The serial number belongs to another certificate.
     #[error(
-        "serial number {0} is that of another certificate; issue this one again, with a new number from \
+        "serial number {0} belongs to another certificate; issue this one again, with a new number from \
          SerialNumber::random()"
     )]
     SerialNumberTaken(SerialNumber),
-    /// There is no certificate of this number.
+    /// There is no certificate with this number.
     #[error(
         "the ledger has no certificate with serial number {0}; look for its name or subject, or ask the \
          ledger of the CA that issued it"
@@ -22,7 +22,7 @@ pub enum LedgerError {
     Unknown(SerialNumber),
     /// A certificate that is not on hold can't be reinstated.
     #[error(
-        "the certificate with serial number {0} is not on hold, and only that can be taken back (RFC 5280 \
+        "the certificate with serial number {0} is not on hold, and only a hold can be released (RFC 5280 \
          section 5.3.1); issue another certificate"
     )]
     NotOnHold(SerialNumber),
@@ -32,13 +32,13 @@ pub enum LedgerError {
          that is on hold, reinstate it"
     )]
     NotAReason,
-    /// There is no ledger in a folder.
+    /// The folder has no ledger.
     #[error("{path} has no ledger; check the path, or create a ledger there")]
     NoLedger {
         /// The folder.
         path: PathBuf,
     },
-    /// A folder has a ledger, where one was to be created.
+    /// The folder where a ledger should be created has one already.
     #[error("{path} has a ledger already; open that, or create one elsewhere")]
     AlreadyThere {
         /// The folder.
@@ -51,12 +51,12 @@ pub enum LedgerError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// The version of its format.
+        /// The version of the file's format.
         format: u32,
         /// The newest version that this crate reads.
         known: u32,
     },
-    /// A file is not what was written.
+    /// The content of a file is damaged.
     #[error("{path} is damaged: {what}; restore it from a backup")]
     Damaged {
         /// The file.
@@ -67,50 +67,49 @@ pub enum LedgerError {
     /// The index can't be read or written.
     #[error(
         "the index {path}: {cause}; if this happens again, delete that file while nothing uses the \
-         ledger: it is made again from the journal"
+         ledger: it is rebuilt from the journal"
     )]
     Index {
         /// The file.
         path: PathBuf,
-        /// What the database says.
+        /// The error of the database.
         cause: String,
     },
-    /// A file can't be read or written. What was to be kept may be in the ledger nevertheless, if
-    /// it was the disk that failed.
+    /// A file can't be read or written. If the disk failed, the change may be in the ledger
+    /// nevertheless.
     #[error("can't {doing} {path}: {cause}; {}", advice(.cause))]
     Io {
-        /// What was to be done, as a verb.
+        /// What failed, as a verb.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// The operating system gave no randomness.
     #[error(transparent)]
     Randomness(#[from] NoRandomness),
-    /// Something of another implementation of [`Ledger`](super::Ledger), whose text says what to
-    /// do.
+    /// An error of another implementation of [`Ledger`](super::Ledger). Its text says what to do.
     #[error("{0}")]
     Other(Box<dyn Error + Send + Sync>),
 }
 
 fn advice(cause: &io::Error) -> &'static str {
-    let otherwise = "mend that, and look in the ledger for what was done before you do it again";
+    let otherwise = "fix that, and check in the ledger what was done before you try again";
     remedy(cause).unwrap_or(otherwise)
 }
 
-/// What to do so that a file of a CA can be read or written, where that is known.
+/// What to do so that a CA's file can be read or written, if this is known.
 pub(crate) fn remedy(cause: &io::Error) -> Option<&'static str> {
     match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Some("make room there, and do it again")
+            Some("free some space there, and try again")
         }
         ErrorKind::PermissionDenied => {
-            Some("run this as the user whose CA it is, or have that user allow it")
+            Some("run this as the user who owns the CA, or get permission from that user")
         }
         ErrorKind::ReadOnlyFilesystem => {
-            Some("mount it so that it can be written, or move the CA's folder")
+            Some("make the file system writable, or move the CA's folder")
         }
         _ => None,
     }

@@ -1,11 +1,11 @@
-//! Which entries are asked for.
+//! Filters that select entries.
 
 use pq_x509::pki_types::UnixTime;
 
 use super::entry::{Entry, State};
 use super::name;
 
-/// Which entries [`Ledger::find`](super::Ledger::find) shows: those that meet every condition.
+/// A filter for [`Ledger::find`](super::Ledger::find), which shows the entries that meet all conditions.
 ///
 /// ```
 /// use pq_ca::Filter;
@@ -16,23 +16,23 @@ use super::name;
 #[must_use]
 #[non_exhaustive]
 pub struct Filter {
-    /// Whether the entry is to be revoked. By default it doesn't matter.
+    /// Whether the entry has to be revoked. By default both kinds are shown.
     pub revoked: Option<bool>,
-    /// The first time of expiry that is asked for.
+    /// Only certificates that expire at this time or later.
     pub expires_from: Option<UnixTime>,
-    /// The first time of expiry that is no longer asked for.
+    /// Only certificates that expire before this time.
     pub expires_before: Option<UnixTime>,
-    /// What name the certificate is for.
+    /// Only certificates for these names.
     pub name: Option<NameFilter>,
-    /// The CA's name for the key that signed.
+    /// Only certificates that the key with this name signed.
     pub issuer: Option<String>,
-    /// What the subject has somewhere in it, in either case.
+    /// Only certificates whose subject contains this text. Case makes no difference.
     pub subject: Option<String>,
-    /// How many entries are asked for at most. By default all are.
+    /// The maximum number of entries. By default there is no limit.
     pub limit: Option<usize>,
 }
 
-/// Which names a certificate is for.
+/// A condition for the names of a certificate.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NameFilter {
@@ -48,63 +48,63 @@ impl Filter {
         Self::default()
     }
 
-    /// Only what was not revoked. What has expired is valid in this sense; to leave it out, use
+    /// Only certificates that are not revoked. This includes expired ones; to leave them out, use
     /// [`expires_from`](Self::expires_from).
     pub fn valid(mut self) -> Self {
         self.revoked = Some(false);
         self
     }
 
-    /// Only what was revoked, or is on hold.
+    /// Only certificates that were revoked, or are on hold.
     pub fn revoked(mut self) -> Self {
         self.revoked = Some(true);
         self
     }
 
-    /// Only what expires at this time or later.
+    /// Only certificates that expire at this time or later.
     pub fn expires_from(mut self, time: UnixTime) -> Self {
         self.expires_from = Some(time);
         self
     }
 
-    /// Only what expires before this time.
+    /// Only certificates that expire before this time.
     pub fn expires_before(mut self, time: UnixTime) -> Self {
         self.expires_before = Some(time);
         self
     }
 
-    /// Only what is for this DNS name or address, in place of another name or domain.
+    /// Only certificates for this DNS name or address. This replaces another name or domain.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(NameFilter::Exactly(name.into()));
         self
     }
 
-    /// Only what is for this domain or a name below it, in place of another name or domain.
+    /// Only certificates for this domain or a name below it. This replaces another name or domain.
     pub fn domain(mut self, domain: impl Into<String>) -> Self {
         self.name = Some(NameFilter::Domain(domain.into()));
         self
     }
 
-    /// Only what this key of the CA signed.
+    /// Only certificates that this key of the CA signed.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
         self
     }
 
-    /// Only what has this in its subject, in either case. A ledger has to read every entry for this
-    /// that the other conditions leave.
+    /// Only certificates whose subject contains this text. Case makes no difference. For this, a ledger
+    /// has to read every entry that meets the other conditions.
     pub fn subject_contains(mut self, text: impl Into<String>) -> Self {
         self.subject = Some(text.into());
         self
     }
 
-    /// No more than this many entries.
+    /// At most this many entries.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Whether an entry meets the conditions, save the limit.
+    /// Whether an entry meets all conditions, without regard to the limit.
     pub fn matches(&self, entry: &Entry) -> bool {
         let issued = &entry.issued;
         let is_revoked = matches!(entry.state, State::Revoked(_));
@@ -124,7 +124,7 @@ impl Filter {
             })
     }
 
-    /// Whether what expires at this time may meet the conditions.
+    /// Whether a certificate that expires at this time may meet the conditions.
     pub(crate) fn allows_expiry(&self, time: UnixTime) -> bool {
         self.expires_from.is_none_or(|from| time >= from)
             && self.expires_before.is_none_or(|before| time < before)

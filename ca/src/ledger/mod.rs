@@ -1,7 +1,7 @@
 // This room uses no other.
 
-//! What a CA issued and revoked. A [`Ledger`] is where that is kept: [`LocalLedger`] is one in a
-//! folder, for one machine; a database for a fleet takes its place by implementing the trait.
+//! The record of what a CA issued and revoked. [`LocalLedger`] is a [`Ledger`] in a folder, for one machine. For
+//! several machines, implement the trait for a database.
 
 mod entry;
 mod error;
@@ -23,15 +23,15 @@ pub use self::filter::{Filter, NameFilter};
 pub use self::local::LocalLedger;
 pub use self::serial_number::{InvalidSerialNumber, NoRandomness, SerialNumber};
 
-/// What a CA issued and revoked.
+/// The record of what a CA issued and revoked.
 ///
-/// What a method has returned is kept, whatever happens to the process or to the machine
-/// afterwards. Several processes may use one ledger at a time: each call is done as if no other
-/// were, save that [`find`](Self::find) may show what others do meanwhile.
+/// When a method has returned, its changes survive a crash of the process or of the machine. Several
+/// processes may use one ledger at a time. Each call runs as if no other did, except that
+/// [`find`](Self::find) may show changes that others make meanwhile.
 ///
-/// Times are kept to the second, as certificates and revocation lists have them.
+/// Times have a resolution of one second, as in certificates and revocation lists.
 pub trait Ledger: Send + Sync {
-    /// Keeps certificates, all of them or none, before anybody is handed one.
+    /// Records certificates, all of them or none, before they are handed out.
     ///
     /// # Errors
     ///
@@ -39,14 +39,14 @@ pub trait Ledger: Send + Sync {
     /// or among these.
     fn record(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError>;
 
-    /// What is known of a certificate, or `None` if the ledger has none of this number.
+    /// The entry of a certificate, or `None` if the ledger has no certificate with this number.
     ///
     /// # Errors
     ///
     /// If the ledger can't be read.
     fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError>;
 
-    /// The certificate itself, or `None` if the ledger has none of this number.
+    /// The certificate itself, or `None` if the ledger has no certificate with this number.
     ///
     /// # Errors
     ///
@@ -56,33 +56,33 @@ pub trait Ledger: Send + Sync {
         number: &SerialNumber,
     ) -> Result<Option<CertificateDer<'static>>, LedgerError>;
 
-    /// Takes back a certificate, and returns what is known of it now. One that was revoked before
-    /// keeps its first revocation, unless that was a hold and this is none.
+    /// Revokes a certificate, and returns its new entry. A certificate that was revoked before keeps its
+    /// first revocation, unless that was a hold and the new one is not.
     ///
     /// # Errors
     ///
-    /// [`LedgerError::Unknown`] if the ledger has none of this number, and
+    /// [`LedgerError::Unknown`] if the ledger has no certificate with this number, and
     /// [`LedgerError::NotAReason`] for `removeFromCRL`.
     fn revoke(&self, number: &SerialNumber, revocation: &Revocation) -> Result<Entry, LedgerError>;
 
-    /// Takes back certificates, as [`revoke`](Self::revoke) does one: all of them, or none.
+    /// Revokes certificates as [`revoke`](Self::revoke) does: all of them, or none.
     ///
     /// # Errors
     ///
-    /// As for [`revoke`](Self::revoke).
+    /// The errors of [`revoke`](Self::revoke).
     fn revoke_all(
         &self,
         numbers: &[SerialNumber],
         revocation: &Revocation,
     ) -> Result<(), LedgerError>;
 
-    /// Releases a certificate that is on hold, and returns what is known of it now. The next list
-    /// doesn't have it (RFC 5280 section 5.3.1).
+    /// Releases a certificate that is on hold, and returns its new entry. The next revocation list does
+    /// not contain it (RFC 5280 section 5.3.1).
     ///
     /// # Errors
     ///
-    /// [`LedgerError::NotOnHold`], and [`LedgerError::Unknown`] if the ledger has none of this
-    /// number.
+    /// [`LedgerError::NotOnHold`], and [`LedgerError::Unknown`] if the ledger has no certificate with
+    /// this number.
     fn reinstate(
         &self,
         number: &SerialNumber,
@@ -90,8 +90,8 @@ pub trait Ledger: Send + Sync {
         by: &str,
     ) -> Result<Entry, LedgerError>;
 
-    /// Shows the certificates that a filter lets through, in the order of their expiry, until there
-    /// are no more or `show` has seen enough. None is shown twice.
+    /// Shows the certificates that match a filter, ordered by expiry, until there are no more or `show`
+    /// breaks off. No certificate is shown twice.
     ///
     /// # Errors
     ///
@@ -102,14 +102,15 @@ pub trait Ledger: Send + Sync {
         show: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), LedgerError>;
 
-    /// Takes the next number of an issuer's revocation lists, and shows what belongs on the list of
-    /// that number: what it issued and what is revoked, until one list has had it that was made
-    /// after it expired (RFC 5280 section 3.3). `now` is the time of this list. The first number is
-    /// 1. `show` must not call the ledger, which waits for it.
+    /// Takes the next number for an issuer's revocation list, and shows the certificates that belong on
+    /// this list. The first number is 1. `now` is the time of the list.
+    ///
+    /// A revoked certificate of the issuer stays on the lists until it has been on a list that was made
+    /// after its expiry (RFC 5280 section 3.3). `show` must not call the ledger: this would deadlock.
     ///
     /// # Errors
     ///
-    /// If the ledger can't be read or written. Then nothing that was shown counts.
+    /// If the ledger can't be read or written. Then ignore everything that was shown.
     fn next_list(
         &self,
         issuer: &str,

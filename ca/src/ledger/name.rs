@@ -1,10 +1,9 @@
-//! Names in an order in which a domain stands before all that is below it.
+//! Names in a form that sorts a domain before all names below it.
 
 use core::net::IpAddr;
 
-/// A DNS name, its labels from the last to the first, each with a zero after it; an address is one
-/// label. Case and a final dot don't count, nor do empty labels and zeros, which no name has.
-/// `None`, if nothing is left.
+/// The labels of a DNS name from last to first, each followed by a zero. An address is one label. Case,
+/// a final dot, empty labels and zeros are removed. `None` if nothing is left.
 pub(crate) fn reversed(name: &str) -> Option<Vec<u8>> {
     let mut key = Vec::with_capacity(name.len() + 1);
     let mut push = |label: &str| {
@@ -51,7 +50,7 @@ mod tests {
         assert_eq!(reversed("2001:DB8:0::1").unwrap(), b"2001:db8::1\0");
     }
 
-    /// The index finds where a name ends by two zeros.
+    /// The index finds the end of a name by two zeros.
     #[test]
     fn no_name_has_two_zeros() {
         for name in ["a..b", ".a", "a\0b", "a.\0.b"] {

@@ -6,8 +6,8 @@ use core::str::FromStr;
 /// The serial number of a certificate: positive, and at most 20 bytes of DER, as RFC 5280
 /// section 4.1.2.2 asks.
 ///
-/// It is written as lower-case hexadecimal digits, two for each byte, and read with or without
-/// colons between the bytes, in either case.
+/// It is written as lower-case hexadecimal digits, two for each byte. It is read in upper or lower case,
+/// with or without colons between the bytes.
 ///
 /// ```
 /// use pq_ca::SerialNumber;
@@ -17,18 +17,18 @@ use core::str::FromStr;
 /// assert_eq!(number.as_bytes(), [0x0a, 0xff, 0x00]);
 /// # Ok::<(), pq_ca::InvalidSerialNumber>(())
 /// ```
-// The fields are compared in this order, which is that of the numbers: the one with more bytes is
-// larger, and of two with as many, the bytes decide.
+// Comparing the fields in this order compares the numbers: a number with more bytes is larger, and with
+// equal lengths the bytes decide.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SerialNumber {
     length: u8,
-    /// Zero behind the number.
+    /// The number, followed by zeros.
     bytes: [u8; MAX_BYTES],
 }
 
 impl SerialNumber {
-    /// A new number from the operating system's randomness: 20 bytes, of which 158 bits are random.
-    /// The CA/Browser Forum asks for 64 (Baseline Requirements, section 7.1).
+    /// A new random number: 20 bytes, with 158 bits from the operating system's randomness. The
+    /// CA/Browser Forum asks for 64 bits (Baseline Requirements, section 7.1).
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl SerialNumber {
     pub fn random() -> Result<Self, NoRandomness> {
         let mut bytes = [0; MAX_BYTES];
         getrandom::fill(&mut bytes)?;
-        // The first is 0x40 to 0x7f: positive in DER, and always as long.
+        // The first byte is 0x40 to 0x7f: so the number is positive in DER and always has 20 bytes.
         bytes[0] = bytes[0] & 0x3f | 0x40;
         Ok(Self {
             length: MAX_BYTES as u8,
@@ -44,8 +44,8 @@ impl SerialNumber {
         })
     }
 
-    /// The number that these bytes are, big-endian. Zeros in front don't count, so this takes what
-    /// [`Certificate::serial_number`](pq_x509::Certificate::serial_number) gives.
+    /// The number with these big-endian bytes. Leading zeros are ignored, so this accepts the result of
+    /// [`Certificate::serial_number`](pq_x509::Certificate::serial_number).
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl SerialNumber {
         let significant = &bytes[zeros..];
         match significant {
             [] => Err(InvalidSerialNumber::Zero),
-            // DER has a zero in front of a first byte from 0x80 on, which would be the 21st.
+            // DER puts a zero before a first byte of 0x80 or more. This would be the 21st byte.
             [0x80..=0xff, ..] if significant.len() == MAX_BYTES => {
                 Err(InvalidSerialNumber::TooLong)
             }
@@ -71,7 +71,7 @@ impl SerialNumber {
         }
     }
 
-    /// The number, big-endian, without zeros in front: 1 to 20 bytes.
+    /// The number, big-endian, without leading zeros: 1 to 20 bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
@@ -112,7 +112,7 @@ impl FromStr for SerialNumber {
         if digits.is_empty() {
             return Err(InvalidSerialNumber::NotHexadecimal(text.into()));
         }
-        // From the right, since the first byte may be written with one digit.
+        // Split from the right, since the first byte may have only one digit.
         let bytes: Vec<u8> = digits
             .rchunks(2)
             .rev()
@@ -122,11 +122,11 @@ impl FromStr for SerialNumber {
     }
 }
 
-/// Why something is no serial number.
+/// Why a text or bytes are not a serial number.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidSerialNumber {
-    /// The text is something else than hexadecimal digits.
+    /// The text does not consist of hexadecimal digits.
     #[error(
         "{0:?} is not a serial number; write it as hexadecimal digits, two for each byte, with or without \
          colons between the bytes, such as 0aff00 or 0A:FF:00"
@@ -137,7 +137,7 @@ pub enum InvalidSerialNumber {
     Zero,
     /// The number takes more than 20 bytes.
     #[error(
-        "a serial number takes at most 20 bytes, so of 20 the first is below 0x80 (RFC 5280 section \
+        "a serial number takes at most 20 bytes, and the first of 20 bytes is below 0x80 (RFC 5280 section \
          4.1.2.2); choose a smaller one"
     )]
     TooLong,

@@ -1,5 +1,5 @@
-//! What every [`Ledger`] must do, as tests. Those of an implementation say `hold_to_suite!(make)`,
-//! where `make` gives an empty ledger, and something that keeps it there.
+//! Tests that every [`Ledger`] has to pass. The tests of an implementation call `hold_to_suite!(make)`, where
+//! `make` returns an empty ledger, and a value that keeps its storage alive.
 
 use core::ops::ControlFlow;
 use core::time::Duration;

@@ -1,4 +1,4 @@
-//! The policy: what a CA may issue, said by a file in TOML.
+//! The policy: a TOML file that says what a CA may issue.
 //!
 //! This room uses [`time`](crate::time), and nothing else of this crate.
 
@@ -28,9 +28,9 @@ pub use values::{
 };
 pub use wanted::Wanted;
 
-/// What a CA may issue, as a file in TOML says it: names, keys, validity and usages.
+/// A policy: a TOML file that says what a CA may issue, by names, keys, validity and usages.
 ///
-/// [`default_text`](Self::default_text) is such a file, with comments that say what may be in it.
+/// [`default_text`](Self::default_text) is such a file, with comments that explain all settings.
 ///
 /// ```
 /// use pq_ca::{Policy, Wanted};
@@ -67,17 +67,17 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Reads a policy. The file's name is for messages.
+    /// Reads a policy. The file's name is used in messages.
     ///
     /// # Errors
     ///
-    /// A [`PolicyError`] for what is no TOML, for keys and values that a policy doesn't have, and
-    /// if the default validity is longer than the longest that is permitted.
+    /// A [`PolicyError`] if the text is not TOML, if it has unknown keys or invalid values, or if the default
+    /// validity is longer than the maximum.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, PolicyError> {
         let source = Source::new(file_name, text);
         let rules: Rules = toml::from_str(text).map_err(|error| {
             let offset = error.span().map_or(0, |span| span.start);
-            // TOML has keys where serde has fields.
+            // Serde calls TOML's keys fields.
             match error.message().strip_prefix("unknown field ") {
                 Some(rest) => PolicyError::new(&source, offset, format_args!("unknown key {rest}")),
                 None => PolicyError::new(&source, offset, error.message()),
@@ -87,9 +87,9 @@ impl Policy {
         Ok(Self { source, rules })
     }
 
-    /// The text of a policy that permits these names and addresses to servers and clients with keys
-    /// of ML-DSA, and has certificates say that the CA's revocation list is to be had at these
-    /// URLs. Its comments say what else a policy may say.
+    /// The text of a policy that permits these names and addresses for servers and clients with ML-DSA keys.
+    /// Certificates point to the CA's revocation list at these URLs. Comments in the text explain all other
+    /// settings.
     pub fn default_text(dns: &[NamePattern], ip: &[Network], list_urls: &[ListUrl]) -> String {
         format!(
             include_str!("default.toml"),
@@ -99,14 +99,14 @@ impl Policy {
         )
     }
 
-    /// Whether the CA with this certificate may issue what is wanted, at this time. Everything in
-    /// the answer is as it is wanted; for what is not said, it has the policy's defaults.
+    /// Checks whether the CA with this certificate may issue a wanted certificate at this time. The result has
+    /// everything as wanted, and the policy's defaults for the rest.
     ///
-    /// Whether names belong to whoever asks for them is for the CA to find out.
+    /// This does not check that the names belong to whoever asks for them: the CA has to do that.
     ///
     /// # Errors
     ///
-    /// [`Forbidden`], which says everything that is forbidden.
+    /// [`Forbidden`], which lists everything that is forbidden.
     pub fn check(
         &self,
         wanted: &Wanted,
@@ -129,28 +129,28 @@ impl Policy {
         ))
     }
 
-    /// How long revocation lists are to be valid.
+    /// How long revocation lists are valid.
     pub fn revocation_list_validity(&self) -> Duration {
         self.rules.revocation_lists.validity_or(7)
     }
 
-    /// How long answers of an OCSP responder are to be valid.
+    /// How long answers of an OCSP responder are valid.
     pub fn ocsp_validity(&self) -> Duration {
         self.rules.ocsp.validity_or(1)
     }
 
-    /// Where the OCSP responder is to be asked, as certificates say it.
+    /// The URLs of the OCSP responder, which are put into certificates.
     pub fn ocsp_urls(&self) -> &[ListUrl] {
         self.rules.ocsp.urls()
     }
 
-    /// Where the revocation list is to be had, as certificates say it.
+    /// The URLs of the revocation list, which are put into certificates.
     pub fn revocation_list_urls(&self) -> &[ListUrl] {
         self.rules.revocation_lists.urls()
     }
 }
 
-/// The strings of a list in TOML: none of these types has a character in it that would end one.
+/// The strings of a TOML list. These types contain no character that would end a string.
 fn strings(items: &[impl fmt::Display]) -> String {
     let strings: Vec<_> = items.iter().map(|item| format!("\"{item}\"")).collect();
     strings.join(", ")

@@ -1,4 +1,4 @@
-//! What may be issued.
+//! Permitted certificates.
 //!
 //! This room uses [`values`](super::values).
 
@@ -18,7 +18,7 @@ pub struct Permitted {
 }
 
 impl Permitted {
-    /// The times are within the CA's, which a certificate has.
+    /// The times have to be within the CA's validity, so they are times that certificates can express.
     pub(crate) fn new(
         names: CertificateBuilder<EndEntity>,
         profile: Profile,
@@ -40,7 +40,7 @@ impl Permitted {
             certificate = certificate.revocation_list_url(url.as_str());
         }
         match profile {
-            // Nobody is to ask a responder about itself.
+            // A responder should not be asked about itself.
             Profile::OcspResponder => certificate = certificate.ocsp_signing(),
             _ => {
                 for url in ocsp_urls {
@@ -56,9 +56,8 @@ impl Permitted {
         }
     }
 
-    /// The builder of the certificate: the names that were asked for, the profile's purposes, the
-    /// validity, and where the revocation list and the OCSP responder are. Issue it for the key that was
-    /// asked for.
+    /// The builder of the certificate, with the wanted names, the profile's purposes, the validity, and the
+    /// URLs of the revocation list and the OCSP responder. Issue it for the wanted key.
     ///
     /// The key usage is the builder's default: keyEncipherment for ML-KEM (RFC 9935),
     /// digitalSignature for any other key.
@@ -66,22 +65,22 @@ impl Permitted {
         self.certificate.clone()
     }
 
-    /// The same, taken out.
+    /// Takes the builder of the certificate out.
     pub fn into_certificate(self) -> CertificateBuilder<EndEntity> {
         self.certificate
     }
 
-    /// What the certificate is for.
+    /// The profile: what the certificate is for.
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// The first second in which the certificate is to be valid.
+    /// The first second in which the certificate will be valid.
     pub fn not_before(&self) -> UnixTime {
         self.not_before
     }
 
-    /// The last second in which the certificate is to be valid.
+    /// The last second in which the certificate will be valid.
     pub fn not_after(&self) -> UnixTime {
         self.not_after
     }

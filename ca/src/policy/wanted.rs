@@ -1,4 +1,4 @@
-//! What is asked for.
+//! Certificates that are asked for.
 //!
 //! This room uses [`values`](super::values).
 
@@ -21,7 +21,7 @@ use super::values::{AskedKey, Profile};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Wanted {
-    /// In the order in which they were asked for.
+    /// The alternative names, in the order in which they were added.
     pub(crate) names: Vec<AlternativeName>,
     subject: Subject,
     pub(crate) key: AskedKey,
@@ -37,8 +37,8 @@ enum Subject {
 }
 
 impl Wanted {
-    /// A certificate for this key, without names yet. It is the key's algorithm that is looked at:
-    /// issuing reads the rest.
+    /// A certificate for this key, without names yet. Only the key's algorithm and, for RSA, its length are read
+    /// here. The rest of the key is checked when the certificate is issued.
     ///
     /// # Errors
     ///
@@ -92,31 +92,31 @@ impl Wanted {
         self
     }
 
-    /// The subject's common name, in place of any other name.
+    /// Sets the subject's name to this common name alone.
     pub fn common_name(mut self, name: impl Into<String>) -> Self {
         self.subject = Subject::CommonName(name.into());
         self
     }
 
-    /// The subject's full name, in place of any other.
+    /// Sets the subject's full name.
     pub fn subject(mut self, name: Name) -> Self {
         self.subject = Subject::Full(name);
         self
     }
 
-    /// How long the certificate is to be valid. By default it is what the policy says.
+    /// Sets how long the certificate will be valid. By default the policy decides.
     pub fn validity(mut self, validity: Duration) -> Self {
         self.validity = Some(validity);
         self
     }
 
-    /// What the certificate is to be for. By default it is the policy's first profile.
+    /// Sets what the certificate is for. The default is the policy's first profile.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = Some(profile);
         self
     }
 
-    /// Whether clients could look for a server by one of the names: all but e-mail addresses.
+    /// Whether one of the names can be the name of a server: any name except an e-mail address.
     pub(crate) fn has_name_of_server(&self) -> bool {
         let is_of_server = |name: &AlternativeName| !matches!(name, AlternativeName::Email(_));
         self.names.iter().any(is_of_server)
@@ -132,8 +132,8 @@ impl Wanted {
         })
     }
 
-    /// The attributes of the subject's name, each with its value if that is in one of the two
-    /// encodings that there should be (RFC 5280 section 4.1.2.4).
+    /// The attributes of the subject's name. An attribute has a value if its encoding is one of the two that
+    /// RFC 5280 section 4.1.2.4 asks for.
     pub(crate) fn attributes(&self) -> Vec<(ObjectIdentifier, Option<Cow<'_, str>>)> {
         match &self.subject {
             Subject::Empty => Vec::new(),
@@ -153,7 +153,7 @@ impl Wanted {
         }
     }
 
-    /// A builder with the names, and nothing else.
+    /// A builder with only the names and the subject.
     pub(crate) fn certificate(&self) -> CertificateBuilder<EndEntity> {
         let mut builder = CertificateBuilder::end_entity();
         for name in &self.names {

@@ -4,10 +4,9 @@ fn error(text: &str) -> String {
     Policy::parse(text, "policy.toml").unwrap_err().to_string()
 }
 
-const PATTERNS: &str = "write \"example.org\" for this name, \"*.example.org\" for those of one \
-                        label more, \".example.org\" for it and all below it, or \".\" for all; \
-                        names have no final dot, and those in other scripts are written as \
-                        \"xn--...\"";
+const PATTERNS: &str = "write \"example.org\" for this name, \"*.example.org\" for names with one \
+                        more label, \".example.org\" for this name and all below it, or \".\" for \
+                        all names; write no final dot, and names in other scripts as \"xn--...\"";
 const DURATIONS: &str = "write a whole number above zero and \"s\", \"min\", \"h\", \"d\", \"w\" \
                          or \"y\" (365 days), such as \"90d\"";
 
@@ -88,11 +87,11 @@ fn errors_say_where_and_what_to_write() {
         // strings of each kind
         (
             "[names]\ndns = [\n  'a.org',\n  'b.org.',\n]",
-            &format!("4:3: \"b.org.\" is no set of DNS names: {PATTERNS}"),
+            &format!("4:3: \"b.org.\" is not a set of DNS names: {PATTERNS}"),
         ),
         (
             "[names]\ndns-excluded = [\n  'a.org',\n  'ä.org',\n]",
-            &format!("4:3: \"ä.org\" is no set of DNS names: {PATTERNS}"),
+            &format!("4:3: \"ä.org\" is not a set of DNS names: {PATTERNS}"),
         ),
         (
             "[names]\nip = ['10.0.0.1/8']",
@@ -106,12 +105,12 @@ fn errors_say_where_and_what_to_write() {
         ),
         (
             "[subject]\ncommon-name = ['a**']",
-            "2:16: \"a**\" is no text of a subject's name: write it as it is to be, or with one \
-             \"*\" for any characters, such as \"printer *\", and without control characters",
+            "2:16: \"a**\" is not a text for a subject's name: write the exact text, or use one \"*\" \
+             for any characters, such as \"printer *\", and no control characters",
         ),
         (
             "[keys]\nalgorithms = ['ML-DSA-44', 'MLDSA65']",
-            "2:28: \"MLDSA65\" is no algorithm of keys; write \"ML-DSA-65\"",
+            "2:28: \"MLDSA65\" is not a key algorithm; write \"ML-DSA-65\"",
         ),
         (
             "[validity]\n  max = '90x'",
@@ -127,24 +126,24 @@ fn errors_say_where_and_what_to_write() {
         ),
         (
             "[usages]\nprofiles = ['sever']",
-            "2:13: \"sever\" is no profile; write \"server\", \"client\", \"server+client\", \
+            "2:13: \"sever\" is not a profile; write \"server\", \"client\", \"server+client\", \
              \"any\" or \"ocsp-responder\"",
         ),
         (
             "[revocation-lists]\nurls = ['https://a']",
             "2:9: \"https://a\" is not the URL of a revocation list or an OCSP responder: write one such as \
-             \"http://ca.example.org/issuing.crl\"; lists and answers need no https, being signed",
+             \"http://ca.example.org/issuing.crl\"; lists and answers are signed, so they need no https",
         ),
         // what doesn't fit together
         (
             "[validity]\nmax = '1d'\ndefault = '2d'",
-            "3:11: validity.default is 2d, and validity.max is 1d; write a default that is no \
-             longer, or max = \"2d\" below [validity]",
+            "3:11: validity.default is 2d, but validity.max is only 1d; write a shorter default, or \
+             max = \"2d\" below [validity]",
         ),
         (
             "[validity]\ndefault = '1y'",
-            "2:11: validity.default is 1y, and validity.max is 90d; write a default that is no \
-             longer, or max = \"1y\" below [validity]",
+            "2:11: validity.default is 1y, but validity.max is only 90d; write a shorter default, \
+             or max = \"1y\" below [validity]",
         ),
         // no TOML
         ("[names]\ndns = []\ndns = []", "3:1: duplicate key"),

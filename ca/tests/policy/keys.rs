@@ -98,10 +98,7 @@ fn rsa_keys_have_a_minimum_of_bits() {
     assert_eq!(refused(keys, &rsa(2048)), [""; 0]);
     assert_eq!(
         refused(keys, &rsa(2047)),
-        [
-            "the key is of RSA with 2047 bits, and no policy permits less than 2048; make a longer \
-             key"
-        ]
+        ["the RSA key has 2047 bits, and no policy permits fewer than 2048; make a longer key"]
     );
 }
 

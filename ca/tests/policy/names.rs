@@ -376,7 +376,7 @@ fn what_is_no_name_is_forbidden_whatever_the_file_says() {
     }
     assert_eq!(
         refused(names, &["::ffff:10.0.0.1"]),
-        ["::ffff:10.0.0.1 is an address of IPv4 written as one of IPv6; ask for 10.0.0.1"]
+        ["::ffff:10.0.0.1 is an IPv4 address written as an IPv6 address; ask for 10.0.0.1"]
     );
 }
 

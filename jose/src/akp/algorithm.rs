@@ -6,7 +6,7 @@ use super::error::AkpError;
 
 /// An algorithm that JOSE and COSE have names for (RFC 9964, section 5).
 ///
-/// SLH-DSA has none yet: its numbers are requested by a draft.
+/// SLH-DSA has no names and numbers yet: a draft requests them.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -19,10 +19,10 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: &'static [Self] = &[Self::MlDsa44, Self::MlDsa65, Self::MlDsa87];
 
-    /// The name in JOSE, such as `ML-DSA-65`, which is also that of FIPS 204.
+    /// The name in JOSE, such as `ML-DSA-65`. FIPS 204 uses the same name.
     pub fn name(self) -> &'static str {
         SignatureAlgorithm::from(self).name()
     }
@@ -36,11 +36,11 @@ impl Algorithm {
         }
     }
 
-    /// That whose signatures this key makes.
+    /// The algorithm of the signatures that this key makes.
     ///
     /// # Errors
     ///
-    /// [`AkpError::Algorithm`], if it is none of these.
+    /// [`AkpError::Algorithm`], if it is another algorithm.
     pub fn of_signer(key: &(impl Signer + ?Sized)) -> Result<Self, AkpError> {
         let oid = key.signature_algorithm().oid;
         match pq_x509::Algorithm::from_oid(oid) {

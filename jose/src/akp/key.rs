@@ -3,7 +3,7 @@ use pq_x509::{KeyError, SigningKey, VerifyingKey};
 use super::algorithm::Algorithm;
 use super::error::AkpError;
 
-/// A public key and its algorithm, which is that of every signature that it verifies.
+/// A public key and its algorithm. It verifies only signatures of this algorithm.
 #[derive(Clone, Debug)]
 pub(crate) struct PublicKey {
     algorithm: Algorithm,
@@ -45,7 +45,7 @@ impl PrivateKey {
         Ok(private)
     }
 
-    /// That of a document with both halves in it.
+    /// The private key of a document that has both halves.
     pub(crate) fn from_parts(public: PublicKey, seed: &[u8]) -> Result<Self, AkpError> {
         let algorithm = public.algorithm.into();
         if seed.len() != SEED_LEN {
@@ -73,10 +73,10 @@ impl PrivateKey {
     }
 }
 
-/// FIPS 204, algorithm 1.
+/// The length of a seed (FIPS 204, algorithm 1).
 const SEED_LEN: usize = 32;
 
-/// Whoever has a private key of a document signs as that key does.
+/// Makes a document with a private key a [`Signer`](pq_x509::Signer) that signs with this key.
 macro_rules! signs_by_its_key {
     ($document:ty) => {
         impl pq_x509::SubjectKey for $document {

@@ -1,5 +1,5 @@
-//! Algorithm Key Pairs (RFC 9964): keys that say their algorithm, before they are written down in one way
-//! or the other, and their thumbprints.
+//! Algorithm Key Pairs (RFC 9964): keys with their algorithm, independent of JSON and CBOR, and their
+//! thumbprints.
 //!
 //! It uses [`encoding`](crate::encoding).
 

@@ -15,17 +15,16 @@ pub(crate) trait Identified {
 pub(crate) enum NoKey {
     /// There are no keys.
     None,
-    /// None has the identifier that is asked for.
+    /// No key has the requested identifier.
     OtherKid,
-    /// Those that may be meant are of these algorithms, and the signature claims another.
+    /// The candidate keys have these algorithms, and the signature claims another one.
     OtherAlgorithm(Vec<Algorithm>),
     /// The signature is not valid.
     Invalid,
 }
 
-/// The key by which a signature is valid. What it claims to be by, the identifier of a key and an
-/// algorithm, which is `None` for one that nobody here knows, leaves out keys and brings in none: each key
-/// verifies by its own algorithm.
+/// The key that a signature is valid under. The claimed key identifier and the claimed algorithm (`None` if it is
+/// unknown) can only exclude keys: each key verifies with its own algorithm.
 pub(crate) fn verify<'k, K: Identified>(
     keys: &'k [K],
     kid: Option<&K::Kid>,

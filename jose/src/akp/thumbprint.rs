@@ -4,9 +4,10 @@ use pq_x509::PreHash;
 
 use crate::encoding::base64url;
 
-/// The SHA-256 of a key as its thumbprint has it: of a [`Jwk`](crate::jwk::Jwk) by RFC 7638, of a
-/// [`CoseKey`](crate::cose::CoseKey) by RFC 9679. These differ. Written, it is in base64url, as key
-/// identifiers of JOSE are.
+/// The SHA-256 thumbprint of a key.
+///
+/// RFC 7638 defines the thumbprint of a [`Jwk`](crate::jwk::Jwk), and RFC 9679 that of a
+/// [`CoseKey`](crate::cose::CoseKey). The two differ. `Display` writes base64url, as in key identifiers of JOSE.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Thumbprint([u8; 32]);
 

@@ -8,86 +8,86 @@ use crate::encoding::CborError;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CoseError {
-    /// It is not the CBOR of such a thing.
+    /// The bytes are not the expected CBOR.
     #[error("{0}")]
     Cbor(CborError),
-    /// The key itself.
+    /// The key itself can't be used.
     #[error("{0}")]
     Key(AkpError),
     /// The key made no signature.
     #[error("{0}")]
     Sign(SignError),
-    /// A parameter that is needed is not there.
+    /// A required parameter is missing.
     #[error("the COSE_Key has no {0}, which RFC 9964 section 3 requires; export it again")]
     Missing(&'static str),
-    /// Another type of key.
+    /// The key has another type.
     #[error(
-        "the COSE_Key is not of the type 7, AKP (RFC 9964), the type of ML-DSA; use a key of that"
+        "the COSE_Key is not of the type 7, AKP (RFC 9964), the type of ML-DSA; use a key of this type"
     )]
     KeyType,
-    /// A private key where a public one is to be.
+    /// The key is private, but a public key is expected.
     #[error(
-        "the COSE_Key has its private part in it, where a public key is to be; whoever has seen it can sign \
-         by it: read it by CosePrivateKey and pass on its public half, or replace it if it was published"
+        "the COSE_Key contains its private part, but a public key is expected; whoever has seen it can sign \
+         with it: read it with CosePrivateKey and pass on its public half, or replace it if it was published"
     )]
     Private,
-    /// A public key where a private one is to be.
+    /// The key is public, but a private key is expected.
     #[error("the COSE_Key has no private part; name the file of the private key")]
     NotPrivate,
-    /// The key says that it is for other things.
+    /// The key's `key_ops` don't permit this use.
     #[error(
-        "the COSE_Key says by its key_ops that it is not for this; a private key needs sign (1) in them, \
-         and a public one verify (2)"
+        "the key_ops of the COSE_Key don't permit this use; a private key needs sign (1) in them, and a \
+         public key verify (2)"
     )]
     NotForThis,
-    /// The tag is another than was asked for.
+    /// The message has another tag than expected.
     #[error(
-        "the COSE_Sign1 has {found}, and {} was to be there; check what it is, and ask for that",
-        if *.untagged { "none" } else { "the tag 18" }
+        "the COSE_Sign1 has {found}, but {} was expected; check which form it has, and verify that form",
+        if *.untagged { "no tag" } else { "the tag 18" }
     )]
     Tag {
-        /// Which tag it has.
+        /// The tag that was found.
         found: String,
-        /// Whether there was to be none.
+        /// Whether no tag was expected.
         untagged: bool,
     },
-    /// The header does not name its algorithm.
+    /// The protected header does not name an algorithm.
     #[error("the COSE_Sign1 has no algorithm in its protected header; have it signed with one")]
     NoAlgorithm,
-    /// A parameter is where nobody signed it.
+    /// A parameter is in the unprotected header, which is not signed.
     #[error(
-        "the COSE_Sign1 has its {0} where nobody signed it, in its unprotected header; don't trust it"
+        "the COSE_Sign1 has its {0} in the unprotected header, where nobody signed it; don't trust it"
     )]
     Unprotected(&'static str),
     /// A parameter is in both headers.
     #[error(
-        "the COSE_Sign1 has one parameter in both of its headers (RFC 9052 section 3); don't trust it, and \
-         ask its sender for another"
+        "the COSE_Sign1 has the same parameter in both of its headers (RFC 9052 section 3); don't trust it, \
+         and ask its sender for another"
     )]
     InBothHeaders,
-    /// Something has to be understood that is not.
+    /// The header requires an extension that this crate doesn't support.
     #[error(
-        "the COSE_Sign1 says by \"crit\" that whoever verifies must understand more, and this crate \
-         understands no extensions; have it signed without"
+        "the COSE_Sign1 requires by \"crit\" that its verifier supports an extension, and this crate supports \
+         none; have it signed without extensions"
     )]
     Critical,
     /// The header names another algorithm than the key has.
     #[error(
-        "the header of the COSE_Sign1 names {found}, and the key is one of {}; the key decides: have it \
-         signed by that key, or find the key that it was signed by",
+        "the header of the COSE_Sign1 names {found}, but the key is one of {}; the key decides: have the \
+         content signed with that key, or find the key that signed it",
         numbers(.keys)
     )]
     OtherAlgorithm {
-        /// What the header names.
+        /// The algorithm that the header names.
         found: String,
-        /// Those of the keys.
+        /// The algorithms of the keys.
         keys: Vec<Algorithm>,
     },
     /// No key has the identifier in the header.
-    #[error("no key has the identifier that the COSE_Sign1 names; fetch the signer's keys anew")]
+    #[error("no key has the identifier that the COSE_Sign1 names; get the signer's keys again")]
     NoSuchKey,
-    /// There is no key to verify by.
-    #[error("there is no key to verify the COSE_Sign1 by; name one of its signer")]
+    /// There is no key to verify with.
+    #[error("there is no key to verify the COSE_Sign1 with; give a key of its signer")]
     NoKeys,
     /// The signature is not valid.
     #[error(
@@ -95,13 +95,13 @@ pub enum CoseError {
          not the signer's; don't trust the content"
     )]
     Invalid,
-    /// The content is not where it was expected.
-    #[error(
-        "the COSE_Sign1 has its content in it, which was to be given beside it; verify it without"
-    )]
+    /// The message contains its content, but a detached content was given.
+    #[error("the COSE_Sign1 contains its content; verify it without a separate content")]
     NotDetached,
-    /// The content is not in the signature.
-    #[error("the COSE_Sign1 is detached: its content is not in it, and has to be given beside it")]
+    /// The message does not contain its content.
+    #[error(
+        "the COSE_Sign1 is detached: it does not contain its content; give the content separately"
+    )]
     Detached,
 }
 

@@ -10,7 +10,7 @@ const ALGORITHM: i64 = 1;
 const CRITICAL: i64 = 2;
 const KID: i64 = 4;
 
-/// What is protected, as it is signed.
+/// The protected header, as it is signed.
 pub(super) fn protected(algorithm: Algorithm, kid: Option<&[u8]>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer(&mut bytes);
@@ -24,15 +24,15 @@ pub(super) fn protected(algorithm: Algorithm, kid: Option<&[u8]>) -> Vec<u8> {
     bytes
 }
 
-/// What both headers say.
+/// The parameters from both headers.
 pub(super) struct Headers<'a> {
-    /// A number, for all algorithms here, or a text.
+    /// A number, as for all algorithms in this crate, or a text.
     pub(super) algorithm: Label<'a>,
     pub(super) kid: Option<&'a [u8]>,
 }
 
 impl<'a> Headers<'a> {
-    /// Reads the map in the protected bytes, and the unprotected one, which is next.
+    /// Reads the map in the protected bytes, and the unprotected map, which comes next.
     pub(super) fn read(
         protected: &'a [u8],
         unprotected: &mut Reader<'a>,
@@ -52,7 +52,7 @@ impl<'a> Headers<'a> {
                 Ok(true)
             })
         };
-        // Of a header with nothing in it there are no bytes.
+        // An empty header may be encoded as zero bytes.
         if !protected.is_empty() {
             cbor::read(protected, read_protected)?;
         }

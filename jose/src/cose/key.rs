@@ -10,7 +10,7 @@ use crate::akp::{
 use crate::encoding::cbor::{self, Label, Reader, Writer};
 use crate::encoding::shown;
 
-/// A COSE_Key that verifies signatures, of the algorithm that it says.
+/// A COSE_Key that verifies signatures of the algorithm that it names.
 #[derive(Clone, Debug)]
 pub struct CoseKey {
     key: PublicKey,
@@ -30,7 +30,7 @@ impl CoseKey {
         })
     }
 
-    /// Reads a public key. What has the private part in it is refused: see
+    /// Reads a public key. A key with a private part is refused: see
     /// [`CosePrivateKey::from_cbor`].
     ///
     /// # Errors
@@ -73,8 +73,8 @@ impl CoseKey {
         }
     }
 
-    /// The same key with its [`thumbprint`](Self::thumbprint) as its identifier, as RFC 9964 has it in its
-    /// examples.
+    /// The same key with its [`thumbprint`](Self::thumbprint) as its identifier, as in the examples of
+    /// RFC 9964.
     #[must_use]
     pub fn with_thumbprint_as_kid(self) -> Self {
         let thumbprint = self.thumbprint();
@@ -99,7 +99,7 @@ impl Identified for CoseKey {
     }
 }
 
-/// Wherever keys are looked for, one key will do.
+/// One key can be given where several keys are accepted.
 impl AsRef<[Self]> for CoseKey {
     fn as_ref(&self) -> &[Self] {
         slice::from_ref(self)
@@ -130,8 +130,8 @@ impl CosePrivateKey {
         Ok(Self { key, public })
     }
 
-    /// Reads a private key. Its public part has to be there, and to be its own. No copy of the private part
-    /// is left behind, but the bytes, which are the caller's to wipe.
+    /// Reads a private key. It has to contain its public part, which has to match. No copy of the private part is
+    /// left behind, except `bytes` themselves, which the caller has to wipe.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl CosePrivateKey {
     ///
     /// # Errors
     ///
-    /// [`CoseError::Key`], if the key has no seed, which no key here lacks.
+    /// [`CoseError::Key`], if the key has no seed. Every `CosePrivateKey` has one.
     pub fn to_cbor(&self) -> Result<Zeroizing<Vec<u8>>, CoseError> {
         let bytes = write(self.key.public(), self.public.kid(), Some(self.key.seed()?));
         Ok(Zeroizing::new(bytes))
@@ -195,7 +195,7 @@ const OPERATIONS: i64 = 4;
 const PUBLIC: i64 = -1;
 const PRIVATE: i64 = -2;
 
-/// Values of the type and of operations.
+/// Values of the type (AKP) and of the operations.
 const AKP: i64 = 7;
 const SIGN: i64 = 1;
 const VERIFY: i64 = 2;
@@ -210,7 +210,7 @@ struct Parameters<'a> {
 }
 
 impl<'a> Parameters<'a> {
-    /// Reads the key with what it says about itself; of what this crate doesn't know, it takes no notice.
+    /// Reads the parameters of a key, and ignores unknown ones.
     fn read(bytes: &'a [u8]) -> Result<Self, CoseError> {
         let mut read = Self::default();
         let mut has_type = false;
@@ -263,7 +263,7 @@ impl<'a> Parameters<'a> {
 
 fn operations<'a>(reader: &mut Reader<'a>) -> Result<Vec<Label<'a>>, CoseError> {
     let len = reader.any_array("the operations of a key")?;
-    // There is no use in reserving what a hostile length says.
+    // Nothing is reserved: the length may be hostile.
     let mut operations = Vec::new();
     for _ in 0..len {
         operations.push(reader.label("an operation")?);
@@ -271,7 +271,7 @@ fn operations<'a>(reader: &mut Reader<'a>) -> Result<Vec<Label<'a>>, CoseError> 
     Ok(operations)
 }
 
-/// The algorithm, if it is one of ours, which have numbers.
+/// The algorithm, if this crate supports it. All supported ones are numbers.
 pub(super) fn known(label: Label<'_>) -> Option<Algorithm> {
     match label {
         Label::Number(number) => Algorithm::of_cose_number(number),
@@ -287,10 +287,10 @@ pub(super) fn describe(label: Label<'_>) -> String {
     }
 }
 
-/// Writes a key in one buffer that is long enough: without identifier and private part, what its thumbprint
-/// is of.
+/// Writes a key into one buffer that is long enough. Without identifier and private part, the result is the input
+/// of the thumbprint.
 fn write(key: &PublicKey, kid: Option<&[u8]>, seed: Option<&[u8]>) -> Vec<u8> {
-    /// What a label and a head take, and the small numbers.
+    /// Room for all labels, heads and small numbers.
     const ROOM: usize = 64;
 
     let public = key.key().as_bytes();

@@ -1,10 +1,10 @@
 //! CBOR Object Signing and Encryption (RFC 9052): keys of the type AKP (RFC 9964), their thumbprints
 //! (RFC 9679), and COSE_Sign1, with its content or detached.
 //!
-//! As in [`jws`](crate::jws), the key says the algorithm, and a header that names another is refused. What
-//! is read has to be deterministic CBOR (RFC 8949, section 4.2.1) but for the order of keys in maps; what
-//! is written is. Header parameters that have to be understood (`crit`) are refused, and those of which
-//! this crate knows nothing are ignored. Of parameters it writes the algorithm and the key's identifier.
+//! As in [`jws`](crate::jws), the key decides the algorithm, and a header that names another one is refused.
+//! Input has to be deterministic CBOR (RFC 8949, section 4.2.1), except for the order of keys in maps. Output is
+//! always deterministic. Messages with critical header parameters (`crit`) are refused, and other unknown
+//! parameters are ignored. The only parameters that this crate writes are the algorithm and the key's identifier.
 //!
 //! ```
 //! use pq_jose::cose::{CosePrivateKey, Sign1};

@@ -6,8 +6,10 @@ use super::key::{CoseKey, describe, known};
 use crate::akp::{self, Algorithm, NoKey};
 use crate::encoding::cbor::{self, Reader, Writer};
 
-/// COSE_Sign1 (RFC 9052, section 4.2): what its signer and its verifier have to agree on beside the key.
-/// By default that is no further data, and the tag 18.
+/// The settings of a COSE_Sign1 (RFC 9052, section 4.2).
+///
+/// Signer and verifier have to agree on them and on the key. By default there is no external data, and the
+/// message has the tag 18.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sign1<'a> {
     external_aad: &'a [u8],
@@ -15,12 +17,12 @@ pub struct Sign1<'a> {
 }
 
 impl<'a> Sign1<'a> {
-    /// Tagged, and without external data.
+    /// The default settings: tagged, and without external data.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With data that is signed, too, and that both have from elsewhere (RFC 9052, section 4.3).
+    /// Adds external data: it is signed, but not sent in the message (RFC 9052, section 4.3).
     #[must_use]
     pub fn external_aad(self, external_aad: &'a [u8]) -> Self {
         Self {
@@ -29,7 +31,7 @@ impl<'a> Sign1<'a> {
         }
     }
 
-    /// Without the tag, where it is clear that it is a COSE_Sign1.
+    /// Leaves the tag out, for contexts where only a COSE_Sign1 is possible.
     #[must_use]
     pub fn untagged(self) -> Self {
         Self {
@@ -38,11 +40,11 @@ impl<'a> Sign1<'a> {
         }
     }
 
-    /// Signs a content that is in the message then, and the key's identifier with it, if one is given.
+    /// Signs a content and, if given, the key's identifier. The message contains both.
     ///
     /// # Errors
     ///
-    /// [`CoseError::Key`], if the key's algorithm has no number in COSE; [`CoseError::Sign`], if it did not
+    /// [`CoseError::Key`], if the key's algorithm has no number in COSE; [`CoseError::Sign`], if the key did not
     /// sign.
     pub fn sign<S: Signer + ?Sized>(
         &self,
@@ -53,11 +55,11 @@ impl<'a> Sign1<'a> {
         self.message(payload, false, kid, key)
     }
 
-    /// Signs a content that the verifier has from elsewhere.
+    /// Signs a content that is not in the message: the verifier gets it separately.
     ///
     /// # Errors
     ///
-    /// Those of [`sign`](Self::sign).
+    /// The errors of [`sign`](Self::sign).
     pub fn sign_detached<S: Signer + ?Sized>(
         &self,
         payload: &[u8],
@@ -67,14 +69,14 @@ impl<'a> Sign1<'a> {
         self.message(payload, true, kid, key)
     }
 
-    /// Verifies a message with its content by one of these keys: a [`CoseKey`], or several.
+    /// Verifies a message that contains its content, with one or several [`CoseKey`]s.
     ///
-    /// Where a header names a key, it has to be that, or one without an identifier; else every key of the
-    /// algorithm is tried.
+    /// If a header names a key, only keys with this identifier or without any are tried. Otherwise every key of
+    /// the algorithm is tried.
     ///
     /// # Errors
     ///
-    /// A [`CoseError`] that says why it is refused.
+    /// A [`CoseError`] that says why the message is refused.
     pub fn verify<'m, 'k>(
         &self,
         message: &'m [u8],
@@ -86,11 +88,12 @@ impl<'a> Sign1<'a> {
         Ok(VerifiedSign1 { payload, key })
     }
 
-    /// Verifies a message whose content is elsewhere, and returns the key by which it is valid.
+    /// Verifies a message that does not contain its content, and returns the key that verified it.
     ///
     /// # Errors
     ///
-    /// A [`CoseError`] that says why it is refused; [`CoseError::NotDetached`], if the content is in it.
+    /// A [`CoseError`] that says why the message is refused; [`CoseError::NotDetached`], if it contains its
+    /// content.
     pub fn verify_detached<'k>(
         &self,
         message: &[u8],
@@ -183,7 +186,7 @@ impl<'a> Sign1<'a> {
     }
 }
 
-/// COSE_Sign1 (RFC 9052, section 2).
+/// The tag of COSE_Sign1 (RFC 9052, section 2).
 const TAG: u64 = 18;
 
 struct Message<'m> {
@@ -207,7 +210,7 @@ impl<'m, 'k> VerifiedSign1<'m, 'k> {
         self.payload
     }
 
-    /// The key that verified it.
+    /// The key that verified the signature.
     pub fn key(&self) -> &'k CoseKey {
         self.key
     }

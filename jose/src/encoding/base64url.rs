@@ -1,14 +1,14 @@
-//! Base64url without padding (RFC 7515, section 2), of which each value has one spelling.
+//! Base64url without padding (RFC 7515, section 2), with exactly one encoding for each value.
 //!
-//! The crate base64-simd takes as long for it as to copy it, on CPUs that have the instructions. base64ct computes
-//! each character so that nothing is learnt from how long that takes, and is for private keys.
+//! On CPUs with the right instructions, the crate base64-simd is as fast as a copy. The crate base64ct, which is used
+//! for private keys, runs in constant time.
 
 use base64_simd::URL_SAFE_NO_PAD;
 use base64ct::{Base64UrlUnpadded, Encoding};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-/// The text is no base64url without padding.
+/// The text is not base64url without padding.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error(
     "not base64url without padding (RFC 7515 section 2): a character, the length or the last bits are \
@@ -24,25 +24,25 @@ pub(crate) fn encode_to(bytes: &[u8], text: &mut String) {
     URL_SAFE_NO_PAD.encode_append(bytes, text);
 }
 
-/// The bytes of a text that is theirs alone: last bits that say nothing have to be zero.
+/// Decodes a text. Each value has only one text: unused last bits have to be zero.
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>, Base64Error> {
     let bytes = URL_SAFE_NO_PAD.decode_to_vec(text);
     bytes.map_err(|_| Base64Error)
 }
 
-/// How long the text of so many bytes is.
+/// The length of the text for this many bytes.
 pub(crate) fn encoded_len(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4 - (3 - bytes % 3) % 3
 }
 
-/// Appends the text of a secret, in time that tells nothing of it. The string has to have room for it,
-/// or it leaves what it has behind when it grows.
+/// Appends the text of a secret, in constant time. The string has to have room for it: a reallocation would leave a
+/// copy of the secret behind.
 pub(crate) fn encode_secret_to(secret: &[u8], text: &mut String) {
     let encoded = Zeroizing::new(Base64UrlUnpadded::encode_string(secret));
     text.push_str(&encoded);
 }
 
-/// The same as [`decode`], of a secret.
+/// Does the same as [`decode`] for a secret, in constant time.
 pub(crate) fn decode_secret(text: &str) -> Result<Zeroizing<Vec<u8>>, Base64Error> {
     // One buffer that is long enough leaves no copies behind.
     let mut bytes = Zeroizing::new(vec![0; text.len()]);
@@ -74,7 +74,7 @@ mod tests {
         }
     }
 
-    /// So no two texts are the same bytes, for either.
+    /// So no two texts decode to the same bytes, with either implementation.
     #[test]
     fn what_is_read_would_be_written_so() {
         let check = |text: &str| {

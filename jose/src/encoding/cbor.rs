@@ -1,25 +1,24 @@
-//! CBOR (RFC 8949) with one spelling for each value: lengths and numbers are as short as they can be
-//! (section 4.2.1), nothing has an indefinite length, and no key of a map is there twice.
+//! CBOR (RFC 8949) with one encoding for each value: lengths and numbers are as short as possible (section 4.2.1),
+//! nothing has an indefinite length, and no key of a map occurs twice.
 //!
-//! The crates for CBOR read other spellings, too, so that of one of them this would use nothing but the
-//! five lines that read a head. What is read is lent from the document, so that of a secret in it there is
-//! no copy.
+//! This module uses no CBOR crate: they accept other encodings, too, and only the five lines that read a head would
+//! remain useful. Values are borrowed from the document, so a secret in it is not copied.
 //!
-//! Of the rules of section 4.2.1 one is for writers alone: that the keys of a map are sorted. RFC 9964 has
-//! keys in its examples that aren't.
+//! One rule of section 4.2.1 applies only to writing: the keys of a map are sorted. Examples in RFC 9964 have
+//! unsorted keys.
 
 use alloc::collections::BTreeSet;
 
 use thiserror::Error;
 
-/// Why bytes were not read as CBOR.
+/// Why bytes can't be read as CBOR.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum CborError {
-    /// It ends before it is complete.
+    /// The CBOR ends before it is complete.
     #[error("the CBOR is cut short; copy it again")]
     CutShort,
-    /// There is more after its end.
+    /// There are bytes after the end of the CBOR.
     #[error(
         "there are {0} bytes after the end of the CBOR; cut them off, if they are not part of it"
     )]
@@ -27,41 +26,41 @@ pub enum CborError {
     /// A number or a length is longer than it has to be.
     #[error(
         "the CBOR has a number or a length that is longer than it has to be, so it is not deterministic \
-         (RFC 8949 section 4.2.1); have it written again so"
+         (RFC 8949 section 4.2.1); have it encoded deterministically"
     )]
     NotShortest,
-    /// A string, an array or a map without a length.
+    /// A string, an array or a map has no length.
     #[error(
         "the CBOR has something of indefinite length, so it is not deterministic (RFC 8949 section 4.2.1); \
-         have it written again so"
+         have it encoded deterministically"
     )]
     Indefinite,
-    /// Readers differ about which of the two counts.
+    /// A key is twice in one map. Readers differ about which of the two counts.
     #[error("the CBOR has a key twice in one map; don't trust it, and ask its sender for another")]
     Duplicate,
-    /// Arrays, maps and tags are in each other too deeply.
+    /// Arrays, maps and tags are nested too deeply.
     #[error(
-        "the CBOR is deeper than {MAX_DEPTH} arrays, maps and tags in each other; make it flatter"
+        "the CBOR has arrays, maps and tags nested deeper than {MAX_DEPTH} levels; make it flatter"
     )]
     TooDeep,
-    /// A text that is no UTF-8.
-    #[error("the CBOR has a text that is not UTF-8; have it written again by a conforming tool")]
+    /// A text is not UTF-8.
+    #[error("the CBOR has a text that is not UTF-8; have it encoded again by a conforming tool")]
     NotUtf8,
-    /// What keys and signatures have no use for.
+    /// A value of a kind that keys and signatures don't use.
     #[error(
-        "the CBOR has a simple value that is none of false, true and null, such as a floating-point number, \
-         which is not supported; leave it out"
+        "the CBOR has an unsupported simple value, such as a floating-point number; only false, true and null \
+         are supported"
     )]
     Simple,
-    /// Something else was to be there.
-    #[error("the CBOR has something else where {0} is to be")]
+    /// Another value was expected.
+    #[error("the CBOR has something else where {0} is expected")]
     Unexpected(&'static str),
 }
 
-/// How many arrays, maps and tags may be in each other.
+/// How many levels of arrays, maps and tags may be nested.
 pub(crate) const MAX_DEPTH: usize = 16;
 
-/// A value, or the beginning of one that has others in it.
+/// A value, or the beginning of a value that contains others.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Item<'a> {
     Unsigned(u64),
@@ -69,9 +68,9 @@ enum Item<'a> {
     Negative(u64),
     Bytes(&'a [u8]),
     Text(&'a str),
-    /// So many values follow.
+    /// This many values follow.
     Array(u64),
-    /// So many pairs follow.
+    /// This many pairs follow.
     Map(u64),
     /// One value follows.
     Tag(u64),
@@ -86,12 +85,12 @@ pub(crate) enum Label<'a> {
     Text(&'a str),
 }
 
-/// Reads one value after the other.
+/// Reads one value after another.
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
 }
 
-/// Reads all of some bytes by this.
+/// Reads all bytes with `by`.
 pub(crate) fn read<'a, T, E: From<CborError>>(
     bytes: &'a [u8],
     by: impl FnOnce(&mut Reader<'a>) -> Result<T, E>,
@@ -112,7 +111,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Nothing for null.
+    /// A byte string, or `None` for null.
     pub(crate) fn bytes_or_null(
         &mut self,
         what: &'static str,
@@ -129,7 +128,7 @@ impl<'a> Reader<'a> {
         label(item).ok_or(CborError::Unexpected(what))
     }
 
-    /// The beginning of an array of so many values.
+    /// The beginning of an array of `len` values.
     pub(crate) fn array(&mut self, len: u64, what: &'static str) -> Result<(), CborError> {
         match self.item()? {
             Item::Array(found) if found == len => Ok(()),
@@ -145,7 +144,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The tag, if there is one next.
+    /// The tag, if a tag comes next.
     pub(crate) fn tag(&mut self) -> Result<Option<u64>, CborError> {
         let rest = self.rest;
         match self.item()? {
@@ -157,8 +156,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes through a map with labels for keys. What of a pair `by` leaves unread is not: it says so by
-    /// `false`, and then its value is skipped.
+    /// Reads a map whose keys are labels. For each label, `by` reads the value and returns `true`, or returns
+    /// `false` to have the value skipped.
     pub(crate) fn map<E: From<CborError>>(
         &mut self,
         what: &'static str,
@@ -180,7 +179,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Goes through a value, with as many others in each other.
+    /// Skips a value, which may have `depth` nested levels.
     fn skip(&mut self, depth: usize) -> Result<(), CborError> {
         let deeper = || depth.checked_sub(1).ok_or(CborError::TooDeep);
         match self.item()? {
@@ -194,7 +193,7 @@ impl<'a> Reader<'a> {
                 for _ in 0..len {
                     let start = self.rest;
                     self.skip(depth)?;
-                    // Each value has one spelling, so the bytes are the key.
+                    // Each value has one encoding, so its bytes identify the key.
                     if !keys.insert(&start[..start.len() - self.rest.len()]) {
                         return Err(CborError::Duplicate);
                     }
@@ -237,7 +236,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A number of so many bytes, for which half as many would not do.
+    /// A number of `len` bytes that does not fit in fewer bytes.
     fn argument(&mut self, len: usize) -> Result<u64, CborError> {
         let bytes = self.take(len)?;
         let argument = bytes
@@ -270,7 +269,7 @@ fn label(item: Item<'_>) -> Option<Label<'_>> {
     }
 }
 
-/// Writes one value after the other. A buffer that has room for all leaves no copies behind.
+/// Writes one value after another. A buffer with enough room is not reallocated, so it leaves no copies behind.
 pub(crate) struct Writer<'a>(pub(crate) &'a mut Vec<u8>);
 
 impl Writer<'_> {

@@ -1,5 +1,5 @@
-//! JSON (RFC 8259) as RFC 7515 section 4 lets readers have it: a member that is there twice is refused
-//! wherever it is, and so is what is too deep.
+//! JSON (RFC 8259), read as strictly as RFC 7515 section 4 allows: duplicate members at any level and too deep
+//! nesting are refused.
 
 use alloc::collections::BTreeSet;
 use core::cell::RefCell;
@@ -12,35 +12,35 @@ use thiserror::Error;
 
 use super::shown;
 
-/// Why a text was not read as JSON.
+/// Why a text can't be read as JSON.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// It is no JSON, or not that of what was to be read.
+    /// The text is not JSON, or not the expected JSON.
     #[error("malformed JSON: {0}")]
     Malformed(String),
-    /// Readers differ about which of the two counts.
+    /// A member is twice in one object. Readers differ about which of the two counts.
     #[error(
         "the JSON has the member \"{0}\" twice in one object, which RFC 7515 section 4 forbids; don't trust \
          it, and ask its sender for another"
     )]
     Duplicate(String),
-    /// Objects and arrays are in each other too deeply.
+    /// Objects and arrays are nested too deeply.
     #[error(
-        "the JSON is deeper than {MAX_DEPTH} objects and arrays in each other; make it flatter"
+        "the JSON has objects and arrays nested deeper than {MAX_DEPTH} levels; make it flatter"
     )]
     TooDeep,
-    /// It is longer than such a text may be.
-    #[error("the JSON has {len} bytes, and here it may have {limit}; make it shorter")]
+    /// The text is too long.
+    #[error("the JSON has {len} bytes, but may have at most {limit}; make it shorter")]
     TooLong {
-        /// How many bytes it has.
+        /// How many bytes the text has.
         len: usize,
-        /// How many it may have.
+        /// How many bytes it may have.
         limit: usize,
     },
 }
 
-/// How many objects and arrays may be in each other.
+/// How many levels of objects and arrays may be nested.
 pub(crate) const MAX_DEPTH: usize = 32;
 
 /// Reads a text of at most `limit` bytes.
@@ -53,7 +53,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a [u8], limit: usize) -> Resu
     read_checked(text)
 }
 
-/// Reads what is part of a text that was read, and so has no member twice.
+/// Reads a text, or a part of one, that [`read`] has checked already: it has no member twice.
 pub(crate) fn read_checked<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, JsonError> {
     serde_json::from_slice(text).map_err(malformed)
 }
@@ -62,7 +62,7 @@ fn malformed(error: serde_json::Error) -> JsonError {
     JsonError::Malformed(shown(&error.to_string()))
 }
 
-/// What a member has that is there: `null` is a value of no member here.
+/// Reads the value of a member that is present. `null` does not count as missing, so it is refused.
 pub(crate) fn present<'a, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'a>,
@@ -71,7 +71,7 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
-/// What is an object: of an array serde would take the values for those of the members, in their order.
+/// Reads only an object. Without this, serde would also accept an array, as the values of the members in their order.
 pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -94,8 +94,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// A string without escapes, which is read where it stands: of a secret there is no copy then. What is
-/// base64url needs none.
+/// A string without escapes, which is borrowed from the text, so that a secret is not copied. Base64url needs no
+/// escapes.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain<'a>(pub(crate) &'a str);
 
@@ -114,7 +114,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Plain<'a> {
                 Ok(Plain(text))
             }
 
-            /// Without the string, which may be a secret.
+            /// The error does not show the string, which may be a secret.
             fn visit_str<E: de::Error>(self, _: &str) -> Result<Self::Value, E> {
                 Err(E::custom("a string of base64url has no escapes"))
             }
@@ -124,11 +124,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Plain<'a> {
     }
 }
 
-/// How the names begin by which serde_json tells raw values and exact numbers from maps. What is in a string
-/// beside the name of a raw value, it would read unchecked.
+/// The prefix of the names with which serde_json marks raw values and exact numbers in maps. It would read the string
+/// after the name of a raw value unchecked.
 const OF_SERDE_JSON: &str = "$serde_json::private::";
 
-/// Whether all of the text is JSON in which no member is there twice.
+/// Checks that the whole text is JSON, that no member occurs twice, and that it is not too deep.
 fn check(text: &[u8]) -> Result<(), JsonError> {
     let reason = RefCell::new(None);
     let checker = Checker {
@@ -146,10 +146,10 @@ fn check(text: &[u8]) -> Result<(), JsonError> {
     }
 }
 
-/// Goes through a value and keeps nothing of it.
+/// Checks a value and keeps nothing of it.
 #[derive(Clone, Copy)]
 struct Checker<'a> {
-    /// Why it was refused, which serde's errors can't carry.
+    /// Why the value was refused: serde's errors can't carry this.
     reason: &'a RefCell<Option<JsonError>>,
     depth: usize,
 }
@@ -224,7 +224,7 @@ impl<'de> Visitor<'de> for Checker<'_> {
                 return Err(self.refuse(JsonError::Duplicate(shown(&name))));
             }
             if name.starts_with(OF_SERDE_JSON) {
-                let reason = format!("\"{}\" is the name of no member", shown(&name));
+                let reason = format!("\"{}\" can't be the name of a member", shown(&name));
                 return Err(self.refuse(JsonError::Malformed(reason)));
             }
             names.insert(name);

@@ -1,4 +1,4 @@
-//! How keys and signatures are written down: base64url, JSON and CBOR, each by its strict reading.
+//! How keys and signatures are encoded: base64url, JSON and CBOR, all read strictly.
 //!
 //! This room uses nothing.
 
@@ -10,8 +10,7 @@ pub use base64url::Base64Error;
 pub use cbor::CborError;
 pub use json::JsonError;
 
-/// What anybody may have written, for messages: cut off, and with nothing that starts a line or moves a
-/// cursor.
+/// Escapes and shortens untrusted text for messages: nothing in it starts a line or moves a cursor.
 pub(crate) fn shown(text: &str) -> String {
     let visible = |character: char| match character {
         ' '..='~' => character.to_string(),
@@ -20,5 +19,5 @@ pub(crate) fn shown(text: &str) -> String {
     text.chars().take(MAX_SHOWN).map(visible).collect()
 }
 
-/// As many characters of a text are in a message.
+/// How many characters of a text are shown in a message.
 const MAX_SHOWN: usize = 128;

@@ -7,46 +7,46 @@ use crate::encoding::{Base64Error, JsonError};
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum JwkError {
-    /// The text is not JSON, or not of such members.
-    #[error("no JSON Web Key: {0}")]
+    /// The text is not JSON, or its members have other types.
+    #[error("not a JSON Web Key: {0}")]
     Json(JsonError),
-    /// A member that is needed is not there.
+    /// A required member is missing.
     #[error(
         "the JSON Web Key has no member \"{0}\", which RFC 9964 section 3 requires; export it again"
     )]
     Missing(&'static str),
-    /// Another type of key.
+    /// The key has another type.
     #[error(
-        "the JSON Web Key is of the type {0:?}, and this crate is for \"AKP\" (RFC 9964), the type of ML-DSA; \
-         use a key of that"
+        "the JSON Web Key is of the type {0:?}, but this crate supports only \"AKP\" (RFC 9964), the type of \
+         ML-DSA; use a key of this type"
     )]
     KeyType(String),
-    /// A member that is to be base64url is not.
+    /// A member is not base64url.
     #[error("the member \"{member}\" of the JSON Web Key is {error}")]
     Base64 {
-        /// Its name.
+        /// The member's name.
         member: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with its value.
         error: Base64Error,
     },
-    /// The key itself.
+    /// The key itself can't be used.
     #[error("{0}")]
     Key(AkpError),
-    /// A private key where a public one is to be.
+    /// The key is private, but a public key is expected.
     #[error(
-        "the JSON Web Key has its private part, \"priv\", in it, where a public key is to be; whoever has \
-         seen it can sign by it: read it by PrivateJwk and pass on its public half, or replace it if it was \
+        "the JSON Web Key contains its private part, \"priv\", but a public key is expected; whoever has seen \
+         it can sign with it: read it with PrivateJwk and pass on its public half, or replace it if it was \
          published"
     )]
     Private,
-    /// A public key where a private one is to be.
+    /// The key is public, but a private key is expected.
     #[error("the JSON Web Key has no private part, \"priv\"; name the file of the private key")]
     NotPrivate,
-    /// The key says that it is for other things.
+    /// The key's member with this name does not permit this use.
     #[error(
-        "the JSON Web Key says by \"{0}\" that it is not for this; use a key that is for signatures: \"use\" \
-         is \"sig\" then, and \"key_ops\" has \"sign\" in it for a private key, and \"verify\" for a public \
-         one (RFC 7517 section 4)"
+        "the JSON Web Key says by \"{0}\" that it is not for this; use a key for signatures: if it has \"use\", \
+         that is \"sig\", and if it has \"key_ops\", these include \"sign\" for a private key or \"verify\" for \
+         a public key (RFC 7517 section 4)"
     )]
     NotForThis(&'static str),
 }

@@ -9,7 +9,7 @@ use crate::akp::{Algorithm, Identified, PrivateKey, PublicKey, Thumbprint, signs
 use crate::encoding::base64url;
 use crate::encoding::json::{self, Object};
 
-/// A JSON Web Key that verifies signatures, of the algorithm that it says.
+/// A JSON Web Key that verifies signatures of the algorithm that it names.
 #[derive(Clone, Debug)]
 pub struct Jwk {
     key: PublicKey,
@@ -29,7 +29,7 @@ impl Jwk {
         })
     }
 
-    /// Reads a public key of at most 64 KiB. What has the private part in it is refused: see
+    /// Reads a public key of at most 64 KiB. A key with a private part is refused: see
     /// [`PrivateJwk::from_json`].
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Jwk {
         self.key.key()
     }
 
-    /// The key's identifier (`kid`), by which those who verify find it, if it has one.
+    /// The key's identifier (`kid`), if it has one. Verifiers find the key by it.
     pub fn kid(&self) -> Option<&str> {
         self.kid.as_deref()
     }
@@ -83,8 +83,8 @@ impl Jwk {
         }
     }
 
-    /// The same key with its [`thumbprint`](Self::thumbprint) as its identifier, as RFC 9964 has it in its
-    /// examples.
+    /// The same key with its [`thumbprint`](Self::thumbprint) as its identifier, as in the examples of
+    /// RFC 9964.
     #[must_use]
     pub fn with_thumbprint_as_kid(self) -> Self {
         let kid = self.thumbprint().to_string();
@@ -109,7 +109,7 @@ impl Identified for Jwk {
     }
 }
 
-/// Wherever keys are looked for, one key will do.
+/// One key can be given where several keys are accepted.
 impl AsRef<[Self]> for Jwk {
     fn as_ref(&self) -> &[Self] {
         slice::from_ref(self)
@@ -143,8 +143,8 @@ impl PrivateJwk {
         Ok(Self::of(PrivateKey::new(key)?, None))
     }
 
-    /// Reads a private key of at most 64 KiB. Its public part has to be there, and to be its own. No copy
-    /// of the private part is left behind, but the text, which is the caller's to wipe.
+    /// Reads a private key of at most 64 KiB. It has to contain its public part, which has to match. No copy of the
+    /// private part is left behind, except `text` itself, which the caller has to wipe.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl PrivateJwk {
     ///
     /// # Errors
     ///
-    /// [`JwkError::Key`], if the key has no seed, which no key here lacks.
+    /// [`JwkError::Key`], if the key has no seed. Every `PrivateJwk` has one.
     pub fn to_json(&self) -> Result<Zeroizing<String>, JwkError> {
         let seed = self.key.seed()?;
         let text = write(self.key.public(), self.public.kid(), Some(seed));
@@ -219,7 +219,7 @@ impl TryFrom<SigningKey> for PrivateJwk {
 
 signs_by_its_key!(PrivateJwk);
 
-/// A key has some kilobytes; whoever adds certificates to it has room for many.
+/// A key has a few kilobytes; this leaves room for many certificates in it.
 const LIMIT: usize = 64 * 1024;
 
 fn read(text: &str) -> Result<(Algorithm, Members<'_>), JwkError> {

@@ -7,10 +7,10 @@ use crate::akp::{AkpError, Algorithm, PublicKey};
 use crate::encoding::json::{Plain, present};
 use crate::encoding::{base64url, shown};
 
-/// The only key type here.
+/// The only supported key type.
 pub(super) const AKP: &str = "AKP";
 
-/// What says of which type a key is.
+/// The members that name the type and the algorithm of a key.
 #[derive(Deserialize)]
 pub(super) struct Kind {
     kty: String,
@@ -29,7 +29,7 @@ impl Kind {
     }
 }
 
-/// The members of a key whose kind is known. What they are to be is read in any other case, too.
+/// The other members of a key. They are read only after its kind is known, since other kinds may give them other types.
 #[derive(Deserialize)]
 pub(super) struct Members<'a> {
     #[serde(borrow, default, deserialize_with = "present", rename = "pub")]
@@ -45,7 +45,7 @@ pub(super) struct Members<'a> {
 }
 
 impl Members<'_> {
-    /// Refuses a key that is not for signatures, or not for this half of the work.
+    /// Refuses a key that is not for signatures, or not for this operation.
     pub(super) fn check_use(&self, operation: &str) -> Result<(), JwkError> {
         if self.use_.as_ref().is_some_and(|use_| use_ != "sig") {
             return Err(JwkError::NotForThis("use"));
@@ -68,7 +68,7 @@ pub(super) fn base64_error(member: &'static str) -> impl Fn(base64url::Base64Err
     move |error| JwkError::Base64 { member, error }
 }
 
-/// The members of a thumbprint in their order, without space (RFC 7638, section 3).
+/// The members of a thumbprint in their order, without whitespace (RFC 7638, section 3).
 pub(super) fn canonical(key: &PublicKey) -> String {
     let public = base64url::encode(key.key().as_bytes());
     format!(
@@ -77,7 +77,7 @@ pub(super) fn canonical(key: &PublicKey) -> String {
     )
 }
 
-/// Writes a key, with its private part or without, in one buffer that is long enough.
+/// Writes a key, with or without its private part, into one buffer that is long enough.
 pub(super) fn write(key: &PublicKey, kid: Option<&str>, seed: Option<&[u8]>) -> String {
     let kid = kid.map(|kid| format!(r#""kid":{},"#, serde_json::Value::from(kid)));
     let start = format!(

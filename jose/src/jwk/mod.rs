@@ -1,9 +1,8 @@
 //! JSON Web Keys (RFC 7517) of the type `AKP` (RFC 9964), alone and in sets, and their thumbprints
 //! (RFC 7638).
 //!
-//! A key that says that it is not for signatures, by `use` or `key_ops`, is refused when it is read, and so
-//! is one with a member that is there twice. Members that this crate does not know, such as `x5c`, are
-//! ignored, as RFC 7517 section 4 asks, and are not written again.
+//! Reading refuses a key whose `use` or `key_ops` says that it is not for signatures, and a key with a member that
+//! occurs twice. Unknown members, such as `x5c`, are ignored, as RFC 7517 section 4 asks, and are not written again.
 //!
 //! ```
 //! use pq_jose::jwk::{Jwk, PrivateJwk};

@@ -7,7 +7,7 @@ use super::members::Kind;
 use crate::akp::AkpError;
 use crate::encoding::json::{self, Object};
 
-/// A set of public keys (RFC 7517, section 5), such as an issuer of tokens publishes.
+/// A set of public keys (RFC 7517, section 5), for example of a token issuer.
 #[derive(Clone, Debug, Default)]
 pub struct JwkSet {
     keys: Vec<Jwk>,
@@ -16,8 +16,8 @@ pub struct JwkSet {
 impl JwkSet {
     /// Reads a set of at most 1 MiB.
     ///
-    /// Keys of other types and algorithms, and those that say that they verify nothing, are left out, as
-    /// RFC 7517 section 5 asks. A set in which a key of ours is damaged, or private, is refused.
+    /// Keys of other types and algorithms, and keys that are not for verification, are left out, as RFC 7517
+    /// section 5 asks. A set is refused if one of its keys of a supported algorithm is damaged or private.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl FromIterator<Jwk> for JwkSet {
     }
 }
 
-/// Some hundreds of keys.
+/// Room for some hundreds of keys.
 const LIMIT: usize = 1024 * 1024;
 
 #[derive(Deserialize)]

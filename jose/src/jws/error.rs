@@ -4,26 +4,26 @@ use thiserror::Error;
 use crate::akp::{AkpError, Algorithm};
 use crate::encoding::{Base64Error, JsonError};
 
-/// As many signatures may be of one content.
+/// How many signatures one content may have.
 pub(super) const MAX_SIGNATURES: usize = 16;
 
-/// Why there is no signature, or no valid one.
+/// Why a signature can't be made or read, or is not valid.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JwsError {
-    /// The key is of no algorithm that JOSE has a name for.
+    /// The key's algorithm has no name in JOSE.
     #[error("{0}")]
     Key(AkpError),
     /// The key made no signature.
     #[error("{0}")]
     Sign(SignError),
-    /// A text in which something else is signed than three parts with dots in between.
+    /// A signature in compact form does not have three parts.
     #[error(
         "a signature in its compact form has three parts of base64url with two dots in between (RFC 7515 \
-         section 7.1), and this has {0}; check that it is whole, with nothing around it"
+         section 7.1), but this has {0}; check that it is complete, with nothing around it"
     )]
     Parts(usize),
-    /// A part is no base64url.
+    /// A part is not base64url.
     #[error("the {part} of the signature is {error}")]
     Base64 {
         /// Which part.
@@ -31,7 +31,7 @@ pub enum JwsError {
         /// What is wrong with it.
         error: Base64Error,
     },
-    /// A header or a whole signature is not JSON, or not of such members.
+    /// A header or a whole signature is not JSON, or its members have other types.
     #[error("the {part} of the signature: {error}")]
     Json {
         /// Which part.
@@ -39,57 +39,57 @@ pub enum JwsError {
         /// What is wrong with it.
         error: JsonError,
     },
-    /// A member of a header is not as RFC 7515 asks.
+    /// A member of a header is missing, or is not as RFC 7515 asks.
     #[error(
         "the member \"{member}\" of the signature's header {problem}; ask its sender for another"
     )]
     Member {
-        /// Its name.
+        /// The member's name.
         member: &'static str,
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// A name that is in the protected header and in the other.
+    /// A name is in both headers, the protected and the unprotected one.
     #[error(
         "the signature has \"{0}\" in both of its headers, which RFC 7515 section 7.2.1 forbids; don't \
          trust it, and ask its sender for another"
     )]
     InBothHeaders(String),
-    /// Something has to be understood that is not.
+    /// The header requires an extension that this crate doesn't support.
     #[error(
-        "the signature's header says by \"crit\" that whoever verifies must understand {0}, and this crate \
-         understands no extensions; have it signed without"
+        "the signature's header requires by \"crit\" that its verifier supports {0}, and this crate supports no \
+         extensions; have it signed without extensions"
     )]
     Critical(String),
-    /// The members of a signature as JSON don't go together.
+    /// The members of a signature as JSON contradict each other.
     #[error(
         "the signature as JSON is neither flattened nor general (RFC 7515 section 7.2): it has {0}; ask its \
          sender for another"
     )]
     Form(&'static str),
-    /// More signatures than anybody makes.
-    #[error("there are {0} signatures, and this crate takes {limit} at once", limit = MAX_SIGNATURES)]
+    /// There are too many signatures.
+    #[error("there are {0} signatures, but this crate accepts at most {limit}", limit = MAX_SIGNATURES)]
     TooMany(usize),
     /// The header names another algorithm than the key has.
     #[error(
-        "the signature's header names the algorithm \"{found}\", and the key is one of {}; the key decides: \
-         have it signed by that key, or find the key that it was signed by",
+        "the signature's header names the algorithm \"{found}\", but the key is one of {}; the key decides: \
+         have the content signed with that key, or find the key that signed it",
         names(.keys)
     )]
     OtherAlgorithm {
-        /// What the header names, cut off.
+        /// The algorithm that the header names, shortened.
         found: String,
-        /// Those of the keys.
+        /// The algorithms of the keys.
         keys: Vec<Algorithm>,
     },
     /// No key has the identifier in the header.
     #[error(
-        "no key has the identifier \"{0}\" that the signature's header names; fetch the signer's keys anew, \
+        "no key has the identifier \"{0}\" that the signature's header names; get the signer's keys again, \
          or find out who signed it"
     )]
     NoSuchKey(String),
-    /// There is no key to verify by.
-    #[error("there is no key to verify the signature by; name one of its signer")]
+    /// There is no key to verify with.
+    #[error("there is no key to verify the signature with; give a key of its signer")]
     NoKeys,
     /// The signature is not valid.
     #[error(
@@ -97,13 +97,13 @@ pub enum JwsError {
          signer's; don't trust the content"
     )]
     Invalid,
-    /// The content is not where it was expected.
-    #[error(
-        "the signature has its content in it, which was to be given beside it; verify it without"
-    )]
+    /// The signature contains its content, but a detached content was given.
+    #[error("the signature contains its content; verify it without a separate content")]
     NotDetached,
-    /// The content is not in the signature.
-    #[error("the signature is detached: its content is not in it, and has to be given beside it")]
+    /// The signature does not contain its content.
+    #[error(
+        "the signature is detached: it does not contain its content; give the content separately"
+    )]
     Detached,
 }
 

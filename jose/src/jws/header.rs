@@ -4,32 +4,32 @@ use super::error::JwsError;
 use crate::akp::Algorithm;
 use crate::encoding::{base64url, json, shown};
 
-/// What is signed beside the content (RFC 7515, section 4). The algorithm is the key's, and not for a
-/// caller to choose.
+/// The header of a signature, which is signed with the content (RFC 7515, section 4). The key decides the
+/// algorithm; callers can't set it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
     members: Map<String, Value>,
 }
 
 impl Header {
-    /// A header with nothing in it but the algorithm, once there is a key.
+    /// An empty header. Signing adds the algorithm.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With the identifier of the key (`kid`), by which those who verify find it.
+    /// Sets the identifier of the key (`kid`). Verifiers find the key by it.
     #[must_use]
     pub fn with_kid(self, kid: impl Into<String>) -> Self {
         self.with("kid", kid.into())
     }
 
-    /// With the media type of the whole, signature and all (`typ`), such as `at+jwt`.
+    /// Sets the media type of the whole signed document (`typ`), such as `at+jwt`.
     #[must_use]
     pub fn with_type(self, type_: impl Into<String>) -> Self {
         self.with("typ", type_.into())
     }
 
-    /// With the media type of the content (`cty`).
+    /// Sets the media type of the content (`cty`).
     #[must_use]
     pub fn with_content_type(self, type_: impl Into<String>) -> Self {
         self.with("cty", type_.into())
@@ -45,7 +45,7 @@ impl Header {
         self.text("kid")
     }
 
-    /// The media type of the whole (`typ`), if there is one.
+    /// The media type of the whole signed document (`typ`), if there is one.
     pub fn media_type(&self) -> Option<&str> {
         self.text("typ")
     }
@@ -55,12 +55,12 @@ impl Header {
         self.text("cty")
     }
 
-    /// Any member of a header that was read, `alg` among them.
+    /// Any member of a header that was read, including `alg`.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.members.get(name)
     }
 
-    /// The name of the algorithm in a header that was read, which says nothing before the key agrees.
+    /// The name of the algorithm in a header that was read. It means nothing until it is compared with the key.
     pub(super) fn algorithm(&self) -> Option<&str> {
         self.text("alg")
     }
@@ -92,7 +92,7 @@ impl Header {
             });
         }
         if header.algorithm().is_none() {
-            let problem = "is missing, or no string";
+            let problem = "is missing, or is not a string";
             return Err(JwsError::Member {
                 member: "alg",
                 problem,
@@ -102,12 +102,11 @@ impl Header {
         Ok(header)
     }
 
-    /// Takes what stands beside a protected header, for what it may say: which key to look for. Nobody
-    /// signed it.
+    /// Checks an unprotected header. Nobody signed it, so it may only help to find the key.
     pub(super) fn check_unprotected(&self, unprotected: &Self) -> Result<(), JwsError> {
         for member in ["alg", "crit", "b64"] {
             if unprotected.members.contains_key(member) {
-                let problem = "is where nobody signed it";
+                let problem = "is in the unprotected header, where nobody signed it";
                 return Err(JwsError::Member { member, problem });
             }
         }
@@ -129,18 +128,18 @@ impl Header {
                 .get(member)
                 .is_some_and(|value| !value.is_string())
             {
-                let problem = "is no string";
+                let problem = "is not a string";
                 return Err(JwsError::Member { member, problem });
             }
         }
         Ok(())
     }
 
-    /// The header as it is signed, of a key of this algorithm.
+    /// The encoded header as it is signed, with this algorithm.
     pub(super) fn encode(&self, algorithm: Algorithm) -> String {
         let mut members = Map::new();
         members.insert("alg".into(), algorithm.name().into());
-        // A header that was read names the algorithm of another key.
+        // A header that was read may name the algorithm of another key.
         let others = self.members.iter().filter(|(name, _)| *name != "alg");
         members.extend(others.map(|(name, value)| (name.clone(), value.clone())));
         base64url::encode(Value::Object(members).to_string().as_bytes())

@@ -13,7 +13,7 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// A content that goes into the signature.
+    /// A content that the signed document contains.
     pub fn new(payload: &'a [u8]) -> Self {
         Self {
             payload,
@@ -21,7 +21,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// A content that the verifier has from elsewhere (RFC 7515, appendix F).
+    /// A content that the verifier gets separately (RFC 7515, appendix F).
     pub fn detached(payload: &'a [u8]) -> Self {
         Self {
             payload,
@@ -29,11 +29,11 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Signs it in the compact form (RFC 7515, section 7.1).
+    /// Signs the content in the compact form (RFC 7515, section 7.1).
     ///
     /// # Errors
     ///
-    /// [`JwsError::Key`], if the key's algorithm has no name in JOSE; [`JwsError::Sign`], if it did not
+    /// [`JwsError::Key`], if the key's algorithm has no name in JOSE; [`JwsError::Sign`], if the key did not
     /// sign.
     pub fn to_compact<S: Signer + ?Sized>(
         &self,
@@ -49,11 +49,11 @@ impl<'a> Message<'a> {
         Ok(text)
     }
 
-    /// Signs it as JSON of one signature (RFC 7515, section 7.2.2).
+    /// Signs the content as flattened JSON, with one signature (RFC 7515, section 7.2.2).
     ///
     /// # Errors
     ///
-    /// Those of [`to_compact`](Self::to_compact).
+    /// The errors of [`to_compact`](Self::to_compact).
     pub fn to_flattened<S: Signer + ?Sized>(
         &self,
         header: &Header,
@@ -66,12 +66,12 @@ impl<'a> Message<'a> {
         ))
     }
 
-    /// Signs it as JSON by each of these keys (RFC 7515, section 7.2.1).
+    /// Signs the content as general JSON, with each of these keys (RFC 7515, section 7.2.1).
     ///
     /// # Errors
     ///
-    /// Those of [`to_compact`](Self::to_compact); [`JwsError::NoKeys`], if there is no key, and
-    /// [`JwsError::TooMany`], if there are more than 16.
+    /// The errors of [`to_compact`](Self::to_compact); [`JwsError::NoKeys`], if there is no key, and
+    /// [`JwsError::TooMany`], if there are more than 16 keys.
     pub fn to_general(&self, signers: &[(Header, &dyn Signer)]) -> Result<String, JwsError> {
         match signers.len() {
             0 => return Err(JwsError::NoKeys),
@@ -100,7 +100,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The members of one signature. None has a character that JSON escapes.
+    /// The members of one signature. They contain no character that JSON has to escape.
     fn members<S: Signer + ?Sized>(&self, header: &Header, key: &S) -> Result<String, JwsError> {
         let (text, signature) = self.signed(header, key)?;
         let header = text.split('.').next().unwrap_or_default();
@@ -110,7 +110,7 @@ impl<'a> Message<'a> {
         ))
     }
 
-    /// What was signed, and the signature.
+    /// The text that was signed, and the signature.
     fn signed<S: Signer + ?Sized>(
         &self,
         header: &Header,

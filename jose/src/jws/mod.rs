@@ -1,11 +1,11 @@
-//! JSON Web Signatures (RFC 7515): compact, as JSON of one or more signatures, and detached (appendix F).
+//! JSON Web Signatures (RFC 7515): compact, as JSON with one or more signatures, and detached (appendix F).
 //!
-//! The key says the algorithm. A header names it, too, and a signature whose header names another one than
-//! its key has is refused, whatever it names; there is no way to verify by what a header says.
+//! The key decides the algorithm. A header also names an algorithm, and the signature is refused if that is not
+//! the algorithm of its key. There is no way to verify by the header alone.
 //!
-//! What a header says that must be understood (`crit`) is refused, since nothing beyond RFC 7515 is
-//! understood here: no unencoded payloads (RFC 7797) either. `jwk`, `x5c` and `jku` are never looked at: no
-//! header brings the key that it is verified by.
+//! Signatures with critical header members (`crit`) are refused, because this crate supports nothing beyond RFC 7515,
+//! not even unencoded payloads (RFC 7797). `jwk`, `x5c` and `jku` are ignored: a signature can't bring the key
+//! that verifies it.
 //!
 //! ```
 //! use pq_jose::jwk::PrivateJwk;

@@ -6,7 +6,7 @@ use super::header::Header;
 use crate::encoding::base64url;
 use crate::encoding::json::{self, Object, Plain, present};
 
-/// A signature, or several of one content, that nobody has verified.
+/// One or several signatures of one content, not verified yet.
 #[derive(Clone, Debug)]
 pub struct Jws<'a> {
     /// In base64url.
@@ -25,7 +25,7 @@ pub(super) struct Signature<'a> {
 }
 
 impl<'a> Jws<'a> {
-    /// Reads the compact form (RFC 7515, section 7.1), with its content or without.
+    /// Reads the compact form (RFC 7515, section 7.1), with or without its content.
     ///
     /// # Errors
     ///
@@ -43,8 +43,8 @@ impl<'a> Jws<'a> {
         })
     }
 
-    /// Reads either of the forms in JSON (RFC 7515, section 7.2), with the content in it or without, of
-    /// at most 16 signatures. Each has to have a protected header with its algorithm in it.
+    /// Reads the flattened or the general JSON form (RFC 7515, section 7.2), with or without its content, with at
+    /// most 16 signatures and 64 MiB. Each signature needs a protected header that names its algorithm.
     ///
     /// # Errors
     ///
@@ -88,8 +88,8 @@ impl<'a> Jws<'a> {
         })
     }
 
-    /// The protected headers, one for each signature, before anything is verified: to find the key by the
-    /// identifier in one. Anybody may have written them.
+    /// The protected headers, one for each signature, before anything is verified. Anybody may have written them:
+    /// use them only to find the key by its identifier.
     pub fn unverified_headers(&self) -> impl Iterator<Item = &Header> {
         self.signatures.iter().map(|signature| &signature.header)
     }
@@ -117,7 +117,7 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// As RFC 7515 leaves the length of a content open: 64 MiB.
+/// 64 MiB. RFC 7515 does not limit the length of a content.
 const LIMIT: usize = 64 * 1024 * 1024;
 
 #[derive(Deserialize)]

@@ -5,14 +5,14 @@ use crate::akp::{self, Algorithm, NoKey};
 use crate::encoding::{base64url, shown};
 use crate::jwk::Jwk;
 
-/// A content whose signature is valid, or whose signatures are.
+/// A content with one or several valid signatures.
 #[derive(Clone, Debug)]
 pub struct Verified<'k> {
     payload: Vec<u8>,
     signatures: Vec<VerifiedSignature<'k>>,
 }
 
-/// A valid signature: what its header says, and the key.
+/// A valid signature: its header and its key.
 #[derive(Clone, Debug)]
 pub struct VerifiedSignature<'k> {
     header: Header,
@@ -25,41 +25,41 @@ impl<'k> Verified<'k> {
         &self.payload
     }
 
-    /// The content, to keep.
+    /// Takes the content out.
     pub fn into_payload(self) -> Vec<u8> {
         self.payload
     }
 
-    /// The valid signatures, of which there is at least one.
+    /// The valid signatures, at least one.
     pub fn signatures(&self) -> &[VerifiedSignature<'k>] {
         &self.signatures
     }
 }
 
 impl<'k> VerifiedSignature<'k> {
-    /// What was signed with the content.
+    /// The protected header, which was signed with the content.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The key that verified it.
+    /// The key that verified the signature.
     pub fn key(&self) -> &'k Jwk {
         self.key
     }
 }
 
 impl Jws<'_> {
-    /// Verifies every signature, each by one of these keys: a [`Jwk`], a [`JwkSet`](crate::jwk::JwkSet),
-    /// or several.
+    /// Verifies every signature, each with one of these keys: a [`Jwk`], a [`JwkSet`](crate::jwk::JwkSet),
+    /// or several [`Jwk`]s.
     ///
-    /// Where the header names a key (`kid`), it has to be that, or one without an identifier; else every
+    /// If the header names a key (`kid`), only keys with this identifier or without any are tried. Otherwise every
     /// key of the algorithm is tried.
     ///
     /// # Errors
     ///
     /// A [`JwsError`] that says why one of the signatures is refused; [`JwsError::Detached`], if the
-    /// content is not there (a detached signature in the compact form looks like one of nothing, and so is
-    /// [`JwsError::Invalid`]).
+    /// content is missing. A detached signature in the compact form looks like a signature of an empty content,
+    /// so it is [`JwsError::Invalid`].
     pub fn verify<'k>(
         &self,
         keys: &'k (impl AsRef<[Jwk]> + ?Sized),
@@ -69,11 +69,11 @@ impl Jws<'_> {
         self.verified(payload, signatures.collect::<Result<_, _>>()?)
     }
 
-    /// Verifies the signatures, of which one has to be valid; what comes of it has the valid ones alone.
+    /// Verifies the signatures, at least one of which has to be valid. The result has only the valid ones.
     ///
     /// # Errors
     ///
-    /// Why the first signature is refused, if none is valid.
+    /// If no signature is valid: the error of the first one.
     pub fn verify_any<'k>(
         &self,
         keys: &'k (impl AsRef<[Jwk]> + ?Sized),
@@ -95,11 +95,11 @@ impl Jws<'_> {
         }
     }
 
-    /// Verifies every signature of a content that is not in it.
+    /// Verifies every signature of a content that was sent separately.
     ///
     /// # Errors
     ///
-    /// Those of [`verify`](Self::verify); [`JwsError::NotDetached`], if a content is in it after all.
+    /// The errors of [`verify`](Self::verify); [`JwsError::NotDetached`], if the signature contains a content.
     pub fn verify_detached<'k>(
         &self,
         payload: &[u8],
@@ -140,7 +140,7 @@ impl Jws<'_> {
 }
 
 impl Signature<'_> {
-    /// The key by which it is valid.
+    /// The key that the signature is valid under.
     fn verify<'k>(&self, payload: &str, keys: &'k [Jwk]) -> Result<&'k Jwk, JwsError> {
         let claimed = self.header.algorithm().unwrap_or_default();
         let algorithm = Algorithm::of_name(claimed);

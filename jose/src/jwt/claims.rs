@@ -13,8 +13,8 @@ use crate::encoding::json::{self, present};
 use crate::encoding::shown;
 use crate::jws::{Header, Message};
 
-/// What a token says: the claims of RFC 7519 section 4.1, each of which may be missing, and those of the
-/// application in a type of its own.
+/// The claims of a token: those of RFC 7519 section 4.1, all optional, and those of the application, which have
+/// the type `T`.
 #[derive(Clone, Debug, Default)]
 pub struct Claims<T = NoMore> {
     issuer: Option<String>,
@@ -27,75 +27,75 @@ pub struct Claims<T = NoMore> {
     more: T,
 }
 
-/// No claims but those of RFC 7519: others are left unread.
+/// No further claims: claims that RFC 7519 does not define are ignored.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct NoMore {}
 
 impl Claims {
-    /// No claims yet.
+    /// Empty claims.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 impl<T> Claims<T> {
-    /// Who issues the token (`iss`).
+    /// Sets who issues the token (`iss`).
     #[must_use]
     pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
         self
     }
 
-    /// Whom the token is about (`sub`).
+    /// Sets whom the token is about (`sub`).
     #[must_use]
     pub fn with_subject(mut self, subject: impl Into<String>) -> Self {
         self.subject = Some(subject.into());
         self
     }
 
-    /// One more for whom the token is (`aud`).
+    /// Adds a recipient of the token (`aud`).
     #[must_use]
     pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
         self.audience.push(audience.into());
         self
     }
 
-    /// Issued now (`iat`), and valid for so long (`exp`). Times are whole seconds.
+    /// Sets the time of issue to `now` (`iat`), and the expiry to `lifetime` later (`exp`). Times are whole seconds.
     #[must_use]
     pub fn with_lifetime(self, now: UnixTime, lifetime: Duration) -> Self {
         let end = now.as_secs().saturating_add(lifetime.as_secs());
         self.with_issued_at(now).with_expiry(super::time::at(end))
     }
 
-    /// When the token was issued (`iat`).
+    /// Sets when the token is issued (`iat`).
     #[must_use]
     pub fn with_issued_at(mut self, time: UnixTime) -> Self {
         self.issued_at = Some(time);
         self
     }
 
-    /// The first second in which the token is no longer valid (`exp`).
+    /// Sets the first second in which the token is no longer valid (`exp`).
     #[must_use]
     pub fn with_expiry(mut self, time: UnixTime) -> Self {
         self.expires = Some(time);
         self
     }
 
-    /// The first second in which the token is valid (`nbf`).
+    /// Sets the first second in which the token is valid (`nbf`).
     #[must_use]
     pub fn with_not_before(mut self, time: UnixTime) -> Self {
         self.not_before = Some(time);
         self
     }
 
-    /// The identifier of the token (`jti`).
+    /// Sets the identifier of the token (`jti`).
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// The claims of the application, which are the members of one object.
+    /// Sets the application's claims. Their type has to serialize as a JSON object, whose members are the claims.
     #[must_use]
     pub fn with_more<U>(self, more: U) -> Claims<U> {
         Claims {
@@ -120,7 +120,7 @@ impl<T> Claims<T> {
         self.subject.as_deref()
     }
 
-    /// For whom the token is (`aud`).
+    /// The recipients of the token (`aud`).
     pub fn audience(&self) -> &[String] {
         &self.audience
     }
@@ -152,12 +152,12 @@ impl<T> Claims<T> {
 }
 
 impl<T: Serialize> Claims<T> {
-    /// Signs a token of these claims. Its type is `JWT` unless the header names another.
+    /// Signs a token with these claims. Its type is `JWT` unless the header names another.
     ///
     /// # Errors
     ///
-    /// [`JwtError::NotMembers`] and [`JwtError::Reserved`], if the claims of the application are not as
-    /// they are to be, and [`JwtError::Jws`], if the key did not sign.
+    /// [`JwtError::NotMembers`], if the application's claims are not an object; [`JwtError::Reserved`], if they
+    /// include a claim of RFC 7519; and [`JwtError::Jws`], if the key did not sign.
     pub fn sign<S: Signer + ?Sized>(&self, header: &Header, key: &S) -> Result<String, JwtError> {
         let claims = self.to_json()?;
         let header = match header.media_type() {
@@ -171,7 +171,7 @@ impl<T: Serialize> Claims<T> {
     fn to_json(&self) -> Result<String, JwtError> {
         let mut claims = match serde_json::to_value(&self.more) {
             Ok(Value::Object(claims)) => claims,
-            Ok(_) => return Err(JwtError::NotMembers("they are no object".into())),
+            Ok(_) => return Err(JwtError::NotMembers("they are not an object".into())),
             Err(error) => return Err(JwtError::NotMembers(shown(&error.to_string()))),
         };
         if let Some(name) = NAMES.iter().find(|name| claims.contains_key(**name)) {
@@ -206,7 +206,7 @@ impl<T: Serialize> Claims<T> {
 const NAMES: [&str; 7] = ["iss", "sub", "aud", "exp", "nbf", "iat", "jti"];
 
 impl<T: DeserializeOwned> Claims<T> {
-    /// Reads claims of which each member is there once.
+    /// Reads claims that were checked already: each member is there once.
     pub(super) fn read(text: &[u8]) -> Result<Self, JwtError> {
         let read: Members = json::read_checked(text)?;
         Ok(Self {
@@ -226,8 +226,7 @@ impl<T: DeserializeOwned> Claims<T> {
     }
 }
 
-/// Reads what a token is to say beside its registered claims, such as a map or a struct of the
-/// program's own.
+/// Reads the application's claims for a token from JSON, for example into a map or a struct.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -241,14 +240,13 @@ impl<T: DeserializeOwned> Claims<T> {
 ///
 /// # Errors
 ///
-/// A [`JsonError`] if a member is there twice, of which `serde_json` alone would take the last; if objects or
-/// arrays are in each other too deeply, or the text is too long, for [`Policy`](super::Policy) to read the
-/// token; or if the text is no JSON of a `T`.
+/// A [`JsonError`] if a member is there twice (`serde_json` alone would take the last one); if the text is too
+/// long, or nested too deeply, for [`Policy`](super::Policy) to read the token; or if the text is not JSON of a `T`.
 pub fn further_claims<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
     json::read(text, MAX_LEN)
 }
 
-/// All members, each once.
+/// All members. A member that is there twice is an error.
 pub(super) fn members(text: &[u8]) -> Result<Map<String, Value>, JwtError> {
     Ok(json::read(text, MAX_LEN)?)
 }

@@ -3,89 +3,89 @@ use thiserror::Error;
 use crate::encoding::JsonError;
 use crate::jws::JwsError;
 
-/// A token has some kilobytes, and travels in headers of HTTP.
+/// How many bytes a token may have. Tokens usually have some kilobytes and are sent in HTTP headers.
 pub(super) const MAX_LEN: usize = 256 * 1024;
 
-/// Why there is no token, or why one is refused.
+/// Why a token can't be made, or is refused.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JwtError {
-    /// The signature: it is malformed, or not valid.
+    /// The signature can't be made, is malformed, or is not valid.
     #[error("{0}")]
     Jws(JwsError),
-    /// The token is longer than any is.
-    #[error("the token has {0} bytes, and this crate takes {limit}; make it shorter", limit = MAX_LEN)]
+    /// The token is too long.
+    #[error("the token has {0} bytes, but may have at most {limit}; make it shorter", limit = MAX_LEN)]
     TooLong(usize),
-    /// The claims are not an object of such members.
+    /// The claims are not JSON, or have other types than expected.
     #[error("the token's claims: {0}")]
     Json(JsonError),
-    /// Claims to sign that can't be written.
+    /// The application's claims can't be written.
     #[error("claims can't be written as the members of one object: {0}; change their type")]
     NotMembers(String),
-    /// A claim of the application's with the name of one of RFC 7519.
+    /// A claim of the application has the name of a claim of RFC 7519.
     #[error(
-        "\"{0}\" is a claim of RFC 7519, which Claims has a method for; take it out of the others"
+        "\"{0}\" is a claim of RFC 7519; set it by its method of Claims, not in the application's claims"
     )]
     Reserved(&'static str),
-    /// The token is of another type than the policy asks for.
+    /// The token has another type than the policy asks for.
     #[error(
-        "the token's type, \"typ\", is {found}, and the policy takes {expected}; was it made for something \
+        "the token's type, \"typ\", is {found}, but the policy accepts {expected}; was it made for something \
          else?"
     )]
     Type {
-        /// What it is, cut off.
+        /// The type of the token, shortened.
         found: String,
-        /// What it was to be.
+        /// The expected type.
         expected: String,
     },
     /// The content of the token is another token.
     #[error(
-        "the token's content is another token, which is not supported; ask for a token of claims"
+        "the token's content is another token, which is not supported; ask for a token that contains claims"
     )]
     Nested,
-    /// The issuer is none that the policy names, or there is none.
+    /// The policy does not accept the issuer, or its absence.
     #[error(
-        "the token is refused: its issuer, \"iss\", is {found}, and the policy takes {expected}"
+        "the token is refused: its issuer, \"iss\", is {found}, but the policy accepts {expected}"
     )]
     Issuer {
-        /// What it is, cut off.
+        /// The issuer of the token, shortened.
         found: String,
-        /// What it was to be.
+        /// The accepted issuers.
         expected: String,
     },
-    /// No audience is one that the policy names, or there is none.
+    /// The policy accepts none of the audiences, or not their absence.
     #[error(
-        "the token is refused: it is for {found} by its \"aud\", and the policy takes {expected}"
+        "the token is refused: its audience, \"aud\", is {found}, but the policy accepts {expected}"
     )]
     Audience {
-        /// What it is, cut off.
+        /// The audiences of the token, shortened.
         found: String,
-        /// What it was to be.
+        /// The accepted audiences.
         expected: String,
     },
-    /// The subject is another than the policy names, or there is none.
+    /// The subject is not the one that the policy names, or is missing.
     #[error(
-        "the token is refused: its subject, \"sub\", is {found}, and the policy takes {expected}"
+        "the token is refused: its subject, \"sub\", is {found}, but the policy accepts {expected}"
     )]
     Subject {
-        /// What it is, cut off.
+        /// The subject of the token, shortened.
         found: String,
-        /// What it was to be.
+        /// The accepted subject.
         expected: String,
     },
-    /// The time of the token is over.
+    /// The token has expired.
     #[error("the token is refused: it expired {0} seconds ago; get a new one from its issuer")]
     Expired(u64),
-    /// The time of the token has not come yet.
-    #[error("the token is refused: it is valid in {0} seconds; wait, or set the clocks")]
+    /// The token is not valid yet.
+    #[error("the token is refused: it becomes valid in {0} seconds; wait, or correct the clocks")]
     NotYet(u64),
-    /// The token was issued later than now.
-    #[error("the token is refused: it says that it is issued in {0} seconds; set the clocks")]
+    /// The token's time of issue is in the future.
+    #[error("the token is refused: its time of issue is {0} seconds from now; correct the clocks")]
     FromTheFuture(u64),
     /// The token is older than the policy allows.
     #[error("the token is refused: it is {0} seconds older than the policy allows; get a new one")]
     TooOld(u64),
-    /// A claim that has to be there is not.
+    /// A required claim is missing.
     #[error(
         "the token is refused: it has no claim \"{0}\", which the policy requires; ask its issuer for it"
     )]

@@ -1,8 +1,8 @@
-//! JSON Web Tokens (RFC 7519), signed, with the best current practices (RFC 8725).
+//! Signed JSON Web Tokens (RFC 7519), with the best current practices (RFC 8725).
 //!
-//! A [`Policy`] says what is accepted, and accepts nothing that it was not asked for: no token without an
-//! expiry, none of an issuer or for an audience that it does not name, and none of another type. Its
-//! decisions are in one place, and each can be made otherwise by name.
+//! A [`Policy`] decides which tokens are accepted. By default it refuses tokens without an expiry, tokens with an
+//! issuer or an audience that it does not name, and tokens of another type. Each of these decisions can be changed
+//! by a method of its own.
 //!
 //! ```
 //! use core::time::Duration;
@@ -24,7 +24,7 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Claims of an application's own are a type of its own:
+//! The claims of an application have a type of their own:
 //!
 //! ```
 //! # use core::time::Duration;

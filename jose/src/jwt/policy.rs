@@ -11,9 +11,9 @@ use crate::jws::{Header, Jws, JwsError};
 
 /// Which tokens are accepted.
 ///
-/// A new one takes those that have an expiry, which has not come; whose `nbf` and `iat` have come, if there
-/// are any; that name neither issuer nor audience; and whose type is `JWT` or not said. Each method lets in,
-/// or asks for, what its name says.
+/// A new policy accepts a token only if it has an expiry, which has not passed; if its `nbf` and `iat`, where present,
+/// have passed; if it names neither issuer nor audience; and if its type is `JWT` or missing. Each method changes
+/// one of these conditions, or adds one.
 #[derive(Clone, Debug)]
 pub struct Policy {
     issuer: Expected,
@@ -26,14 +26,14 @@ pub struct Policy {
     required: Vec<String>,
 }
 
-/// Which values of a claim are taken.
+/// Which values of a claim are accepted.
 #[derive(Clone, Debug)]
 enum Expected {
-    /// None: the claim is not to be there.
+    /// None: the claim has to be missing.
     Absent,
-    /// The claim has one of these.
+    /// One of these values.
     OneOf(Vec<String>),
-    /// Any, and it may be missing.
+    /// Any value, or none.
     Whatever,
 }
 
@@ -65,7 +65,7 @@ impl Expected {
 fn quoted(values: &[String]) -> String {
     let quoted: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
     match quoted.is_empty() {
-        true => "nothing".into(),
+        true => "missing".into(),
         false => shown(&quoted.join(", ")),
     }
 }
@@ -77,7 +77,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The strictest policy, of which the type says more.
+    /// The strictest policy, as described for the type.
     pub fn new() -> Self {
         Self {
             issuer: Expected::Absent,
@@ -91,83 +91,83 @@ impl Policy {
         }
     }
 
-    /// Takes tokens of this issuer (`iss`) alone, or of several, each of which is named so.
+    /// Accepts only tokens of this issuer (`iss`). Further calls add further issuers.
     #[must_use]
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer.add(issuer.into());
         self
     }
 
-    /// Takes tokens whoever their issuer is, and without one: whoever has the key.
+    /// Accepts tokens of any issuer or without one: everybody with the signing key can issue them.
     #[must_use]
     pub fn any_issuer(mut self) -> Self {
         self.issuer = Expected::Whatever;
         self
     }
 
-    /// Takes tokens for this audience (`aud`) alone, or for one of several, each of which is named so.
+    /// Accepts only tokens for this audience (`aud`). Further calls add further audiences.
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audience.add(audience.into());
         self
     }
 
-    /// Takes tokens for whomever they are. RFC 7519 section 4.1.3 wants the audience checked.
+    /// Accepts tokens for any audience or without one. RFC 7519 section 4.1.3 asks to check the audience.
     #[must_use]
     pub fn any_audience(mut self) -> Self {
         self.audience = Expected::Whatever;
         self
     }
 
-    /// Takes tokens about this subject (`sub`) alone.
+    /// Accepts only tokens about this subject (`sub`).
     #[must_use]
     pub fn subject(mut self, subject: impl Into<String>) -> Self {
         self.subject = Some(subject.into());
         self
     }
 
-    /// Takes tokens of this type (`typ`) alone, such as `at+jwt`, which have to say it (RFC 8725, section
-    /// 3.11). Case does not count, and neither does `application/` in front.
+    /// Accepts only tokens that name this type (`typ`), such as `at+jwt` (RFC 8725, section 3.11). Case and a prefix
+    /// `application/` make no difference.
     #[must_use]
     pub fn token_type(mut self, type_: impl Into<String>) -> Self {
         self.type_ = Some(type_.into());
         self
     }
 
-    /// How much clocks may differ. By default they may not.
+    /// Sets how much clocks may differ. By default they may not differ.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;
         self
     }
 
-    /// Takes tokens that were issued (`iat`) so long ago or later, and say when.
+    /// Accepts only tokens that were issued (`iat`) at most this long ago. Tokens without `iat` are refused.
     #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = Some(age);
         self
     }
 
-    /// Takes tokens without an expiry, too, which are valid for ever.
+    /// Also accepts tokens without an expiry, which are valid for ever.
     #[must_use]
     pub fn without_expiry(mut self) -> Self {
         self.is_expiry_optional = true;
         self
     }
 
-    /// Takes tokens alone that have a claim with this name, whatever it says but null.
+    /// Accepts only tokens that have a claim with this name and any value except null.
     #[must_use]
     pub fn require(mut self, claim: impl Into<String>) -> Self {
         self.required.push(claim.into());
         self
     }
 
-    /// Verifies a token of at most 256 KiB: its signature by one of these keys, as
+    /// Verifies a token of at most 256 KiB: its signature with one of these keys, as
     /// [`Jws::verify`] does, and its claims at this time.
     ///
     /// # Errors
     ///
-    /// A [`JwtError`] that says why it is refused.
+    /// A [`JwtError`] that says why the token is refused.
     pub fn verify<'k>(
         &self,
         token: &str,
@@ -177,12 +177,11 @@ impl Policy {
         self.verify_with::<NoMore>(token, keys, now)
     }
 
-    /// The same of a token with claims of the application's own, which are read from all members of the
-    /// token.
+    /// Verifies a token, and also reads the application's claims. `T` is read from all members of the token.
     ///
     /// # Errors
     ///
-    /// Those of [`verify`](Self::verify); [`JwtError::Json`], if the claims are not there.
+    /// The errors of [`verify`](Self::verify); [`JwtError::Json`], if the claims are missing or have other types.
     pub fn verify_with<'k, T: DeserializeOwned>(
         &self,
         token: &str,
@@ -265,7 +264,7 @@ impl Policy {
     fn check_times<T>(&self, claims: &Claims<T>, now: UnixTime) -> Result<(), JwtError> {
         let now = now.as_secs();
         let leeway = self.leeway.as_secs();
-        // What is over and what is to come, both by the clock that is kindest to the token.
+        // `early` decides what has passed, and `late` what is still to come: both in favor of the token.
         let (early, late) = (now.saturating_sub(leeway), now.saturating_add(leeway));
         match claims.expiry().map(|time| time.as_secs()) {
             None if !self.is_expiry_optional => return Err(JwtError::Missing("exp".into())),
@@ -308,7 +307,7 @@ fn is_type(found: &str, expected: &str) -> bool {
     short(found) == short(expected)
 }
 
-/// A token whose signature is valid and whose claims a [`Policy`] accepted.
+/// A token with a valid signature and with claims that a [`Policy`] accepted.
 #[derive(Clone, Debug)]
 pub struct VerifiedToken<'k, T = NoMore> {
     claims: Claims<T>,
@@ -317,22 +316,22 @@ pub struct VerifiedToken<'k, T = NoMore> {
 }
 
 impl<'k, T> VerifiedToken<'k, T> {
-    /// What it says.
+    /// The claims of the token.
     pub fn claims(&self) -> &Claims<T> {
         &self.claims
     }
 
-    /// What it says, to keep.
+    /// Takes the claims out.
     pub fn into_claims(self) -> Claims<T> {
         self.claims
     }
 
-    /// Its header.
+    /// The header of the token.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The key that verified it.
+    /// The key that verified the token.
     pub fn key(&self) -> &'k Jwk {
         self.key
     }

@@ -10,12 +10,12 @@ pub(super) struct NumericDate {
 }
 
 impl NumericDate {
-    /// The second in which it is.
+    /// The time, rounded down to a whole second.
     pub(super) fn earliest(self) -> UnixTime {
         at(self.seconds)
     }
 
-    /// The first second that is not before it.
+    /// The time, rounded up to a whole second.
     pub(super) fn latest(self) -> UnixTime {
         at(self.seconds.saturating_add(self.has_fraction.into()))
     }
@@ -25,7 +25,7 @@ pub(super) fn at(seconds: u64) -> UnixTime {
     UnixTime::since_unix_epoch(core::time::Duration::from_secs(seconds))
 }
 
-/// Beyond this, numbers with a fraction or an exponent are no longer exact: the year 285 million.
+/// From here on (the year 285 million), numbers with a fraction or an exponent are no longer exact.
 const LIMIT: f64 = (1_u64 << 53) as f64;
 
 impl<'de> Deserialize<'de> for NumericDate {
@@ -43,7 +43,7 @@ impl<'de> Deserialize<'de> for NumericDate {
                 has_fraction: seconds.fract() > 0.0,
             }),
             _ => Err(D::Error::custom(
-                "a time is a number of seconds since 1970, and not negative",
+                "a time has to be a number of seconds since 1970, and not negative",
             )),
         }
     }

@@ -178,13 +178,21 @@ fn headers_are_as_the_standard_has_them() {
         // kid beside it, and labels that nobody knows
         ("a101382f", "a104416b", ""),
         ("a201382f6178a16179f6", "a11863818140", ""),
-        ("a101382f", "a1016101", "algorithm where nobody signed it"),
-        ("a101382f", "a1028101", "\"crit\" where nobody signed it"),
+        (
+            "a101382f",
+            "a1016101",
+            "algorithm in the unprotected header, where nobody signed it",
+        ),
+        (
+            "a101382f",
+            "a1028101",
+            "\"crit\" in the unprotected header, where nobody signed it",
+        ),
         ("a201382f028103", "a0", "by \"crit\""),
         (
             "a101383f",
             "a0",
-            "names the algorithm -64, and the key is one of -48 (ML-DSA-44)",
+            "names the algorithm -64, but the key is one of -48 (ML-DSA-44)",
         ),
         ("a1013830", "a0", "names the algorithm -49"),
         ("a10105", "a0", "names the algorithm 5"),

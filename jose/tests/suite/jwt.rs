@@ -100,15 +100,15 @@ fn nothing_is_taken_that_was_not_asked_for() {
         (r#"{}"#, "no claim \"exp\""),
         (
             r#"{"exp":1800000001,"iss":"x"}"#,
-            "issuer, \"iss\", is \"x\", and the policy takes none",
+            "issuer, \"iss\", is \"x\", but the policy accepts none",
         ),
         (
             r#"{"exp":1800000001,"aud":"x"}"#,
-            "for \"x\" by its \"aud\", and the policy takes none",
+            "audience, \"aud\", is \"x\", but the policy accepts none",
         ),
         (
             r#"{"exp":1800000001,"aud":["x","y"]}"#,
-            "for \"x\", \"y\" by",
+            "audience, \"aud\", is \"x\", \"y\", but",
         ),
     ] {
         let refused = verdict(&policy, claims, NOW).unwrap_err().to_string();

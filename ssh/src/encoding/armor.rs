@@ -1,30 +1,30 @@
-//! The armor of private keys and signatures: base64 between two lines, which are not quite those of RFC 7468.
+//! The armor of private keys and signatures: base64 between two lines, not quite as in RFC 7468.
 
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 
-/// Why a text is no armor, or a damaged one.
+/// Why a text is not valid armor.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArmorError {
-    /// The first line is another one.
-    #[error("the first line is not \"-----BEGIN {0}-----\": this is no such file")]
+    /// The first line is not the expected one.
+    #[error("the first line is not \"-----BEGIN {0}-----\": this is another kind of file")]
     NoBegin(&'static str),
-    /// The last line is another one.
-    #[error("the last line is not \"-----END {0}-----\": the file is cut off, or has more in it")]
+    /// The last line is not the expected one.
+    #[error("the last line is not \"-----END {0}-----\": the file is cut off, or more follows")]
     NoEnd(&'static str),
-    /// There is something else than base64 between the two, or base64 that nobody writes.
-    #[error("what is between the lines BEGIN and END is not base64: the file is damaged")]
+    /// The text between the two lines is not canonical base64.
+    #[error("the text between the BEGIN and END lines is not base64: the file is damaged")]
     Base64,
-    /// It is far longer than the files that this is for.
-    #[error("the text has more than {MAX_ARMOR} characters: this is no such file")]
+    /// The text is far longer than any private key or signature.
+    #[error("the text has more than {MAX_ARMOR} bytes: this is another kind of file")]
     TooLong,
 }
 
-/// The bytes of a text that is nothing but one armor. Lines may end in CR LF and be of any length, and
-/// behind the last one may be nothing or one line break.
+/// Decodes a text that is one armor and nothing else. Lines may end in CR LF and have any length. One line break
+/// may follow the last line.
 ///
-/// What is copied of it is wiped: the same function reads private keys.
+/// Copies are wiped, because this function also reads private keys.
 pub(crate) fn decode(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8>>, ArmorError> {
     if text.len() > MAX_ARMOR {
         return Err(ArmorError::TooLong);
@@ -54,7 +54,7 @@ pub(crate) fn decode(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8
     Ok(bytes)
 }
 
-/// An armor, in lines as long as OpenSSH's.
+/// Encodes an armor, in lines as long as OpenSSH's.
 pub(crate) fn encode(label: &str, bytes: &[u8]) -> Zeroizing<String> {
     let characters = Zeroizing::new(Base64::encode_string(bytes));
     let room = characters.len() + characters.len() / LINE + 2 * (label.len() + 20);
@@ -77,7 +77,7 @@ pub(crate) fn encode(label: &str, bytes: &[u8]) -> Zeroizing<String> {
 
 const LINE: usize = 70;
 
-/// Several times what the longest comment takes.
+/// Several times the length of a file with the longest comment.
 const MAX_ARMOR: usize = 32 * 1024;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 // This room uses no other.
 
-//! What all files of OpenSSH are made of: SSH's data types, armor, and text that is fit for a line.
+//! The parts of all OpenSSH files: SSH's data types, armor, and text that fits in a line.
 
 mod armor;
 mod text;

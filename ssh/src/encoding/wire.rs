@@ -1,30 +1,30 @@
 //! SSH's data types (RFC 4251, section 5), read strictly.
 
-/// Why bytes are not what they should be, whatever is in them.
+/// Why bytes can't be read as SSH's data types.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// They end before what is in them does, or a length in them is too large.
+    /// The bytes end before a value ends, or a length in them is too large.
     #[error("{0} ends too early: the file is damaged or cut off")]
     Truncated(&'static str),
-    /// Something follows where nothing may.
+    /// Extra bytes follow the end.
     #[error("there are {count} bytes too many at the end of {what}")]
     TrailingBytes {
-        /// What should have ended.
+        /// What should have ended, such as `the public key`.
         what: &'static str,
-        /// How many bytes follow.
+        /// How many extra bytes follow.
         count: usize,
     },
 }
 
-/// Takes one value after another. It copies nothing, so a length costs nothing, however large.
+/// Reads one value after another. It copies nothing, so even a huge length costs nothing.
 pub(crate) struct Reader<'b> {
     what: &'static str,
     rest: &'b [u8],
 }
 
 impl<'b> Reader<'b> {
-    /// The name is for errors, such as `the public key`.
+    /// `what` names the bytes in errors, such as `the public key`.
     pub(crate) fn new(what: &'static str, bytes: &'b [u8]) -> Self {
         Self { what, rest: bytes }
     }
@@ -48,12 +48,12 @@ impl<'b> Reader<'b> {
     }
 
     pub(crate) fn string(&mut self) -> Result<&'b [u8], WireError> {
-        // a length that no usize holds is longer than any bytes are
+        // A length that does not fit in a usize exceeds any input.
         let len = usize::try_from(self.uint32()?).unwrap_or(usize::MAX);
         self.bytes(len)
     }
 
-    /// All that was not taken.
+    /// The bytes that were not read yet.
     pub(crate) fn rest(self) -> &'b [u8] {
         self.rest
     }

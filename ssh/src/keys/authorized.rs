@@ -2,9 +2,9 @@ use super::error::KeyError;
 use super::options::{begins_with_key, split_options};
 use super::public_key::{PublicKey, one_line};
 
-/// A line of `authorized_keys`: a key, and perhaps options in front of it.
+/// A line of `authorized_keys`: a key, with or without options in front of it.
 ///
-/// The options are kept as they are, and nothing here acts by them.
+/// The options are kept as they are. This crate doesn't interpret them.
 ///
 /// ```
 /// use pq_ssh::{AuthorizedKey, PrivateKey};
@@ -23,12 +23,12 @@ pub struct AuthorizedKey {
 }
 
 impl AuthorizedKey {
-    /// Reads one line. Comments, which begin with `#`, and empty lines are none.
+    /// Reads one line.
     ///
     /// # Errors
     ///
     /// A [`KeyError`] that says what is wrong with it: [`KeyError::OtherAlgorithm`] for a key of another
-    /// algorithm.
+    /// algorithm, and [`KeyError::NoKey`] for an empty line or a comment, which begins with `#`.
     pub fn from_line(line: &str) -> Result<Self, KeyError> {
         let line = one_line(line)?;
         if line.is_empty() || line.starts_with('#') {

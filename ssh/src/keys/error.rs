@@ -10,40 +10,40 @@ pub enum KeyError {
     /// The bytes end too early or too late.
     #[error("{0}")]
     Wire(WireError),
-    /// The key is one of SSH, but of an algorithm that is not here.
-    #[error("the key is of the algorithm \"{0}\"; here are ssh-mldsa44-ed25519 keys alone")]
+    /// The key is an SSH key of an algorithm that is not supported.
+    #[error("the key has the algorithm \"{0}\"; only ssh-mldsa44-ed25519 keys are supported")]
     OtherAlgorithm(String),
-    /// The line says one name, and the key in it another.
-    #[error("the line says {line}, and the key in it {key}: one of them was changed")]
+    /// The line and the key in it name the algorithm differently.
+    #[error("the line says {line}, but the key in it says {key}: one of them was changed")]
     OtherName {
-        /// The line's first word.
+        /// The name in the line's first word.
         line: KeyName,
-        /// What the key begins with.
+        /// The name at the beginning of the key.
         key: KeyName,
     },
-    /// What follows the name is no base64.
+    /// The text after the name is not base64.
     #[error("the key in the line is not base64: it is damaged, or cut off")]
     Base64,
     /// The line has no key.
-    #[error("there is no key in the line: it has the name of its algorithm, base64 and a comment")]
+    #[error("there is no key in the line: a key is its algorithm's name, base64 and a comment")]
     NoKey,
     /// There is more than one line.
     #[error("there is more than one line; give one at a time")]
     SeveralLines,
     /// The line is far longer than a key and its options.
-    #[error("the line has {0} bytes, which is more than any that has a key in it")]
+    #[error("the line has {0} bytes, more than a key and its options need")]
     LineTooLong(usize),
-    /// A quotation mark in the options has no other that ends it.
+    /// A quotation mark in the options is not closed.
     #[error("a quotation mark in the options is not closed")]
     UnclosedQuote,
-    /// The comment can't stand in a line.
+    /// The comment can't be in a line.
     #[error("{0}")]
     Comment(TextError),
     /// The key itself is invalid.
     #[error("{0}")]
     Key(CompositeKeyError),
     /// A composite key of another combination has no name in SSH.
-    #[error("SSH has no name for a key of {0}: make one of MLDSA44-Ed25519-SHA512")]
+    #[error("SSH has no name for keys of {0}: make a key of MLDSA44-Ed25519-SHA512")]
     OtherCombination(CompositeAlgorithm),
 }
 

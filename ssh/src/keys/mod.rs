@@ -1,6 +1,6 @@
 // This room uses `encoding`.
 
-//! Public keys: their bytes, their names, and the lines in which they stand.
+//! Public keys: their bytes, their names, and the lines that contain them.
 
 mod authorized;
 mod error;

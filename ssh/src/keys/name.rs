@@ -1,20 +1,20 @@
 use core::fmt;
 
-/// What a file calls the algorithm.
+/// The name that a file has for the algorithm.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum KeyName {
-    /// `ssh-mldsa44-ed25519`, as the draft has it and OpenSSH from 10.6 on.
+    /// `ssh-mldsa44-ed25519`, the name in the draft and in OpenSSH from 10.6 on.
     #[default]
     Standard,
-    /// `ssh-mldsa44-ed25519@openssh.com`, as OpenSSH up to 10.5 has it.
+    /// `ssh-mldsa44-ed25519@openssh.com`, the name in OpenSSH up to 10.5.
     OpenSsh,
 }
 
 impl KeyName {
-    /// Both.
+    /// Both names.
     pub const ALL: &'static [Self] = &[Self::Standard, Self::OpenSsh];
 
-    /// The name.
+    /// The name as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Standard => "ssh-mldsa44-ed25519",

@@ -1,9 +1,9 @@
-//! Options in front of a key, in `authorized_keys` and `allowed_signers`: names and quoted values between commas.
+//! Options in front of a key, in `authorized_keys` and `allowed_signers`: names and quoted values, separated by commas.
 
 use super::error::KeyError;
 use crate::encoding::word;
 
-/// Whether the line begins with a key, of whatever algorithm, and not with options.
+/// Whether the line begins with a key of any algorithm, and not with options.
 pub(crate) fn begins_with_key(line: &str) -> bool {
     let name = word(line).0;
     let starts = [
@@ -16,7 +16,7 @@ pub(crate) fn begins_with_key(line: &str) -> bool {
     starts.iter().any(|start| name.starts_with(start))
 }
 
-/// The options, and what comes after the blanks behind them. Blanks between quotation marks end nothing.
+/// The options, and the rest after the blanks that follow them. Blanks in quotation marks do not end the options.
 pub(crate) fn split_options(line: &str) -> Result<(&str, &str), KeyError> {
     let mut quoted = false;
     let mut escaped = false;
@@ -29,7 +29,7 @@ pub(crate) fn split_options(line: &str) -> Result<(&str, &str), KeyError> {
             '"' if !escaped => quoted = !quoted,
             _ => {}
         }
-        // One that follows another one escapes as well, as in OpenSSH.
+        // A backslash after a backslash escapes as well, as in OpenSSH.
         escaped = c == '\\';
     }
     match quoted {
@@ -38,7 +38,7 @@ pub(crate) fn split_options(line: &str) -> Result<(&str, &str), KeyError> {
     }
 }
 
-/// Each option: its name, and what is behind its `=`, with the quotation marks.
+/// Each option: its name, and the value after its `=`, with the quotation marks.
 pub(crate) struct Options<'l>(pub(crate) &'l str);
 
 impl<'l> Iterator for Options<'l> {
@@ -68,7 +68,7 @@ impl<'l> Iterator for Options<'l> {
     }
 }
 
-/// What is between the quotation marks around a value; `None` if they are not around all of it.
+/// The text between the quotation marks around a value; `None` if they don't enclose the whole value.
 pub(crate) fn unquoted(value: &str) -> Option<String> {
     let inner = value.strip_prefix('"')?.strip_suffix('"')?;
     let mut text = String::with_capacity(inner.len());

@@ -6,7 +6,7 @@ use super::error::KeyError;
 use super::name::KeyName;
 use crate::encoding::{Reader, check_text, put_string, shown, word};
 
-/// A public key with its comment: what is in a `.pub` file.
+/// A public key with its comment: the content of a `.pub` file.
 ///
 /// ```
 /// use pq_ssh::{PrivateKey, PublicKey};
@@ -25,12 +25,12 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// A key without a comment, under the name that has no suffix.
+    /// A key without a comment, named [`KeyName::Standard`].
     ///
     /// # Errors
     ///
-    /// [`KeyError::OtherCombination`] if it is not of
-    /// [`MlDsa44Ed25519Sha512`](CompositeAlgorithm::MlDsa44Ed25519Sha512), the one that SSH has.
+    /// [`KeyError::OtherCombination`] if the key's algorithm is not
+    /// [`MlDsa44Ed25519Sha512`](CompositeAlgorithm::MlDsa44Ed25519Sha512), the only one that SSH has a name for.
     pub fn new(key: CompositePublicKey) -> Result<Self, KeyError> {
         match key.algorithm() {
             ALGORITHM => Ok(Self {
@@ -42,8 +42,8 @@ impl PublicKey {
         }
     }
 
-    /// Reads the bytes that SSH sends (draft-ietf-sshm-composite-sigs): a `string` of the name and one of the
-    /// key. Nothing may follow. There is no comment in them.
+    /// Reads the bytes that SSH sends (draft-ietf-sshm-composite-sigs): a `string` with the name and one with the
+    /// key. Nothing may follow. They have no comment.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl PublicKey {
         Ok(Self::new(key)?.with_name(name))
     }
 
-    /// What [`from_blob`](Self::from_blob) reads.
+    /// The bytes that [`from_blob`](Self::from_blob) reads.
     pub fn to_blob(&self) -> Vec<u8> {
         let mut blob = Vec::new();
         put_string(&mut blob, self.name.as_str().as_bytes());
@@ -64,16 +64,16 @@ impl PublicKey {
         blob
     }
 
-    /// Reads a line of a `.pub` file: the name, base64, and perhaps a comment. The line may end in a line
+    /// Reads a line of a `.pub` file: the name, base64, and an optional comment. The line may end in a line
     /// break.
     ///
-    /// That one byte of a key was changed can't be seen as long as it is a key: compare
+    /// A changed byte goes unnoticed if the result is still a valid key: compare
     /// [fingerprints](Self::fingerprint).
     ///
     /// # Errors
     ///
-    /// A [`KeyError`] that says what is wrong with it. One with options in front, as in `authorized_keys`, is
-    /// for [`AuthorizedKey`](super::AuthorizedKey).
+    /// A [`KeyError`] that says what is wrong with it. For a line with options in front, as in `authorized_keys`,
+    /// use [`AuthorizedKey`](super::AuthorizedKey).
     pub fn from_line(line: &str) -> Result<Self, KeyError> {
         let line = one_line(line)?;
         let (name, rest) = word(line);
@@ -108,7 +108,7 @@ impl PublicKey {
 
     /// The fingerprint as `ssh-keygen -l` writes it: `SHA256:` and 43 characters of base64.
     ///
-    /// The name is hashed as well, so it is another one under the other name.
+    /// The name is hashed as well, so the same key has another fingerprint under the other name.
     pub fn fingerprint(&self) -> String {
         let mut hasher = PreHash::Sha256.hasher();
         hasher.update(&self.to_blob());
@@ -116,7 +116,7 @@ impl PublicKey {
         format!("SHA256:{digest}")
     }
 
-    /// What the file called the algorithm, or is going to.
+    /// The name of the algorithm in the file that was read, or that will be written.
     pub fn name(&self) -> KeyName {
         self.name
     }
@@ -127,39 +127,38 @@ impl PublicKey {
         Self { name, ..self }
     }
 
-    /// The comment, which nothing protects: anybody may have changed it.
+    /// The comment. Nothing protects it: anybody may have changed it.
     pub fn comment(&self) -> &str {
         &self.comment
     }
 
-    /// The same key with this comment. One that begins with a blank loses that when it is read again.
+    /// The same key with this comment. Blanks at the beginning and the end are lost when the line is read again.
     ///
     /// # Errors
     ///
-    /// [`KeyError::Comment`] if it has a control character or more than 1024 bytes.
+    /// [`KeyError::Comment`] if the comment has a control character or more than 1024 bytes.
     pub fn with_comment(self, comment: &str) -> Result<Self, KeyError> {
         let comment = check_text("the comment", comment.as_bytes())?.to_owned();
         Ok(Self { comment, ..self })
     }
 
-    /// The key itself, for certificates and other documents. A key of SSH should not be used in them
-    /// as well.
+    /// The key itself, for certificates and other documents. Don't use the same key for SSH and for these.
     pub fn key(&self) -> &CompositePublicKey {
         &self.key
     }
 
-    /// Whether both are the same key, whatever they are called and whatever the comments say.
+    /// Whether both are the same key. Names and comments make no difference.
     pub fn is_same_key(&self, other: &Self) -> bool {
         self.key == other.key
     }
 }
 
-/// One of the names, or an error that has the other one in it.
+/// One of the two names, or an error with the name that was found.
 pub(crate) fn read_name(name: &[u8]) -> Result<KeyName, KeyError> {
     KeyName::read(name).ok_or_else(|| KeyError::OtherAlgorithm(shown(name)))
 }
 
-/// The line without its end and the blanks in front.
+/// The line without its line break and without the blanks in front.
 pub(super) fn one_line(line: &str) -> Result<&str, KeyError> {
     if line.len() > MAX_LINE {
         return Err(KeyError::LineTooLong(line.len()));
@@ -172,7 +171,7 @@ pub(super) fn one_line(line: &str) -> Result<&str, KeyError> {
     }
 }
 
-/// What `ssh-mldsa44-ed25519` is.
+/// The composite algorithm that SSH calls `ssh-mldsa44-ed25519`.
 pub(crate) const ALGORITHM: CompositeAlgorithm = CompositeAlgorithm::MlDsa44Ed25519Sha512;
 
 const MAX_LINE: usize = 32 * 1024;

@@ -7,56 +7,56 @@ use crate::keys::KeyError;
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrivateKeyError {
-    /// The text is no armor.
+    /// The text is not valid armor.
     #[error("{0}")]
     Armor(ArmorError),
     /// The bytes end too early or too late.
     #[error("{0}")]
     Wire(WireError),
     /// The bytes don't begin with `openssh-key-v1`.
-    #[error("the file is no private key of version 1 of OpenSSH's format")]
+    #[error("the file is not a private key in version 1 of OpenSSH's format")]
     NotAKeyFile,
-    /// The file is encrypted otherwise.
+    /// The file is encrypted in a way that is not supported.
     #[error(
-        "the file is encrypted by \"{cipher}\" and \"{kdf}\"; aes256-ctr and bcrypt are read: write it again \
-         by `ssh-keygen -p -Z aes256-ctr`"
+        "the file is encrypted with \"{cipher}\" and \"{kdf}\"; only aes256-ctr with bcrypt is supported: \
+         encrypt it again with `ssh-keygen -p -Z aes256-ctr`"
     )]
     Encryption {
-        /// The cipher's name, of strangers.
+        /// The cipher's name as the file has it, shortened and escaped.
         cipher: String,
-        /// The name of the key derivation function, of strangers.
+        /// The key derivation function's name as the file has it, shortened and escaped.
         kdf: String,
     },
-    /// What the file says of its encryption makes no sense.
+    /// The file's encryption parameters or its layout are wrong.
     #[error("malformed private key: {0}")]
     Malformed(&'static str),
     /// There are several keys in the file, or none.
-    #[error("there are {0} keys in the file; there may be one")]
+    #[error("there are {0} keys in the file; there must be exactly one")]
     KeyCount(u32),
     /// Trying a passphrase would take too long. Nothing was computed.
     #[error(
-        "the file asks for {rounds} rounds of bcrypt, and {limit} are accepted: accept more if you trust the \
-         file and have the time"
+        "the file asks for {rounds} rounds of bcrypt, but at most {limit} are accepted: accept more if you \
+         trust the file and have the time"
     )]
     TooManyRounds {
-        /// What the file asks for.
+        /// The number of rounds in the file.
         rounds: u32,
-        /// What is accepted.
+        /// The accepted number of rounds.
         limit: u32,
     },
-    /// A passphrase has to be something, and bcrypt has to have a round.
-    #[error("a passphrase has at least one byte, and at least one round")]
+    /// The passphrase is empty, or the number of rounds is zero.
+    #[error("a passphrase needs at least one byte, and bcrypt at least one round")]
     EmptyPassphrase,
     /// The file is encrypted, and there was no passphrase.
-    #[error("the private key is protected by a passphrase: give that")]
+    #[error("the private key is protected by a passphrase: provide the passphrase")]
     PassphraseNeeded,
-    /// The passphrase is another one, or the file was changed.
+    /// The passphrase is wrong, or the file was changed.
     #[error("the passphrase is wrong, or the file is damaged")]
     WrongPassphrase,
-    /// The public key in the file is not that of the private key.
+    /// The public key in the file does not belong to the private key.
     #[error("the public key in the file belongs to another private key: the file was changed")]
     PublicKeyMismatch,
-    /// What the file has of the public key can't be used, nor a comment.
+    /// The public key or the comment can't be used.
     #[error("{0}")]
     PublicKey(KeyError),
     /// The private key itself is invalid, or can't be used.

@@ -1,4 +1,4 @@
-//! `openssh-key-v1` (PROTOCOL.key): what is around a key, and the section that may be encrypted.
+//! `openssh-key-v1` (PROTOCOL.key): the public header, and the section with the key, which may be encrypted.
 
 use rustls_pq::composite::CompositeKey;
 use subtle::ConstantTimeEq;
@@ -9,7 +9,7 @@ use super::passphrase::Passphrase;
 use crate::encoding::{Reader, check_text, put_string, shown};
 use crate::keys::{ALGORITHM, PublicKey, read_name};
 
-/// Reads a file without its armor.
+/// Reads a file whose armor was removed.
 pub(super) fn read(
     bytes: &[u8],
     passphrase: Option<&Passphrase<'_>>,
@@ -28,13 +28,13 @@ pub(super) fn read(
     let outer = reader.string()?;
     let section = reader.string()?;
     reader.finish()?;
-    // Before a passphrase is asked for: with another key it is of no use.
+    // Checked before a passphrase is asked for: for an unsupported key a passphrase is of no use.
     let outer = PublicKey::from_blob(outer)?;
 
     match (cipher, kdf) {
         (NO_CIPHER, NO_CIPHER) if options.is_empty() => of_section(section, PLAIN_BLOCK, &outer),
         (NO_CIPHER, NO_CIPHER) => Err(PrivateKeyError::Malformed(
-            "it is not encrypted, and says how",
+            "it is not encrypted, but has options for encryption",
         )),
         (CIPHER, KDF) => {
             let passphrase = passphrase.ok_or(PrivateKeyError::PassphraseNeeded)?;
@@ -44,7 +44,7 @@ pub(super) fn read(
             options.finish()?;
             if salt.is_empty() || rounds == 0 {
                 return Err(PrivateKeyError::Malformed(
-                    "its salt or its rounds are nothing",
+                    "its salt is empty, or its number of rounds is zero",
                 ));
             }
             if salt.len() > MAX_SALT {
@@ -62,7 +62,7 @@ pub(super) fn read(
     }
 }
 
-/// The file without its armor: with check words, and a salt, from the operating system.
+/// Writes the file without its armor. Check words and salt come from the operating system's randomness.
 pub(super) fn write(
     key: &CompositeKey,
     public_key: &PublicKey,
@@ -87,7 +87,7 @@ pub(super) fn write(
         None => (NO_CIPHER, NO_CIPHER),
     };
     let blob = public_key.to_blob();
-    // Room for all of it, so that no copy of a part is left anywhere.
+    // Room for all of it: a reallocation would leave an unwiped copy behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(blob.len() + section.len() + 256));
     bytes.extend_from_slice(MAGIC);
     put_string(&mut bytes, cipher);
@@ -99,7 +99,7 @@ pub(super) fn write(
     Ok(bytes)
 }
 
-/// Reads the section, once it is decrypted. Its check words tell whether that was by the right passphrase.
+/// Reads the decrypted section. Its check words show whether the passphrase was right.
 fn of_section(
     section: &[u8],
     block: usize,
@@ -107,7 +107,7 @@ fn of_section(
 ) -> Result<(CompositeKey, PublicKey), PrivateKeyError> {
     if !section.len().is_multiple_of(block) {
         return Err(PrivateKeyError::Malformed(
-            "its section is no number of whole blocks",
+            "the length of its private section is not a multiple of the block length",
         ));
     }
     let mut reader = Reader::new("the private section of the file", section);
@@ -145,7 +145,7 @@ fn to_section(
 ) -> Zeroizing<Vec<u8>> {
     let public = public_key.key().as_bytes();
     let comment = public_key.comment();
-    // as above
+    // Room for all of it, as above.
     let mut section = Zeroizing::new(Vec::with_capacity(public.len() + comment.len() + 256));
     section.extend_from_slice(&check);
     section.extend_from_slice(&check);
@@ -167,7 +167,7 @@ const NO_CIPHER: &[u8] = b"none";
 const CIPHER: &[u8] = b"aes256-ctr";
 const KDF: &[u8] = b"bcrypt";
 
-/// What the section is padded to.
+/// The section is padded to a multiple of this many bytes.
 const PLAIN_BLOCK: usize = 8;
 const CIPHER_BLOCK: usize = 16;
 

@@ -10,7 +10,7 @@ use super::passphrase::Passphrase;
 use crate::encoding::{decode, encode};
 use crate::keys::{ALGORITHM, KeyName, PublicKey};
 
-/// A private key with its comment: what is in a file such as `~/.ssh/id_mldsa44_ed25519`.
+/// A private key with its comment: the content of a file such as `~/.ssh/id_mldsa44_ed25519`.
 ///
 /// ```
 /// use pq_ssh::{Passphrase, PrivateKey};
@@ -25,9 +25,8 @@ use crate::keys::{ALGORITHM, KeyName, PublicKey};
 ///
 /// # What a file protects
 ///
-/// That it was changed is found wherever it matters: the public keys in it, there are two, are held against the
-/// private one. The comment has no such protection, in an encrypted file neither, nor has the choice of
-/// line breaks.
+/// Reading finds every change to the keys: both public keys in the file are compared with the private key. Changes
+/// to the comment or to the line breaks go unnoticed, even in an encrypted file.
 #[derive(Clone)]
 pub struct PrivateKey {
     key: CompositeKey,
@@ -39,31 +38,31 @@ impl PrivateKey {
     ///
     /// # Errors
     ///
-    /// [`PrivateKeyError::Randomness`] if there is none; [`PrivateKeyError::Key`] where the classical half
+    /// [`PrivateKeyError::Randomness`] if there is no randomness; [`PrivateKeyError::Key`] if the classical half
     /// can't be computed on this machine.
     pub fn generate() -> Result<Self, PrivateKeyError> {
         wiping_stack(|| Self::new(CompositeKey::generate(ALGORITHM)?))
     }
 
-    /// The key for SSH, without a comment, under the name that has no suffix.
+    /// The key for SSH, without a comment, named [`KeyName::Standard`].
     ///
     /// # Errors
     ///
-    /// [`PrivateKeyError::PublicKey`] if it is not of
+    /// [`PrivateKeyError::PublicKey`] if the key's algorithm is not
     /// [`MlDsa44Ed25519Sha512`](rustls_pq::composite::CompositeAlgorithm::MlDsa44Ed25519Sha512).
     pub fn new(key: CompositeKey) -> Result<Self, PrivateKeyError> {
         let public_key = PublicKey::new(key.public_key().clone())?;
         Ok(Self { key, public_key })
     }
 
-    /// Reads a file, whose lines `BEGIN` and `END` are its first and its last. One that is not encrypted is read
-    /// with a passphrase, too.
+    /// Reads a file. Its first line is the `BEGIN` line, and its last line the `END` line. For an unencrypted
+    /// file, the passphrase is ignored.
     ///
     /// # Errors
     ///
-    /// A [`PrivateKeyError`] that says what is wrong with it: [`PrivateKeyError::PassphraseNeeded`] if it
-    /// is encrypted and there is no passphrase, [`PrivateKeyError::TooManyRounds`] before anything is
-    /// computed.
+    /// A [`PrivateKeyError`] that says what is wrong with the file: [`PrivateKeyError::PassphraseNeeded`] if it
+    /// is encrypted and there is no passphrase; [`PrivateKeyError::TooManyRounds`], before anything is
+    /// computed, if it asks for too many rounds.
     pub fn from_openssh(
         text: &str,
         passphrase: Option<&Passphrase<'_>>,
@@ -74,12 +73,12 @@ impl PrivateKey {
         })
     }
 
-    /// What [`from_openssh`](Self::from_openssh) reads, encrypted if there is a passphrase. Of one key there
-    /// are many such files: each has check words, and a salt, of its own.
+    /// The text that [`from_openssh`](Self::from_openssh) reads, encrypted if there is a passphrase. Each call
+    /// returns another text: check words and salt are random.
     ///
     /// # Errors
     ///
-    /// [`PrivateKeyError::Randomness`] if there is none, and [`PrivateKeyError::EmptyPassphrase`].
+    /// [`PrivateKeyError::Randomness`] if there is no randomness, and [`PrivateKeyError::EmptyPassphrase`].
     pub fn to_openssh(
         &self,
         passphrase: Option<&Passphrase<'_>>,
@@ -108,7 +107,7 @@ impl PrivateKey {
     ///
     /// # Errors
     ///
-    /// [`PrivateKeyError::PublicKey`] if it has a control character or more than 1024 bytes.
+    /// [`PrivateKeyError::PublicKey`] if the comment has a control character or more than 1024 bytes.
     pub fn with_comment(self, comment: &str) -> Result<Self, PrivateKeyError> {
         Ok(Self {
             public_key: self.public_key.with_comment(comment)?,
@@ -116,8 +115,7 @@ impl PrivateKey {
         })
     }
 
-    /// The key itself, for certificates and other documents. A key of SSH should not be used in them as
-    /// well.
+    /// The key itself, for certificates and other documents. Don't use the same key for SSH and for these.
     pub fn key(&self) -> &CompositeKey {
         &self.key
     }

@@ -1,6 +1,6 @@
 // This room uses `encoding` and `keys`.
 
-//! Private keys in files, with a passphrase or without (OpenSSH's PROTOCOL.key).
+//! Private keys in files, with or without a passphrase (OpenSSH's PROTOCOL.key).
 
 mod error;
 mod file;

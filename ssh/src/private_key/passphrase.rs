@@ -8,10 +8,10 @@ use zeroize::Zeroizing;
 
 use super::error::PrivateKeyError;
 
-/// A passphrase, and how much work it may make.
+/// A passphrase, and limits for the work that it takes.
 ///
-/// OpenSSH derives keys by bcrypt (`bcrypt_pbkdf`) and encrypts by AES-256 in counter mode. Each round takes some
-/// milliseconds.
+/// OpenSSH derives keys with bcrypt (`bcrypt_pbkdf`) and encrypts with AES-256 in counter mode. Each round of bcrypt
+/// takes some milliseconds.
 pub struct Passphrase<'p> {
     bytes: &'p [u8],
     rounds: u32,
@@ -19,13 +19,13 @@ pub struct Passphrase<'p> {
 }
 
 impl<'p> Passphrase<'p> {
-    /// As many rounds as OpenSSH writes unless it is told otherwise.
+    /// The number of rounds in new files by default, as in OpenSSH.
     pub const DEFAULT_ROUNDS: u32 = 24;
 
-    /// As many rounds as are accepted in a file unless it is told otherwise: some seconds.
+    /// The number of rounds that are accepted in a file by default: some seconds of work.
     pub const DEFAULT_ACCEPTED_ROUNDS: u32 = 512;
 
-    /// A passphrase, which is any bytes: OpenSSH hashes them as they come from the terminal.
+    /// A passphrase of any bytes: OpenSSH hashes them as they come from the terminal.
     pub fn new(bytes: &'p [u8]) -> Self {
         Self {
             bytes,
@@ -63,7 +63,7 @@ impl<'p> Passphrase<'p> {
         }
     }
 
-    /// Encrypts or decrypts, which is the same.
+    /// Encrypts or decrypts: both are the same operation.
     pub(super) fn apply(
         &self,
         salt: &[u8],
@@ -72,7 +72,7 @@ impl<'p> Passphrase<'p> {
     ) -> Result<(), PrivateKeyError> {
         let mut derived = Zeroizing::new([0; KEY_LEN + IV_LEN]);
         let mut memory = Zeroizing::new([0; 2 * HASH_LEN]);
-        // It refuses nothing but what is empty.
+        // It refuses only an empty passphrase, an empty salt and zero rounds.
         bcrypt_pbkdf_with_memory(self.bytes, salt, rounds, &mut *derived, &mut *memory)
             .map_err(|_| PrivateKeyError::EmptyPassphrase)?;
         let (key, iv) = derived.split_at(KEY_LEN);
@@ -94,5 +94,5 @@ impl fmt::Debug for Passphrase<'_> {
 
 const KEY_LEN: usize = 32;
 const IV_LEN: usize = 16;
-/// What bcrypt gives at a time. Key and IV are of two of them.
+/// The output length of one bcrypt hash. Key and IV need two hashes.
 const HASH_LEN: usize = 32;

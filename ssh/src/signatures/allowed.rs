@@ -8,10 +8,10 @@ use super::time;
 use crate::encoding::{shown, word};
 use crate::keys::{KeyError, Options, PublicKey, begins_with_key, split_options, unquoted};
 
-/// A list of who may sign what, as in the file that `ssh-keygen -Y verify -f` takes (ssh-keygen(1), ALLOWED SIGNERS).
+/// A list of who may sign what, as in the file for `ssh-keygen -Y verify -f` (ssh-keygen(1), ALLOWED SIGNERS).
 ///
-/// Each line has principals, which are patterns between commas, options, and a key. Lines with keys of other
-/// algorithms, and those of certificate authorities, permit nothing here. Times have to end in `Z`.
+/// Each line has principals (patterns separated by commas), options, and a key. Lines with keys of other
+/// algorithms, and lines of certificate authorities, permit nothing here. Times have to end in `Z`.
 #[derive(Clone, Debug)]
 pub struct AllowedSigners {
     lines: Vec<Line>,
@@ -33,7 +33,7 @@ struct SignerOptions {
 }
 
 impl AllowedSigners {
-    /// Reads a file. Empty lines and those that begin with `#` are passed over.
+    /// Reads a file. Empty lines and lines that begin with `#` are skipped.
     ///
     /// # Errors
     ///
@@ -54,17 +54,17 @@ impl AllowedSigners {
                 }
             }
         }
-        // A certificate is needed for what they permit.
+        // These lines permit certificates, which this crate doesn't support.
         lines.retain(|line| !line.options.is_authority);
         Ok(Self { lines })
     }
 
-    /// Verifies that the signature is by a key that may sign for this principal, for this purpose and at this
-    /// time, and of this message. The time is when it was signed, as far as that is known.
+    /// Verifies that the signature is valid for this message, and that its key may sign for this principal, for
+    /// this purpose (the namespace) and at this time. The time is when it was signed, as far as that is known.
     ///
     /// # Errors
     ///
-    /// A [`NotAllowed`] that says what no line permits, or what is wrong with the signature.
+    /// A [`NotAllowed`] that says why no line permits the signature, or what is wrong with it.
     pub fn verify(
         &self,
         principal: &str,
@@ -116,7 +116,7 @@ impl Line {
     }
 }
 
-/// They may have quotation marks around them.
+/// The principals, without the quotation marks that may be around them, and the rest of the line.
 fn principals(line: &str) -> Result<(&str, &str), LineError> {
     match line.strip_prefix('"') {
         None => Ok(word(line)),
@@ -131,7 +131,7 @@ impl SignerOptions {
     fn parse(text: &str) -> Result<Self, LineError> {
         let mut options = Self::default();
         for (name, value) in Options(text) {
-            // as everywhere in OpenSSH
+            // Case makes no difference, as everywhere in OpenSSH.
             match &*name.to_ascii_lowercase() {
                 "cert-authority" if value.is_none() => options.is_authority = true,
                 "namespaces" => put(&mut options.namespaces, "namespaces", value, Some)?,
@@ -154,14 +154,14 @@ impl SignerOptions {
         }
     }
 
-    /// Both ends are permitted, as in OpenSSH.
+    /// Whether the options permit this time. Both limits are included, as in OpenSSH.
     fn permit_time(&self, time: u64) -> bool {
         self.valid_after.is_none_or(|after| time >= after)
             && self.valid_before.is_none_or(|before| time <= before)
     }
 }
 
-/// Notes the value of an option that may be there once.
+/// Stores the value of an option that may be given only once.
 fn put<T>(
     to: &mut Option<T>,
     name: &'static str,

@@ -8,25 +8,25 @@ use crate::keys::KeyError;
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// The text is no armor.
+    /// The text is not valid armor.
     #[error("{0}")]
     Armor(ArmorError),
     /// The bytes end too early or too late.
     #[error("{0}")]
     Wire(WireError),
     /// The bytes don't begin with `SSHSIG`.
-    #[error("the file is no signature of SSH")]
+    #[error("the file is not an SSH signature")]
     NotASignature,
-    /// A later format.
-    #[error("the signature is of version {0} of its format; 1 is read")]
+    /// The signature has another version of the format.
+    #[error("the signature has version {0} of its format; only version 1 is supported")]
     Version(u32),
-    /// The key in it can't be used.
+    /// The key in the signature can't be used.
     #[error("the key in the signature: {0}")]
     Key(KeyError),
-    /// A hash function that is not permitted.
-    #[error("the message was hashed by \"{0}\"; sha256 and sha512 are permitted")]
+    /// The hash function is not permitted.
+    #[error("the message was hashed with \"{0}\"; only sha256 and sha512 are permitted")]
     UnknownHash(String),
-    /// The namespace can't stand in a signature.
+    /// The namespace can't be in a signature.
     #[error("{0}")]
     Namespace(TextError),
     /// There is no namespace.
@@ -35,22 +35,22 @@ pub enum SignatureError {
     /// The signature is for another purpose.
     #[error("the signature is for the namespace \"{signed}\", not for \"{wanted}\"")]
     OtherNamespace {
-        /// What it is for.
+        /// The namespace in the signature.
         signed: String,
-        /// What it was to be for.
+        /// The expected namespace.
         wanted: String,
     },
-    /// The signature is of another key.
-    #[error("the signature is by the key {0}, which is another one")]
+    /// The signature was made by another key, which has this fingerprint.
+    #[error("the signature was made by another key: {0}")]
     OtherKey(String),
-    /// The message was hashed by another function than the signature says.
+    /// The message was hashed with another function than the signature says.
     #[error(
-        "the signature is of the message's {signed}; hash the message by that, not by {hashed}"
+        "the signature is for the message's {signed} hash; hash the message with {signed}, not {hashed}"
     )]
     OtherHash {
-        /// What the signature says.
+        /// The hash function in the signature.
         signed: HashAlgorithm,
-        /// How the message was hashed.
+        /// The hash function that the message was hashed with.
         hashed: HashAlgorithm,
     },
     /// The signature is not valid for this message, or the key could not sign.
@@ -88,11 +88,11 @@ impl From<CompositeKeyError> for SignatureError {
     }
 }
 
-/// Why a list of signers could not be read: nothing of it counts then.
+/// Why a list of signers could not be read. No line of it is used then.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("line {line} of the allowed signers: {error}")]
 pub struct AllowedSignersError {
-    /// The line, from 1.
+    /// The number of the line; the first is 1.
     pub line: usize,
     /// What is wrong with it.
     pub error: LineError,
@@ -102,24 +102,24 @@ pub struct AllowedSignersError {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// The key, or the quotation marks in the options.
+    /// The key is wrong, or a quotation mark is not closed.
     #[error("{0}")]
     Key(KeyError),
-    /// An option that is not known here. To pass over it could permit what it forbids.
+    /// The option is unknown. Skipping it could permit what it forbids.
     #[error(
-        "the option \"{0}\" is unknown; cert-authority, namespaces, valid-after and valid-before are not"
+        "the option \"{0}\" is unknown; use cert-authority, namespaces, valid-after or valid-before"
     )]
     UnknownOption(String),
-    /// An option that is there twice, has no value, or one that it can't have.
-    #[error("the option {0} is there twice, or its value is none")]
+    /// The option is there twice, or its value is missing or not in quotation marks.
+    #[error("the option {0} is there twice, or its value is missing or not in quotation marks")]
     Option(&'static str),
-    /// A time in no known form.
+    /// The time is not in a supported form.
     #[error(
-        "the option {0} has no time that is read here: it is YYYYMMDDZ, YYYYMMDDHHMMZ or YYYYMMDDHHMMSSZ, \
-         whose Z says that it is UTC"
+        "the time of the option {0} is not supported: write YYYYMMDDZ, YYYYMMDDHHMMZ or YYYYMMDDHHMMSSZ, \
+         where Z means UTC"
     )]
     Time(&'static str),
-    /// Nothing is in between.
+    /// The end of the validity is not after its beginning.
     #[error("valid-before is not after valid-after")]
     EmptyValidity,
 }
@@ -130,33 +130,33 @@ impl From<KeyError> for LineError {
     }
 }
 
-/// Why a signature is not one of an allowed signer.
+/// Why a signature is not accepted as an allowed signer's.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotAllowed {
-    /// No line has this key for this principal, or only as a certificate authority's.
+    /// No line has this key for this principal. Lines of certificate authorities don't count.
     #[error("no line has the key {key} for \"{principal}\"")]
     UnknownKey {
         /// The fingerprint.
         key: String,
-        /// Who was to have signed.
+        /// The expected signer.
         principal: String,
     },
-    /// The signer's line, or the last of several, is for other purposes.
+    /// The signer's line, or the last of several, permits only other namespaces.
     #[error("the key {key} may not sign for the namespace \"{namespace}\"")]
     Namespace {
         /// The fingerprint.
         key: String,
-        /// What the signature was to be for.
+        /// The expected namespace.
         namespace: String,
     },
-    /// The signer's line, or the last of several, is for other times.
-    #[error("the key {key} may not sign at this time: the line is for another")]
+    /// The signer's line, or the last of several, permits only other times.
+    #[error("the key {key} may not sign at this time: its line permits only other times")]
     Time {
         /// The fingerprint.
         key: String,
     },
-    /// The key may sign, and this is none of its signatures.
+    /// The key may sign, but the signature is not valid.
     #[error("{0}")]
     Signature(SignatureError),
 }

@@ -8,13 +8,13 @@ use pq_core::ml_dsa::{PreHash, PreHasher};
 pub enum HashAlgorithm {
     /// SHA-256
     Sha256,
-    /// SHA-512, which OpenSSH takes unless it is told otherwise.
+    /// SHA-512, OpenSSH's default.
     #[default]
     Sha512,
 }
 
 impl HashAlgorithm {
-    /// Both.
+    /// Both algorithms.
     pub const ALL: &'static [Self] = &[Self::Sha256, Self::Sha512];
 
     /// The name in signatures, such as `sha512`.
@@ -57,7 +57,7 @@ impl MessageHasher {
         }
     }
 
-    /// Takes the next bytes of the message. Many at a time take less time.
+    /// Adds the next bytes of the message. Large pieces are faster.
     pub fn update(&mut self, message: &[u8]) {
         self.hasher.update(message);
     }
@@ -71,7 +71,7 @@ impl MessageHasher {
     }
 }
 
-/// A message that was hashed, to be signed or for its signature to be verified.
+/// The hash of a message that is to be signed or verified.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HashedMessage {
     algorithm: HashAlgorithm,
@@ -83,7 +83,7 @@ impl HashedMessage {
     ///
     /// # Errors
     ///
-    /// What the reader says.
+    /// The error of the reader.
     pub fn read(algorithm: HashAlgorithm, mut message: impl io::Read) -> io::Result<Self> {
         let mut hasher = MessageHasher::new(algorithm);
         let mut buffer = vec![0; 64 * 1024];
@@ -97,7 +97,7 @@ impl HashedMessage {
         }
     }
 
-    /// How it was hashed.
+    /// The hash function that was used.
     pub fn algorithm(&self) -> HashAlgorithm {
         self.algorithm
     }

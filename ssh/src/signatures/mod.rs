@@ -1,6 +1,6 @@
 // This room uses `encoding`, `keys` and `private_key`.
 
-//! Signatures of files (OpenSSH's PROTOCOL.sshsig), and who may make them.
+//! Signatures of files (OpenSSH's PROTOCOL.sshsig), and lists of allowed signers.
 
 mod allowed;
 mod error;

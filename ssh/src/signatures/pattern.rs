@@ -1,13 +1,13 @@
-//! Patterns of ssh_config(5), PATTERNS: `*` is any text, `?` any character, and `!` in front forbids.
+//! Patterns of ssh_config(5), PATTERNS: `*` matches any text, `?` any character, and `!` in front forbids.
 
-/// Whether a list of patterns between commas permits the text: one matches, and none of those that forbid.
+/// Whether a comma-separated list of patterns permits the text: one pattern matches, and no forbidding one does.
 pub(super) fn list_permits(list: &str, text: &str) -> bool {
     let mut permitted = false;
     for pattern in list.split(',') {
         match pattern.strip_prefix('!') {
             Some(pattern) if matches(pattern, text) => return false,
             Some(_) => {}
-            // as in OpenSSH, where an empty list permits nobody, not even one without a name
+            // As in OpenSSH, an empty list permits nobody, not even an empty name.
             None if pattern.is_empty() => {}
             None => permitted |= matches(pattern, text),
         }
@@ -15,7 +15,7 @@ pub(super) fn list_permits(list: &str, text: &str) -> bool {
     permitted
 }
 
-/// In time that is the product of both lengths at most: it only ever goes back to the last `*`.
+/// Takes time at most proportional to the product of both lengths: it backtracks only to the last `*`.
 fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);

@@ -4,10 +4,10 @@ use crate::encoding::{Reader, check_text, decode, encode, put_string, shown};
 use crate::keys::{KeyError, PublicKey, read_name};
 use crate::private_key::PrivateKey;
 
-/// A signature of a file, with the key that it is by: what `ssh-keygen -Y sign` writes.
+/// A signature of a file, with the signer's public key: the output of `ssh-keygen -Y sign`.
 ///
-/// That a signature is valid says nothing as long as its key is unknown. So [`verify`](Self::verify) takes the
-/// key, and [`AllowedSigners`](super::AllowedSigners) have theirs.
+/// A valid signature means nothing if the key in it is unknown. Therefore [`verify`](Self::verify) takes the
+/// expected key, and [`AllowedSigners`](super::AllowedSigners) contain the expected keys.
 ///
 /// ```
 /// use pq_ssh::{HashAlgorithm, HashedMessage, PrivateKey, Signature};
@@ -23,14 +23,14 @@ use crate::private_key::PrivateKey;
 pub struct Signature {
     key: PublicKey,
     namespace: String,
-    /// Signed like the rest, so it is kept, whatever it will mean one day.
+    /// Signed like the rest, so it is kept, although it has no meaning yet.
     reserved: Vec<u8>,
     hash: HashAlgorithm,
     signature: Vec<u8>,
 }
 
 impl Signature {
-    /// Reads the text of a file, whose lines `BEGIN` and `END` are its first and its last.
+    /// Reads the text of a file. Its first line is the `BEGIN` line, and its last line the `END` line.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl Signature {
         Self::from_bytes(&decode(text, LABEL)?)
     }
 
-    /// What [`from_armored`](Self::from_armored) reads.
+    /// The text that [`from_armored`](Self::from_armored) reads.
     pub fn to_armored(&self) -> String {
         core::mem::take(&mut *encode(LABEL, &self.to_bytes()))
     }
@@ -84,7 +84,7 @@ impl Signature {
         })
     }
 
-    /// What [`from_bytes`](Self::from_bytes) reads.
+    /// The bytes that [`from_bytes`](Self::from_bytes) reads.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut blob = Vec::new();
         put_string(&mut blob, self.key.name().as_str().as_bytes());
@@ -100,12 +100,12 @@ impl Signature {
         bytes
     }
 
-    /// The key that the signature says it is by. It has no comment.
+    /// The signer's public key, as the signature claims it. It has no comment.
     pub fn public_key(&self) -> &PublicKey {
         &self.key
     }
 
-    /// What it says it is for.
+    /// The purpose (namespace), as the signature claims it.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
@@ -115,12 +115,12 @@ impl Signature {
         self.hash
     }
 
-    /// Verifies that the signature is by this key, for this purpose, and of this message. The key's name and
-    /// its comment make no difference.
+    /// Verifies that the signature is by this key, for this purpose (the namespace) and for this message. The key's
+    /// name and its comment make no difference.
     ///
     /// # Errors
     ///
-    /// A [`SignatureError`] that says which of them it is not.
+    /// A [`SignatureError`] that says which of these is wrong.
     pub fn verify(
         &self,
         key: &PublicKey,
@@ -149,12 +149,12 @@ impl Signature {
 }
 
 impl PrivateKey {
-    /// Signs a message for a purpose, as `ssh-keygen -Y sign` does. The purpose is a name such as `file`, `git` or
-    /// `releases@example.org`.
+    /// Signs a message for a purpose, as `ssh-keygen -Y sign` does. The purpose, or namespace, is a name such as
+    /// `file`, `git` or `releases@example.org`.
     ///
     /// # Errors
     ///
-    /// [`SignatureError::EmptyNamespace`] and [`SignatureError::Namespace`] for a purpose that is none, and
+    /// [`SignatureError::EmptyNamespace`] and [`SignatureError::Namespace`] for an invalid purpose, and
     /// [`SignatureError::Signature`] if there is no randomness.
     pub fn sign(
         &self,
@@ -180,7 +180,7 @@ fn checked_namespace(namespace: &[u8]) -> Result<&str, SignatureError> {
     }
 }
 
-/// What the key signs: no message of SSH itself, since none begins so.
+/// The bytes that the key signs. No message of the SSH protocol begins with `SSHSIG`, so they can't be one.
 fn signed_data(namespace: &str, reserved: &[u8], message: &HashedMessage) -> Vec<u8> {
     let mut data = MAGIC.to_vec();
     put_string(&mut data, namespace.as_bytes());

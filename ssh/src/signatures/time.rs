@@ -2,8 +2,8 @@
 
 use pq_x509::x509_cert::der::DateTime;
 
-/// Seconds since 1970 of YYYYMMDDZ, YYYYMMDDHHMMZ or YYYYMMDDHHMMSSZ. Without the Z it would be a time in some zone,
-/// and which one that is the file doesn't say.
+/// The seconds since 1970 of YYYYMMDDZ, YYYYMMDDHHMMZ or YYYYMMDDHHMMSSZ. Without the Z it would be a local time, and
+/// the file doesn't say in which time zone.
 pub(super) fn read(text: &str) -> Option<u64> {
     let digits = text.strip_suffix('Z')?;
     if !digits.bytes().all(|c| c.is_ascii_digit()) || ![8, 12, 14].contains(&digits.len()) {

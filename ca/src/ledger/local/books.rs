@@ -1,4 +1,4 @@
-//! Journal and index as one: what is known now.
+//! Journal and index combined: the current state of the ledger.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -18,20 +18,20 @@ use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
 use crate::ledger::serial_number::SerialNumber;
 
-/// The journal, the index, and what the journal says after the last record that is in the index.
+/// The journal, the index, and the changes in the journal that are not in the index yet.
 pub(super) struct Books {
     journal: Journal,
     index_path: PathBuf,
     index: Index,
     /// How often the index had been written when it was opened.
     writings: u64,
-    /// What isn't in the index, or is otherwise there.
+    /// Rows that are missing in the index, or outdated there.
     rows: BTreeMap<SerialNumber, Row>,
     lists: BTreeMap<String, List>,
 }
 
 impl Books {
-    /// Opens what is in these files. The index is made, if it isn't there.
+    /// Opens these files. If there is no index, it is made.
     pub(super) fn open(journal: &Path, index: &Path, turn: &Turn<'_>) -> Result<Self, LedgerError> {
         let mut journal = Journal::open(journal)?;
         let writings = turn.writings()?;
@@ -48,12 +48,12 @@ impl Books {
         })
     }
 
-    /// Whether the index is still the one that is open here.
+    /// Whether the open index is still current: nobody has written it since.
     pub(super) fn is_current(&self, turn: &Turn<'_>) -> Result<bool, LedgerError> {
         Ok(self.writings == turn.writings()?)
     }
 
-    /// Reads what others did.
+    /// Reads the changes that others have made.
     pub(super) fn catch_up(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
         self.journal.check()?;
         let start = self.journal.end();
@@ -64,14 +64,14 @@ impl Books {
             }
         }
         if self.journal.end() != start {
-            // Whoever wrote it may have been killed before it was on the disk, and then nobody has
-            // been told of it. Now it will be.
+            // The process that wrote a record may have been killed before the record was on the disk, and
+            // before it returned. From now on the record is used, so it has to be on the disk.
             self.journal.sync()?;
         }
         Ok(())
     }
 
-    /// Writes the index, if so much has happened since.
+    /// Writes the index if at least `least` changes are missing in it.
     pub(super) fn write_index_if_waiting(
         &mut self,
         least: usize,
@@ -83,15 +83,15 @@ impl Books {
         Ok(())
     }
 
-    /// How many certificates and lists are outside the index.
+    /// How many changed certificates and lists are not in the index yet.
     pub(super) fn waiting(&self) -> usize {
         self.rows.len() + self.lists.len()
     }
 
     fn write_index(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
-        // The index must not know what is not in the journal, whatever happens to the machine.
+        // Even after a crash of the machine, the index must have nothing that the journal lacks.
         self.journal.sync()?;
-        // From here on, this is not current, unless all goes well.
+        // From here on this object is outdated, unless everything succeeds.
         let writings = turn.count_writing()?;
         let rows = mem::take(&mut self.rows);
         let lists = mem::take(&mut self.lists);
@@ -179,7 +179,7 @@ impl Books {
         self.apply(Event::Reinstated { number: *number })
     }
 
-    /// Where to begin to look for what a filter lets through.
+    /// Begins a search for the entries that match a filter.
     pub(super) fn search(&self, filter: &Filter) -> Result<Search, LedgerError> {
         let order = Order::for_filter(filter);
         let place = match order {
@@ -196,8 +196,8 @@ impl Books {
         Ok(Search { order, place })
     }
 
-    /// Looks on, and gives up to `limit` more entries: fewer, if it has looked at many, and `None`
-    /// if it has looked at all.
+    /// Continues a search, and returns up to `limit` more entries: fewer after a whole page of candidates, and `None`
+    /// at the end.
     pub(super) fn look_on(
         &self,
         filter: &Filter,
@@ -255,7 +255,7 @@ impl Books {
         }
         let list = List {
             number: last.number + 1,
-            // What was taken off the lists stays off, when somebody sets the clock back.
+            // If the clock is set back, certificates that left the lists don't come back.
             at: now.as_secs().max(last.at),
         };
         self.journal.append_listed(issuer, list)?;
@@ -288,7 +288,7 @@ impl Books {
             .map(Key::of)
     }
 
-    /// What a record of the journal changes.
+    /// Applies a record of the journal.
     fn apply(&mut self, event: Event) -> Result<(), LedgerError> {
         match event {
             Event::Issued(rows) => {
@@ -321,28 +321,28 @@ impl Books {
     }
 }
 
-/// In this order, the index is read page by page.
+/// Sorts the numbers: in this order, the index is read page by page.
 fn in_order(numbers: impl Iterator<Item = SerialNumber>) -> Vec<SerialNumber> {
     let mut numbers: Vec<_> = numbers.collect();
     numbers.sort_unstable();
     numbers
 }
 
-/// How far somebody has looked.
+/// The state of a search.
 pub(super) struct Search {
     order: Order,
     place: Place,
 }
 
 enum Place {
-    /// Behind this key, in an order that the index has.
+    /// After this key, in an order of the index.
     After(Option<Key>),
-    /// Among these keys.
+    /// At these remaining keys.
     At(vec::IntoIter<Key>),
 }
 
-/// While the journal is read, or certificates are recorded several at a time, the index is written for
-/// each so many: the memory that they take is a few megabytes.
+/// While the journal is read, or certificates are recorded several at a time, the index is written after
+/// this many changes, which take a few megabytes of memory.
 pub(super) const MANY: usize = 8192;
-/// How many entries somebody who looks may look at before it is another's turn.
+/// How many entries a search looks at before it gives up its turn.
 const PAGE: usize = 1000;

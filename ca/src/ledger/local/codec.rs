@@ -1,5 +1,5 @@
-//! How numbers and texts are written: numbers in groups of seven bits, the lowest first, with the
-//! top bit set in all but the last (LEB128), and texts behind their lengths.
+//! The encoding of numbers and texts: numbers in groups of seven bits, lowest first, with the top bit set
+//! in all bytes except the last (LEB128), and texts after their lengths.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -16,7 +16,7 @@ pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Reads what was written, and counts its bytes.
+/// Reads encoded values, and counts their bytes.
 pub(super) struct Decoder<R> {
     source: R,
     /// How many bytes were read.
@@ -61,7 +61,7 @@ impl<R: Read> Decoder<R> {
     pub(super) fn bytes(&mut self) -> io::Result<Vec<u8>> {
         let length = self.number()?;
         let mut bytes = Vec::new();
-        // It grows with what is there, whatever the length says.
+        // The vector grows with the bytes that are really there, not with the claimed length.
         (&mut self.source).take(length).read_to_end(&mut bytes)?;
         self.advance(length, bytes.len() as u64)?;
         Ok(bytes)
@@ -71,7 +71,7 @@ impl<R: Read> Decoder<R> {
         String::from_utf8(self.bytes()?).map_err(|_| ErrorKind::InvalidData.into())
     }
 
-    /// Passes over bytes without keeping them.
+    /// Skips bytes.
     pub(super) fn skip(&mut self, length: u64) -> io::Result<()> {
         let skipped = io::copy(&mut (&mut self.source).take(length), &mut io::sink())?;
         self.advance(length, skipped)

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Files that are created completely or not at all.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::ledger::error::LedgerError;
 
-/// For `map_err`: an error that says what was to be done with which file.
+/// For `map_err`: an error that says what failed, and with which file.
 pub(super) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LedgerError {
     move |cause| LedgerError::Io {
         doing,
@@ -15,8 +15,7 @@ pub(super) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Erro
     }
 }
 
-/// Writes a new file, on the disk when this returns. Whoever opens `path` before that finds
-/// nothing.
+/// Writes a new file. It is on the disk when this returns. Before that, there is no file at `path`.
 pub(super) fn create_whole(path: &Path, contents: &[u8]) -> Result<(), LedgerError> {
     let draft = path.with_extension("new");
     fs::File::create(&draft)
@@ -28,13 +27,13 @@ pub(super) fn create_whole(path: &Path, contents: &[u8]) -> Result<(), LedgerErr
     put_in_place(&draft, path)
 }
 
-/// Gives a file that is on the disk its name.
+/// Renames a draft that is on the disk to its final name.
 pub(super) fn put_in_place(draft: &Path, path: &Path) -> Result<(), LedgerError> {
     fs::rename(draft, path).map_err(io_error("create", path))?;
     path.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Has the names of a folder's files be on the disk.
+/// Syncs a folder: the names of its files are on the disk then.
 #[cfg(unix)]
 pub(super) fn sync_folder(path: &Path) -> Result<(), LedgerError> {
     fs::File::open(path)
@@ -42,7 +41,7 @@ pub(super) fn sync_folder(path: &Path) -> Result<(), LedgerError> {
         .map_err(io_error("sync", path))
 }
 
-/// Elsewhere a folder can't be opened as a file, and the file system keeps names by itself.
+/// On other systems a folder can't be opened as a file, and the file system takes care of the names.
 #[cfg(not(unix))]
 pub(super) fn sync_folder(_: &Path) -> Result<(), LedgerError> {
     Ok(())

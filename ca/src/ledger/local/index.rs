@@ -1,9 +1,9 @@
-//! What the journal says, in the orders in which it is asked for: a redb database.
+//! The index: the content of the journal, sorted for searches, in a redb database.
 //!
-//! It has everything that the journal says up to some record, and is written in one transaction for
-//! many records. That is done so that it opens at once after a process was killed (redb's quick
-//! repair, which has the commit in two phases, and writes down which pages are free). It is never
-//! the only place of anything: without it, it is made again from the journal.
+//! The index has everything from the journal up to some record. One transaction writes the changes of many
+//! records. Transactions use redb's quick repair (two-phase commit, and a list of free pages), so the
+//! index opens at once even after a process was killed. Nothing is only in the index: if it is lost, it is
+//! rebuilt from the journal.
 
 use alloc::collections::BTreeMap;
 use core::fmt::Display;
@@ -28,20 +28,19 @@ use crate::ledger::serial_number::SerialNumber;
 /// The index, open for reading.
 pub(super) struct Index {
     path: PathBuf,
-    /// The end of the last record that is in it.
+    /// The end of the last record that is in the index.
     end: Position,
     rows: ReadOnlyTable<&'static [u8], &'static [u8]>,
     lines: ReadOnlyTable<&'static [u8], ()>,
     listings: ReadOnlyTable<&'static [u8], &'static [u8]>,
     lists: ReadOnlyTable<&'static str, (u64, u64)>,
-    /// What the tables are in.
+    /// The database that contains the tables.
     _database: ReadOnlyDatabase,
 }
 
 impl Index {
-    /// Opens an index. If a process was killed while it wrote to it, that is undone; if there is
-    /// none, one is made, which has nothing of a journal that begins at `start`. So this asks for a
-    /// turn.
+    /// Opens an index. The caller needs the turn: if a process was killed while it wrote the index, its
+    /// changes are undone. If there is no index, an empty one is made for a journal that begins at `start`.
     pub(super) fn open(path: &Path, start: Position) -> Result<Self, LedgerError> {
         if !path.exists() {
             create(path, start)?;
@@ -78,12 +77,12 @@ impl Index {
         })
     }
 
-    /// This, if what was written to it is on the disk: the database says nothing when it is closed.
+    /// Checks that the changes are on the disk: closing the database reports no errors.
     fn if_at(self, end: Position) -> Result<Self, LedgerError> {
         match self.end == end {
             true => Ok(self),
             false => Err(index_error(&self.path)(
-                "it can't be written, perhaps for want of space",
+                "it can't be written, perhaps because the disk is full",
             )),
         }
     }
@@ -109,8 +108,7 @@ impl Index {
         }))
     }
 
-    /// The first keys in an order, at most so many, or all. Those of several names come as they
-    /// come.
+    /// The first keys in an order, at most `limit`. With several names, the keys are not sorted.
     pub(super) fn keys(
         &self,
         order: &Order,
@@ -129,7 +127,7 @@ impl Index {
         Ok(keys)
     }
 
-    /// Shows what belongs on the list after the one that is the last here.
+    /// Shows all stored listings of an issuer: candidates for its next revocation list.
     pub(super) fn listings(
         &self,
         issuer: &str,
@@ -148,11 +146,11 @@ impl Index {
     }
 }
 
-/// Brings the index from `from` up to `to`, and opens it.
+/// Updates the index from `from` to `to`, and opens it.
 ///
 /// # Errors
 ///
-/// Nothing is changed then, nor if the process is killed.
+/// After an error, or if the process is killed, the index is unchanged.
 pub(super) fn write<'a>(
     path: &Path,
     from: Position,
@@ -172,7 +170,7 @@ pub(super) fn write<'a>(
         Ok(true)
     })?;
     if !is_read_from {
-        return Err(index_error(path)("it is another than before"));
+        return Err(index_error(path)("it was replaced after it was opened"));
     }
     Index::open_there(path)?.if_at(to)
 }
@@ -209,7 +207,7 @@ fn put<'a>(
         }
     }
     let mut lines = transaction.open_table(LINES)?;
-    // Neighbours are on the same page.
+    // Sorted, because neighbouring lines are on the same page.
     added.sort_unstable();
     for line in &added {
         lines.insert(line.as_slice(), ())?;
@@ -228,7 +226,7 @@ fn put<'a>(
     Ok(())
 }
 
-/// Removes what has been on a list that was made after its expiry.
+/// Removes certificates that have been on a list that was made after their expiry.
 fn remove_done(
     listings: &mut Table<'_, &'static [u8], &'static [u8]>,
     issuer: &str,
@@ -251,7 +249,7 @@ fn remove_done(
     Ok(())
 }
 
-/// Makes an index that is there whole or not at all: redb can't open a file that it began to make.
+/// Makes an index completely or not at all: redb can't open a file that is only partly made.
 fn create(path: &Path, end: Position) -> Result<(), LedgerError> {
     let draft = path.with_extension("new");
     fs::File::create(&draft).map_err(io_error("create", &draft))?;
@@ -262,15 +260,15 @@ fn create(path: &Path, end: Position) -> Result<(), LedgerError> {
     put_in_place(&draft, path)
 }
 
-/// Changes an index in one transaction. Whether it is on the disk then, only a look at it says.
+/// Changes an index in one transaction. To know whether the change is on the disk, open the index again.
 fn change<T>(
     path: &Path,
     change: impl FnOnce(&WriteTransaction) -> Result<T, Error>,
 ) -> Result<T, LedgerError> {
     let change = |database: &Database| {
         let mut transaction = database.begin_write()?;
-        // To be closed so that it opens at once, the database commits by itself, with two-phase
-        // commit and quick repair. Until then, this needn't be on the disk.
+        // When it is closed, the database itself commits with two-phase commit and quick repair, so that
+        // it opens at once. Before that, this change need not be on the disk.
         transaction.set_durability(Durability::None)?;
         let result = change(&transaction)?;
         transaction.commit()?;
@@ -307,8 +305,8 @@ fn index_error<E: Display>(path: &Path) -> impl FnOnce(E) -> LedgerError {
     }
 }
 
-// The number in the names is the version of the format. Tables of another are not there, and then
-// the index has to be made again.
+// The number in the names is the version of the format. An index of another version lacks these tables,
+// and has to be made again.
 
 /// Rows by serial number.
 const ROWS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("rows 1");

@@ -1,14 +1,13 @@
-//! What was done, in the order in which it was: a file that is only ever appended to.
+//! The journal: a file with all changes in their order, which is only ever appended to.
 //!
 //! It begins with [`HEADER`] bytes: a name, the version of the format, 16 random bytes, and the
-//! SHA-256 digest of these. Then it has a record for each thing that was done: the length of its
-//! body in 8 bytes, little-endian; the body; and the SHA-256 digest of the digest before it, the
-//! length and the body. So the last digest stands for the whole file, and a record that was not
-//! written to its end is told from one that was. A serial number, once it is in the journal, stays
-//! there.
+//! SHA-256 digest of these. Then it has a record for each change: the length of the body in 8 bytes,
+//! little-endian; the body; and the SHA-256 digest of the previous digest, the length and the body. So the
+//! last digest covers the whole file, and incomplete records are recognized. A serial number that is in
+//! the journal stays there.
 //!
-//! Behind the last record are zeros, up to a whole megabyte: to write over them takes a disk half as
-//! long as to make the file longer, and that takes the longer, the larger the file.
+//! After the last record there are zeros, up to a multiple of a megabyte. Overwriting them takes a disk
+//! half as long as extending the file, and extending takes longer the larger the file is.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -24,7 +23,7 @@ use crate::ledger::entry::{Entry, Issued, NewEntry, Revocation, State};
 use crate::ledger::error::LedgerError;
 use crate::ledger::serial_number::{NoRandomness, SerialNumber};
 
-/// The file, and how far it was read.
+/// The file, and the position up to which it was read.
 #[derive(Debug)]
 pub(super) struct Journal {
     file: fs::File,
@@ -36,7 +35,7 @@ pub(super) struct Journal {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Position {
     pub(super) offset: u64,
-    /// The digest in front of it.
+    /// The digest that ends the record.
     pub(super) digest: [u8; DIGEST],
 }
 
@@ -48,7 +47,7 @@ pub(super) enum Event {
         numbers: Vec<SerialNumber>,
         revocation: Revocation,
     },
-    /// When and by whom is for who reads the journal.
+    /// The record also has the time and the person. These are only for people who read the journal.
     Reinstated {
         number: SerialNumber,
     },
@@ -71,7 +70,7 @@ impl Journal {
         create_whole(path, &header)
     }
 
-    /// Opens a journal that is there, at its beginning.
+    /// Opens an existing journal, at its beginning.
     pub(super) fn open(path: &Path) -> Result<Self, LedgerError> {
         let mut file = fs::File::options()
             .read(true)
@@ -86,14 +85,14 @@ impl Journal {
         match file.read_exact(&mut header) {
             Ok(()) => {}
             Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
-                return Err(damaged("it is no journal, or cut off"));
+                return Err(damaged("it is not a journal, or is cut off"));
             }
             Err(cause) => return Err(io_error("read", path)(cause)),
         }
         let (content, digest) = header.split_at(HEADER as usize - DIGEST);
         let Some(([format, ..], _)) = content.strip_prefix(NAME).map(|rest| rest.as_chunks())
         else {
-            return Err(damaged("it is no journal"));
+            return Err(damaged("it is not a journal"));
         };
         let format = u32::from_le_bytes(*format);
         if format != FORMAT {
@@ -105,7 +104,7 @@ impl Journal {
         }
         let computed = Sha256::digest(content);
         if computed[..] != *digest {
-            return Err(damaged("its first bytes are not what was written"));
+            return Err(damaged("its first bytes were changed"));
         }
         Ok(Self {
             file,
@@ -117,23 +116,22 @@ impl Journal {
         })
     }
 
-    /// How far it was read.
+    /// The position up to which the journal was read.
     pub(super) fn end(&self) -> Position {
         self.end
     }
 
-    /// Goes on from where the index ends.
+    /// Continues at the end of the index.
     ///
     /// # Errors
     ///
-    /// If there is no record that ends there: the index is another journal's, or has more than this
-    /// one.
+    /// If no record ends there: the index belongs to another journal, or has more than this journal.
     pub(super) fn resume(&mut self, end: Position) -> Result<(), LedgerError> {
         self.end = end;
         self.check()
     }
 
-    /// Whether what was read is still there.
+    /// Checks that the records that were read are still there.
     pub(super) fn check(&self) -> Result<(), LedgerError> {
         let offset = self.end.offset;
         let mut digest = [0; DIGEST];
@@ -142,13 +140,13 @@ impl Journal {
                 .map_err(io_error("read", &self.path))?;
         }
         if digest != self.end.digest {
-            return Err(self.damaged("it is another than it was, or has less in it"));
+            return Err(self.damaged("it was replaced or shortened after it was last read"));
         }
         Ok(())
     }
 
-    /// The next record, or `None` at the end. What a process began to write there and did not end,
-    /// before it was killed, is cut off, so this asks for a turn.
+    /// The next record, or `None` at the end. The caller needs the turn: this cuts off an incomplete record of
+    /// a process that was killed.
     pub(super) fn next(&mut self) -> Result<Option<Event>, LedgerError> {
         let length = self.length()?;
         if length == self.end.offset {
@@ -166,12 +164,12 @@ impl Journal {
                 Ok(Some(event))
             }
             Found::Broken(next) => {
-                // Nobody appends to a record that isn't whole. So if there is one behind it, then
-                // it was.
+                // Nobody appends to an incomplete record. So if a record follows, this one was complete,
+                // and was damaged later.
                 if let Some(next) = next
                     && matches!(look(next)?, Found::Record(_))
                 {
-                    return Err(self.damaged("a record in the middle is not what was written"));
+                    return Err(self.damaged("a record in the middle was changed"));
                 }
                 self.cut_off().map_err(io_error("shorten", &self.path))?;
                 Ok(None)
@@ -179,7 +177,7 @@ impl Journal {
         }
     }
 
-    /// Appends certificates, and returns what is to be known of them.
+    /// Appends certificates, and returns their rows.
     pub(super) fn append_issued(
         &mut self,
         entries: &[NewEntry<'_>],
@@ -211,7 +209,7 @@ impl Journal {
         Ok(rows)
     }
 
-    /// Appends that certificates no longer hold.
+    /// Appends a revocation of certificates.
     pub(super) fn append_revoked(
         &mut self,
         numbers: &[SerialNumber],
@@ -226,7 +224,7 @@ impl Journal {
         self.append(&[&body])
     }
 
-    /// Appends that a certificate is no longer on hold.
+    /// Appends the release of a certificate from a hold.
     pub(super) fn append_reinstated(
         &mut self,
         number: &SerialNumber,
@@ -240,7 +238,7 @@ impl Journal {
         self.append(&[&body])
     }
 
-    /// Appends that the number of a revocation list was taken.
+    /// Appends the number of a new revocation list.
     pub(super) fn append_listed(&mut self, issuer: &str, list: List) -> Result<(), LedgerError> {
         let mut body = vec![LISTED];
         put_bytes(&mut body, issuer.as_bytes());
@@ -249,7 +247,7 @@ impl Journal {
         self.append(&[&body])
     }
 
-    /// A certificate.
+    /// Reads a certificate.
     pub(super) fn read(&self, place: Place) -> Result<Vec<u8>, LedgerError> {
         let end = place.offset.checked_add(place.length);
         if end.is_none_or(|end| end > self.end.offset) {
@@ -261,12 +259,12 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// Has all that was read be on the disk, whoever wrote it.
+    /// Makes sure that everything that was read is on the disk, even if another process wrote it.
     pub(super) fn sync(&self) -> Result<(), LedgerError> {
         self.file.sync_data().map_err(io_error("sync", &self.path))
     }
 
-    /// Writes a record of which the parts make the body; it is on the disk when this returns.
+    /// Writes a record whose body consists of these parts. It is on the disk when this returns.
     fn append(&mut self, parts: &[&[u8]]) -> Result<(), LedgerError> {
         match self.write(parts) {
             Ok(end) => {
@@ -274,7 +272,7 @@ impl Journal {
                 Ok(())
             }
             Err(cause) => {
-                // The next who looks would do it, too.
+                // Errors are ignored: the next process that reads the journal cuts it off, too.
                 let _ = self.cut_off();
                 Err(io_error("write", &self.path)(cause))
             }
@@ -311,7 +309,7 @@ impl Journal {
         self.file.set_len(self.end.offset)
     }
 
-    /// What is behind a position in a file of this length.
+    /// Looks at what follows a position in a file of this length.
     fn look(&self, from: Position, length: u64) -> io::Result<Found> {
         let rest = length.saturating_sub(from.offset);
         if rest < LENGTH as u64 {
@@ -356,7 +354,7 @@ impl Journal {
         }
     }
 
-    /// The record from where this was read to, to `next`.
+    /// Decodes the record between the current position and `next`.
     fn decode(&self, next: Position) -> Result<Event, LedgerError> {
         let start = self.end.offset + LENGTH as u64;
         let length = next.offset - DIGEST as u64 - start;
@@ -393,11 +391,11 @@ impl Journal {
 }
 
 enum Found {
-    /// Zeros, where a record would have its length.
+    /// No record: there are zeros instead of a length.
     Nothing,
-    /// A record, which ends here.
+    /// A valid record, which ends here.
     Record(Position),
-    /// Something else, which would end here if its length is right.
+    /// An invalid record, which ends here if its length is right.
     Broken(Option<Position>),
 }
 
@@ -453,7 +451,7 @@ fn row_of(issued: Issued, place: Place) -> Row {
 
 const NAME: &[u8; 12] = b"pq-ca ledger";
 const FORMAT: u32 = 1;
-/// How many bytes are in front of the first record.
+/// How many bytes are before the first record.
 const HEADER: u64 = 64;
 const LENGTH: usize = 8;
 const DIGEST: usize = 32;

@@ -1,4 +1,4 @@
-//! Whose turn it is among the processes that use a ledger.
+//! The lock that gives turns to the processes that use a ledger.
 
 use std::fs::{self, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, Write};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use super::files::io_error;
 use crate::ledger::error::LedgerError;
 
-/// The file that a process locks while it is its turn. The operating system unlocks it when the
-/// process ends, however it does.
+/// The file that a process locks during its turn. The operating system unlocks it when the process ends,
+/// for whatever reason.
 ///
-/// In it is how often the index was written, so that who had it open before knows that it is
-/// another now.
+/// The file contains how often the index was written, so that a process with an open index notices that
+/// it was written again.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: fs::File,
@@ -19,7 +19,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Makes the file, if it isn't there.
+    /// Opens the file, and makes it if it doesn't exist.
     pub(super) fn open(path: &Path) -> Result<Self, LedgerError> {
         let file = fs::File::options()
             .read(true)
@@ -34,7 +34,7 @@ impl Lock {
         })
     }
 
-    /// Waits for the turn of this process; `waiting` is called first, if it is another's.
+    /// Waits for the turn of this process. If another process has the turn, `waiting` is called first.
     pub(super) fn take(&self, waiting: impl FnOnce()) -> Result<Turn<'_>, LedgerError> {
         let locked = match self.file.try_lock() {
             Ok(()) => Ok(()),
@@ -51,7 +51,7 @@ impl Lock {
     fn wait(&self) -> io::Result<()> {
         loop {
             match self.file.lock() {
-                // by a signal that the program handles
+                // Interrupted by a signal that the program handles.
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
                 result => return result,
             }
@@ -59,14 +59,14 @@ impl Lock {
     }
 }
 
-/// That it is the turn of this process, until this is dropped.
+/// The turn of this process. It ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     lock: &'a Lock,
 }
 
 impl Turn<'_> {
-    /// How often the index was written, or was to be.
+    /// How often the index was written, including attempts.
     pub(super) fn writings(&self) -> Result<u64, LedgerError> {
         let mut file = &self.lock.file;
         let mut bytes = Vec::with_capacity(8);
@@ -78,8 +78,8 @@ impl Turn<'_> {
         Ok(u64::from_le_bytes(counter))
     }
 
-    /// Notes that the index is written once more. This has to be done before it is. It isn't
-    /// synced: when the machine stops, so do all who would look.
+    /// Counts one more writing of the index. Call this before the writing. The file isn't synced: when the
+    /// machine stops, so do all processes that would read it.
     pub(super) fn count_writing(&self) -> Result<u64, LedgerError> {
         let writings = self.writings()?.wrapping_add(1);
         let mut file = &self.lock.file;
@@ -92,7 +92,7 @@ impl Turn<'_> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        // If this failed, the file would be unlocked when it is closed.
+        // If this fails, closing the file unlocks it.
         let _ = self.lock.file.unlock();
     }
 }

@@ -1,15 +1,15 @@
 // This room uses the files beside it: entry, error, filter, name and serial_number.
 
-//! A ledger in a folder of this machine: a journal, and an index that is made from it.
+//! A ledger in a folder on this machine: a journal, and an index that is made from it.
 //!
-//! Why not one transaction of the database for each call? If it is to open at once after a process
-//! was killed, redb has to write down with each commit which pages of the file are free: the more,
-//! the larger the file. And a tree of a million entries has more pages that change than an empty
-//! one. A journal takes one write and one sync, always; the index takes that of the database once
-//! in a thousand, or in several thousands that are recorded many at a time.
+//! Why not one transaction of the database for each call? For the database to open at once after a process
+//! was killed, redb has to write a list of the file's free pages with each commit: the larger the file, the
+//! longer the list. A commit also changes more pages of a tree of a million entries than of an empty one. The
+//! journal always takes one write and one sync. The index costs a database transaction only once in a
+//! thousand changes, or in several thousand that are recorded many at a time.
 //!
-//! `books` puts `journal` and `index` together, and knows what is in the journal and not yet in the
-//! index. `order` says what the index has, and `row` how it is written.
+//! `books` combines `journal` and `index`, and holds the changes that are in the journal and not yet in the
+//! index. `order` defines the content of the index, and `row` its encoding.
 
 mod books;
 mod codec;
@@ -46,29 +46,29 @@ use super::serial_number::SerialNumber;
 ///
 /// # Files
 ///
-/// * `journal` is the ledger: what was done, in the order in which it was. It is only ever appended
-///   to, and each record has a digest over it and all before it. This is the file to back up, with
-///   nothing else: a copy that was made while somebody wrote is good up to the last whole record.
-/// * `index` is made from the journal, and made again if it is gone: what was issued and revoked,
+/// * `journal` is the ledger: all changes in their order. It is only ever appended to, and the digest of
+///   each record covers this record and all records before it. Back up this file, and no other: a copy that
+///   is made during a write is good up to the last complete record.
+/// * `index` is made from the journal, and rebuilt if it is missing: it has what was issued and revoked,
 ///   by serial number, expiry, name and issuer.
 /// * `lock` is locked by the process whose turn it is.
 ///
-/// # How long it takes
+/// # How long calls take
 ///
-/// Each call that changes something appends one record to the journal, and waits once until it is
-/// on the disk: that takes as long whatever else is in the ledger. So `record` and `revoke_all` are
-/// to be called for many certificates at once, where there are many. After each thousand changes,
-/// the index is brought up to date, and one call takes some milliseconds longer. After `record` of several it waits
-/// until it lacks 8,192, or until another change, or until the ledger is dropped: so that may wait for a turn, too.
+/// Each call that changes something appends one record to the journal, and waits once until the record is
+/// on the disk. This time does not depend on the size of the ledger. So call `record` and `revoke_all` once for
+/// many certificates. After each thousand changes, the index is updated, and one call takes some milliseconds
+/// longer. When `record` gets several certificates, the update waits until the index lacks 8,192 changes, until
+/// another change, or until the ledger is dropped. Therefore dropping the ledger may wait for a turn, too.
 ///
 /// # Several processes
 ///
-/// A call waits for its turn, which lasts for one call of another process, and not for as long as
-/// that process has the ledger open. [`find`](Ledger::find) takes a turn for each thousand entries,
-/// and none while it shows them, so nobody waits for somebody who reads what is shown. A process
-/// that is killed loses its turn, and what it had begun; the next one goes on at once. The folder
-/// is to be on a disk of this machine: locks of network file systems can't be relied on. On Windows,
-/// where who reads the index keeps others from writing it, this doesn't work yet.
+/// A call waits for its turn. A turn of another process lasts for one call, not for as long as that process has
+/// the ledger open. [`find`](Ledger::find) takes a turn for each thousand entries, and none while it shows
+/// them, so no process waits for a slow reader. A process that is killed loses its turn and its unfinished
+/// change, and the next process continues at once. The folder has to be on a local disk: locks of network file
+/// systems are not reliable. On Windows this doesn't work yet, because a process that reads the index prevents
+/// others from writing it.
 ///
 /// ```
 /// # use std::path::Path;
@@ -83,21 +83,21 @@ use super::serial_number::SerialNumber;
 pub struct LocalLedger {
     folder: PathBuf,
     lock: Lock,
-    /// What the last call left open.
+    /// The files that the last call left open.
     books: Mutex<Option<Books>>,
-    /// With so many certificates and lists outside the index, it is written.
+    /// The index is written when this many certificates and lists are missing in it.
     enough: usize,
-    /// With so many, after several at a time.
+    /// The same limit after a `record` of several certificates.
     many: usize,
     on_wait: Box<dyn Fn() + Send + Sync>,
 }
 
 impl LocalLedger {
-    /// Creates an empty ledger in a folder, which is made if it isn't there.
+    /// Creates an empty ledger in a folder, which is made if it doesn't exist.
     ///
     /// # Errors
     ///
-    /// [`LedgerError::AlreadyThere`], or what prevents files from being made.
+    /// [`LedgerError::AlreadyThere`], or another error if files can't be made.
     pub fn create(folder: impl AsRef<Path>) -> Result<Self, LedgerError> {
         let folder = folder.as_ref();
         fs::create_dir_all(folder).map_err(io_error("create", folder))?;
@@ -125,10 +125,10 @@ impl LocalLedger {
     ///
     /// # Errors
     ///
-    /// [`LedgerError::NoLedger`] if there is none: this creates none, because a CA that can't find
-    /// what it revoked had better not make a list of nothing. [`LedgerError::Newer`] if another
-    /// version of this crate is needed. That the rest of the ledger can be read, the first call
-    /// finds out, which may have to wait for its turn.
+    /// [`LedgerError::NoLedger`] if there is none: this never creates a ledger, since a CA that can't find
+    /// its revocations must not make an empty revocation list. [`LedgerError::Newer`] if another version of
+    /// this crate is needed. Only the first call finds out whether the rest of the ledger can be read, because
+    /// it may have to wait for its turn.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, LedgerError> {
         let folder = folder.as_ref();
         if !folder.join(JOURNAL).exists() {
@@ -140,7 +140,7 @@ impl LocalLedger {
         Self::at(folder)
     }
 
-    /// Has this be called each time that another process has its turn, before waiting for it.
+    /// Sets a function that is called each time before this ledger waits for another process's turn.
     #[must_use]
     pub fn on_wait(mut self, tell: impl Fn() + Send + Sync + 'static) -> Self {
         self.on_wait = Box::new(tell);
@@ -162,15 +162,14 @@ impl LocalLedger {
         self.folder.join(JOURNAL)
     }
 
-    /// Does something while it is the turn of this process, knowing all that others did.
+    /// Does something during this process's turn, after reading the changes of others.
     fn turn<T>(
         &self,
         act: impl FnOnce(&mut Books, &Turn<'_>) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
         let mut kept = self.books.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = self.lock.take(&self.on_wait)?;
-        // They are put back only if all goes well. After an error, the files say what is known, and
-        // not they.
+        // The books are put back only after success. After an error, the next call reads the files again.
         let mut books = match kept.take() {
             Some(books) if books.is_current(&turn)? => books,
             _ => Books::open(&self.journal(), &self.folder.join(INDEX), &turn)?,
@@ -181,8 +180,8 @@ impl LocalLedger {
         Ok(result)
     }
 
-    /// The same for what appends to the journal, after which the index may have to be written.
-    /// Where it can't be, as on a full disk, reading goes on.
+    /// The same for changes, which append to the journal, and after which the index may have to be
+    /// written. If it can't be written, as on a full disk, reading still works.
     fn change<T>(
         &self,
         act: impl FnOnce(&mut Books) -> Result<T, LedgerError>,
@@ -190,7 +189,7 @@ impl LocalLedger {
         self.change_with_index(self.enough, act)
     }
 
-    /// The same where the index may lack less than `least`.
+    /// The same, but the index may lack fewer than `least` changes.
     fn change_with_index<T>(
         &self,
         least: usize,
@@ -199,8 +198,7 @@ impl LocalLedger {
         self.turn(|books, turn| {
             books.write_index_if_waiting(least, turn)?;
             let result = act(books)?;
-            // What was asked for is done. If this fails, the next change begins with it, and says
-            // why.
+            // The change itself is done. If this fails, the next change tries it first, and returns the error.
             let _ = books.write_index_if_waiting(least, turn);
             Ok(result)
         })
@@ -208,21 +206,21 @@ impl LocalLedger {
 }
 
 impl Drop for LocalLedger {
-    /// Writes the index, if many certificates at a time left it behind.
+    /// Writes the index if calls with several certificates left many changes out of it.
     fn drop(&mut self) {
         let books = self.books.get_mut().unwrap_or_else(PoisonError::into_inner);
         let is_behind = |books: &Books| books.waiting() >= self.enough;
         if books.as_ref().is_some_and(is_behind) && !thread::panicking() {
-            // If it fails, the next change of one alone begins with it, and says why, or one of several
-            // once there are very many.
+            // If this fails, a later change tries it first, and returns the error: the next change of a single
+            // certificate, or one of several as soon as very many are missing.
             let _ = self.change(|_| Ok(()));
         }
     }
 }
 
 impl Ledger for LocalLedger {
-    /// After several at once, more may come: the index waits for the end of these, or for very many. It is written in
-    /// less time so, as each writing reads and writes most of its pages.
+    /// After a call with several certificates, more calls may follow, so the index is written only at their end or
+    /// after very many. This saves time, because each writing reads and writes most of the pages.
     fn record(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
         let least = match entries {
             [] | [_] => self.enough,
@@ -276,7 +274,8 @@ impl Ledger for LocalLedger {
     ) -> Result<(), LedgerError> {
         let mut left = filter.limit.unwrap_or(usize::MAX);
         let mut search = self.turn(|books, turn| {
-            // Each page looks at all that wait. Where the index can't be written, that takes longer.
+            // Each page looks at all changes that are not in the index. If the index can't be written, this only
+            // takes longer.
             let _ = books.write_index_if_waiting(self.enough, turn);
             books.search(filter)
         })?;
@@ -317,7 +316,7 @@ const JOURNAL: &str = "journal";
 const INDEX: &str = "index";
 const LOCK: &str = "lock";
 
-/// Writing the index takes some milliseconds, which one of so many calls has to wait for; and a
-/// process that opens the ledger reads so many certificates in the journal at most, unless another is recording
-/// several at a time, or was killed while it did.
+/// Writing the index takes some milliseconds, for which one in this many calls waits. A process that opens the ledger
+/// reads at most this many certificates from the journal, unless another process is recording several at a time, or
+/// was killed while it did.
 const ENOUGH: usize = 1024;

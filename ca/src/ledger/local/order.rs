@@ -1,7 +1,7 @@
-//! In which orders the index has the certificates, and which of them suits a filter.
+//! The orders in which the index has the certificates, and the choice of an order for a filter.
 //!
-//! The index has a line for each certificate in each order that it belongs to: a prefix, which says
-//! what the order is of, and then the [`Key`]. So what has one prefix is in the order of expiry.
+//! The index has a line for each certificate in each order that it belongs to: a prefix, which names the
+//! order, and then the [`Key`]. So all lines with the same prefix are sorted by expiry.
 
 use pq_x509::pki_types::UnixTime;
 
@@ -11,7 +11,7 @@ use crate::ledger::filter::{Filter, NameFilter};
 use crate::ledger::name;
 use crate::ledger::serial_number::SerialNumber;
 
-/// By what certificates are shown in order.
+/// The sort key of certificates.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Key {
     pub(super) not_after: UnixTime,
@@ -26,7 +26,7 @@ impl Key {
         }
     }
 
-    /// Compared as bytes, this is in the order of the keys.
+    /// Writes the key so that comparing the bytes compares the keys.
     fn put(&self, line: &mut Vec<u8>) {
         put_time(line, self.not_after);
         put_number(line, &self.number);
@@ -42,17 +42,17 @@ impl Key {
     }
 }
 
-/// What a line is to begin with.
+/// The prefix that lines begin with.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Order {
-    /// All that begin with this are for one thing, and so in the order of expiry.
+    /// All lines with this prefix belong to one order, so they are sorted by expiry.
     Single(Vec<u8>),
-    /// They are for several names.
+    /// Lines with this prefix belong to several names.
     Names(Vec<u8>),
 }
 
 impl Order {
-    /// Where to look for what a filter lets through: what is likely to have the fewest others.
+    /// The order in which to search for a filter: the one that is likely to have the fewest other entries.
     pub(super) fn for_filter(filter: &Filter) -> Self {
         match (&filter.name, &filter.issuer) {
             (Some(NameFilter::Exactly(name)), _) => {
@@ -69,11 +69,10 @@ impl Order {
         }
     }
 
-    /// The lines from and up to these bytes are those that begin with the prefix, and that expire
-    /// in the time that a filter asks for. If there is a key `after` which to look, they are those
-    /// after it.
+    /// The bounds of the lines that begin with the prefix and expire in the time of the filter. If `after` is
+    /// given, only of the lines after this key.
     pub(super) fn lines(&self, filter: &Filter, after: Option<&Key>) -> (Vec<u8>, Vec<u8>) {
-        // No number, no text and no time that a certificate can say has it.
+        // Greater than any byte after a prefix: texts don't contain it, and times and numbers don't begin with it.
         const BEHIND_ALL: u8 = 0xff;
         match self {
             Self::Names(prefix) => (prefix.clone(), [prefix.as_slice(), &[BEHIND_ALL]].concat()),
@@ -127,14 +126,14 @@ pub(super) fn revoked_line(row: &Row) -> Vec<u8> {
     line
 }
 
-/// By what a certificate is found that belongs on an issuer's revocation lists.
+/// The key of a certificate among those that belong on an issuer's revocation lists.
 pub(super) fn listing_key(issuer: &str, number: &SerialNumber) -> Vec<u8> {
     let mut key = issued_by(issuer);
     put_number(&mut key, number);
     key
 }
 
-/// What is between these is what belongs on an issuer's revocation lists.
+/// The bounds of the keys of all certificates that belong on an issuer's revocation lists.
 pub(super) fn listing_keys(issuer: &str) -> (Vec<u8>, Vec<u8>) {
     let first = issued_by(issuer);
     let last = [first.as_slice(), &[0xff]].concat();
@@ -146,7 +145,7 @@ pub(super) fn listed_number(issuer: &str, key: &[u8]) -> Option<SerialNumber> {
     number_at_end(key.get(issued_by(issuer).len()..)?)
 }
 
-/// Behind the labels is another zero, so that this is in front of no other name's lines.
+/// The prefix for one name. A further zero after the labels keeps out the lines of other names.
 fn named(reversed: &[u8]) -> Vec<u8> {
     [&[NAME], reversed, &[0]].concat()
 }
@@ -161,7 +160,7 @@ fn put_time(line: &mut Vec<u8>, time: UnixTime) {
     line.extend_from_slice(&time.as_secs().to_be_bytes());
 }
 
-/// The length is in front, as a longer number is a larger one.
+/// The length comes first, since a longer number is a larger one.
 fn put_number(line: &mut Vec<u8>, number: &SerialNumber) {
     put_bytes(line, number.as_bytes());
 }

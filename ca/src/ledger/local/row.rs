@@ -1,4 +1,4 @@
-//! What journal and index hold of one certificate.
+//! The data that journal and index have about one certificate.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -9,13 +9,13 @@ use super::codec::{Decoder, put_bytes, put_number};
 use crate::ledger::entry::{Entry, Issued, Revocation, State};
 use crate::ledger::serial_number::SerialNumber;
 
-/// An entry, and what else has to be known of it.
+/// An entry, and further data about it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Row {
     pub(super) entry: Entry,
-    /// Where the certificate is.
+    /// Where the certificate is in the journal.
     pub(super) place: Place,
-    /// The number of its issuer's last revocation list when it was revoked.
+    /// The number of the issuer's last revocation list at the time of the revocation.
     pub(super) last_list: u64,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Place {
     pub(super) length: u64,
 }
 
-/// The last of an issuer's revocation lists. Before the first it is number 0.
+/// The last of an issuer's revocation lists. Before the first list, the number is 0.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct List {
     pub(super) number: u64,
@@ -34,7 +34,7 @@ pub(super) struct List {
     pub(super) at: u64,
 }
 
-/// What a revocation list needs to know of a certificate.
+/// The data about a certificate that revocation lists need.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Listing {
     pub(super) revocation: Revocation,
@@ -43,7 +43,7 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Whether the certificate belongs on the list after `last`: it has been on none that was made
+    /// Whether the certificate belongs on the list after `last`: it has not been on a list that was made
     /// after its expiry (RFC 5280 section 3.3).
     pub(super) fn belongs_after(&self, last: List) -> bool {
         last.number <= self.last_list || last.at <= self.not_after.as_secs()
@@ -68,7 +68,7 @@ impl Listing {
 }
 
 impl Row {
-    /// What a revocation list needs of this, if it is revoked.
+    /// The data that revocation lists need, if the certificate is revoked.
     pub(super) fn listing(&self) -> Option<Listing> {
         Some(Listing {
             revocation: self.entry.revocation()?.clone(),

@@ -1,4 +1,4 @@
-//! The index's file as the database writes it.
+//! The storage backend through which the database writes the index's file.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -6,13 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use redb::StorageBackend;
 
-/// A file that is written while it is this process's turn. It differs from redb's own in two
-/// things.
+/// A file that is written during this process's turn. It differs from redb's own backend in two ways.
 ///
-/// It isn't locked, since [`Lock`](super::lock::Lock) is: so others may keep the file open for
-/// reading between their turns. And what makes it longer is synced at once. redb 4.1 writes the new
-/// length into the file's header before the file is that long on the disk, and can't open the file
-/// again if the machine stops in between.
+/// The file isn't locked, because [`Lock`](super::lock::Lock) is locked instead: so others may keep the file
+/// open for reading between their turns. And each extension of the file is synced at once. redb 4.1 writes the
+/// new length into the file's header before the file has that length on the disk, and can't open the file again
+/// if the machine stops in between.
 #[derive(Debug)]
 pub(super) struct Storage {
     file: Mutex<fs::File>,

@@ -1,4 +1,4 @@
-//! A ledger in a folder: what every ledger does, wherever things are, and what is in the files.
+//! Tests of a ledger in a folder: the suite for every ledger, with and without an index, and the files.
 
 use alloc::sync::Arc;
 use core::mem;
@@ -50,7 +50,7 @@ fn anew() -> (Anew, TempDir) {
     (Anew(ledger.folder.clone()), folder)
 }
 
-/// Opens a ledger, and has it read all that is there.
+/// Opens a ledger, and makes it read everything.
 fn open_and_read(place: &Path) -> Result<LocalLedger, LedgerError> {
     let ledger = LocalLedger::open(place)?;
     ledger.entry(&number(1))?;
@@ -135,7 +135,7 @@ fn many_entries_are_found_in_order_in_index_and_journal() {
         ..issued(n)
     };
     record(&ledger, (1..=1500).map(expiring));
-    // One alone has those before it written to the index.
+    // Before a single one is recorded, those before it are written to the index.
     record(&ledger, [expiring(1501)]);
     for chunk in 0..9 {
         let first = 1502 + chunk * 111;
@@ -227,7 +227,7 @@ fn records(journal: &Path) -> Vec<u8> {
     contents
 }
 
-/// As a process is killed while it appends: at every byte.
+/// As if a process had been killed while it appended, at every byte.
 #[test]
 fn a_record_that_is_not_whole_is_as_if_it_had_not_been_begun() {
     let (ledger, folder) = in_a_folder();
@@ -243,7 +243,7 @@ fn a_record_that_is_not_whole_is_as_if_it_had_not_been_begun() {
         assert_eq!(find(&ledger, &Filter::all()), [entry(issued(1))]);
         assert_eq!(records(&journal), before);
     }
-    // Nothing of it is left in the way of another.
+    // The remains don't disturb the next record.
     fs::write(&journal, &after[..after.len() - 1]).unwrap();
     let ledger = LocalLedger::open(folder.path().join("ledger")).unwrap();
     record(&ledger, [issued(3)]);
@@ -251,7 +251,7 @@ fn a_record_that_is_not_whole_is_as_if_it_had_not_been_begun() {
     assert_eq!(entries, [entry(issued(1)), entry(issued(3))]);
 }
 
-/// When the machine stops, what was not synced may be of the right length, and hold anything.
+/// When the machine stops, unsynced data may have the right length and any content.
 #[test]
 fn a_last_record_of_other_bytes_is_as_if_it_had_not_been_begun() {
     let (ledger, folder) = in_a_folder();
@@ -365,7 +365,7 @@ fn a_journal_that_is_none_or_is_newer_is_refused() {
     }
 }
 
-/// As a process is killed while it writes the index: the database is open, and not closed.
+/// As if a process had been killed while it wrote the index: the database is never closed.
 #[test]
 fn an_index_that_was_being_written_opens() {
     let (ledger, folder) = always_indexed();
@@ -378,7 +378,7 @@ fn an_index_that_was_being_written_opens() {
     record(&ledger, [issued(101)]);
 }
 
-/// As a process is killed while it makes the files.
+/// As if a process had been killed while it made the files.
 #[test]
 fn files_that_were_being_made_are_not_in_the_way() {
     let folder = tempfile::tempdir().unwrap();
@@ -408,7 +408,7 @@ fn an_index_that_is_none_is_said_to_be_deleted() {
     assert!(error.to_string().contains("delete that file"), "{error}");
 }
 
-/// Otherwise the index would be made of what came after, and lack what came before.
+/// Otherwise the new index would have only the later changes, and lack the earlier ones.
 #[test]
 fn an_index_deleted_while_it_is_used_is_made_whole() {
     let (ledger, folder) = always_indexed();
@@ -420,7 +420,7 @@ fn an_index_deleted_while_it_is_used_is_made_whole() {
     assert_eq!(find(&ledger, &Filter::all()).len(), 3);
 }
 
-/// Several at a time leave the index behind, but not for who opens the ledger afterwards, or looks through it.
+/// Recording several at a time delays the index, but it is written before the ledger is closed or searched.
 #[test]
 fn after_several_at_a_time_the_index_is_written_in_the_end() {
     let (mut ledger, folder) = in_a_folder();
@@ -437,7 +437,7 @@ fn after_several_at_a_time_the_index_is_written_in_the_end() {
     assert_eq!(waiting(&ledger), Some(0));
     record(&ledger, (7..=9).map(issued));
     assert_eq!(waiting(&ledger), Some(3));
-    // One alone, which finds that many wait.
+    // A single one finds that many are missing in the index.
     record(&ledger, [issued(10)]);
     assert_eq!(waiting(&ledger), Some(1));
     record(&ledger, (11..=12).map(issued));
@@ -462,7 +462,7 @@ fn lists_go_on_after_the_index_was_written() {
         ledger.revoke(&number(n), &revoked).unwrap();
     }
     assert_eq!(next_list(&ledger, "issuing", 1002).1.len(), 3);
-    // What is done with is no longer in the index.
+    // A certificate that has left the lists is no longer among the index's listings.
     assert_eq!(next_list(&ledger, "issuing", 1002).1.len(), 2);
     let journal = Journal::open(&folder.path().join("ledger").join(JOURNAL)).unwrap();
     let index = folder.path().join("ledger").join(INDEX);

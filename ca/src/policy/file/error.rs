@@ -32,7 +32,7 @@ impl PolicyError {
         self.line
     }
 
-    /// How many characters into the line; the first is 1.
+    /// The position in the line, in characters; the first is 1.
     pub fn column(&self) -> usize {
         self.column
     }

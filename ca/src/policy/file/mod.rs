@@ -1,4 +1,4 @@
-//! The file: how its values are read, with the places where they stand, and what is wrong with it.
+//! The policy file: its values with their positions, and its errors.
 //!
 //! This room uses nothing else of this crate.
 

@@ -1,4 +1,4 @@
-//! How values are read from the file: by their texts, and with the places where they stand.
+//! Reads values from the file: from their texts, and with their positions.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use toml::Spanned;
 
-/// Reads a table. Without this, a list would be taken for the values of its keys in turn.
+/// Reads a table. Without this, serde would also accept a list, as the values of the table's keys in their order.
 pub(crate) fn table<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -29,7 +29,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for TableVisitor<T> {
     }
 }
 
-/// What a key of the file is set to, and where. A key that is absent sets nothing.
+/// The value of a key of the file, and its position. A missing key has no value.
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Setting<T>(Option<Spanned<T>>);
@@ -46,7 +46,7 @@ impl<T> Setting<T> {
 }
 
 impl<T> Setting<List<T>> {
-    /// What is in a list: nothing, if the file lacks it.
+    /// The items of a list. There are none if the file lacks the list.
     pub(crate) fn items(&self) -> &[T] {
         self.get().map_or(&[], |List(items)| items)
     }
@@ -119,7 +119,7 @@ impl<const MIN: u32, const MAX: u32> Visitor<'_> for NumberVisitor<MIN, MAX> {
     }
 }
 
-/// Has types read from strings of the file as they are from any other text.
+/// Makes types readable from strings of the file, with their `FromStr`.
 macro_rules! read_from_strings {
     ($($type:ty),+) => {$(
         impl<'de> serde::Deserialize<'de> for $type {
@@ -131,7 +131,7 @@ macro_rules! read_from_strings {
 }
 pub(crate) use read_from_strings;
 
-/// Reads a value's text within the deserializer, which thereby knows where an error belongs.
+/// Parses a value's text inside the deserializer, so that an error gets the position of the value.
 pub(crate) fn from_string<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: FromStr<Err: fmt::Display>,

@@ -1,4 +1,4 @@
-//! The text of a policy file, and where things stand in it.
+//! The text of a policy file, and positions in it.
 
 /// A file's name and text.
 #[derive(Clone, Debug)]
@@ -37,13 +37,13 @@ impl Source {
         }
     }
 
-    /// How many characters into its line the byte at this offset is; the first is 1.
+    /// The position of the byte at this offset in its line, in characters; the first is 1.
     pub(crate) fn column(&self, offset: usize) -> usize {
         let (before, _) = self.split(offset);
         before.chars().rev().take_while(|c| *c != '\n').count() + 1
     }
 
-    /// What is before the offset, and the rest: for no offset can there be a panic.
+    /// The text before the offset, and the rest. No offset causes a panic.
     fn split(&self, offset: usize) -> (&str, &str) {
         self.text
             .split_at_checked(offset)

@@ -1,4 +1,4 @@
-//! What is forbidden, by which line, and what to do.
+//! Refusals: what is forbidden, by which line, and what to do.
 //!
 //! This room uses [`file`](super::file) and [`values`](super::values).
 
@@ -10,16 +10,16 @@ use super::file::{Line, Source};
 pub use reason::Reason;
 use reason::Words;
 
-/// Everything that a policy forbids of a certificate that was asked for.
+/// Everything about a requested certificate that a policy forbids.
 ///
-/// Its text has that of each [`Refusal`], and below it the line of the file, if there is one.
+/// Its text contains the text of each [`Refusal`], followed by the line of the file, if there is one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Forbidden {
     refusals: Vec<Refusal>,
 }
 
 impl Forbidden {
-    /// What is forbidden, one by one. There is at least one.
+    /// The refusals, at least one.
     pub fn refusals(&self) -> &[Refusal] {
         &self.refusals
     }
@@ -42,9 +42,9 @@ impl fmt::Display for Forbidden {
 
 impl core::error::Error for Forbidden {}
 
-/// One thing that a policy forbids, and which line does.
+/// One thing that a policy forbids, and the line that forbids it.
 ///
-/// Its text is a line that says so, and what to do.
+/// Its text is one line, which says what is forbidden and what to do.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Refusal {
     reason: Reason,
@@ -63,8 +63,8 @@ impl Refusal {
         &self.file_name
     }
 
-    /// The key of the file that forbids it, with its table, such as `names.dns`. There is none for
-    /// what no policy permits.
+    /// The key of the file that forbids it, with its table, such as `names.dns`. `None` if no policy can
+    /// permit it.
     pub fn key(&self) -> Option<&'static str> {
         match self.reason.words() {
             Words::OfKey { key, .. } => Some(key),
@@ -72,13 +72,13 @@ impl Refusal {
         }
     }
 
-    /// The number of the line that forbids it; the first is 1. There is none if the key is not in
-    /// the file, and for what no policy permits.
+    /// The number of the line that forbids it; the first is 1. `None` if the key is not in the file, or if
+    /// no policy can permit it.
     pub fn line(&self) -> Option<usize> {
         self.line.as_ref().map(|line| line.number)
     }
 
-    /// That line, without the spaces around it.
+    /// The text of that line, without the spaces around it.
     pub fn line_text(&self) -> Option<&str> {
         self.line.as_ref().map(|line| line.text.as_str())
     }
@@ -120,22 +120,22 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What the rules find that is forbidden.
+/// The forbidden things that the rules found.
 #[derive(Default)]
 pub(crate) struct Findings(Vec<(Reason, Option<usize>)>);
 
 impl Findings {
-    /// Adds what is forbidden by the value at this offset of the file, or by there being none.
+    /// Adds something that the value at this offset of the file forbids, or its absence (`None`).
     pub(crate) fn add(&mut self, offset: Option<usize>, reason: Reason) {
         self.0.push((reason, offset));
     }
 
-    /// Adds what no policy permits.
+    /// Adds something that no policy can permit.
     pub(crate) fn add_always(&mut self, reason: Reason) {
         self.0.push((reason, None));
     }
 
-    /// Nothing, if nothing was found.
+    /// The result of the check: an error if something was found.
     pub(crate) fn into_result(self, source: &Source) -> Result<(), Forbidden> {
         let refusals: Vec<_> = self
             .0

@@ -9,18 +9,18 @@ use crate::policy::values::{
     EmailPattern, KeyAlgorithm, NamePattern, Network, Period, Profile, TextPattern, UriPattern,
 };
 
-/// What is forbidden, and by what.
+/// Why something is forbidden.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// `names.dns` has no pattern that includes a DNS name.
+    /// `names.dns` has no pattern that includes the DNS name.
     DnsName {
         /// The name that was asked for.
         name: String,
         /// What is permitted.
         permitted: Vec<NamePattern>,
     },
-    /// `names.dns-excluded` has a pattern with a name that a DNS name is or stands for.
+    /// `names.dns-excluded` excludes the DNS name, or a name that the wildcard covers.
     DnsNameExcluded {
         /// The name that was asked for.
         name: String,
@@ -31,21 +31,21 @@ pub enum Reason {
     Wildcard(String),
     /// `names.single-label` permits no names of a single label.
     SingleLabel(String),
-    /// `names.ip` has no network with an address.
+    /// `names.ip` has no network that includes the address.
     Address {
         /// The address that was asked for.
         address: IpAddr,
         /// What is permitted.
         permitted: Vec<Network>,
     },
-    /// `names.email` has no pattern that includes an e-mail address.
+    /// `names.email` has no pattern that includes the e-mail address.
     EmailAddress {
         /// The address that was asked for.
         address: String,
         /// What is permitted.
         permitted: Vec<EmailPattern>,
     },
-    /// `names.uri` has no pattern that includes a URI.
+    /// `names.uri` has no pattern that includes the URI.
     Uri {
         /// The URI that was asked for.
         uri: String,
@@ -53,14 +53,14 @@ pub enum Reason {
         permitted: Vec<UriPattern>,
     },
     /// `names.max` is lower than the number of alternative names. The names themselves were not
-    /// looked at.
+    /// checked.
     NumberOfNames {
         /// How many were asked for.
         number: usize,
         /// How many are permitted.
         max: usize,
     },
-    /// A key of `subject` has no pattern that includes an attribute's value.
+    /// A key of `subject` has no pattern that includes the attribute's value.
     Subject {
         /// The key, such as `subject.organization`.
         key: &'static str,
@@ -69,8 +69,8 @@ pub enum Reason {
         /// What is permitted.
         permitted: Vec<TextPattern>,
     },
-    /// `subject.common-name` doesn't list a common name that looks like the name of a host, nor is
-    /// it among the DNS names and addresses.
+    /// The common name looks like the name of a host, but is neither listed in `subject.common-name` nor
+    /// among the DNS names and addresses.
     HostAsCommonName {
         /// The common name that was asked for.
         name: String,
@@ -84,14 +84,14 @@ pub enum Reason {
         /// What is permitted.
         permitted: Vec<KeyAlgorithm>,
     },
-    /// `keys.rsa-min-bits` is more than the key has.
+    /// The RSA key has fewer bits than `keys.rsa-min-bits`.
     RsaBits {
         /// The length of the key's modulus.
         bits: usize,
         /// The least that is permitted.
         min: usize,
     },
-    /// `validity.max` is shorter.
+    /// The requested validity is longer than `validity.max`.
     Validity {
         /// What was asked for.
         asked: Duration,
@@ -106,21 +106,20 @@ pub enum Reason {
         permitted: Vec<Profile>,
     },
 
-    /// No policy permits what is no DNS name.
+    /// No policy permits a text that is not a DNS name.
     NotADnsName(String),
-    /// No policy permits what is no e-mail address.
+    /// No policy permits a text that is not an e-mail address.
     NotAnEmailAddress(InvalidEmailAddress),
-    /// No policy permits what is no URI.
+    /// No policy permits a text that is not a URI.
     NotAUri(InvalidUri),
     /// No policy permits wildcards with a single label after the `*`, such as `*.org`: clients,
     /// webpki among them, refuse these.
     WideWildcard(String),
-    /// No policy permits addresses of IPv4 that are written as those of IPv6 (RFC 4291 section
-    /// 2.5.5.2).
+    /// No policy permits IPv4 addresses that are written as IPv6 addresses (RFC 4291 section 2.5.5.2).
     MappedAddress {
         /// The address that was asked for.
         address: IpAddr,
-        /// The address of IPv4.
+        /// The IPv4 address.
         ipv4: Ipv4Addr,
     },
     /// No policy permits a server without a DNS name, an address or a URI: clients don't look at the
@@ -135,33 +134,33 @@ pub enum Reason {
     AttributeEncoding(&'static str),
     /// No policy permits keys of this algorithm, or on this curve.
     UnknownKeyAlgorithm(ObjectIdentifier),
-    /// No policy permits RSA keys of less than 2048 bits, such as one of this many.
+    /// No policy permits RSA keys of fewer than 2048 bits. This key has this many.
     WeakRsaKey(usize),
-    /// No policy permits a certificate to end after its CA's.
+    /// No policy permits a certificate that is valid for longer than its CA's.
     EndsAfterCa {
-        /// How long it was to be valid.
+        /// The requested validity.
         asked: Duration,
-        /// How long the CA's is.
+        /// How long the CA's certificate is still valid.
         left: Duration,
     },
-    /// The CA's certificate has ended.
+    /// The CA's certificate has expired.
     CaEnded,
 }
 
-/// What is said of a reason.
+/// The words for a reason.
 pub(super) enum Words {
     /// A key of the file forbids it.
     OfKey {
         /// The key with its table.
         key: &'static str,
-        /// What is permitted and what therefore not, after the key's name.
+        /// What is permitted and what is therefore forbidden: a text that follows the key's name.
         rule: String,
-        /// What to ask for.
+        /// What to do instead.
         instead: &'static str,
-        /// What to set the key to, if it is to be permitted.
+        /// The setting that would permit it.
         setting: String,
     },
-    /// Whatever the file says, it is forbidden.
+    /// It is forbidden whatever the file says.
     Always(String),
 }
 
@@ -303,7 +302,7 @@ impl Reason {
                 quoted(name)
             )),
             Self::MappedAddress { address, ipv4 } => Words::Always(format!(
-                "{address} is an address of IPv4 written as one of IPv6; ask for {ipv4}"
+                "{address} is an IPv4 address written as an IPv6 address; ask for {ipv4}"
             )),
             Self::ServerWithoutName(profile) => Words::Always(format!(
                 "a certificate of the profile {profile} needs a DNS name, an address or a URI, since \
@@ -327,8 +326,8 @@ impl Reason {
                  ML-DSA-65 or of another algorithm that keys.algorithms may list"
             )),
             Self::WeakRsaKey(bits) => Words::Always(format!(
-                "the key is of RSA with {bits} bits, and no policy permits less than 2048; make a \
-                 longer key"
+                "the RSA key has {bits} bits, and no policy permits fewer than 2048; make a longer \
+                 key"
             )),
             Self::EndsAfterCa { asked, left } => {
                 let left = Period::rounded_down(*left);
@@ -339,15 +338,15 @@ impl Reason {
                 ))
             }
             Self::CaEnded => Words::Always(
-                "the CA's own certificate has ended, and so would be what it issues; renew the CA \
-                 first"
+                "the CA's own certificate has expired, so nobody would accept a certificate from it; \
+                 renew the CA first"
                     .into(),
             ),
         }
     }
 }
 
-/// What a list permits, or in the words given nothing, and what therefore not.
+/// Says what a list permits, or `nothing` if it is empty, and that it does not permit `asked`.
 fn permits(permitted: &[impl fmt::Display], nothing: &str, asked: &str) -> String {
     let mut listed: Vec<_> = permitted
         .iter()
@@ -363,11 +362,10 @@ fn permits(permitted: &[impl fmt::Display], nothing: &str, asked: &str) -> Strin
     format!("permits {}, not {asked}", listed.join(", "))
 }
 
-/// How much of a list is in a message.
+/// How many items of a list are shown in a message.
 const MAX_LISTED: usize = 8;
 
-/// What somebody asked for, for messages: cut off, and with nothing that starts a line or moves a
-/// cursor.
+/// Escapes and shortens a requested text for messages: nothing in it starts a line or moves a cursor.
 fn quoted(text: &str) -> String {
     match text.char_indices().nth(MAX_QUOTED) {
         None => format!("{text:?}"),
@@ -375,5 +373,5 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// How many characters of a text are in a message.
+/// How many characters of a text are shown in a message.
 const MAX_QUOTED: usize = 256;

@@ -1,5 +1,4 @@
-//! The rules: a file for each table, with what its keys say, what holds without them, and what they
-//! forbid.
+//! The rules: a file for each table of the policy, with its keys, their defaults, and what they forbid.
 //!
 //! This room uses [`forbidden`](super::forbidden), [`wanted`](super::wanted),
 //! [`values`](super::values) and [`file`](super::file).
@@ -21,7 +20,7 @@ use subject::Subject;
 pub(crate) use usages::Usages;
 pub(crate) use validity::Validity;
 
-/// The tables of the file. One that is absent is as one without keys.
+/// The tables of the file. A missing table counts as empty.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(
     default,

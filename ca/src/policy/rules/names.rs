@@ -34,7 +34,7 @@ impl Names {
         if number > self.max() {
             let max = self.max();
             findings.add(self.max.offset(), Reason::NumberOfNames { number, max });
-            // To look at them all might take long and would fill screens.
+            // Checking them all could take long, and the refusals would fill screens.
             return;
         }
         for name in &wanted.names {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::policy::file::{List, Setting};
 use crate::policy::values::{ListUrl, Period};
 
-/// How long that is valid which says what was revoked, lists or OCSP responses, and where it is.
+/// The validity and the URLs of revocation lists or of OCSP responses.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Status {
@@ -14,7 +14,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// What is said, or else so many days.
+    /// The validity in the file, or else this many days.
     pub(crate) fn validity_or(&self, days: u64) -> Duration {
         let validity = self.validity.get().copied();
         let Period(validity) = validity.unwrap_or_else(|| Period::days(days));

@@ -9,7 +9,7 @@ use crate::policy::forbidden::{Findings, Reason};
 use crate::policy::values::{AskedName, TextPattern};
 use crate::policy::wanted::Wanted;
 
-/// What subjects may be called.
+/// Which subject names may be certified.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(
     default,
@@ -43,7 +43,7 @@ impl Subject {
         }
     }
 
-    /// The key for an attribute (RFC 4519), and what it is set to.
+    /// The key for an attribute (RFC 4519), and its setting.
     fn list(&self, oid: ObjectIdentifier) -> Option<(&'static str, &Setting<List<TextPattern>>)> {
         match oid {
             rfc4519::COMMON_NAME => Some((COMMON_NAME, &self.common_name)),
@@ -68,7 +68,7 @@ fn check_value(
 ) {
     let permitted = list.items();
     let mut including = permitted.iter().filter(|pattern| pattern.includes(value));
-    // There are clients that take a common name for a host's.
+    // Some clients take a common name for the name of a host.
     if key == COMMON_NAME && is_host(value) {
         let is_permitted =
             wanted.has_alternative_name(value) || including.any(TextPattern::is_one_text);
@@ -89,8 +89,8 @@ fn check_value(
     }
 }
 
-/// Whether a common name could be taken for an address or a DNS name: not everything of a single
-/// label.
+/// Whether a common name could be taken for an address or a DNS name. Single labels don't count, except
+/// `localhost`.
 fn is_host(name: &str) -> bool {
     let name = name.trim();
     let name = name.strip_suffix('.').unwrap_or(name);

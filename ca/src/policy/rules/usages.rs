@@ -13,7 +13,7 @@ pub(crate) struct Usages {
 }
 
 impl Usages {
-    /// What the certificate is for: what was asked for, or the first profile.
+    /// The certificate's profile: the one that was asked for, or the policy's first one.
     pub(crate) fn check(&self, wanted: &Wanted, findings: &mut Findings) -> Profile {
         let permitted = self.profiles.items();
         let profile = wanted

@@ -18,7 +18,7 @@ pub(crate) struct Validity {
 }
 
 impl Validity {
-    /// Whether what the keys say fits together.
+    /// Checks that the settings don't contradict each other.
     pub(crate) fn check_settings(&self, source: &Source) -> Result<(), PolicyError> {
         let max = self.max();
         match (self.default.get(), self.default.offset()) {
@@ -26,15 +26,15 @@ impl Validity {
                 source,
                 offset,
                 format_args!(
-                    "validity.default is {default}, and validity.max is {max}; write a default \
-                     that is no longer, or max = \"{default}\" below [validity]"
+                    "validity.default is {default}, but validity.max is only {max}; write a \
+                     shorter default, or max = \"{default}\" below [validity]"
                 ),
             )),
             _ => Ok(()),
         }
     }
 
-    /// The first and the last second of the certificate, which are within those of the CA's.
+    /// The first and the last second of the certificate, which are within the CA's validity.
     pub(crate) fn check(
         &self,
         wanted: &Wanted,
@@ -43,7 +43,7 @@ impl Validity {
         findings: &mut Findings,
     ) -> (UnixTime, UnixTime) {
         let (ca_start, ca_end) = (ca.not_before(), ca.not_after());
-        // A CA may be used by a clock that is slower than the one that it was made by.
+        // This machine's clock may be behind the clock of the machine that made the CA.
         let now = now.max(ca_start);
         if now >= ca_end {
             findings.add_always(Reason::CaEnded);

@@ -1,4 +1,4 @@
-//! DNS names: sets of them that the file permits, and names that are asked for.
+//! DNS names: sets of names in the policy file, and names that are asked for.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,14 +7,14 @@ use pq_x509::pki_types::DnsName;
 
 use crate::policy::file::read_from_strings;
 
-/// A set of DNS names, as a policy writes it: `www.example.org` is this name alone, `*.example.org`
-/// the names of one label more, `.example.org` the name and all below it, and `.` every name.
+/// A set of DNS names, as a policy writes it.
 ///
-/// Capital letters are as good as small ones, and are made those.
+/// `www.example.org` is this name alone, `*.example.org` all names with exactly one more label, `.example.org` the
+/// name and all names below it, and `.` every name. Case makes no difference: letters are converted to lower case.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NamePattern {
     scope: Scope,
-    /// In small letters; empty for the root.
+    /// In lower case; empty for the root.
     base: String,
 }
 
@@ -26,7 +26,7 @@ enum Scope {
 }
 
 impl NamePattern {
-    /// Whether all that the name stands for is in the set.
+    /// Whether the name, or every name that the wildcard covers, is in the set.
     pub(crate) fn includes(&self, name: &AskedName) -> bool {
         match (self.scope, name.wildcard) {
             (Scope::Exactly, false) => name.base == self.base,
@@ -37,7 +37,7 @@ impl NamePattern {
         }
     }
 
-    /// Whether anything that the name stands for is in the set.
+    /// Whether the name, or any name that the wildcard covers, is in the set.
     pub(crate) fn meets(&self, name: &AskedName) -> bool {
         let stands_for_base = name.wildcard && parent(&self.base) == Some(&name.base);
         self.includes(name) || (stands_for_base && self.scope != Scope::OneLabelMore)
@@ -77,21 +77,21 @@ impl fmt::Display for NamePattern {
     }
 }
 
-/// A text that is no set of DNS names.
+/// The text is not a set of DNS names.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "{0:?} is no set of DNS names: write \"example.org\" for this name, \"*.example.org\" for \
-     those of one label more, \".example.org\" for it and all below it, or \".\" for all; names \
-     have no final dot, and those in other scripts are written as \"xn--...\""
+    "{0:?} is not a set of DNS names: write \"example.org\" for this name, \"*.example.org\" for \
+     names with one more label, \".example.org\" for this name and all below it, or \".\" for all \
+     names; write no final dot, and names in other scripts as \"xn--...\""
 )]
 pub struct NamePatternError(String);
 
 /// A DNS name that is asked for.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct AskedName {
-    /// Whether it stands for all names of one label more than `base`.
+    /// Whether this is a wildcard, which covers all names with one label more than `base`.
     pub(crate) wildcard: bool,
-    /// In small letters.
+    /// In lower case.
     base: String,
 }
 
@@ -108,23 +108,23 @@ impl AskedName {
         })
     }
 
-    /// Whether there is but one label, beside a `*`.
+    /// Whether there is only one label, not counting a `*`.
     pub(crate) fn is_single_label(&self) -> bool {
         parent(&self.base).is_none()
     }
 }
 
-/// The rules of pq-x509 for names without a `*`: labels of ASCII, no final dot, no address.
+/// Whether this is a DNS name by pq-x509's rules for names without a `*`: ASCII labels, no final dot, no address.
 fn is_dns_name(name: &str) -> bool {
     !name.ends_with('.') && DnsName::try_from(name).is_ok()
 }
 
-/// The name without its first label, if there are more.
+/// The name without its first label, if it has several.
 fn parent(name: &str) -> Option<&str> {
     name.split_once('.').map(|(_, parent)| parent)
 }
 
-/// Whether a name is another one or below it, both in small letters. All are below the empty one.
+/// Whether a name equals another one or is below it. Both are in lower case. All names are below the empty one.
 fn is_at_or_below(name: &str, base: &str) -> bool {
     base.is_empty()
         || name

@@ -28,7 +28,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     }
 }
 
-/// A text that is no duration.
+/// The text is not a duration.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
     "{0:?} is not a duration: write a whole number above zero and \"s\", \"min\", \"h\", \"d\", \
@@ -36,7 +36,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
 )]
 pub struct DurationError(String);
 
-/// The units, with how many seconds they are, the longest last.
+/// The units and their lengths in seconds, the longest last.
 const UNITS: [(&str, u64); 6] = [
     ("s", 1),
     ("min", MINUTE),
@@ -59,7 +59,7 @@ impl Period {
         Self(Duration::from_secs(days * DAY))
     }
 
-    /// Without what nobody wants to read: in whole days from two days on, in whole hours from two
+    /// Rounds a duration down for messages: to whole days from two days on, to whole hours from two
     /// hours on, and so forth.
     pub(crate) fn rounded_down(duration: Duration) -> Self {
         let total = duration.as_secs();
@@ -83,7 +83,7 @@ impl FromStr for Period {
 read_from_strings!(Period);
 
 impl fmt::Display for Period {
-    /// In the longest unit that it is a multiple of, but for weeks, which few count in.
+    /// Writes the duration in the longest unit that divides it, but never in weeks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.0.as_secs();
         let mut units = UNITS.into_iter().rev().filter(|(name, _)| *name != "w");

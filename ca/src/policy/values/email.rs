@@ -1,4 +1,4 @@
-//! Sets of e-mail addresses that the file permits.
+//! Sets of e-mail addresses in the policy file.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,11 +8,10 @@ use pq_x509::EmailAddress;
 use super::dns::{AskedName, NamePattern};
 use crate::policy::file::read_from_strings;
 
-/// A set of e-mail addresses, as a policy writes it: `someone@example.org` is this one alone,
-/// `*@example.org` all at this host, and `*@` before any other [`NamePattern`] all at the hosts that it
-/// stands for.
+/// A set of e-mail addresses, as a policy writes it.
 ///
-/// The case of letters matters before the `@`, and not after it.
+/// `someone@example.org` is this address alone, and `*@example.org` all addresses at this host. `*@` may stand before
+/// any [`NamePattern`]: then the set has all addresses at the hosts in that pattern. Case matters only before the `@`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct EmailPattern(Set);
 
@@ -43,7 +42,7 @@ impl FromStr for EmailPattern {
             Some(hosts) => Set::AllAt(hosts.parse().map_err(|_| invalid())?),
             None => {
                 let address: EmailAddress = text.parse().map_err(|_| invalid())?;
-                // A star that somebody took for any characters.
+                // Somebody expected the star to stand for any characters.
                 match address.local_part().contains('*') {
                     true => return Err(invalid()),
                     false => Set::One(address),
@@ -65,11 +64,11 @@ impl fmt::Display for EmailPattern {
     }
 }
 
-/// A text that is no set of e-mail addresses.
+/// The text is not a set of e-mail addresses.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "{0:?} is no set of e-mail addresses: write \"someone@example.org\" for this one, \
-     \"*@example.org\" for all at this host, or \"*@.example.org\" for those at hosts below it, too"
+    "{0:?} is not a set of e-mail addresses: write \"someone@example.org\" for this address, \
+     \"*@example.org\" for all at this host, or \"*@.example.org\" for all at this host and at hosts below it"
 )]
 pub struct EmailPatternError(String);
 

@@ -1,4 +1,4 @@
-//! Algorithms of keys: those that the file names, and those of keys that are asked for.
+//! Key algorithms: names in the policy file, and the algorithms of keys that are asked for.
 
 use core::fmt;
 use core::str::FromStr;
@@ -11,7 +11,7 @@ use pq_x509::{Algorithm, CompositeIdentifier, KeyError, SubjectKey};
 
 use crate::policy::file::read_from_strings;
 
-/// An algorithm that keys in certificates may be of.
+/// An algorithm of keys in certificates.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum KeyAlgorithm {
@@ -30,8 +30,8 @@ pub enum KeyAlgorithm {
 }
 
 impl KeyAlgorithm {
-    /// The name, as the file writes it: those of pq-x509, those of the draft for composites, `ECDSA-P256`, `ECDSA-P384`, `Ed25519` and
-    /// `RSA`.
+    /// The name in the policy file: the name in pq-x509, the draft's name for composites, or `ECDSA-P256`,
+    /// `ECDSA-P384`, `Ed25519` or `RSA`.
     pub fn name(self) -> &'static str {
         match self {
             Self::PostQuantum(algorithm) => algorithm.name(),
@@ -43,7 +43,7 @@ impl KeyAlgorithm {
         }
     }
 
-    /// That of a key, or `None` if it is none of these.
+    /// The algorithm of a key, or `None` if it is not one of these.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl fmt::Display for KeyAlgorithm {
 impl FromStr for KeyAlgorithm {
     type Err = UnknownKeyAlgorithm;
 
-    /// Reads a name as [`name`](Self::name) gives it, in either case.
+    /// Reads a name as [`name`](Self::name) writes it. Case makes no difference.
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::all()
             .find(|algorithm| algorithm.name().eq_ignore_ascii_case(name))
@@ -83,12 +83,12 @@ impl FromStr for KeyAlgorithm {
 
 read_from_strings!(KeyAlgorithm);
 
-/// A name of no algorithm that a policy knows.
+/// The text is not the name of a key algorithm that policies know.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{_0:?} is no algorithm of keys; write {}", instead_of(_0))]
+#[error("{_0:?} is not a key algorithm; write {}", instead_of(_0))]
 pub struct UnknownKeyAlgorithm(String);
 
-/// The names that differ by nothing but punctuation, or all.
+/// The name that differs only in punctuation or case, or all names.
 fn instead_of(name: &str) -> String {
     let letters = |name: &str| -> String {
         let letters = name.chars().filter(char::is_ascii_alphanumeric);
@@ -98,7 +98,7 @@ fn instead_of(name: &str) -> String {
     match near {
         Some(algorithm) => format!("\"{algorithm}\""),
         None if letters(name).starts_with("rsa") => {
-            "\"RSA\", and how many bits there are at least as rsa-min-bits".into()
+            "\"RSA\", and the minimum number of bits as rsa-min-bits".into()
         }
         None => {
             let names: Vec<_> = KeyAlgorithm::all().map(KeyAlgorithm::name).collect();
@@ -107,7 +107,7 @@ fn instead_of(name: &str) -> String {
     }
 }
 
-/// What a policy looks at in a key.
+/// The properties of a key that a policy checks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum AskedKey {
     Of(KeyAlgorithm),
@@ -119,11 +119,11 @@ pub(crate) enum AskedKey {
 }
 
 impl AskedKey {
-    /// Reads the SubjectPublicKeyInfo of a key, whose bits issuing checks.
+    /// Reads the SubjectPublicKeyInfo of a key. The key itself is checked when the certificate is issued.
     ///
     /// # Errors
     ///
-    /// [`KeyError::Der`] if it is malformed.
+    /// [`KeyError::Der`] if the SubjectPublicKeyInfo is malformed.
     pub(crate) fn read(key: &(impl SubjectKey + ?Sized)) -> Result<Self, KeyError> {
         let der = key.spki();
         let spki = SubjectPublicKeyInfoRef::from_der(&der)?;
@@ -144,7 +144,7 @@ impl AskedKey {
         })
     }
 
-    /// `None` if it is none that a policy names.
+    /// The algorithm, or `None` if policies have no name for it.
     pub(crate) fn algorithm(self) -> Option<KeyAlgorithm> {
         match self {
             Self::Of(algorithm) => Some(algorithm),
@@ -207,17 +207,17 @@ mod tests {
             ("ed-25519", "Ed25519"),
             ("mldsa65_ed25519_sha512", "MLDSA65-Ed25519-SHA512"),
         ] {
-            let expected = format!("{name:?} is no algorithm of keys; write \"{near}\"");
+            let expected = format!("{name:?} is not a key algorithm; write \"{near}\"");
             assert_eq!(error(name), expected);
         }
         assert_eq!(
             error("RSA-3072"),
-            "\"RSA-3072\" is no algorithm of keys; write \"RSA\", and how many bits there are at \
-             least as rsa-min-bits"
+            "\"RSA-3072\" is not a key algorithm; write \"RSA\", and the minimum number of bits as \
+             rsa-min-bits"
         );
         let unknown = error("DSA");
         assert!(
-            unknown.starts_with("\"DSA\" is no algorithm of keys; write one of ML-DSA-44, ")
+            unknown.starts_with("\"DSA\" is not a key algorithm; write one of ML-DSA-44, ")
                 && unknown.ends_with(", ECDSA-P256, ECDSA-P384, Ed25519, RSA"),
             "{unknown}"
         );

@@ -1,14 +1,13 @@
-//! Where revocation lists and OCSP responders are.
+//! The URLs of revocation lists and OCSP responders.
 
 use core::fmt;
 use core::str::FromStr;
 
 use crate::policy::file::read_from_strings;
 
-/// A URL at which a revocation list is to be had (RFC 5280 section 4.2.1.13), or an OCSP responder to be
-/// asked (section 4.2.2.1).
+/// The URL of a revocation list (RFC 5280 section 4.2.1.13) or of an OCSP responder (section 4.2.2.1).
 ///
-/// What else pq-x509 asks of it is checked when a certificate is issued.
+/// pq-x509 checks its further requirements when a certificate is issued.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ListUrl(String);
 
@@ -24,7 +23,7 @@ impl FromStr for ListUrl {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let rest = text.strip_prefix("http://").unwrap_or_default();
-        // A quotation mark would end the string that the default file has it in.
+        // A quotation mark would end the string around the URL in the default policy.
         let is_url = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[')
             && rest
                 .chars()
@@ -44,11 +43,11 @@ impl fmt::Display for ListUrl {
     }
 }
 
-/// A text that is not the URL of a revocation list or an OCSP responder.
+/// The text is not the URL of a revocation list or an OCSP responder.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
     "{0:?} is not the URL of a revocation list or an OCSP responder: write one such as \
-     \"http://ca.example.org/issuing.crl\"; lists and answers need no https, being signed"
+     \"http://ca.example.org/issuing.crl\"; lists and answers are signed, so they need no https"
 )]
 pub struct ListUrlError(String);
 

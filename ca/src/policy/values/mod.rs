@@ -1,5 +1,5 @@
-//! What the file speaks of: DNS names, addresses, e-mail addresses, URIs, texts, keys, durations,
-//! profiles and URLs, each with how it is written.
+//! The values in the policy file, and how they are written: DNS names, addresses, e-mail addresses, URIs,
+//! texts, keys, durations, profiles and URLs.
 //!
 //! This room uses [`file`](super::file).
 

@@ -6,7 +6,7 @@ use core::str::FromStr;
 
 use crate::policy::file::read_from_strings;
 
-/// The addresses that begin with the same bits, such as `10.0.0.0/8`, or a single address.
+/// A network of addresses that begin with the same bits, such as `10.0.0.0/8`, or a single address.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Network {
     address: IpAddr,
@@ -19,13 +19,13 @@ impl Network {
         self.address
     }
 
-    /// How many bits the addresses have in common: at most 32 of IPv4, and 128 of IPv6.
+    /// The length of the common prefix in bits: at most 32 for IPv4, and 128 for IPv6.
     pub fn prefix_len(&self) -> u8 {
         self.prefix_len
     }
 
-    /// Whether the address is of this network. One of IPv4 that is written as one of IPv6
-    /// (RFC 4291 section 2.5.5.2) is of none of IPv4.
+    /// Whether the address is in this network. An IPv4 address that is written as an IPv6 address (RFC 4291
+    /// section 2.5.5.2) is in no IPv4 network.
     pub fn includes(&self, address: IpAddr) -> bool {
         self.address.is_ipv4() == address.is_ipv4()
             && first_bits(address, self.prefix_len) == self.address
@@ -86,17 +86,17 @@ impl fmt::Display for Network {
     }
 }
 
-/// A text that is no network.
+/// Why a text is not a network.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// Neither an address nor one with the length of a prefix.
+    /// The text is neither an address nor an address with a prefix length.
     #[error(
         "{0:?} is not a network: write \"10.0.0.0/8\", \"2001:db8::/32\" or a single address; \
          names belong in names.dns"
     )]
     Malformed(String),
-    /// There are bits after the prefix.
+    /// The address has nonzero bits after the prefix.
     #[error("{given:?} has bits after its prefix; write \"{network}\" for the whole network")]
     BitsAfterPrefix {
         /// The text.
@@ -104,17 +104,17 @@ pub enum NetworkError {
         /// The network that has this prefix.
         network: Network,
     },
-    /// A network of IPv4 in the addresses of IPv6 (RFC 4291 section 2.5.5.2).
-    #[error("{given:?} is a network of IPv4 written as one of IPv6; write \"{network}\"")]
+    /// The text is an IPv4 network written with IPv6 addresses (RFC 4291 section 2.5.5.2).
+    #[error("{given:?} is an IPv4 network written as an IPv6 network; write \"{network}\"")]
     Mapped {
         /// The text.
         given: String,
-        /// The network of IPv4.
+        /// The IPv4 network.
         network: Network,
     },
 }
 
-/// The address of IPv4 that an address of IPv6 stands for (RFC 4291 section 2.5.5.2).
+/// The IPv4 address that an IPv6 address stands for (RFC 4291 section 2.5.5.2).
 pub(crate) fn as_ipv4(address: IpAddr) -> Option<Ipv4Addr> {
     match address {
         IpAddr::V4(_) => None,
@@ -122,7 +122,7 @@ pub(crate) fn as_ipv4(address: IpAddr) -> Option<Ipv4Addr> {
     }
 }
 
-/// How long `::ffff:0:0/96` is, in which addresses of IPv6 stand for those of IPv4.
+/// The prefix length of `::ffff:0:0/96`, where IPv6 addresses stand for IPv4 addresses.
 const MAPPED_PREFIX_LEN: u8 = 96;
 
 fn bits(address: IpAddr) -> u8 {
@@ -132,7 +132,7 @@ fn bits(address: IpAddr) -> u8 {
     }
 }
 
-/// The address with zeros after its first bits. `len` is at most [`bits`] of it.
+/// The address with zeros after its first `len` bits. `len` is at most [`bits`] of the address.
 fn first_bits(address: IpAddr, len: u8) -> IpAddr {
     match address {
         IpAddr::V4(address) => {
@@ -235,12 +235,12 @@ mod tests {
             ),
             (
                 "::ffff:10.0.0.0/104",
-                "\"::ffff:10.0.0.0/104\" is a network of IPv4 written as one of IPv6; write \
+                "\"::ffff:10.0.0.0/104\" is an IPv4 network written as an IPv6 network; write \
                  \"10.0.0.0/8\"",
             ),
             (
                 "::ffff:10.0.0.1",
-                "\"::ffff:10.0.0.1\" is a network of IPv4 written as one of IPv6; write \
+                "\"::ffff:10.0.0.1\" is an IPv4 network written as an IPv6 network; write \
                  \"10.0.0.1\"",
             ),
         ] {

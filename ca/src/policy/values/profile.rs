@@ -1,4 +1,4 @@
-//! What certificates are for.
+//! Profiles: what certificates are for.
 
 use core::fmt;
 use core::str::FromStr;
@@ -17,10 +17,10 @@ pub enum Profile {
     Client,
     /// `server+client`: serverAuth and clientAuth.
     ServerAndClient,
-    /// `any`: no extended key usage, which limits the certificate to no purpose.
+    /// `any`: no extended key usage, so the certificate is not limited to a purpose.
     Any,
-    /// `ocsp-responder`: OCSPSigning, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2), for whoever
-    /// answers OCSP requests in place of the CA. Nobody asks whether such a certificate was revoked.
+    /// `ocsp-responder`: OCSPSigning and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2), for OCSP responders
+    /// that answer in place of the CA. Clients don't check whether such a certificate was revoked.
     OcspResponder,
 }
 
@@ -34,7 +34,7 @@ impl Profile {
         Self::OcspResponder,
     ];
 
-    /// The name, as the file writes it.
+    /// The name in the policy file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Server => "server",
@@ -45,12 +45,12 @@ impl Profile {
         }
     }
 
-    /// Whether the certificate is made for servers.
+    /// Whether the certificate gets serverAuth.
     pub(crate) fn is_for_servers(self) -> bool {
         matches!(self, Self::Server | Self::ServerAndClient)
     }
 
-    /// Whether the certificate is made for clients.
+    /// Whether the certificate gets clientAuth.
     pub(crate) fn is_for_clients(self) -> bool {
         matches!(self, Self::Client | Self::ServerAndClient)
     }
@@ -75,10 +75,10 @@ impl FromStr for Profile {
 
 read_from_strings!(Profile);
 
-/// A name of no profile.
+/// The text is not the name of a profile.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "{0:?} is no profile; write \"server\", \"client\", \"server+client\", \"any\" or \
+    "{0:?} is not a profile; write \"server\", \"client\", \"server+client\", \"any\" or \
      \"ocsp-responder\""
 )]
 pub struct UnknownProfile(String);

@@ -5,19 +5,18 @@ use core::str::FromStr;
 
 use crate::policy::file::read_from_strings;
 
-/// A text, or with one `*` in it all texts that have any characters in its place, at least one and
-/// none that controls a terminal.
+/// A text, or a pattern with one `*`, which stands for at least one character and for no control characters.
 ///
-/// Capital letters are others than small ones.
+/// Case matters.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TextPattern {
     before: String,
-    /// What follows the `*`, if there is one.
+    /// The text after the `*`, if there is one.
     after: Option<String>,
 }
 
 impl TextPattern {
-    /// Whether this is one text.
+    /// Whether this is a text without a `*`.
     pub(crate) fn is_one_text(&self) -> bool {
         self.after.is_none()
     }
@@ -65,11 +64,11 @@ impl fmt::Display for TextPattern {
     }
 }
 
-/// A text that can't be in a subject's name.
+/// The text is neither a text for a subject's name nor a pattern of such texts.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "{0:?} is no text of a subject's name: write it as it is to be, or with one \"*\" for any \
-     characters, such as \"printer *\", and without control characters"
+    "{0:?} is not a text for a subject's name: write the exact text, or use one \"*\" for any \
+     characters, such as \"printer *\", and no control characters"
 )]
 pub struct TextPatternError(String);
 

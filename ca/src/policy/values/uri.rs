@@ -1,4 +1,4 @@
-//! Sets of URIs that the file permits.
+//! Sets of URIs in the policy file.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,12 +7,12 @@ use pq_x509::Uri;
 
 use crate::policy::file::read_from_strings;
 
-/// A set of URIs, as a policy writes it: `spiffe://example.org/billing` is this one alone, and
-/// `spiffe://example.org/apps/*` are all that begin with what is before the `*`.
+/// A set of URIs, as a policy writes it: `spiffe://example.org/billing` is this URI alone, and
+/// `spiffe://example.org/apps/*` are all URIs that begin with the text before the `*`.
 ///
-/// There is a host in front of a `*`, whole, and a `/` right in front of it. URIs with `.` or `..`
-/// between slashes are in no such set, escaped or not: who reads them may take them for others. All
-/// characters count as they are.
+/// Before a `*` there has to be a complete host, and a `/` directly before it. URIs with a segment `.` or `..`, escaped
+/// or not, are in no set with a `*`, because readers may resolve them to other URIs. All characters are compared
+/// exactly.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UriPattern {
     text: String,
@@ -29,7 +29,7 @@ impl UriPattern {
     }
 }
 
-/// RFC 3986 section 5.2.4, with the dots written as they are or escaped.
+/// Whether a URI has dot segments (RFC 3986 section 5.2.4), plain or escaped.
 fn has_dot_segments(uri: &Uri) -> bool {
     let plain = uri.as_str().replace("%2e", ".").replace("%2E", ".");
     plain
@@ -68,11 +68,11 @@ impl fmt::Display for UriPattern {
     }
 }
 
-/// A text that is no set of URIs.
+/// The text is not a set of URIs.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "{0:?} is no set of URIs: write \"spiffe://example.org/billing\" for this one, or \
-     \"spiffe://example.org/apps/*\" for all that begin so, with a host and a \"/\" in front of the \"*\""
+    "{0:?} is not a set of URIs: write \"spiffe://example.org/billing\" for this URI, or \
+     \"spiffe://example.org/apps/*\" for all that begin so, with a host and a \"/\" before the \"*\""
 )]
 pub struct UriPatternError(String);
 
