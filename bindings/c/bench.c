@@ -1,4 +1,4 @@
-/* Times the library's functions beside Rust's own calls of the same code and PQClean, in one process: `bench`. */
+/* Compares the library's functions with calls of the same code from Rust and with PQClean, in one process: `bench`. */
 #include <pqtls.h>
 
 #include <stdio.h>
@@ -102,7 +102,7 @@ int main(void) {
     for (int what = 0; what < 9; what++) {
         double c[ROUNDS], rust[ROUNDS], ratio[ROUNDS], pqclean[ROUNDS];
         for (int round = 0; round < ROUNDS; round++) {
-            /* which of the two is first changes, as what is second may be quicker */
+            /* the two take turns to be first, as the second may be quicker */
             if (round % 2) c[round] = ours(what, calls[what]);
             rust[round] = (double)pqtls_bench(0, what, calls[what]);
             if (round % 2 == 0) c[round] = ours(what, calls[what]);

@@ -47,7 +47,7 @@ def beside(
     rust: Callable[[], float] | None = None,
     theirs: Operation | None = None,
 ) -> None:
-    """Medians, and medians of what a round's differences and ratios are."""
+    """Medians, and medians of the differences and ratios within each round."""
     measures = [lambda: timed(ours, times)]
     if rust is not None:
         measures.append(lambda: rust() / 1000)
@@ -86,8 +86,8 @@ def signatures(algorithm: str, theirs: type | None, times: int, asked: tuple[str
 
     generated = lambda: pqtls.SigningKey.generate(algorithm)
     beside(f"{algorithm} key generation", generated, asked[0], times, rust("generate"), generate)
-    # The same signature in Python and in Rust. Beside pyca, who signs hedged alone, signatures each of which takes as many
-    # attempts as it happens to.
+    # The same signature in Python and in Rust. pyca signs only hedged, so each of those signatures takes a random
+    # number of attempts.
     signed = lambda: key.sign(MESSAGE, deterministic=True)
     beside(f"{algorithm} signing, deterministic", signed, "" if sign else asked[1], times, rust("sign"))
     if sign:
@@ -135,7 +135,7 @@ def batches() -> None:
             public.verify(message, signature)
         return (time.perf_counter_ns() - start) / 1000 / len(messages)
 
-    # What the threads compute is told by their own clock, which doesn't run while others have the cores.
+    # CPU time tells what the threads compute: it does not grow while other programs have the cores.
     measures = [one_by_one, *(lambda t=t, m=m: m(t) for m in (many, computing) for t in (1, 2))]
     loop, one, two, one_computing, two_computing = in_turn(measures, 100)
     print("\n| 4,000 signatures of ML-DSA-65 by one key, µs for each | median | best | computing |\n|---|---|---|---|")

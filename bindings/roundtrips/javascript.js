@@ -1,4 +1,4 @@
-// The package for JavaScript as one of those that exchange keys, signatures and ciphertexts: see `run`.
+// The package for JavaScript as one of the programs that exchange keys, signatures and ciphertexts: see `run`.
 import { strict as assert } from "node:assert";
 import { randomBytes, randomInt } from "node:crypto";
 import { createInterface } from "node:readline";

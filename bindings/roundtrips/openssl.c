@@ -1,4 +1,4 @@
-/* OpenSSL 3.5 as one of those that exchange keys, signatures and ciphertexts: see `run`. */
+/* OpenSSL 3.5 as one of the programs that exchange keys, signatures and ciphertexts: see `run`. */
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>

@@ -1,4 +1,4 @@
-/* The library for C as one of those that exchange keys, signatures and ciphertexts: see `run`. */
+/* The library for C as one of the programs that exchange keys, signatures and ciphertexts: see `run`. */
 #include <pqtls.h>
 
 #include "../c/tests/test.h"
@@ -15,7 +15,7 @@ const char *const program = "C";
         CHECK(result_ == PQTLS_OK);                                                                       \
     } while (0)
 
-/* A key pair, prepared for use; of SLH-DSA the standard's bytes. */
+/* A key pair, prepared for use; for SLH-DSA the standard's bytes. */
 struct pair {
     const struct set *set;
     void *private_key, *public_key;

@@ -1,4 +1,4 @@
-"""The package for Python as one of those that exchange keys, signatures and ciphertexts: see `run`."""
+"""The package for Python as one of the programs that exchange keys, signatures and ciphertexts: see `run`."""
 
 import secrets
 import sys

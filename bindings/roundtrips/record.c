@@ -67,7 +67,7 @@ static void release(struct record *record) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]->data);
 }
 
-/* A random bit turned. */
+/* The output with a random bit flipped. */
 static struct bytes changed_output(const struct record *record) {
     CHECK(record->output.len > 0);
     struct bytes changed = bytes_of(record->output.len), where = random_bytes(sizeof(uint64_t));

@@ -1,4 +1,4 @@
-/* A line of what is exchanged, and what the programs in C have in common: see `run`. */
+/* A line of an exchange, and what the programs in C have in common: see `run`. */
 #ifndef RECORD_H
 #define RECORD_H
 
@@ -13,8 +13,8 @@ struct bytes {
     size_t len;
 };
 
-/* The keys are PKCS#8 and SubjectPublicKeyInfo in DER. Of ML-KEM the message is the shared secret, and the output the
- * ciphertext; of the others the output is the signature. */
+/* The keys are PKCS#8 and SubjectPublicKeyInfo in DER. For ML-KEM the message is the shared secret, and the output the
+ * ciphertext; for the others the output is the signature. */
 struct record {
     char algorithm[32];
     struct bytes private_key, public_key, message, context, output;
@@ -22,10 +22,10 @@ struct record {
 
 /* What each program does: makes keys and an output for the algorithm. */
 void make(struct record *record);
-/* Checks what another made, and puts an output of its own in its place. `changed` is the output with a bit turned. */
+/* Checks what another made, and puts an output of its own in its place. `changed` is the output with a flipped bit. */
 void answer(struct record *record, const struct bytes *changed);
 
-/* Called by both for what is theirs. */
+/* Both programs call this to choose a message and a context. */
 void random_message(struct record *record);
 
 extern const char *const program;

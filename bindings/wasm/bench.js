@@ -1,4 +1,4 @@
-// Measures; see the script `bench`, which puts beside this file what it imports.
+// Runs the measurements. The script `bench` puts the modules that it imports beside this file.
 import crypto from "node:crypto";
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -9,9 +9,9 @@ import { createMLDSA65, createMLKEM768, createSlhDsaShake128f } from "@oqs/liboq
 
 const quick = process.argv.includes("--quick");
 const ROUNDS = quick ? 7 : 25;
-/** How long a contestant has in one round. */
+/** How long each implementation is measured in one round. */
 const MILLISECONDS = 15;
-/** How many signatures of ML-DSA are timed at once at least: one takes as many attempts as chance will have. */
+/** The least number of ML-DSA signatures timed at once: each takes a random number of attempts. */
 const SIGNATURES = 10;
 const message = new Uint8Array(32).fill(1);
 
@@ -119,13 +119,13 @@ const schemes = [
   ]],
 ]; // prettier-ignore
 
-/** What this process has computed: the waiting for other programs of the machine is no matter of an implementation's. */
+/** The CPU time of this process. Waiting for other programs on the machine does not count. */
 const now = () => {
   const { user, system } = process.cpuUsage();
   return user + system;
 };
 
-/** The microseconds of a call, over as many calls as are asked. */
+/** The microseconds of a call, averaged over this many calls. */
 function measure(operation, calls) {
   const started = now();
   for (let i = 0; i < calls; i++) operation();
@@ -144,7 +144,7 @@ console.log(`|${"---|".repeat(CONTESTANTS.length + 1)}`);
 for (const [name, operations, contestants] of schemes) {
   for (const [index, operation] of operations.entries()) {
     const atLeast = name.startsWith("ML-DSA") && operation === "sign" ? SIGNATURES : 1;
-    // first calls compile, so they are not looked at
+    // first calls compile, so they do not count
     const calls = contestants.map((one) => {
       measure(one[index], 1);
       const first = measure(one[index], 1);

@@ -3,27 +3,28 @@
  *
  * Made by cbindgen from the Rust sources: edit those, not this file.
  *
- * What holds of every function that returns an int:
+ * Rules for every function that returns an int:
  *
- *  - It returns PQTLS_OK, which is 0, or a negative PQTLS_ERROR_..., of which pqtls_error_string has a
- *    sentence. It never ends the process on account of what it was given. (Only a lack of memory does, in
- *    the functions for PEM and DER, which alone allocate.)
- *  - A pointer points to as many bytes as the length beside it says, readable or writable as its type
- *    has it. A null pointer is an error, but for inputs of length 0 and where a function says so.
- *  - Lengths are exact. The macros have them.
- *  - After an error outputs are zeros, or untouched if the pointers, the key or the algorithm were refused
- *    before (null, misaligned, overlapping, too small a storage, no key).
- *  - Outputs must not overlap each other, inputs or keys: PQTLS_ERROR_OVERLAP. Inputs may.
+ *  - It returns PQTLS_OK, which is 0, or a negative PQTLS_ERROR_..., which pqtls_error_string explains.
+ *    No input makes it end the process. (Only a lack of memory does, in the functions for PEM and DER,
+ *    which are the only ones that allocate.)
+ *  - A pointer points to as many bytes as the length beside it says. They are readable, and writable
+ *    unless the type is const. A null pointer is an error, except for inputs of length 0 and where a
+ *    function says otherwise.
+ *  - Lengths are exact: macros define them.
+ *  - After an error outputs are zeros. They are untouched if the pointers, the key or the algorithm were
+ *    refused first (null, misaligned, overlapping, storage too small, no key).
+ *  - Outputs must not overlap each other, inputs or keys: PQTLS_ERROR_OVERLAP. Inputs may overlap.
  *  - Threads may use a key at the same time, as long as none makes it anew or wipes it.
- *  - Nothing is kept between calls, so a fork is no concern.
+ *  - Nothing is kept between calls, so a program may fork.
  *
- * Keys of ML-KEM and ML-DSA are prepared once and used often. They lie in storage of the caller's: so
- * many bytes as PQTLS_..._STORAGE_BYTES says, aligned to PQTLS_KEY_ALIGNMENT; PQTLS_STORAGE declares
- * it. A storage may be copied or moved as bytes. Storage that is zeroed, wiped or of another kind of
- * key is PQTLS_ERROR_NO_KEY. When a key is done with, pqtls_wipe its storage; also before another
- * key is made there. Nothing has to be freed.
+ * Keys of ML-KEM and ML-DSA are prepared once and used often. They are in storage that the caller
+ * provides: as many bytes as PQTLS_..._STORAGE_BYTES says, aligned to PQTLS_KEY_ALIGNMENT; PQTLS_STORAGE
+ * declares it. You may copy or move storage as bytes. Storage that is zeroed, wiped or has a key of
+ * another kind gives PQTLS_ERROR_NO_KEY. Call pqtls_wipe for storage whose key you no longer need, and
+ * before you make another key there. Nothing has to be freed.
  *
- * Randomness comes from a pqtls_random, or from the operating system where that is null.
+ * Randomness comes from a pqtls_random, or from the operating system if that is null.
  */
 
 
@@ -102,7 +103,7 @@
 // SLH-DSA-SHAKE-256f
 #define PQTLS_SLH_DSA_SHAKE_256F 18
 
-// What is signed is the message itself. Only this and PQTLS_MU are for those without a reason for the rest.
+// The message itself is signed. Use only this kind and PQTLS_MU, unless you have a reason for another.
 #define PQTLS_PURE 0
 
 // The message is hashed with SHA-224, and the digest is signed (HashML-DSA, HashSLH-DSA).
@@ -141,11 +142,11 @@
 // The message is hashed with SHAKE256 with 512 bits, and the digest is signed (HashML-DSA, HashSLH-DSA).
 #define PQTLS_HASH_SHAKE256 12
 
-// Added to one of PQTLS_HASH_...: instead of a message there is its digest.
+// Added to one of PQTLS_HASH_...: the digest is given instead of the message.
 #define PQTLS_DIGEST 32
 
-// ML-DSA: instead of a message there is its representative of 64 bytes, which pqtls_ml_dsa_mu computes, and
-// no context.
+// ML-DSA: the message's representative of 64 bytes, which pqtls_ml_dsa_mu computes, is given instead of the
+// message, and no context.
 #define PQTLS_MU 64
 
 // A private key is its seed.
@@ -157,7 +158,7 @@
 // Keys are written as DER.
 #define PQTLS_DER 1
 
-// Keys are written as PEM, without a 0 at the end.
+// Keys are written as PEM, without a null byte at the end.
 #define PQTLS_PEM 2
 
 // All went well.
@@ -190,19 +191,19 @@
 // The key fails a check of its standard.
 #define PQTLS_ERROR_MALFORMED_KEY -9
 
-// The context string is longer than 255 bytes, or there is one beside µ.
+// The context string is longer than 255 bytes, or one was given together with µ.
 #define PQTLS_ERROR_CONTEXT -10
 
 // The signature is not valid for this key, message and context.
 #define PQTLS_ERROR_INVALID_SIGNATURE -11
 
-// The key was made from its expanded form, which does not tell the seed.
+// The key was made from its expanded form, which does not contain the seed.
 #define PQTLS_ERROR_NO_SEED -12
 
 // The PEM or DER can't be read.
 #define PQTLS_ERROR_SYNTAX -13
 
-// Something else went wrong that this version has no number for.
+// Another error, for which this version has no number.
 #define PQTLS_ERROR_OTHER -14
 
 // Alignment of a key's storage.
@@ -499,23 +500,23 @@
 // A signature of SLH-DSA-SHAKE-256f.
 #define PQTLS_SLH_DSA_SHAKE_256F_SIGNATURE_BYTES 49856
 
-// A decapsulation key of ML-KEM: storage of the caller's.
+// A decapsulation key of ML-KEM, in storage of the caller.
 typedef struct pqtls_ml_kem_decapsulation_key pqtls_ml_kem_decapsulation_key;
 
-// An encapsulation key of ML-KEM, read and ready: storage of the caller's.
+// An encapsulation key of ML-KEM, prepared for use, in storage of the caller.
 typedef struct pqtls_ml_kem_encapsulation_key pqtls_ml_kem_encapsulation_key;
 
-// A signing key of ML-DSA: storage of the caller's.
+// A signing key of ML-DSA, in storage of the caller.
 typedef struct pqtls_ml_dsa_signing_key pqtls_ml_dsa_signing_key;
 
-// A verifying key of ML-DSA, read and ready: storage of the caller's.
+// A verifying key of ML-DSA, prepared for use, in storage of the caller.
 typedef struct pqtls_ml_dsa_verifying_key pqtls_ml_dsa_verifying_key;
 
 // Fills `out` with `len` bytes that nobody can guess, and returns 0; anything else is a failure. `context`
-// is what the library was given beside it.
+// is the random_context that the library got together with this function.
 //
-// It must return: no exception and no longjmp may leave it. It may call the library, but it must leave the
-// outputs and the key of the call that it serves as they are.
+// It must return: no exception and no longjmp may leave it. It may call the library, but it must not change the
+// outputs or the key of the call that it serves.
 typedef int (*pqtls_random)(void *context, uint8_t *out, size_t len);
 
 #ifdef __cplusplus
@@ -523,13 +524,13 @@ extern "C" {
 #endif // __cplusplus
 
 // Reads a private key of any algorithm from PKCS#8 in DER or PEM (RFC 9881, RFC 9909, RFC 9935), with all
-// checks. `form` is then PQTLS_FORM_SEED, or PQTLS_FORM_EXPANDED if there is no seed in the file; for SLH-DSA it
+// checks. `form` gets PQTLS_FORM_SEED, or PQTLS_FORM_EXPANDED if there is no seed in the file. For SLH-DSA it
 // is always PQTLS_FORM_EXPANDED, the signing key.
 //
-// `output_len` gets the length of what is written, and the rest of `output` gets zeros. If output_size is
-// smaller, all of it gets zeros and the result is PQTLS_ERROR_TOO_SMALL, with the length and the other
-// numbers set: `output` may be null with a size of 0 to ask for the length. The function allocates what it
-// reads the file with, and wipes it.
+// `output_len` gets the length of the result, and the rest of `output` gets zeros. If output_size is smaller
+// than the result, all of `output` gets zeros, and the function returns PQTLS_ERROR_TOO_SMALL; the length and
+// the other numbers are set. To ask for the length, pass a null `output` with a size of 0. The function
+// allocates memory to read the file, and wipes it.
 
 PQTLS_MUST_USE
 int pqtls_private_key_read(const uint8_t *file,
@@ -540,8 +541,8 @@ int pqtls_private_key_read(const uint8_t *file,
                            size_t output_size,
                            size_t *output_len);
 
-// Writes a private key as PKCS#8 in PQTLS_DER or PQTLS_PEM. `key` is the seed of a key of ML-KEM or ML-DSA, or a
-// signing key of SLH-DSA. For `output` see pqtls_private_key_read.
+// Writes a private key as PKCS#8 in PQTLS_DER or PQTLS_PEM. `key` is the seed of an ML-KEM or ML-DSA key, or an
+// SLH-DSA signing key. For `output` see pqtls_private_key_read.
 
 PQTLS_MUST_USE
 int pqtls_private_key_write(int32_t algorithm,
@@ -552,8 +553,8 @@ int pqtls_private_key_write(int32_t algorithm,
                             size_t output_size,
                             size_t *output_len);
 
-// Reads a public key of any algorithm from a SubjectPublicKeyInfo in DER or PEM, with all checks, to the
-// bytes that its FIPS says. For `output` see pqtls_private_key_read.
+// Reads a public key of any algorithm from a SubjectPublicKeyInfo in DER or PEM, with all checks, and writes it
+// in the encoding of its FIPS. For `output` see pqtls_private_key_read.
 
 PQTLS_MUST_USE
 int pqtls_public_key_read(const uint8_t *file,
@@ -585,7 +586,7 @@ int pqtls_ml_dsa_generate(int32_t algorithm,
                           struct pqtls_ml_dsa_signing_key *key,
                           size_t key_bytes);
 
-// Makes the signing key of a seed of 32 bytes, xi (ML-DSA.KeyGen_internal, algorithm 6).
+// Makes the signing key from a seed of 32 bytes, xi (ML-DSA.KeyGen_internal, algorithm 6).
 
 PQTLS_MUST_USE
 int pqtls_ml_dsa_from_seed(int32_t algorithm,
@@ -594,8 +595,8 @@ int pqtls_ml_dsa_from_seed(int32_t algorithm,
                            struct pqtls_ml_dsa_signing_key *key,
                            size_t key_bytes);
 
-// Makes the signing key of an expanded one, if its coefficients are in range and its parts belong together.
-// Its seed stays unknown.
+// Makes a signing key from its expanded form, if the coefficients are in range and the parts belong together.
+// The seed stays unknown.
 
 PQTLS_MUST_USE
 int pqtls_ml_dsa_from_expanded(int32_t algorithm,
@@ -620,7 +621,7 @@ int pqtls_ml_dsa_verifying_key_of(const struct pqtls_ml_dsa_signing_key *key,
                                   uint8_t *output,
                                   size_t output_len);
 
-// Writes the seed that a signing key was made from. One that was made from its expanded form has none:
+// Writes the seed that a signing key was made from. A key that was made from its expanded form has no seed:
 // PQTLS_ERROR_NO_SEED.
 
 PQTLS_MUST_USE
@@ -651,9 +652,9 @@ int pqtls_ml_dsa_sign(const struct pqtls_ml_dsa_signing_key *key,
                       uint8_t *signature,
                       size_t signature_len);
 
-// pqtls_ml_dsa_sign with its randomness of 32 bytes, rnd. If these are zeros, or `randomness` is null and
-// randomness_len 0, it is the deterministic variant: whoever can measure or disturb that can have the same
-// computation repeated.
+// Does the same as pqtls_ml_dsa_sign, with randomness of 32 bytes, rnd, as an argument. If these are zeros, or
+// `randomness` is null and randomness_len 0, it is the deterministic variant: an attacker who can measure or
+// disturb it can have the same computation repeated.
 
 PQTLS_MUST_USE
 int pqtls_ml_dsa_sign_derand(const struct pqtls_ml_dsa_signing_key *key,
@@ -667,8 +668,8 @@ int pqtls_ml_dsa_sign_derand(const struct pqtls_ml_dsa_signing_key *key,
                              uint8_t *signature,
                              size_t signature_len);
 
-// Verifies a signature (ML-DSA.Verify, FIPS 204, algorithm 3; HashML-DSA.Verify, algorithm 5). `kind` is
-// what it was when the message was signed. Returns PQTLS_OK only if the signature is valid.
+// Verifies a signature (ML-DSA.Verify, FIPS 204, algorithm 3; HashML-DSA.Verify, algorithm 5). `kind` must be
+// the same as when the message was signed. Returns PQTLS_OK only if the signature is valid.
 
 PQTLS_MUST_USE
 int pqtls_ml_dsa_verify(const struct pqtls_ml_dsa_verifying_key *key,
@@ -701,7 +702,7 @@ int pqtls_ml_kem_generate(int32_t algorithm,
                           struct pqtls_ml_kem_decapsulation_key *key,
                           size_t key_bytes);
 
-// Makes the decapsulation key of a seed of 64 bytes, d and z (ML-KEM.KeyGen_internal, algorithm 16).
+// Makes the decapsulation key from a seed of 64 bytes, d and z (ML-KEM.KeyGen_internal, algorithm 16).
 
 PQTLS_MUST_USE
 int pqtls_ml_kem_from_seed(int32_t algorithm,
@@ -710,8 +711,8 @@ int pqtls_ml_kem_from_seed(int32_t algorithm,
                            struct pqtls_ml_kem_decapsulation_key *key,
                            size_t key_bytes);
 
-// Makes the decapsulation key of an expanded one, with the checks of FIPS 203, section 7.3, and that its
-// parts belong together. Its seed stays unknown.
+// Makes a decapsulation key from its expanded form, if it passes the checks of FIPS 203, section 7.3, and its
+// parts belong together. The seed stays unknown.
 
 PQTLS_MUST_USE
 int pqtls_ml_kem_from_expanded(int32_t algorithm,
@@ -736,8 +737,8 @@ int pqtls_ml_kem_encapsulation_key_of(const struct pqtls_ml_kem_decapsulation_ke
                                       uint8_t *output,
                                       size_t output_len);
 
-// Writes the seed that a decapsulation key was made from. One that was made from its expanded form has
-// none: PQTLS_ERROR_NO_SEED.
+// Writes the seed that a decapsulation key was made from. A key that was made from its expanded form has no
+// seed: PQTLS_ERROR_NO_SEED.
 
 PQTLS_MUST_USE
 int pqtls_ml_kem_seed(const struct pqtls_ml_kem_decapsulation_key *key,
@@ -762,8 +763,8 @@ int pqtls_ml_kem_encapsulate(const struct pqtls_ml_kem_encapsulation_key *key,
                              uint8_t *secret,
                              size_t secret_len);
 
-// pqtls_ml_kem_encapsulate with its randomness of 32 bytes, m (ML-KEM.Encaps_internal, algorithm 17), for
-// tests and for randomness that is at hand. Never use it twice.
+// Does the same as pqtls_ml_kem_encapsulate, with randomness of 32 bytes, m, as an argument
+// (ML-KEM.Encaps_internal, algorithm 17): for tests, and if you have randomness already. Never use it twice.
 
 PQTLS_MUST_USE
 int pqtls_ml_kem_encapsulate_derand(const struct pqtls_ml_kem_encapsulation_key *key,
@@ -796,7 +797,7 @@ int pqtls_slh_dsa_generate(int32_t algorithm,
                            uint8_t *verifying_key,
                            size_t verifying_key_len);
 
-// Makes the key pair of a seed of 3n bytes, SK.seed, SK.prf and PK.seed (slh_keygen_internal, algorithm 18).
+// Makes the key pair from a seed of 3n bytes, SK.seed, SK.prf and PK.seed (slh_keygen_internal, algorithm 18).
 
 PQTLS_MUST_USE
 int pqtls_slh_dsa_from_seed(int32_t algorithm,
@@ -809,8 +810,8 @@ int pqtls_slh_dsa_from_seed(int32_t algorithm,
 
 // Signs a message with a context of at most 255 bytes, which may be empty (slh_sign, FIPS 205,
 // algorithm 22; hash_slh_sign, algorithm 23). `kind` says what the message is: PQTLS_PURE, a
-// PQTLS_HASH_..., or one of these with PQTLS_DIGEST added. If the public part of the key is not the one
-// that belongs to its secret part, nobody would accept the signature: PQTLS_ERROR_MALFORMED_KEY.
+// PQTLS_HASH_..., or one of these with PQTLS_DIGEST added. If the public part of the key does not belong to
+// its secret part, nobody would accept the signature: PQTLS_ERROR_MALFORMED_KEY.
 
 PQTLS_MUST_USE
 int pqtls_slh_dsa_sign(int32_t algorithm,
@@ -826,8 +827,9 @@ int pqtls_slh_dsa_sign(int32_t algorithm,
                        uint8_t *signature,
                        size_t signature_len);
 
-// pqtls_slh_dsa_sign with its randomness of n bytes, addrnd. If `randomness` is null and randomness_len 0, it
-// is the deterministic variant: whoever can measure or disturb that can have the same computation repeated.
+// Does the same as pqtls_slh_dsa_sign, with randomness of n bytes, addrnd, as an argument. If `randomness` is
+// null and randomness_len 0, it is the deterministic variant: an attacker who can measure or disturb it can
+// have the same computation repeated.
 
 PQTLS_MUST_USE
 int pqtls_slh_dsa_sign_derand(int32_t algorithm,
@@ -843,8 +845,8 @@ int pqtls_slh_dsa_sign_derand(int32_t algorithm,
                               uint8_t *signature,
                               size_t signature_len);
 
-// Verifies a signature (slh_verify, FIPS 205, algorithm 24; hash_slh_verify, algorithm 25). `kind` is what it
-// was when the message was signed. Returns PQTLS_OK only if the signature is valid.
+// Verifies a signature (slh_verify, FIPS 205, algorithm 24; hash_slh_verify, algorithm 25). `kind` must be the
+// same as when the message was signed. Returns PQTLS_OK only if the signature is valid.
 
 PQTLS_MUST_USE
 int pqtls_slh_dsa_verify(int32_t algorithm,
@@ -858,13 +860,13 @@ int pqtls_slh_dsa_verify(int32_t algorithm,
                          const uint8_t *signature,
                          size_t signature_len);
 
-// Overwrites `bytes` bytes with zeros, also where a compiler would leave a memset out: storage of keys,
-// seeds and shared secrets. Nothing happens if `memory` is null.
+// Overwrites `bytes` bytes with zeros: storage of keys, seeds and shared secrets. Unlike a memset, no compiler
+// leaves it out. Nothing happens if `memory` is null.
 
 void pqtls_wipe(void *memory,
                 size_t bytes);
 
-// A sentence about what a function returned. It is never null and lives as long as the process.
+// A sentence that explains the result of a function. It is never null and lives as long as the process.
  const char *pqtls_error_string(int error);
 
 // The version of the library, such as "0.1.0".

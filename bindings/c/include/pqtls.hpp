@@ -1,8 +1,8 @@
 // pqtls for C++17 and later: keys that wipe themselves, and exceptions instead of numbers.
 //
-// Every function throws pqtls::error with the number and sentence of pqtls.h, but for a signature that is
-// not valid, which verify() answers with false. What a source of randomness throws arrives at the caller.
-// Inputs are a pqtls::view: of anything with data() and size() whose elements are bytes, such as a
+// Functions throw pqtls::error, with the number and sentence of pqtls.h. Only for an invalid signature
+// verify() returns false instead. Exceptions of a source of randomness reach the caller. Inputs are a
+// pqtls::view, which takes anything with data() and size() whose elements are bytes, such as a
 // std::vector<std::uint8_t>, a std::string_view or, from C++20 on, a std::span.
 #ifndef PQTLS_HPP
 #define PQTLS_HPP
@@ -38,14 +38,14 @@ enum class algorithm : std::int32_t {
     ml_dsa_87 = PQTLS_ML_DSA_87,
 };
 
-// Bytes that are read.
+// Bytes to read.
 class view {
 public:
     view() = default;
     view(const void *data, std::size_t size) : data_(static_cast<const std::uint8_t *>(data)), size_(size) {}
     template <class Bytes, class = decltype(std::declval<const Bytes &>().data())>
     view(const Bytes &bytes) : view(bytes.data(), bytes.size()) {
-        static_assert(sizeof(*bytes.data()) == 1, "a view is of bytes");
+        static_assert(sizeof(*bytes.data()) == 1, "the elements of a view must be bytes");
     }
     const std::uint8_t *data() const noexcept { return data_; }
     std::size_t size() const noexcept { return size_; }
@@ -55,7 +55,7 @@ private:
     std::size_t size_ = 0;
 };
 
-// Memory that is aligned as keys are, and wiped before it is given back.
+// Allocates memory that is aligned for keys, and wipes it before it is freed.
 template <class T> struct wiping_allocator {
     using value_type = T;
     wiping_allocator() = default;
@@ -74,7 +74,7 @@ template <class T> struct wiping_allocator {
 using bytes = std::vector<std::uint8_t>;
 using secret = std::vector<std::uint8_t, wiping_allocator<std::uint8_t>>;
 
-// Fills a place with bytes that nobody can guess, or throws. An empty one is the operating system's.
+// Fills memory with bytes that nobody can guess, or throws. An empty one stands for the operating system.
 using randomness = std::function<void(std::uint8_t *, std::size_t)>;
 
 namespace detail {
@@ -83,7 +83,7 @@ inline void check(int code) {
     if (code != PQTLS_OK) throw error(code);
 }
 
-// A call that draws randomness. An exception does not pass through the library.
+// Calls a function that draws randomness. Exceptions do not pass through the library.
 template <class Call> void with(const randomness &source, Call call) {
     if (!source) return check(call(nullptr, nullptr));
     struct context {
@@ -134,7 +134,7 @@ inline sizes sizes_of(algorithm set) {
     throw error(PQTLS_ERROR_ALGORITHM);
 }
 
-// A key in storage of its own. It can be moved and not copied; one that was moved from is no key.
+// A key in its own storage. It can be moved but not copied. After a move, the old object has no key.
 template <class Opaque> class key {
 public:
     key(const key &) = delete;
@@ -232,7 +232,7 @@ public:
         detail::check(
             pqtls_ml_dsa_from_verifying_key(number(), encoded.data(), encoded.size(), place(), size()));
     }
-    // Whether the signature is valid; a length that no signature of the set has is an error.
+    // Whether the signature is valid. A signature of a wrong length is an error.
     [[nodiscard]] bool verify(view message, view signature, view context = {},
                               std::int32_t kind = PQTLS_PURE) const {
         int code = pqtls_ml_dsa_verify(get(), kind, message.data(), message.size(), context.data(),

@@ -1,4 +1,4 @@
-//! Numbers of the algorithms, of what is signed, and of forms and encodings of keys.
+//! Numbers of the algorithms, of the kinds of messages to sign, and of forms and encodings of keys.
 
 use pq_core::ml_dsa::PreHash;
 use pq_x509::{Algorithm, KemAlgorithm, SignatureAlgorithm};
@@ -42,7 +42,7 @@ pub const PQTLS_SLH_DSA_SHAKE_256S: i32 = 17;
 /// SLH-DSA-SHAKE-256f
 pub const PQTLS_SLH_DSA_SHAKE_256F: i32 = 18;
 
-/// What is signed is the message itself. Only this and PQTLS_MU are for those without a reason for the rest.
+/// The message itself is signed. Use only this kind and PQTLS_MU, unless you have a reason for another.
 pub const PQTLS_PURE: i32 = 0;
 /// The message is hashed with SHA-224, and the digest is signed (HashML-DSA, HashSLH-DSA).
 pub const PQTLS_HASH_SHA2_224: i32 = 1;
@@ -68,10 +68,10 @@ pub const PQTLS_HASH_SHA3_512: i32 = 10;
 pub const PQTLS_HASH_SHAKE128: i32 = 11;
 /// The message is hashed with SHAKE256 with 512 bits, and the digest is signed (HashML-DSA, HashSLH-DSA).
 pub const PQTLS_HASH_SHAKE256: i32 = 12;
-/// Added to one of PQTLS_HASH_...: instead of a message there is its digest.
+/// Added to one of PQTLS_HASH_...: the digest is given instead of the message.
 pub const PQTLS_DIGEST: i32 = 32;
-/// ML-DSA: instead of a message there is its representative of 64 bytes, which pqtls_ml_dsa_mu computes, and
-/// no context.
+/// ML-DSA: the message's representative of 64 bytes, which pqtls_ml_dsa_mu computes, is given instead of the
+/// message, and no context.
 pub const PQTLS_MU: i32 = 64;
 
 /// A private key is its seed.
@@ -81,7 +81,7 @@ pub const PQTLS_FORM_EXPANDED: i32 = 2;
 
 /// Keys are written as DER.
 pub const PQTLS_DER: i32 = 1;
-/// Keys are written as PEM, without a 0 at the end.
+/// Keys are written as PEM, without a null byte at the end.
 pub const PQTLS_PEM: i32 = 2;
 
 /// Each number with the algorithm that pq-x509 knows it as.
@@ -163,7 +163,7 @@ pub(crate) fn number(algorithm: Algorithm) -> Result<i32, Code> {
     found.map_or(Err(PQTLS_ERROR_ALGORITHM), |(number, _)| Ok(*number))
 }
 
-/// What a caller says of what is to be signed.
+/// What a caller gives to be signed.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Pure,

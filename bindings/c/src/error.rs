@@ -1,4 +1,4 @@
-//! Numbers and sentences of errors.
+//! Numbers of errors, and the sentences that explain them.
 
 use core::ffi::CStr;
 
@@ -28,18 +28,18 @@ pub const PQTLS_ERROR_NO_KEY: i32 = -7;
 pub const PQTLS_ERROR_RANDOMNESS: i32 = -8;
 /// The key fails a check of its standard.
 pub const PQTLS_ERROR_MALFORMED_KEY: i32 = -9;
-/// The context string is longer than 255 bytes, or there is one beside µ.
+/// The context string is longer than 255 bytes, or one was given together with µ.
 pub const PQTLS_ERROR_CONTEXT: i32 = -10;
 /// The signature is not valid for this key, message and context.
 pub const PQTLS_ERROR_INVALID_SIGNATURE: i32 = -11;
-/// The key was made from its expanded form, which does not tell the seed.
+/// The key was made from its expanded form, which does not contain the seed.
 pub const PQTLS_ERROR_NO_SEED: i32 = -12;
 /// The PEM or DER can't be read.
 pub const PQTLS_ERROR_SYNTAX: i32 = -13;
-/// Something else went wrong that this version has no number for.
+/// Another error, for which this version has no number.
 pub const PQTLS_ERROR_OTHER: i32 = -14;
 
-/// What Rust's errors come to.
+/// The number for an error of pq-core.
 pub(crate) fn code(error: Error) -> Code {
     match error {
         Error::WrongLength { .. } => PQTLS_ERROR_WRONG_LENGTH,
@@ -53,7 +53,7 @@ pub(crate) fn code(error: Error) -> Code {
     }
 }
 
-/// What errors of keys in files come to.
+/// The number for an error of pq-x509.
 pub(crate) fn key_code(error: &KeyError) -> Code {
     match error {
         KeyError::Malformed { error, .. } | KeyError::Operation { error, .. } => match code(*error)
@@ -72,7 +72,7 @@ pub(crate) fn key_code(error: &KeyError) -> Code {
     }
 }
 
-/// A sentence about a number.
+/// The sentence that explains a number.
 pub(crate) fn text(code: Code) -> &'static CStr {
     match code {
         PQTLS_OK => c"no error",
@@ -82,14 +82,14 @@ pub(crate) fn text(code: Code) -> &'static CStr {
         PQTLS_ERROR_MISALIGNED => c"the storage of a key is not aligned: declare it with PQTLS_STORAGE",
         PQTLS_ERROR_TOO_SMALL => c"the storage of a key, or an output, is too small",
         PQTLS_ERROR_OVERLAP => c"an output overlaps another output, an input or a key",
-        PQTLS_ERROR_NO_KEY => c"there is no key in the storage: it was never made, was wiped, or is one of another kind",
+        PQTLS_ERROR_NO_KEY => c"the storage has no key of this kind: it was not made, was wiped, or is of another kind",
         PQTLS_ERROR_RANDOMNESS => c"there is no randomness: the callback or the operating system gave none",
         PQTLS_ERROR_MALFORMED_KEY => c"malformed key: it fails a check of its standard",
-        PQTLS_ERROR_CONTEXT => c"context string is longer than 255 bytes, or stands beside a representative of a message",
+        PQTLS_ERROR_CONTEXT => c"the context is longer than 255 bytes, or was given with a message's representative",
         PQTLS_ERROR_INVALID_SIGNATURE => c"invalid signature",
         PQTLS_ERROR_NO_SEED => c"this key has no seed: it was made from its expanded form",
-        PQTLS_ERROR_SYNTAX => c"the PEM or DER is not that of a key",
+        PQTLS_ERROR_SYNTAX => c"the PEM or DER is not a key that can be read",
         PQTLS_ERROR_OTHER => c"something else went wrong",
-        _ => c"this is no number of an error",
+        _ => c"this is not the number of an error",
     }
 }

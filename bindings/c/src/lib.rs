@@ -3,7 +3,7 @@
 //! [`ffi`] has the functions, and is the only place for `unsafe` code. [`algorithms`], [`sizes`] and
 //! [`error`] have the numbers that are in the header.
 //!
-//! A panic ends the process, as `extern "C"` has it: it never unwinds into C.
+//! A panic ends the process, as in every `extern "C"` function: it never unwinds into C.
 #![deny(unsafe_code)]
 
 pub mod algorithms;

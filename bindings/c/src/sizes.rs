@@ -1,4 +1,4 @@
-//! Lengths in bytes, as numbers that a header can have. The compiler holds them against pq-core's.
+//! Lengths in bytes, as literal numbers for the header. The compiler checks them against pq-core's.
 
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};

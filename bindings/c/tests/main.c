@@ -35,7 +35,7 @@ static void test_ml_kem(const struct set *set) {
     IS(pqtls_ml_kem_encapsulate(public_key, NULL, NULL, c, set->output, ours, 32), PQTLS_OK);
     IS(pqtls_ml_kem_decapsulate(key, c, set->output, theirs, 32), PQTLS_OK);
     CHECK(memcmp(ours, theirs, 32) == 0);
-    /* a ciphertext of nobody's: another secret */
+    /* a ciphertext that nobody made: another secret */
     c[0] ^= 1;
     IS(pqtls_ml_kem_decapsulate(key, c, set->output, theirs, 32), PQTLS_OK);
     CHECK(memcmp(ours, theirs, 32) != 0);
@@ -140,7 +140,7 @@ static void test_ml_dsa(const struct set *set) {
     IS(pqtls_ml_dsa_verify(public_key, PQTLS_MU, mu, 64, NOTHING, sig, len), PQTLS_OK);
     IS(pqtls_ml_dsa_verify(public_key, PQTLS_MU, mu, 64, CONTEXT, sig, len), PQTLS_ERROR_CONTEXT);
     IS(pqtls_ml_dsa_verify(public_key, PQTLS_MU, mu, 63, NOTHING, sig, len), PQTLS_ERROR_WRONG_LENGTH);
-    /* a message and an output of nothing */
+    /* an empty message and output */
     IS(pqtls_ml_dsa_sign(key, NULL, NULL, PQTLS_PURE, NOTHING, NOTHING, sig, len), PQTLS_OK);
     IS(pqtls_ml_dsa_verify(public_key, PQTLS_PURE, NOTHING, NOTHING, sig, len), PQTLS_OK);
     /* digests */
@@ -303,7 +303,7 @@ static void test_threads(void) {
     pqtls_wipe(place, sizeof place);
 }
 
-/* Parent and child draw different randomness, before and after which both use their keys. */
+/* Parent and child draw different randomness, and both use their keys before and after. */
 static void test_fork(void) {
     PQTLS_STORAGE(place, PQTLS_ML_KEM_768_DECAPSULATION_KEY_STORAGE_BYTES);
     pqtls_ml_kem_decapsulation_key *key = (void *)place;

@@ -15,7 +15,7 @@
         }                                                                                          \
     } while (0)
 
-/* Checks what a function returned, and says it if it is another number. */
+/* Checks what a function returned, and prints it if it is another number. */
 #define IS(call, expected)                                                                         \
     do {                                                                                           \
         int is_ = (call);                                                                          \
@@ -26,7 +26,7 @@
         }                                                                                          \
     } while (0)
 
-/* What an algorithm's keys, ciphertexts or signatures measure. */
+/* The sizes of an algorithm's keys, ciphertexts or signatures. */
 struct set {
     const char *name;
     int32_t number;

@@ -10,7 +10,7 @@ ca = root.issue_ca(CertificateBuilder.ca("Example CA").path_len(0), pqtls.Signin
 key = pqtls.SigningKey.generate("ML-DSA-65")
 request = RequestBuilder().dns_name("www.example.org").sign(key).to_pem()
 
-# The CA finds out by itself whose name this is.
+# The CA has to find out by itself whose name this is.
 verified = pqtls.CertificateRequest.from_pem(request).verify()
 leaf = ca.issue(verified.certificate().server_auth().days(90), verified)
 chain = [leaf, ca.certificate]

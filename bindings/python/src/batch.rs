@@ -20,14 +20,14 @@ use crate::input::{Bytes, contents, filled, kept, no_memory};
 use crate::keys::{Prepared, VerifyingKey, options};
 use crate::lanes::{Signed, side_by_side};
 
-/// Verifies many signatures, on as many threads as there are cores, or as `threads` says: other threads of Python's
-/// run meanwhile.
+/// Verifies many signatures, on as many threads as there are cores, or on `threads` threads. Other Python threads run
+/// meanwhile.
 ///
 /// `keys` is one VerifyingKey for all, or one for each signature. Messages and signatures are sequences of bytes-like
-/// objects, or two-dimensional arrays of bytes with a row for each, such as NumPy's of `uint8`.
+/// objects, or two-dimensional arrays of bytes with a row for each, such as NumPy arrays of `uint8`.
 ///
-/// It returns a list with True for each signature that is valid, and False for each that is not. That a context is too
-/// long, or a key for another pre-hash, is an error of all.
+/// It returns a list with True for each valid signature, and False for each invalid one. If the context is too long, or
+/// a key is for another pre-hash, the whole call raises an error.
 ///
 /// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
 /// >>> messages = [b"one", b"two"]
@@ -53,7 +53,7 @@ pub(crate) fn verify_many(
     for (what, found) in [("messages", Some(messages.len())), ("keys", keys.len())] {
         if let Some(found) = found.filter(|found| *found != count) {
             return Err(PyValueError::new_err(format!(
-                "there are {found} {what} and {count} signatures; give as many of both"
+                "there are {found} {what} and {count} signatures; give the same number of both"
             )));
         }
     }
@@ -72,7 +72,7 @@ pub(crate) fn verify_many(
         context,
         options,
     };
-    // What the lanes don't do, or is done before a key for them is prepared.
+    // The lanes don't do pre-hashes. Few signatures are verified before a key for the lanes would be prepared.
     let singly = pre_hash.is_some() || count < SHARE;
     match py.detach(|| batch.verify(results, threads, singly)) {
         Ok(results) => Ok(results),
@@ -89,10 +89,10 @@ struct Batch<'a> {
     options: SignatureOptions<'a>,
 }
 
-/// FIPS 204, algorithm 2.
+/// The longest context (FIPS 204, algorithm 2).
 const MAX_CONTEXT_LEN: usize = 255;
 
-/// How often the calling thread looks for signals, such as that of Ctrl-C: it takes the interpreter's lock.
+/// How often the calling thread checks for signals, such as that of Ctrl-C: each check takes the interpreter's lock.
 const SIGNALS: Duration = Duration::from_millis(50);
 
 /// Why a batch was not verified to its end.
@@ -101,7 +101,7 @@ enum Stopped {
     BySignal(PyErr),
 }
 
-/// How many a thread takes at a time: as many as fill the lanes twice.
+/// How many signatures a thread takes at a time: as many as fill the lanes twice.
 const SHARE: usize = 16;
 
 impl Batch<'_> {
@@ -158,7 +158,7 @@ impl Batch<'_> {
             Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()))
         };
         thread::scope(|scope| {
-            // One that can't be had leaves its work to the others.
+            // If a thread can't be started, the others do its work.
             let others: Vec<_> = (1..threads)
                 .filter_map(|_| {
                     thread::Builder::new()
@@ -263,7 +263,7 @@ impl Rows {
 }
 
 fn cores() -> NonZero<usize> {
-    // Zero until it is known. Threads that come at once ask for the same: none waits, as a forked child would for ever.
+    // Zero until it is known. Several threads may compute it at once: none waits, as a forked child would wait forever.
     static CORES: AtomicUsize = AtomicUsize::new(0);
     NonZero::new(CORES.load(Ordering::Relaxed)).unwrap_or_else(|| {
         let cores = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);

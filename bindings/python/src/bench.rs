@@ -11,8 +11,8 @@ use crate::errors::OrRaise;
 use crate::input::Bytes;
 use crate::keys::{DecapsulationKey, SigningKey};
 
-/// How many nanoseconds an operation takes in Rust, in the mean of so many times. A key of ML-DSA verifies as it does
-/// once it is prepared, and signs deterministically.
+/// How many nanoseconds an operation takes in Rust: the mean of `times` calls. An ML-DSA key is prepared before it
+/// verifies, and signs deterministically.
 #[pyfunction]
 pub(crate) fn in_rust(
     operation: &str,

@@ -1,4 +1,4 @@
-//! The exceptions of `_errors.py`, and which of them stands for which error of pq-x509. The words are the error's.
+//! The exceptions of `_errors.py`, and which of them each error of pq-x509 becomes. The text is the error's.
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use pq_x509::{
 use pyo3::exceptions::PyOSError;
 use pyo3::{PyErr, PyResult};
 
-/// The exceptions by the names that Python has for them, which are also those of the errors.
+/// The exceptions by their names in Python, which are also the names of the errors.
 pub(crate) mod exceptions {
     use pyo3::exceptions::PyException;
     use pyo3::prelude::*;
     use pyo3::sync::PyOnceLock;
     use pyo3::types::PyType;
 
-    /// A class that the module fetches when it begins. Later an import can fail: the interpreter may be ending, or
-    /// somebody may have taken `_errors` away.
+    /// A class that the module fetches when it is imported. Later an import can fail: the interpreter may be ending, or
+    /// somebody may have removed `_errors`.
     struct Class {
         name: &'static str,
         class: PyOnceLock<Py<PyType>>,
@@ -33,12 +33,12 @@ pub(crate) mod exceptions {
 
         fn fetch(&self, errors: &Bound<'_, PyModule>) -> PyResult<()> {
             let class = errors.getattr(self.name)?.cast_into::<PyType>()?;
-            // Were it there already, it would be the same one.
+            // If it is there already, it is the same class.
             let _ = self.class.set(errors.py(), class.unbind());
             Ok(())
         }
 
-        /// The exception, or one of Python's own with the same words, if there is no interpreter to have it from.
+        /// The exception; if there is no interpreter to get it from, Python's `Exception` with the same words.
         fn raise(&self, words: String) -> PyErr {
             let found = Python::try_attach(|py| {
                 let class = self.class.get(py)?.bind(py).clone();
@@ -154,7 +154,7 @@ impl Raise for IssueError {
     }
 }
 
-/// Errors that have one exception.
+/// Errors that always become the same exception.
 macro_rules! one_exception {
     ($($error:ident),+) => {$(
         impl Raise for $error {

@@ -1,4 +1,4 @@
-//! What functions take: bytes in any object that has a buffer, texts, times, files.
+//! Arguments of functions: bytes in any object that has a buffer, texts, times, files.
 
 use alloc::collections::TryReserveError;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -20,8 +20,8 @@ use zeroize::Zeroizing;
 
 use crate::errors::of_file;
 
-/// The bytes of an argument. `bytes` can't change and are read where they are; others could be changed by another
-/// thread while they are read, so that they are copied.
+/// The bytes of an argument. `bytes` can't change and are read in place. Another thread could change other objects
+/// while they are read, so they are copied.
 pub(crate) enum Bytes<'a> {
     InPlace(&'a [u8]),
     Copied(Zeroizing<Vec<u8>>),
@@ -49,7 +49,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Bytes<'a> {
     }
 }
 
-/// The same for what is kept while other threads run, and could be taken out of its list.
+/// The same for an object that is kept while other threads run, which could remove it from its list.
 pub(crate) fn kept(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBackedBytes> {
     if object.is_instance_of::<PyBytes>() {
         return Ok(object.extract()?);
@@ -73,7 +73,7 @@ pub(crate) fn contents(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8
     Ok(bytes)
 }
 
-/// So many times the same, if there is memory for it.
+/// A vector of `len` equal items, if there is memory for it.
 pub(crate) fn filled<T: Clone>(len: usize, item: T) -> Result<Vec<T>, TryReserveError> {
     let mut items = Vec::new();
     items.try_reserve_exact(len)?;
@@ -121,7 +121,7 @@ impl Text<'_> {
         }
     }
 
-    /// As a passphrase is used: UTF-8, if it is a `str`.
+    /// The bytes of a passphrase: UTF-8, if it is a `str`.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Str(text) => text.as_bytes(),
@@ -142,7 +142,7 @@ impl<'a> PemText<'a> {
         if let Ok(text) = core::str::from_utf8(bytes) {
             return Self::Whole(text);
         }
-        // No longer than it is, so that it is not moved, and left behind, as it grows.
+        // With all of its capacity at once: growing would leave a copy behind.
         let mut text = Zeroizing::new(String::with_capacity(bytes.len()));
         text.extend(bytes.iter().map(|byte| match byte.is_ascii() {
             true => char::from(*byte),
@@ -194,26 +194,26 @@ impl Time {
     }
 }
 
-/// A time of Python's, or now.
+/// A time from Python, or now.
 pub(crate) fn unix_time(time: Option<Time>) -> UnixTime {
     let time = time.map_or_else(SystemTime::now, Time::system);
-    // None is before that, as the time was read.
+    // `Time` refuses times before 1970.
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     UnixTime::since_unix_epoch(since.unwrap_or_default())
 }
 
-/// A time as Python is to have it.
+/// A time for Python.
 pub(crate) fn system_time(time: UnixTime) -> SystemTime {
     SystemTime::UNIX_EPOCH + core::time::Duration::from_secs(time.as_secs())
 }
 
-/// What a file holds, wiped afterwards.
+/// The contents of a file, wiped afterwards.
 pub(crate) fn read_file(py: Python<'_>, path: &Path) -> PyResult<Zeroizing<Vec<u8>>> {
     py.detach(|| read_wiped(path))
         .map_err(|error| of_file(&error, path))
 }
 
-/// Reads into memory that is wiped, also what was too small.
+/// Reads into memory that is wiped, also when a buffer became too small.
 fn read_wiped(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut file = File::open(path)?;
     // Files that are not regular have no length.
@@ -237,7 +237,7 @@ fn read_wiped(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     Ok(bytes)
 }
 
-/// What a file holds, as PEM if it has a line that begins a block.
+/// Reads the contents of a file, as PEM if it has a line that begins a block, and otherwise as DER.
 pub(crate) fn read_document<T>(
     py: Python<'_>,
     path: PathBuf,
@@ -259,13 +259,13 @@ fn has_pem(bytes: &[u8]) -> bool {
     !is_der && bytes.windows(BEGIN.len()).any(|window| window == BEGIN)
 }
 
-/// What `hash()` gives for an object that is these bytes, which are not secret: Python's own, with the key that each
-/// process draws, so that nobody can choose bytes that collide.
+/// The result of `hash()` for an object with these bytes, which are not secret. It is Python's own hash, with the key
+/// that each process draws, so that nobody can choose bytes that collide.
 pub(crate) fn hash_of(py: Python<'_>, bytes: &[u8]) -> PyResult<isize> {
     PyBytes::new(py, bytes).hash()
 }
 
-/// What `==` is between an object and any other: `same` says it of one of the same class.
+/// The result of `==` between an object and any other. `same` compares objects of the same class.
 pub(crate) fn equality<T: PyClass<Frozen = True> + Sync>(
     other: &Bound<'_, PyAny>,
     same: impl FnOnce(&T) -> bool,
@@ -281,11 +281,11 @@ pub(crate) fn equality<T: PyClass<Frozen = True> + Sync>(
         .unbind())
 }
 
-/// Has PyO3 import what it would import when it is first used. A child that was forked while another thread did that
-/// would wait for it for ever.
+/// Makes PyO3 import now what it would import on its first use. A child that was forked while another thread imported
+/// would wait for that forever.
 pub(crate) fn warm(py: Python<'_>) -> PyResult<()> {
     PyList::empty(py).try_iter()?.size_hint();
-    // Only what is no list or tuple is compared with the abstract class.
+    // Only an object that is no list or tuple is compared with the abstract class.
     let _ = PyBytes::new(py, &[]).cast::<PySequence>();
     let time = SystemTime::UNIX_EPOCH.into_pyobject(py)?;
     time.extract::<SystemTime>()?;
@@ -300,7 +300,7 @@ pub(crate) fn warm(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// A number of big-endian bytes as Python's.
+/// A Python number from big-endian bytes.
 pub(crate) fn integer<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyInt>> {
     let number = py
         .get_type::<PyInt>()

@@ -1,5 +1,4 @@
-//! Signatures of one key of ML-DSA, of which several are verified side by side: in the lanes of vectors that one alone
-//! leaves empty.
+//! Verifies several signatures of one ML-DSA key side by side, in SIMD lanes that one signature alone leaves empty.
 
 use alloc::boxed::Box;
 
@@ -11,7 +10,7 @@ use pq_x509::SignatureAlgorithm;
 
 /// A key that verifies several signatures side by side.
 pub(crate) trait SideBySide: Send + Sync {
-    /// Says of each signature whether it is valid, which none is if the context has more than 255 bytes.
+    /// Says for each signature whether it is valid. None is if the context has more than 255 bytes.
     fn verify(&self, context: &[u8], items: &mut dyn Iterator<Item = Signed<'_>>) -> Vec<bool>;
 }
 

@@ -1,4 +1,4 @@
-//! The extension module `pqtls._pqtls`: pq-x509 for Python. `python/pqtls/__init__.py` passes on its names.
+//! The extension module `pqtls._pqtls`: pq-x509 for Python. `python/pqtls/__init__.py` re-exports its names.
 #![deny(unsafe_code)]
 
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! The words that stand for algorithms, hash functions, forms of keys, key usages and reasons.
+//! The names of algorithms, hash functions, forms of keys, key usages and reasons.
 
 use alloc::borrow::Cow;
 use core::fmt::Display;
@@ -10,7 +10,7 @@ use pyo3::PyResult;
 use crate::errors::OrRaise;
 use crate::errors::exceptions::UnknownAlgorithm;
 
-/// Finds what has this name, in letters of either case.
+/// Finds the item with this name, in upper or lower case.
 fn find<T: Copy, N: Display>(
     what: &str,
     name: &str,
@@ -34,7 +34,7 @@ fn find<T: Copy, N: Display>(
 
 /// The algorithm of this name.
 pub(crate) fn algorithm<A: FromStr<Err = pq_x509::UnknownAlgorithm>>(name: &str) -> PyResult<A> {
-    // The error has the name in it: it is to be that of a name that can be shown, which is none either.
+    // The error quotes the name. So it is made for the name as it may be shown, which is unknown as well.
     name.parse().or_else(|_| shown(name).parse()).or_raise()
 }
 
@@ -105,8 +105,8 @@ pub(crate) fn name_of_reason(reason: CrlReason) -> &'static str {
     found.map_or("unspecified", |(_, name)| name)
 }
 
-/// What was passed as a name, to be shown in an error: it may be a secret or a log's poison, as it is no name. Names
-/// known here are shorter, and plain.
+/// A wrong name as it may be shown in an error: as it is no name, it may be a secret, or harm a log. Known names are
+/// shorter, and plain.
 pub(crate) fn shown(name: &str) -> Cow<'_, str> {
     const MAX: usize = 32;
     let plain = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '`');

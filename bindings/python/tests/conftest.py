@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-# The machine may be busy with other things, and what is random shall not differ from run to run.
+# The machine may be busy with other things, and random input must not differ from run to run.
 settings.register_profile("tests", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("tests")
 

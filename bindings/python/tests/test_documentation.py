@@ -65,7 +65,7 @@ def test_types():
     mypy = [sys.executable, "-m", "mypy", *config, "-p", "pqtls"]
     ended = subprocess.run(mypy, capture_output=True, text=True, cwd=folder)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    # where it is wrong, the file says so, and mypy says where an ignored error is none
+    # uses.py marks wrong uses as ignored errors, and mypy complains about marks without an error
     files = [str(folder / "uses.py"), *map(str, sorted((PACKAGE / "examples").glob("*.py")))]
     mypy = [sys.executable, "-m", "mypy", *config, "--warn-unused-ignores", *files]
     ended = subprocess.run(mypy, capture_output=True, text=True, cwd=folder)

@@ -271,7 +271,7 @@ def test_the_context_of_no_signatures():
 
 
 def test_one_failure_stops_all():
-    """The first key is for another hash, which is an error of all: the rest, of some seconds, is left."""
+    """The first key is for another hash, so the whole call fails: the rest, which takes some seconds, is left out."""
     pure, pre_hash = pre_hash_twins()
     signature = pure.sign(b"m", pre_hash="SHA-512")
     keys = [pre_hash.verifying_key] + [pure.verifying_key] * 20_000

@@ -122,7 +122,7 @@ def test_objects(algorithm):
     assert {half, type(half).from_der(half.to_der())} == {half}
     assert repr(key) == f"<pqtls.{type(key).__name__} of {algorithm}>"
     assert repr(half) == f"<pqtls.{type(half).__name__} of {algorithm}>"
-    # Each is all that is shown, so that no secret is.
+    # These are the whole texts, so they show no secret.
     for shown in (str(key), f"{key}", f"{[key]}"[1:-1]):
         assert shown == repr(key)
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):

@@ -77,7 +77,7 @@ def test_others_run_meanwhile(work):
         turns += 1
         time.sleep(0)
     thread.join()
-    # It would be two or three, were the lock held: before the thread begins, and after it is done.
+    # If the lock were held, it would be two or three: before the thread begins, and after it is done.
     assert turns > 20
 
 
@@ -142,7 +142,7 @@ print("end")
 
 
 def test_forks():
-    """A child of a process with threads of ours signs, and what it draws of randomness is its own."""
+    """A child of a process with threads of ours signs, and its randomness is its own."""
     key, recipient = signing_key("ML-DSA-44"), decapsulation_key("ML-KEM-512")
     messages = [b"message"] * 40
     signatures = [key.sign(b"message")] * 40
@@ -170,7 +170,7 @@ def test_forks():
 
 
 def test_forks_while_threads_work():
-    """A child has the thread that forked alone, and waits for none of the others."""
+    """A child has only the thread that forked, and waits for no other."""
     stop = threading.Event()
     keys = [pqtls.SigningKey.generate("ML-DSA-44") for _ in range(20)]
     signed = [(key.verifying_key, key.sign(b"message")) for key in keys]

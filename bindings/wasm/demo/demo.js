@@ -1,5 +1,5 @@
-// Signs a message with a new key, verifies it, and times every operation. `?milliseconds=20` makes each measurement so
-// long. When all is shown, `data-state` of the body is "done", or what went wrong.
+// Signs a message with a new key, verifies it, and times every operation. `?milliseconds=20` sets how long each
+// measurement takes. At the end, `data-state` of the body is "done", or says what went wrong.
 import { DecapsulationKey, load, SigningKey, signatureAlgorithms, simd128 } from "../pqtls/slh-dsa/index.js";
 
 const find = (id) => document.getElementById(id);

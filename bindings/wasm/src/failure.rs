@@ -1,4 +1,4 @@
-//! Errors on their way to JavaScript.
+//! Errors as JavaScript gets them.
 
 use pq_x509::{KeyError, UnknownAlgorithm};
 use thiserror::Error;
@@ -20,7 +20,7 @@ pub enum Failure {
     #[error("no such form of private keys; there are \"seed\", \"expanded\" and \"both\"")]
     UnknownForm,
     #[error(
-        "the key signs hashes (HashSLH-DSA), which this package does not; it reads keys that sign messages"
+        "the key signs hashes (HashSLH-DSA), which is not supported here; use a key that signs messages"
     )]
     PreHashKey,
     #[error("the PEM is not UTF-8")]
@@ -63,7 +63,7 @@ impl Failure {
     }
 }
 
-/// An `Error` whose name is the code, of which `js/` makes a `PqtlsError`.
+/// An `Error` whose name is the code. `js/` makes a `PqtlsError` from it.
 impl From<Failure> for JsValue {
     fn from(failure: Failure) -> Self {
         let error = js_sys::Error::new(&failure.to_string());

@@ -24,12 +24,12 @@ pub fn signature_algorithms() -> Vec<String> {
     names.map(|algorithm| algorithm.name().into()).collect()
 }
 
-/// Does nothing: a module that exports it is the one of `pqtls`, which `load()` looks for.
+/// Does nothing. Only the module of `pqtls` exports it, so `load()` can tell the modules apart.
 #[cfg(not(feature = "slh-dsa"))]
 #[wasm_bindgen(js_name = isLattice)]
 pub fn is_lattice() {}
 
-/// Does nothing: a module that exports it is the one of `pqtls/slh-dsa`, which `load()` looks for.
+/// Does nothing. Only the module of `pqtls/slh-dsa` exports it, so `load()` can tell the modules apart.
 #[cfg(feature = "slh-dsa")]
 #[wasm_bindgen(js_name = isSlhDsa)]
 pub fn is_slh_dsa() {}
@@ -40,7 +40,7 @@ pub fn signature_length(algorithm: &str) -> Result<usize, Failure> {
     Ok(algorithm.parse::<SignatureAlgorithm>()?.signature_len())
 }
 
-/// What private keys of both kinds can: made, read and written in each format.
+/// What private keys of both kinds can do: be made, read and written in each format.
 macro_rules! private_key {
     ($class:ident, $key:ident) => {
         #[wasm_bindgen]
@@ -66,7 +66,7 @@ macro_rules! private_key {
                 Self::read($key::from_pkcs8_der(&Zeroizing::new(der))?)
             }
 
-            /// Takes UTF-8: of a string, wasm-bindgen would leave pieces where it was moved from.
+            /// Takes UTF-8: wasm-bindgen would leave parts of a string in memory from which it was moved.
             #[wasm_bindgen(js_name = fromPkcs8Pem)]
             pub fn from_pkcs8_pem(text: Vec<u8>) -> Result<Self, Failure> {
                 let text = Zeroizing::new(text);
@@ -107,7 +107,7 @@ macro_rules! private_key {
     };
 }
 
-/// What public keys of both kinds can: read and written in each format.
+/// What public keys of both kinds can do: be read and written in each format.
 macro_rules! public_key {
     ($class:ident, $key:ident) => {
         #[wasm_bindgen]
@@ -202,7 +202,7 @@ impl Signing {
 #[wasm_bindgen(js_name = Verifying)]
 pub struct Verifying {
     key: VerifyingKey,
-    /// Made for the second signature: many keys verify one.
+    /// Made for the second signature: many keys verify only one.
     expanded: OnceCell<VerifyingKey>,
     used: Cell<bool>,
 }
@@ -224,7 +224,7 @@ impl Verifying {
         Ok(Self::of(key))
     }
 
-    /// The key that takes the least time, now and later.
+    /// The fastest key for this signature and later ones.
     fn quick(&self) -> &VerifyingKey {
         if self.used.replace(true) {
             self.expanded.get_or_init(|| self.key.expand())
@@ -252,7 +252,7 @@ impl Verifying {
     pub fn mu(&self, message: &[u8], context: &[u8]) -> Result<Uint8Array, Failure> {
         let options = SignatureOptions::new().context(context);
         let mut hasher = self.key.hasher(&options).map_err(|error| match error {
-            // it would say how to sign in pieces
+            // this error would say how to sign in pieces
             KeyError::CannotStream(algorithm) => KeyError::NoMu(algorithm),
             other => other,
         })?;
@@ -329,7 +329,7 @@ impl Encapsulation {
     }
 }
 
-/// Refuses keys that sign hashes: their signatures are others than those of the algorithm that they name.
+/// Refuses keys that sign hashes: their signatures differ from those of the algorithm that they name.
 fn pure(key: &VerifyingKey) -> Result<(), Failure> {
     match key.mode() {
         Mode::Pure => Ok(()),

@@ -1,4 +1,4 @@
-// What the tests say of values, in Node and in browsers alike.
+// What the tests check values with, in Node and in browsers alike.
 const shown = (value) => {
   if (value instanceof Uint8Array) return `${value.length} bytes ${[...value.subarray(0, 8)]}…`;
   return typeof value === "string" ? JSON.stringify(value) : String(value);
@@ -21,7 +21,7 @@ export function ok(value, what = "") {
   if (!value) throw new Error(`${what} does not hold`);
 }
 
-/** That a function throws the package's error with this code, and a message in words. */
+/** Checks that a function throws the package's error with this code, and a message in words. */
 export function refused(PqtlsError, code, operation, message = /\w+ \w+/) {
   let thrown;
   try {

@@ -3,7 +3,7 @@ import { differ, equal, ok, refused } from "./assert.js";
 
 const ML_DSA = ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
 const ML_KEM = ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"];
-/** Those of SLH-DSA that take no seconds. */
+/** The sets of SLH-DSA that do not take seconds. */
 const QUICK_SLH_DSA = ["SLH-DSA-SHA2-128f", "SLH-DSA-SHAKE-128f", "SLH-DSA-SHA2-192f"];
 const ALL_SLH_DSA = ["SHA2", "SHAKE"].flatMap((hash) =>
   [128, 192, 256].flatMap((bits) => ["s", "f"].map((kind) => `SLH-DSA-${hash}-${bits}${kind}`)),

@@ -86,7 +86,7 @@ for (const [name, [pqtls, slhDsa]] of Object.entries(ENTRIES)) {
           refused(PqtlsError, "broken", use, /await load/);
         }
         await pqtls.load();
-        // keys of before are of no instance, and freeing them touches no other
+        // earlier keys belong to no instance, and freeing them touches no other
         const fresh = SigningKey.generate("ML-DSA-44");
         refused(PqtlsError, "broken", () => kem.decapsulate(new Uint8Array(768)));
         for (const old of [key, kem]) {

@@ -1,4 +1,4 @@
-// What node:test found: failures whole, and of what passed the numbers.
+// The results of node:test: failures in full, and the numbers of tests that passed.
 export default async function* report(events) {
   for await (const { type, data } of events) {
     if (type === "test:fail" && data.details.error.failureType !== "subtestsFailed") {

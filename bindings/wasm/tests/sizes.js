@@ -1,4 +1,4 @@
-// Holds the sizes of the modules to what README.md says, and the one of ML-KEM and ML-DSA to its limit:
+// Checks the sizes of the modules against README.md, and the one of ML-KEM and ML-DSA against its limit:
 // node sizes.js PACKAGE README [--write]
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-//! Rust's own calls and PQClean's, timed in the process that times the library's functions: see `bench`.
+//! Calls of pq-core from Rust, and of PQClean, timed in the same process as the library's functions: see `bench`.
 
 use core::hint::black_box;
 use std::time::Instant;
@@ -8,8 +8,8 @@ use pqcrypto_mldsa::mldsa65;
 use pqcrypto_mlkem::mlkem768;
 use pqcrypto_sphincsplus::sphincssha2128fsimple as sphincs;
 
-/// Nanoseconds that `calls` calls take: of pq-core if `who` is 0, of PQClean if it is 1. What is called is what
-/// `bench.c` has under the same number; 0 for a number without one.
+/// How many nanoseconds `calls` calls take: of pq-core if `who` is 0, of PQClean if it is 1. `what` is the number
+/// of the operation in `bench.c`; for other numbers the result is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn pqtls_bench(who: i32, what: i32, calls: u32) -> u64 {
     match (who, what) {
@@ -31,7 +31,7 @@ fn time(calls: u32, mut call: impl FnMut(u32)) -> u64 {
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Has the compiler compute what nobody uses.
+/// Makes the compiler compute a result that nobody uses.
 fn keep<T>(result: T) {
     black_box(&result);
 }
@@ -103,7 +103,7 @@ fn slh_dsa_sha2_128f(what: i32, calls: u32) -> u64 {
     }
 }
 
-/// Signing takes as long as the message has it, so all sign the same ones.
+/// The time of signing depends on the message, so all sign the same messages.
 fn message(i: u32) -> [u8; 32] {
     let mut message = [7; 32];
     message[..4].copy_from_slice(&i.to_le_bytes());

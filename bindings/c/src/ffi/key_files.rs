@@ -15,13 +15,13 @@ use crate::error::{
 };
 
 /// Reads a private key of any algorithm from PKCS#8 in DER or PEM (RFC 9881, RFC 9909, RFC 9935), with all
-/// checks. `form` is then PQTLS_FORM_SEED, or PQTLS_FORM_EXPANDED if there is no seed in the file; for SLH-DSA it
+/// checks. `form` gets PQTLS_FORM_SEED, or PQTLS_FORM_EXPANDED if there is no seed in the file. For SLH-DSA it
 /// is always PQTLS_FORM_EXPANDED, the signing key.
 ///
-/// `output_len` gets the length of what is written, and the rest of `output` gets zeros. If output_size is
-/// smaller, all of it gets zeros and the result is PQTLS_ERROR_TOO_SMALL, with the length and the other
-/// numbers set: `output` may be null with a size of 0 to ask for the length. The function allocates what it
-/// reads the file with, and wipes it.
+/// `output_len` gets the length of the result, and the rest of `output` gets zeros. If output_size is smaller
+/// than the result, all of `output` gets zeros, and the function returns PQTLS_ERROR_TOO_SMALL; the length and
+/// the other numbers are set. To ask for the length, pass a null `output` with a size of 0. The function
+/// allocates memory to read the file, and wipes it.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_private_key_read(
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn pqtls_private_key_read(
             Encoded::Der(der) => PrivateKey::from_pkcs8_der(der),
         }
         .map_err(|error| key_code(&error))?;
-        // that of SLH-DSA is part of its one form
+        // the seed of SLH-DSA is part of the signing key, its only form
         let seed = key
             .seed()
             .filter(|_| key.algorithm().preferred_form() == PrivateKeyForm::Seed);
@@ -71,8 +71,8 @@ pub unsafe extern "C" fn pqtls_private_key_read(
     })
 }
 
-/// Writes a private key as PKCS#8 in PQTLS_DER or PQTLS_PEM. `key` is the seed of a key of ML-KEM or ML-DSA, or a
-/// signing key of SLH-DSA. For `output` see pqtls_private_key_read.
+/// Writes a private key as PKCS#8 in PQTLS_DER or PQTLS_PEM. `key` is the seed of an ML-KEM or ML-DSA key, or an
+/// SLH-DSA signing key. For `output` see pqtls_private_key_read.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_private_key_write(
@@ -100,8 +100,8 @@ pub unsafe extern "C" fn pqtls_private_key_write(
     status(|| unsafe { write((key, key_len), output, encode) })
 }
 
-/// Reads a public key of any algorithm from a SubjectPublicKeyInfo in DER or PEM, with all checks, to the
-/// bytes that its FIPS says. For `output` see pqtls_private_key_read.
+/// Reads a public key of any algorithm from a SubjectPublicKeyInfo in DER or PEM, with all checks, and writes it
+/// in the encoding of its FIPS. For `output` see pqtls_private_key_read.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_public_key_read(
@@ -201,7 +201,7 @@ impl Room {
         })
     }
 
-    /// Writes zeros, which are what is there after an error.
+    /// Writes zeros, which stay after an error.
     ///
     /// # Safety
     ///
@@ -235,7 +235,7 @@ fn scalar<T>(place: *mut T) -> Result<Region, Code> {
     Region::output(place.cast(), size_of::<T>())
 }
 
-/// The key of what a caller passes as its shortest form.
+/// The private key from what a caller passes: a seed, or an SLH-DSA signing key.
 fn private_key(algorithm: Algorithm, bytes: &[u8]) -> Result<PrivateKey, Code> {
     if algorithm.preferred_form() == PrivateKeyForm::Seed {
         return from_seed(algorithm, bytes);
@@ -247,7 +247,7 @@ fn private_key(algorithm: Algorithm, bytes: &[u8]) -> Result<PrivateKey, Code> {
         return Err(PQTLS_ERROR_WRONG_LENGTH);
     }
     let key = from_seed(algorithm, seed)?;
-    // What differs at most is the public part.
+    // Only the public part can differ.
     if *key.to_expanded() == bytes {
         Ok(key)
     } else {

@@ -1,4 +1,4 @@
-//! Pointers of a caller's, and what is checked of them.
+//! Pointers from the caller, and the checks on them.
 
 use core::ffi::c_int;
 use core::slice;
@@ -9,7 +9,7 @@ use crate::error::{
     Code, PQTLS_ERROR_NULL, PQTLS_ERROR_OVERLAP, PQTLS_ERROR_WRONG_LENGTH, PQTLS_OK,
 };
 
-/// Bytes of a caller's that were not looked at yet.
+/// Bytes of the caller that were not accessed yet.
 #[derive(Clone, Copy)]
 pub(super) struct Region {
     start: *mut u8,

@@ -37,13 +37,13 @@ const _: () = {
     ));
 };
 
-/// A signing key of ML-DSA: storage of the caller's.
+/// A signing key of ML-DSA, in storage of the caller.
 pub struct SigningKeyStorage;
 
-/// A verifying key of ML-DSA, read and ready: storage of the caller's.
+/// A verifying key of ML-DSA, prepared for use, in storage of the caller.
 pub struct VerifyingKeyStorage;
 
-/// What is done for the parameter set of this number.
+/// Does something for the parameter set with this number.
 macro_rules! for_set {
     ($algorithm:expr, $set:ident => $do:expr) => {
         for_set_of!($algorithm, $set => $do, {
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn pqtls_ml_dsa_generate(
     })
 }
 
-/// Makes the signing key of a seed of 32 bytes, xi (ML-DSA.KeyGen_internal, algorithm 6).
+/// Makes the signing key from a seed of 32 bytes, xi (ML-DSA.KeyGen_internal, algorithm 6).
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_ml_dsa_from_seed(
@@ -107,8 +107,8 @@ pub unsafe extern "C" fn pqtls_ml_dsa_from_seed(
     })
 }
 
-/// Makes the signing key of an expanded one, if its coefficients are in range and its parts belong together.
-/// Its seed stays unknown.
+/// Makes a signing key from its expanded form, if the coefficients are in range and the parts belong together.
+/// The seed stays unknown.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_ml_dsa_from_expanded(
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn pqtls_ml_dsa_verifying_key_of(
     })
 }
 
-/// Writes the seed that a signing key was made from. One that was made from its expanded form has none:
+/// Writes the seed that a signing key was made from. A key that was made from its expanded form has no seed:
 /// PQTLS_ERROR_NO_SEED.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -238,9 +238,9 @@ pub unsafe extern "C" fn pqtls_ml_dsa_sign(
     })
 }
 
-/// pqtls_ml_dsa_sign with its randomness of 32 bytes, rnd. If these are zeros, or `randomness` is null and
-/// randomness_len 0, it is the deterministic variant: whoever can measure or disturb that can have the same
-/// computation repeated.
+/// Does the same as pqtls_ml_dsa_sign, with randomness of 32 bytes, rnd, as an argument. If these are zeros, or
+/// `randomness` is null and randomness_len 0, it is the deterministic variant: an attacker who can measure or
+/// disturb it can have the same computation repeated.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_ml_dsa_sign_derand(
@@ -296,7 +296,7 @@ unsafe fn sign(
     for_set!(algorithm, P => {
         apart(&[output], &[region::<SigningKey<P>>(storage)?])?;
         let mut rnd = Zeroizing::new([0; PQTLS_ML_DSA_RANDOMNESS_BYTES]);
-        // while there is no reference to what the callback might reach
+        // before there is a reference to memory that the callback might reach
         let drawn = draw(&mut *rnd);
         // SAFETY: the caller answers for the pointers, and the output is apart from the rest.
         let output = unsafe { output.as_mut_slice() };
@@ -321,7 +321,7 @@ unsafe fn sign(
     })
 }
 
-/// A representative, beside which there can't be a context.
+/// The representative of a message, which can't have a context.
 fn mu<'a>(message: &'a [u8], context: &[u8]) -> Result<&'a [u8; PQTLS_ML_DSA_MU_BYTES], Code> {
     if context.is_empty() {
         fixed(message)
@@ -330,8 +330,8 @@ fn mu<'a>(message: &'a [u8], context: &[u8]) -> Result<&'a [u8; PQTLS_ML_DSA_MU_
     }
 }
 
-/// Verifies a signature (ML-DSA.Verify, FIPS 204, algorithm 3; HashML-DSA.Verify, algorithm 5). `kind` is
-/// what it was when the message was signed. Returns PQTLS_OK only if the signature is valid.
+/// Verifies a signature (ML-DSA.Verify, FIPS 204, algorithm 3; HashML-DSA.Verify, algorithm 5). `kind` must be
+/// the same as when the message was signed. Returns PQTLS_OK only if the signature is valid.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_ml_dsa_verify(

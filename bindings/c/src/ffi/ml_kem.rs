@@ -37,13 +37,13 @@ const _: () = {
     ));
 };
 
-/// A decapsulation key of ML-KEM: storage of the caller's.
+/// A decapsulation key of ML-KEM, in storage of the caller.
 pub struct DecapsulationKeyStorage;
 
-/// An encapsulation key of ML-KEM, read and ready: storage of the caller's.
+/// An encapsulation key of ML-KEM, prepared for use, in storage of the caller.
 pub struct EncapsulationKeyStorage;
 
-/// What is done for the parameter set of this number.
+/// Does something for the parameter set with this number.
 macro_rules! for_set {
     ($algorithm:expr, $set:ident => $do:expr) => {
         for_set_of!($algorithm, $set => $do, {
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn pqtls_ml_kem_generate(
     })
 }
 
-/// Makes the decapsulation key of a seed of 64 bytes, d and z (ML-KEM.KeyGen_internal, algorithm 16).
+/// Makes the decapsulation key from a seed of 64 bytes, d and z (ML-KEM.KeyGen_internal, algorithm 16).
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_ml_kem_from_seed(
@@ -107,8 +107,8 @@ pub unsafe extern "C" fn pqtls_ml_kem_from_seed(
     })
 }
 
-/// Makes the decapsulation key of an expanded one, with the checks of FIPS 203, section 7.3, and that its
-/// parts belong together. Its seed stays unknown.
+/// Makes a decapsulation key from its expanded form, if it passes the checks of FIPS 203, section 7.3, and its
+/// parts belong together. The seed stays unknown.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_ml_kem_from_expanded(
@@ -173,8 +173,8 @@ pub unsafe extern "C" fn pqtls_ml_kem_encapsulation_key_of(
     })
 }
 
-/// Writes the seed that a decapsulation key was made from. One that was made from its expanded form has
-/// none: PQTLS_ERROR_NO_SEED.
+/// Writes the seed that a decapsulation key was made from. A key that was made from its expanded form has no
+/// seed: PQTLS_ERROR_NO_SEED.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_ml_kem_seed(
@@ -229,8 +229,8 @@ pub unsafe extern "C" fn pqtls_ml_kem_encapsulate(
     })
 }
 
-/// pqtls_ml_kem_encapsulate with its randomness of 32 bytes, m (ML-KEM.Encaps_internal, algorithm 17), for
-/// tests and for randomness that is at hand. Never use it twice.
+/// Does the same as pqtls_ml_kem_encapsulate, with randomness of 32 bytes, m, as an argument
+/// (ML-KEM.Encaps_internal, algorithm 17): for tests, and if you have randomness already. Never use it twice.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_ml_kem_encapsulate_derand(
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn pqtls_ml_kem_encapsulate_derand(
     })
 }
 
-/// Encapsulates with what `draw` writes, and reads nothing of `inputs` where it writes.
+/// Encapsulates with the randomness that `draw` writes. The outputs must not overlap `inputs`.
 ///
 /// # Safety
 ///
@@ -269,7 +269,7 @@ unsafe fn encapsulate(
     for_set!(algorithm, P => {
         apart(&[ciphertext, secret], &[region::<EncapsulationKey<P>>(storage)?])?;
         let mut m = Zeroizing::new([0; PQTLS_ML_KEM_RANDOMNESS_BYTES]);
-        // while there is no reference to what the callback might reach
+        // before there is a reference to memory that the callback might reach
         let drawn = draw(&mut *m);
         // SAFETY: the caller answers for the pointers, and the outputs are apart from the rest.
         let (ciphertext, secret) = unsafe { (ciphertext.as_mut_slice(), secret.as_mut_slice()) };

@@ -1,13 +1,13 @@
-//! The functions of the library: what is in `include/pqtls.h`.
+//! The functions of the library, as in `include/pqtls.h`.
 //!
-//! [`memory`] makes references of pointers once they have been checked; what calls it does so for all
-//! arguments before it touches one of them. It uses `algorithms`, `error` and `sizes`.
+//! [`memory`] turns pointers into references after checking them. Each function has all its arguments checked
+//! before it uses one of them. This module uses `algorithms`, `error` and `sizes`.
 #![expect(
     clippy::missing_safety_doc,
-    reason = "what all functions ask for stands once, at the head of the header: see cbindgen.toml"
+    reason = "the head of the header says once what all functions require: see cbindgen.toml"
 )]
 
-/// What is done with a type that goes by the parameter set's number.
+/// Does something with the type for the parameter set's number.
 macro_rules! for_set_of {
     ($algorithm:expr, $set:ident => $do:expr, { $($number:ident: $type:ty,)+ }) => {
         match $algorithm {

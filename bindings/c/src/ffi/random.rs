@@ -5,10 +5,10 @@ use core::ffi::{c_int, c_void};
 use crate::error::{Code, PQTLS_ERROR_RANDOMNESS};
 
 /// Fills `out` with `len` bytes that nobody can guess, and returns 0; anything else is a failure. `context`
-/// is what the library was given beside it.
+/// is the random_context that the library got together with this function.
 ///
-/// It must return: no exception and no longjmp may leave it. It may call the library, but it must leave the
-/// outputs and the key of the call that it serves as they are.
+/// It must return: no exception and no longjmp may leave it. It may call the library, but it must not change the
+/// outputs or the key of the call that it serves.
 pub type Random =
     Option<unsafe extern "C" fn(context: *mut c_void, out: *mut u8, len: usize) -> c_int>;
 

@@ -12,7 +12,7 @@ use crate::algorithms::*;
 use crate::error::{Code, PQTLS_ERROR_ALGORITHM, PQTLS_ERROR_WRONG_LENGTH, code};
 use crate::sizes::PQTLS_SLH_DSA_SHAKE_256F_SEED_BYTES as MAX_SEED_BYTES;
 
-/// What is done for the parameter set of this number.
+/// Does something for the parameter set with this number.
 macro_rules! for_set {
     ($algorithm:expr, $set:ident => $do:expr) => {
         for_set_of!($algorithm, $set => $do, {
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn pqtls_slh_dsa_generate(
     })
 }
 
-/// Makes the key pair of a seed of 3n bytes, SK.seed, SK.prf and PK.seed (slh_keygen_internal, algorithm 18).
+/// Makes the key pair from a seed of 3n bytes, SK.seed, SK.prf and PK.seed (slh_keygen_internal, algorithm 18).
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_slh_dsa_from_seed(
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn pqtls_slh_dsa_from_seed(
     })
 }
 
-/// Makes a pair of what `draw` writes.
+/// Makes a key pair from the seed that `draw` writes.
 ///
 /// # Safety
 ///
@@ -101,7 +101,7 @@ unsafe fn make(
     let mut seed = Zeroizing::new([0; MAX_SEED_BYTES]);
     for_set!(algorithm, P => {
         let seed = &mut seed[..<P as ParameterSet>::SeedLen::N];
-        // while there is no reference to what the callback might reach
+        // before there is a reference to memory that the callback might reach
         let drawn = draw(seed);
         // SAFETY: the caller answers for the pointers, and the outputs are apart from the rest.
         let (signing_key, verifying_key) =
@@ -129,8 +129,8 @@ fn pair<P: ParameterSet>(
 
 /// Signs a message with a context of at most 255 bytes, which may be empty (slh_sign, FIPS 205,
 /// algorithm 22; hash_slh_sign, algorithm 23). `kind` says what the message is: PQTLS_PURE, a
-/// PQTLS_HASH_..., or one of these with PQTLS_DIGEST added. If the public part of the key is not the one
-/// that belongs to its secret part, nobody would accept the signature: PQTLS_ERROR_MALFORMED_KEY.
+/// PQTLS_HASH_..., or one of these with PQTLS_DIGEST added. If the public part of the key does not belong to
+/// its secret part, nobody would accept the signature: PQTLS_ERROR_MALFORMED_KEY.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_slh_dsa_sign(
@@ -162,8 +162,9 @@ pub unsafe extern "C" fn pqtls_slh_dsa_sign(
     })
 }
 
-/// pqtls_slh_dsa_sign with its randomness of n bytes, addrnd. If `randomness` is null and randomness_len 0, it
-/// is the deterministic variant: whoever can measure or disturb that can have the same computation repeated.
+/// Does the same as pqtls_slh_dsa_sign, with randomness of n bytes, addrnd, as an argument. If `randomness` is
+/// null and randomness_len 0, it is the deterministic variant: an attacker who can measure or disturb it can
+/// have the same computation repeated.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_slh_dsa_sign_derand(
@@ -201,7 +202,7 @@ pub unsafe extern "C" fn pqtls_slh_dsa_sign_derand(
     })
 }
 
-/// What pq-core calls it.
+/// The message as pq-core takes it.
 fn message(kind: i32, bytes: &[u8]) -> Result<Message<'_>, Code> {
     match Kind::from_number(kind)? {
         Kind::Pure => Ok(Message::Pure(bytes)),
@@ -232,7 +233,7 @@ unsafe fn sign(
     apart(&[output], inputs)?;
     for_set!(algorithm, P => {
         let mut addrnd = Zeroizing::new(<P as ParameterSet>::N::from_fn(|_| 0));
-        // while there is no reference to what the callback might reach
+        // before there is a reference to memory that the callback might reach
         let drawn = draw((*addrnd).as_mut());
         // SAFETY: the caller answers for the pointers, and the output is apart from the rest.
         let output = unsafe { output.as_mut_slice() };
@@ -249,8 +250,8 @@ unsafe fn sign(
     })
 }
 
-/// Verifies a signature (slh_verify, FIPS 205, algorithm 24; hash_slh_verify, algorithm 25). `kind` is what it
-/// was when the message was signed. Returns PQTLS_OK only if the signature is valid.
+/// Verifies a signature (slh_verify, FIPS 205, algorithm 24; hash_slh_verify, algorithm 25). `kind` must be the
+/// same as when the message was signed. Returns PQTLS_OK only if the signature is valid.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_slh_dsa_verify(

@@ -1,4 +1,4 @@
-//! Keys in storage of the caller's.
+//! Keys in storage of the caller.
 
 use core::ffi::c_void;
 use core::mem::{align_of, size_of};
@@ -13,7 +13,7 @@ use crate::error::{
 };
 use crate::sizes::PQTLS_KEY_ALIGNMENT;
 
-/// What keys there are.
+/// The kinds of keys.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Decapsulation = 1,
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Verifying = 4,
 }
 
-/// What is in storage of which nobody wrote something else: by chance it is in no other memory.
+/// Marks storage that has a key. No other memory contains it by chance.
 const MAGIC: u64 = 0x9c5f_3a71_e2d8_0000;
 
 fn tag(kind: Kind, algorithm: i32) -> u64 {
@@ -76,14 +76,14 @@ pub(super) unsafe fn make<K>(
     match made {
         // SAFETY: as above; the reference is gone
         Ok(()) => unsafe { addr_of_mut!((*stored).tag).write(tag(kind, algorithm)) },
-        // SAFETY: as above; a key of zeros needs no drop, and none that was dropped does
+        // SAFETY: as above; neither a key of zeros nor one that was dropped needs a drop
         Err(_) => unsafe { wipe(storage, bytes) },
     }
     made
 }
 
-/// Draws what a key is made from, before there is a reference to its storage, which the callback might
-/// reach. If there is none, the storage is wiped.
+/// Draws the seed of a key, before there is a reference to the key's storage, which the callback might
+/// reach. If that fails, the storage is wiped.
 ///
 /// # Safety
 ///
@@ -99,7 +99,7 @@ pub(super) unsafe fn draw_for(
     unsafe { draw(random, context, seed).inspect_err(|_| wipe(storage, bytes)) }
 }
 
-/// Makes a key of `bytes` that were passed in.
+/// Makes a key from bytes of the caller.
 ///
 /// # Safety
 ///
@@ -119,7 +119,7 @@ pub(super) unsafe fn make_of<K>(
     }
 }
 
-/// Has `write` write something of a key's to an output.
+/// Lets `write` write to an output what it makes with a key.
 ///
 /// # Safety
 ///
@@ -172,13 +172,13 @@ pub(super) unsafe fn key<'a, K>(storage: *const c_void) -> Result<&'a K, Code> {
         .ok_or(PQTLS_ERROR_NO_KEY)
 }
 
-/// Where a key lies, for [`apart`](super::memory::apart).
+/// Where a key is, for [`apart`](super::memory::apart).
 pub(super) fn region<K>(storage: *const c_void) -> Result<Region, Code> {
     Region::input(storage.cast(), size_of::<Stored<K>>())
 }
 
-/// Overwrites `bytes` bytes with zeros, also where a compiler would leave a memset out: storage of keys,
-/// seeds and shared secrets. Nothing happens if `memory` is null.
+/// Overwrites `bytes` bytes with zeros: storage of keys, seeds and shared secrets. Unlike a memset, no compiler
+/// leaves it out. Nothing happens if `memory` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_wipe(memory: *mut c_void, bytes: usize) {
     // SAFETY: what this function asks for

@@ -1,10 +1,10 @@
-//! What errors are called.
+//! Sentences that explain errors, and the version.
 
 use core::ffi::{c_char, c_int};
 
 use crate::error;
 
-/// A sentence about what a function returned. It is never null and lives as long as the process.
+/// A sentence that explains the result of a function. It is never null and lives as long as the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn pqtls_error_string(error: c_int) -> *const c_char {
     error::text(error).as_ptr()

@@ -21,7 +21,7 @@ from ._errors import (
     ValidationError as ValidationError,
 )
 
-# What follows is for annotations: at run time there are no such names.
+# These names are only for annotations: they do not exist at run time.
 _SignatureAlgorithm: TypeAlias = Literal[
     "ML-DSA-44",
     "ML-DSA-65",

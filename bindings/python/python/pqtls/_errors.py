@@ -1,12 +1,12 @@
-"""The exceptions. Their words are those of the Rust crate's errors: what happened, and what to do."""
+"""The exceptions. Their texts are those of the Rust crate's errors: what happened, and what to do."""
 
 
 class Error(Exception):
-    """What all exceptions of this package are."""
+    """The base class of all exceptions of this package."""
 
 
 class UnknownAlgorithm(Error, ValueError):
-    """A name is none of the algorithms, hash functions, forms, usages or reasons asked for."""
+    """A name is not that of a known algorithm, hash function, form, purpose, usage or reason."""
 
 
 class InvalidKey(Error, ValueError):
@@ -14,11 +14,11 @@ class InvalidKey(Error, ValueError):
 
 
 class ProtectionError(Error, ValueError):
-    """A key under a passphrase could not be read or written: above all, the passphrase is wrong."""
+    """An encrypted key could not be read or written; most often, the passphrase is wrong."""
 
 
 class OperationError(Error, ValueError):
-    """An operation is not to be had of this key, or does not take this input."""
+    """The key does not support an operation, or the operation does not accept this input."""
 
 
 class InvalidSignature(Error):

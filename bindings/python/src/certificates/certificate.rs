@@ -12,8 +12,7 @@ use crate::input::{Text, integer, read_document, system_time};
 use crate::keys::into_python;
 use crate::names::KEY_USAGES;
 
-/// An X.509 certificate. That one was read says that it is well-formed, and nothing of who signed it: see
-/// ChainValidator.
+/// An X.509 certificate. Reading one only checks that it is well-formed, and not who signed it: see ChainValidator.
 ///
 /// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
 /// >>> root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("Example Root"), key)
@@ -42,7 +41,7 @@ impl Certificate {
 }
 
 document!(Certificate {
-    /// Reads all certificates in a PEM text, a `str` or bytes, in its order.
+    /// Reads all certificates in a PEM text, a `str` or bytes, in their order.
     #[staticmethod]
     fn chain_from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Vec<Self>> {
         let text = data.as_pem();
@@ -72,13 +71,13 @@ document!(Certificate {
         self.0.issuer().to_string()
     }
 
-    /// The number that the issuer gave the certificate, and no other.
+    /// The serial number, which the issuer gave to no other certificate.
     #[getter]
     fn serial_number<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyInt>> {
         integer(py, self.0.serial_number())
     }
 
-    /// From when the certificate is valid, in UTC: 1970, if it is before that.
+    /// From when the certificate is valid, in UTC. Times before 1970 become 1970.
     #[getter]
     fn not_before(&self) -> SystemTime {
         system_time(self.0.not_before())
@@ -101,7 +100,7 @@ document!(Certificate {
         self.0.is_ca()
     }
 
-    /// How many CAs may stand below this one, or None if that is not limited.
+    /// How many CAs may be below this one, or None if there is no limit.
     #[getter]
     fn path_len(&self) -> Option<u8> {
         self.0.path_len()
@@ -139,7 +138,7 @@ document!(Certificate {
         self.0.uris().to_vec()
     }
 
-    /// What certificates below this one name its key by, if it says so.
+    /// The identifier by which certificates below this one name its key, if it has one.
     #[getter]
     fn subject_key_id<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         Some(PyBytes::new(py, self.0.subject_key_id()?))

@@ -11,7 +11,7 @@ macro_rules! document {
                 $crate::errors::OrRaise::or_raise(py.detach(|| pq_x509::$document::from_der(&data))).map(Self)
             }
 
-            /// Reads it from a file, PEM or DER; of several in a PEM file, the first.
+            /// Reads it from a PEM or DER file; if a PEM file has several, the first.
             #[staticmethod]
             fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
                 $crate::input::read_document(
@@ -41,7 +41,7 @@ macro_rules! document {
                 pyo3::types::PyBytes::new(py, self.der())
             }
 
-            /// What in it is not as the standards ask, the worst first.
+            /// What in it does not follow the standards, the worst first.
             fn lint(&self, py: Python<'_>) -> Vec<$crate::certificates::Finding> {
                 py.detach(|| $crate::certificates::findings(Self::KIND, self.der()))
             }

@@ -1,16 +1,16 @@
 use pq_x509::linting::{self, Kind};
 use pyo3::prelude::*;
 
-/// Something in a document that is not as a standard asks, or that relying parties refuse.
+/// Something in a document that does not follow a standard, or that relying parties refuse.
 #[pyclass(frozen, module = "pqtls", get_all)]
 pub(crate) struct Finding {
     /// The rule's name.
     rule: &'static str,
     /// `"error"` where a standard says MUST, `"warning"` where it says SHOULD, `"notice"` elsewhere.
     severity: String,
-    /// Where the rule stands.
+    /// The section that has the rule.
     section: &'static str,
-    /// What in the document breaks it.
+    /// What in the document breaks the rule.
     what: String,
 }
 

@@ -1,4 +1,4 @@
-//! Certificates and revocation lists once they are signed, and what in them is not as the standards ask.
+//! Signed certificates and revocation lists, and what in them does not follow the standards.
 
 mod certificate;
 mod document;

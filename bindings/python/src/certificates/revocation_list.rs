@@ -10,8 +10,8 @@ use crate::errors::OrRaise;
 use crate::input::{Text, integer, system_time};
 use crate::names::name_of_reason;
 
-/// A certificate revocation list, whose `len` is how many certificates are on it. That one was read says that it is
-/// well-formed, and nothing of who signed it: see ChainValidator.
+/// A certificate revocation list, whose `len` is the number of certificates on it. Reading one only checks that it is
+/// well-formed, and not who signed it: see ChainValidator.
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct CertificateRevocationList(pub(crate) pq_x509::CertificateRevocationList);
 
@@ -30,7 +30,7 @@ impl CertificateRevocationList {
 }
 
 document!(CertificateRevocationList {
-    /// Reads all lists in a PEM text, a `str` or bytes, in its order.
+    /// Reads all lists in a PEM text, a `str` or bytes, in their order.
     #[staticmethod]
     fn all_from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Vec<Self>> {
         let text = data.as_pem();
@@ -38,7 +38,7 @@ document!(CertificateRevocationList {
         Ok(lists.or_raise()?.into_iter().map(Self).collect())
     }
 
-    /// The name of the CA that signed, and whose certificates are listed.
+    /// The name of the CA that signed the list, and whose certificates are on it.
     #[getter]
     fn issuer(&self) -> String {
         self.0.issuer().to_string()
@@ -50,7 +50,7 @@ document!(CertificateRevocationList {
         system_time(self.0.this_update())
     }
 
-    /// When a newer list will have been issued, in UTC, if the list says so.
+    /// By when a newer list is issued, in UTC, if the list says so.
     #[getter]
     fn next_update(&self) -> Option<SystemTime> {
         Some(system_time(self.0.next_update()?))
@@ -111,7 +111,7 @@ impl RevokedCertificate {
         system_time(self.0.date())
     }
 
-    /// Why it was, by the names of RFC 5280, such as `"keyCompromise"`.
+    /// Why it was revoked, by the names of RFC 5280, such as `"keyCompromise"`.
     #[getter]
     fn reason(&self) -> &'static str {
         name_of_reason(self.0.reason())

@@ -9,8 +9,8 @@ use crate::errors::exceptions::IssueError;
 use crate::input::{Time, big_endian};
 use crate::names::{self, shown};
 
-/// What a certificate is to say. Each method returns a new builder, and what it was called on stays what it is. An
-/// Issuer makes a certificate of it, and says what it lacks.
+/// What a certificate will contain. Each method returns a new builder, and leaves the old one unchanged. An Issuer
+/// makes a certificate from it, or raises an error that says what is missing.
 ///
 /// >>> pqtls.CertificateBuilder.ca("Example CA").path_len(0).days(365)
 /// <pqtls.CertificateBuilder for a CA>
@@ -24,7 +24,7 @@ pub(super) enum Role {
     EndEntity(EndEntityBuilder),
 }
 
-/// The builder after a method that both roles have.
+/// The builder after a call of a method that both roles have.
 macro_rules! after {
     ($builder:ident.$method:ident($($argument:expr),*)) => {
         Ok(Self(match $builder.0.clone() {
@@ -48,7 +48,7 @@ impl CertificateBuilder {
         match self.0.clone() {
             Role::Ca(builder) => Ok(Self(Role::Ca(change(builder)))),
             Role::EndEntity(_) => Err(IssueError::new_err(
-                "only a CA's certificate says this; begin with CertificateBuilder.ca()",
+                "only a CA's certificate can contain this; begin with CertificateBuilder.ca()",
             )),
         }
     }
@@ -87,7 +87,7 @@ impl CertificateBuilder {
         Self::end_entity_of(pq_x509::CertificateBuilder::client())
     }
 
-    /// A certificate of no purpose yet, valid for 90 days.
+    /// A certificate without a purpose yet, valid for 90 days.
     #[staticmethod]
     fn end_entity() -> Self {
         Self::end_entity_of(pq_x509::CertificateBuilder::end_entity())
@@ -104,22 +104,22 @@ impl CertificateBuilder {
         after!(self.subject(name))
     }
 
-    /// Adds a DNS name. The first label may be `*`. An end entity's only, as the next three.
+    /// Adds a DNS name, for an end entity only. The first label may be `*`.
     fn dns_name(&self, name: String) -> PyResult<Self> {
         self.of_end_entity(|builder| builder.dns_name(name))
     }
 
-    /// Adds an address: a `str` or an object of `ipaddress`.
+    /// Adds an address, for an end entity only: a `str` or an object of `ipaddress`.
     fn ip_address(&self, address: IpAddr) -> PyResult<Self> {
         self.of_end_entity(|builder| builder.ip_address(address))
     }
 
-    /// Adds an e-mail address.
+    /// Adds an e-mail address, for an end entity only.
     fn email_address(&self, address: String) -> PyResult<Self> {
         self.of_end_entity(|builder| builder.email_address(address))
     }
 
-    /// Adds a URI, such as a SPIFFE ID.
+    /// Adds a URI, such as a SPIFFE ID, for an end entity only.
     fn uri(&self, uri: String) -> PyResult<Self> {
         self.of_end_entity(|builder| builder.uri(uri))
     }
@@ -130,19 +130,19 @@ impl CertificateBuilder {
         after!(self.validity(Validity::new(not_before.system(), not_after.system())))
     }
 
-    /// For how many days from now the certificate is valid, and since one hour ago.
+    /// For how many days from now the certificate is valid. It is valid from one hour ago.
     fn days(&self, days: u32) -> PyResult<Self> {
         after!(self.validity(Validity::days(days)))
     }
 
-    /// The serial number, positive, of at most 20 bytes, and for the issuer to keep unique. By default it is random.
+    /// The serial number, positive and of at most 20 bytes. The issuer has to keep it unique. By default it is random.
     fn serial_number(&self, number: &Bound<'_, PyInt>) -> PyResult<Self> {
         let number = big_endian(number)?;
         after!(self.serial_number(&number))
     }
 
     /// What the key may be used for, by the names of RFC 5280, such as `"digitalSignature"`. By default it is what the
-    /// key and the role ask for.
+    /// key and the role require.
     #[pyo3(signature = (*usages))]
     fn key_usage(&self, usages: &Bound<'_, PyTuple>) -> PyResult<Self> {
         let names: Vec<String> = usages.extract()?;
@@ -153,7 +153,7 @@ impl CertificateBuilder {
         after!(self.key_usage(usages))
     }
 
-    /// Adds a URL where the issuer's revocation list is to be found.
+    /// Adds a URL of the issuer's revocation list.
     fn revocation_list_url(&self, url: String) -> PyResult<Self> {
         after!(self.revocation_list_url(url))
     }
@@ -173,12 +173,12 @@ impl CertificateBuilder {
         after!(self.client_auth())
     }
 
-    /// How many CAs may stand below this one. A CA's only, as all that follows.
+    /// How many CAs may be below this one. This is for a CA only, and so is all that permits or excludes names.
     fn path_len(&self, path_len: u8) -> PyResult<Self> {
         self.of_ca(|builder| builder.path_len(path_len))
     }
 
-    /// Has the CA issue for this DNS name and those below it, and others that are permitted.
+    /// Restricts the CA to this DNS name and those below it, and to others that are permitted.
     fn permit_dns(&self, name: String) -> PyResult<Self> {
         self.of_ca(|builder| builder.permit_dns(name))
     }
@@ -188,8 +188,8 @@ impl CertificateBuilder {
         self.of_ca(|builder| builder.exclude_dns(name))
     }
 
-    /// Has the CA issue for the addresses of this network, such as `"10.0.0.0/8"`, and others that are permitted: a
-    /// `str` or a network of `ipaddress`.
+    /// Restricts the CA to the addresses of this network, such as `"10.0.0.0/8"`, and to others that are permitted. The
+    /// network is a `str` or an object of `ipaddress`.
     fn permit_ip(&self, network: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (address, prefix_len) = parse_network(network)?;
         self.of_ca(|builder| builder.permit_ip(address, prefix_len))
@@ -201,7 +201,8 @@ impl CertificateBuilder {
         self.of_ca(|builder| builder.exclude_ip(address, prefix_len))
     }
 
-    /// Has the CA issue for this e-mail address, those of this host, or with a dot before it, of hosts below it.
+    /// Restricts the CA to this e-mail address or those of this host, or with a dot before it, of hosts below it, and
+    /// to others that are permitted.
     fn permit_email(&self, constraint: String) -> PyResult<Self> {
         self.of_ca(|builder| builder.permit_email(constraint))
     }
@@ -211,7 +212,8 @@ impl CertificateBuilder {
         self.of_ca(|builder| builder.exclude_email(constraint))
     }
 
-    /// Has the CA issue for URIs of this host, or with a dot before it, of hosts below it.
+    /// Restricts the CA to URIs of this host, or with a dot before it, of hosts below it, and to others that are
+    /// permitted.
     fn permit_uri(&self, host: String) -> PyResult<Self> {
         self.of_ca(|builder| builder.permit_uri(host))
     }
@@ -234,7 +236,7 @@ pub(super) fn parse_name(name: &str) -> PyResult<Name> {
         .map_err(|error| IssueError::new_err(format!("malformed name: {error}")))
 }
 
-/// An address and how many of its bits count.
+/// An address and the length of its prefix, in bits.
 fn parse_network(network: &Bound<'_, PyAny>) -> PyResult<(IpAddr, u8)> {
     let text = network.str()?;
     let text = text.to_str()?;

@@ -25,7 +25,8 @@ pub(crate) struct Issuer(pq_x509::Issuer<pq_x509::SigningKey>);
 
 #[pymethods]
 impl Issuer {
-    /// Takes up a CA whose certificate exists. Whether it has expired or leads to a trusted root is not checked.
+    /// Makes an issuer from a CA's certificate and key. Whether the certificate has expired or leads to a trusted root
+    /// is not checked.
     #[new]
     fn new(certificate: &Certificate, key: &SigningKey) -> PyResult<Self> {
         pq_x509::Issuer::new(certificate.0.clone(), key.key.clone())
@@ -33,7 +34,7 @@ impl Issuer {
             .map(Self)
     }
 
-    /// Makes a root: a CA whose certificate its own key signs.
+    /// Makes a root: a CA whose certificate is signed by its own key.
     #[staticmethod]
     fn self_signed(
         py: Python<'_>,
@@ -54,8 +55,8 @@ impl Issuer {
         Certificate(self.0.certificate().clone())
     }
 
-    /// Issues a certificate for a key of this package, for a VerifiedRequest, or for the DER of a classical key's
-    /// SubjectPublicKeyInfo.
+    /// Issues a certificate for a key of this package, for the key in a VerifiedRequest or a Certificate, or for the
+    /// DER of a classical key's SubjectPublicKeyInfo.
     fn issue(
         &self,
         py: Python<'_>,
@@ -111,11 +112,11 @@ impl Issuer {
 
 fn not_a_ca() -> PyErr {
     IssueError::new_err(
-        "the certificate is to be a CA's; begin the builder with CertificateBuilder.ca()",
+        "the certificate must be a CA's; begin the builder with CertificateBuilder.ca()",
     )
 }
 
-/// The public key of whatever has one.
+/// The public key of an object that has one.
 fn spki_of(subject: &Bound<'_, PyAny>) -> PyResult<SubjectPublicKeyInfoDer<'static>> {
     let of = |key: &dyn SubjectKey| Ok(key.spki().into_owned());
     if let Ok(key) = subject.cast::<SigningKey>() {

@@ -1,4 +1,4 @@
-//! What a certificate, a request or a revocation list is to say, and the CA that signs it.
+//! Builders of certificates, requests and revocation lists, and the CA that issues.
 
 mod builder;
 mod issuer;

@@ -9,7 +9,7 @@ use crate::errors::OrRaise;
 use crate::keys::{SigningKey, into_python};
 
 /// A certification request (PKCS#10, RFC 2986): names and a public key, signed by the private key that belongs to it.
-/// One that was read has proven nothing yet: `verify` it.
+/// A request that was only read has proven nothing yet: `verify` it.
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct CertificateRequest(pq_x509::CertificateRequest);
 
@@ -28,8 +28,8 @@ impl CertificateRequest {
 }
 
 document!(CertificateRequest {
-    /// Checks the proof of possession of a key of ML-DSA or SLH-DSA: that the request is signed by the key in it. What
-    /// it asks for is read from the result.
+    /// Checks the proof of possession of an ML-DSA or SLH-DSA key: the request must be signed by the key in it. The
+    /// result says what the request asks for.
     fn verify(&self, py: Python<'_>) -> PyResult<VerifiedRequest> {
         let request = self.0.clone();
         py.detach(|| request.verify()).or_raise().map(VerifiedRequest)
@@ -40,7 +40,7 @@ document!(CertificateRequest {
     }
 });
 
-/// What a request is to ask for. Each method returns a new builder, and what it was called on stays what it is.
+/// What a request will ask for. Each method returns a new builder, and leaves the old one unchanged.
 ///
 /// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
 /// >>> request = pqtls.RequestBuilder().dns_name("example.org").sign(key)
@@ -86,7 +86,7 @@ impl RequestBuilder {
         Self(self.0.clone().uri(uri))
     }
 
-    /// Signs the request with the key that the certificate is to be for.
+    /// Signs the request with the key that the certificate will be for.
     fn sign(&self, py: Python<'_>, key: &SigningKey) -> PyResult<CertificateRequest> {
         let request = self.0.clone();
         py.detach(|| request.sign(&key.key))
@@ -95,8 +95,8 @@ impl RequestBuilder {
     }
 }
 
-/// A request whose sender has proven to hold the private key. Whether the names are the sender's is for the CA to find
-/// out.
+/// A request whose sender has proven to have the private key. The CA has to find out whether the names belong to the
+/// sender.
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct VerifiedRequest(pub(super) pq_x509::VerifiedRequest);
 
@@ -137,8 +137,7 @@ impl VerifiedRequest {
         into_python(py, py.detach(|| self.0.public_key()).or_raise()?)
     }
 
-    /// A builder with the names of the request, and nothing else: purposes, key usage and validity are the CA's to
-    /// decide.
+    /// A builder with the names of the request, and nothing else: the CA decides on purposes, key usage and validity.
     fn certificate(&self) -> CertificateBuilder {
         CertificateBuilder::end_entity_of(self.0.certificate())
     }

@@ -7,8 +7,8 @@ use pyo3::types::PyInt;
 use crate::input::{Time, big_endian};
 use crate::names;
 
-/// What a revocation list is to say: a complete one, with a number that is more than that of any list before. Each
-/// method returns a new builder, and what it was called on stays what it is.
+/// What a revocation list will contain. It is a complete list, and its number must be larger than that of any list
+/// before. Each method returns a new builder, and leaves the old one unchanged.
 ///
 /// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
 /// >>> root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("Example Root"), key)
@@ -30,8 +30,8 @@ impl CertificateRevocationListBuilder {
         )))
     }
 
-    /// From when the list is to be used, and when there will be a newer one: times with a timezone. By default it is
-    /// used for 7 days and from one hour ago.
+    /// From when the list is used, and by when there will be a newer one: times with a timezone. By default it is used
+    /// from one hour ago and for 7 days.
     fn validity(&self, this_update: Time, next_update: Time) -> Self {
         let validity = Validity::new(this_update.system(), next_update.system());
         Self(self.0.clone().validity(validity))

@@ -58,7 +58,7 @@ pub(crate) fn load_public_key(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyAn
     into_python(py, key)
 }
 
-/// A public key of either type as the object of Python's that it is.
+/// The Python object for a public key of either type.
 pub(crate) fn into_python(py: Python<'_>, key: PublicKey) -> PyResult<Py<PyAny>> {
     match key {
         PublicKey::Verifying(key) => Ok(Py::new(py, VerifyingKey::new(key))?.into_any()),

@@ -41,8 +41,8 @@ private_key!(DecapsulationKey {
         Ok(Self::new(key.or_raise()?))
     }
 
-    /// Recovers the shared secret of 32 bytes from a ciphertext. One that was not made for this key gives a secret that
-    /// nobody else has (implicit rejection, FIPS 203).
+    /// Recovers the shared secret of 32 bytes from a ciphertext. A ciphertext that was not made for this key gives a
+    /// secret that nobody else has (implicit rejection, FIPS 203).
     fn decapsulate<'py>(
         &self,
         py: Python<'py>,
@@ -85,8 +85,8 @@ public_key!(EncapsulationKey {
         Ok((PyBytes::new(py, &*secret), PyBytes::new(py, &ciphertext)))
     }
 
-    /// The same with 32 bytes of randomness instead of the operating system's: m of FIPS 203, algorithm 17. For tests:
-    /// whoever knows it knows the secret.
+    /// Does the same as `encapsulate` with 32 bytes of randomness that you give: m of FIPS 203, algorithm 17. For
+    /// tests: whoever knows m knows the secret.
     fn encapsulate_with_randomness<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Files that are written.
+//! Writing of files.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::fs::{self, OpenOptions};
@@ -16,8 +16,8 @@ pub(super) enum Access {
     All,
 }
 
-/// Writes a file that is new, or replaces one if that is asked for. One that is replaced stays what it is until the new
-/// one is complete, and where writing fails.
+/// Writes a new file, or replaces one if `overwrite` is set. The old file stays unchanged until the new one is
+/// complete, and if writing fails.
 pub(super) fn write_file(
     path: &Path,
     contents: &[u8],
@@ -25,7 +25,7 @@ pub(super) fn write_file(
     overwrite: bool,
 ) -> PyResult<()> {
     let write = || match overwrite {
-        // A new file, as the old one may be for others to read.
+        // Not into the old file, as others may be allowed to read it.
         true => replace(path, contents, access),
         false => create(path, contents, access),
     };
@@ -33,7 +33,7 @@ pub(super) fn write_file(
 }
 
 fn replace(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
-    // It is in the same folder, as files can't be renamed from one file system to another.
+    // The temporary file is in the same folder, as files can't be renamed from one file system to another.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     loop {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -47,7 +47,7 @@ fn replace(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
     }
 }
 
-/// Writes a file that is new, and leaves none if that fails.
+/// Writes a new file, and leaves none if that fails.
 fn create(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -61,7 +61,7 @@ fn create(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
     written.inspect_err(|_| remove(path))
 }
 
-/// Removes a file that was begun. What kept it from being written is the error to tell of.
+/// Removes an incomplete file. The error that is reported is the one that kept it from being written.
 fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }

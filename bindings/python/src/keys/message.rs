@@ -27,11 +27,11 @@ pub(super) fn variant(deterministic: bool) -> SigningVariant {
     }
 }
 
-/// Hashes a message that comes in pieces, such as a file that is larger than the memory, for its signature to be
-/// made or verified: `SigningKey.hasher` and `VerifyingKey.hasher` make one.
+/// Hashes a message that comes in pieces, such as a file that is larger than memory, to sign it or to verify its
+/// signature: `SigningKey.hasher` and `VerifyingKey.hasher` make one.
 ///
-/// Threads may share one. In a process that was forked while another thread was in `update`, begin another: that one
-/// waits for a thread that is not there.
+/// Threads may share one. In a process that was forked while another thread was in `update`, begin a new one: the old
+/// one would wait for a thread that is not there.
 ///
 /// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
 /// >>> hasher = key.hasher()
@@ -47,8 +47,8 @@ impl MessageHasher {
         Self(Mutex::new(Some(hasher)))
     }
 
-    /// Does something with the hasher while other threads run. The lock is held only as long as this thread is
-    /// detached: one that is not, and waits for it, would keep this one from going on.
+    /// Does something with the hasher while other threads run. The lock is held only while this thread is detached:
+    /// an attached thread that waits for the lock would keep this one from going on.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -63,7 +63,7 @@ impl MessageHasher {
 
 #[pymethods]
 impl MessageHasher {
-    /// Takes the next bytes of the message. Many at a time take less time.
+    /// Hashes the next bytes of the message. Large pieces take less time.
     fn update(&self, py: Python<'_>, message: Bytes<'_>) -> PyResult<()> {
         self.with(py, |hasher| {
             hasher.as_mut()?.update(&message);
@@ -84,8 +84,8 @@ pub(crate) struct HashedMessage(pub(super) pq_x509::HashedMessage);
 
 #[pymethods]
 impl HashedMessage {
-    /// The message with this µ of 64 bytes (external µ, FIPS 204, section 6.2). Nothing tells whether µ is of the key
-    /// that signs it.
+    /// The message with this µ of 64 bytes (external µ, FIPS 204, section 6.2). Whether µ was computed for the key that
+    /// signs it is not checked.
     #[staticmethod]
     fn from_mu(mu: Bytes<'_>) -> PyResult<Self> {
         Ok(Self(from_mu(&mu)?))

@@ -8,7 +8,7 @@ macro_rules! private_key {
             $($own)*
 
             /// Reads the first PKCS#8 private key in a PEM text, a `str` or bytes, in any of the forms of RFC 9881, RFC
-            /// 9935 and RFC 9909. With a passphrase, a `str` or bytes, it reads the first one under a passphrase.
+            /// 9935 and RFC 9909. With a passphrase, a `str` or bytes, it reads the first encrypted one.
             #[staticmethod]
             #[pyo3(signature = (data, passphrase=None))]
             fn from_pem(
@@ -20,7 +20,7 @@ macro_rules! private_key {
                 py.detach(|| Self::read_pem(&text, passphrase.as_ref()))
             }
 
-            /// Reads a PKCS#8 private key from DER, with a passphrase one under it.
+            /// Reads a PKCS#8 private key from DER; with a passphrase, an encrypted one.
             #[staticmethod]
             #[pyo3(signature = (data, passphrase=None))]
             fn from_der(
@@ -62,9 +62,10 @@ macro_rules! private_key {
             }
 
             /// Writes the key as PKCS#8 PEM: its seed, or the one form of SLH-DSA, unless `form` asks for `"seed"`,
-            /// `"expanded"` or `"both"`. With a passphrase, a `str` or bytes, it is encrypted by AES-256 with a key that
-            /// PBKDF2 makes of it; then a key of ML-DSA or ML-KEM is seed and expanded key, so that changes are noticed.
-            /// Some readers, pyca's cryptography for one, know seeds only: for them ask for `form="seed"`.
+            /// `"expanded"` or `"both"`. With a passphrase, a `str` or bytes, the key is encrypted with AES-256 under a
+            /// key that PBKDF2 derives from it. By default, an ML-DSA or ML-KEM key is then seed and expanded key, so
+            /// that changes are noticed. Some readers, such as pyca's cryptography, read only seeds: for them use
+            /// `form="seed"`.
             #[pyo3(signature = (*, form=None, passphrase=None))]
             fn to_pem<'py>(
                 &self,
@@ -93,8 +94,8 @@ macro_rules! private_key {
                 Ok(PyBytes::new(py, &der))
             }
 
-            /// Writes the key to a new file that its owner alone can read, as PEM. One that is there is replaced if
-            /// `overwrite` says so.
+            /// Writes the key as PEM to a new file that only its owner can read. With `overwrite`, it replaces an
+            /// existing file.
             #[pyo3(signature = (path, *, form=None, passphrase=None, overwrite=false))]
             fn save(
                 &self,
@@ -145,7 +146,7 @@ macro_rules! private_key {
 
             fn __reduce__(&self) -> PyResult<()> {
                 Err(PyTypeError::new_err(concat!(
-                    "a ", stringify!($key), " is not pickled, as that would copy a secret; use to_der() where it should"
+                    "a ", stringify!($key), " is not pickled, as that would copy a secret; use to_der() to copy it"
                 )))
             }
 

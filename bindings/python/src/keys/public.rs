@@ -57,7 +57,7 @@ macro_rules! public_key {
                 PyBytes::new(py, self.key().as_bytes())
             }
 
-            /// Writes the key to a new file, as PEM. One that is there is replaced if `overwrite` says so.
+            /// Writes the key to a new file, as PEM. With `overwrite`, it replaces an existing file.
             #[pyo3(signature = (path, *, overwrite=false))]
             fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
                 let text = self.to_pem();

@@ -48,8 +48,9 @@ private_key!(SigningKey {
         Ok(Self::new(key.or_raise()?))
     }
 
-    /// Signs a message: hedged, unless `deterministic`; with a context of at most 255 bytes; or a hash of it, by the
-    /// function that `pre_hash` names (HashML-DSA, HashSLH-DSA). By default as certificates and TLS do.
+    /// Signs a message: hedged, unless `deterministic` is set, and with a context of at most 255 bytes. With
+    /// `pre_hash`, the name of a hash function, it signs a hash of the message (HashML-DSA, HashSLH-DSA). The defaults
+    /// are those of certificates and TLS.
     #[pyo3(signature = (message, *, context=None, pre_hash=None, deterministic=false))]
     fn sign<'py>(
         &self,
@@ -78,7 +79,7 @@ private_key!(SigningKey {
         Ok(PyBytes::new(py, &signature.or_raise()?))
     }
 
-    /// Signs µ of 64 bytes, which was computed elsewhere (external µ, FIPS 204, section 6.2). Of ML-DSA only.
+    /// Signs µ of 64 bytes, which was computed elsewhere (external µ, FIPS 204, section 6.2). Only for ML-DSA.
     #[pyo3(signature = (mu, *, deterministic=false))]
     fn sign_mu<'py>(
         &self,
@@ -97,13 +98,13 @@ private_key!(SigningKey {
         Ok(MessageHasher::new(self.key.hasher(&options).or_raise()?))
     }
 
-    /// Checks what reading a key of SLH-DSA leaves unchecked, because it takes as long as making the key: that its
-    /// public part is its own. A key that fails makes no signatures either.
+    /// Checks that the public part of an SLH-DSA key belongs to it. Reading a key does not check this, because it
+    /// takes as long as making the key. A key that fails makes no signatures either.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.key.check()).or_raise()
     }
 
-    /// Whether the key is for hashes of messages alone, as a file can say of a key of SLH-DSA (HashSLH-DSA, RFC 9909).
+    /// Whether the key is only for hashes of messages, as the file of an SLH-DSA key can say (HashSLH-DSA, RFC 9909).
     #[getter]
     fn is_pre_hash(&self) -> bool {
         self.key.verifying_key().mode() == Mode::PreHash
@@ -116,8 +117,8 @@ private_key!(SigningKey {
     }
 });
 
-/// A public key and, once it has verified a signature and is to verify another, all that can be computed beforehand:
-/// 22 to 67 KiB for ML-DSA, and about half the time.
+/// A public key. When it verifies its second signature, all that can be computed beforehand is computed and kept: 22 to
+/// 67 KiB for ML-DSA, which saves about half the time.
 pub(crate) struct Prepared {
     key: pq_x509::VerifyingKey,
     used: AtomicBool,
@@ -151,8 +152,8 @@ impl Prepared {
         }
     }
 
-    /// The same for many signatures. Threads that come at once compute the same, and one of them sets it: if one waited
-    /// for another, it would wait for ever in a process that was forked meanwhile, where the other is not.
+    /// The same for many signatures. Threads that come at once compute the same, and one of them sets it. None waits
+    /// for another: it would wait forever in a process that was forked meanwhile, where the other thread is missing.
     pub(crate) fn for_many(&self) -> &pq_x509::VerifyingKey {
         if self.expanded.get().is_none() && !self.claimed.load(Ordering::Relaxed) {
             let expanded = self.key.expand();
@@ -223,21 +224,21 @@ public_key!(VerifyingKey {
         self.check(py, |key| key.verify_hashed(&message.0, &signature))
     }
 
-    /// Checks a signature of µ of 64 bytes, which was computed elsewhere. Of ML-DSA only.
+    /// Checks a signature of µ of 64 bytes, which was computed elsewhere. Only for ML-DSA.
     fn verify_mu(&self, py: Python<'_>, mu: Bytes<'_>, signature: Bytes<'_>) -> PyResult<()> {
         let message = message::from_mu(&mu)?;
         self.check(py, |key| key.verify_hashed(&message, &signature))
     }
 
-    /// Begins to hash a message that comes in pieces. It takes no secret: the result can go to where the private key
-    /// is.
+    /// Begins to hash a message that comes in pieces. It takes no secret: the result can be sent to where the private
+    /// key is.
     #[pyo3(signature = (*, context=None, pre_hash=None))]
     fn hasher(&self, context: Option<Bytes<'_>>, pre_hash: Option<&str>) -> PyResult<MessageHasher> {
         let options = message::options(&context, pre_hash)?;
         Ok(MessageHasher::new(self.key().hasher(&options).or_raise()?))
     }
 
-    /// Whether the key is for hashes of messages alone, as a file can say of a key of SLH-DSA (HashSLH-DSA, RFC 9909).
+    /// Whether the key is only for hashes of messages, as the file of an SLH-DSA key can say (HashSLH-DSA, RFC 9909).
     #[getter]
     fn is_pre_hash(&self) -> bool {
         self.key().mode() == Mode::PreHash

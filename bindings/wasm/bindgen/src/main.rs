@@ -1,8 +1,8 @@
 //! `bindgen MODULE.wasm FOLDER NAME`: writes `NAME.js` and `NAME_bg.wasm` into the folder.
 //!
-//! What wasm-bindgen writes has one instance of the module for good. Here it gets three things more. `forget()` gives
-//! up an instance that failed, so that another can be made. The collector's calls go to the instance that the object
-//! is of, or to none. And `EXPORTS` are the names that a module must export.
+//! wasm-bindgen's code has one instance of the module forever. This program adds three things. `forget()` gives up an
+//! instance that failed, so that another can be made. The garbage collector's calls go to the instance that the object
+//! belongs to, or to none. And `EXPORTS` has the names that a module must export.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn complete(file: &Path) -> Result<(), String> {
     let names = Vec::from_iter(names);
 
     let classes = text.matches("new FinalizationRegistry(").count();
-    // as often as there are classes: were it otherwise, this would be for another version of wasm-bindgen
+    // once for each class; otherwise this would be for another version of wasm-bindgen
     for (from, to) in [
         ("(ptr => wasm.", "(({ of, ptr }) => of === wasm && of."),
         (

@@ -2,25 +2,24 @@
 /**
  * ML-KEM, ML-DSA and SLH-DSA (FIPS 203 to 205), with keys in PKCS#8, SPKI, PEM and the standards' own encodings.
  *
- * Every function throws a {@link PqtlsError}, and nothing else. Keys are in the module's memory until
- * {@link Key.free} or the collector wipes them.
+ * Functions throw a {@link PqtlsError}, and nothing else. Keys are in the module's memory until {@link Key.free} or
+ * the garbage collector wipes them.
  *
- * An exception that goes through the module, such as for want of stack, is a {@link PqtlsError} with the code
- * "internal". The module's memory is then wiped, and every key of it gives "broken": call {@link load}, and make the
- * keys anew.
+ * An exception within the module, such as a stack overflow, is a {@link PqtlsError} with the code "internal". The
+ * module's memory is then wiped, and using its keys gives "broken": call {@link load}, and make the keys anew.
  *
- * The package's two entries, `pqtls` and `pqtls/slh-dsa`, are alike but for the algorithms. Each has its own module
- * and classes: a program wants one of them.
+ * The package's two entries, `pqtls` and `pqtls/slh-dsa`, differ only in the algorithms. Each has its own module and
+ * classes: import only one of them.
  */
 
 import type { KemAlgorithm, SignatureAlgorithm } from "./algorithms.js";
 export type { KemAlgorithm, SignatureAlgorithm } from "./algorithms.js";
 export { PqtlsError, type ErrorCode } from "../errors.js";
 
-/** How a private key is written: as its seed, expanded, or both. SLH-DSA has "expanded" alone. */
+/** How a private key is written: as its seed, expanded, or both. SLH-DSA has only "expanded". */
 export type PrivateKeyForm = "seed" | "expanded" | "both";
 
-/** What signer and verifier agree on beside the key. */
+/** What signer and verifier agree on besides the key. */
 export interface SignatureOptions {
   /** Keeps signatures for different purposes apart: at most 255 bytes, by default none. */
   context?: Uint8Array | undefined;
@@ -32,8 +31,8 @@ export interface PrivateKeyOptions {
 }
 
 /**
- * A URL, Request, Response or WebAssembly.Module: what each has that others have not, since programs without pages'
- * types read this, too.
+ * A URL, Request, Response or WebAssembly.Module, each described by members that only it has: programs without the
+ * types of web pages read this file, too.
  */
 export type ModuleSource =
   | string
@@ -47,10 +46,10 @@ export type ModuleSource =
 type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } } ? Module : never;
 
 /**
- * Loads the module: once, however often it is called. In Node it is loaded by the import, and this does nothing.
+ * Loads the module, only once however often it is called. In Node the import loads it, and this does nothing.
  * After a call that failed with "internal", it loads the module anew.
  *
- * @param source where the module is, if not beside this file: its address, its bytes, or compiled
+ * @param source where the module is, if not beside this file: its address, its bytes, or the compiled module
  */
 export function load(source?: ModuleSource | Promise<ModuleSource>): Promise<void>;
 
@@ -63,10 +62,10 @@ export function signatureAlgorithms(): SignatureAlgorithm[];
 /** How many bytes a signature has. */
 export function signatureLength(algorithm: SignatureAlgorithm): number;
 
-/** What keys of all kinds have. None is made by `new`: see the static methods. */
+/** What keys of all kinds have. `new` makes no keys: use the static methods. */
 declare abstract class Key {
   protected constructor();
-  /** Wipes the key now, and not when the collector finds it. More than once does nothing. */
+  /** Wipes the key now, without waiting for the garbage collector. Further calls do nothing. */
   free(): void;
   [Symbol.dispose](): void;
   /** Whether {@link free} was called. */
@@ -75,28 +74,28 @@ declare abstract class Key {
 
 /** The private key of ML-DSA or SLH-DSA, which signs. */
 export class SigningKey extends Key {
-  /** A new key, by the randomness of Web Crypto. */
+  /** A new key, with randomness from Web Crypto. */
   static generate(algorithm: SignatureAlgorithm): SigningKey;
-  /** The key of a seed: 32 bytes for ML-DSA, 3n for SLH-DSA. */
+  /** The key that belongs to a seed: 32 bytes for ML-DSA, 3n for SLH-DSA. */
   static fromSeed(algorithm: SignatureAlgorithm, seed: Uint8Array): SigningKey;
   /** A key in the standards' encoding of private keys. */
   static fromExpanded(algorithm: SignatureAlgorithm, expanded: Uint8Array): SigningKey;
   /** A key in PKCS#8: DER, or PEM if it is a string. */
   static fromPkcs8(key: Uint8Array | string): SigningKey;
   readonly algorithm: SignatureAlgorithm;
-  /** The public half: always the same object, which `free()` frees for all who hold it. Then there is another. */
+  /** The public half: always the same object, which `free()` frees for all who hold it. Then there is a new one. */
   readonly verifyingKey: VerifyingKey;
   /** A copy of the seed, unless the key was read from its expanded form. */
   readonly seed: Uint8Array<ArrayBuffer> | undefined;
-  /** Signs a message, hedged by the randomness of Web Crypto. */
+  /** Signs a message, hedged with randomness from Web Crypto. */
   sign(message: Uint8Array, options?: SignatureOptions): Uint8Array<ArrayBuffer>;
-  /** Signs a message, always with the same result: for tests. {@link sign} withstands more attackers. */
+  /** Signs a message, always with the same result: for tests. {@link sign} withstands more attacks. */
   signDeterministic(message: Uint8Array, options?: SignatureOptions): Uint8Array<ArrayBuffer>;
-  /** Signs what {@link VerifyingKey.mu} made of a message (external µ, ML-DSA alone): 64 bytes. */
+  /** Signs the 64 bytes that {@link VerifyingKey.mu} computed from a message (external µ, only for ML-DSA). */
   signMu(mu: Uint8Array): Uint8Array<ArrayBuffer>;
   /** {@link signMu}, always with the same result. */
   signMuDeterministic(mu: Uint8Array): Uint8Array<ArrayBuffer>;
-  /** Whether the halves of an SLH-DSA key belong together; it takes as long as making one. */
+  /** Throws if the halves of an SLH-DSA key do not belong together. It takes as long as making a key. */
   check(): void;
   toPkcs8(options?: PrivateKeyOptions): Uint8Array<ArrayBuffer>;
   toPkcs8Pem(options?: PrivateKeyOptions): string;
@@ -110,11 +109,11 @@ export class VerifyingKey extends Key {
   /** A SubjectPublicKeyInfo: DER, or PEM if it is a string. */
   static fromSpki(key: Uint8Array | string): VerifyingKey;
   readonly algorithm: SignatureAlgorithm;
-  /** Whether the signature is valid. Of a wrong length it is not. */
+  /** Whether the signature is valid. One of a wrong length is not. */
   verify(message: Uint8Array, signature: Uint8Array, options?: SignatureOptions): boolean;
   /** Whether the signature is one of the message with this µ. */
   verifyMu(mu: Uint8Array, signature: Uint8Array): boolean;
-  /** µ of a message, which the signer needs instead of it (ML-DSA alone): 64 bytes. */
+  /** µ of a message, 64 bytes, which the signer needs instead of the message (only for ML-DSA). */
   mu(message: Uint8Array, options?: SignatureOptions): Uint8Array<ArrayBuffer>;
   toBytes(): Uint8Array<ArrayBuffer>;
   toSpki(): Uint8Array<ArrayBuffer>;
@@ -123,20 +122,20 @@ export class VerifyingKey extends Key {
 
 /** The private key of ML-KEM, which decapsulates. */
 export class DecapsulationKey extends Key {
-  /** A new key, by the randomness of Web Crypto. */
+  /** A new key, with randomness from Web Crypto. */
   static generate(algorithm: KemAlgorithm): DecapsulationKey;
-  /** The key of a seed: the 64 bytes d and z. */
+  /** The key that belongs to a seed: the 64 bytes d and z. */
   static fromSeed(algorithm: KemAlgorithm, seed: Uint8Array): DecapsulationKey;
   /** A key in the standard's encoding of private keys. */
   static fromExpanded(algorithm: KemAlgorithm, expanded: Uint8Array): DecapsulationKey;
   /** A key in PKCS#8: DER, or PEM if it is a string. */
   static fromPkcs8(key: Uint8Array | string): DecapsulationKey;
   readonly algorithm: KemAlgorithm;
-  /** The public half: always the same object, which `free()` frees for all who hold it. Then there is another. */
+  /** The public half: always the same object, which `free()` frees for all who hold it. Then there is a new one. */
   readonly encapsulationKey: EncapsulationKey;
   /** A copy of the seed, unless the key was read from its expanded form. */
   readonly seed: Uint8Array<ArrayBuffer> | undefined;
-  /** The shared secret in a ciphertext: 32 bytes. A ciphertext of another key gives a secret that nobody has. */
+  /** The shared secret in a ciphertext: 32 bytes. A ciphertext for another key gives a secret that nobody has. */
   decapsulate(ciphertext: Uint8Array): Uint8Array<ArrayBuffer>;
   toPkcs8(options?: PrivateKeyOptions): Uint8Array<ArrayBuffer>;
   toPkcs8Pem(options?: PrivateKeyOptions): string;
@@ -156,7 +155,7 @@ export class EncapsulationKey extends Key {
   /** A SubjectPublicKeyInfo: DER, or PEM if it is a string. */
   static fromSpki(key: Uint8Array | string): EncapsulationKey;
   readonly algorithm: KemAlgorithm;
-  /** A new shared secret, by the randomness of Web Crypto. */
+  /** A new shared secret, with randomness from Web Crypto. */
   encapsulate(): Encapsulated;
   /** The shared secret that belongs to these 32 bytes m: for tests. Whoever knows m knows the secret. */
   encapsulateDeterministic(m: Uint8Array): Encapsulated;

@@ -24,14 +24,14 @@ export function load(source) {
 }
 
 async function start(source) {
-  // Both addresses stand as bundlers look for them.
+  // Bundlers look for addresses that are written like these two.
   const given = await (source ??
     (simd128() ? new URL("./simd128.wasm", import.meta.url) : new URL("./plain.wasm", import.meta.url)));
   const module = await compiled(given);
-  // Before it is instantiated: one that fits the imports alone would be taken, and fail at each call.
+  // Before it is instantiated: a module that only fits the imports would be accepted, and fail at each call.
   const exported = new Set(WebAssembly.Module.exports(module).map(({ name }) => name));
   const missing = EXPORTS.find((name) => !exported.has(name));
-  if (missing) throw new Error(`it is not this entry's module, or of another version: it does not export ${missing}`);
+  if (missing) throw new Error(`it is not this entry's module, or has another version: it does not export ${missing}`);
   setLoaded(await init({ module_or_path: module }));
 }
 
@@ -41,7 +41,7 @@ async function compiled(given) {
   const found = isAddress ? await fetch(given) : given;
   if (typeof Response !== "function" || !(found instanceof Response)) return WebAssembly.compile(found);
   if (!found.ok) throw new Error(`the server answers ${found.status} for ${found.url}`);
-  // Engines stream what the server calls WebAssembly, and nothing else.
+  // Engines stream only what the server labels as WebAssembly.
   const named = found.headers.get("content-type") === "application/wasm";
   return named ? WebAssembly.compileStreaming(found) : WebAssembly.compile(await found.arrayBuffer());
 }

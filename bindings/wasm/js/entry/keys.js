@@ -1,9 +1,9 @@
-// The classes that users see, over those that wasm-bindgen makes. What is here checks what JavaScript can get wrong:
-// types, and objects that were freed. The rest is checked in Rust.
+// The classes that users see, around those that wasm-bindgen makes. This code checks what JavaScript can get wrong:
+// types, and objects that were freed. Rust checks the rest.
 import * as wasm from "./pqtls_wasm.js";
 import { PqtlsError } from "../errors.js";
 
-/** What a program that wants to hash more at once should do is to sign µ of it. A module has 4 GiB at most. */
+/** The most bytes at once: a module has 4 GiB at most. For longer messages, µ can be computed elsewhere and signed. */
 const LONGEST = 2 ** 30;
 
 const encoder = new TextEncoder();
@@ -15,7 +15,7 @@ const bufferOf = intrinsic("buffer");
 const offsetOf = intrinsic("byteOffset");
 const lengthOf = intrinsic("length");
 
-/** What a value is, by nothing that the value can decide. */
+/** The kind of a value, found without anything that the value can influence. */
 const kindOf = (value) => {
   if (value === null) return "null";
   if (typeof value !== "object") return typeof value;
@@ -26,11 +26,11 @@ const wrongType = (what, wanted, value) =>
   new PqtlsError("wrong-type", `${what} must be ${wanted}, not ${kindOf(value)}`);
 
 /**
- * The bytes, as an array of which `length` is what the language says, and stays: it decides how much room the module
- * makes. So a view of its own, also where the buffer can grow, which another thread may do at any time.
+ * The bytes, as a new view. Its `length` can't be faked, and does not change if another thread lets the buffer grow:
+ * it decides how much room the module makes.
  */
 function bytes(what, value) {
-  // Also of an array of another realm, such as an iframe's, and never of what only inherits from one.
+  // This takes arrays of another realm, such as an iframe's, too, and nothing that only inherits from one.
   if (tagOf.call(value) !== "Uint8Array") throw wrongType(what, "a Uint8Array", value);
   const length = lengthOf.call(value);
   if (length > LONGEST) {
@@ -40,7 +40,7 @@ function bytes(what, value) {
   return new Uint8Array(bufferOf.call(value), offsetOf.call(value), length);
 }
 
-/** An array whose bytes were transferred elsewhere would be an empty message. */
+/** Refuses an array whose bytes were transferred elsewhere: it would be an empty message. */
 function refuseDetached(what, value) {
   try {
     new Uint8Array(bufferOf.call(value));
@@ -57,7 +57,7 @@ function string(what, value) {
   return value;
 }
 
-/** How long a name may be: of what is no name, messages show nothing. It may be a secret that was given by mistake. */
+/** How long a name may be. Messages show nothing of other texts: they may be secrets that were given by mistake. */
 const LONGEST_NAME = 32;
 const isName = (text) => /^[A-Za-z0-9\-/_.]+$/.test(text);
 const shown = (text) => {
@@ -86,22 +86,22 @@ function formName(what, value) {
 const OPTIONS = { context: bytes, form: formName };
 
 /**
- * The one option that there is, if it was given. Others are refused: a misspelt `context` would make another signature.
- * So are objects that are no plain ones, since nobody means an array or a Map to be without options.
+ * The only option, if it was given. Others are refused: a misspelt `context` would make another signature. So are
+ * objects that are not plain, since nobody gives an array or a Map to mean that there are no options.
  */
 function option(name, given) {
   if (given === undefined) return undefined;
   const parent = typeof given === "object" && given !== null ? Object.getPrototypeOf(given) : undefined;
   if (parent !== Object.prototype && parent !== null) throw wrongType("options", `an object with ${name}`, given);
   for (const other of Reflect.ownKeys(given)) {
-    if (other !== name) throw new PqtlsError("unknown-option", `there is no such option${shown(other)}; there is ${name}`);
+    if (other !== name) throw new PqtlsError("unknown-option", `unknown option${shown(other)}; the only option is ${name}`);
   }
   const value = Object.hasOwn(given, name) ? given[name] : undefined;
   return value === undefined ? undefined : OPTIONS[name](name, value);
 }
 
 const EMPTY = new Uint8Array(0);
-/** To be called before the other arguments are read: a getter may transfer what they are in. */
+/** To be called before the other arguments are read: a getter may transfer their buffers. */
 const contextOf = (options) => option("context", options) ?? EMPTY;
 
 /** The instance of the module that is used: its exports. */
@@ -123,8 +123,8 @@ export const setLoaded = (exports) => {
 };
 
 /**
- * Wipes an instance and takes no more calls for it. An exception that went through its code has left its stack, its
- * locks and its secrets as they were in the middle.
+ * Wipes an instance, which gets no more calls. An exception that went through its code has left its stack, its
+ * locks and its secrets in the middle of an operation.
  */
 function giveUp() {
   new Uint8Array(instance.memory.buffer).fill(0);
@@ -137,25 +137,25 @@ function giveUp() {
 const lostError = () =>
   new PqtlsError("broken", "the module failed in an earlier call, and its keys were wiped: call `await load()`, and make the keys anew");
 
-/** Calls the module, whose errors become ours. */
+/** Calls the module, and makes a PqtlsError of its errors. */
 function call(operation) {
   if (!isLoaded()) {
     throw lost ? lostError() : new PqtlsError("not-loaded", "the module isn't loaded: call `await load()` first");
   }
-  if (running) throw new PqtlsError("busy", "the module is asked from within a call of it, such as by getRandomValues");
+  if (running) throw new PqtlsError("busy", "the module was called during another call, such as by getRandomValues");
   try {
     running = true;
     return operation();
   } catch (error) {
-    // At first, and without a call: there may be no stack left for one. Then the next call wipes.
+    // This comes first, and without a function call: there may be no stack left for one. Then the next call wipes.
     failed = true;
-    // The module's own errors have a code for a name, and no class of their own.
+    // The module's own errors have a code as their name, and no class of their own.
     if (Object.getPrototypeOf(error) === Error.prototype && Object.hasOwn(error, "name")) {
       failed = false;
       throw new PqtlsError(error.name, error.message);
     }
     giveUp();
-    throw new PqtlsError("internal", `the module failed, perhaps for want of memory, and was wiped: ${error?.message ?? error}`, {
+    throw new PqtlsError("internal", `the module failed, perhaps out of memory or stack, and was wiped: ${error?.message ?? error}`, {
       cause: error,
     });
   } finally {
@@ -181,7 +181,7 @@ class Key {
       if (inner === null) throw new PqtlsError("freed", "this key was freed, and can't be used again");
       if (!key.#lives()) throw lostError();
       if (!classes.some((Class) => inner instanceof Class)) {
-        throw new PqtlsError("wrong-type", "this method is of another kind of keys");
+        throw new PqtlsError("wrong-type", "this method is for another kind of key");
       }
       return inner;
     };
@@ -200,7 +200,7 @@ class Key {
   constructor(token, inner) {
     if (token !== MADE_HERE) {
       const { name } = new.target;
-      throw new PqtlsError("no-constructor", `a ${name} isn't made by new: see the static methods of ${name}`);
+      throw new PqtlsError("no-constructor", `a ${name} can't be made by new: use the static methods of ${name}`);
     }
     this.#inner = inner;
   }
@@ -208,12 +208,12 @@ class Key {
   free() {
     if (!isKey(this)) throw wrongType("this", "a key of pqtls", this);
     const inner = this.#inner;
-    // What a lost instance had is wiped.
+    // The memory of a lost instance is wiped already.
     if (inner !== null && this.#lives()) call(() => inner.free());
     this.#inner = null;
   }
 
-  /** Whether the instance that the key is in is the one that is used. */
+  /** Whether the key is in the instance that is used. */
   #lives() {
     return isLoaded() && this.#instance === instance;
   }
@@ -224,7 +224,7 @@ class Key {
   }
 }
 
-/** What private keys of both kinds can. `Inner` is the class of the module. */
+/** What private keys of both kinds can do. `Inner` is the class of the module. */
 const privateKey = (Inner) => {
   class Made extends Key {
     static generate(algorithm) {
@@ -278,7 +278,7 @@ const privateKey = (Inner) => {
   return Made;
 };
 
-/** What public keys of both kinds can. */
+/** What public keys of both kinds can do. */
 const publicKey = (Inner) => {
   class Made extends Key {
     static fromBytes(algorithm, key) {
@@ -314,10 +314,10 @@ const publicKey = (Inner) => {
   return Made;
 };
 
-/** The class that a static method was called of, which is one of ours, or somebody's who extends one. */
+/** The class that a static method was called on: one of ours, or one that extends ours. */
 function classOf(Class, Made) {
   if (typeof Class !== "function" || !Object.prototype.isPrototypeOf.call(Made, Class)) {
-    throw new PqtlsError("wrong-type", "a static method must be called as one of its class, such as SigningKey.generate()");
+    throw new PqtlsError("wrong-type", "a static method must be called on its class, as in SigningKey.generate()");
   }
   return Class;
 }
@@ -325,7 +325,7 @@ function classOf(Class, Made) {
 function read(key, fromDer, fromPem) {
   if (typeof key === "string") {
     string("key", key);
-    // The glue would pass a string by allocations that it frees and does not wipe.
+    // The glue would pass a string in memory that it frees but does not wipe.
     const text = encoder.encode(key);
     try {
       return call(() => fromPem(text));

@@ -19,7 +19,7 @@ if (!Object.hasOwn(FILES, wanted)) {
 const start = () => setLoaded(initSync({ module: readFileSync(new URL(FILES[wanted], import.meta.url)) }));
 start();
 
-/** There for programs that run in browsers, too: nothing is left to do, unless the module failed. */
+/** For programs that run in browsers, too. In Node it does nothing, unless the module failed. */
 export const load = async () => {
   if (isLoaded()) return;
   try {

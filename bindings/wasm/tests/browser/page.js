@@ -1,4 +1,4 @@
-// Runs the suite here and in workers, then the demo, and sends what came of it to the server.
+// Runs the suite here and in workers, then the demo, and sends the results to the server.
 import { suite } from "./suite.js";
 
 const inWorker = (engine) =>
