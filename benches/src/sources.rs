@@ -1,9 +1,10 @@
-//! A hash of the sources that figures depend on. A page keeps that of what was measured, and so
-//! knows when the code is no longer the same.
+//! A hash of the sources that figures depend on.
 //!
-//! It is of the tokens of all files in [`FOLDERS`], with their paths. Comments, documentation and
-//! layout don't count, and neither do modules of tests: none of them changes what is measured. Then come
-//! the lines of [`MANIFESTS`], and of the profiles by which all that is measured is compiled. What others wrote doesn't
+//! A page keeps the hash of the measured sources, which tells whether the code has changed since.
+//!
+//! It covers the tokens of all files in [`FOLDERS`], with their paths. Comments, documentation, layout and
+//! test modules don't count: they don't change what is measured. It also covers the lines of
+//! [`MANIFESTS`], and the profiles with which the measured code is compiled. Code of others doesn't
 //! count: a page lists the versions of the peers and of rustls.
 
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::{fs, io};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use shake::{ExtendableOutput, Shake256, Update, XofReader};
 
-/// What is measured, and what measures it.
+/// The folders of the measured and of the measuring code.
 pub const FOLDERS: [&str; 6] = [
     "pq-core/src",
     "x509/src",
@@ -22,7 +23,7 @@ pub const FOLDERS: [&str; 6] = [
     "benches/benches",
 ];
 
-/// What these are compiled with.
+/// The manifests of this code.
 pub const MANIFESTS: [&str; 5] = [
     "pq-core/Cargo.toml",
     "x509/Cargo.toml",
@@ -31,10 +32,10 @@ pub const MANIFESTS: [&str; 5] = [
     "benches/Cargo.toml",
 ];
 
-/// Has the profiles.
+/// The manifest with the profiles.
 pub const WORKSPACE: &str = "Cargo.toml";
 
-/// What is in these folders and nobody measures: programs that write pages, and tests.
+/// Parts of these folders that are not measured: programs that write pages, and tests.
 const LEFT_OUT: [&str; 3] = ["bin", "tests", "tests.rs"];
 
 /// The repository that this crate is in.
@@ -43,11 +44,11 @@ pub fn repository() -> &'static Path {
     crate_folder.parent().unwrap_or(crate_folder)
 }
 
-/// The hash of a repository's sources as they are, in hexadecimal digits.
+/// The hash of a repository's current sources, in hexadecimal digits.
 ///
 /// # Errors
 ///
-/// If a file can't be read, or is no Rust that should be.
+/// If a file can't be read, or a `.rs` file is not Rust.
 pub fn hash(repository: &Path) -> io::Result<String> {
     let mut files = Vec::new();
     for folder in FOLDERS {
@@ -67,7 +68,7 @@ pub fn hash(repository: &Path) -> io::Result<String> {
     }
     absorb_lines(&mut hash, repository, WORKSPACE, |section| {
         let section = section.strip_prefix("[profile.");
-        // Nothing that is measured is compiled for tests, nor as pqtls is handed out.
+        // The measured code uses neither the profile for tests nor that for pqtls's releases.
         section.is_some_and(|name| !["dev", "dist"].iter().any(|other| name.starts_with(other)))
     })?;
     let mut digest = [0; 8];
@@ -75,7 +76,7 @@ pub fn hash(repository: &Path) -> io::Result<String> {
     Ok(format!("{:016x}", u64::from_be_bytes(digest)))
 }
 
-/// The Rust files below a folder, and what they are called in every clone.
+/// The Rust files below a folder, each with its path in the repository.
 fn find(folder: &Path, name: &str, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -120,7 +121,7 @@ fn absorb(hash: &mut Shake256, tokens: TokenStream) {
     }
 }
 
-/// The lines of those sections of a manifest, without comments.
+/// Absorbs the lines of the sections of a manifest that count, without comments.
 fn absorb_lines(
     hash: &mut Shake256,
     repository: &Path,
@@ -141,13 +142,13 @@ fn absorb_lines(
     Ok(())
 }
 
-/// A word and an end that is in no token.
+/// Absorbs a word and a terminator that is in no token.
 fn word(hash: &mut Shake256, word: &str) {
     hash.update(word.as_bytes());
     hash.update(&[0]);
 }
 
-/// What follows `#[doc …]` or `#![doc …]`, which comments of documentation are, too.
+/// The tokens after `#[doc …]` or `#![doc …]`, to which documentation comments are parsed, too.
 fn after_documentation(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     let (attribute, after) = attribute(tokens)?;
     let is_documentation = matches!(
@@ -157,7 +158,7 @@ fn after_documentation(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     is_documentation.then_some(after)
 }
 
-/// What follows `#[cfg(test)] mod …`.
+/// The tokens after `#[cfg(test)] mod …`.
 fn after_tests(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     let (cfg, mut rest) = attribute(tokens)?;
     if cfg.to_string().replace(' ', "") != "cfg(test)" {
@@ -172,7 +173,7 @@ fn after_tests(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     }
 }
 
-/// What is between an attribute's brackets, and what follows them.
+/// The tokens between an attribute's brackets, and the tokens after them.
 fn attribute(tokens: &[TokenTree]) -> Option<(TokenStream, &[TokenTree])> {
     let is = |token: &TokenTree, character| matches!(token, TokenTree::Punct(punct) if punct.as_char() == character);
     match tokens {
@@ -254,7 +255,7 @@ mod tests {
             );
             assert_eq!(hash_of(WORKSPACE, &unmeasured), before, "{profile}");
         }
-        // Of members that nobody measures, too.
+        // A dependency of members that are not measured.
         assert_eq!(hash_of(WORKSPACE, &other_dependency), before);
     }
 

@@ -1,4 +1,4 @@
-//! Batches of our operations beside the same operations one by one, on the same inputs.
+//! Compares batches of our operations with the same operations one by one, on the same inputs.
 
 use core::hint::black_box;
 use core::marker::PhantomData;
@@ -32,7 +32,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// All of them, in the order of the report.
+    /// All batches, in the order of the report.
     pub const ALL: &[Self] = &[
         Self::new::<KeyGenerations<MlKem512>>(MlKem512::NAME, "key-generation"),
         Self::new::<KeyGenerations<MlKem768>>(MlKem768::NAME, "key-generation"),
@@ -62,12 +62,12 @@ impl Batch {
         }
     }
 
-    /// The name of its table.
+    /// The name of the batch's table.
     pub fn table(&self) -> String {
         format!("batch/{}/{}", self.set, self.operation)
     }
 
-    /// The rows of its table, two for each backend.
+    /// The rows of the batch's table, two for each backend.
     pub fn rows(&self) -> Vec<Row<'static>> {
         (self.rows)(&self.table())
     }
@@ -83,7 +83,7 @@ pub fn together(backend: &str) -> String {
     format!("pq-core/{backend}/batch")
 }
 
-/// What is timed, with its inputs: both do the operation on each of them.
+/// A timed operation with its inputs. Both functions do the operation on each input.
 trait Items {
     fn new() -> Self;
 
@@ -93,7 +93,7 @@ trait Items {
     fn together(&mut self);
 }
 
-/// Each call first hides the better backends, which costs a store.
+/// The rows for each backend. Each call first hides the better backends, which costs one store.
 fn rows<I: Items + 'static>(table: &str) -> Vec<Row<'static>> {
     fn on<I: Items + 'static, B: Backend>(backend: B, table: &str) -> [Row<'static>; 2] {
         let row = |name, mut pass: Box<dyn FnMut()>| Row {
@@ -274,7 +274,7 @@ impl<P: ml_dsa::ParameterSet> Items for SigningKeys<P> {
 
 type Verified = Option<Result<(), Error>>;
 
-/// What was signed, each message with a key of its own.
+/// Signed messages, each with a key of its own.
 struct Signed {
     key: Vec<u8>,
     message: [u8; 32],
@@ -341,7 +341,7 @@ impl<P: ml_dsa::ParameterSet> Items for Verifications<P> {
     }
 }
 
-/// Each key is expanded: sixteen of ML-DSA-87 take a megabyte, for both alike.
+/// Each key is expanded: sixteen of ML-DSA-87 take a megabyte, both in batches and one by one.
 struct ExpandedVerifications<P: ml_dsa::ParameterSet> {
     signed: Vec<Signed>,
     keys: Vec<ExpandedVerifyingKey<P>>,

@@ -1,5 +1,4 @@
-//! Keccak-f\[1600\] on the lanes of each backend: the unit in which the floor of other
-//! operations is counted.
+//! Keccak-f\[1600\] on the lanes of each backend: the unit of the other operations' floor.
 
 use pq_core::arch::Backend;
 use pq_core::{permute_few_lanes, permute_lanes};
@@ -9,14 +8,14 @@ use crate::timing::{Passes, Row};
 /// How many lanes take part in a step.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// All that the backend has.
+    /// All lanes of the backend.
     All,
-    /// Those that it uses where there is no work for all.
+    /// The lanes that it uses if there is not enough work for all.
     Few,
 }
 
 impl Step {
-    /// Both.
+    /// Both steps.
     pub const ALL: [Self; 2] = [Self::All, Self::Few];
 
     /// The name of the table.

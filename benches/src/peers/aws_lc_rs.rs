@@ -1,5 +1,4 @@
-//! `aws-lc-rs`: AWS-LC's C and assembly, which for ML-KEM and ML-DSA are mlkem-native
-//! and mldsa-native.
+//! `aws-lc-rs`: AWS-LC's C and assembly. For ML-KEM and ML-DSA these are mlkem-native and mldsa-native.
 
 use aws_lc_rs::kem;
 use aws_lc_rs::signature::{self, KeyPair, ParsedPublicKey, PqdsaKeyPair, VerificationAlgorithm};

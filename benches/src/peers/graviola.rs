@@ -1,9 +1,8 @@
 //! `graviola`, which has ML-KEM-768 only.
 //!
-//! Its documented functions draw their own randomness and consume the keys; these are
-//! the hidden ones that its own tests use, without which it could not be given the
-//! inputs that everybody else is given. What they leave out is the draw, and a scrub of
-//! the vector registers.
+//! Its documented functions draw their own randomness and consume the keys. To give it the same inputs as
+//! all others, this file uses the hidden functions of its own tests. They leave out only the drawing of
+//! randomness, and the wiping of the vector registers.
 
 use graviola::key_agreement::mlkem768::{Ciphertext, DecapKey, EncapKey, Message};
 
@@ -12,7 +11,7 @@ use crate::schemes::ml_kem::Kem;
 pub(super) struct MlKem768(());
 
 impl MlKem768 {
-    /// graviola panics on CPUs that lack what it needs.
+    /// `None` on CPUs that lack what graviola needs, where it would panic.
     pub(super) fn detect() -> Option<Self> {
         rustls_pq::base::graviola().is_ok().then_some(Self(()))
     }

@@ -56,8 +56,7 @@ kem! {
     MlKem1024: mlkem1024::MlKem1024PrivateKey;
 }
 
-/// The interface that keeps **Â** in the key, like ours. It exists for each backend by
-/// name only.
+/// The interface that keeps **Â** in the key, like ours. Callers have to name the backend.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2_unpacked {
     use crate::schemes::ml_kem::Kem;
@@ -68,7 +67,7 @@ pub(super) mod avx2_unpacked {
 
             impl $set {
                 pub(crate) fn detect() -> Option<Self> {
-                    // what libcrux itself asks for
+                    // the same condition as in libcrux
                     is_x86_feature_detected!("avx2").then_some(Self(()))
                 }
             }

@@ -1,12 +1,12 @@
-//! The implementations, one file each, and the sets with all who implement them.
+//! The implementations, one file each, and the parameter sets with their implementations.
 //!
 //! Uses [`schemes`](crate::schemes) and [`timing`](crate::timing). OpenSSL measures itself
 //! ([`openssl`]).
 //!
 //! To add one: implement [`Kem`](crate::schemes::ml_kem::Kem), [`Dsa`](crate::schemes::ml_dsa::Dsa) or
 //! [`Slh`](crate::schemes::slh_dsa::Slh) for a unit type for each parameter set, and name it in the
-//! list of its scheme. RustCrypto comes right after pq-core, since the two are held against each
-//! other and neighbours are measured closest in time.
+//! list of its scheme. RustCrypto comes right after pq-core, since the report compares the two, and
+//! neighbours are measured closest in time.
 
 mod aws_lc_rs;
 mod fips205;
@@ -22,8 +22,8 @@ mod rustcrypto;
 use crate::schemes::set::Rows;
 use crate::schemes::{ml_dsa, ml_kem, slh_dsa};
 
-/// The rows of a parameter set: pq-core on each backend, who has all of its scheme, and
-/// those that not every set or machine has.
+/// The rows of a parameter set: pq-core on each backend, the implementations of all sets of its scheme,
+/// and those that not every set or machine has.
 macro_rules! rows {
     (
         $scheme:ident::$set:ident, [$($(#[$built:meta])? $peer:ident),+],
@@ -44,15 +44,15 @@ macro_rules! rows {
     }};
 }
 
-/// How to make a set: what is asked for before there are rows goes first.
+/// How to make a set: the arguments come first, then the rows.
 macro_rules! make {
     ($scheme:ident::$set:ident, ($($argument:ident)?), $rows:expr) => {
         |$($argument)?| $scheme::Set::of::<::pq_core::$scheme::$set>($($argument,)? $rows)
     };
 }
 
-/// A scheme and who has all of it; its sets, each with the constructors of rows that not every
-/// set or machine has.
+/// A scheme, the implementations that have all its sets, and the sets, each with the constructors of
+/// rows that not every set or machine has.
 macro_rules! sets {
     (
         $(#[$doc:meta])+
@@ -80,8 +80,8 @@ sets! {
 }
 
 sets! {
-    /// The three sets of FIPS 204 by their names, and how to make them with so many messages
-    /// to sign.
+    /// The three sets of FIPS 204 by their names, and how to make them with a number of messages to
+    /// sign.
     ML_DSA = ml_dsa(messages) by [rustcrypto, libcrux, #[cfg(feature = "pqclean")] pqclean, aws_lc_rs];
     MlDsa44;
     MlDsa65;

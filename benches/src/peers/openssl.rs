@@ -1,7 +1,7 @@
 //! OpenSSL, whose program measures itself.
 //!
-//! It is no crate that could take its turn with the others, so its figures are of the same
-//! run but not of the same seconds.
+//! It is not a crate that could take turns with the others, so its figures are from the same run but
+//! not from the same seconds.
 
 use std::env;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::schemes::set::Operation as _;
 use crate::schemes::slh_dsa::Operation;
 use crate::timing::results::Timing;
 
-/// A program that is new enough to have what is compared.
+/// An OpenSSL program that is new enough for the comparison.
 pub struct Openssl {
     /// Its path.
     pub program: PathBuf,
@@ -19,8 +19,8 @@ pub struct Openssl {
     pub version: String,
 }
 
-/// The program that the environment variable `OPENSSL` names, or that on the path. Nothing,
-/// if that is missing or older than 3.5.
+/// The program that the environment variable `OPENSSL` names, or else the one on the path. `None` if it
+/// is missing or older than 3.5.
 pub fn find() -> Option<Openssl> {
     let program = PathBuf::from(env::var_os("OPENSSL").unwrap_or_else(|| "openssl".into()));
     let output = Command::new(&program).arg("version").output().ok()?;
@@ -36,8 +36,8 @@ fn new_enough(line: &str) -> Option<&str> {
     (number >= (3, 5)).then_some(version)
 }
 
-/// What `openssl speed` says of a parameter set of SLH-DSA, by operation. Nothing, if there is
-/// no program that has it.
+/// The results of `openssl speed` for a parameter set of SLH-DSA, by operation. Empty if no program has
+/// it.
 pub fn slh_dsa(set: &str) -> Vec<(Operation, Timing)> {
     let output = find().and_then(|openssl| {
         Command::new(openssl.program)

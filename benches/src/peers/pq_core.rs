@@ -1,5 +1,5 @@
-//! pq-core's public operations, on a named backend: each call first hides the better
-//! ones, which costs a store.
+//! pq-core's public operations on a named backend. Each call first hides the better backends, which costs
+//! one store.
 
 use core::marker::PhantomData;
 

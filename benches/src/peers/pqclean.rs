@@ -1,4 +1,4 @@
-//! PQClean's C, by way of `pqcrypto-mlkem`, `pqcrypto-mldsa` and `pqcrypto-sphincsplus`: AVX2 or NEON code, and
+//! PQClean's C, from `pqcrypto-mlkem`, `pqcrypto-mldsa` and `pqcrypto-sphincsplus`: AVX2 or NEON code, and
 //! portable code on other CPUs, on Windows, and for ML-KEM on macOS.
 
 use core::convert::Infallible;

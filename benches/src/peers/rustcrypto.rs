@@ -82,8 +82,7 @@ macro_rules! dsa {
                 rnd: &[u8; 32],
                 signature: &mut [u8],
             ) {
-                // M′ = 0 ‖ |ctx| ‖ ctx ‖ M with an empty context: of its interfaces only
-                // this one takes rnd.
+                // M′ = 0 ‖ |ctx| ‖ ctx ‖ M with an empty context: no other function of it takes rnd.
                 let made = key
                     .expanded_key()
                     .sign_internal(&[&[0, 0], message], &(*rnd).into());

@@ -4,9 +4,9 @@ use shake::{ExtendableOutput, Shake256, Update, XofReader};
 
 /// How many different inputs an operation cycles through.
 ///
-/// The work depends a little on the input, since sampling **Â** rejects some candidates,
-/// and a branch predictor learns a single input by heart. The largest inputs of this
-/// number, encapsulation keys of ML-KEM-1024, still fit in an L1 cache.
+/// The work depends a little on the input, since sampling **Â** rejects some candidates, and a branch
+/// predictor would memorise a single input. Even the largest inputs, encapsulation keys of ML-KEM-1024,
+/// fit into an L1 cache in this number.
 pub(crate) const INPUTS: usize = 16;
 
 /// The first [`INPUTS`] values of a kind.

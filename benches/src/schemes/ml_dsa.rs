@@ -1,4 +1,4 @@
-//! ML-DSA: what an implementation is, and what is timed.
+//! ML-DSA: the interface of an implementation, and what is timed.
 
 use core::hint::black_box;
 
@@ -17,7 +17,7 @@ pub trait Dsa {
     type SigningKey;
 
     /// A verifying key in memory, in the form that verifies fastest;
-    /// [`Infallible`](core::convert::Infallible) where keys are but bytes.
+    /// [`Infallible`](core::convert::Infallible) if keys are only bytes.
     type VerifyingKey;
 
     /// Whether the implementation draws rnd itself when it signs, because its interface
@@ -42,7 +42,7 @@ pub trait Dsa {
     /// Reads the verifying key and the signature, and verifies.
     fn verify(&self, verifying_key: &[u8], message: &[u8], signature: &[u8]) -> bool;
 
-    /// The verifying key in memory, if that is anything but its bytes. Not timed.
+    /// The verifying key in memory; `None` if the implementation keeps only its bytes. Not timed.
     fn expand(&self, verifying_key: &[u8]) -> Option<Self::VerifyingKey>;
 
     /// Reads the signature, and verifies.
@@ -60,14 +60,14 @@ operations! {
     VerificationExpanded = "verification-expanded",
 }
 
-/// Makes the set with so many messages to sign.
+/// Makes the set with this number of messages to sign.
 pub type Make = fn(usize) -> Set;
 
 /// One parameter set: its implementations and their inputs.
 pub type Set = set::Set<Operation>;
 
 impl Set {
-    /// `P` with its inputs, of which so many messages to sign, and who implements it.
+    /// `P` with its inputs, including this number of messages to sign, and its implementations.
     pub(crate) fn of<P: ParameterSet>(messages: usize, rows: Rows<Operation>) -> Self {
         Self::new(P::NAME, Inputs::new::<P>(messages), rows)
     }
@@ -176,12 +176,12 @@ impl<D: Dsa> Implementation<Operation> for D {
 /// Signing takes a random number of attempts, 4.25, 5.1 and 3.85 on average (FIPS 204,
 /// table 1), with a standard deviation almost as large. All implementations that take
 /// rnd make exactly the same attempts here, so their ratios are exact for any number of
-/// messages. Those that draw it make others each time, and are comparable to the rest
-/// only if these messages need the expected number on average. By chance alone they
-/// would miss it by 5 %; a test holds them to 2 %.
+/// messages. Implementations that draw rnd themselves make other attempts each time. They are
+/// comparable only if these messages need the expected number on average. Messages chosen at random
+/// would miss it by 5 %; a test allows 2 %.
 pub const MESSAGES: usize = 256;
 
-/// What all implementations of a set are given, and what must come out.
+/// The inputs for all implementations of a set, and the expected results.
 pub struct Inputs {
     seeds: Vec<[u8; SEED_LEN]>,
     /// The first signing key.
@@ -189,7 +189,7 @@ pub struct Inputs {
     /// Messages to sign with the first key, each with its rnd: hedged signing, with the
     /// same hedge for all.
     messages: Vec<(Vec<u8>, [u8; 32])>,
-    /// Something signed with each key.
+    /// A message signed with each key.
     signed: Vec<Signed>,
     /// Messages and signatures of the first key.
     signed_with_one_key: Vec<(Vec<u8>, Vec<u8>)>,
@@ -332,7 +332,7 @@ mod tests {
         assert!((mean / expected - 1.0).abs() < 0.02, "{}: {mean}", P::NAME);
     }
 
-    /// What it takes to find y of an attempt.
+    /// What is needed to compute y of an attempt.
     struct Shape {
         l: usize,
         beta: u32,
@@ -343,8 +343,8 @@ mod tests {
     }
 
     impl Shape {
-        /// How many attempts the signature took: κ grows by ℓ with each, and of the last
-        /// one z = y + cs₁, where cs₁ has coefficients of at most β.
+        /// How many attempts the signature took: κ grows by ℓ with each. The last one has z = y + cs₁,
+        /// and the coefficients of cs₁ are at most β.
         fn attempts(&self, sk: &[u8], message: &[u8], rnd: &[u8; 32], signature: &[u8]) -> usize {
             let (k, tr) = (&sk[32..64], &sk[64..128]);
             let mu: [u8; 64] = h(&[tr, &[0, 0], message]);
@@ -360,7 +360,7 @@ mod tests {
             attempt.expect("the last attempt is among the first thousand") + 1
         }
 
-        /// γ₁ less each of the first 256 coefficients, which is what the encoding holds.
+        /// γ₁ minus each of the first 256 coefficients: the encoding holds these differences.
         fn first_polynomial(&self, bytes: &[u8]) -> impl Iterator<Item = u32> + Clone {
             let bits = self.gamma1_bits + 1;
             (0..256).map(move |i| {

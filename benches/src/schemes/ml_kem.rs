@@ -1,4 +1,4 @@
-//! ML-KEM: what an implementation is, and what is timed.
+//! ML-KEM: the interface of an implementation, and what is timed.
 
 use core::hint::black_box;
 
@@ -12,8 +12,8 @@ use crate::timing::Passes;
 
 /// One implementation of one parameter set.
 ///
-/// Keys and ciphertexts are bytes, in and out, since that is what they are on the wire.
-/// Copying them costs every implementation the same few nanoseconds.
+/// Keys and ciphertexts are bytes, in and out, as on the wire. Copying them costs every implementation
+/// the same few nanoseconds.
 pub trait Kem {
     /// A decapsulation key in memory, in the form that decapsulates fastest.
     type Key;
@@ -63,7 +63,7 @@ pub type Make = fn() -> Set;
 pub type Set = set::Set<Operation>;
 
 impl Set {
-    /// `P` with its inputs, and who implements it.
+    /// `P` with its inputs and its implementations.
     pub(crate) fn of<P: ParameterSet>(rows: Rows<Operation>) -> Self {
         Self::new(P::NAME, Inputs::new::<P>(), rows)
     }
@@ -150,21 +150,21 @@ impl<K: Kem> Implementation<Operation> for K {
     }
 }
 
-/// What all implementations of a set are given, and what must come out.
+/// The inputs for all implementations of a set, and the expected results.
 pub struct Inputs {
     seeds: Vec<[u8; SEED_LEN]>,
     messages: Vec<[u8; 32]>,
-    /// Of each of the seeds.
+    /// The key of each seed.
     encapsulation_keys: Vec<Vec<u8>>,
     /// The first decapsulation key.
     expanded: Vec<u8>,
-    /// Of each of the messages, to the first key.
+    /// The ciphertext of each m for the first key.
     ciphertexts: Vec<Vec<u8>>,
-    /// What the ciphertexts carry.
+    /// The secrets of these ciphertexts.
     secrets: Vec<[u8; SHARED_SECRET_LEN]>,
     /// pq-core's decapsulation with the first key.
     decapsulate: Box<Decapsulate>,
-    /// Of the right length, and made for nobody.
+    /// A ciphertext of the right length, but for no key.
     forged_ciphertext: Vec<u8>,
     /// The first encapsulation key, with q for its first coefficient.
     unreduced_key: Vec<u8>,

@@ -1,7 +1,7 @@
-//! The three standards: what an implementation of each must do, on which inputs, how all are
-//! held against each other, and what is timed.
+//! The three standards: what an implementation of each must do, on which inputs, how implementations
+//! are checked against each other, and what is timed.
 //!
-//! Uses [`timing`](crate::timing). Who implements them is said in [`peers`](crate::peers).
+//! Uses [`timing`](crate::timing). The implementations are in [`peers`](crate::peers).
 
 pub(crate) mod inputs;
 pub mod ml_dsa;

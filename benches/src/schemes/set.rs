@@ -1,17 +1,17 @@
-//! A parameter set of a scheme: its implementations, which are held against each other and
-//! timed on the same inputs.
+//! A parameter set of a scheme: its implementations, checked against each other and timed on the same
+//! inputs.
 
 use crate::timing::{Passes, Row};
 
-/// What is timed of the parameter sets of a scheme.
+/// A timed operation of a scheme.
 pub trait Operation: Copy + 'static {
-    /// What all implementations of a set are given, and what must come out.
+    /// The inputs for all implementations of a set, and the expected results.
     type Inputs;
 
-    /// All of them.
+    /// All operations.
     const ALL: &'static [Self];
 
-    /// The name of its table for a parameter set.
+    /// The name of the operation's table for a parameter set.
     fn table(self, set: &str) -> String;
 }
 
@@ -51,8 +51,7 @@ pub struct Set<O: Operation> {
 /// Implementations of one parameter set, in the order of their rows.
 pub(crate) type Rows<O> = Vec<Box<dyn Implementation<O>>>;
 
-/// An implementation without the types of its scheme's trait, so that many can stand in one
-/// list.
+/// An implementation without the types of its scheme's trait, so that one list can hold many.
 pub(crate) trait Implementation<O: Operation> {
     /// The name of the row.
     fn name(&self) -> String;
@@ -69,11 +68,11 @@ impl<O: Operation> Set<O> {
         Self { name, inputs, rows }
     }
 
-    /// Holds every implementation against the inputs, which pq-core made.
+    /// Checks every implementation with the inputs, which pq-core made.
     ///
     /// # Panics
     ///
-    /// If one disagrees: there is no point in timing it.
+    /// If one disagrees with pq-core.
     pub fn check(&self) {
         for row in &self.rows {
             row.check(&self.inputs);

@@ -1,4 +1,4 @@
-//! SLH-DSA: what an implementation is, and what is timed.
+//! SLH-DSA: the interface of an implementation, and what is timed.
 
 use core::hint::black_box;
 
@@ -11,9 +11,8 @@ use crate::timing::Passes;
 
 /// One implementation of one parameter set.
 ///
-/// Everything is bytes: keys are but a few seeds and a root. Signing is deterministic where
-/// the implementation lets us choose, which changes no more than what it hashes; contexts
-/// are empty, as in X.509.
+/// Everything is bytes: keys are only a few seeds and a root. Signing is deterministic if the
+/// implementation lets us choose, which only changes the hashed values; contexts are empty, as in X.509.
 pub trait Slh {
     /// A signing key in memory.
     type SigningKey;
@@ -22,9 +21,8 @@ pub trait Slh {
     /// itself, because its interface takes none.
     const DRAWS_RANDOMNESS: bool = false;
 
-    /// Whether the signatures are those of FIPS 205, and not of the SPHINCS⁺ that it was
-    /// made from, which takes the indices of FORS from a digest in another order: the
-    /// same work, and the same keys.
+    /// Whether the signatures are those of FIPS 205, and not of its predecessor SPHINCS⁺, which takes the
+    /// indices of FORS from a digest in another order, with the same work and the same keys.
     const IS_STANDARD: bool = true;
 
     /// The name of the row.
@@ -60,7 +58,7 @@ pub type Make = fn() -> Set;
 pub type Set = set::Set<Operation>;
 
 impl Set {
-    /// `P` with its inputs, and who implements it.
+    /// `P` with its inputs and its implementations.
     pub(crate) fn of<P: ParameterSet>(rows: Rows<Operation>) -> Self {
         Self::new(P::NAME, Inputs::new::<P>(), rows)
     }
@@ -149,13 +147,13 @@ impl<S: Slh> Implementation<Operation> for S {
     }
 }
 
-/// What all implementations of a set are given, and what must come out.
+/// The inputs for all implementations of a set, and the expected results.
 pub struct Inputs {
     seed: Vec<u8>,
     signing_key: Vec<u8>,
     verifying_key: Vec<u8>,
-    /// Messages as long as what a TLS server signs, and their signatures: how long
-    /// verification walks depends on the message.
+    /// Messages as long as those that a TLS server signs, and their signatures: the lengths of the hash
+    /// chains in verification depend on the message.
     signed: Vec<(Vec<u8>, Vec<u8>)>,
     /// pq-core's verification.
     verify: Box<Verify>,

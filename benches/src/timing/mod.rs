@@ -1,4 +1,4 @@
-//! How long something takes: the sampler, and what it found until the report reads it.
+//! How long something takes: the sampler, and its results for the report.
 //!
 //! Uses no other room.
 

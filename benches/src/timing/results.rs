@@ -1,4 +1,4 @@
-//! What was measured, and the folder in which it waits for the report.
+//! The results of measurements, and the folder that keeps them for the report.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -25,16 +25,16 @@ impl Group {
     }
 }
 
-/// What an implementation takes.
+/// The time of an implementation.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Timing {
     /// The implementation's name.
     pub name: String,
     /// How many samples were taken.
     pub samples: u32,
-    /// Of one operation.
+    /// The time of one operation.
     pub time: Quartiles,
-    /// Of one operation that has a client and a server.
+    /// The times of both sides, if the operation has a client and a server.
     pub sides: Option<Sides>,
 }
 
@@ -50,7 +50,7 @@ impl Timing {
     }
 }
 
-/// What a client and a server take for one operation.
+/// The times of a client and a server for one operation.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Sides {
     /// The client.
@@ -90,7 +90,7 @@ impl Quartiles {
     }
 }
 
-/// A table with what it is of.
+/// A table with the hash of the measured sources.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Measured<T> {
     /// The [hash](crate::sources::hash) of the sources.
@@ -99,7 +99,7 @@ pub struct Measured<T> {
     pub table: T,
 }
 
-/// Writes a table to the folder, in place of what was measured of it before.
+/// Writes a table to the folder, in place of its earlier measurement.
 ///
 /// # Errors
 ///
@@ -115,8 +115,8 @@ pub fn save(folder: &Path, name: &str, table: &Measured<impl Serialize>) -> io::
 ///
 /// # Errors
 ///
-/// If the folder or a file can't be read, or a file is none of [`save`]'s, or of another
-/// kind of table.
+/// If the folder or a file can't be read, if [`save`] didn't write a file, or if it has another kind of
+/// table.
 pub fn load<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<Measured<T>>> {
     fs::read_dir(folder)?
         .map(|entry| {
@@ -131,14 +131,14 @@ pub fn load<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<Measured<T>>> 
         .collect()
 }
 
-/// What cargo leaves in a target folder: the first only if it made the folder itself.
+/// Files that cargo writes into a target folder: the first only if cargo made the folder.
 const MARKS: [&str; 2] = ["CACHEDIR.TAG", ".rustc_info.json"];
 
-/// `measured` in the target folder that this program is in.
+/// The folder `measured` in this program's target folder.
 ///
 /// # Errors
 ///
-/// If it is in none.
+/// If this program is not in a target folder.
 pub fn folder() -> io::Result<PathBuf> {
     let program = env::current_exe()?;
     program

@@ -15,12 +15,12 @@ use crate::timing::results::{Group, Quartiles, Sides, Timing};
 pub struct Passes<'a> {
     /// How many operations one pass is. Results are per operation.
     operations: u32,
-    /// Performs so many passes and returns the time that they took.
+    /// Performs this number of passes and returns the time that they took.
     run: Box<dyn FnMut(u32) -> Spent + 'a>,
 }
 
 impl<'a> Passes<'a> {
-    /// Passes of so many operations, all of whose time counts.
+    /// Passes of this number of operations, whose whole time counts.
     pub fn new(operations: usize, mut pass: impl FnMut() + 'a) -> Self {
         Self {
             operations: u32::try_from(operations).expect("a pass is short"),
@@ -37,7 +37,7 @@ impl<'a> Passes<'a> {
         }
     }
 
-    /// Passes of one operation that reports what it took, in another thread perhaps.
+    /// Passes of one operation that reports its own time, perhaps from another thread.
     pub fn reporting(mut operation: impl FnMut() -> Duration + 'a) -> Self {
         Self {
             operations: 1,
@@ -48,15 +48,14 @@ impl<'a> Passes<'a> {
         }
     }
 
-    /// Performs so many passes on the best backend, unless they name another one: rows that do hide
-    /// the better ones from the whole process.
+    /// Performs this number of passes, on the best backend unless the row names another one. Rows that
+    /// name one hide the better backends from the whole process, so this first unhides them.
     fn run(&mut self, passes: u32) -> Spent {
         lift_limit();
         (self.run)(passes)
     }
 
-    /// Passes of one operation between a client and a server, which reports what each
-    /// of them spent.
+    /// Passes of one operation between a client and a server, which reports the time of each.
     pub fn of_two_sides(mut operation: impl FnMut() -> (Duration, Duration) + 'a) -> Self {
         Self {
             operations: 1,
@@ -81,7 +80,7 @@ impl<'a> Passes<'a> {
 pub struct Row<'a> {
     /// The table's name, such as `ML-KEM-768/encapsulation`.
     pub group: String,
-    /// The row's name in it: the implementation's.
+    /// The row's name: the implementation's.
     pub name: String,
     /// What is timed.
     pub passes: Passes<'a>,
@@ -92,14 +91,14 @@ pub struct Row<'a> {
 pub struct Effort {
     /// How many samples a row has, at most.
     pub samples: u32,
-    /// How long a sample is at least; one pass, if that takes longer.
+    /// How long a sample is at least; a sample is one pass if that takes longer.
     pub sample: Duration,
-    /// How long a row takes in all, unless `LEAST_SAMPLES` take longer.
+    /// How long a row takes in total, unless `LEAST_SAMPLES` take longer.
     pub row: Duration,
 }
 
 impl Effort {
-    /// What published figures are made with.
+    /// The effort of published figures.
     pub const FULL: Self = Self {
         samples: 41,
         sample: Duration::from_millis(5),
@@ -114,10 +113,10 @@ impl Effort {
     };
 }
 
-/// How many samples a row has that takes seconds for one.
+/// The least number of samples, for a row that takes seconds for each.
 const LEAST_SAMPLES: u32 = 3;
 
-/// Before a sample, one part in so many of it runs untimed.
+/// Before a sample, this fraction of its passes runs untimed: one in `WARM_UP`.
 const WARM_UP: u32 = 5;
 
 /// Runs every row once, to see that it runs.
@@ -129,9 +128,9 @@ pub fn try_out(rows: Vec<Row<'_>>) {
 
 /// Measures rows, and returns the groups that they make, in order of appearance.
 ///
-/// The rows take turns: one sample of each makes a round. What the machine does for a
-/// second or a minute (another clock rate, a neighbour on the same host) so
-/// happens to all of them, and the medians of rows of one run can be compared.
+/// The rows take turns: one sample of each makes a round. So a temporary change of the machine (another
+/// clock rate, a neighbour on the same host) affects all rows, and the medians of one run can be
+/// compared.
 pub fn measure(rows: Vec<Row<'_>>, effort: Effort) -> Vec<Group> {
     let mut rows: Vec<Sampled<'_>> = rows
         .into_iter()
@@ -168,12 +167,12 @@ struct Sampled<'a> {
     planned: u32,
     /// Nanoseconds for an operation.
     totals: Vec<f64>,
-    /// The client's share of them, where there is one.
+    /// The client's share of them, if there is a client.
     clients: Vec<f64>,
 }
 
 impl<'a> Sampled<'a> {
-    /// Warms the row up, and plans its samples by what it takes.
+    /// Warms the row up, and plans its samples by the time that it takes.
     fn new(mut row: Row<'a>, effort: Effort) -> Self {
         let mut passes = 1;
         let sample = loop {
@@ -181,7 +180,7 @@ impl<'a> Sampled<'a> {
             if spent >= effort.sample {
                 break spent;
             }
-            // Towards the aim by at most a factor of ten, since the first passes are slow.
+            // Grows by at most a factor of ten towards the aim, since the first passes are slow.
             let missing = effort.sample.as_secs_f64() / spent.as_secs_f64().max(1e-9);
             passes = (f64::from(passes) * missing.clamp(1.1, 10.0)).ceil() as u32;
         };
@@ -195,14 +194,13 @@ impl<'a> Sampled<'a> {
         }
     }
 
-    /// Takes a sample if this is one of the rounds that the row takes part in: they are
-    /// spread evenly over all.
+    /// Takes a sample if the row takes part in this round. Its rounds are spread evenly over all.
     fn take_part(&mut self, round: u32, rounds: u32) {
         let due = |round: u32| u64::from(round) * u64::from(self.planned) / u64::from(rounds);
         if due(round + 1) == due(round) {
             return;
         }
-        // What the row before it left in caches and branch predictors is not this row's.
+        // Caches and branch predictors still have the contents of the row before.
         self.row.passes.run(self.passes / WARM_UP);
         let spent = self.row.passes.run(self.passes);
         let operations = f64::from(self.passes) * f64::from(self.row.passes.operations);
@@ -228,10 +226,10 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// What some passes took.
+/// The time of some passes.
 struct Spent {
     total: Duration,
-    /// The client's part of it, in what has a client and a server.
+    /// The client's part of it, if there are a client and a server.
     client: Option<Duration>,
 }
 
@@ -243,9 +241,9 @@ pub(crate) fn add_time<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The thread's CPU time. Everything here computes in one thread and waits for nothing,
-/// so on an idle machine this is the time on the wall; on a busy one it leaves out the
-/// time in which others had the core.
+/// The thread's CPU time. Everything here computes in one thread and waits for nothing, so on an idle
+/// machine this equals wall-clock time. On a busy machine it leaves out the time in which others had the
+/// core.
 #[cfg(unix)]
 mod clock {
     use core::time::Duration;
@@ -259,7 +257,7 @@ mod clock {
     }
 }
 
-/// The time on the wall, where there is no interface to the thread's CPU time.
+/// Wall-clock time, where there is no interface to the thread's CPU time.
 #[cfg(not(unix))]
 mod clock {
     use core::time::Duration;
@@ -287,7 +285,7 @@ mod tests {
         row: Duration::from_millis(5),
     };
 
-    /// A row that pretends to spend so much on each pass, and counts passes.
+    /// A row that pretends to spend this time on each pass, and counts passes.
     fn row<'a>(name: &str, spends: Duration, passes: &'a Cell<u32>) -> Row<'a> {
         Row {
             group: "group".into(),
@@ -340,7 +338,7 @@ mod tests {
         let [group] = &measure(rows, EFFORT)[..] else {
             panic!("not one group");
         };
-        // 1 and 10 passes to plan, then samples of 10 and what warms them up.
+        // 1 and 10 passes to plan, then samples of 10 and their warm-ups.
         assert_eq!(group.rows[0].samples, 5);
         assert_eq!(passes.get(), 11 + 5 * (10 + 2));
     }

@@ -1,6 +1,6 @@
 //! Whole TLS connections, with our provider and with others: through memory, and through TCP.
 //!
-//! Uses [`timing`](crate::timing), and of [`peers`](crate::peers) OpenSSL's program.
+//! Uses [`timing`](crate::timing), and OpenSSL's program from [`peers`](crate::peers).
 
 pub mod account;
 pub mod handshake;

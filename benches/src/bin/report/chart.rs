@@ -26,14 +26,14 @@ pub(crate) struct Section {
 /// A bar of one or several parts.
 pub(crate) struct Bar {
     pub(crate) label: String,
-    /// In what the chart's unit takes.
+    /// In the unit that the chart's `unit` takes.
     pub(crate) parts: Vec<f64>,
-    /// Whether it shows this project, which gets the strong colours.
+    /// Whether it belongs to this project, which gets the strong colours.
     pub(crate) ours: bool,
 }
 
 impl Section {
-    /// Pixels for one, so that the longest bar just fits.
+    /// Pixels for one unit, so that the longest bar just fits.
     fn scale(&self) -> f64 {
         let longest = self
             .bars
@@ -45,7 +45,7 @@ impl Section {
 }
 
 impl Bar {
-    /// That of a row of a table, in microseconds, in two parts if it has two sides.
+    /// The bar of a row of a table, in microseconds, in two parts if the row has two sides.
     pub(crate) fn of(row: &Timing) -> Self {
         let parts = match &row.sides {
             Some(sides) => vec![sides.client.median, sides.server.median],
@@ -70,14 +70,14 @@ const WIDTH: i32 = 860;
 const MARGIN: i32 = 16;
 /// Where bars begin; the labels are to the left.
 const AXIS: i32 = 220;
-/// What the longest bar leaves free for its figure.
+/// The space that the longest bar leaves for its figure.
 const FIGURE: i32 = 110;
 const TITLE_HEIGHT: i32 = 40;
 const HEADING_HEIGHT: i32 = 26;
 const BAR_HEIGHT: i32 = 19;
 const GAP: i32 = 4;
 
-/// For the parts of a bar, in turn.
+/// The colours of the parts of a bar, in turn.
 const OURS: [RGBColor; 2] = [RGBColor(0x1f, 0x6f, 0xb4), RGBColor(0x74, 0xb0, 0xe0)];
 const OTHERS: [RGBColor; 2] = [RGBColor(0x8c, 0x8c, 0x8c), RGBColor(0xc4, 0xc4, 0xc4)];
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -138,7 +138,7 @@ impl Chart {
     }
 }
 
-/// So many microseconds, in the unit that suits.
+/// A time in microseconds, written in the unit that fits.
 pub(crate) fn time(microseconds: f64) -> String {
     if microseconds < 1e3 {
         format!("{} µs", figure(microseconds))

@@ -1,16 +1,16 @@
-//! Writes the page of a machine and its charts from what `cargo bench -p benches --features pqclean` measured, and what
-//! follows from all pages: `BENCHMARKS.md`, README's figures, and the first lines of pages that are
-//! older than the code.
+//! Writes the page of a machine and its charts from the measurements of `cargo bench -p benches --features pqclean`.
+//! It also writes what follows from all pages: `BENCHMARKS.md`, README's figures, and the first lines of
+//! pages that are older than the code.
 //!
 //! ```text
 //! overview ─→ page ─→ goals ─→ figures
 //! ```
 //!
-//! A room may use those to the right of it. Beside these `page` uses `chart` and `place`, `overview`
-//! uses `place`, and `chart` uses `figures`.
+//! A room may use the rooms to its right. In addition `page` uses `chart` and `place`, `overview` uses
+//! `place`, and `chart` uses `figures`.
 //!
-//! Usage: `cargo run --profile bench -p benches --bin report -- --machine NAME`, where the profile only
-//! saves compiling the peers once more; or with `--date-pages`, or `--check`.
+//! Usage: `cargo run --profile bench -p benches --bin report -- --machine NAME`, or with `--date-pages` or
+//! `--check`. The profile only saves compiling the peers again.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -35,7 +35,7 @@ use clap::{Args, Parser};
 use self::figures::tables::Tables;
 use self::place::{Name, Place};
 
-/// Writes the page of what was measured, and what follows from all pages.
+/// Writes a machine's page from its measurements, and what follows from all pages.
 #[derive(Parser)]
 struct Options {
     #[command(flatten)]
@@ -45,12 +45,12 @@ struct Options {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Task {
-    /// Write benches/machines/NAME/README.md of what was measured on this machine; fail where a
-    /// table is missing, or a ratio that is asked of its class of CPU is missed
+    /// Write benches/machines/NAME/README.md from the measurements on this machine; fail if a table
+    /// is missing, or if a ratio misses the goal of its class of CPU
     #[arg(long, value_name = "NAME")]
     machine: Option<Name>,
 
-    /// Have the first line of each page say how old it is, where the code has changed since
+    /// Write into the first line of each page how old it is, if the code has changed since
     #[arg(long)]
     date_pages: bool,
 
@@ -75,13 +75,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does it, and says what is wrong.
+/// Does the task, and returns what is wrong.
 fn run(task: Task) -> Result<Vec<String>, Box<dyn Error>> {
     let root = sources::repository();
     if task.check {
         let stale = overview::stale(root)?.into_iter().map(|page| {
             format!(
-                "{page}: the code has changed, and it doesn't say so; run \
+                "{page}: the code has changed, but the page doesn't say so; run \
                  `cargo run -p benches --bin report -- --date-pages`"
             )
         });

@@ -1,4 +1,4 @@
-//! Where a page stands, and how it gets from there to other files.
+//! Where a page is, and how it links to other files.
 
 use core::str::FromStr;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ pub(crate) struct Place {
     machine: Name,
 }
 
-/// What a machine is called, and its folder.
+/// The name of a machine and of its folder.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Name(String);
 
@@ -21,7 +21,7 @@ impl FromStr for Name {
         let is_plain =
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if name.is_empty() || !name.bytes().all(is_plain) {
-            return Err("a machine's name is of lower-case letters, digits and hyphens");
+            return Err("a machine's name consists of lower-case letters, digits and hyphens");
         }
         Ok(Self(name.to_owned()))
     }
@@ -30,14 +30,14 @@ impl FromStr for Name {
 /// The page about all machines.
 pub(crate) const OVERVIEW: &str = "BENCHMARKS.md";
 
-/// The page that has three figures of one of them.
+/// The page that has three figures of one machine.
 pub(crate) const README: &str = "README.md";
 
 /// The folder of all machines' folders.
 pub(crate) const MACHINES: &str = "benches/machines";
 
 impl Place {
-    /// That of a machine in a repository.
+    /// The place of a machine in a repository.
     pub(crate) fn of(root: &Path, machine: Name) -> Self {
         Self {
             root: root.to_owned(),
@@ -71,7 +71,7 @@ impl Place {
     }
 }
 
-/// Beside a page.
+/// The folder beside a page.
 const CHARTS: &str = "charts";
 
 /// The path of a machine's page in the repository.

@@ -33,7 +33,7 @@ impl Pki {
         ChainValidator::new([self.ca.certificate().clone()]).expect("a root")
     }
 
-    /// A list of so many others.
+    /// A revocation list with this number of other certificates.
     fn list(&self, revoked: usize) -> CertificateRevocationList {
         let now = SystemTime::now();
         let list = (0..revoked).fold(CertificateRevocationListBuilder::new(&[1]), |list, n| {
@@ -55,7 +55,7 @@ impl Pki {
 
 const VALIDATIONS: usize = 10;
 
-/// As long as most CAs' are, and spread as random ones are.
+/// A serial number as long as those of most CAs, and spread like random ones.
 fn serial_number(n: usize) -> [u8; 20] {
     let mut number = [0x40; 20];
     let spread = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -110,7 +110,7 @@ pub(super) fn reading(size: usize) -> Passes<'static> {
     })
 }
 
-/// One of many CAs, whose key and signatures are nobody's: neither is looked at.
+/// One of many CAs. Its key and signatures are invalid, since nothing looks at them.
 fn other_ca(n: usize) -> Issuer<Nobody> {
     Issuer::self_signed(CertificateBuilder::ca(format!("CA {n}")), Nobody).expect("a root")
 }

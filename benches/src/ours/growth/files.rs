@@ -22,7 +22,7 @@ use crate::tls::handshake::identity::Identity;
 pub(super) fn watching(size: usize) -> Passes<'static> {
     let watched = Watched::new(size, Duration::from_millis(1));
     Passes::reporting(move || {
-        // Those since the last pass.
+        // Drops the looks since the last pass.
         while watched.looks.try_recv().is_ok() {}
         watched.wait_for_look(0)
     })
@@ -36,7 +36,7 @@ pub(super) fn reading(size: usize) -> Passes<'static> {
     })
 }
 
-/// So many pairs of files.
+/// Watched pairs of files.
 struct Watched {
     watcher: Watcher,
     _identities: Arc<Identities>,
@@ -58,7 +58,7 @@ impl Watched {
             let [chain, key] = pair.map(|(name, text)| put(directory.path(), name, text, at));
             files.with(chain, key)
         });
-        // From before the first look.
+        // Listens before the first look.
         let looks = looks_at(pairs);
         let (identities, watcher) = files.watch(every).expect("files that can be watched");
         Self {
@@ -69,7 +69,7 @@ impl Watched {
         }
     }
 
-    /// What the next look takes that reads so many pairs.
+    /// The time of the next look that reads this number of pairs.
     fn wait_for_look(&self, read: usize) -> Duration {
         loop {
             let look = self.looks.recv().expect("nobody stops to log");
@@ -80,8 +80,8 @@ impl Watched {
     }
 }
 
-/// A file with this text, by a link where there is one already: of these a file system takes some
-/// tens of thousands.
+/// A file with this text, as a link to an existing one if possible: file systems allow some tens of
+/// thousands of links to a file.
 fn put(directory: &Path, name: &str, text: &str, at: usize) -> PathBuf {
     const LINKS: usize = 10_000;
 
@@ -94,7 +94,7 @@ fn put(directory: &Path, name: &str, text: &str, at: usize) -> PathBuf {
     path(at)
 }
 
-/// What the log says of a look.
+/// A look, from the log.
 #[derive(Clone, Copy, Default)]
 struct Look {
     pairs: u64,
@@ -102,7 +102,7 @@ struct Look {
     seconds: f64,
 }
 
-/// The looks of those who watch so many pairs, from now on.
+/// The looks of watchers of this number of pairs, from now on.
 fn looks_at(pairs: usize) -> Receiver<Look> {
     static START: Once = Once::new();
 
@@ -117,7 +117,7 @@ fn looks_at(pairs: usize) -> Receiver<Look> {
 
 static LISTENERS: Mutex<Vec<(u64, Sender<Look>)>> = Mutex::new(Vec::new());
 
-/// Listens to the log of the watcher, and to nothing else.
+/// Listens only to the log of the watcher.
 struct Looks;
 
 impl Subscriber for Looks {

@@ -14,7 +14,7 @@ use super::chains::Nobody;
 use crate::timing::Passes;
 use crate::tls::handshake::identity::P256;
 
-/// The last one is that of the CA.
+/// The client's schemes; the last one is the CA's.
 const SCHEMES: [SignatureScheme; 3] = [
     SignatureScheme::ML_DSA_65,
     SignatureScheme::ECDSA_NISTP256_SHA256,
@@ -23,7 +23,7 @@ const SCHEMES: [SignatureScheme; 3] = [
 
 pub(super) fn choosing(size: usize) -> Passes<'static> {
     let identities = Identities::new(set(&tenants(size)));
-    // From everywhere, so that the caches have no more of them than of others.
+    // Names from everywhere, so that the caches have no more of them than of others.
     let asked: Vec<_> = (0..1000).map(|at| name(at * 7919 % size)).collect();
     Passes::new(asked.len(), move || {
         for name in &asked {
@@ -61,7 +61,7 @@ pub(super) fn adding(size: usize) -> Passes<'static> {
     })
 }
 
-/// So many identities. To make 100,000 takes some seconds, so that they are made once.
+/// This number of identities. Making 100,000 takes some seconds, so they are made once.
 fn tenants(size: usize) -> Vec<Arc<Identity>> {
     static TENANTS: Mutex<Vec<Arc<Identity>>> = Mutex::new(Vec::new());
 
@@ -81,7 +81,7 @@ fn name(at: usize) -> String {
     format!("tenant-{at}.example.org")
 }
 
-/// A CA whose signatures nobody looks at, and the key of all of its certificates.
+/// A CA whose signatures are never verified, and the one key of all its certificates.
 struct Pki {
     ca: Issuer<Nobody>,
     key: P256,

@@ -9,7 +9,7 @@ use crate::timing::Passes;
 
 const KEYS: usize = 100;
 
-/// As long as one of ML-DSA-65.
+/// A key as long as one of ML-DSA-65.
 fn key(n: usize) -> [u8; 1952] {
     let mut key = [7; 1952];
     key[..8].copy_from_slice(&(n as u64 + 1).to_le_bytes());
@@ -26,7 +26,7 @@ pub(super) fn look_up(size: usize) -> Passes<'static> {
     for n in 0..size {
         use_key(&keys, n);
     }
-    // Those of some servers that are used often.
+    // The keys of some servers that are used often.
     for n in (0..8).chain(0..8) {
         use_key(&keys, size + n);
     }

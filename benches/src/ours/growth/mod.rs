@@ -1,5 +1,5 @@
-//! What operations take that look something up, by how many there are to look through: none is to
-//! grow with them but where its row says so.
+//! The time of operations that look something up, by the number of items to look through. It should
+//! grow with the number only if the row says so.
 
 mod chains;
 mod files;
@@ -10,12 +10,12 @@ mod sessions;
 
 use crate::timing::{Passes, Row};
 
-/// How many there are, a column each.
+/// The numbers of items, a column each.
 pub const SIZES: [usize; 3] = [10, 1_000, 100_000];
 
-/// An operation among many of something.
+/// An operation among many items.
 pub struct Growth {
-    /// The name of its table behind `growth/`.
+    /// The name of its table after `growth/`.
     name: &'static str,
     /// The operation, for the report.
     pub what: &'static str,
@@ -23,7 +23,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// All of them, in the order of the report. A further one is a further line.
+    /// All operations, in the order of the report.
     pub const ALL: &[Self] = &[
         Self {
             name: "roots",
@@ -42,22 +42,22 @@ impl Growth {
         },
         Self {
             name: "first-use-of-a-list",
-            what: "the same, with so many on a list that is used for the first time: its signature is over all of it",
+            what: "the same, with so many on a list that is used for the first time: its signature covers them all",
             make: chains::first_use,
         },
         Self {
             name: "reading-a-list",
-            what: "reading a list with so many on it, from DER to a policy",
+            what: "reading a list with so many revoked certificates, from DER to a policy",
             make: chains::reading,
         },
         Self {
             name: "expanded-keys/look-up",
-            what: "finding a kept key in `ExpandedKeys`, after so many were seen",
+            what: "finding a kept key in `ExpandedKeys`, which has seen so many",
             make: keys::look_up,
         },
         Self {
             name: "expanded-keys/insertion",
-            what: "keeping a further key in it: its first two uses",
+            what: "keeping one more key in it: its first two uses",
             make: keys::insertion,
         },
         Self {
@@ -67,7 +67,7 @@ impl Growth {
         },
         Self {
             name: "identities/building",
-            what: "building the set of so many identities that are there: linear",
+            what: "building a set of so many existing identities: linear",
             make: identities::building,
         },
         Self {
@@ -82,7 +82,7 @@ impl Growth {
         },
         Self {
             name: "files/watching",
-            what: "looking whether one of so many watched pairs of files has changed, where none has: linear",
+            what: "checking whether one of so many watched pairs of files has changed, when none has: linear",
             make: files::watching,
         },
         Self {
@@ -92,7 +92,7 @@ impl Growth {
         },
         Self {
             name: "providers",
-            what: "building a provider again, after those over so many different bases: linear",
+            what: "building a provider again, after providers over so many different bases: linear",
             make: providers::building,
         },
         Self {
@@ -102,12 +102,12 @@ impl Growth {
         },
     ];
 
-    /// The name of its table.
+    /// The name of the operation's table.
     pub fn table(&self) -> String {
         format!("growth/{}", self.name)
     }
 
-    /// The rows of its table, of the sizes up to `most`.
+    /// The rows of the operation's table, with sizes up to `most`.
     pub fn rows(&self, most: usize) -> Vec<Row<'static>> {
         let sizes = SIZES.into_iter().filter(|size| *size <= most);
         sizes
@@ -120,7 +120,7 @@ impl Growth {
     }
 }
 
-/// The name of the row with so many.
+/// The name of the row with this number of items.
 pub fn row(size: usize) -> String {
     match size {
         0..1_000 => size.to_string(),

@@ -12,12 +12,12 @@ use rustls_pq::{Builder, base};
 use crate::timing::Passes;
 
 pub(super) fn building(size: usize) -> Passes<'static> {
-    // The last one, for which all before it are looked through.
+    // The last one, for which the search goes through all others.
     let base = bases(size).swap_remove(size - 1);
     Passes::new(1, move || drop(black_box(build(base.clone()))))
 }
 
-/// So many different ones, which providers were built over in this order.
+/// This number of different bases. Providers were built over them in this order.
 fn bases(size: usize) -> Vec<CryptoProvider> {
     static BASES: Mutex<Vec<CryptoProvider>> = Mutex::new(Vec::new());
 
@@ -39,7 +39,7 @@ fn build(base: CryptoProvider) -> CryptoProvider {
     Builder::new(base).build().expect("a provider")
 }
 
-/// A key provider of its own, by its address.
+/// A key provider that differs from others by its address.
 #[derive(Debug)]
 struct Own(&'static dyn KeyProvider);
 

@@ -1,5 +1,5 @@
-//! Where the time of a handshake goes, call by call: everything that rustls asks of a provider, and
-//! what is left is rustls's own.
+//! Where the time of a handshake goes, call by call: rustls's calls to a provider, and the rest, which is
+//! rustls's own.
 
 mod spans;
 mod timed;
@@ -34,22 +34,22 @@ pub fn table(combination: Combination) -> String {
     )
 }
 
-/// What time is spent on.
+/// A part of a handshake's time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Part {
-    /// The classical half of the key exchange, graviola's.
+    /// The classical half of the key exchange, by graviola.
     Classical,
-    /// The rest of it, which is ML-KEM's.
+    /// The rest of the key exchange: ML-KEM, and combining shares.
     MlKem,
     /// The server's signature.
     Signing,
-    /// The client's check of it.
+    /// The client's check of the server's signature.
     Verifying,
     /// The client's check of the signature on the certificate.
     VerifyingChain,
-    /// What webpki does beside: parsing, names, validity, finding the root.
+    /// Other work of webpki for the chain: parsing, names, validity, finding the root.
     Chain,
-    /// The same for the key that has signed the handshake.
+    /// Other work of webpki for the key that has signed the handshake.
     SignersKey,
     /// The hash of the messages.
     Transcript,
@@ -59,14 +59,14 @@ pub enum Part {
     RecordKeys,
     /// Encrypting and decrypting records.
     Records,
-    /// Randomness, beside that of keys.
+    /// Randomness other than for keys.
     Random,
-    /// All the rest: messages, states and memory.
+    /// The rest: messages, states and memory.
     Rustls,
 }
 
 impl Part {
-    /// All of them, in the order of the report.
+    /// All parts, in the order of the report.
     pub const ALL: &[Self] = &[
         Self::Classical,
         Self::MlKem,
@@ -88,20 +88,20 @@ impl Part {
     }
 }
 
-/// For the report.
+/// Writes the part's name in the report.
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Classical => "classical key exchange (graviola)",
-            Self::MlKem => "ML-KEM, and putting shares together",
+            Self::MlKem => "ML-KEM, and combining shares",
             Self::Signing => "signing CertificateVerify",
             Self::Verifying => "verifying CertificateVerify",
             Self::VerifyingChain => "verifying the certificate's signature",
-            Self::Chain => "the chain otherwise (webpki)",
+            Self::Chain => "the rest of the chain (webpki)",
             Self::SignersKey => "finding the key of CertificateVerify (webpki)",
             Self::Transcript => "hash of the transcript (graviola)",
             Self::KeySchedule => "key schedule",
-            Self::RecordKeys => "making and wiping keys of records (graviola)",
+            Self::RecordKeys => "making and wiping record keys (graviola)",
             Self::Records => "encrypting and decrypting records (graviola)",
             Self::Random => "other randomness",
             Self::Rustls => "rustls: messages, states, memory",
@@ -109,8 +109,8 @@ impl fmt::Display for Part {
     }
 }
 
-/// Measures a combination with our provider over graviola: a row for each part that has any, per
-/// handshake. `None` where graviola does not run.
+/// Measures a combination with our provider over graviola: a row for each part, per handshake. `None` if
+/// graviola does not run.
 ///
 /// # Errors
 ///
@@ -150,7 +150,7 @@ pub fn measure(combination: Combination, effort: Effort) -> Result<Option<Group>
     }))
 }
 
-/// Nanoseconds of a handshake, by [`Part::index`].
+/// Nanoseconds for a handshake, by [`Part::index`].
 type Times = [f64; Part::ALL.len()];
 
 /// The mean of some handshakes.
@@ -161,7 +161,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Of as many handshakes as begin within some time.
+    /// The mean of the handshakes that begin within `time`.
     fn take(pair: &Pair, overhead: &Overhead, time: Duration) -> Self {
         let mut client = [Duration::ZERO; Part::ALL.len()];
         let mut server = client;
@@ -178,7 +178,7 @@ impl Sample {
                 Side::Client => turn(&mut client, work),
                 Side::Server => turn(&mut server, work),
             });
-            // what is dropped after a handshake is of neither
+            // drops after a handshake count for neither side
             take();
             handshakes += 1;
         }

@@ -1,4 +1,4 @@
-//! Spans of time within spans, of which each is charged what none of those within it is.
+//! Nested spans of time. Each is charged its own time, without that of the spans within it.
 
 use core::cell::RefCell;
 use core::time::Duration;
@@ -6,17 +6,17 @@ use std::time::Instant;
 
 use super::Part;
 
-/// What parts took since the last look, by [`Part::index`].
+/// The charges of the parts since the last [`take`], by [`Part::index`].
 pub(super) type Charges = [Charge; Part::ALL.len()];
 
-/// What a part took.
+/// The time of a part.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Charge {
-    /// Without the spans within its own.
+    /// The time without the spans within its own.
     pub(super) time: Duration,
     /// How many spans it had.
     pub(super) spans: u32,
-    /// How many spans were directly within these.
+    /// How many spans were directly within its spans.
     pub(super) within: u32,
 }
 
@@ -66,17 +66,17 @@ pub(super) fn span<T>(part: Part, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The part that is charged now.
+/// The part that is being charged.
 pub(super) fn current() -> Option<Part> {
     LEDGER.with_borrow(|ledger| Some(ledger.open.last()?.part))
 }
 
-/// What was charged since the last call.
+/// The charges since the last call.
 pub(super) fn take() -> Charges {
     LEDGER.with_borrow_mut(|ledger| core::mem::take(&mut ledger.charges))
 }
 
-/// What a span costs itself by the two looks at the clock, and what each costs the one around it.
+/// The cost of a span's two clock readings, for the span itself and for the span around it.
 pub(super) struct Overhead {
     pub(super) own: Duration,
     pub(super) around: Duration,
@@ -99,7 +99,7 @@ impl Overhead {
         }
     }
 
-    /// The time of a charge without that of measuring it.
+    /// The time of a charge without the cost of measuring it.
     pub(super) fn without(&self, charge: &Charge) -> Duration {
         let overhead = self.own * charge.spans + self.around * charge.within;
         charge.time.saturating_sub(overhead)

@@ -1,4 +1,4 @@
-//! A provider all of whose calls are spans.
+//! A provider whose calls are all timed as spans.
 
 use alloc::sync::Arc;
 
@@ -30,9 +30,9 @@ use rustls_pq::{Builder, base};
 use super::Part;
 use super::spans::{current, span};
 
-/// Ours over graviola. What it is made of is never freed: rustls wants it for good.
+/// Our provider over graviola. Its parts are never freed, because rustls needs `'static` references.
 ///
-/// `None` where graviola does not run.
+/// `None` if graviola does not run.
 pub(super) fn provider() -> Result<Option<CryptoProvider>, rustls_pq::Error> {
     let Ok(mut base) = base::graviola() else {
         return Ok(None);
@@ -86,12 +86,12 @@ fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
-/// A verifier of whose time webpki's is what is not signatures.
+/// A verifier whose time counts as webpki's, apart from signatures.
 pub(super) fn verifier(theirs: Arc<WebPkiServerVerifier>) -> Arc<dyn ServerCertVerifier> {
     Arc::new(Timed(theirs, Part::Chain))
 }
 
-/// Something all of whose calls are spans of a part.
+/// A value whose calls are all spans of a part.
 #[derive(Debug)]
 struct Timed<T>(T, Part);
 
@@ -100,7 +100,7 @@ impl<T> Timed<T> {
         span(self.1, || work(&self.0))
     }
 
-    /// The same around what it gives.
+    /// Calls `work`, and wraps its result in the same way.
     fn boxed<R>(&self, work: impl FnOnce(&T) -> R) -> Box<Timed<R>> {
         let made = self.span(work);
         Box::new(Timed(made, self.1))
@@ -370,7 +370,7 @@ impl Tls13AeadAlgorithm for Timed<&'static dyn Tls13AeadAlgorithm> {
     }
 }
 
-/// A key of records, whose wiping counts as making it.
+/// A record key. Wiping it counts as making it.
 struct Keyed<T>(Option<T>);
 
 impl<T> Keyed<T> {

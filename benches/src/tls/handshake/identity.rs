@@ -1,4 +1,4 @@
-//! Certificates for both ends: of ML-DSA from pq-x509, of ECDSA with its own signer.
+//! Certificates for both ends: ML-DSA from pq-x509, ECDSA with a signer of this file.
 
 use core::error::Error;
 
@@ -11,7 +11,7 @@ use pq_x509::{
 };
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 
-/// A root, and what a server needs: the certificate below it and its key in PKCS#8.
+/// A root, a certificate below it for a server, and its key in PKCS#8.
 pub(crate) struct Identity {
     pub(crate) root: CertificateDer<'static>,
     pub(crate) leaf: CertificateDer<'static>,

@@ -28,7 +28,7 @@ use self::identity::Identity;
 use crate::timing::sampler::add_time;
 use crate::timing::{Passes, Row};
 
-/// What two ends agree on: a table of providers that can.
+/// The algorithms that two ends use. Each combination is a table of the providers that have them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Combination {
     /// The key exchange.
@@ -58,7 +58,7 @@ impl fmt::Display for Combination {
     }
 }
 
-/// Ours, and the classical one that is most in use.
+/// Our groups, and the classical one that is used most.
 const GROUPS: [Group; 7] = [
     Group::X25519,
     Group::X25519MLKEM768,
@@ -127,8 +127,8 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Those of the `wanted` combinations that the providers have: ours over each base
-    /// that the CPU can run, and rustls's own.
+    /// The pairs for the `wanted` combinations that the providers have: ours over each base that the
+    /// CPU can run, and rustls's own.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl Pair {
         Self::with_verifier(name, provider, combination, identity, |verifier| verifier)
     }
 
-    /// A pair whose client has webpki's verifier as `change` gives it back.
+    /// A pair whose client has webpki's verifier, changed by `change`.
     pub(crate) fn with_verifier(
         name: &'static str,
         provider: CryptoProvider,
@@ -188,7 +188,7 @@ impl Pair {
         })
     }
 
-    /// Sees that the handshake negotiates what the row says.
+    /// Checks that the handshake negotiates what the row says.
     ///
     /// # Panics
     ///
@@ -248,7 +248,7 @@ impl Pair {
         (client, server, times)
     }
 
-    /// A handshake, in which `turn` does each of the two sides' pieces of work.
+    /// A handshake. Calls `turn` with each piece of work of either side.
     pub(crate) fn handshake_in_turns(
         &self,
         mut turn: impl FnMut(Side, &mut dyn FnMut()),
@@ -284,7 +284,7 @@ impl Pair {
     }
 }
 
-/// Who does a piece of work.
+/// The side that does a piece of work.
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
     Client,
@@ -336,8 +336,8 @@ pub(crate) fn providers() -> Result<Vec<(&'static str, CryptoProvider)>, rustls_
     Ok(providers)
 }
 
-/// The provider with nothing but [`SUITE`] and the combination's group, if it has that
-/// and the signature scheme.
+/// The provider with only [`SUITE`] and the combination's group, if it has the group and the signature
+/// scheme.
 pub(crate) fn restrict(
     provider: &CryptoProvider,
     combination: Combination,

@@ -1,8 +1,8 @@
 //! Servers in processes of their own, over TCP on the loopback interface: what the network
-//! and the operating system add to a handshake, and what a connection takes.
+//! and the operating system add to a handshake, and the cost of a connection.
 //!
-//! The server is that of `examples/tls-server`, with our provider or with another one, so
-//! that nothing else differs; and `openssl s_server`. The load comes from this process.
+//! The servers are `examples/tls-server`, with our provider or with another one and no other
+//! difference, and `openssl s_server`. The load comes from this process.
 
 #[cfg(target_os = "linux")]
 mod run;
@@ -16,8 +16,7 @@ use crate::tls::handshake::{Authentication, Combination};
 pub use run::{Effort, measure, serve};
 pub use table::{Bulk, ClientRow, Idle, Latency, MEBIBYTE, ServerRow, Table, folder};
 
-/// What a connection can be protected by: all post-quantum, the key exchange alone, and
-/// nothing of it.
+/// The protections of a connection: all post-quantum, only the key exchange, and none of it.
 pub const COMBINATIONS: [Combination; 3] = [
     Combination {
         group: Group::X25519MLKEM768,
@@ -42,8 +41,8 @@ pub fn table(combination: Combination) -> String {
     format!("loopback/{group}/{authentication}")
 }
 
-/// How many handshakes a crowd makes at a time.
+/// How many handshakes a crowded load makes at a time.
 pub const AT_A_TIME: usize = 16;
 
-/// How many idle connections memory is divided by.
+/// The number of idle connections for the measurement of memory.
 pub const IDLE: usize = 10_000;

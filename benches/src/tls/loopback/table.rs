@@ -1,4 +1,4 @@
-//! What was measured, for the report.
+//! The measurements, for the report.
 
 use core::fmt;
 use core::time::Duration;
@@ -17,8 +17,7 @@ pub struct Table {
     pub name: String,
     /// When the measurement ended.
     pub measured: SystemTime,
-    /// Whether the server had a core for itself, and the client another; else they shared
-    /// one.
+    /// Whether server and client had a core each; otherwise they shared one.
     pub cores_apart: bool,
     /// In the order in which they were measured, all with the same client.
     pub servers: Vec<ServerRow>,
@@ -26,7 +25,7 @@ pub struct Table {
     pub clients: Vec<ClientRow>,
 }
 
-/// For the terminal.
+/// Writes the table for the terminal.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.name)?;
@@ -59,29 +58,29 @@ impl fmt::Display for Table {
     }
 }
 
-/// Bytes.
+/// The bytes of a mebibyte.
 pub const MEBIBYTE: f64 = 1048576.0;
 
-/// What a server does for a client that is the same for all of them.
+/// The measurements of a server, with the same client for all servers.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ServerRow {
     /// The implementation's name.
     pub name: String,
     /// Handshakes a second, [`AT_A_TIME`](super::AT_A_TIME) at a time.
     pub rate: Quartiles,
-    /// The server's CPU time for one of them, in nanoseconds.
+    /// The server's CPU time for one handshake, in nanoseconds.
     pub server: Quartiles,
-    /// The client's.
+    /// The client's CPU time for one handshake, in nanoseconds.
     pub client: Quartiles,
     /// From the client's first packet to its last of the handshake, one at a time.
     pub alone: Latency,
     /// The same, [`AT_A_TIME`](super::AT_A_TIME) at a time.
     pub crowded: Latency,
-    /// What an idle connection takes of the server's memory.
+    /// The server's memory for an idle connection.
     pub idle: Idle,
     /// From server to client.
     pub download: Bulk,
-    /// From client to server, if that takes any.
+    /// From client to server, if the server accepts uploads.
     pub upload: Option<Bulk>,
 }
 
@@ -94,7 +93,7 @@ pub struct Bulk {
     pub cpu: Quartiles,
 }
 
-/// What a client takes with a server that is the same for all of them.
+/// The measurements of a client, with the same server for all clients.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ClientRow {
     /// The implementation's name.
@@ -115,6 +114,8 @@ pub struct Latency {
 }
 
 impl Latency {
+    /// The percentiles of some handshakes.
+    ///
     /// # Panics
     ///
     /// If there are none.

@@ -1,7 +1,7 @@
-//! The floor of an operation: what its permutations take at least.
+//! The floor of an operation: the least time that its permutations need.
 //!
 //! Some permutations need the one before: the longest chain of them takes at least as many steps,
-//! each as short as one can be. And all of them together take at least as long as with every lane
+//! each as short as possible. And all of them together take at least as long as with every lane
 //! in use. Arithmetic comes on top.
 
 use benches::ours::keccak::Step;
@@ -9,17 +9,17 @@ use benches::ours::keccak::Step;
 use super::operations::Column;
 use super::tables::Tables;
 
-/// Where an operation stands above its floor.
+/// An operation and its floor.
 pub(crate) struct Floor {
     pub(crate) set: &'static str,
     pub(crate) operation: &'static str,
-    /// For signing, what is expected.
+    /// For signing, the expected number.
     permutations: Permutations,
-    /// Nanoseconds for one operation alone.
+    /// The floor of one operation alone, in nanoseconds.
     pub(crate) floor: f64,
-    /// Nanoseconds for one of many, whose permutations fill all lanes.
+    /// The floor of one of many operations, whose permutations fill all lanes, in nanoseconds.
     pub(crate) of_many: f64,
-    /// Nanoseconds.
+    /// The measured time, in nanoseconds.
     pub(crate) ours: f64,
 }
 
@@ -37,20 +37,20 @@ impl Floor {
     }
 }
 
-/// How many an operation has.
+/// How many permutations an operation has.
 #[derive(Clone, Copy)]
 struct Permutations {
-    /// In the longest chain of which each needs the one before, with others in the lanes beside.
+    /// In the longest chain, in which each needs the one before. Others run in the other lanes.
     chain: f64,
-    /// Altogether.
+    /// In total.
     all: f64,
 }
 
-/// What permutations take in a column, in nanoseconds.
+/// The times of permutations in a column, in nanoseconds.
 struct Times {
     /// The shortest step.
     step: f64,
-    /// One of them, with all lanes in use.
+    /// One permutation, with all lanes in use.
     each: f64,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn floors(tables: &Tables, column: Column) -> Vec<Floor> {
         .collect()
 }
 
-/// The permutations of all operations, with so many lanes.
+/// The permutations of all operations, with this many lanes.
 fn counted(lanes: usize) -> Vec<(&'static str, &'static str, Permutations)> {
     let kem = KEM.iter().flat_map(|set| {
         [
@@ -122,7 +122,7 @@ impl Permutations {
     }
 }
 
-/// What of a parameter set of FIPS 203 decides on the chain.
+/// The values of a FIPS 203 parameter set that determine the chain.
 struct Kem {
     name: &'static str,
     k: usize,
@@ -197,7 +197,7 @@ impl Kem {
     }
 }
 
-/// What of a parameter set of FIPS 204 decides on the chain.
+/// The values of a FIPS 204 parameter set that determine the chain.
 struct Dsa {
     name: &'static str,
     k: usize,
@@ -205,7 +205,7 @@ struct Dsa {
     /// Length of an encoded polynomial of **w**₁.
     w1_len: usize,
     verifying_key_len: usize,
-    /// The expected number (FIPS 204, table 1).
+    /// The expected number of attempts (FIPS 204, table 1).
     attempts: f64,
 }
 
@@ -236,7 +236,7 @@ const DSA: [Dsa; 3] = [
     },
 ];
 
-/// The message that is signed, behind tr and two bytes of format.
+/// The length of the signed message after tr, with two bytes of format.
 const MESSAGE_LEN: usize = 64 + 2 + 130;
 
 impl Dsa {
@@ -284,7 +284,7 @@ impl Dsa {
     }
 }
 
-/// To absorb so many bytes at the rate of SHAKE256 and SHA3-256, and to squeeze a block.
+/// Permutations that absorb this many bytes at the rate of SHAKE256 and SHA3-256, and squeeze a block.
 fn permutations(bytes: usize) -> usize {
     bytes / 136 + 1
 }

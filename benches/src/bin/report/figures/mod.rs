@@ -1,4 +1,4 @@
-//! What was measured, and what follows from it by arithmetic.
+//! The measurements, and what follows from them by arithmetic.
 //!
 //! Uses no other room.
 

@@ -1,10 +1,10 @@
-//! The operations that have a section of the page each, and who is compared with whom.
+//! The operations, each with its section of the page, and which peers they are compared with.
 
 /// One operation of one scheme, with its parameter sets.
 pub(crate) struct Operation {
     /// The heading of its section.
     pub(crate) heading: &'static str,
-    /// What is measured, for the reader.
+    /// What is measured, in words for the page.
     pub(crate) what: &'static str,
     /// The last part of its tables' names.
     pub(crate) name: &'static str,
@@ -52,7 +52,7 @@ const SLH_DSA: &[&str] = &[
     "SLH-DSA-SHA2-256s",
 ];
 
-/// All of them, in the order of the page.
+/// All operations, in the order of the page.
 pub(crate) const ALL: &[Operation] = &[
     Operation {
         heading: "ML-KEM key generation",
@@ -93,9 +93,9 @@ pub(crate) const ALL: &[Operation] = &[
     },
     Operation {
         heading: "ML-DSA verification, expanded key",
-        what: "With the verifying key in memory, expanded where the implementation can. The others \
-               have no row here; the ratio is to the fastest verification of any kind, since \
-               that is what their users get.",
+        what: "With the verifying key in memory, expanded. Implementations that can't expand it have \
+               no row here, but goals take the fastest verification of any kind, since their users \
+               get nothing faster.",
         name: "verification-expanded",
         sets: ML_DSA,
     },
@@ -119,33 +119,33 @@ pub(crate) const ALL: &[Operation] = &[
     },
 ];
 
-/// What of the machine is in use.
+/// Which vectors of the machine are in use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Column {
-    /// Everything.
+    /// All.
     Avx512,
-    /// Everything but AVX-512.
+    /// All except AVX-512.
     Avx2,
-    /// No vectors but what the compiler takes for granted.
+    /// Only those that the compiler may always use.
     Portable,
 }
 
-/// Those of [`Step`](benches::ours::keccak::Step).
+/// The lanes of each [`Step`](benches::ours::keccak::Step).
 pub(crate) struct Lanes {
     pub(crate) all: usize,
     pub(crate) few: usize,
 }
 
-/// Whether a row is this project's.
+/// Whether a row belongs to this project.
 pub(crate) fn is_ours(name: &str) -> bool {
     name.starts_with("pq-core/") || name.starts_with("rustls-pq/")
 }
 
 impl Column {
-    /// All of them, in the order of the page.
+    /// All columns, in the order of the page.
     pub(crate) const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
 
-    /// Its heading.
+    /// The column's heading.
     pub(crate) fn heading(self) -> &'static str {
         match self {
             Self::Avx512 => "AVX-512",
@@ -164,17 +164,17 @@ impl Column {
         Lanes { all, few }
     }
 
-    /// The row of ours.
+    /// The name of our row.
     pub(crate) fn ours(self) -> String {
         format!("pq-core/{}", self.heading())
     }
 
-    /// Whether a peer's figure in a table was measured under the column's terms.
+    /// Whether a peer's figure in a table counts in this column.
     ///
-    /// No peer but graviola uses AVX-512 for these schemes, so their figures are those of
-    /// AVX2. graviola samples **Â** with AVX-512, which a release build of it can't be told
-    /// not to do; its decapsulation samples nothing. And RustCrypto's and fips205's code is
-    /// portable, but for SHA-256, where they use the CPU's instructions, too.
+    /// Only graviola uses AVX-512 for these schemes; the other peers' figures are for AVX2. graviola
+    /// samples **Â** with AVX-512, and a release build of it can't turn that off; its decapsulation
+    /// samples nothing. RustCrypto's and fips205's code is portable, except for SHA-256, where they use
+    /// the CPU's instructions, too.
     pub(crate) fn counts(self, table: &str, peer: &str) -> bool {
         if is_ours(peer) {
             return false;

@@ -20,7 +20,7 @@ pub(crate) struct Tables {
     last: Option<Last>,
 }
 
-/// What was measured last, which says what the run is.
+/// The last measurement, which determines the run.
 struct Last {
     measured: SystemTime,
     sources: String,
@@ -71,12 +71,12 @@ impl Tables {
         }
     }
 
-    /// When the last of them was measured, if there are any.
+    /// When the last table was measured, if there are any.
     pub(crate) fn measured(&self) -> Option<SystemTime> {
         Some(self.last.as_ref()?.measured)
     }
 
-    /// The hash of the sources of all of them, if there are any.
+    /// The hash of the sources of all tables, if there are any.
     pub(crate) fn sources(&self) -> Option<&str> {
         Some(&self.last.as_ref()?.sources)
     }
@@ -86,7 +86,7 @@ impl Tables {
         self.groups.get(name)
     }
 
-    /// The table of this name, of servers over TCP.
+    /// The table of servers over TCP with this name.
     pub(crate) fn loopback(&self, name: &str) -> Option<&loopback::Table> {
         self.loopback.get(name)
     }
@@ -101,12 +101,12 @@ impl Tables {
         Some(self.row(table, row)?.time.median)
     }
 
-    /// What a step of permutations takes ours in a column, in nanoseconds.
+    /// The time of our step of permutations in a column, in nanoseconds.
     pub(crate) fn step(&self, step: Step, column: Column) -> Option<f64> {
         self.median(&step.table(), &column.ours())
     }
 
-    /// What should have been measured and wasn't.
+    /// The tables that should have been measured and were not.
     pub(crate) fn missing(&self) -> Vec<String> {
         let operations = operations::ALL
             .iter()
@@ -131,7 +131,7 @@ impl Tables {
             .collect()
     }
 
-    /// Servers whose memory for idle connections could have been measured and wasn't.
+    /// Servers whose memory for idle connections should have been measured and was not.
     fn memory_missing(&self) -> impl Iterator<Item = String> {
         self.loopback.values().flat_map(|table| {
             let rows = table

@@ -1,4 +1,4 @@
-//! What is asked of batches: nearly all that their permutations allow.
+//! The goals for batches: nearly all that their permutations allow.
 
 use benches::ours::batches::{self, Batch};
 
@@ -8,17 +8,17 @@ use crate::figures::floor::Floor;
 use crate::figures::operations::Column;
 use crate::figures::tables::Tables;
 
-/// How much of what permutations allow a batch gains, at least.
+/// The part of the allowed gain that is the goal.
 pub(crate) const PART: f64 = 0.92;
 
-/// How many times the throughput of single calls batches have in a column.
+/// The throughput of batches divided by that of single calls, in a column.
 pub(crate) fn gain(tables: &Tables, batch: &Batch, column: Column) -> Option<f64> {
     let median = |row: fn(&str) -> String| tables.median(&batch.table(), &row(column.heading()));
     Some(median(batches::one_by_one)? / median(batches::together)?)
 }
 
-/// What a batch would gain if its operations took as long above the floor of many as a single one
-/// takes above its own.
+/// The gain of a batch whose operations take as long above the floor of one of many as a single one
+/// takes above its own floor.
 pub(crate) fn allowed(
     tables: &Tables,
     batch: &Batch,
@@ -32,13 +32,13 @@ pub(crate) fn allowed(
     Some(single / (single - floor.floor + floor.of_many))
 }
 
-/// What is asked of a batch.
+/// The goal for a batch.
 pub(crate) fn goal(tables: &Tables, batch: &Batch, class: Class, floors: &[Floor]) -> Option<Goal> {
     let column = class.column()?;
     let allowed = allowed(tables, batch, column, floors);
     Some(Goal {
         what: format!("{}, {}", batch.table(), column.heading()),
-        // Without the permutations' times nothing was measured, either.
+        // Without the times of permutations the measurement counts as missing, too.
         asked: allowed.map_or(1.0, |allowed| PART * allowed),
         measured: gain(tables, batch, column).filter(|_| allowed.is_some()),
         peer: None,
@@ -56,8 +56,8 @@ mod tests {
 
     const TABLE: &str = "batch/ML-KEM-768/decapsulation";
 
-    /// A permutation takes 0.2 µs in up to eight lanes: nine of 17 are a chain, 1.8 µs, and all in
-    /// full lanes take 0.425 µs. Of a single one's 3 µs 1.2 µs are above its floor.
+    /// A step of up to eight permutations takes 0.2 µs. Nine of the 17 permutations are a chain, 1.8 µs;
+    /// all of them with full lanes take 0.425 µs. A single operation takes 3 µs, 1.2 µs above its floor.
     fn measured(together: f64) -> Tables {
         let ours = "pq-core/AVX-512";
         let batch = "pq-core/AVX-512/batch";

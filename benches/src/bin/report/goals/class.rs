@@ -1,5 +1,7 @@
-//! Classes of CPUs. Machines differ from day to day, so ratios are asked of classes, and the page for
-//! a class is that of the machine of it that was measured last.
+//! Classes of CPUs.
+//!
+//! Machines differ from day to day, so goals are for classes. The page of a class is that of its machine
+//! that was measured last.
 
 use core::fmt;
 
@@ -8,10 +10,10 @@ use benches::ours::keccak::Step;
 use crate::figures::operations::Column;
 use crate::figures::tables::Tables;
 
-/// What a CPU does with the widest vectors that it has.
+/// How a CPU executes its widest vectors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Class {
-    /// AVX-512 in one go.
+    /// AVX-512 at full width.
     FullAvx512,
     /// AVX-512 in two halves.
     HalvedAvx512,
@@ -21,18 +23,18 @@ pub(crate) enum Class {
     Neon,
 }
 
-/// Where a step of eight permutations takes at least so many times as long as one of four, it is two steps.
+/// AVX-512 is halved if a step of eight permutations takes at least this many times as long as one of four.
 const HALVED: f64 = 1.9;
 
-/// And where it takes at most so many times as long, it is one. In between are no CPUs, only noise.
+/// AVX-512 is full-width if it takes at most this many times as long. Ratios in between are only noise.
 const WHOLE: f64 = 1.55;
 
 impl Class {
-    /// All of them, in the order of the overview.
+    /// All classes, in the order of the overview.
     pub(crate) const ALL: [Self; 4] =
         [Self::FullAvx512, Self::HalvedAvx512, Self::Avx2, Self::Neon];
 
-    /// That of the machine that was measured, by its permutations.
+    /// The class of the measured machine, from its permutations.
     pub(crate) fn of(tables: &Tables) -> Result<Self, Unknown> {
         let steps = Step::ALL.map(|step| tables.step(step, Column::Avx512));
         if let [Some(eight), Some(four)] = steps {
@@ -55,7 +57,7 @@ impl Class {
         all.find(|class| class.to_string() == name)
     }
 
-    /// Whose CPUs these are.
+    /// The CPUs of this class.
     pub(crate) fn cpus(self) -> &'static str {
         match self {
             Self::FullAvx512 => "Zen 5, Intel",
@@ -65,7 +67,7 @@ impl Class {
         }
     }
 
-    /// The column in which ratios are asked, if any are.
+    /// The column that has goals, if any.
     pub(crate) fn column(self) -> Option<Column> {
         match self {
             Self::FullAvx512 | Self::HalvedAvx512 => Some(Column::Avx512),
@@ -86,7 +88,7 @@ impl fmt::Display for Class {
     }
 }
 
-/// Why nobody can tell the class of a machine.
+/// Why the class of a machine is unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Unknown {
     NotMeasured,
@@ -97,11 +99,11 @@ impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotMeasured => {
-                f.write_str("no permutations were measured, which tell the class of CPU")
+                f.write_str("no Keccak permutations were measured, which tell the class of CPU")
             }
             Self::Noise { ratio } => write!(
                 f,
-                "eight permutations took {ratio:.2} times as long as four, which no class of CPU does: the \
+                "eight permutations took {ratio:.2} times as long as four, which fits no class of CPU: the \
                  machine was not quiet; measure again, at least `Keccak`"
             ),
         }
@@ -110,7 +112,7 @@ impl fmt::Display for Unknown {
 
 impl core::error::Error for Unknown {}
 
-/// What is asked of each class. Nothing is asked of NEON until there is a machine that has it.
+/// The goal of each class. NEON has none until there is a machine with it.
 #[derive(Clone, Copy)]
 pub(crate) struct ByClass {
     pub(crate) full_avx512: f64,
@@ -142,7 +144,7 @@ mod tests {
                 (&Step::Few.table(), &[(name, four)]),
             ])
         };
-        // of Zen 5, Emerald Rapids, Zen 4 and Zen 3
+        // the figures of Zen 5, Emerald Rapids, Zen 4 and Zen 3
         for (name, eight, four, class) in [
             ("pq-core/AVX-512", 194.0, 194.0, Ok(Class::FullAvx512)),
             ("pq-core/AVX-512", 391.0, 268.0, Ok(Class::FullAvx512)),
@@ -150,7 +152,7 @@ mod tests {
             ("pq-core/AVX2", 368.0, 210.0, Ok(Class::Avx2)),
             ("pq-core/NEON", 368.0, 210.0, Ok(Class::Neon)),
             ("pq-core/portable", 210.0, 210.0, Err(Unknown::NotMeasured)),
-            // Zen 4 with somebody beside it
+            // Zen 4 with other load on the machine
             (
                 "pq-core/AVX-512",
                 420.0,

@@ -1,4 +1,4 @@
-//! What is asked of handshakes: parts of the time that others take, client and server together.
+//! The goals for handshakes: our time divided by others', client and server together.
 
 use core::fmt;
 
@@ -15,12 +15,12 @@ struct Row {
 pub(crate) struct Asked {
     ours: Row,
     other: Row,
-    /// For readers who know none of the names.
+    /// The comparison in words, for readers who don't know the rows' names.
     pub(crate) what: &'static str,
     parts: ByClass,
 }
 
-/// All of it.
+/// All goals for handshakes.
 pub(crate) const ASKED: [Asked; 3] = [
     Asked {
         ours: Row {
@@ -31,7 +31,7 @@ pub(crate) const ASKED: [Asked; 3] = [
             table: "handshake/X25519MLKEM768/ML-DSA-65",
             name: "rustls/aws-lc-rs",
         },
-        what: "X25519MLKEM768 and ML-DSA-65, over the same with AWS-LC",
+        what: "X25519MLKEM768 and ML-DSA-65, divided by the same with AWS-LC",
         parts: ByClass {
             full_avx512: 0.42,
             halved_avx512: 0.45,
@@ -47,7 +47,7 @@ pub(crate) const ASKED: [Asked; 3] = [
             table: "handshake/x25519/ECDSA-P-256",
             name: "rustls/aws-lc-rs",
         },
-        what: "X25519MLKEM768 and ML-DSA-65, over X25519 and P-256 with AWS-LC",
+        what: "X25519MLKEM768 and ML-DSA-65, divided by X25519 and P-256 with AWS-LC",
         parts: ByClass {
             full_avx512: 0.78,
             halved_avx512: 0.76,
@@ -63,7 +63,7 @@ pub(crate) const ASKED: [Asked; 3] = [
             table: "handshake/X25519MLKEM768/ECDSA-P-256",
             name: "rustls/graviola",
         },
-        what: "X25519MLKEM768 and P-256, over the same with graviola alone",
+        what: "X25519MLKEM768 and P-256, divided by the same with graviola alone",
         parts: ByClass {
             full_avx512: 0.88,
             halved_avx512: 0.90,
@@ -73,7 +73,7 @@ pub(crate) const ASKED: [Asked; 3] = [
 ];
 
 impl Asked {
-    /// The part that is asked of a class, if one is.
+    /// The goal of a class, if there is one.
     pub(crate) fn part(&self, class: Class) -> Option<f64> {
         self.parts.of(class)
     }
@@ -86,7 +86,7 @@ impl Asked {
         self.other.to_string()
     }
 
-    /// What is asked of a class, beside what was measured.
+    /// The goal of a class, and the measurement.
     pub(crate) fn goal(&self, tables: &Tables, class: Class) -> Option<Goal> {
         let median = |row: &Row| tables.median(row.table, row.name);
         Some(Goal {
@@ -100,7 +100,7 @@ impl Asked {
     }
 }
 
-/// As it stands on a page.
+/// Writes the name as on a page.
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let table = self.table.strip_prefix("handshake/");
@@ -126,7 +126,7 @@ impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} over {}: asked at most {:.2}, ",
+            "{} divided by {}: goal at most {:.2}, ",
             self.ours, self.other, self.asked
         )?;
         match self.measured {

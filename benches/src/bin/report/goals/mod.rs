@@ -1,4 +1,4 @@
-//! The ratios that this project holds itself to, by class of CPU.
+//! The project's goals: ratios, by class of CPU.
 //!
 //! Uses [`figures`](crate::figures).
 
@@ -20,7 +20,7 @@ pub(crate) struct Goal {
     pub(crate) what: String,
     pub(crate) asked: f64,
     pub(crate) measured: Option<f64>,
-    /// Who is the fastest peer, where the ratio is to one.
+    /// The fastest peer, if the ratio is to a peer.
     pub(crate) peer: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Goal {
 
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: asked {:.2}, ", self.what, self.asked)?;
+        write!(f, "{}: goal {:.2}, ", self.what, self.asked)?;
         match self.measured {
             Some(measured) => write!(f, "measured {measured:.2}"),
             None => f.write_str("not measured"),
@@ -40,7 +40,7 @@ impl fmt::Display for Goal {
     }
 }
 
-/// A ratio on a page, and how it stands to what is asked.
+/// A ratio on a page, marked as met or missed.
 pub(crate) fn verdict(measured: Option<f64>, is_met: bool) -> String {
     match measured {
         Some(ratio) if is_met => format!("**{ratio:.2}**"),
@@ -111,7 +111,7 @@ pub(crate) mod tests {
         Tables::of_one_run(tables.collect(), Vec::new())
     }
 
-    /// With AVX-512 in one go.
+    /// Tables of a machine with full-width AVX-512.
     fn on_full_avx512(name: &str, rows: &[(&str, f64)]) -> Tables {
         let ours = "pq-core/AVX-512";
         tables(&[
@@ -152,7 +152,7 @@ pub(crate) mod tests {
             (&Step::All.table(), &[("pq-core/AVX2", 400.0)]),
             (TABLE, &[("pq-core/AVX2", 10.0), ("PQClean", 13.9)]),
         ]);
-        assert!(fails(&tables, &format!("{TABLE}, AVX2: asked 1.40")));
+        assert!(fails(&tables, &format!("{TABLE}, AVX2: goal 1.40")));
         assert!(!fails(&tables, &format!("{TABLE}, AVX-512")));
     }
 

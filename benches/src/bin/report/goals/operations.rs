@@ -1,11 +1,11 @@
-//! What is asked of operations: ratios of the fastest peer's median to ours.
+//! The goals for operations: ratios of the fastest peer's median to ours.
 
 use super::Goal;
 use super::class::{ByClass, Class};
 use crate::figures::operations::Column;
 use crate::figures::tables::Tables;
 
-/// What is asked of an operation of a set.
+/// The goals for an operation with a parameter set.
 pub(crate) struct Asked {
     pub(crate) set: &'static str,
     pub(crate) operation: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Asked {
     tolerance: f64,
 }
 
-/// What the sets that no ratio is named for may fall short by.
+/// The goal of a sibling, divided by that of the named sets.
 const TOLERANCE: f64 = 0.85;
 
 /// Ratios for an operation of some sets.
@@ -21,7 +21,7 @@ struct Ratios {
     operation: &'static str,
     /// The sets that the ratios are for.
     sets: &'static [&'static str],
-    /// Their siblings, which may be [`TOLERANCE`] worse.
+    /// Their siblings, whose goal is [`TOLERANCE`] times the ratios.
     siblings: &'static [&'static str],
     ratios: ByClass,
 }
@@ -41,7 +41,7 @@ macro_rules! ratios {
     };
 }
 
-/// With AVX-512 in one go, with AVX-512 in halves, with AVX2.
+/// Ratios with full-width AVX-512, with halved AVX-512, and with AVX2.
 const RATIOS: &[Ratios] = ratios! {
     "key-generation", ["ML-KEM-768"], ML_KEM, 1.7 / 1.45 / 1.3;
     "encapsulation", ["ML-KEM-768"], ML_KEM, 2.4 / 1.8 / 1.45;
@@ -61,7 +61,7 @@ const RATIOS: &[Ratios] = ratios! {
     "verification", [], SHA2_REST, 3.0 / 3.0 / 2.2;
 };
 
-/// The operations that stand for all in the overview: those that a class's ratios are named for.
+/// The operations in the overview, which stand for the others. Each has a ratio of its own.
 pub(crate) const NAMED: [(&str, &str); 9] = [
     ("ML-KEM-768", "key-generation"),
     ("ML-KEM-768", "encapsulation"),
@@ -94,7 +94,7 @@ const SHA2_REST: [&str; 4] = [
     "SLH-DSA-SHA2-256s",
 ];
 
-/// What is asked of every operation.
+/// The goals for every operation.
 pub(crate) fn asked() -> impl Iterator<Item = Asked> {
     RATIOS.iter().flat_map(|ratios| {
         let sets = ratios.sets.iter().map(|set| (*set, 1.0));
@@ -114,18 +114,18 @@ impl Asked {
         format!("{} {}", self.set, self.operation.replace('-', " "))
     }
 
-    /// The ratio that is asked of a class, if one is.
+    /// The goal of a class, if there is one.
     pub(crate) fn ratio(&self, class: Class) -> Option<f64> {
         Some(self.ratios.of(class)? * self.tolerance)
     }
 
-    /// What is asked of a class, held against the fastest peer in its column.
+    /// The goal of a class, and the ratio to the fastest peer in its column.
     pub(crate) fn goal(&self, tables: &Tables, class: Class) -> Option<Goal> {
         let asked = self.ratio(class)?;
         Some(goal(tables, self, class.column()?, asked))
     }
 
-    /// What was measured in a column, in which nothing may be asked.
+    /// The measured ratio in a column, which need not have goals.
     pub(crate) fn measured(&self, tables: &Tables, column: Column) -> Option<(f64, String)> {
         let table = format!("{}/{}", self.set, self.operation);
         let ours = tables.median(&table, &column.ours())?;
@@ -134,7 +134,7 @@ impl Asked {
     }
 }
 
-/// The portable code of ML-KEM and ML-DSA is no slower than RustCrypto's.
+/// The goals for portable code: ML-KEM and ML-DSA are no slower than RustCrypto's.
 pub(crate) fn portable(tables: &Tables) -> impl Iterator<Item = Goal> {
     asked()
         .filter(|asked| asked.set.starts_with("ML-"))
@@ -153,8 +153,7 @@ fn goal(tables: &Tables, what: &Asked, column: Column, asked: f64) -> Goal {
 
 /// The fastest peer that counts in the column.
 ///
-/// Those that can't keep a verifying key expanded take part with the verification that
-/// they have.
+/// Peers that can't keep a verifying key expanded count with their verification from bytes.
 pub(crate) fn fastest_peer(tables: &Tables, table: &str, column: Column) -> Option<(String, f64)> {
     let substitute = table
         .strip_suffix("-expanded")

@@ -1,7 +1,7 @@
-//! What is said of all machines' pages: `BENCHMARKS.md`, README's figures, and how old each page is.
+//! What follows from all machines' pages: `BENCHMARKS.md`, README's figures, and how old each page is.
 //!
-//! All of it follows from the pages and the sources as they are, so that it can be checked. Uses
-//! [`page`](crate::page) to read pages, and [`goals`](crate::goals).
+//! It depends only on the pages and the sources, so it can be checked. Uses [`page`](crate::page) to read
+//! pages, and [`goals`](crate::goals).
 
 mod pages;
 mod readme;
@@ -21,7 +21,7 @@ use crate::goals::verdict;
 use crate::page::goals::{read_handshake, read_operation};
 use crate::place::{OVERVIEW, README};
 
-/// A file, and what it is to be.
+/// A file, and the text that it should have.
 struct Wanted {
     /// Its path in the repository.
     path: String,
@@ -35,7 +35,7 @@ impl Wanted {
     }
 }
 
-/// All pages of a repository as its sources want them.
+/// All pages of a repository as they should be with its sources.
 ///
 /// # Errors
 ///
@@ -64,11 +64,11 @@ fn wanted(root: &Path) -> Result<Vec<Wanted>, Box<dyn Error>> {
     Ok(wanted.collect())
 }
 
-/// Has every page say how old it is.
+/// Writes on every page how old it is.
 ///
 /// # Errors
 ///
-/// If sources or pages can't be read, or pages not be written.
+/// If sources or pages can't be read, or pages can't be written.
 pub(crate) fn write(root: &Path) -> Result<(), Box<dyn Error>> {
     for wanted in wanted(root)? {
         if !wanted.is_there() {
@@ -79,7 +79,7 @@ pub(crate) fn write(root: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The pages that are not as the sources want them.
+/// The pages that are not as they should be with the sources.
 ///
 /// # Errors
 ///
@@ -91,13 +91,13 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(stale.map(|wanted| wanted.path).collect())
 }
 
-/// That of the machine that was measured last, of those with README's figures.
+/// The latest page that has README's figures.
 fn newest(pages: &[Page]) -> Option<&Page> {
     let complete = pages.iter().filter(|page| readme::figures(page).is_some());
     complete.rev().max_by(|a, b| a.date.cmp(&b.date))
 }
 
-/// The page whose figures are those of a class.
+/// The page whose figures stand for a class.
 fn of_class(pages: &[Page], class: Class) -> Option<&Page> {
     pages.iter().find(|page| page.class == class)
 }
@@ -110,16 +110,16 @@ fn overview(pages: &[Page], sources: &str) -> Result<String, Box<dyn Error>> {
     if shown.into_iter().any(|page| page.is_older(sources)) {
         writeln!(
             overview,
-            "{OLDER}How old figures are is in the table of machines.\n"
+            "{OLDER}The table of machines says how old the figures are.\n"
         )?;
     }
     overview.push_str(
         "\
 # Benchmarks
 
-Every operation and whole TLS handshakes beside other people's implementations. Machines differ from
-day to day, so ratios are asked of classes of CPUs, and the figures of a class are those of the machine
-of it that was measured last. Each machine has a page with all tables and charts.
+Every operation and whole TLS handshakes, compared with other implementations. Machines differ from
+day to day, so each class of CPUs has its goals. The figures of a class come from its machine that was
+measured last. Each machine has a page with all tables and charts.
 [benches/README.md](benches/README.md) says what is measured and how, and how a page is written.
 
 | class | CPUs | machine | CPU | measured | code |
@@ -155,17 +155,17 @@ of it that was measured last. Each machine has a page with all tables and charts
     let headings = |overview: &mut String, what: &str| {
         write!(overview, "\n| {what} ")?;
         for class in &asked_of {
-            write!(overview, "| {class}: asked | measured ")?;
+            write!(overview, "| {class}: goal | measured ")?;
         }
         writeln!(overview, "|\n|---{}|", "|---|---".repeat(asked_of.len()))
     };
 
     overview.push_str(
         "
-## What is asked, and what was measured
+## Goals and measurements
 
 The ratio of the fastest peer's time to ours, in one run. The machines' pages have the other parameter
-sets and operations, and batches, of which nearly all is asked that their permutations allow.
+sets and operations, and batches, whose goal is nearly all that their permutations allow.
 ",
     );
     headings(&mut overview, "operation")?;
@@ -183,7 +183,7 @@ sets and operations, and batches, of which nearly all is asked that their permut
 
     overview.push_str(
         "
-Of handshakes, the CPU time of client and server together, ours divided by the other's. Ours is over
+For handshakes, the CPU time of client and server together, ours divided by the other's. Ours is over
 graviola.
 ",
     );
@@ -233,14 +233,14 @@ mod tests {
         copy
     }
 
-    /// What fails when the code has changed and a page doesn't say so. To mend it:
+    /// Fails if the code has changed and a page doesn't say so. To mend it:
     /// `cargo run -p benches --bin report -- --date-pages`.
     #[test]
     fn pages_say_how_old_they_are() {
         let stale = stale(sources::repository()).unwrap();
         assert!(
             stale.is_empty(),
-            "not of this code, and don't say so: {stale:?}"
+            "older than the code, but don't say so: {stale:?}"
         );
     }
 
@@ -283,7 +283,7 @@ mod tests {
         );
     }
 
-    /// A run in parts has written such a page.
+    /// A partial run once wrote such a page.
     #[test]
     fn a_page_without_handshakes_gives_readme_no_figures() {
         let repository = repository();

@@ -1,4 +1,4 @@
-//! The pages of all machines, and what each says of itself.
+//! The pages of all machines, and what each says about its figures.
 
 use std::path::Path;
 use std::{fs, io};
@@ -10,27 +10,28 @@ use crate::place::{MACHINES, page_of};
 /// A machine's page.
 #[derive(Debug)]
 pub(crate) struct Page {
-    /// The machine's.
+    /// The machine's name.
     pub(crate) name: String,
     pub(crate) class: Class,
     pub(crate) cpu: String,
     pub(crate) date: String,
-    /// The hash of what was measured; or, on pages that are older than hashes, which commit.
+    /// The hash of the measured sources; on pages older than these hashes, the commit.
     pub(crate) sources: String,
-    /// As it is.
+    /// The current text of the page.
     pub(crate) text: String,
 }
 
-/// How the first line of a page begins that is older than the code.
+/// The beginning of the first line of a page that is older than the code.
 pub(super) const OLDER: &str = "**Older than the code.** ";
 
 impl Page {
-    /// Whether it is of other sources than these.
+    /// Whether other sources than these were measured.
     pub(crate) fn is_older(&self, sources: &str) -> bool {
         self.sources != sources
     }
 
-    /// As it is to be, where the sources are these: its first line says how old it is, if it is older.
+    /// The text that the page should have with these sources: its first line says how old it is, if the
+    /// sources have changed.
     pub(crate) fn dated(&self, sources: &str) -> String {
         let text = match self.text.split_once("\n\n") {
             Some((first, rest)) if first.starts_with(OLDER) => rest,
@@ -50,9 +51,11 @@ impl Page {
         page_of(&self.name)
     }
 
+    /// Reads a page.
+    ///
     /// # Errors
     ///
-    /// If it doesn't say what was measured, where and when.
+    /// If the page doesn't say what was measured, where and when.
     fn read(name: String, text: String) -> io::Result<Self> {
         let value = |what| {
             let value = environment::read(&text, what);
@@ -74,7 +77,7 @@ impl Page {
     }
 }
 
-/// All of them: those of a class together, the newest first.
+/// All pages: those of a class together, the newest first.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! README's figures: three of handshakes, on the machine on which they were measured last.
+//! README's figures: three of handshakes, from the machine that was measured last.
 
 use core::error::Error;
 
@@ -7,11 +7,11 @@ use crate::goals::handshakes::ASKED;
 use crate::page::goals::read_handshake;
 use crate::place::{OVERVIEW, chart_of};
 
-/// What stands around them.
+/// The lines before and after the figures.
 const BEGIN: &str = "<!-- These figures are written by `report` of benches. -->\n";
 const END: &str = "<!-- Here they end. -->\n";
 
-/// README with the figures of this page in place of those that it has.
+/// README with the figures of this page in place of its own.
 ///
 /// # Errors
 ///
@@ -31,7 +31,7 @@ pub(crate) fn with_figures(
     ))
 }
 
-/// The three, if a page has them all.
+/// The three figures, if a page has them all.
 pub(super) fn figures(page: &Page) -> Option<[f64; 3]> {
     let [same, classical, hybrid] = ASKED
         .each_ref()
@@ -57,7 +57,7 @@ The CPU time of a TLS 1.3 handshake, client and server together:
 ![Handshakes with X25519MLKEM768, by certificate]({})
 
 Measured on [{}]({}) ({}), on {}{age}.
-[{OVERVIEW}]({OVERVIEW}) has other operations and machines, and what is asked of them.
+[{OVERVIEW}]({OVERVIEW}) has other operations and machines, and the goals.
 ",
         same,
         classical,

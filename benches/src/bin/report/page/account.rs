@@ -10,7 +10,7 @@ use benches::tls::handshake::Combination;
 use crate::chart::figure;
 use crate::figures::tables::Tables;
 
-/// Appends the section, if anything of it was measured.
+/// Appends the section, if any of its tables was measured.
 pub(crate) fn section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn Error>> {
     let accounts: Vec<_> = account::COMBINATIONS
         .into_iter()
@@ -27,10 +27,10 @@ pub(crate) fn section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn 
         "
 ## Where a handshake's time goes
 
-Handshakes of `rustls-pq/graviola` as above, in which everything that rustls asks of its provider and
-of webpki is timed: what is left is rustls's own. The time of the clock itself is taken off. Microseconds,
-means of some hundred handshakes, and the medians of these. What the system's randomness takes within
-another part is in that part."
+Handshakes of `rustls-pq/graviola` as above, with a clock around every call from rustls to its provider
+and to webpki. The rest is rustls's own time. The time of the clock itself is subtracted. Figures are in
+microseconds: medians of means over some hundred handshakes. Time for the system's randomness within
+another part counts as that part."
     )?;
     for (combination, table) in accounts {
         write(page, combination, table)?;
@@ -49,7 +49,7 @@ fn write(page: &mut String, combination: Combination, table: &Group) -> Result<(
         "
 {group} with certificates of {authentication}, {} µs in all:
 
-| | client | server | both | part |
+| | client | server | both | share |
 |---|---|---|---|---|",
         figure(total / 1e3)
     )?;

@@ -24,15 +24,15 @@ pub(crate) fn section(
         "
 ## Batches
 
-{} operations over different keys in one call, which share the lanes, beside the same operations
-one by one: the time of one operation, from bytes to bytes where keys are not in memory, and how
-many times the throughput a batch has.
+{} operations with different keys in one call, which share the lanes, compared with the same operations
+one by one: the time of one operation (from bytes to bytes if keys are not in memory), and the ratio of
+a batch's throughput to that of single operations.
 
-Permutations allow a batch so much: each operation takes as long above the floor of one of many as a
-single one takes above its own. At least {PART} of that is asked. A batch can gain more where single
-operations leave lanes empty that the floor takes for full.
+The allowed ratio assumes that only the permutations get faster: in a batch an operation takes as long
+above the floor of one of many as a single one takes above its own floor. The goal is {PART} of that. A
+batch can gain more if single operations leave lanes empty that the floor counts as full.
 
-| operation | allowed | asked | AVX-512: single | batch | times | AVX2: single | batch | times | portable: times |
+| operation | allowed | goal | AVX-512: single | batch | ratio | AVX2: single | batch | ratio | portable: ratio |
 |---|---|---|---|---|---|---|---|---|---|",
         batches::SIZE
     )?;

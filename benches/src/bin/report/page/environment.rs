@@ -1,4 +1,4 @@
-//! Where and with what the figures were made.
+//! The machine, the compiler and the versions with which the figures were measured.
 
 use core::error::Error;
 use std::process::Command;
@@ -28,19 +28,19 @@ const PEERS: [&str; 13] = [
     "slh-dsa",
 ];
 
-/// The row of [`describe()`] that says what was measured.
+/// The row of [`describe()`] with the CPU.
 pub(crate) const CPU: &str = "CPU";
 
-/// The row that says of what class that is.
+/// The row with the CPU's class.
 pub(crate) const CLASS: &str = "class";
 
-/// The row that says which sources were measured, by their hash.
+/// The row with the hash of the measured sources.
 pub(crate) const SOURCES: &str = "sources";
 
-/// The row that says when.
+/// The row with the date of the measurement.
 pub(crate) const DATE: &str = "date";
 
-/// Rows of a table: what, and which, for figures that were measured at this time.
+/// The rows of a table, each a name and a value, for figures that were measured at this time.
 pub(crate) fn describe(
     class: Class,
     measured: SystemTime,
@@ -59,19 +59,19 @@ pub(crate) fn describe(
     ])
 }
 
-/// A row of the table, as it stands on a page.
+/// A row of the table, as written on a page.
 pub(crate) fn row(what: &str, which: &str) -> String {
     format!("| {what} | {which} |")
 }
 
-/// Which it is, on a page that has such a row.
+/// The value of a row, if the page has it.
 pub(crate) fn read<'a>(page: &'a str, what: &str) -> Option<&'a str> {
     let begin = format!("| {what} | ");
     page.lines()
         .find_map(|line| line.strip_prefix(&begin)?.strip_suffix(" |"))
 }
 
-/// What the operating system calls it.
+/// The operating system's name for the CPU.
 fn cpu() -> String {
     let description = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |name: &str| {
@@ -86,7 +86,7 @@ fn cpu() -> String {
     }
 }
 
-/// The compiler that cargo names, or that it would take.
+/// The compiler in `RUSTC`, which cargo sets, or else `rustc`.
 fn compiler() -> Result<String, Box<dyn Error>> {
     let program = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(program).arg("--version").output()?;
@@ -100,7 +100,7 @@ fn openssl() -> String {
 fn versions(packages: &[&str]) -> Result<String, Box<dyn Error>> {
     let metadata = MetadataCommand::new()
         .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
-        // those who are compiled on demand
+        // includes peers that are compiled only on request
         .features(CargoOpt::AllFeatures)
         .exec()?;
     let versions: Vec<_> = metadata

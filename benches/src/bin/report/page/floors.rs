@@ -1,4 +1,4 @@
-//! The section about the floor that permutations are.
+//! The section about the floor: the least time that permutations need.
 
 use core::error::Error;
 use core::fmt::Write;
@@ -28,12 +28,13 @@ pub(crate) fn section(
         "
 ## The floor
 
-With {} a step of {} permutations takes {all:.0} ns, and one of up to {} takes {few:.0} ns. Permutations
-that need the one before are a chain, and an operation takes at least the shorter step for each of its
-longest chain. Nor does it take less than all its permutations in full lanes: that is the floor for one
-of many. Arithmetic comes on top. Signing counts the expected number of attempts.
+With {} a step of {} Keccak permutations takes {all:.0} ns, and a step of up to {} takes {few:.0} ns.
+Permutations that each need the one before form a chain. An operation takes at least the shorter of these
+times for each permutation of its longest chain. It also takes at least as long as all its permutations
+with full lanes: that is the floor for one of many operations. Arithmetic comes on top. Signing counts the
+expected number of attempts.
 
-| operation | chain | all | floor | of one of many | ours | times the floor |
+| operation | permutations: chain | all | floor | floor of one of many | ours | ours / floor |
 |---|---|---|---|---|---|---|",
         column.heading(),
         lanes.all,

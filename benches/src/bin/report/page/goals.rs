@@ -1,4 +1,4 @@
-//! The section about what is asked, from which the overview reads what was measured.
+//! The section with goals and measurements, from which the overview reads the measurements.
 
 use core::error::Error;
 use core::fmt::Write;
@@ -18,22 +18,22 @@ pub(crate) fn section(
     writeln!(
         page,
         "
-## What is asked, and what was measured
+## Goals and measurements
 
-Ratios to the fastest peer, as asked of CPUs with {class}.
-Where a peer can't keep a verifying key expanded, its verification from bytes takes part."
+Ratios to the fastest peer, and the goals for CPUs with {class}.
+If a peer can't keep a verifying key expanded, its verification from bytes counts."
     )?;
     let beside = asked_in == Some(Column::Avx512);
     if beside {
         page.push_str(
             "
-The columns on the right are with AVX-512 hidden from ours, and of peers whose code stops at AVX2.
-graviola's counts there for decapsulation only: it samples with AVX-512, and a release build of it
-can't be told otherwise. Nothing is asked there: CPUs that have no AVX-512 are a class of their own.
+The columns on the right compare our code without AVX-512 with peers whose code stops at AVX2.
+graviola counts there for decapsulation only: it samples with AVX-512, and a release build of it
+can't turn that off. These columns have no goals: CPUs without AVX-512 are a class of their own.
 ",
         );
     }
-    page.push_str("\n| operation | asked | measured | fastest peer |");
+    page.push_str("\n| operation | goal | measured | fastest peer |");
     page.push_str(if beside {
         " AVX2 alone | fastest peer |\n|---|---|---|---|---|---|\n"
     } else {
@@ -63,7 +63,7 @@ can't be told otherwise. Nothing is asked there: CPUs that have no AVX-512 are a
         "
 For handshakes, the CPU time of client and server together, ours divided by the other's:
 
-| ours | the other | asked | measured |
+| ours | the other | goal | measured |
 |---|---|---|---|
 ",
     );
@@ -81,17 +81,17 @@ For handshakes, the CPU time of client and server together, ours divided by the 
     Ok(())
 }
 
-/// What a page says was measured of an operation.
+/// The measured ratio of an operation on a page.
 pub(crate) fn read_operation(page: &str, what: &str) -> Option<f64> {
     read(page, &[what], 1)
 }
 
-/// What a page says was measured of a handshake.
+/// The measured ratio of a handshake on a page.
 pub(crate) fn read_handshake(page: &str, ours: &str, other: &str) -> Option<f64> {
     read(page, &[ours, other], 1)
 }
 
-/// The figure that stands so many cells behind these, the first of their line.
+/// The figure `behind` cells after the cells `first`, with which its line begins.
 fn read(page: &str, first: &[&str], behind: usize) -> Option<f64> {
     let begin = format!("| {} | ", first.join(" | "));
     let mut found = page.lines().filter_map(|line| line.strip_prefix(&begin));

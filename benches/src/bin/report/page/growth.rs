@@ -1,4 +1,4 @@
-//! The section about what grows.
+//! The section about operations on a growing number of items.
 
 use core::error::Error;
 use core::fmt::Write;
@@ -16,7 +16,7 @@ pub(crate) fn section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn 
         "
 ## What grows
 
-What operations take that look something up, by how many there are to look through.
+The time of operations that look something up. Each column is a number of items (\"so many\").
 
 | operation | {sizes} |
 |---|---|---|---|"

@@ -23,14 +23,12 @@ pub(crate) fn section(
         "
 ## TLS 1.3 handshakes
 
-In memory, without resumption; TLS_AES_128_GCM_SHA256; the server sends one certificate, and the
-client verifies it up to a root of the same algorithm, and the CertificateVerify. Handshakes
-repeat with the same two ends, so that the keys of root and leaf come back and are kept
-expanded, as between services that speak with each other. A row says who provides the
-cryptography on both sides: `rustls-pq/graviola` is this project over graviola,
-`rustls/graviola` is graviola alone. OpenSSL is missing here: its program handshakes only over
-sockets, whose cost would be in its figure and in nobody else's; it has its place among servers
-over TCP.
+In memory, without resumption, with TLS_AES_128_GCM_SHA256. The server sends one certificate. The client
+verifies this certificate up to a root of the same algorithm, and the CertificateVerify. The two ends are
+the same in every handshake, so the keys of root and leaf recur and are kept expanded, as between services
+that talk to each other. A row names the provider on both sides: `rustls-pq/graviola` is this project over
+graviola, `rustls/graviola` is graviola alone. OpenSSL is missing here: its programs do handshakes only
+over sockets, whose cost would be in its figures alone. It is compared over TCP, below.
 
 {}
 
@@ -38,7 +36,7 @@ over TCP.
 
 The light part of a bar is the server's.
 
-| key exchange | certificates | provider | client, µs | server, µs | both, µs | clients a second | servers a second |
+| key exchange | certificates | provider | client, µs | server, µs | both, µs | handshakes a second: client | server |
 |---|---|---|---|---|---|---|---|",
         place.image("Handshakes by key exchange", BY_KEY_EXCHANGE),
         place.image("Handshakes by certificate", BY_CERTIFICATE),
@@ -85,7 +83,7 @@ The light part of a bar is the server's.
     .write(&place.charts().join(BY_CERTIFICATE))
 }
 
-/// A chart of those combinations that have a heading.
+/// A chart of the combinations that have a heading.
 fn by(tables: &Tables, title: &str, heading: impl Fn(&Combination) -> Option<String>) -> Chart {
     let sections = Combination::all().filter_map(|combination| {
         let heading = heading(&combination)?;

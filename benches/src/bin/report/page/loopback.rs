@@ -42,11 +42,11 @@ pub(crate) fn section(
     Ok(())
 }
 
-/// A table, and what it is called on the page.
+/// A table, and its names on the page.
 struct Shown<'a> {
     /// Two columns of the page's tables.
     what: String,
-    /// In charts.
+    /// The heading in charts.
     heading: String,
     table: &'a Table,
 }
@@ -58,10 +58,7 @@ fn introduction(
 ) -> Result<(), Box<dyn Error>> {
     let apart = measured.iter().all(|shown| shown.table.cores_apart);
     let cores = match apart {
-        true => {
-            "The server has a core for itself, and so has the client: the rate is that of the \
-             slower one."
-        }
+        true => "Server and client have a core each, so the slower one determines the rate.",
         false => "Server and client shared one core.",
     };
     writeln!(
@@ -69,16 +66,16 @@ fn introduction(
         "
 ## Over TCP
 
-The [example server]({}) in a process of its own, with our provider or with
-rustls's own (all else is the same code), and `openssl s_server -WWW`; connections come over the
-loopback interface from one thread of another process, for all servers with our provider.
+The [example server]({}) in its own process, with our provider or with rustls's own
+(the rest is the same code), and `openssl s_server -WWW`. Connections come over the loopback interface
+from one thread of another process, which uses our provider for all servers.
 {cores}
 
-Handshakes are full ones with TLS_AES_128_GCM_SHA256, {AT_A_TIME} at a time; two tickets follow, which
-nobody uses, and the connection ends. Here CPU times are those of the process with all that the
-operating system does for it, in contrast to the tables above: sockets, the event loop, and
-what a server sets up for a connection. Loopback delivers a packet at the expense of who
-sends it. s_server has no event loop: it takes one connection after the other, and others wait.",
+Handshakes are full ones with TLS_AES_128_GCM_SHA256, {AT_A_TIME} at a time. The server then sends two
+tickets, which nobody uses, and the connection ends. Here CPU times are those of the whole process,
+including the operating system's work for it. So, unlike the tables above, they include sockets, the event
+loop, and what a server sets up for a connection. On loopback the sender of a packet pays for its delivery.
+s_server has no event loop: it serves one connection after the other, and the others wait.",
         place.link("examples/tls-server")
     )?;
     let has_openssl = measured.iter().any(|shown| {
@@ -106,7 +103,7 @@ fn handshakes(
 
 The light part of a bar is the client's.
 
-| key exchange | certificates | server | handshakes a second | server, CPU µs | client, CPU µs | a second of one server core |
+| key exchange | certificates | server | handshakes a second | server, CPU µs | client, CPU µs | handshakes a second of server CPU |
 |---|---|---|---|---|---|---|",
         place.image("CPU time of handshakes over TCP", HANDSHAKES)
     )?;
@@ -132,12 +129,12 @@ fn latencies(
     write!(
         page,
         "
-From the client's first packet to the last that it sends of the handshake: one connection at a
-time, and {AT_A_TIME} at a time, which leave no core idle.
+From the client's first packet to its last packet of the handshake, with one connection at a time and
+with {AT_A_TIME} at a time, which leave no core idle.
 
 {}
 
-The dark part of a bar is the median of {AT_A_TIME} at a time, the whole of it p99.
+The dark part of a bar is the median with {AT_A_TIME} at a time, the whole bar is p99.
 
 | key exchange | certificates | server | one: p50, µs | p95 | p99 | {AT_A_TIME}: p50, µs | p95 | p99 |
 |---|---|---|---|---|---|---|---|---|
@@ -164,11 +161,11 @@ fn connections(
     write!(
         page,
         "
-What the server's resident memory grows by with {IDLE} connections that have said nothing since the
-handshake, divided by them; the kernel's buffers are not in it. And many bytes over one connection: a
-download of zeros, which the example server makes up, and s_server reads from a file without
-blocks; and an upload, which the example server counts. s_server takes none: it has no figure
-there.
+Memory of an idle connection: the growth of the server's resident memory with {IDLE} connections that
+are silent after the handshake, divided by their number, without the kernel's buffers. And many bytes
+over one connection: a download of zeros, which the example server generates and s_server reads from a
+sparse file, and an upload, which the example server counts. s_server accepts no uploads, so it has no
+figure there.
 
 {}
 
@@ -216,10 +213,10 @@ there.
 fn clients(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
     page.push_str(
         "
-And clients, with our server for all of them. `openssl s_time` makes one connection after the other,
-verifies the chain (whatever comes of that), but no name, and its own start is in its figure.
+Clients, all with our server. `openssl s_time` makes one connection after the other. It verifies the
+chain but ignores the result, checks no name, and its figure includes its own start.
 
-| key exchange | certificates | client | CPU µs | a second of one client core |
+| key exchange | certificates | client | CPU µs | handshakes a second of client CPU |
 |---|---|---|---|---|
 ",
     );
@@ -240,7 +237,7 @@ verifies the chain (whatever comes of that), but no name, and its own start is i
     Ok(())
 }
 
-/// The servers, those that take the least time first, and what stands left of them.
+/// The servers, the fastest first, each with the cells to its left.
 fn server_rows<'a>(
     measured: &'a [Shown<'_>],
 ) -> impl Iterator<Item = (&'a str, &'a ServerRow)> + 'a {

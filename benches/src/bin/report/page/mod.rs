@@ -20,7 +20,7 @@ use crate::figures::tables::Tables;
 use crate::goals::class::Class;
 use crate::place::Place;
 
-/// The page for a place, where its charts are drawn, too.
+/// The text of the page for a place. Also draws its charts there.
 pub(crate) fn write(tables: &Tables, place: &Place) -> Result<String, Box<dyn Error>> {
     let measured = tables.measured().zip(tables.sources());
     let (measured, sources) = measured.ok_or("nothing was measured")?;
@@ -54,13 +54,13 @@ fn introduction(page: &mut String, place: &Place) -> Result<(), Box<dyn Error>> 
         "\
 # Benchmarks on {machine}
 
-Every operation and whole TLS handshakes beside other people's implementations, on the same
-inputs, in one run. Written by
+Every operation and whole TLS handshakes, compared with other implementations on the same inputs, in one
+run. Written by
 
     cargo bench -p benches --features pqclean && cargo run --profile bench -p benches --bin report -- --machine {machine}
 
-[benches/README.md]({}) says what exactly is measured, and who the peers
-are. Times are medians of the thread's CPU time, samples of all rows of a table taken in turn.
+[benches/README.md]({}) says what exactly is measured, and which peers
+there are. Times are medians of the thread's CPU time; the rows of a table take turns, a sample each.
 A ratio is the peer's time divided by ours: above 1, ours is faster.",
         place.link("benches/README.md")
     )?;

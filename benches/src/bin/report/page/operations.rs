@@ -1,4 +1,4 @@
-//! The sections about operations: ours beside the peers.
+//! The sections about operations: ours compared with the peers.
 
 use core::error::Error;
 use core::fmt::Write;
@@ -20,7 +20,7 @@ pub(crate) fn section(
     writeln!(page, "{}\n", place.image(heading, &operation.chart()))?;
     writeln!(
         page,
-        "In parentheses: as a multiple of ours in the column.\n"
+        "In parentheses: the ratio to ours in the same column.\n"
     )?;
     writeln!(page, "| set | implementation | AVX-512 | AVX2 | portable |")?;
     writeln!(page, "|---|---|---|---|---|")?;
@@ -64,7 +64,7 @@ pub(crate) fn section(
     {
         writeln!(
             page,
-            "\ngraviola's figure is of code that samples with AVX-512; in the column AVX2 it does not count."
+            "\ngraviola's code samples with AVX-512, so its figure does not count in the column AVX2."
         )?;
     }
     Chart {

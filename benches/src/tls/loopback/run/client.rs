@@ -1,4 +1,4 @@
-//! The load: connections in one thread, as many at a time as is asked.
+//! The load: connections in one thread, a given number at a time.
 
 use alloc::sync::Arc;
 use core::net::SocketAddr;
@@ -18,7 +18,7 @@ use tokio_rustls::client::TlsStream;
 use crate::timing::sampler::add_time;
 use crate::tls::handshake::NAME;
 
-/// Connects to one server, as often as it is asked.
+/// Connects to one server.
 #[derive(Clone)]
 pub(super) struct Client {
     connector: TlsConnector,
@@ -33,7 +33,7 @@ impl Client {
         }
     }
 
-    /// Makes handshakes for so long, and at least one each of so many at a time.
+    /// Makes handshakes for this time, this number at a time, and at least one in each place.
     pub(super) fn load(
         &self,
         runtime: &Runtime,
@@ -75,7 +75,7 @@ impl Client {
         }
     }
 
-    /// Opens so many connections and says nothing on them.
+    /// Opens this number of connections and leaves them idle.
     pub(super) fn open(
         &self,
         runtime: &Runtime,
@@ -100,8 +100,8 @@ impl Client {
         })
     }
 
-    /// Asks for so many bytes over one connection; the time from the request to the last of
-    /// them.
+    /// Downloads this number of bytes over one connection. Returns the time from the request to the last
+    /// byte.
     pub(super) fn download(&self, runtime: &Runtime, bytes: u64) -> io::Result<Duration> {
         runtime.block_on(async {
             let mut tls = self.connect().await?;
@@ -111,7 +111,7 @@ impl Client {
             tls.flush().await?;
             let mut buffer = vec![0; 1 << 16];
             let mut received = 0;
-            // With the few of the head, which is none of what was asked for.
+            // This counts the few bytes of the head, too, which were not requested.
             while received < bytes {
                 match tls.read(&mut buffer).await? {
                     0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -125,8 +125,8 @@ impl Client {
         })
     }
 
-    /// Sends so many zeros over one connection; the time from the request to the answer that
-    /// they have arrived.
+    /// Sends this number of zeros over one connection. Returns the time from the request to the answer
+    /// that they have arrived.
     pub(super) fn upload(&self, runtime: &Runtime, bytes: u64) -> io::Result<Duration> {
         runtime.block_on(async {
             let mut tls = self.connect().await?;
@@ -161,17 +161,17 @@ impl Client {
     }
 }
 
-/// What came of a load.
+/// The results of a load.
 pub(super) struct Load {
     pub(super) elapsed: Duration,
-    /// The client's.
+    /// The client's CPU time.
     pub(super) cpu: Duration,
     /// How long each handshake took.
     pub(super) handshakes: Vec<Duration>,
 }
 
-/// Ends a connection, and waits until the server has ended it, too. What is then reset
-/// leaves no port that can't be used for a minute.
+/// Ends a connection, and waits until the server has ended it, too. A reset then leaves no port that
+/// can't be used for a minute.
 async fn leave(mut tls: TlsStream<TcpStream>) -> io::Result<()> {
     let (tcp, connection) = tls.get_mut();
     tcp.set_zero_linger()?;

@@ -1,4 +1,4 @@
-//! A client while it is measured.
+//! A client under measurement.
 
 use core::error::Error;
 use std::io;
@@ -15,7 +15,7 @@ use super::{AT_A_TIME, Effort};
 use crate::timing::results::Quartiles;
 use crate::tls::loopback::ClientRow;
 
-/// A client, and what was measured of it.
+/// A client and its measurements.
 pub(super) struct ClientSamples<'a> {
     name: &'a str,
     setup: &'a Setup,
@@ -32,7 +32,7 @@ enum Kind<'a> {
 }
 
 impl<'a> ClientSamples<'a> {
-    /// Starts the other's server for the client.
+    /// Starts the server of `server` for the client.
     pub(super) fn new(
         implementation: &'a Implementation,
         server: &'a Implementation,

@@ -1,4 +1,4 @@
-//! Which core does what.
+//! Cores for servers and clients.
 
 use std::io;
 
@@ -17,7 +17,7 @@ pub(super) struct Cores {
 pub(super) struct Core(usize);
 
 impl Cores {
-    /// Two of those that this thread may run on; the same for both if there is only one.
+    /// Two cores that this thread may run on; the same one twice if there is only one.
     pub(super) fn choose() -> io::Result<Self> {
         let allowed = sched_getaffinity(None)?;
         let mut cores = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core));
@@ -34,14 +34,14 @@ impl Cores {
 }
 
 impl Core {
-    /// Keeps a process of one thread there, and what it starts.
+    /// Keeps a process of one thread on the core, and what it starts.
     pub(super) fn pin(self, process: Pid) -> io::Result<()> {
         let mut set = CpuSet::new();
         set.set(self.0);
         Ok(sched_setaffinity(Some(process), &set)?)
     }
 
-    /// Keeps this thread there, and what it starts.
+    /// Keeps this thread on the core, and what it starts.
     pub(super) fn stay(self) -> io::Result<Stay> {
         let before = sched_getaffinity(None)?;
         let mut set = CpuSet::new();
@@ -51,14 +51,14 @@ impl Core {
     }
 }
 
-/// While this exists, the thread stays.
+/// While this exists, the thread stays on its core.
 pub(super) struct Stay {
     before: CpuSet,
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        // It was so before, and a thread that stays is no danger.
+        // The affinity was allowed before; if this fails, the thread only stays on its core.
         let _ = sched_setaffinity(None, &self.before);
     }
 }

@@ -1,9 +1,10 @@
-//! Room for sockets.
+//! The limit of open sockets.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the number of files and sockets that this process and those that it starts may
-/// have open as far as it may; `None` for any number.
+/// Raises the limit of open files and sockets of this process and its children as far as possible.
+///
+/// Returns the limit; `None` if there is none.
 pub(super) fn raise() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {

@@ -1,4 +1,4 @@
-//! What connections take of a server's memory while nobody says anything.
+//! A server's memory for idle connections.
 
 use core::error::Error;
 use core::time::Duration;
@@ -13,8 +13,8 @@ use super::setup::Setup;
 use super::{AT_A_TIME, descriptors};
 use crate::tls::loopback::Idle;
 
-/// Opens so many connections to a fresh server, and divides by them what its resident memory
-/// has grown by.
+/// Opens this number of connections to a fresh server, and divides the growth of its resident memory by
+/// it.
 pub(super) fn idle(
     implementation: &Implementation,
     client_name: &str,
@@ -27,7 +27,7 @@ pub(super) fn idle(
         let why = "s_server serves one connection at a time";
         return Ok(Idle::Unknown(why.into()));
     }
-    // Here and in the server alike; a few for everything else.
+    // Both this process and the server need them, and a few for everything else.
     let needed = connections as u64 + 100;
     if let Some(limit) = descriptors::raise().filter(|limit| *limit < needed) {
         return Ok(Idle::Unknown(format!(
@@ -37,19 +37,20 @@ pub(super) fn idle(
 
     let server = implementation.start(setup, core)?;
     let client = Client::new(setup.client(client_name)?, server.address);
-    // What the first connections take once and for all.
+    // Excludes memory that only the first connections take.
     client.load(runtime, AT_A_TIME, WARM_UP)?;
     let descriptors = server.process.descriptors()?;
     let before = server.process.resident()?;
     let open = client.open(runtime, connections)?;
-    // The server may have the client's last packets before it.
+    // The server may not have read the client's last packets yet.
     thread::sleep(SETTLED);
     let after = server.process.resident()?;
     if server.process.descriptors()? < descriptors + open.len() {
         return Err("the server has closed connections".into());
     }
     let grown = after.saturating_sub(before);
-    // The first to close has to remember: that be the server, whose port nobody needs again.
+    // The side that closes first has to remember the connection. Let it be the server: its port isn't
+    // needed again.
     drop(server);
     Ok(Idle::Bytes(grown as f64 / open.len() as f64))
 }

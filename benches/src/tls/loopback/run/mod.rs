@@ -1,5 +1,5 @@
-//! The measurement. Everything takes turns, as in [`measure`](crate::timing::measure()): a round is a
-//! sample of each server and client of all tables.
+//! The measurement. As in [`measure`](crate::timing::measure()), all take turns: a round is a sample of
+//! each server and client of all tables.
 
 mod client;
 mod client_samples;
@@ -37,16 +37,16 @@ use crate::tls::handshake::{Combination, providers};
 pub struct Effort {
     /// How often each server and client has its turn.
     pub rounds: u32,
-    /// How long a turn's handshakes take, for one at a time and for a crowd each.
+    /// How long a turn's handshakes take, both one at a time and crowded.
     pub load: Duration,
-    /// How many connections idle.
+    /// How many idle connections there are.
     pub idle: usize,
     /// How many bytes a turn downloads, and how many it uploads.
     pub bulk: u64,
 }
 
 impl Effort {
-    /// What published figures are made with.
+    /// The effort of published figures.
     pub const FULL: Self = Self {
         rounds: 5,
         load: Duration::from_millis(200),
@@ -62,7 +62,7 @@ impl Effort {
         bulk: 64 << 20,
     };
 
-    /// To see that everything runs.
+    /// To check that everything runs.
     pub const TRY_OUT: Self = Self {
         rounds: 1,
         load: Duration::from_millis(1),
@@ -73,7 +73,7 @@ impl Effort {
 
 /// Measures servers and clients of some combinations, those whose names are `wanted`.
 ///
-/// Servers are on one core and clients on another, if the machine has so many.
+/// Servers are on one core and clients on another, if the machine has two.
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ pub fn measure(
     effort: Effort,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Table>, Box<dyn Error>> {
-    // Rows of other tables hide backends, and the clients are in this process.
+    // Rows of other tables hide backends, which also affects the clients in this process.
     lift_limit();
     let cores = Cores::choose()?;
     let _stay = cores.client.stay()?;
@@ -134,15 +134,15 @@ pub fn measure(
         .collect()
 }
 
-/// Ours, whose client is that for all servers and whose server is that for all clients;
-/// rustls with its own; and OpenSSL, if it is there.
+/// Our implementation, whose client measures all servers and whose server serves all clients; rustls
+/// with AWS-LC; and OpenSSL, if it is available.
 fn implementations() -> Result<Vec<Implementation>, Box<dyn Error>> {
     let providers = providers()?;
     let ours = providers
         .iter()
         .map(|(name, _)| *name)
         .find(|name| name.starts_with("rustls-pq/"))
-        .ok_or("none of ours runs here")?;
+        .ok_or("none of our providers runs on this machine")?;
     let mut all = vec![
         Implementation::Rustls(ours),
         Implementation::Rustls("rustls/aws-lc-rs"),
@@ -154,7 +154,7 @@ fn implementations() -> Result<Vec<Implementation>, Box<dyn Error>> {
     Ok(all)
 }
 
-/// One thread does everything.
+/// A runtime with one thread.
 fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }

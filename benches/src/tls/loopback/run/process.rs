@@ -1,4 +1,4 @@
-//! Child processes: what they print, and what they take.
+//! Child processes: their output and their resources.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -15,7 +15,7 @@ use super::cores::Core;
 /// A running program. Dropping it kills it.
 pub(super) struct Process {
     child: Child,
-    /// What it prints goes to a file: nobody has to read it all the time.
+    /// The file for its output, which need not be read all the time, unlike a pipe.
     output: NamedTempFile,
 }
 
@@ -27,7 +27,7 @@ impl Process {
     pub(super) fn start(command: &mut Command, core: Core, folder: &Path) -> io::Result<Self> {
         let output = NamedTempFile::new_in(folder)?;
         let child = command
-            // Open as long as we are there.
+            // Open as long as this process runs.
             .stdin(Stdio::piped())
             .stdout(output.as_file().try_clone()?)
             .stderr(output.as_file().try_clone()?)
@@ -37,7 +37,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Waits for the line in which a server says where it listens; that of s_server.
+    /// Waits for the line in which a server prints its address, in the format of s_server.
     pub(super) fn address(&mut self) -> io::Result<SocketAddr> {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -57,9 +57,9 @@ impl Process {
         }
     }
 
-    /// Waits for the end of the program; its CPU time, and what it printed.
+    /// Waits for the end of the program. Returns its CPU time and its output.
     pub(super) fn finish(mut self) -> io::Result<(Duration, String)> {
-        // While nobody has taken note of its end, its times can be read.
+        // Its times can be read until its exit status is collected.
         waitid(
             WaitId::Pid(self.pid()),
             WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
@@ -74,7 +74,7 @@ impl Process {
         Ok((time, output))
     }
 
-    /// The CPU time of its first thread; these programs have no other that does anything.
+    /// The CPU time of its first thread. Other threads of these programs do no work.
     pub(super) fn cpu_time(&self) -> io::Result<Duration> {
         let times = read(&self.proc("schedstat"))?;
         let nanoseconds = times.split(' ').next().and_then(|first| first.parse().ok());
@@ -115,13 +115,13 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both fail harmlessly when it has ended already.
+        // Both fail harmlessly if it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Reads a file that not every kernel has.
+/// Reads a file that not every kernel has; the error names it.
 fn read(path: &str) -> io::Result<String> {
     fs::read_to_string(path)
         .map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))

@@ -10,11 +10,11 @@ use super::process::Process;
 use super::server::Server;
 use super::setup::{OPENSSL_CONF, ROOT, Setup};
 
-/// What `openssl s_time` takes of the CPU for a handshake with the server, in some seconds,
-/// with its own start.
+/// The CPU time of `openssl s_time` for a handshake with the server, over some seconds, including its
+/// own start.
 ///
-/// It verifies the chain, whatever comes of that, but no name; and it has no way to ask for a key
-/// exchange, but for its configuration.
+/// It verifies the chain but ignores the result, and checks no name. Only its configuration can choose
+/// the key exchange.
 pub(super) fn s_time(
     program: &Path,
     setup: &Setup,
@@ -35,7 +35,7 @@ pub(super) fn s_time(
     }
 }
 
-/// Reads the second summary, which is of the time on the wall.
+/// Reads the second summary, which is for wall-clock time.
 fn connections(output: &str) -> Option<u32> {
     output
         .lines()

@@ -14,13 +14,13 @@ use super::setup::{KEY, LEAF, provider};
 use crate::tls::handshake::Combination;
 use crate::tls::loopback::{IDLE, table};
 
-/// Serves with a provider, in one thread, until standard input ends; says in the first line
-/// where.
+/// Serves with a provider, in one thread, until standard input ends. Prints its address in the first
+/// line.
 ///
 /// # Errors
 ///
-/// If there is no such provider or table, the folder isn't one that a measurement made, or the
-/// operating system refuses.
+/// If there is no such provider or table, if no measurement made the folder, or if the operating system
+/// refuses something.
 pub fn serve(provider_name: &str, table_name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     let combination = Combination::all()
         .find(|combination| table(*combination) == table_name)
@@ -43,7 +43,7 @@ pub fn serve(provider_name: &str, table_name: &str, folder: &Path) -> Result<(),
     })
 }
 
-/// Nothing ends while it is measured.
+/// Limits that end no connection during the measurement.
 const LIMITS: Limits = Limits {
     connections: 2 * IDLE,
     connections_per_address: 2 * IDLE,

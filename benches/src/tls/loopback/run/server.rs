@@ -1,4 +1,4 @@
-//! Servers to be measured.
+//! Servers for the measurement.
 
 use core::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,20 +10,20 @@ use super::process::Process;
 use super::setup::{KEY, LEAF, OPENSSL_CONF, Setup};
 use crate::tls::loopback::table;
 
-/// A server that runs.
+/// A running server.
 pub(super) struct Server {
     pub(super) process: Process,
     pub(super) address: SocketAddr,
 }
 
-/// What serves.
+/// An implementation of TLS.
 #[derive(Clone)]
 pub(super) enum Implementation {
     /// The example server, with the provider of this name.
     Rustls(&'static str),
     /// `openssl s_server`.
     OpenSsl {
-        /// With its version.
+        /// The name with its version.
         name: String,
         program: PathBuf,
     },

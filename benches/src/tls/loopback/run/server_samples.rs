@@ -1,4 +1,4 @@
-//! A server while it is measured.
+//! A server under measurement.
 
 use core::error::Error;
 use core::time::Duration;
@@ -16,7 +16,7 @@ use super::{AT_A_TIME, Effort};
 use crate::timing::results::Quartiles;
 use crate::tls::loopback::{Bulk, Latency, ServerRow};
 
-/// A server, and what was measured of it.
+/// A server and its measurements.
 pub(super) struct ServerSamples<'a> {
     implementation: &'a Implementation,
     client_name: &'a str,
@@ -30,12 +30,12 @@ pub(super) struct ServerSamples<'a> {
     alone: Vec<Duration>,
     crowded: Vec<Duration>,
     downloads: BulkSamples,
-    /// `None` of a server that takes no bytes.
+    /// `None` if the server accepts no uploads.
     uploads: Option<BulkSamples>,
 }
 
 impl<'a> ServerSamples<'a> {
-    /// Starts the server, and makes a first handshake with the other's client.
+    /// Starts the server, and makes a client for it that uses the implementation `client`.
     pub(super) fn new(
         implementation: &'a Implementation,
         client: &'a Implementation,
@@ -130,7 +130,7 @@ struct BulkSamples {
 }
 
 impl BulkSamples {
-    /// Takes a sample of a transfer of so many bytes.
+    /// Takes a sample of a transfer of this number of bytes.
     fn take(
         &mut self,
         server: &Process,

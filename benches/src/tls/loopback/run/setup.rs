@@ -21,8 +21,7 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Issues certificates and writes all files; among them one of so many zeros, which
-    /// takes no space.
+    /// Issues certificates and writes all files, among them a sparse one with this number of zeros.
     pub(super) fn new(combination: Combination, download: u64) -> Result<Self, Box<dyn Error>> {
         let identity = combination.authentication.identity()?;
         let folder = tempfile::tempdir()?;
@@ -52,7 +51,7 @@ impl Setup {
     }
 }
 
-/// The provider of this name, with nothing but what the combination asks for.
+/// The provider of this name, with only the algorithms of the combination.
 pub(super) fn provider(
     name: &str,
     combination: Combination,
@@ -65,7 +64,8 @@ pub(super) fn provider(
     Ok(restrict(provider, combination).ok_or("the provider lacks this")?)
 }
 
-/// Holds s_server and s_time to the combination; the latter has no options for that.
+/// The configuration that restricts s_server and s_time to the combination; s_time has no options for
+/// that.
 fn openssl_conf(combination: Combination) -> String {
     let group = combination.group;
     format!(
@@ -85,9 +85,9 @@ Groups = {group}
 
 /// The server's certificate, in DER.
 pub(super) const LEAF: &str = "leaf.der";
-/// Its key, in PKCS#8.
+/// The server's key, in PKCS#8.
 pub(super) const KEY: &str = "key.der";
-/// What the client trusts, in PEM.
+/// The root that the client trusts, in PEM.
 pub(super) const ROOT: &str = "root.pem";
-/// Names itself in the environment.
+/// OpenSSL's configuration, which an environment variable names.
 pub(super) const OPENSSL_CONF: &str = "openssl.cnf";
