@@ -6,15 +6,15 @@ use std::path::Path;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=no-unwinding.ld");
-    // Cargo says neither what the profile is named nor that it aborts, so its folder has to:
+    // Cargo tells neither the profile's name nor that it aborts, but its folder does:
     // `target/dist/build/pqtls-…/out`.
     let out = env::var_os("OUT_DIR").unwrap_or_default();
     let profile = Path::new(&out).ancestors().nth(3).and_then(Path::file_name);
     let is = |name, value: &str| env::var(name).is_ok_and(|found| found == value);
-    // The objects that musl brings with it for the start of a program name the tables.
+    // The start files that come with musl refer to the unwind tables.
     let is_linkable = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
-    // A program that aborts where others unwind reads no tables of how to: half a megabyte. What it says
-    // of a panic, and where that was, does not come from them.
+    // A program that aborts on panic doesn't read the unwind tables, which take half a megabyte. A panic's
+    // message and its location do not come from them.
     if profile != Some("dist".as_ref()) || !is_linkable {
         return;
     }

@@ -1,5 +1,7 @@
-//! The program `pqtls`, which is its commands: the package beside this one, which is compiled for size. What
-//! is quick has to be optimised by this package's own level, since all crates are optimised together.
+//! The program `pqtls`.
+//!
+//! Its commands are in the package beside this one, which is compiled for size. The released program is
+//! optimised as a whole, at the level of this package, which is therefore compiled for speed.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

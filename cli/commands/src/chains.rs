@@ -13,7 +13,7 @@ use crate::words::of_signature_error;
 /// The certificates in their order as a chain: each is issued by the one after it, and signed with
 /// its key. Copies of a certificate are left out.
 pub(crate) fn in_order(certificates: &[Certificate]) -> Result<Vec<&Certificate>, NotAChain> {
-    // Whoever made the file decides how long it takes to look through.
+    // Whoever made the file decides how long this takes.
     if certificates.len() > MAX_CERTIFICATES {
         return Err(NotAChain::TooMany(certificates.len()));
     }
@@ -46,12 +46,12 @@ pub(crate) fn in_order(certificates: &[Certificate]) -> Result<Vec<&Certificate>
 /// Several times as many as webpki follows.
 const MAX_CERTIFICATES: usize = 32;
 
-/// Whether subject and issuer have one name, as a root's have.
+/// Whether subject and issuer have the same name, as in a root.
 pub(crate) fn is_self_issued(certificate: &Certificate) -> bool {
     certificate.subject() == certificate.issuer()
 }
 
-/// Where the one is that issued none of the others.
+/// The place of the certificate that issued none of the others.
 fn lowest(certificates: &[&Certificate]) -> Result<usize, NotAChain> {
     let issued_another = |one: &Certificate| {
         let others = certificates.iter().filter(|other| **other != one);
@@ -68,7 +68,7 @@ fn lowest(certificates: &[&Certificate]) -> Result<usize, NotAChain> {
     }
 }
 
-/// Where the one is whose key signed this certificate, if any has its name.
+/// The place of the certificate whose key signed this one, if any has the issuer's name.
 fn issuer_of(
     certificate: &Certificate,
     candidates: &[&Certificate],
@@ -114,15 +114,15 @@ pub(crate) enum NotAChain {
     #[error("each of them issued another one of them; a chain has a lowest certificate")]
     Circle,
     #[error(
-        "{extra} has no place in it: the chain ends with {last}, which {issuer} issued; leave it out, \
-         or add what is between"
+        "{extra} is not part of it: the chain ends with {last}, which {issuer} issued; leave {extra} out, \
+         or add the certificates between"
     )]
     Extra {
         extra: String,
         last: String,
         issuer: String,
     },
-    #[error("{issuer} is not by its key the issuer of {subject}: {reason}")]
+    #[error("{subject} is not signed with the key of {issuer}: {reason}")]
     Signature {
         subject: String,
         issuer: String,

@@ -43,7 +43,7 @@ impl From<ExitStatus> for ExitCode {
     }
 }
 
-/// All of them, for the help.
+/// A table of all exit statuses, for the help.
 pub(crate) fn table() -> String {
     let lines = ExitStatus::ALL
         .map(|status| format!("  {}  {}", status as u8, status.meaning()))

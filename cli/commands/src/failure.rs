@@ -29,7 +29,7 @@ use crate::words::{
     of_pkcs12_error, of_protection_error, of_request_error, of_validation_error,
 };
 
-/// Why a command did not do what it was asked for.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -55,22 +55,22 @@ pub(crate) enum Failure {
 
     #[error(transparent)]
     OcspRequest(OcspRequestError),
-    #[error("nothing was answered: {0}")]
+    #[error("no response was made: {0}")]
     Unanswered(ResponderError),
     #[error(
-        "the certificate of the issuer is not behind the certificate in its file; name a file with it \
-         as well"
+        "the issuer's certificate does not follow the certificate in its file; name the issuer's file, \
+         too"
     )]
     NoIssuer,
     #[error("the certificates are not one chain: {0}")]
     NotAChain(NotAChain),
     #[error("refused: {}", of_validation_error(.0))]
     Chain(Box<ValidationError>),
-    #[error("{file}: {what}; don't use this key, and get it from where it was made")]
+    #[error("{file}: {what}; don't use this key, and get it again from where it was made")]
     UnsoundKey { file: String, what: String },
     #[error(
         "the key of {key} is not the one in the certificate of {subject} in {certificate}; find the \
-         key that the certificate was issued for, or have a certificate issued for this one"
+         key that the certificate was issued for, or have a certificate issued for this key"
     )]
     OtherKey {
         key: String,
@@ -108,8 +108,8 @@ pub(crate) enum Failure {
         error: DecryptionError,
     },
     #[error(
-        "the key usage of the certificate of {0} is not keyEncipherment; give one for encryption, or its owner's \
-         public key"
+        "the key usage of the certificate of {0} is not keyEncipherment; give a certificate for encryption, or \
+         its owner's public key"
     )]
     NotForEncryption(String),
     #[error("{file}: {error}")]
@@ -136,15 +136,15 @@ pub(crate) enum Failure {
         file: String,
         error: Box<pq_ssh::NotAllowed>,
     },
-    #[error("{0} is not text, as SSH's files are; name another file")]
+    #[error("{0} is not text, but SSH's files are; name another file")]
     NotText(String),
     #[error(
-        "{keys} keys and {certificates} certificates don't belong together; give with each --key the --cert \
-         of its certificate, in the same order"
+        "there are {keys} keys and {certificates} certificates; give one --cert for each --key, in the same \
+         order"
     )]
     KeysAndCertificates { keys: usize, certificates: usize },
     #[error(
-        "{file} has {found} keys to choose from, and one is needed; name it with --name, of: {}",
+        "{file} has {found} keys to choose from, and one is needed; choose it with --name: the file has {}",
         if .names.is_empty() { "no names" } else { .names }
     )]
     WhichKey {
@@ -167,8 +167,8 @@ pub(crate) enum Failure {
     #[error("{}", of_jwt_error(.0))]
     Token(Box<JwtError>),
     #[error(
-        "{file} has more than {mebibytes} MiB, and {algorithm} needs the whole message in memory; a \
-         signature of a hash can be of a file of any size: sign and verify with --pre-hash {}",
+        "{file} has more than {mebibytes} MiB, and {algorithm} needs the whole message in memory; with a \
+         hash, files may be of any size: sign and verify with --pre-hash {}",
         .algorithm.usual_pre_hash()
     )]
     TooLargeForMemory {
@@ -187,7 +187,7 @@ pub(crate) enum Failure {
         found: &'static str,
     },
     #[error(
-        "{error}; issued all the same, and kept in the CA's ledger: {}; write it with \"pqtls ca show \
+        "{error}; but the CA has issued it, and its ledger keeps it: {}; write it with \"pqtls ca show \
          NUMBER --pem\"",
         serial_numbers(.issued)
     )]
@@ -199,26 +199,26 @@ pub(crate) enum Failure {
     RequestsRefused {
         refused: usize,
         count: usize,
-        /// A line or more for each.
+        /// At least one line for each.
         reasons: String,
-        /// That of the weightiest reason.
+        /// The exit status of the most important reason.
         status: ExitStatus,
     },
 
     #[error(
-        "{name} is no local name: the root can speak for {local} alone, so that whoever steals its key can \
-         pose as nobody else; choose a name such as app.test, or have a second root without this limit \
-         by --any-name"
+        "{name} is not a local name: the root is limited to {local}, so that whoever steals its key can \
+         impersonate nobody else; choose a name such as app.test, or use a second root without this limit \
+         with --any-name"
     )]
     NotLocal { name: String, local: String },
     #[error(
-        "the root in {0} has expired; run \"pqtls dev --uninstall\", remove the folder that it is in, \
-         and run this again for a new one"
+        "the root in {0} has expired; run \"pqtls dev --uninstall\", remove the root's folder, and run \
+         this again for a new root"
     )]
     RootExpired(String),
     #[error(
-        "by sudo this would use roots of another user than you; run it without, and run with sudo the \
-         lines that it prints, or name the folder of the roots with --data-dir"
+        "with sudo, this would use another user's roots; run it without sudo, and run the lines that it \
+         prints with sudo, or name the roots' folder with --data-dir"
     )]
     BySudo,
     #[error("there is no home directory to keep the roots in; name a folder with --data-dir")]
@@ -230,7 +230,7 @@ pub(crate) enum Failure {
     )]
     NotACertificate(String),
     #[error(
-        "the requests {one} and {other} would both become {file}; sign them one at a time, with --out"
+        "the certificates for {one} and {other} would both go to {file}; sign the requests one at a time, with --out"
     )]
     SameName {
         one: String,
@@ -238,17 +238,16 @@ pub(crate) enum Failure {
         file: String,
     },
     #[error(
-        "an issuing CA is not to be valid for longer than its root, which is what --validity and \
-         --root-validity ask for; shorten the one, or lengthen the other"
+        "--validity is longer than --root-validity, but an issuing CA may not outlive its root; shorten \
+         the one, or lengthen the other"
     )]
     OutlivesRoot,
     #[error(
-        "with --json the report goes to standard output, which is where the result would go; name a \
-         file with --out"
+        "with --json the report goes to standard output, and so would the result; name a file with --out"
     )]
     JsonBesideResult,
     #[error(
-        "clients look for a server under its names (RFC 9525), and it has none; give one with --name"
+        "clients check a server's names (RFC 9525), and this one has none; give one with --name"
     )]
     NamelessServer,
     #[error("{0} private keys have one form; leave --form out")]
@@ -263,22 +262,22 @@ pub(crate) enum Failure {
     Unsupported(Algorithm),
 
     #[error(
-        "no row of \"pqtls bench\" has {0} in its name; name an algorithm, such as ML-DSA-65, or what is \
-         done, such as signing or issuing"
+        "no row of \"pqtls bench\" has {0} in its name; name an algorithm, such as ML-DSA-65, or an \
+         operation, such as signing or issuing"
     )]
     NothingToMeasure(String),
-    #[error("\"{0}\" was to be measured, and failed; run it by itself to see why")]
+    #[error("\"{0}\" failed while it was measured; run it by itself to see why")]
     NotMeasured(String),
     #[error("can't run {program}: {error}; name OpenSSL's program with --openssl")]
     NoOpenssl { program: String, error: io::Error },
     #[error(
-        "{program} is not OpenSSL's program, as it says {says:?} when it is asked for its version; name \
-         that with --openssl"
+        "{program} is not OpenSSL's program: asked for its version, it says {says:?}; name OpenSSL's \
+         program with --openssl"
     )]
     NotOpenssl { program: String, says: String },
     #[error(
         "the environment variable {variable} names {name:?}, which this CPU doesn't have; unset it, or \
-         let it name one of {known}"
+         set it to one of {known}"
     )]
     NoBackend {
         variable: &'static str,
@@ -380,7 +379,7 @@ impl Failure {
         }
     }
 
-    /// Whether standard output was closed by whoever read it.
+    /// Whether the reader of standard output has closed it.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(
             self,
@@ -436,7 +435,7 @@ fn of_authority(error: &AuthorityError) -> ExitStatus {
     }
 }
 
-/// As many as are worth reading.
+/// Names the first few serial numbers, and counts the rest.
 fn serial_numbers(issued: &[SerialNumber]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = issued.iter().take(SHOWN).map(ToString::to_string).collect();
@@ -446,8 +445,8 @@ fn serial_numbers(issued: &[SerialNumber]) -> String {
     }
 }
 
-/// Failures of their causes. `#[from]` would make these the `source()` as well, and their text is in
-/// the failure's.
+/// Converts causes into failures. `#[from]` would also make a cause the `source()`, but the failure's text
+/// has the cause's text already.
 macro_rules! from_causes {
     ($($variant:ident($cause:ty)),+) => {$(
         impl From<$cause> for Failure {

@@ -1,22 +1,22 @@
 //! Post-quantum keys and certificates from the command line.
 //!
-//! This library is the program `pqtls`, and it is for nothing else: what another program could
-//! want is in [`pq_x509`], [`pq_ca`] and [`rustls_pq`]. Its rooms, each of which uses those above it:
+//! This library is the program `pqtls` and has no other use: other programs use [`pq_x509`], [`pq_ca`]
+//! and [`rustls_pq`]. Its rooms, each of which may use rooms above it:
 //!
 //! | room | what it is for |
 //! |---|---|
 //! | `exit_status` | how a command ends, for the shell |
 //! | `files` | reading and writing files, standard input and standard output |
-//! | `progress` | how far a command is with what takes long |
+//! | `progress` | the progress of long operations |
 //! | `passphrases` | where passphrases come from |
 //! | `keys` | post-quantum and classical keys as one type |
-//! | `words` | what errors of the libraries say at the command line, and names of algorithms |
-//! | `documents` | what is in a file: keys, certificates, revocation lists and OCSP's messages in PEM or DER |
+//! | `words` | errors of the libraries in the words of the command line, and names of algorithms |
+//! | `documents` | what is in a file: keys, certificates, revocation lists and OCSP messages in PEM or DER |
 //! | `chains` | which certificate issued which |
 //! | `report` | what a command prints, for people and as JSON |
 //! | `arguments` | values on the command line: algorithms, times, subjects |
-//! | `failure` | why a command failed, and its exit status then |
-//! | `commands` | the commands, a file each |
+//! | `failure` | why a command failed, and its exit status |
+//! | `commands` | the commands, one file each |
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -43,18 +43,19 @@ use clap::{CommandFactory, Parser};
 use self::commands::Arguments;
 use self::exit_status::ExitStatus;
 
-/// Its examples of Rust are compiled and run with the tests; `tests/program` runs its commands.
+/// The doctests compile and run the page's Rust examples; `tests/program` runs its commands.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/documents.md")]
 struct DocumentsPage;
 
-/// Runs the program with a command line, of which the first word is the program's own name, and
-/// returns its exit status.
+/// Runs the program with a command line and returns its exit status.
+///
+/// The first word of the command line is the program's own name.
 pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
     let status = match Arguments::try_parse_from(command_line) {
         Ok(arguments) => match commands::run(arguments) {
             Ok(status) => status,
-            // Whoever reads, `head` perhaps, has read enough.
+            // The reader, perhaps `head`, has read enough.
             Err(failure) if failure.is_broken_pipe() => ExitStatus::Done,
             Err(failure) => {
                 complain(&format!("pqtls: {failure}\n"));
@@ -66,12 +67,12 @@ pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
     status.into()
 }
 
-/// The program's commands with their options and help, for tests and pages that go through them.
+/// The program's commands with their options and help, for tests and generated pages.
 pub fn command() -> clap::Command {
     Arguments::command()
 }
 
-/// What clap has to say: help that was asked for, or what is wrong with the command line.
+/// Prints what clap says: requested help, or what is wrong with the command line.
 fn explain(error: &clap::Error) -> ExitStatus {
     if !error.use_stderr() {
         return match error.print() {
@@ -87,7 +88,7 @@ fn explain(error: &clap::Error) -> ExitStatus {
     ExitStatus::Usage
 }
 
-/// Standard error may be closed or full, and then there is nobody to tell.
+/// Prints to standard error. If this is closed or full, there is nobody to tell.
 fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -13,7 +13,7 @@ use crate::files::{InputError, Source};
 /// As bytes, which are UTF-8 unless somebody chose otherwise.
 pub(crate) type Passphrase = Zeroizing<Vec<u8>>;
 
-/// Options that name a passphrase. They are alike, and a command that needs two has them under two names.
+/// Options that name a passphrase. A command that needs two passphrases has the same options under two names.
 macro_rules! options {
     (
         $(#[$of_options:meta])* $options:ident, $heading:literal, $prefix:literal,
@@ -27,7 +27,7 @@ macro_rules! options {
             #[arg(long, value_name = "FILE", help_heading = $heading)]
             $file: Option<Source>,
 
-            /// Take it from the first line of what descriptor N gives, such as 3 with "3<FILE"
+            /// Take it from the first line of file descriptor N, such as 3 with "3<FILE"
             #[arg(long, value_name = "N", help_heading = $heading)]
             $fd: Option<u32>,
 
@@ -37,7 +37,7 @@ macro_rules! options {
         }
 
         impl $options {
-            /// The passphrase that a file is under. Without an option, whoever sits at the terminal is asked.
+            /// The passphrase of a file. Without an option, the user at the terminal is asked.
             pub(crate) fn of(&self, file: &str) -> Result<Passphrase, PassphraseError> {
                 match self.named()? {
                     Some(passphrase) => Ok(passphrase),
@@ -49,7 +49,7 @@ macro_rules! options {
                 }
             }
 
-            /// What the options name, if there is one.
+            /// The passphrase that the options name, if there is one.
             fn named(&self) -> Result<Option<Passphrase>, PassphraseError> {
                 if let Some(file) = &self.$file {
                     return Ok(Some(first_line(file)?));
@@ -75,9 +75,9 @@ options!(
 );
 
 options!(
-    /// The passphrase that a private key was under until now.
+    /// The passphrase that a private key had until now.
     OldPassphraseOptions,
-    "Passphrase that FILE is under already [default: ask for it]",
+    "Current passphrase of FILE [default: ask for it]",
     "--old-passphrase",
     old_passphrase_file,
     old_passphrase_fd,
@@ -85,7 +85,7 @@ options!(
 );
 
 impl PassphraseOptions {
-    /// The passphrase that a private key will be under. Whoever sits at the terminal is asked twice.
+    /// The new passphrase of a private key. Without an option, the user at the terminal is asked twice.
     pub(crate) fn of_new(&self) -> Result<Passphrase, PassphraseError> {
         let passphrase = match self.named()? {
             Some(passphrase) => passphrase,
@@ -105,7 +105,7 @@ impl PassphraseOptions {
     }
 }
 
-/// The longest passphrase, and what else a file may have below its first line.
+/// More than the longest passphrase, since a file may have more lines below it.
 const LIMIT: usize = 64 * 1024;
 
 fn first_line(file: &Source) -> Result<Passphrase, PassphraseError> {
@@ -124,12 +124,12 @@ fn variable(name: &str) -> Result<Passphrase, PassphraseError> {
     Ok(Zeroizing::new(value.into_encoded_bytes()))
 }
 
-/// As text, which PKCS#12 has in two encodings.
+/// The passphrase as text, which PKCS#12 needs in two encodings.
 pub(crate) fn text(passphrase: &Passphrase) -> Result<&str, PassphraseError> {
     core::str::from_utf8(passphrase).map_err(|_| PassphraseError::NoText)
 }
 
-/// Whether somebody reads what is asked.
+/// Whether there is a user who can read the question.
 fn can_ask() -> bool {
     io::stderr().is_terminal()
 }
@@ -143,12 +143,12 @@ fn ask(question: &str) -> Result<Passphrase, PassphraseError> {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PassphraseError {
     #[error(
-        "{file} is encrypted: name its passphrase by {options}-file FILE, {options}-fd N or \
+        "{file} is encrypted: give its passphrase with {options}-file FILE, {options}-fd N or \
          {options}-env NAME, or run this at a terminal to be asked for it"
     )]
     NeededToRead { file: String, options: &'static str },
     #[error(
-        "to encrypt a key takes a passphrase: name it by --passphrase-file FILE, --passphrase-fd N or \
+        "encrypting a key takes a passphrase: give it with --passphrase-file FILE, --passphrase-fd N or \
          --passphrase-env NAME, or run this at a terminal to be asked for it"
     )]
     NeededToWrite,
@@ -160,7 +160,7 @@ pub(crate) enum PassphraseError {
     NoText,
     #[error("there is no environment variable {0:?}; set it, or name another")]
     NoVariable(String),
-    #[error("can't ask for the passphrase: {0}; name it by --passphrase-file FILE")]
+    #[error("can't ask for the passphrase: {0}; give it with --passphrase-file FILE")]
     Prompt(io::Error),
     #[error("the passphrase: {0}")]
     Input(InputError),
@@ -173,7 +173,7 @@ impl From<InputError> for PassphraseError {
 }
 
 impl PassphraseError {
-    /// Whether the command line is what is wrong.
+    /// Whether the command line is wrong.
     pub(crate) fn is_usage(&self) -> bool {
         !matches!(self, Self::Prompt(_) | Self::Input(_))
     }

@@ -1,4 +1,4 @@
-//! How far a command is with what takes long, on standard error, if that is a terminal.
+//! The progress of long operations, on standard error if that is a terminal.
 //!
 //! This room uses nothing.
 
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
-/// What is done sooner says nothing.
+/// Shorter operations show nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How many bytes of a file are done. It vanishes when it is dropped.
@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of so many bytes, if it is known how many there will be.
+    /// With the number of bytes that there will be, if it is known.
     pub(crate) fn of(total: Option<u64>) -> Self {
         Self {
             begun: Instant::now(),
@@ -32,7 +32,7 @@ impl Progress {
         }
     }
 
-    /// So many more bytes are done.
+    /// Counts bytes that are done.
     pub(crate) fn add(&mut self, bytes: usize) {
         self.done += bytes as u64;
         if self.bar.is_none() && self.is_for_someone && self.begun.elapsed() >= PATIENCE {
@@ -66,7 +66,7 @@ fn bar(total: Option<u64>) -> ProgressBar {
     styled(bar, template)
 }
 
-/// Of so many things that are done one after the other, each of which has a message. It is hidden where
+/// A bar for a number of things that are done one after the other, each with a message. It is hidden if
 /// standard error is no terminal, and vanishes when it is dropped.
 pub(crate) fn of_things(count: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());

@@ -1,5 +1,5 @@
-//! What errors of the libraries say at the command line, where the crates' own texts speak of their
-//! methods, and names of algorithms.
+//! Errors of the libraries in the words of the command line, where the crates' own texts speak of their
+//! methods; and names of algorithms.
 //!
 //! This room uses [`keys`](crate::keys).
 
@@ -26,7 +26,7 @@ pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
         }
         keys::KeyError::Classical(other) => other.to_string(),
         keys::KeyError::NotPostQuantum(_) | keys::KeyError::NotOfOneAlgorithm(_) => {
-            format!("{error}; name one of those")
+            format!("{error}; name such a key")
         }
         keys::KeyError::Composite(_)
         | keys::KeyError::XWing(_)
@@ -42,17 +42,16 @@ pub(crate) fn of_key_error(error: &KeyError) -> String {
         KeyError::UnsupportedAlgorithm(oid) => unsupported_key(*oid),
         KeyError::NoSeed(algorithm) => format!(
             "this {algorithm} key has no seed, because it was read from its expanded form and the \
-             expansion can't be undone; ask for --form expanded, or use the file that the seed came in"
+             expansion can't be undone; ask for --form expanded, or use the file that has the seed"
         ),
         KeyError::FormUnavailable { algorithm, .. } => format!(
             "{algorithm} private keys have one form (RFC 9909), the expanded one; leave --form out"
         ),
         KeyError::NoMu(algorithm) => format!(
-            "{algorithm} has no µ, which is of pure ML-DSA alone; leave --mu out, and give the message \
-             itself"
+            "{algorithm} has no µ: only pure ML-DSA has one; leave --mu out, and give the message itself"
         ),
         KeyError::WeakPreHash { algorithm, hash } => format!(
-            "{hash} is too weak for {algorithm}, which needs digests of {} bits at least (FIPS 204 section \
+            "{hash} is too weak for {algorithm}, which needs digests of at least {} bits (FIPS 204 section \
              5.4, FIPS 205 section 10.2); use --pre-hash {}",
             8 * algorithm.least_digest_len(),
             algorithm.usual_pre_hash()
@@ -127,8 +126,8 @@ pub(crate) fn protection_name(protection: &Protection) -> String {
 
 fn unsupported_key(oid: ObjectIdentifier) -> String {
     format!(
-        "keys of {} are not supported here; pqtls takes those of ML-DSA, SLH-DSA, ML-KEM, X-Wing, ECDSA on \
-         P-256 and P-384, Ed25519 and RSA, and composites of ML-DSA and these",
+        "keys of {} are not supported here; pqtls takes keys of ML-DSA, SLH-DSA, ML-KEM, X-Wing, ECDSA on \
+         P-256 and P-384, Ed25519 and RSA, and composites of ML-DSA and one of the last three",
         algorithm_name(oid)
     )
 }
@@ -137,8 +136,7 @@ fn unsupported_key(oid: ObjectIdentifier) -> String {
 pub(crate) fn of_jwt_error(error: &JwtError) -> String {
     match error {
         JwtError::Reserved(name) => format!(
-            "\"{name}\" is a claim that an option is for; take it out of the claims, and see \"pqtls jwt sign \
-             --help\""
+            "an option is for the claim \"{name}\"; take it out of the claims, and see \"pqtls jwt sign --help\""
         ),
         JwtError::Issuer { .. } => format!("{error}; see --issuer and --any-issuer"),
         JwtError::Audience { .. } => format!("{error}; see --audience and --any-audience"),
@@ -172,7 +170,7 @@ pub(crate) fn of_request_error(error: &RequestError) -> String {
     }
 }
 
-/// Where there is no --subject to give.
+/// The same for commands without --subject.
 fn of_issue_error_at_ca(error: &IssueError) -> String {
     match error {
         IssueError::Name(NameError::CommonNameLength(len)) => {
@@ -195,7 +193,7 @@ pub(crate) fn of_authority_error(error: &AuthorityError) -> String {
 pub(crate) fn of_folder_error(error: &FolderError) -> String {
     match error {
         FolderError::NoCa(path) => format!(
-            "{0} is no CA's folder: it has no root.pem; name the CA's folder with --dir, or make a CA \
+            "{0} is not a CA's folder: it has no root.pem; name the CA's folder with --dir, or make a CA \
              with \"pqtls ca init\"",
             path.display()
         ),
@@ -236,7 +234,7 @@ pub(crate) fn of_validation_error(error: &ValidationError) -> String {
     }
 }
 
-/// Why a signature of one certificate under the key of another was not accepted.
+/// Why a certificate's signature was not accepted under another certificate's key.
 pub(crate) fn of_signature_error(error: &SignatureError) -> String {
     match error {
         SignatureError::UnsupportedAlgorithm(oid) => format!(
@@ -252,10 +250,10 @@ fn what_is_verified() -> String {
     match why_post_quantum_only() {
         None => {
             "pqtls verifies signatures of ML-DSA, SLH-DSA, ECDSA on P-256 and P-384, Ed25519 and \
-                 RSA with SHA-2, and composites of ML-DSA and these"
+                 RSA with SHA-2, and composites of ML-DSA and one of the last three"
                 .into()
         }
-        Some(why) => format!("pqtls verifies signatures of ML-DSA and SLH-DSA: {why}"),
+        Some(why) => format!("here, pqtls verifies only signatures of ML-DSA and SLH-DSA: {why}"),
     }
 }
 
@@ -286,8 +284,7 @@ pub(crate) fn key_name(spki: &[u8]) -> String {
     }
 }
 
-/// The name of a key's or a signature's algorithm, or its object identifier where nobody knows a
-/// name.
+/// The name of a key's or a signature's algorithm, or its object identifier if no name is known.
 pub(crate) fn algorithm_name(oid: ObjectIdentifier) -> String {
     match (Algorithm::from_oid(oid), parameter_set(oid)) {
         (Some(algorithm), _) => algorithm.to_string(),
@@ -300,8 +297,8 @@ pub(crate) fn algorithm_name(oid: ObjectIdentifier) -> String {
     }
 }
 
-/// The name of an extension, a purpose or whatever else has an object identifier, as the standards
-/// have it without its prefix, such as `subjectAltName`.
+/// The name of an extension, a purpose or another object identifier: the standards' name without its
+/// prefix, such as `subjectAltName`.
 pub(crate) fn oid_name(oid: ObjectIdentifier) -> String {
     let Some(name) = DB.by_oid(&oid) else {
         return oid.to_string();

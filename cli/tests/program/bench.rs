@@ -1,4 +1,4 @@
-//! What is measured of the program's own speed: not how fast it is, but what is said of it.
+//! `pqtls bench`: not how fast the program is, but what the reports say.
 
 use serde_json::Value;
 
@@ -129,7 +129,7 @@ fn a_backend_of_another_cpu_is_refused_in_every_command() {
         .ok();
 }
 
-/// By programs of a shell that say what OpenSSL says.
+/// With shell scripts that print what OpenSSL prints.
 #[cfg(unix)]
 mod beside_openssl {
     use std::fs::{self, Permissions};
@@ -146,7 +146,7 @@ mod beside_openssl {
         folder
     }
 
-    /// It takes a second for what takes us less than a thousandth, and signs nothing.
+    /// It takes a second for what takes us less than a millisecond, and signs nothing.
     const NEW: &str = "\
         case $1 in\n\
         version) echo 'OpenSSL 3.5.9 1 Jan 2030 (Library: OpenSSL 3.5.9)' ;;\n\
@@ -220,7 +220,7 @@ mod beside_openssl {
         let folder = folder_with("echo LibreSSL 4.0.0");
         folder.pqtls(&format!("bench {COMPARE}")).fails(
             3,
-            "./openssl is not OpenSSL's program, as it says \"LibreSSL 4.0.0\"",
+            "./openssl is not OpenSSL's program: asked for its version, it says \"LibreSSL 4.0.0\"",
         );
         folder
             .pqtls("bench --compare --openssl ./missing")

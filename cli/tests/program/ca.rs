@@ -156,7 +156,7 @@ fn a_ca_answers_whether_certificates_were_revoked() {
     verify("--ocsp bad.ocsp --ocsp-request www.req").fails(1, "(KeyCompromise)");
     verify("--ocsp bad.ocsp --ocsp good.ocsp").fails(1, "was revoked at");
 
-    // What is about others, or no request or response.
+    // Responses about other certificates, and files that are no request or response.
     folder
         .pqtls("cert ocsp-request ocsp.pem --out of-ocsp.req")
         .ok();
@@ -177,7 +177,7 @@ fn a_ca_answers_whether_certificates_were_revoked() {
     folder.pqtls(other).fails(1, "OCSPSigning");
     folder
         .pqtls("cert ocsp-request ca/root.pem --out x")
-        .fails(2, "name a file with it");
+        .fails(2, "name the issuer's file");
     folder
         .pqtls("cert ocsp-request www.pem ca/root.pem --out x")
         .fails(1, "names");
@@ -269,7 +269,7 @@ fn names_of_other_kinds_are_issued_shown_and_verified() {
         folder.pqtls(&verify).fails(2, "is not");
     }
 
-    // By a request, with purposes that a SPIFFE ID can't have and with those that it must.
+    // By a request, with purposes that a SPIFFE ID can't have, and with those that it must have.
     folder
         .pqtls(&format!("cert request a.key --name {ID} --out a.csr"))
         .ok();
@@ -304,7 +304,10 @@ fn a_ca_is_not_made_where_something_is() {
     assert_eq!(folder.read("ca/root.pem"), root);
     for (options, words) in [
         ("--algorithm ML-KEM-768", "ML-KEM-768 is not supported"),
-        ("--validity 3y --root-validity 2y", "longer than its root"),
+        (
+            "--validity 3y --root-validity 2y",
+            "longer than --root-validity",
+        ),
         ("--dns *.example.org", "--dns"),
         ("--ip 10.0.0.0/33", "--ip"),
         ("--crl-url ftp://a.example", "--crl-url"),
@@ -337,7 +340,7 @@ fn keys_of_a_ca_and_new_keys_are_private() {
 fn what_the_policy_forbids_has_its_line_and_a_status_of_its_own() {
     let folder = folder_with_ca();
     let forbidden = folder.pqtls("ca issue www.example.com --new-key www.key --out www.pem");
-    // No file is left, the key's included.
+    // No file is left, not even the key's.
     forbidden.fails(4, "ca/policy.toml:14: names.dns permits \".example.org\"");
     forbidden.fails(4, "\n  14 | dns = [\".example.org\"]\n");
     folder.pqtls("key new ML-KEM-768 --out kem.key").ok();
@@ -463,7 +466,7 @@ fn requests_are_signed_and_those_that_are_refused_keep_no_other_from_it() {
         .fails(3, "out/a.pem exists");
     folder
         .pqtls("ca sign a.csr out/a.csr --out-dir out")
-        .fails(2, "would both become out/a.pem");
+        .fails(2, "would both go to out/a.pem");
     folder
         .pqtls("ca sign a.csr --out-dir nowhere")
         .fails(3, "make its folder first");
@@ -508,7 +511,7 @@ fn a_file_of_many_requests_becomes_one_of_certificates() {
     };
     let [a, b, foreign] = ["a.example.org", "b.example.org", "c.example.com"].map(request);
     let damaged = b.replacen("MII", "M*I", 1);
-    // more than are kept at once, between other text
+    // more than the ledger records at once, between other text
     let many = format!("{a}some text\n{foreign}{damaged}{b}") + &a.repeat(600);
     folder.write("many.csr", &many);
     fs::create_dir(folder.path().join("out")).unwrap();
@@ -573,7 +576,7 @@ fn a_file_of_many_requests_becomes_one_of_certificates() {
     let on_output = folder.pqtls_reading(a + &b, "ca sign -");
     assert_eq!(on_output.ok().matches("BEGIN").count(), 3);
 
-    // nothing of a file that has none, or that ends within one
+    // nothing for a file that has no request, or that ends within one
     folder.write("none.csr", folder.read("out/all.pem"));
     folder
         .pqtls("ca sign none.csr --out none.pem")
@@ -659,7 +662,7 @@ fn a_hold_can_be_taken_back_and_nothing_else() {
     assert!(again.ok().contains("(superseded)"), "{}", again.ok());
     folder
         .pqtls("ca revoke a.pem --reason because")
-        .fails(2, "is no reason to revoke");
+        .fails(2, "is not a reason to revoke");
 }
 
 #[test]
@@ -694,10 +697,10 @@ fn what_is_no_certificate_of_the_ca_is_told() {
         .fails(3, "b.key has no certificate");
     folder
         .pqtls("ca list --dir nowhere")
-        .fails(3, "nowhere is no CA's folder");
+        .fails(3, "nowhere is not a CA's folder");
     folder
         .shell("PQTLS_CA=nowhere pqtls ca list")
-        .fails(3, "nowhere is no CA's folder");
+        .fails(3, "nowhere is not a CA's folder");
     folder.shell("PQTLS_CA=other pqtls ca show a.pem").ok();
 }
 
@@ -740,7 +743,7 @@ fn the_roots_key_is_needed_for_the_roots_list_alone() {
     folder.pqtls("ca crl --root --out root.crl").ok();
 }
 
-/// The disk has no room for what the ledger keeps at once.
+/// The disk has no room for what the ledger records at once.
 #[cfg(unix)]
 #[test]
 fn of_certificates_that_the_ledger_cant_keep_none_is_issued() {
@@ -772,7 +775,7 @@ fn a_certificate_that_was_issued_and_not_written_is_not_lost() {
         let full = folder.pqtls("ca issue a.example.org --key a.key --out /dev/full");
         full.fails(
             3,
-            "issued all the same, and kept in the CA's ledger: serial number ",
+            "but the CA has issued it, and its ledger keeps it: serial number ",
         );
         let number = full.stderr().split("serial number ").nth(1).unwrap();
         let number = number.split(';').next().unwrap();
@@ -792,7 +795,7 @@ fn a_new_key_replaces_no_file_and_is_no_certificates_file() {
         .fails(3, "a.key exists");
     folder
         .pqtls("ca issue a.example.org --new-key b --out ./b --force")
-        .fails(3, "to be two files at once");
+        .fails(3, "can't be two files at once");
     folder
         .pqtls("ca issue a.example.org --out a.pem")
         .fails(2, "--key");

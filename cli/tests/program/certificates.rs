@@ -274,7 +274,7 @@ fn renewal_is_told_by_the_exit_status() {
     folder
         .pqtls("cert needs-renewal www.pem --fraction 2")
         .fails(2, "from 0 to 1");
-    // Of a chain, whichever expires first.
+    // In a chain, the certificate that expires first counts.
     folder
         .pqtls("cert bundle www.pem ca.pem --out chain.pem")
         .ok();

@@ -34,7 +34,7 @@ fn keys_are_made_shown_and_checked() {
                  bytes        "
             );
             assert!(shown.ok().starts_with(&expected), "{}", shown.ok());
-            // Of the new key, too, it is the last line.
+            // The fingerprint, which is the last line for the new key, too.
             let fingerprint = made.ok().lines().last().unwrap();
             let fingerprint = fingerprint.strip_prefix("fingerprint ").unwrap();
             assert!(shown.ok().contains(fingerprint));
@@ -97,12 +97,12 @@ fn encodings_convert_into_each_other() {
         assert_eq!(in_hex.ok(), hex(&raw) + "\n");
         folder.pqtls_reading(&raw[1..], &read).fails(
             3,
-            &format!("standard input is no raw {name} key: not 32 bytes, be it as bytes"),
+            &format!("standard input is not a raw {name} key: it does not have 32 bytes, raw"),
         );
     }
 }
 
-/// What stands before RSAPrivateKey in PKCS#8.
+/// The bytes before RSAPrivateKey in PKCS#8.
 const RSA_HEAD: usize = 26;
 
 #[test]
@@ -142,7 +142,7 @@ fn older_documents_are_read() {
     folder.write("locked.key", encrypted);
     folder.pqtls("key check locked.key").fails(
         3,
-        "an encrypted private key of before PKCS#8; have it encrypted anew",
+        "an encrypted private key from before PKCS#8; encrypt it again",
     );
 }
 
@@ -157,7 +157,7 @@ fn keys_whose_parts_dont_belong_together_are_refused() {
     folder.pqtls("key show rsa.der").ok();
     folder.pqtls("key check rsa.der").fails(
         1,
-        "rsa.der: what the private half makes, the public half refuses; don't use this key",
+        "rsa.der: the public half refuses what the private half makes; don't use this key",
     );
 
     folder.pqtls("key new ECDSA-P256 --der --out ec.der").ok();
@@ -172,7 +172,7 @@ fn keys_whose_parts_dont_belong_together_are_refused() {
 #[test]
 fn keys_that_are_not_supported_are_named() {
     let folder = Folder::new();
-    // Of P-521 and of Ed448, as far as they are looked at.
+    // Keys of P-521 and of Ed448, as far as they are read.
     for (spki, name) in [
         (
             "3016301006072a8648ce3d020106052b8104002303020004",
@@ -219,7 +219,7 @@ fn certificates_and_requests_are_made_shown_and_verified() {
     }
 }
 
-/// With a CA whose root and whose policy are classical, too.
+/// With a CA whose root and policy are classical, too.
 fn folder_with_ca() -> Folder {
     let folder = Folder::new();
     folder
@@ -312,7 +312,7 @@ fn all_of_a_ca_can_be_classical() {
         .fails(3, "ca/root.key: the key is not valid DER");
 }
 
-/// What is raw is of post-quantum keys, and says so.
+/// Commands on raw bytes take only post-quantum keys, and say so.
 #[test]
 fn raw_operations_take_post_quantum_keys() {
     let folder = Folder::new();
@@ -329,7 +329,7 @@ fn raw_operations_take_post_quantum_keys() {
     ] {
         folder.pqtls(command).fails(
             3,
-            "a classical key, of Ed25519, and this command is for post-quantum ones",
+            "a classical key, of Ed25519, but this command is for post-quantum keys",
         );
     }
 }

@@ -60,7 +60,7 @@ fn keys_are_made_shown_and_checked() {
         folder
             .pqtls(&format!("key convert a.key --algorithm {name}"))
             .fails(2, "have no raw bytes here");
-        // On bytes there is no draft for composites.
+        // No draft has composite signatures of bare bytes.
         folder
             .pqtls("sign a.key a.pub")
             .fails(3, "this command is for keys of one algorithm");

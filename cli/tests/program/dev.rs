@@ -1,4 +1,4 @@
-//! `pqtls dev`. Programs that change trust stores are replaced by ones that note what they are asked to.
+//! `pqtls dev`. Programs that change trust stores are replaced by scripts that note what they are asked to do.
 
 use alloc::collections::BTreeSet;
 use std::fs;
@@ -182,7 +182,7 @@ fn roots_are_made_once_by_processes_that_start_together() {
     }
 }
 
-/// A certificate that a thief of the root's key would issue.
+/// A certificate that a thief of the root's key could issue.
 fn steal(folder: &Folder, root: &str, key: impl Signer, name: &str) {
     let root = Issuer::new(certificate(folder, root), key).unwrap();
     let builder = match name.parse() {
@@ -236,7 +236,7 @@ fn other_names_are_refused_or_have_roots_of_their_own() {
     for name in ["www.example.org", "192.0.2.1", "localhost.example.org"] {
         folder
             .pqtls(&format!("dev localhost {name}"))
-            .fails(4, &format!("{name} is no local name"));
+            .fails(4, &format!("{name} is not a local name"));
     }
     for name in ["a..test", "app.test.", "*", "*.*.test", "b\u{fc}ro.test"] {
         folder
@@ -285,7 +285,7 @@ fn certificates_for_the_same_names_are_renewed_and_others_are_left() {
     assert_eq!(before.len(), after.len());
     assert!(before.iter().all(|(file, content)| after[file] != *content));
 
-    // Others of these roots, of other roots, half of a pair, and what is no certificate.
+    // Other certificates of these roots, certificates of other roots, half of a pair, and no certificate.
     let exists = |command: &str, file: &str| {
         folder.pqtls(command).fails(3, &format!("{file} exists; "));
     };
@@ -372,7 +372,7 @@ fn roots_are_installed_once_and_taken_out_again() {
     let profile = folder.path().join(".mozilla/firefox/a.default");
     fs::create_dir_all(&profile).unwrap();
     fs::write(profile.join("cert9.db"), "").unwrap();
-    // Of others.
+    // Roots of others.
     folder.write(&format!("{SYSTEM_STORE}/other.crt"), "other");
     folder.write("log", "");
 
@@ -402,7 +402,7 @@ fn roots_are_installed_once_and_taken_out_again() {
     assert_eq!(again.ok().matches(": installed already\n").count(), 3);
     assert_eq!(log(&folder), "");
 
-    // Others of the user, for any name.
+    // The user's other roots, for any name.
     folder.pqtls("dev --any-name --install").ok();
     assert_eq!(names_in(&folder, SYSTEM_STORE).len(), 5);
     log(&folder);
@@ -459,7 +459,7 @@ fn what_java_took_from_the_system_is_taken_out_too() {
 fn what_takes_other_rights_is_printed_and_the_rest_is_done() {
     let folder = Folder::new();
     make_trust_stores(&folder);
-    // Nobody makes files there.
+    // Nobody can make files there.
     let install = "PQTLS_DEV_SYSTEM_STORE=/sys pqtls dev --install";
     let done = folder.shell(install);
     assert_eq!((done.status(), done.stderr()), (3, ""));

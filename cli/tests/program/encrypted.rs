@@ -2,7 +2,7 @@
 
 use crate::folder::Folder;
 
-/// A folder with keys in the clear and under the passphrase in `pw`.
+/// A folder with unencrypted keys, and with keys encrypted under the passphrase in `pw`.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("pw", "pässword one\r\nand what is not of it\n");
@@ -68,22 +68,22 @@ fn where_passphrases_come_from() {
     check("pqtls key public dsa.enc --passphrase-file - <pw");
     check("head -c 13 pw | pqtls key public dsa.enc --passphrase-fd 0");
     check("PW='pässword one' pqtls key public dsa.enc --passphrase-env PW");
-    // What needs none asks for none.
+    // A key that is not encrypted needs no passphrase.
     check("pqtls key public dsa.key --passphrase-file missing");
 
     folder.pqtls("key public dsa.enc").fails(
         2,
-        "dsa.enc is encrypted: name its passphrase by --passphrase-file FILE",
+        "dsa.enc is encrypted: give its passphrase with --passphrase-file FILE",
     );
     folder
         .pqtls("key encrypt dsa.enc --passphrase-file pw")
-        .fails(2, "name its passphrase by --old-passphrase-file FILE");
+        .fails(2, "give its passphrase with --old-passphrase-file FILE");
     folder
         .pqtls("key encrypt dsa.key")
-        .fails(2, "to encrypt a key takes a passphrase");
+        .fails(2, "encrypting a key takes a passphrase");
     folder
         .pqtls("key new --encrypt")
-        .fails(2, "to encrypt a key takes a passphrase");
+        .fails(2, "encrypting a key takes a passphrase");
     folder
         .pqtls("key new --encrypt --form seed")
         .fails(2, "cannot be used with");
@@ -134,7 +134,7 @@ fn another_passphrase_and_another_cipher() {
         let decrypted = folder.pqtls("key decrypt n.enc --passphrase-file other");
         assert_eq!(decrypted.ok(), folder.read("dsa.key"));
     }
-    // A key that has no seed any more.
+    // A key without its seed.
     folder
         .pqtls("key convert dsa.key --form expanded --out x.key")
         .ok();
@@ -161,7 +161,7 @@ fn what_is_refused() {
     folder
         .pqtls("key encrypt ed.key --passphrase-file pw --der --out ed.der")
         .ok();
-    // 2^24 iterations, by a byte more, and the lengths of all that it is in.
+    // 2^24 iterations take one byte more, so the lengths of everything around them grow.
     let mut der = folder.bytes("ed.der");
     assert_eq!(der[51..56], [2, 3, 0x09, 0x27, 0xc0]);
     der.splice(53..56, [1, 0, 0, 0]);
@@ -213,10 +213,10 @@ fn keys_go_out_as_pkcs12_and_come_back() {
         .fails(1, "dsa.p12: wrong passphrase, or the file was changed");
     folder
         .pqtls("key import dsa.p12")
-        .fails(2, "dsa.p12 is encrypted: name its passphrase");
+        .fails(2, "dsa.p12 is encrypted: give its passphrase");
     folder
         .pqtls("key import dsa.p12 --passphrase-file other --name nobody")
-        .fails(2, "name it with --name, of: \"dsa\"");
+        .fails(2, "choose it with --name: the file has \"dsa\"");
     folder
         .pqtls("key export dsa.key --certificates ed.pem --passphrase-file pw")
         .fails(1, "the key of dsa.key is not the one in the certificate of");
@@ -224,7 +224,7 @@ fn keys_go_out_as_pkcs12_and_come_back() {
         .pqtls("key show dsa.p12 --passphrase-file other")
         .fails(
             3,
-            "a PKCS#12 file; take out of it what is needed, by \"pqtls key import\"",
+            "a PKCS#12 file; take out what you need with \"pqtls key import\"",
         );
     folder
         .pqtls("key import dsa.key --passphrase-file other")

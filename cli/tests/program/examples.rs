@@ -12,7 +12,7 @@ pub(crate) struct Shown {
     pub(crate) about: String,
     pub(crate) help: String,
     pub(crate) examples: Vec<(String, String)>,
-    /// What stands after the examples.
+    /// The text after the examples.
     pub(crate) rest: String,
     pub(crate) is_group: bool,
 }
@@ -71,7 +71,7 @@ fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>)
     }
 }
 
-/// With the paths that a user would see.
+/// The output with the paths that a user would see.
 fn as_at_home(printed: &str, folder: &Folder) -> String {
     let system_store = folder.path().join(SYSTEM_STORE);
     printed

@@ -31,7 +31,7 @@ impl Folder {
         let www_key = key();
         let builder = CertificateBuilder::server()
             .dns_name("www.example.org")
-            // What browsers will still allow in years.
+            // A validity that browsers will still allow in years.
             .validity(Validity::days(45))
             .revocation_list_url("http://ca.example.org/ca.crl");
         let www = ca.issue(builder, &www_key).unwrap();
@@ -69,8 +69,8 @@ impl Folder {
         fs::read(self.path().join(name)).unwrap()
     }
 
-    /// Every file, that begins with a dot or not, and its content. What another process removes
-    /// meanwhile is left out.
+    /// Every file, hidden or not, and its content. Files that another process removes meanwhile are left
+    /// out.
     pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let entries = fs::read_dir(self.path()).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
@@ -83,7 +83,7 @@ impl Folder {
         files.filter_map(read).collect()
     }
 
-    /// The program with a command line, whose words hold no spaces.
+    /// Runs the program with a command line, whose words have no spaces.
     pub(crate) fn pqtls(&self, command_line: &str) -> Outcome {
         self.pqtls_reading("", command_line)
     }
@@ -107,14 +107,14 @@ impl Folder {
         assert!(!child.wait().unwrap().success());
     }
 
-    /// A line of a shell, in which `pqtls` is the program.
+    /// Runs a line in a shell, in which `pqtls` is the program.
     pub(crate) fn shell(&self, line: &str) -> Outcome {
         let mut command = Command::new("sh");
         command.args(["-c", line]);
         self.run(command, b"")
     }
 
-    /// What is before all else on the path: `bin` in this folder, and the program's own.
+    /// The first folders on the path: `bin` in this folder, and the program's own.
     fn search_path(&self) -> OsString {
         let program = Path::new(env!("CARGO_BIN_EXE_pqtls"));
         let mut folders = vec![self.path().join("bin"), program.parent().unwrap().into()];
@@ -134,14 +134,14 @@ impl Folder {
             .env("USER", "alice")
             .env("HOME", self.path())
             .env("PATH", self.search_path())
-            // Nothing here changes whom this machine trusts.
+            // Nothing here changes which roots this machine trusts.
             .env("PQTLS_DEV_SYSTEM_STORE", self.path().join(SYSTEM_STORE))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let before = self.files();
         let mut child = command.spawn().unwrap();
-        // Who does not read it closes the pipe.
+        // A program that does not read it closes the pipe.
         let _ = child.stdin.take().unwrap().write_all(input);
         let output = child.wait_with_output().unwrap();
         Outcome {
@@ -152,7 +152,7 @@ impl Folder {
     }
 }
 
-/// What the program takes for the system's store of roots, if it is there.
+/// The folder that the program takes for the system's store of roots, if it is there.
 pub(crate) const SYSTEM_STORE: &str = "system-store";
 
 /// How the program ended.
@@ -179,15 +179,15 @@ impl Outcome {
         core::str::from_utf8(&self.output.stderr).unwrap()
     }
 
-    /// It succeeded and complained of nothing; what it printed.
+    /// Checks that it succeeded without complaint, and returns what it printed.
     #[track_caller]
     pub(crate) fn ok(&self) -> &str {
         assert_eq!((self.stderr(), self.status()), ("", 0), "{}", self.what);
         self.stdout()
     }
 
-    /// It ended with this status and one complaint, which has these words in it, and left every file as
-    /// it was.
+    /// Checks that it ended with this status and one complaint with these words in it, and left every file
+    /// as it was.
     #[track_caller]
     pub(crate) fn fails(&self, status: i32, words: &str) {
         let complaint = self.stderr();
@@ -196,7 +196,7 @@ impl Outcome {
         assert!(complaint.ends_with('\n'), "{complaint}");
         assert_eq!(complaint.matches("pqtls: ").count(), 1, "{complaint}");
         assert!(complaint.contains(words), "{complaint}");
-        // Usage has clap's help behind it, and a policy its lines.
+        // After a usage error comes clap's help, and after a policy's refusal its lines.
         if status != 2 && status != 4 {
             assert_eq!(complaint.lines().count(), 1, "{complaint}");
         }

@@ -29,7 +29,7 @@ fn what_is_encrypted_is_decrypted_and_what_is_changed_leaves_nothing() {
             folder.pqtls(&decrypt).ok();
             assert!(folder.bytes("found") == folder.bytes("content"));
         }
-        // of a private key that is the public half
+        // to a private key's public half
         let piped = format!(
             "pqtls encrypt --to {key}.key < content | pqtls decrypt --key {key}.key > piped"
         );
@@ -60,7 +60,7 @@ fn what_is_encrypted_is_decrypted_and_what_is_changed_leaves_nothing() {
     );
     folder
         .pqtls("decrypt content --key xwing.key --out x")
-        .fails(3, "no file that was encrypted in this form");
+        .fails(3, "not a file of this format");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_certificate_is_taken_if_its_key_is_for_that() {
     let key = DecapsulationKey::from_pkcs8_pem(&folder.read("kem.key")).unwrap();
     let bob = CertificateBuilder::end_entity().common_name("Bob");
     let bob = root.issue(bob, &key).unwrap();
-    // a chain begins with the one that is meant
+    // the first certificate of a chain is used
     folder.write("bob.pem", bob.to_pem() + &root.certificate().to_pem());
     let outcome = folder.pqtls("encrypt content --to bob.pem --out e");
     assert!(outcome.ok().contains("for CN=Bob, ML-KEM-512"));
@@ -156,7 +156,7 @@ fn keys_of_x_wing_are_for_files() {
     }
     folder
         .pqtls("sign xwing.key content --out x")
-        .fails(3, "a key of X-Wing, which is for files");
+        .fails(3, "an X-Wing key, which is for files");
     assert!(!folder.path().join("x").exists());
     let mut damaged = folder.bytes("again.der");
     damaged.truncate(damaged.len() - 1);

@@ -28,7 +28,7 @@ fn keys_are_converted_there_and_back() {
             assert_eq!(written.ok().as_bytes(), folder.bytes(&format!("a.{back}")));
         }
         folder.pqtls(&format!("key check {to}.key")).ok();
-        // They are keys wherever keys are.
+        // Every command that takes a key takes these files.
         folder
             .pqtls(&format!("sign {to}.key a.pub --out {to}.sig"))
             .ok();
@@ -56,7 +56,7 @@ fn keys_that_have_no_such_form_are_told() {
         for (file, status, words) in [
             ("kem.key", 1, "a key that signs is needed"),
             ("slh.key", 1, "not for SLH-DSA-SHAKE-128f"),
-            ("ed.key", 1, "for post-quantum ones"),
+            ("ed.key", 1, "for post-quantum keys"),
             ("both.key", 1, "for keys of one algorithm"),
             ("expanded.key", 1, "has no seed"),
             ("a.key --form both", 2, "leave --form out"),
@@ -68,7 +68,7 @@ fn keys_that_have_no_such_form_are_told() {
         for (file, words) in [
             ("kem.key", "a key that signs is needed"),
             ("slh.key", "not for SLH-DSA-SHAKE-128f"),
-            ("ed.key", "for post-quantum ones"),
+            ("ed.key", "for post-quantum keys"),
             ("both.key", "for keys of one algorithm"),
         ] {
             folder
@@ -154,13 +154,16 @@ fn tokens_that_were_not_asked_for_are_refused() {
     verify("--issuer i --type at+jwt --require role --max-age 1h --leeway 5s").ok();
     for (options, words) in [
         ("--type at+jwt", "see --issuer and --any-issuer"),
-        ("--type at+jwt --issuer j", "the policy takes \"j\""),
+        ("--type at+jwt --issuer j", "the policy accepts \"j\""),
         ("--issuer i", "See --type"),
         ("--type at+jwt --issuer i --audience x", "see --audience"),
         ("--type at+jwt --issuer i --subject x", "its subject"),
         ("--type at+jwt --issuer i --require jti", "no claim \"jti\""),
         ("--type at+jwt --issuer i --at 2100-01-01", "it expired"),
-        ("--type at+jwt --issuer i --at 2000-01-01", "it is valid in"),
+        (
+            "--type at+jwt --issuer i --at 2000-01-01",
+            "it becomes valid in",
+        ),
     ] {
         verify(options).fails(1, words);
     }
@@ -173,7 +176,7 @@ fn tokens_that_were_not_asked_for_are_refused() {
     folder.write("bad", "a.b");
     folder
         .pqtls("jwt verify a.pub bad")
-        .fails(1, "and this has 2");
+        .fails(1, "but this has 2");
     folder.write("bad", [0xff, b'.', b'.']);
     folder.pqtls("jwt verify a.pub bad").fails(1, "base64url");
     folder.write("bad", r#"{"iss": "x"}"#);
@@ -183,7 +186,7 @@ fn tokens_that_were_not_asked_for_are_refused() {
     folder.write("bad", "[]");
     folder
         .pqtls("jwt sign a.key --claims bad --out new")
-        .fails(3, "Claims are one object of JSON");
+        .fails(3, "Claims are one JSON object");
     folder.write("bad", r#"{"role": "user", "role": "admin"}"#);
     folder
         .pqtls("jwt sign a.key --claims bad --out new")

@@ -1,8 +1,7 @@
 //! Every `--json` output against its schema.
 //!
-//! The schemas use few words of JSON Schema, and [`check`] knows these and refuses others. It is
-//! stricter than they are in one thing: a property has to be in its schema, so that every field is
-//! documented.
+//! The schemas use few words of JSON Schema; [`check`] knows these and refuses others. It is stricter than
+//! the schemas in one point: every property has to be in its schema, so that every field is documented.
 
 use alloc::collections::BTreeSet;
 use std::fs;
@@ -155,7 +154,7 @@ fn every_report_is_as_its_schema_says() {
         check(&report, &schema(&file), command);
         seen.insert(file);
     }
-    // What reports have in common.
+    // The schemas that reports share.
     seen.extend(
         [
             "certificate.1.json",

@@ -9,7 +9,7 @@ fn every_algorithm_has_keys_that_can_be_shown_and_checked() {
     let folder = Folder::new();
     for algorithm in Algorithm::ALL {
         let name = algorithm.name();
-        // The others of SLH-DSA take their time.
+        // The other sets of SLH-DSA take long.
         if name.starts_with("SLH") && !name.ends_with("128f") {
             continue;
         }
@@ -102,7 +102,7 @@ fn an_slh_dsa_key_is_read_from_its_raw_seed() {
     let folder = Folder::new();
     folder.pqtls("key new SLH-DSA-SHA2-128f --out a.key").ok();
     let raw = folder.pqtls("key convert a.key --to hex");
-    // The seed is all of the key but its root, FIPS 205 figure 15.
+    // The seed is the whole key except its root, FIPS 205 figure 15.
     let seed = &raw.ok()[..96];
     let read = "key convert - --algorithm SLH-DSA-SHA2-128f";
     let back = folder.pqtls_reading(seed, read);
@@ -186,7 +186,7 @@ fn keys_whose_parts_dont_belong_together_are_refused() {
         .pqtls("key new SLH-DSA-SHA2-128f --der --out b.key")
         .ok();
     let mut der = folder.bytes("b.key");
-    // The last byte is in the root of the tree, which reading takes on trust.
+    // The last byte is in the root of the tree, which is not checked when the key is read.
     *der.last_mut().unwrap() ^= 1;
     folder.write("b.key", &der);
     folder.pqtls("key show b.key").ok();
@@ -267,13 +267,13 @@ fn two_keys_in_a_file_are_refused() {
     ] {
         folder
             .pqtls(&format!("key {command}"))
-            .fails(3, "two.key is to have one private key");
+            .fails(3, "two.key has to have one private key");
     }
     folder.write("pair.key", folder.read("a.key") + &folder.read("a.pub"));
     folder.pqtls("key check pair.key").ok();
     folder.pqtls("key show pair.key").fails(
         3,
-        "pair.key is to have one private key or public key, and has 2",
+        "pair.key has to have one private key or public key, and has 2",
     );
 }
 
@@ -307,9 +307,10 @@ fn damaged_files_give_one_clear_error() {
         assert_eq!(folder.pqtls("key show bad").status(), 3);
     }
     folder.write("raw", "00112233");
-    folder
-        .pqtls("key convert raw --algorithm ML-DSA-65")
-        .fails(3, "neither 32 bytes of a seed nor 4032 of an expanded key");
+    folder.pqtls("key convert raw --algorithm ML-DSA-65").fails(
+        3,
+        "neither the 32 bytes of a seed nor the 4032 of an expanded key",
+    );
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -1,4 +1,5 @@
-//! What `pqtls sign`, `pqtls verify` and `pqtls encrypt` take for files that are larger than they may be in memory.
+//! Time and memory of `pqtls sign`, `pqtls verify` and `pqtls encrypt` for files that don't fit into the memory
+//! that they may use.
 
 use core::time::Duration;
 use std::fs;
@@ -82,8 +83,8 @@ fn show_how_far_they_are_on_a_terminal_if_it_takes_longer_than_a_second() {
     folder.shell(&sign("1.1")).ok();
 }
 
-/// For a quiet machine with two cores and an optimised program. Of either time the best of three
-/// counts, taken in turn.
+/// For a quiet machine with two cores and an optimised program. The best of three measurements counts for
+/// each of the two times; they alternate.
 #[test]
 #[ignore = "takes minutes, and asks for all of the machine"]
 fn of_four_gibibytes_take_little_longer_than_their_hash() {
@@ -127,7 +128,7 @@ fn of_four_gibibytes_take_little_longer_than_their_hash() {
     assert!(slow.is_empty(), "slower than 90 % of the hash: {slow:?}");
 }
 
-/// Of as many bytes that are in memory.
+/// The time to hash as many bytes in memory.
 fn time_of_hash(key: &SigningKey, hash: Option<&str>) -> Duration {
     let mut options = SignatureOptions::new();
     if let Some(name) = hash {
@@ -144,7 +145,7 @@ fn time_of_hash(key: &SigningKey, hash: Option<&str>) -> Duration {
     begun.elapsed()
 }
 
-/// Of a whole process, which takes little memory.
+/// The time of a whole process, which takes little memory.
 fn time_of(folder: &Folder, command_line: &str) -> Duration {
     let begun = Instant::now();
     let mut child = start(folder, command_line);

@@ -27,10 +27,10 @@ fn two_results_dont_share_a_file() {
     let folder = Folder::new();
     folder
         .pqtls("key new --out a --public a")
-        .fails(3, "a is to be two files at once");
+        .fails(3, "a can't be two files at once");
     folder
         .pqtls("key new --out a --public ./a --force")
-        .fails(3, "to be two files at once");
+        .fails(3, "can't be two files at once");
 }
 
 #[cfg(unix)]
@@ -104,7 +104,7 @@ fn a_folder_that_is_read_only_is_left_alone() {
     let inner = folder.path().join("inner");
     fs::create_dir(&inner).unwrap();
     fs::set_permissions(&inner, PermissionsExt::from_mode(0o555)).unwrap();
-    // Nothing stops root but what no file can be made in.
+    // Only a folder in which nobody can make files stops root.
     let is_stopped = fs::write(inner.join("probe"), "").is_err();
     let inner = if is_stopped { "inner" } else { "/sys" };
     folder

@@ -1,4 +1,4 @@
-//! The page `docs/pqtls.md`, which is made of the help and of what the examples print.
+//! The page `docs/pqtls.md`, which is made from the help and from the output of the examples.
 
 use core::fmt::Write;
 use std::env;
@@ -11,20 +11,19 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/pqtls.md");
 const HEAD: &str = "\
 # pqtls
 
-Post-quantum keys and certificates from the command line. This page is made of the program's help, and
-what the examples print is what they printed when it was made.
+Post-quantum keys and certificates from the command line. This page is made from the program's help; the
+examples show what they printed when the page was made.
 
-In place of a file, `-` is standard input or standard output. Files of private keys can be read by
-nobody but their owner. A file appears under its name when it is complete, and one that exists is left
-alone unless `--force` is given. If a command fails, all files are as they were. Colours are for
-terminals, and `NO_COLOR` turns them off.
+In place of a file, `-` is standard input or standard output. Only their owner can read files of private
+keys. A file appears under its name when it is complete, and an existing file is left alone unless
+`--force` is given. If a command fails, all files are as they were. Colours are only for terminals, and
+`NO_COLOR` turns them off.
 
-What a CA issued or revoked is in its ledger before anything is printed or written of it, whatever
-happens afterwards: `pqtls ca show` writes a certificate again.
+A CA's ledger records what was issued or revoked before it is printed or written. If something fails
+afterwards, `pqtls ca show` writes the certificate again.
 
 With `--json` a command prints a report whose field `schema` names its form, such as `pqtls/key-new/1`.
-These are described in [`cli/schemas`](../cli/schemas), a JSON Schema each. A further field keeps the
-version.
+[`cli/schemas`](../cli/schemas) has a JSON Schema for each. A new field does not change the version.
 ";
 
 #[test]
@@ -75,7 +74,7 @@ fn page(commands: &[Shown]) -> String {
     page
 }
 
-/// clap leaves spaces at the ends of lines.
+/// Removes the spaces that clap leaves at the ends of lines.
 fn block(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
     lines.join("\n")
@@ -106,7 +105,7 @@ fn abbreviated(printed: &str) -> String {
     kept
 }
 
-/// Without keys, fingerprints, what is named after these, and dates, which are others each time.
+/// Without keys, fingerprints, names made from these, and dates, which differ each time.
 fn without_chance(page: &str) -> String {
     let mut kept = String::new();
     for line in page.lines() {

@@ -85,7 +85,7 @@ fn what_does_not_verify_is_told_with_what_it_may_be() {
     assert_eq!(verdict.status(), 1);
     assert!(verdict.stdout().contains("\"valid\": false"));
     assert!(verdict.stderr().contains(INVALID));
-    // Of another length, it is none.
+    // With another length, it is not a signature.
     folder.pqtls("verify ML-DSA-87.pub sig message").fails(
         1,
         "sig is no signature of ML-DSA-87: it has 3309 bytes, and not 4627",
@@ -127,7 +127,7 @@ fn signatures_are_those_of_the_standards() {
     let expected = key.hash_sign(PreHash::Sha3_384, MESSAGE, b"context", &[0; 32]);
     let options = "--pre-hash SHA3-384 --context context";
     assert_eq!(sign(options), expected.unwrap().as_bytes());
-    // Without the option it is another one each time.
+    // Without the option, it is different each time.
     let hedged = || {
         folder
             .pqtls("sign ML-DSA-65.key message")
@@ -175,7 +175,7 @@ fn signatures_are_bytes_or_text() {
             .pqtls(&format!("verify ML-DSA-44.pub {file} message"))
             .ok();
     }
-    // The message from standard input, and from it the signature.
+    // The message comes from standard input, and then the signature does.
     folder
         .pqtls_reading(MESSAGE, "verify ML-DSA-44.pub raw")
         .ok();
@@ -185,7 +185,7 @@ fn signatures_are_bytes_or_text() {
     folder
         .pqtls_reading(&raw, "verify ML-DSA-44.pub -")
         .fails(3, "standard input can be read once");
-    // Nothing is something to sign.
+    // An empty file can be signed.
     folder.pqtls("sign ML-DSA-44.key --out nothing").ok();
     folder.write("empty", "");
     folder.pqtls("verify ML-DSA-44.pub nothing empty").ok();
@@ -400,7 +400,7 @@ fn every_set_of_ml_kem_gives_both_sides_one_secret() {
         let (ciphertext, secret) = key.encapsulate().unwrap();
         let decapsulated = folder.pqtls_reading(&ciphertext, "decaps a.key -");
         assert_eq!(decapsulated.stdout_bytes(), secret.as_bytes());
-        // Implicit rejection: another secret, and no word of it.
+        // Implicit rejection: another secret, and no error.
         let mut changed = ciphertext;
         changed[0] ^= 1;
         let decapsulated = folder.pqtls_reading(&changed, "decaps a.key -");
@@ -443,7 +443,7 @@ fn secrets_are_written_where_they_are_to_be_and_nowhere_else() {
     }
     folder
         .pqtls("encaps a.key --out-secret -")
-        .fails(3, "standard output is to be two files at once");
+        .fails(3, "standard output can't be two files at once");
     folder.pqtls("encaps a.key").fails(2, "--out-secret <FILE>");
 }
 
@@ -456,7 +456,7 @@ fn a_terminal_gets_text_only() {
         let line = format!("TERM=xterm script -qec '{command}' /dev/null");
         folder.shell(&line).stdout().to_owned()
     };
-    // Before it is read what can't be written.
+    // What can't be written is refused before anything is read.
     let refused = on_terminal("pqtls sign ML-DSA-44.key missing");
     assert!(
         refused.contains("bytes are not for a terminal"),

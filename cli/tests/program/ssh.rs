@@ -1,4 +1,4 @@
-//! Keys of SSH and signatures by them. That OpenSSH reads them is held by pq-ssh's own tests.
+//! SSH keys and signatures by them. pq-ssh's own tests check that OpenSSH reads them.
 
 use crate::folder::Folder;
 
@@ -60,7 +60,7 @@ fn keys_are_under_a_passphrase_if_asked() {
         .pqtls("ssh sign message --key bob --out bob.sig")
         .fails(
             2,
-            "bob is encrypted: name its passphrase by --passphrase-file",
+            "bob is encrypted: give its passphrase with --passphrase-file",
         );
     folder
         .pqtls("ssh sign message --key bob --passphrase-file other --out bob.sig")

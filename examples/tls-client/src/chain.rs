@@ -5,7 +5,7 @@ use const_oid::db::DB;
 use pq_x509::{Algorithm, Certificate};
 use serde::Serialize;
 
-/// What the report says of a certificate.
+/// What the report says about a certificate.
 #[derive(Debug, Serialize)]
 pub(crate) struct CertificateSummary {
     pub(crate) subject: String,
@@ -53,7 +53,7 @@ impl fmt::Display for CertificateSummary {
     }
 }
 
-/// The name of an algorithm, or its object identifier where nobody knows a name.
+/// The name of an algorithm, or its object identifier if no name is known.
 fn algorithm_name(oid: ObjectIdentifier) -> String {
     match Algorithm::from_oid(oid) {
         Some(algorithm) => algorithm.to_string(),

@@ -44,7 +44,7 @@ pub(crate) struct Request {
     /// What the certificate has to be for, if not for the target's host.
     pub(crate) server_name: Option<ServerName<'static>>,
     pub(crate) trust: Trust,
-    /// By which the server's chain is checked, if it is.
+    /// The revocation lists to check the server's chain with, if any.
     pub(crate) revocation: Option<Revocation>,
     /// Whether the server has to send an OCSP response.
     pub(crate) require_ocsp: bool,
@@ -95,7 +95,7 @@ pub(crate) async fn fetch(request: Request) -> Result<Report, Failure> {
         drop(sender);
         match answer.await {
             Ok(head) => Ok(head),
-            // What ended the connection says more than that it has ended.
+            // The cause says more than the fact that the connection has ended.
             Err(error) => match (&mut connection).await {
                 Ok(Err(cause)) => Err(session.http_failure(cause)),
                 _ => Err(session.http_failure(error)),
@@ -107,7 +107,7 @@ pub(crate) async fn fetch(request: Request) -> Result<Report, Failure> {
     let (body, body_time) = session
         .timed(Phase::Body, session.read_body(incoming))
         .await?;
-    // Our close_notify counts too. That it may fail changes nothing.
+    // Our close_notify counts, too. If it fails, nothing changes.
     let _ = timeout(request.timeout, connection).await;
     let bytes = ByteCounts {
         handshake: handshake_bytes,
@@ -143,7 +143,7 @@ pub(crate) async fn fetch(request: Request) -> Result<Report, Failure> {
     })
 }
 
-/// A page that is larger is refused and not held in memory.
+/// A larger page is refused and not held in memory.
 const MAX_BODY: usize = 16 << 20;
 
 /// A request with the configuration made for it.
@@ -159,7 +159,7 @@ impl Session {
     fn prepare(request: Request) -> Result<Self, Failure> {
         let roots = Arc::new(request.trust.to_store().map_err(Failure::Rustls)?);
         let builder = provider_builder(request.profile, &request.groups)?;
-        // A server with several certificates then shows one that these roots can be for.
+        // A server with several certificates then sends one that may be under these roots.
         let builder = match request.mixed_chains {
             false => builder.roots(&roots),
             true => builder,
@@ -172,9 +172,9 @@ impl Session {
         };
         let observer = Arc::new(Observer::new(webpki));
 
-        // `dangerous` because a verifier of one's own can verify badly; this one asks
-        // webpki, and then whether the key usage allows what the certificates are used for, and what
-        // the OCSP response says that the server sends along.
+        // `dangerous` because a custom verifier can verify badly. This one asks webpki, then checks whether
+        // the key usage allows what the certificates are used for, and then checks the OCSP response that the
+        // server sends along.
         let verifier = Arc::new(EnforceKeyUsage::new(observer.clone()));
         let ocsp = OcspOutcome::default();
         let verifier: Arc<dyn ServerCertVerifier> = match request.trust.to_validator() {
@@ -188,7 +188,7 @@ impl Session {
                 })
             }
             Err(error) if request.require_ocsp => return Err(Failure::Validator(error)),
-            // webpki takes any certificate for a root.
+            // webpki accepts any certificate as a root.
             Err(error) => {
                 eprintln!("warning: OCSP responses are not checked: {error}");
                 verifier
@@ -279,7 +279,7 @@ impl Session {
         }))
     }
 
-    /// What the OCSP response or the lists say of a chain that was refused for them.
+    /// What the OCSP response or the lists say about a chain that was refused because of them.
     fn revocation(&self, refusal: &Refusal, chain: &[Certificate]) -> Option<String> {
         if let Some(refusal) = self.ocsp.refusal() {
             return Some(refusal);

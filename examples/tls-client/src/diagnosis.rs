@@ -4,7 +4,7 @@ use rustls_pq::Refusal;
 
 use crate::chain::CertificateSummary;
 
-/// A failure of TLS, and what is known of its circumstances.
+/// A failure of TLS, and what is known about its circumstances.
 #[derive(Debug)]
 pub(crate) struct Diagnosis {
     pub(crate) refusal: Refusal,
@@ -16,7 +16,7 @@ pub(crate) struct Diagnosis {
     pub(crate) roots_from: String,
     /// What the server sent, as far as it got.
     pub(crate) chain: Vec<CertificateSummary>,
-    /// What the OCSP response or revocation lists say of it, if it was refused for them.
+    /// What the OCSP response or revocation lists say about it, if it was refused because of them.
     pub(crate) revocation: Option<String>,
     /// Whether the chain was verified before things went wrong.
     pub(crate) is_chain_good: bool,
@@ -33,18 +33,18 @@ impl fmt::Display for Diagnosis {
 }
 
 impl Diagnosis {
-    /// What this program knows beside the refusal, and which of its options are for it.
+    /// What this program knows besides the refusal, and which of its options help.
     fn circumstances(&self) -> Option<String> {
         let roots_from = &self.roots_from;
         Some(
             match (&self.refusal, self.chain.first(), self.chain.last()) {
                 (Refusal::UnknownIssuer, _, Some(top)) => format!(
-                    "{top} was issued by {}, and the roots of {roots_from} are {}; --ca names another \
-                 file",
+                    "{top} was issued by {}, and the roots of {roots_from} are {}; name another file \
+                 with --ca",
                     top.issuer, self.roots
                 ),
                 (Refusal::BadSignature, Some(leaf), _) if self.is_chain_good => format!(
-                    "the chain is good, so it is the handshake that isn't signed with the key of {leaf}"
+                    "the chain is good, but the handshake isn't signed with the key of {leaf}"
                 ),
                 (Refusal::BadSignature, _, Some(top)) => format!(
                     "{top} claims to be issued by {}; is {roots_from} from an earlier run of the \
@@ -53,23 +53,23 @@ impl Diagnosis {
                 ),
                 (Refusal::Revoked | Refusal::OcspResponse, ..) => self.revocation.clone()?,
                 (Refusal::RevocationUnknown { .. }, ..) => {
-                    let advice = "--crl names files with lists, and --crl-leaf-only does without those \
-                                  of the CAs above the one that issued to the server";
+                    let advice = "--crl names files with lists; with --crl-leaf-only, the list of the CA \
+                                  that issued the server's certificate is enough";
                     let known = self.revocation.iter().map(String::as_str);
                     known.chain([advice]).collect::<Vec<_>>().join("; ")
                 }
                 (Refusal::WrongName { .. }, ..) => "--server-name says which name to expect".into(),
-                (Refusal::WrongPurpose { .. }, Some(leaf), _) => format!("it is that of {leaf}"),
+                (Refusal::WrongPurpose { .. }, Some(leaf), _) => format!("it is the certificate of {leaf}"),
                 (Refusal::NothingInCommon { .. }, ..) => {
-                    "--groups and --profile say what to offer, and --mixed-chains offers signatures of \
-                     the kind that the roots are not of"
+                    "--groups and --profile say what to offer, and --mixed-chains also offers signatures \
+                     of another kind than the roots' keys"
                         .into()
                 }
                 (Refusal::ClientCertificateRequired, ..) => {
-                    "--client-cert and --client-key name its files".into()
+                    "name its files with --client-cert and --client-key".into()
                 }
                 (Refusal::CertificateRefused { .. }, ..) => {
-                    "--client-cert and --client-key name the files of another one".into()
+                    "name the files of another one with --client-cert and --client-key".into()
                 }
                 _ => return None,
             },

@@ -10,8 +10,8 @@ use crate::diagnosis::Diagnosis;
 use crate::target::NotATarget;
 use crate::trust::TrustError;
 
-/// Why there is no report: what happened and what to do. The text has that of the cause in it, and
-/// there is no `source` of the same words.
+/// Why there is no report: what happened and what to do. The text has the cause's text in it, so there is
+/// no `source` that would repeat it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -42,9 +42,9 @@ pub(crate) enum Failure {
     Tls(Box<Diagnosis>),
     #[error("the request can't be sent: {0}")]
     Request(hyper::http::Error),
-    #[error("the server didn't answer the request as HTTP asks: {}", with_causes(.0))]
+    #[error("the server didn't answer the request by the rules of HTTP: {}", with_causes(.0))]
     Http(hyper::Error),
-    #[error("the answer's body failed: {0}")]
+    #[error("the answer's body can't be read: {0}")]
     Body(Box<dyn Error + Send + Sync>),
     #[error("the answer's body is larger than {limit} bytes, more than this program takes")]
     TooLarge { limit: usize },

@@ -54,28 +54,28 @@ struct Arguments {
 
     /// File with revocation lists, PEM with any number of lists or DER with one; can be repeated
     ///
-    /// The server is refused if its certificate, or that of a CA above it, is on a list. It is refused,
-    /// too, if that can't be told: each CA of its chain, the root included, has to have a list there
-    /// whose time (nextUpdate) isn't over. Without --crl, nothing is known of revocations.
+    /// The server is refused if its certificate, or that of a CA above it, is on a list. It is also refused if
+    /// the lists can't tell: for each CA of its chain, the root included, there has to be a list whose time
+    /// (nextUpdate) isn't over. Without --crl, no lists are checked.
     #[arg(long, value_name = "FILE", requires = "url")]
     crl: Vec<PathBuf>,
 
     /// Check the server's own certificate against --crl, and not those of the CAs above it
     ///
-    /// The list of the CA that issued it is enough then, and a CA that was revoked is not noticed.
+    /// Then the list of the CA that issued it is enough, but a CA that was revoked is not noticed.
     #[arg(long, requires = "crl")]
     crl_leaf_only: bool,
 
     /// Refuse a server that sends no OCSP response along with its certificate
     ///
-    /// A response that it sends is always checked: the server is refused if its CA says in it that the
-    /// certificate was revoked, and if the response is of no use. So is a server that sends none though its
-    /// certificate says that it will (must-staple).
+    /// A response that it sends is always checked: the server is refused if the response says that the
+    /// certificate was revoked, or if the response is not valid. A server is also refused if it sends no
+    /// response although its certificate says that it will (must-staple).
     #[arg(long, requires = "url")]
     require_ocsp: bool,
 
-    /// Offer signatures of either kind, for chains that mix post-quantum and classical ones; without
-    /// this, those of the kinds that the root certificates have keys for
+    /// Offer post-quantum and classical signatures, for chains that mix both; without this, only the kinds of
+    /// the root certificates' keys
     #[arg(long, requires = "url")]
     mixed_chains: bool,
 
@@ -196,7 +196,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         _ => demonstration::run(arguments.profile, arguments.groups, timeout).await?,
     };
     match print(&report, json) {
-        // Whoever reads, `head` perhaps, has read enough.
+        // The reader, perhaps `head`, has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         printed => printed.map_err(Failure::Output),
     }

@@ -6,12 +6,12 @@ use rustls_pq::verify::OcspRefusal;
 use serde::Serialize;
 use tls_server::utc;
 
-/// What came of the check of the server's OCSP response. One is for one connection.
+/// The result of checking the server's OCSP response. One is for one connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OcspOutcome(Arc<OnceLock<Result<Option<SingleResponse>, OcspRefusal>>>);
 
 impl OcspOutcome {
-    /// What takes it from [`CheckOcsp`](rustls_pq::verify::CheckOcsp).
+    /// The function that takes it from [`CheckOcsp`](rustls_pq::verify::CheckOcsp).
     pub(crate) fn report(
         &self,
     ) -> impl Fn(Result<Option<&SingleResponse>, &OcspRefusal>) + Send + Sync + 'static {
@@ -26,7 +26,7 @@ impl OcspOutcome {
         self.0.get()?.as_ref().ok()?.as_ref()
     }
 
-    /// Why the server was refused for it, if it was.
+    /// Why the server was refused because of it, if it was.
     pub(crate) fn refusal(&self) -> Option<String> {
         let refusal = self.0.get()?.as_ref().err()?;
         Some(match refusal {
@@ -44,13 +44,13 @@ impl OcspOutcome {
     }
 }
 
-/// What the report says of an OCSP response that is good.
+/// What the report says about an OCSP response that is good.
 #[derive(Debug, Serialize)]
 pub(crate) struct OcspSummary {
     status: &'static str,
-    /// When that was known to be so, in UTC.
+    /// When this status was known, in UTC.
     this_update: String,
-    /// Until when the response is of use, in UTC.
+    /// Until when the response is valid, in UTC.
     next_update: Option<String>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Report {
     /// The root that the chain ends at, which isn't sent.
     pub(crate) trust_anchor: Option<CertificateSummary>,
     pub(crate) trusted_from: String,
-    /// What the OCSP response says that the server sent along, if it sent one.
+    /// What the server's OCSP response says, if it sent one.
     pub(crate) ocsp: Option<OcspSummary>,
     pub(crate) bytes: ByteCounts,
     #[serde(rename = "milliseconds")]

@@ -202,7 +202,7 @@ async fn chains_with_an_intermediate() {
     assert_eq!(report["trust_anchor"]["subject"], "CN=The root");
 }
 
-/// At a server that prefers ML-DSA: each root gets its chain, unless the client asks for all.
+/// With a server that prefers ML-DSA, each root gets its chain, unless the client asks for all.
 #[tokio::test]
 async fn two_certificates_and_one_root() {
     let server = TestServer::with_two_certificates().await;
@@ -301,7 +301,10 @@ async fn the_certificate_of_a_client_is_refused() {
     let server = TestServer::serving(root.certificate(), vec![leaf], &key).await;
     failed(
         &server.fetch(&[]).await,
-        &["is not for this use", "it is that of CN=a client"],
+        &[
+            "is not for this use",
+            "it is the certificate of CN=a client",
+        ],
     );
 }
 
@@ -375,8 +378,8 @@ async fn no_shared_group() {
     );
 }
 
-/// The same alert, for a reason that has nothing to do with groups. Unless chains are mixed, the CA's
-/// key tells before anybody is asked.
+/// The same alert, for a reason that has nothing to do with groups. Unless chains are mixed, the CA's key
+/// tells this before the server is asked.
 #[tokio::test]
 async fn no_shared_signature_scheme() {
     let server = TestServer::with(&[Group::MLKEM1024], false).await;
@@ -400,7 +403,7 @@ async fn no_shared_signature_scheme() {
     );
 }
 
-/// Such a chain no `Identity` would take, but rustls itself does.
+/// No `Identity` would take such a chain, but rustls itself does.
 #[tokio::test]
 async fn a_chain_that_is_too_large() {
     let root = self_signed("The root");
@@ -441,7 +444,7 @@ async fn a_revoked_server_is_refused() {
             &["--crl", &ca.root_list()][..],
             &[
                 "a certificate of the peer has been revoked; the peer needs a new one",
-                "; it is that of CN=localhost, revoked at 2",
+                "; the certificate of CN=localhost was revoked at 2",
                 " (KeyCompromise)",
             ][..],
         ),
@@ -720,7 +723,7 @@ impl TestServer {
     }
 }
 
-/// What the CA says by way of the server.
+/// What the CA says in the OCSP response that the server sends.
 #[tokio::test]
 async fn ocsp() {
     let ca = RevokingCa::start().await;
@@ -825,7 +828,7 @@ impl RevokingCa {
         self.server.write("root.crl", &list.to_pem())
     }
 
-    /// That of a file with the CA's, which has the server's certificate or nothing on it.
+    /// The name of a file with the CA's list, which has the server's certificate or nothing on it.
     fn list_of_ca(&self, is_revoked: bool) -> String {
         let list = CertificateRevocationListBuilder::new(&[1]);
         let (name, list) = match is_revoked {

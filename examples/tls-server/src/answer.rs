@@ -11,7 +11,7 @@ use crate::media_type::MediaType;
 use crate::summary::{Summary, value};
 use crate::zeros::Zeros;
 
-/// What the server knows of a connection and tells the client that asks.
+/// What the server knows about a connection and tells the client.
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
     #[serde(flatten)]
@@ -36,8 +36,8 @@ impl fmt::Display for Page {
 }
 
 /// Answers a request: `GET` and `HEAD` of `/` with the page, and of `/bytes/N` with N zeros;
-/// `POST` of `/bytes` with the number of bytes that came with it. `bytes` is how many either may
-/// be, where 0 stands for neither path.
+/// `POST` of `/bytes` with the number of bytes that came with it. `bytes` is the most
+/// for either; with 0, there are no such paths.
 pub(crate) async fn answer(
     head: &Parts,
     body: Incoming,
@@ -64,12 +64,12 @@ pub(crate) async fn answer(
     }
 }
 
-/// What there is.
+/// What can be requested.
 enum Resource {
     Page,
-    /// So many.
+    /// This many zeros.
     Zeros(u64),
-    /// Of bytes.
+    /// The counter of bytes.
     Counter,
 }
 
@@ -111,7 +111,7 @@ async fn count(
     mut body: Incoming,
     limit: u64,
 ) -> Response<Either<Full<Bytes>, Zeros>> {
-    // hyper has refused what is no number, and holds bodies to it.
+    // hyper has refused lengths that are not numbers, and makes sure that bodies have their length.
     let announced = body.size_hint().exact();
     let Some(length) = announced.filter(|_| head.headers.contains_key(CONTENT_LENGTH)) else {
         return plain(StatusCode::LENGTH_REQUIRED, "Content-Length is required\n");

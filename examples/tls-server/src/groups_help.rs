@@ -1,6 +1,6 @@
 use rustls_pq::{Builder, Group};
 
-/// The help text of an option that takes groups: what it does, and which there are.
+/// The help text of an option that takes groups: its purpose, and the groups.
 pub fn groups_help(purpose: &str) -> String {
     let Ok(builder) = Builder::with_default_base() else {
         // Running the program says why.
@@ -15,7 +15,7 @@ pub fn groups_help(purpose: &str) -> String {
         },
     );
     format!(
-        "{purpose}\n\navailable: {}\ndefault, with the profile of that name: {}",
+        "{purpose}\n\navailable: {}\ndefault, with the profile \"default\": {}",
         list(&available, ", "),
         list(&default, ", ")
     )

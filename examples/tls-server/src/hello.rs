@@ -6,12 +6,11 @@ use rustls_pq::{Offer, OfferReader};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A connection whose ClientHello is read on its way to rustls, which keeps to itself some of what
-/// it says.
+/// A connection whose ClientHello is read on its way to rustls, which doesn't tell all that it says.
 #[derive(Debug)]
 pub(crate) struct Overheard {
     tcp: TcpStream,
-    /// Until there is an offer, or what arrives can't be a ClientHello, as rustls is going to say.
+    /// None once there is an offer, or once what arrives can't be a ClientHello, which rustls will refuse.
     reader: Option<OfferReader>,
     offer: Option<Offer>,
 }

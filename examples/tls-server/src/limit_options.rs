@@ -16,8 +16,8 @@ pub(crate) struct LimitOptions {
     )]
     max_connections: usize,
 
-    /// Connections at a time from one IPv4 address or the first 64 bits of an IPv6 address, of
-    /// which more are refused; raise it behind a proxy, whose clients all come from its address
+    /// Connections at a time from one IPv4 address or the first 64 bits of an IPv6 address; more are
+    /// refused. Raise it behind a proxy, where all clients come from the proxy's address
     /// [default: 64, or half of --max-connections if that is less]
     #[arg(
         long,
@@ -38,7 +38,7 @@ pub(crate) struct LimitOptions {
     )]
     max_handshakes: usize,
 
-    /// The same for each address; one more ends its oldest
+    /// Connections at a time whose handshake isn't complete, for each address; one more ends its oldest
     #[arg(
         long,
         value_name = "NUMBER",
@@ -66,7 +66,7 @@ impl From<LimitOptions> for Limits {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("nobody would be served".into()),
+        Ok(0) => Err("nobody would be served; give at least 1".into()),
         number => number.map_err(|error: ParseIntError| error.to_string()),
     }
 }

@@ -61,16 +61,16 @@ struct Arguments {
     /// PEM file with a certificate chain to serve, leaf first; can be repeated, the most
     /// preferred one first
     ///
-    /// Of the chains that have the name it asks for, or of all if none has it, each
-    /// client gets the first one that it can verify, unless it says that it trusts
-    /// the root of a later one: by the name of the CA (certificate_authorities) or by a
-    /// trust anchor ID (see --trust-anchor). Many clients list ML-DSA and trust no
-    /// ML-DSA root, browsers among them. So put first what all clients trust, with every
-    /// name that later chains have; an ML-DSA chain after it goes to those who say that they trust it, or who accept ML-DSA only.
+    /// Of the chains for the name that it requests, or of all chains if none is for that name, a client
+    /// gets the first one that it can verify. But if it says that it trusts the root of a later chain, it
+    /// gets that one. It can say so by the name of the CA (certificate_authorities) or by a trust anchor ID
+    /// (see --trust-anchor). Many clients list ML-DSA but trust no ML-DSA root, browsers among them. So put
+    /// first a chain that all clients trust, with every name that later chains have. An ML-DSA chain after it
+    /// goes to clients that say they trust it, or that accept only ML-DSA.
     ///
-    /// An OCSP response for a chain is shown along with it to clients that ask for one, until it
-    /// expires, if it is beside the chain in DER: server.ocsp for server.pem. It need not be there; a
-    /// newer one is taken over as a newer chain is (see --watch).
+    /// An OCSP response in DER can be beside a chain: server.ocsp for server.pem. Clients that ask for one get
+    /// it with the chain until it expires. It need not be there; a newer response replaces it as a newer
+    /// chain replaces an older one (see --watch).
     #[arg(
         long,
         value_name = "FILE",
@@ -89,11 +89,11 @@ struct Arguments {
     )]
     key: Vec<PathBuf>,
 
-    /// Trust anchor ID of the CA of a --cert, such as ml-dsa.pem=32473.1, which the CA
-    /// tells; can be repeated
+    /// Trust anchor ID of the CA of a --cert, such as ml-dsa.pem=32473.1; ask the CA for it; can be
+    /// repeated
     ///
-    /// Clients that send this ID in the extension trust_anchors, as Chromium does, get
-    /// the chain in this file of --cert wherever it stands.
+    /// Clients that send this ID in the extension trust_anchors, as Chromium does, get the chain in this
+    /// --cert, whatever its place in the order.
     #[arg(
         long = "trust-anchor",
         value_name = "FILE=ID",
@@ -104,7 +104,7 @@ struct Arguments {
     trust_anchors: Vec<(PathBuf, TrustAnchorId)>,
 
     /// How often to look whether the files of --cert, --key and --crl, and the OCSP responses beside
-    /// them, have changed, which are then for new clients; SIGHUP has them read at once
+    /// them, have changed; new clients get the new ones. SIGHUP makes the server read them at once
     #[arg(
         long,
         value_name = "SECONDS",
@@ -115,8 +115,8 @@ struct Arguments {
     )]
     watch: u64,
 
-    /// Algorithm of the fresh root, such as slh-dsa-shake-128s; another one than that of the
-    /// server's key puts an intermediate between [default: the same]
+    /// Algorithm of the fresh root, such as slh-dsa-shake-128s; if the server's key has another
+    /// algorithm, there is an intermediate CA between them [default: the same]
     #[arg(
         long,
         value_name = "ALGORITHM",
@@ -125,7 +125,7 @@ struct Arguments {
     )]
     root: Option<SignatureAlgorithm>,
 
-    /// Directory for the fresh certificates, where no --cert is given
+    /// Directory for the fresh certificates, if no --cert is given
     #[arg(
         long,
         value_name = "DIRECTORY",
@@ -149,7 +149,7 @@ struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "Client certificates")]
     client_ca: Option<PathBuf>,
 
-    /// Require client certificates of the fresh root, and issue one to connect with
+    /// Require client certificates from the fresh root, and issue one to connect with
     #[arg(
         long,
         conflicts_with_all = ["cert", "client_ca"],
@@ -160,9 +160,9 @@ struct Arguments {
     /// File with revocation lists for client certificates, PEM with any number of lists or DER with
     /// one; can be repeated
     ///
-    /// A client is refused if its certificate, or that of a CA above it, is on a list. It is refused,
-    /// too, if that can't be told: each CA of its chain, the root included, has to have a list there
-    /// whose time (nextUpdate) isn't over. The files are read again when they change (see --watch).
+    /// A client is refused if its certificate, or that of a CA above it, is on a list. It is also refused if
+    /// the lists can't tell: for each CA of its chain, the root included, there has to be a list whose time
+    /// (nextUpdate) isn't over. The files are read again when they change (see --watch).
     #[arg(
         long,
         value_name = "FILE",
@@ -173,13 +173,12 @@ struct Arguments {
 
     /// Check the clients' own certificates against --crl, and not those of the CAs above them
     ///
-    /// Lists of the CAs that issue to clients are enough then, and a CA that was revoked is not
-    /// noticed.
+    /// Then lists of the CAs that issue to clients are enough, but a CA that was revoked is not noticed.
     #[arg(long, requires = "crl", help_heading = "Client certificates")]
     crl_leaf_only: bool,
 
-    /// Ask clients for signatures of either kind, for chains that mix post-quantum and classical
-    /// ones; without this, for those of the kinds that the client CAs have keys for
+    /// Ask clients for post-quantum and classical signatures, for chains that mix both; without this, only
+    /// for the kinds of the client CAs' keys
     #[arg(long, requires = "client_ca", help_heading = "Client certificates")]
     mixed_chains: bool,
 
@@ -217,10 +216,10 @@ Examples:
   Serve fresh certificates for this machine's name to everyone:
     tls-server --listen 0.0.0.0:8443 --name myhost.example
 
-  Serve a classical chain, and ML-DSA to clients that say they trust it, or take nothing else:
+  Serve a classical chain, and ML-DSA to clients that say they trust it, or accept nothing else:
     tls-server --cert ecdsa.pem --key ecdsa.key --cert ml-dsa.pem --key ml-dsa.key
 
-  Serve a chain with what its CA said of it, which a scheduled command renews in server.ocsp:
+  Serve a chain with its CA's OCSP response, which a scheduled command renews in server.ocsp:
     openssl ocsp -issuer ca.pem -cert server.pem -url http://ocsp.example/ -respout server.ocsp
     tls-server --cert server.pem --key server.key
 
@@ -230,7 +229,7 @@ Examples:
   Require a client certificate, and accept nothing below ML-KEM-1024:
     tls-server --issue-client --groups SecP384r1MLKEM1024,MLKEM1024
 
-  Require one of a CA's, which neither it nor its root has revoked:
+  Require a client certificate from a CA, which neither the CA nor its root has revoked:
     tls-server --client-ca root.pem --crl ca.crl --crl root.crl
 
 Environment:
@@ -322,7 +321,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// What verifies client certificates, and what watches the revocation lists for that.
+/// The verifier of client certificates, and the watcher of its revocation lists.
 fn verify_clients(
     arguments: &Arguments,
     builder: Builder,
@@ -372,7 +371,7 @@ impl Setup {
         for (file, id) in trust_anchors {
             anyhow::ensure!(
                 cert.contains(file),
-                "--trust-anchor {file}={id} is about no --cert; write {file} as it is written there",
+                "--trust-anchor {file}={id} is about no --cert; write {file} as in the --cert",
                 file = file.display()
             );
         }
@@ -389,7 +388,7 @@ impl Setup {
             .watch(Duration::from_secs(arguments.watch))
             .map_err(TlsError::from)?;
 
-        // Of what is served: a file may be another one by now.
+        // Look at what is served: a file may have changed by now.
         let set = identities.current();
         let chains = set.identities().map(|identity| {
             let chain = identity.chain().iter();
@@ -427,7 +426,7 @@ impl Setup {
         let root = arguments.root.unwrap_or(algorithm);
         anyhow::ensure!(
             arguments.profile != Profile::Cnsa2 || root == algorithm,
-            "CNSA 2.0 has no signatures but {algorithm}, and so no {root} root; leave out --root, or \
+            "CNSA 2.0 has only {algorithm} signatures, so there can be no {root} root; leave out --root, or \
              choose another --profile"
         );
         let mut pki = Pki::issue_under(root, algorithm, &names, client)?;
@@ -466,7 +465,7 @@ fn warn_of_ca(chain: &[Certificate], file: &Path) {
         subject = leaf.describe_subject(),
         "this is the certificate of {whose}, and rustls's clients refuse that as a server's \
          (CaUsedAsEndEntity); have the CA issue a certificate for the server, serve that one, and \
-         give clients the CA's as the one to trust"
+         let clients trust the CA's certificate"
     );
 }
 
@@ -518,8 +517,8 @@ fn print_welcome(server: &Server, instructions: &Instructions, notes: &str) -> a
     Ok(())
 }
 
-/// Has the certificates and the revocation lists read whenever SIGHUP arrives, on Unix, for as long
-/// as it is polled.
+/// Reads the certificates and the revocation lists again whenever SIGHUP arrives, on Unix, for as long as the
+/// future is polled.
 fn reload_on_hangup(
     watcher: Option<Watcher>,
     lists: Option<ListWatcher>,

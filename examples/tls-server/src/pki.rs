@@ -12,8 +12,8 @@ use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
 
 use crate::{Identity, TlsError};
 
-/// Certificates for a demonstration: a fresh root and a server's leaf, and where the root is
-/// of another algorithm an intermediate between them.
+/// Certificates for a demonstration: a fresh root and a server's leaf, and an intermediate between them if
+/// the root has another algorithm.
 ///
 /// The CAs' keys are gone once this is issued, so they can't issue anything else.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Pki {
     ///
     /// # Errors
     ///
-    /// Those of [`Pki::issue`].
+    /// The errors of [`Pki::issue`].
     pub fn issue_with_client(names: &[ServerName<'static>]) -> Result<Self, PkiError> {
         Self::issue_of(SignatureAlgorithm::MlDsa65, names, Client::Issued)
     }
@@ -49,7 +49,7 @@ impl Pki {
     ///
     /// # Errors
     ///
-    /// Those of [`Pki::issue`].
+    /// The errors of [`Pki::issue`].
     pub fn issue_of(
         algorithm: SignatureAlgorithm,
         names: &[ServerName<'static>],
@@ -58,13 +58,13 @@ impl Pki {
         Self::issue_under(algorithm, algorithm, names, client)
     }
 
-    /// The same, under a root of an algorithm of its own: SLH-DSA, say, which is for keys
-    /// that sign little and live for decades. Such a root certifies one intermediate, and
-    /// all else is of `algorithm`.
+    /// The same, under a root with an algorithm of its own, such as SLH-DSA, which is for keys that sign
+    /// little and live for decades. Such a root certifies one intermediate; everything else uses
+    /// `algorithm`.
     ///
     /// # Errors
     ///
-    /// Those of [`Pki::issue`].
+    /// The errors of [`Pki::issue`].
     pub fn issue_under(
         root: SignatureAlgorithm,
         algorithm: SignatureAlgorithm,
@@ -95,7 +95,7 @@ impl Pki {
                 Client::None => None,
                 Client::Issued => {
                     let client = CertificateBuilder::client().common_name(CLIENT_NAME);
-                    // Where names are looked for: many readers take no notice of common names.
+                    // As a DNS name, too, since many readers ignore common names.
                     Some(issue(client.dns_name(CLIENT_NAME))?)
                 }
             },
@@ -149,7 +149,7 @@ impl Pki {
 /// Whether there is a certificate for a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Client {
-    /// There isn't.
+    /// There is none.
     None,
     /// The root issues one.
     Issued,
@@ -200,7 +200,7 @@ pub struct PkiFiles {
     pub root: PathBuf,
     /// The server's chain and private key.
     pub server: (PathBuf, PathBuf),
-    /// The client's chain and private key, if there are.
+    /// The client's chain and private key, if there is a client.
     pub client: Option<(PathBuf, PathBuf)>,
 }
 
@@ -216,7 +216,7 @@ pub enum PkiError {
     Issue(#[from] IssueError),
     /// The directory holds files of somebody else.
     #[error(
-        "{} holds files that this program didn't write, and it leaves them alone; choose another \
+        "{} holds files that this program didn't write, so it leaves them alone; choose another \
          directory for the fresh certificates (--pki-dir), or serve what is there with --cert and --key",
         .0.display()
     )]
@@ -231,7 +231,7 @@ pub enum PkiError {
     },
 }
 
-/// Tells people what the directory is, and [`claim`] that it may replace what is in it.
+/// Tells people what the directory is, and tells [`claim`] that its files may be replaced.
 const MARKER: &str = "README.txt";
 const MARKER_TEXT: &str = "\
 tls-server wrote these files for a demonstration, and replaces them each time it

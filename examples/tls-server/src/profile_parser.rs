@@ -14,8 +14,8 @@ fn summary(profile: Profile) -> &'static str {
         Profile::Default => "Hybrid key exchange first, classical allowed",
         Profile::RequirePq => "No classical key exchange",
         Profile::Cnsa2 => "ML-KEM-1024, ML-DSA-87 and AES-256, and nothing else",
-        Profile::All => "Every key exchange group there is, in the order of the default first",
-        // Its name has to do.
+        Profile::All => "All key exchange groups, beginning with those of the default in its order",
+        // It has only its name.
         _ => "",
     }
 }

@@ -18,8 +18,8 @@ use crate::{Revocation, RevocationFiles, TlsError};
 
 /// Verifies clients' chains by revocation lists in files, which are read again when they change.
 ///
-/// Sessions that are resumed are held to the new lists, too, as the server verifies their certificates
-/// once more. Connections that are open when a list arrives stay open.
+/// Resumed sessions are checked against the new lists, too, since the server verifies their certificates
+/// again. Connections that are open when a list arrives stay open.
 #[derive(Debug)]
 pub struct RevocableClients {
     builder: ClientCertVerifierBuilder,
@@ -28,12 +28,12 @@ pub struct RevocableClients {
 }
 
 impl RevocableClients {
-    /// Reads the lists, and looks every so often whether there are others in the files.
+    /// Reads the lists, and looks at the interval `every` whether the files have changed.
     ///
     /// # Errors
     ///
     /// [`TlsError`] if the lists can't be read or used, there are no roots, or the provider can't be
-    /// had.
+    /// built.
     pub fn watch(
         builder: Builder,
         roots: RootCertStore,
@@ -82,7 +82,7 @@ impl ClientCertVerifier for RevocableClients {
             let chain: Vec<_> = chain
                 .filter_map(|der| Certificate::from_der(der).ok())
                 .collect();
-            // In the log beside what rustls says, which is no more than that one is revoked.
+            // For the log, since rustls says only that a certificate is revoked.
             if let Some(why) = revocation.why(error, &chain, now) {
                 info!("a certificate of this client isn't accepted: {why}");
             }
@@ -115,7 +115,7 @@ impl ClientCertVerifier for RevocableClients {
     }
 }
 
-/// Lists, and what verifies by them.
+/// Lists, and the verifier that uses them.
 #[derive(Debug)]
 struct Current {
     revocation: Revocation,
@@ -132,7 +132,7 @@ impl Current {
     }
 }
 
-/// Has files with revocation lists watched until it is dropped.
+/// Watches files with revocation lists until it is dropped.
 #[derive(Debug)]
 #[must_use = "the files are watched until this is dropped"]
 pub struct ListWatcher {
@@ -140,28 +140,27 @@ pub struct ListWatcher {
 }
 
 impl ListWatcher {
-    /// Has the files read now, and what is in them taken over without a second look. The log tells
-    /// the outcome.
+    /// Reads the files now, and uses their contents without a second look. The log tells the outcome.
     pub fn reload(&self) {
         // If the channel is full, the order has been given already.
         let _ = self.orders.try_send(Reload);
     }
 }
 
-/// The order to look at once.
+/// The order to look at the files at once.
 #[derive(Debug)]
 struct Reload;
 
-/// What the thread has that looks at the files.
+/// The state of the thread that looks at the files.
 struct Watch {
     clients: Arc<RevocableClients>,
     files: RevocationFiles,
     hasher: RandomState,
-    /// Stands for the contents that are in use.
+    /// The hash of the contents that are in use.
     loaded: Option<u64>,
-    /// For those that were there at the last look, if they could be read.
+    /// The hash of the contents at the last look, if they could be read.
     last: Option<u64>,
-    /// Whether these are in use, or the log says why not.
+    /// Whether the latter are in use, or the log says why not.
     is_settled: bool,
 }
 
@@ -204,8 +203,8 @@ impl Watch {
         }
     }
 
-    /// Reads the files. What is new is taken over if it was there at the last look, too, or is said
-    /// to be complete: otherwise somebody may still be writing.
+    /// Reads the files. New contents are used if they were the same at the last look, or if `is_complete`
+    /// is set: otherwise somebody may still be writing.
     fn look(&mut self, is_complete: bool) {
         let contents = self.files.read();
         let stamp = |contents: &Vec<Vec<u8>>| self.hasher.hash_one(contents);
@@ -236,7 +235,7 @@ impl Watch {
             }
             Err(error) => warn!(
                 %error,
-                "new revocation lists refused; those before stay in use"
+                "new revocation lists refused; the old ones stay in use"
             ),
         }
     }

@@ -19,8 +19,8 @@ use crate::TlsError;
 pub struct RevocationFiles {
     /// Where they are.
     pub files: Vec<PathBuf>,
-    /// Whether a peer's own certificate is checked alone. Otherwise those of the CAs above it are, too,
-    /// and there has to be a list of each of these CAs.
+    /// Whether only a peer's own certificate is checked. Otherwise the certificates of the CAs above it are
+    /// checked, too, and there has to be a list of each of these CAs.
     pub leaf_only: bool,
 }
 
@@ -55,7 +55,7 @@ impl RevocationFiles {
                 error,
             })?);
         }
-        // Of several by one CA, rustls takes the first that is about a certificate.
+        // If one CA has several lists, rustls takes the first one that is about a certificate.
         lists.sort_by_key(|list| Reverse(list.this_update()));
         Ok(Revocation {
             lists,
@@ -74,8 +74,8 @@ impl std::fmt::Display for RevocationFiles {
 
 /// Revocation lists, by which certificates of peers are checked.
 ///
-/// A peer is refused if a certificate of its chain is on a list, and also if none says that it isn't:
-/// if there is no list of the CA that issued it, or only one that was to be replaced by now.
+/// A peer is refused if a certificate of its chain is on a list. It is also refused if the lists can't tell:
+/// if there is no list of the CA that issued the certificate, or only one that was to be replaced by now.
 #[derive(Clone, Debug)]
 pub struct Revocation {
     /// The newest first.
@@ -85,8 +85,8 @@ pub struct Revocation {
     files: String,
 }
 
-/// A verifier that goes by the lists, of a builder of rustls's for clients or for servers: what these two
-/// have in common is no trait.
+/// Makes a verifier that uses the lists, from rustls's builder for clients or for servers. The two builders
+/// share no trait.
 macro_rules! going_by_lists {
     ($lists:ident, $builder:ident) => {{
         let builder = $builder.with_crls($lists.der());
@@ -100,7 +100,7 @@ macro_rules! going_by_lists {
 }
 
 impl Revocation {
-    /// A verifier of clients' chains that goes by the lists.
+    /// A verifier of clients' chains that uses the lists.
     ///
     /// # Errors
     ///
@@ -113,11 +113,11 @@ impl Revocation {
         going_by_lists!(self, builder)
     }
 
-    /// A verifier of servers' chains that goes by the lists.
+    /// A verifier of servers' chains that uses the lists.
     ///
     /// # Errors
     ///
-    /// Those of [`of_clients`](Self::of_clients).
+    /// The errors of [`of_clients`](Self::of_clients).
     pub fn of_servers(
         &self,
         builder: ServerCertVerifierBuilder,
@@ -125,8 +125,9 @@ impl Revocation {
         going_by_lists!(self, builder)
     }
 
-    /// Which certificate of a chain made rustls refuse it with this error, and what the lists say of
-    /// it: `None`, if the error isn't about revocation.
+    /// Which certificate made rustls refuse a chain with this error, and what the lists say about it.
+    ///
+    /// `None` if the error isn't about revocation.
     pub fn why(
         &self,
         error: &CertificateError,
@@ -154,7 +155,7 @@ impl Revocation {
         let mut entries = self.lists.iter();
         let entry = entries.find_map(|list| list.entry_for(certificate))?;
         Some(format!(
-            "it is that of {}, revoked at {} ({:?})",
+            "the certificate of {} was revoked at {} ({:?})",
             certificate.describe_subject(),
             utc(entry.date()),
             entry.reason()
@@ -191,7 +192,7 @@ impl Revocation {
                 true => warn!(
                     %issuer,
                     until,
-                    "this revocation list was to be replaced by now, and who needs it is refused; \
+                    "this revocation list was to be replaced by now, and clients that need it are refused; \
                      put the CA's newest one in its place"
                 ),
                 false => info!(%issuer, revoked, until, "revocation list read"),
@@ -222,7 +223,7 @@ fn lists_in(content: &[u8]) -> Result<Vec<CertificateRevocationList>, Revocation
     }
 }
 
-/// As RFC 3339 writes a time.
+/// Writes a time as in RFC 3339.
 pub fn utc(time: UnixTime) -> String {
     match DateTime::from_unix_duration(std::time::Duration::from_secs(time.as_secs())) {
         Ok(time) => time.to_string(),

@@ -41,7 +41,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Those of the operating system, such as an address that is in use.
+    /// The errors of the operating system, such as an address that is in use.
     pub async fn bind(address: impl ToSocketAddrs, tls: Tls, limits: Limits) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let local_addr = listener.local_addr()?;
@@ -81,32 +81,33 @@ pub struct Drained {
 
 /// What bounds the time and memory that clients can take.
 ///
-/// An *address* is here one of IPv4, or the first 64 bits of one of IPv6. A flood from one address
-/// leaves clients at others served if its share is less than all places, whether it says nothing,
-/// never completes a handshake or keeps its connections. Handshakes that are never completed make way for newer ones, from however many
-/// addresses they come. Connections past the handshake make way for nobody: if they come from
-/// enough addresses, they can take all places until their time is over.
+/// Here, an *address* is an IPv4 address, or the first 64 bits of an IPv6 address. If one address floods the
+/// server, clients at other addresses are still served, provided that its share is less than all places. This
+/// holds if the flood says nothing, never completes a handshake or keeps its connections. Handshakes that are
+/// never completed make way for newer ones, however many addresses they come from. Connections past the
+/// handshake make way for nobody: if they come from enough addresses, they can take all places until their
+/// time is over.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Connections at a time. If all are past the handshake, others wait in the listener's backlog.
     pub connections: usize,
-    /// Those of one address. If all are past the handshake, more are closed at once.
+    /// Connections of one address at a time. If all are past the handshake, more are closed at once.
     pub connections_per_address: usize,
     /// Connections in the handshake at a time. One more closes the oldest of the address that has
     /// the most.
     pub handshakes: usize,
-    /// Those of one address. One more closes its oldest.
+    /// Connections of one address in the handshake at a time. One more closes its oldest.
     pub handshakes_per_address: usize,
-    /// For the TLS handshake.
+    /// The time for the TLS handshake.
     pub handshake: Duration,
-    /// For the head of a request, counted from the end of the one before.
+    /// The time for the head of a request, counted from the end of the request before.
     pub request_head: Duration,
-    /// For a connection as a whole.
+    /// The time for a connection as a whole.
     pub connection: Duration,
-    /// For the requests that run when the server shuts down.
+    /// The time for requests that run when the server shuts down.
     pub grace: Duration,
-    /// How many bytes `GET /bytes/N` sends and `POST /bytes` takes at most, for those who
-    /// measure throughput. By default none: there are no such paths.
+    /// How many bytes `GET /bytes/N` sends and `POST /bytes` takes at most, to measure throughput. By
+    /// default 0: there are no such paths.
     pub bytes: u64,
 }
 
@@ -144,7 +145,7 @@ async fn accept_until(
         handshakes_per_source: limits.handshakes_per_address.max(1),
     };
     let admission = Arc::new(Admission::new(shares));
-    // Who made way for another one still has a descriptor, until its task is over.
+    // A connection that made way for another one keeps its descriptor until its task is over.
     let slots = Arc::new(Semaphore::new(shares.connections));
     let mut connections = JoinSet::new();
     loop {
@@ -188,7 +189,7 @@ async fn accept_until(
             };
             match served {
                 Ok(()) => debug!("closed"),
-                // Whose fault it is has been logged, and not for each.
+                // The reason has been logged already, and not for each connection.
                 Err(error @ ConnectionError::PushedOut) => debug!(%error, "closed"),
                 Err(error) => info!(%error, "closed"),
             }
@@ -262,7 +263,7 @@ impl Connection {
         };
         let (stream, negotiated) = match shaken {
             Ok(shaken) => shaken,
-            // Why is told even if the server stops meanwhile.
+            // The reason is reported even if the server stops meanwhile.
             Err((error, tcp)) => {
                 if let Some(tcp) = tcp {
                     close_gently(tcp).await;
@@ -307,8 +308,8 @@ impl Connection {
         Ok(served.await.map_err(|_| ConnectionError::TooLong)??)
     }
 
-    /// Performs the handshake, and says what it has led to. If it fails, the alert is sent and
-    /// the connection still to be closed.
+    /// Performs the handshake, and returns its result. If it fails, the alert has been sent, and the
+    /// connection has still to be closed.
     async fn shake_hands(
         &self,
         tcp: TcpStream,
@@ -324,8 +325,8 @@ impl Connection {
         };
 
         let (tcp, offer) = start.io.into_parts();
-        // There is none if `OfferReader` has refused what rustls accepts, of which the fuzz target
-        // `server` has found no case.
+        // There is no offer if `OfferReader` has refused what rustls accepts; the fuzz target `server` has
+        // found no such case.
         let offer = offer.unwrap_or_else(|| Offer::of(&start.accepted.client_hello()));
         let start = StartHandshake::from_parts(start.accepted, tcp);
         let Tls {
@@ -344,8 +345,8 @@ impl Connection {
         verified.map_err(|error| (ConnectionError::ResumedClient(error), None))?;
         match accept.into_fallible().await {
             Ok(mut stream) => {
-                // With a HelloRetryRequest it was not known then that a session would be resumed.
-                // The client has new tickets by now, with which it gets no further.
+                // With a HelloRetryRequest, the check above did not know yet that a session would be resumed.
+                // The client has new tickets by now, but they will be refused in the same way.
                 let connection = stream.get_ref().1;
                 if let Err(error) = self.tls.verify_resumed_client(&mut handshake, connection) {
                     // Once the handshake is over rustls sends no alert but close_notify.
@@ -408,7 +409,7 @@ enum ConnectionError {
     PushedOut,
     #[error("the handshake failed: {0}")]
     Refused(#[source] Refusal),
-    #[error("the certificate of a resumed session isn't good any more: {0}")]
+    #[error("the certificate of a resumed session is no longer good: {0}")]
     ResumedClient(#[source] rustls::Error),
     #[error("{0}")]
     Http(#[from] hyper::Error),

@@ -21,7 +21,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of a connection of either side; `scheme` is what the server has signed with.
+    /// Summarises a connection of either side; `scheme` is what the server has signed with.
     pub fn new(
         negotiated: &Negotiated,
         scheme: Option<SignatureScheme>,
@@ -70,7 +70,7 @@ pub fn scheme_name(scheme: SignatureScheme) -> String {
 
 const NONE: &str = "none";
 
-/// The value of something that there need not be.
+/// A value that may be missing.
 pub(crate) fn value(text: &Option<String>) -> &str {
     text.as_deref().unwrap_or(NONE)
 }

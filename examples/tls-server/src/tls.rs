@@ -18,7 +18,7 @@ use rustls_pq::{Builder, Group, Profile, ServerHandshake, TicketOptions, Tickets
 #[derive(Clone, Debug)]
 pub struct Tls {
     pub(crate) config: Arc<ServerConfig>,
-    /// For clients that have a better key exchange with them.
+    /// Configurations that give some clients a better key exchange.
     pub(crate) alternatives: Vec<Arc<ServerConfig>>,
     pub(crate) identities: Arc<Identities>,
     client_verifier: Option<Arc<dyn ClientCertVerifier>>,
@@ -88,7 +88,7 @@ impl Tls {
         })
     }
 
-    /// Verifies the certificates of a client once more whose session was resumed.
+    /// Verifies again the certificates of a client whose session was resumed.
     pub(crate) fn verify_resumed_client(
         &self,
         handshake: &mut ServerHandshake,
@@ -101,14 +101,14 @@ impl Tls {
     }
 }
 
-/// Verifies clients' chains as rustls does, and that their key usage allows what they are used for.
+/// Verifies clients' chains as rustls does, and checks that their key usage allows what they are used for.
 ///
-/// Which signatures clients are asked for is the builder's to say. With
-/// [`Builder::roots`] a client with several certificates shows one that these roots can be for.
+/// The builder says which signatures clients are asked for. With [`Builder::roots`], a client with several
+/// certificates sends one that may be under these roots.
 ///
 /// # Errors
 ///
-/// [`TlsError`] if there are no roots, or the provider can't be had.
+/// [`TlsError`] if there are no roots, or the provider can't be built.
 pub fn client_verifier(
     builder: Builder,
     roots: RootCertStore,
@@ -131,7 +131,7 @@ pub fn provider(profile: Profile, groups: &[Group]) -> Result<Arc<CryptoProvider
     Ok(provider_builder(profile, groups)?.build()?.into())
 }
 
-/// What [`provider`] builds, for more choices.
+/// The builder that [`provider`] uses, for more choices.
 ///
 /// # Errors
 ///
@@ -154,7 +154,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The two, checked to be a pair that can be served.
+    /// Checks that the two are a pair that can be served.
     ///
     /// # Errors
     ///
@@ -190,8 +190,8 @@ pub fn roots_from_pem_file(path: &Path) -> Result<RootCertStore, TlsError> {
 
 /// Why TLS cannot be configured like this.
 ///
-/// Where the text has that of a cause in it, [`source`](std::error::Error::source) doesn't give the
-/// cause again, so that a program that prints causes one after another prints nothing twice.
+/// If the text has the cause's text in it, [`source`](std::error::Error::source) doesn't give the cause
+/// again. So a program that prints causes one after another prints nothing twice.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
@@ -244,7 +244,7 @@ pub enum TlsError {
     /// The files with certificates can't be watched.
     #[error(transparent)]
     Watch(#[from] WatchError),
-    /// The provider can't be had with these groups, or on this CPU.
+    /// The provider can't be built with these groups, or on this CPU.
     #[error(transparent)]
     Provider(#[from] rustls_pq::Error),
     /// rustls refuses the certificate, the key, or the two together.

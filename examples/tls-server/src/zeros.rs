@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 
-/// A body of so many zeros, of which only one piece is in memory.
+/// A body of this many zeros. Only one piece of it is in memory.
 pub(crate) struct Zeros(pub(crate) u64);
 
 /// Four records of TLS.

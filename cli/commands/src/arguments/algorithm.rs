@@ -6,7 +6,7 @@ use clap::{Arg, Command, Error};
 
 use crate::keys::Algorithm;
 
-/// Reads the name of an algorithm, in either case, and suggests one for a name that is not quite
+/// Reads the name of an algorithm, in upper or lower case, and suggests one for a name that is not quite
 /// right.
 #[derive(Clone, Debug)]
 pub(crate) struct AlgorithmParser;
@@ -56,8 +56,8 @@ pub(crate) fn list_of_algorithms() -> String {
         some.map(Algorithm::name).collect::<Vec<_>>().join(", ")
     };
     format!(
-        "{}; or, to encrypt files by ML-KEM-768 and X25519 by a draft, {}; or, composites of ML-DSA and a \
-         classical algorithm by a draft, {}; or, not safe against quantum computers, {}",
+        "{}; to encrypt files, {} (ML-KEM-768 and X25519, from a draft); composites of ML-DSA and a \
+         classical algorithm, from a draft: {}; classical, not safe against quantum computers: {}",
         list(|one| matches!(one, Algorithm::PostQuantum(_))),
         Algorithm::XWing,
         list(|one| matches!(one, Algorithm::Composite(_))),
@@ -80,7 +80,7 @@ fn nearest(name: &str) -> Option<&'static str> {
     (likeness(nearest) > 0.7).then_some(nearest)
 }
 
-/// What the sets were called before they were standards, and what curves are called elsewhere.
+/// Names of the sets from before they were standards, and names of curves elsewhere.
 const OTHER_NAMES: [(&str, &str); 15] = [
     ("dilithium2", "ML-DSA-44"),
     ("dilithium3", "ML-DSA-65"),

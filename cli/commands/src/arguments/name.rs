@@ -12,7 +12,7 @@ pub(crate) enum Subject {
 impl FromStr for Subject {
     type Err = String;
 
-    /// Reads a full name, `CN=Example Root,O=Example`, or what has no `=` as a common name.
+    /// Reads a full name, `CN=Example Root,O=Example`, or a text without `=` as a common name.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if !text.contains('=') {
             return Ok(Self::CommonName(text.into()));

@@ -1,7 +1,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pq_x509::PreHash;
 
-/// Reads the name of a hash function, in either case where its option ignores that.
+/// Reads the name of a hash function, in upper or lower case if its option ignores case.
 pub(crate) fn pre_hash() -> impl TypedValueParser<Value = PreHash> {
     PossibleValuesParser::new(names()).try_map(|name| {
         let mut all = PreHash::ALL.iter();

@@ -7,7 +7,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output};
 
-/// Print a script that has a shell complete commands
+/// Print a completion script for a shell
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -20,7 +20,7 @@ Examples:
   $ pqtls completion bash > pqtls.bash
   $ pqtls completion zsh > _pqtls
 
-Have bash read its file from ~/.bashrc, and put zsh's into a folder of $fpath.";
+Source bash's file in ~/.bashrc, and put zsh's file into a folder of $fpath.";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let to = Destination::StandardOutput;

@@ -14,7 +14,7 @@ use crate::report::{Report, with_unit};
 
 /// Decrypt a file that was encrypted to a key
 ///
-/// The content is written once all of it was found authentic. For messages (CMS), see "pqtls cms decrypt".
+/// The content is written only after all of it was authenticated. For messages (CMS), see "pqtls cms decrypt".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(default_value = "-")]
     file: Source,
 
-    /// The recipient's private key, of ML-KEM or X-Wing
+    /// The recipient's private ML-KEM or X-Wing key
     #[arg(long, value_name = "FILE")]
     key: Source,
 
@@ -82,7 +82,7 @@ impl fmt::Display for Decrypted {
         let len = with_unit(self.bytes, "byte");
         writeln!(
             f,
-            "{}: {len} of {encrypted}, authentic by {cipher}",
+            "{}: {len} of {encrypted}, authenticated by {cipher}",
             self.file
         )
     }

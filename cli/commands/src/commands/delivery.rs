@@ -15,7 +15,7 @@ pub(crate) struct OutputOptions {
     pub(crate) force: bool,
 }
 
-/// How to write results, and what to say of it.
+/// How to write results and print the report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     force: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// Refuses what could not be delivered here, before it takes the time to be made.
+    /// Refuses a result that could not be written, before time is spent on making it.
     pub(crate) fn to(
         destinations: &[&Destination],
         force: bool,
@@ -38,8 +38,8 @@ impl Delivery {
         Ok(Self { force, json })
     }
 
-    /// Writes a result that came piece by piece; then the report, unless standard output has the result on
-    /// it.
+    /// Writes a result that came piece by piece, and then prints the report, unless the result is on standard
+    /// output.
     pub(crate) fn deliver_grown<R: Report>(
         self,
         grown: Growing<'_>,
@@ -53,7 +53,7 @@ impl Delivery {
         Ok(ExitStatus::Done)
     }
 
-    /// Writes the results, all or none; then the report, unless standard output has a result on it.
+    /// Writes the results, all or none, and then prints the report, unless a result is on standard output.
     pub(crate) fn deliver<R: Report>(
         self,
         outputs: &[Output<'_>],

@@ -14,11 +14,11 @@ use crate::files::{self, Access, Growing, Source};
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, fingerprint, with_unit};
 
-/// Encrypt a file to a key of ML-KEM or X-Wing
+/// Encrypt a file to an ML-KEM or X-Wing key
 ///
-/// By HPKE (RFC 9180, draft-ietf-hpke-pq), in chunks of which each is authenticated. Files may be of any
-/// size. Who encrypted it, the file doesn't say: sign it first for that. For several recipients, and for
-/// OpenSSL, see "pqtls cms encrypt".
+/// HPKE (RFC 9180, draft-ietf-hpke-pq) encrypts it in chunks, each of which is authenticated. Files may be of
+/// any size. The result doesn't say who encrypted it: to show that, sign the file first. For several
+/// recipients, and for OpenSSL, see "pqtls cms encrypt".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -26,11 +26,11 @@ pub(crate) struct Arguments {
     #[arg(default_value = "-")]
     file: Source,
 
-    /// The recipient's public key or certificate. Whether it is theirs is for you to know
+    /// The recipient's public key or certificate. It is up to you to check that it is theirs
     #[arg(long = "to", value_name = "FILE")]
     recipient: Source,
 
-    /// What encrypts
+    /// The cipher
     #[arg(long, value_enum, default_value = "aes-256-gcm", value_name = "CIPHER")]
     aead: AeadName,
 
@@ -137,11 +137,11 @@ struct Encrypted {
     cipher: &'static str,
     kdf: &'static str,
     recipient: String,
-    /// Of a certificate.
+    /// The certificate's, if there is one.
     subject: Option<String>,
-    /// Of the key.
+    /// The algorithm of the key.
     algorithm: &'static str,
-    /// Of the key.
+    /// The fingerprint of the key.
     fingerprint: String,
     file: String,
 }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
 use crate::report::Report;
 
-/// Print the manual page, or write those of all commands
+/// Print the manual page, or write the pages of all commands
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -32,7 +32,7 @@ Examples:
   $ pqtls man --out man1";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    // The help of a command is its page.
+    // The pages are the help, so the help subcommand needs none.
     let mut program = Program::command().disable_help_subcommand(true);
     program.build();
     let mut pages = Vec::new();

@@ -1,10 +1,10 @@
-//! The commands, a file each: its options and examples, what it does, and the report that it prints.
+//! The commands, one file each: options and examples, what the command does, and the report that it prints.
 //!
-//! A further command is a file here, or in the folder of its group, and a line in the group's `enum`.
-//! It takes files by [`Source`](crate::files::Source) and [`Destination`](crate::files::Destination),
-//! so that `-` and all else are the same as elsewhere, prints a [`Report`](crate::report::Report), for
-//! which it has a schema in `cli/schemas/`, and fails with a [`Failure`]. The tests run its examples,
-//! which are the lines of its help that begin with `$`, and put them into `docs/pqtls.md`.
+//! A new command is a file here, or in the folder of its group, and a line in the group's `enum`. It takes
+//! files as [`Source`](crate::files::Source) and [`Destination`](crate::files::Destination), so that `-` works
+//! as in other commands. It prints a [`Report`](crate::report::Report), whose schema is in `cli/schemas/`, and
+//! fails with a [`Failure`]. Its examples are the lines of its help that begin with `$`: the tests run them
+//! and put them into `docs/pqtls.md`.
 //!
 //! This room uses all others.
 
@@ -32,10 +32,9 @@ use crate::failure::Failure;
 
 /// Post-quantum keys and certificates
 ///
-/// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, and classical ones of ECDSA, Ed25519 and
-/// RSA; requests and certificates for them; and CAs that issue certificates. Signs files and verifies
-/// their signatures, those of tokens, and those of keys of SSH; signs and encrypts messages (CMS); encrypts
-/// files to a key (HPKE).
+/// Makes, shows and checks keys (ML-DSA, SLH-DSA and ML-KEM, and classical ones: ECDSA, Ed25519 and RSA),
+/// requests and certificates for them, and CAs that issue certificates. Signs files and tokens and verifies
+/// their signatures, also with SSH keys; signs and encrypts messages (CMS); encrypts files to a key (HPKE).
 /// In place of a file, "-" is standard input or standard output. Files that exist are left alone
 /// unless --force is given.
 #[derive(Debug, Parser)]

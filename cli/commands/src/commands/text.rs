@@ -8,8 +8,8 @@ pub(super) enum TextEncoding {
     Base64,
 }
 
-/// A line of text with the bytes in it, in one buffer, since what grows leaves copies behind, and the
-/// bytes may be a secret.
+/// The bytes as a line of text, in one buffer: a buffer that grows leaves copies behind, and the bytes may be
+/// a secret.
 pub(super) fn line(bytes: &[u8], encoding: TextEncoding) -> Zeroizing<Vec<u8>> {
     let len = match encoding {
         TextEncoding::Hex => base16ct::encoded_len(bytes),

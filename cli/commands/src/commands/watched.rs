@@ -3,7 +3,7 @@ use std::io::{self, BufRead, Read};
 use crate::files::{InputError, Source};
 use crate::progress::Progress;
 
-/// A file that is read piece by piece, and says how far it is.
+/// A file that is read piece by piece, with a progress bar.
 pub(crate) struct Watched {
     from: Box<dyn BufRead + Send>,
     progress: Progress,

@@ -6,7 +6,7 @@ use super::error::DocumentError;
 use super::kind::Kind;
 use crate::files::Source;
 
-/// A store of all roots there are has some hundreds of kilobytes.
+/// A store of all public roots has some hundreds of kilobytes.
 const LIMIT: usize = 16 * 1024 * 1024;
 
 /// A list of a million revoked certificates has some 40 megabytes, and in PEM a third more.
@@ -29,7 +29,7 @@ pub(crate) fn all_certificates(sources: &[Source]) -> Result<Vec<Certificate>, D
     Ok(all)
 }
 
-/// The first certificate of a file, which of a chain is the one that the key belongs to.
+/// The first certificate of a file; in a chain, the key belongs to it.
 pub(crate) fn first_certificate(source: &Source) -> Result<Certificate, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
     certificate_of(&contents, contents.first(&[Kind::Certificate])?)
@@ -50,7 +50,7 @@ pub(crate) fn revocation_lists(
     blocks.iter().map(|block| read(&block.der)).collect()
 }
 
-/// A document that somebody signed, as it is in its file, be it readable or not.
+/// A signed document as it is in its file, readable or not.
 pub(crate) struct SignedDocument {
     pub(crate) kind: linting::Kind,
     pub(crate) der: Zeroizing<Vec<u8>>,

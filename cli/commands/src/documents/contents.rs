@@ -9,7 +9,7 @@ use super::jose::{self, KeyDer};
 use super::kind::Kind;
 use crate::files::Source;
 
-/// How a file is written down.
+/// How a file is encoded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Encoding {
@@ -34,7 +34,7 @@ pub(crate) struct Block {
 }
 
 impl Contents {
-    /// What each block ends with, but for its label.
+    /// What stands before the label at the end of each block.
     pub(super) const END: &[u8] = b"-----END ";
 
     /// Reads a file of at most this many bytes.
@@ -42,7 +42,7 @@ impl Contents {
         Self::of(&source.read(limit)?, &source.to_string())
     }
 
-    /// Takes apart what a file of this name has.
+    /// Takes apart the contents of a file with this name.
     pub(super) fn of(bytes: &[u8], file: &str) -> Result<Self, DocumentError> {
         let of_key = |(kind, der): KeyDer| vec![Block { kind, der }];
         let (encoding, blocks) = match core::str::from_utf8(bytes) {
@@ -87,14 +87,14 @@ impl Contents {
         found.ok_or_else(|| self.missing(kinds))
     }
 
-    /// The blocks that are of one of these kinds, of which there is at least one.
+    /// The blocks that are of one of these kinds; there is at least one.
     pub(crate) fn all(&self, kinds: &[Kind]) -> Result<Vec<&Block>, DocumentError> {
         self.first(kinds)?;
         let blocks = self.blocks.iter();
         Ok(blocks.filter(|block| kinds.contains(&block.kind)).collect())
     }
 
-    /// The same, and nothing else of the file.
+    /// The same, without the file's other blocks.
     pub(super) fn into_all(mut self, kinds: &[Kind]) -> Result<Vec<Block>, DocumentError> {
         self.first(kinds)?;
         self.blocks.retain(|block| kinds.contains(&block.kind));
@@ -121,13 +121,13 @@ impl Contents {
         }
     }
 
-    /// What may help whoever looks for these kinds in this file.
+    /// Advice for somebody who looks for these kinds in this file.
     fn advice(&self, kinds: &[Kind]) -> &'static str {
         let is_there = |kind: Kind| self.blocks.iter().any(|block| block.kind == kind);
         if kinds.contains(&Kind::PrivateKey) && is_there(Kind::LegacyEncryptedPrivateKey) {
-            "have it encrypted anew in a stronger way, by \"openssl pkcs8 -topk8\""
+            "encrypt it again in a stronger way, with \"openssl pkcs8 -topk8\""
         } else if is_there(Kind::Pkcs12) {
-            "take out of it what is needed, by \"pqtls key import\""
+            "take out what you need with \"pqtls key import\""
         } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Request) {
             "have a CA sign it, and name the file that the CA sends back"
         } else if kinds.contains(&Kind::PublicKey) && is_there(Kind::Certificate) {
@@ -139,7 +139,7 @@ impl Contents {
 }
 
 fn described(kinds: &[Kind]) -> String {
-    // Whoever wants a private key takes it encrypted, too.
+    // Where a private key is wanted, an encrypted one is accepted, too.
     let kinds = kinds
         .iter()
         .filter(|kind| **kind != Kind::EncryptedPrivateKey);
@@ -149,10 +149,10 @@ fn described(kinds: &[Kind]) -> String {
 
 const BEGIN: &str = "-----BEGIN ";
 
-/// A header (RFC 1421) by which OpenSSL marks older documents of keys that are encrypted.
+/// The header (RFC 1421) that marks encrypted keys in OpenSSL's older format.
 const LEGACY_ENCRYPTION: &str = "Proc-Type: 4,ENCRYPTED";
 
-/// The blocks of RFC 7468, among which any other text may stand.
+/// The blocks of RFC 7468; any other text may stand between them.
 fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
     let mut blocks = Vec::new();
     let mut rest = text;

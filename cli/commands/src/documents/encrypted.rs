@@ -6,14 +6,14 @@ use super::error::DocumentError;
 use crate::keys::{self, FromPkcs8};
 use crate::passphrases::{Passphrase, PassphraseError};
 
-/// A private key that was under a passphrase.
+/// A private key that was encrypted.
 pub(super) struct Decrypted<K> {
     pub(super) key: K,
     pub(super) pkcs8: Zeroizing<Vec<u8>>,
     pub(super) protection: Protection,
 }
 
-/// Decrypts a key of either kind by the passphrase that is given for its file.
+/// Decrypts a key of any kind with the passphrase for its file.
 pub(super) fn decrypt<K: FromPkcs8>(
     contents: &Contents,
     block: &Block,
@@ -50,7 +50,7 @@ pub(super) fn decrypt<K: FromPkcs8>(
     })
 }
 
-/// Whether that a key is unsound may come of another ciphertext.
+/// Whether the key may be unsound because the ciphertext was changed.
 fn is_changed(protection: &Protection, error: &keys::KeyError) -> bool {
     !protection.cipher().is_authenticated() && error.is_refusal()
 }

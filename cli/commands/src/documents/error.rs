@@ -12,7 +12,7 @@ use crate::keys::{Algorithm, KeyError};
 use crate::passphrases::PassphraseError;
 use crate::words::{of_any_key_error, of_pkcs12_error, of_protection_error, of_request_error};
 
-/// Why a file does not give what was asked for.
+/// Why a file does not have what was asked for.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DocumentError {
     #[error(transparent)]
@@ -29,7 +29,7 @@ pub(crate) enum DocumentError {
         error: String,
     },
     #[error(
-        "{file} is cut short: it has {found} of the {declared} bytes that its first ones announce; \
+        "{file} is cut short: it has {found} of the {declared} bytes that its beginning announces; \
          copy the file again"
     )]
     CutShort {
@@ -50,7 +50,7 @@ pub(crate) enum DocumentError {
         found: String,
         advice: &'static str,
     },
-    #[error("{file} is to have one {kinds}, and has {count}; put each into a file of its own")]
+    #[error("{file} has to have one {kinds}, and has {count}; put each into its own file")]
     Several {
         file: String,
         kinds: String,
@@ -71,7 +71,7 @@ pub(crate) enum DocumentError {
     Jwk { file: String, error: JwkError },
     #[error("{file}: {error}")]
     Cose { file: String, error: CoseError },
-    #[error("{file}: {error}. Claims are one object of JSON, {{\"name\": value}}")]
+    #[error("{file}: {error}. Claims are one JSON object, {{\"name\": value}}")]
     Claims { file: String, error: JsonError },
     #[error("{file}: {error}")]
     Certificate {
@@ -96,14 +96,14 @@ pub(crate) enum DocumentError {
     #[error("{file}: {}; have it made again", of_request_error(.error))]
     Request { file: String, error: RequestError },
     #[error(
-        "{file} is no raw {algorithm} key: {}, be it as bytes, in hexadecimal or in base64; check the \
+        "{file} is not a raw {algorithm} key: {}, raw, in hexadecimal or in base64; check the \
          algorithm, and leave --algorithm out for PEM and DER",
         lengths_missed(*.algorithm)
     )]
     NotRaw { file: String, algorithm: Algorithm },
     #[error(
-        "{file} is no {what}: it has {found} bytes, and not {len}, be it as bytes, in hexadecimal or in \
-         base64; check that it is the right file, and whole"
+        "{file} is no {what}: it has {found} bytes, and not {len}, raw, in hexadecimal or in base64; check that \
+         it is the right file, and complete"
     )]
     NotOfLength {
         file: String,
@@ -114,8 +114,8 @@ pub(crate) enum DocumentError {
 }
 
 impl DocumentError {
-    /// Whether the file is what was asked for and its parts do not belong together, so that nobody
-    /// should use it.
+    /// Whether the file is of the right kind, but its parts do not belong together, so that nobody should use
+    /// it.
     pub(crate) fn is_refusal(&self) -> bool {
         let is_of_protection = |error: &ProtectionError| {
             matches!(
@@ -159,18 +159,18 @@ impl DocumentError {
     }
 }
 
-/// What a file is not that is not a raw key of this algorithm.
+/// Why a file is not a raw key of this algorithm.
 fn lengths_missed(algorithm: Algorithm) -> String {
     match algorithm {
         Algorithm::PostQuantum(algorithm) => format!(
-            "neither {} bytes of a seed nor {} of an expanded key",
+            "it has neither the {} bytes of a seed nor the {} of an expanded key",
             algorithm.seed_len(),
             algorithm.expanded_len()
         ),
-        Algorithm::XWing => format!("not {} bytes", XWingPrivateKey::LEN),
+        Algorithm::XWing => format!("it does not have {} bytes", XWingPrivateKey::LEN),
         Algorithm::Composite(_) => "such keys have no raw bytes".into(),
         Algorithm::Classical(algorithm) => match algorithm.raw_private_key_len() {
-            Some(len) => format!("not {len} bytes"),
+            Some(len) => format!("it does not have {len} bytes"),
             None => "such keys have no raw bytes".into(),
         },
     }

@@ -1,4 +1,4 @@
-//! Keys as JOSE and COSE have them, which other rooms get as the DER that they stand for.
+//! JOSE and COSE keys, which other rooms get as DER.
 
 use pq_jose::cose::{CoseError, CoseKey, CosePrivateKey};
 use pq_jose::jwk::{Jwk, JwkError, PrivateJwk};
@@ -13,7 +13,7 @@ use super::error::DocumentError;
 use super::kind::Kind;
 use crate::files::Source;
 
-/// Which half of a key it is, and its DER.
+/// Whether a key is private or public, and its DER.
 pub(super) type KeyDer = (Kind, Zeroizing<Vec<u8>>);
 
 /// Whether a text is meant to be an object of JSON.
@@ -23,7 +23,7 @@ pub(super) fn is_object(text: &str) -> bool {
 
 /// Whether a text is meant to be a set of JSON Web Keys.
 pub(super) fn is_set(text: &str) -> bool {
-    /// Of anything else there may be in it, nothing is kept.
+    /// Everything else in the object is ignored.
     #[derive(Deserialize)]
     struct Set {
         #[serde(rename = "keys")]
@@ -80,13 +80,13 @@ fn public(key: &VerifyingKey) -> KeyDer {
     (Kind::PublicKey, der)
 }
 
-/// More than a token may have, so that it is the library that says so.
+/// More than a token may have, so that the library reports a longer one.
 const LIMIT: usize = 1024 * 1024;
 
 /// A token, without the white space around it.
 pub(crate) fn token(source: &Source) -> Result<Zeroizing<String>, DocumentError> {
     let bytes = source.read(LIMIT)?;
-    // What is not UTF-8 is no token, and refused as one.
+    // Other bytes than UTF-8 are not a token either, and refused as such.
     let text = Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned());
     Ok(Zeroizing::new(text.trim_ascii().to_owned()))
 }

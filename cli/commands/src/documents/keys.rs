@@ -22,13 +22,13 @@ use crate::passphrases::{OldPassphraseOptions, Passphrase, PassphraseError, Pass
 /// More than the longest key has, with a chain of certificates around it.
 const LIMIT: usize = 4 * 1024 * 1024;
 
-/// A private key, and how its file has it.
+/// A private key, and how it stands in its file.
 pub(crate) struct PrivateKeyFile {
     pub(crate) key: PrivateKey,
-    /// Of post-quantum keys.
+    /// Only for post-quantum keys.
     pub(crate) form: Option<PrivateKeyForm>,
     pub(crate) encoding: Encoding,
-    /// Of keys that were under a passphrase.
+    /// Only for keys that were encrypted.
     pub(crate) protection: Option<Protection>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Key {
     Public(PublicKey, Encoding),
 }
 
-/// Private keys, be they under a passphrase or not.
+/// Private keys, encrypted or not.
 const PRIVATE: [Kind; 2] = [Kind::PrivateKey, Kind::EncryptedPrivateKey];
 
 /// The one private key of a file, which may have certificates beside it.
@@ -52,7 +52,7 @@ pub(crate) fn private_key(
     })
 }
 
-/// The same of a file that gets another passphrase.
+/// The same for a file that gets a new passphrase.
 pub(crate) fn private_key_to_encrypt(
     source: &Source,
     passphrase: &OldPassphraseOptions,
@@ -115,7 +115,7 @@ pub(crate) fn recipient_key(
     narrow(source, private_key(source, passphrase)?.key)
 }
 
-/// The public key of whatever a file has, which must be a post-quantum one that verifies signatures.
+/// The public key in a key or certificate, which must be a post-quantum one that verifies signatures.
 pub(crate) fn verifying_key(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -123,7 +123,7 @@ pub(crate) fn verifying_key(
     narrow(source, any_public_key(source, passphrase)?)
 }
 
-/// The public key of whatever a file has, which must be one that others encapsulate to.
+/// The public key in a key or certificate, which must be one that others encapsulate to.
 pub(crate) fn encapsulation_key(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -131,7 +131,7 @@ pub(crate) fn encapsulation_key(
     narrow(source, any_public_key(source, passphrase)?)
 }
 
-/// The keys that tokens are verified by: a set of JSON Web Keys, or whatever else has a public key.
+/// The keys to verify tokens with: a set of JSON Web Keys, or anything else that has a public key.
 pub(crate) fn token_keys(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -153,7 +153,7 @@ pub(crate) fn token_keys(
     Ok(JwkSet::from_iter([key]))
 }
 
-/// The key of this file as one of the kind that is needed.
+/// Converts a file's key to the kind that is needed.
 pub(crate) fn narrow<K, N: TryFrom<K, Error = KeyError>>(
     source: &Source,
     key: K,
@@ -186,7 +186,7 @@ const KEYS_AND_CERTIFICATES: [Kind; 4] = [
     Kind::Certificate,
 ];
 
-/// The public key of whatever a file has: a key of either kind or a certificate.
+/// The public key in a file's private key, public key or certificate.
 pub(crate) fn any_public_key(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -196,8 +196,8 @@ pub(crate) fn any_public_key(
     public_key_of(&contents, block, passphrase)
 }
 
-/// The public key to issue a certificate for: of the file's one key, or else of its first certificate,
-/// which of a chain is the one that its sender has the key of.
+/// The public key to issue a certificate for: that of the file's one key, or else of its first certificate,
+/// which in a chain is the sender's.
 pub(crate) fn public_key_to_certify(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -210,14 +210,13 @@ pub(crate) fn public_key_to_certify(
     public_key_of(&contents, block, passphrase)
 }
 
-/// A public key as it is needed, with or without a certificate.
+/// A public key, with or without its certificate.
 pub(crate) enum KeyOrCertificate<K> {
     Key(K),
     Certificate(Box<Certificate>, K),
 }
 
-/// The first certificate of a file, or else its one key, which must be one for which messages are
-/// encrypted.
+/// The first certificate of a file, or else its one key; messages can be encrypted to it.
 pub(crate) fn encryption_key_or_certificate(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -278,7 +277,7 @@ fn public_key_of(
     }
 }
 
-/// A private key, with what gives the passphrase of a file if one is needed.
+/// Reads a private key; `passphrase` gives the passphrase of a file if one is needed.
 fn private(
     contents: &Contents,
     block: &Block,
@@ -325,8 +324,8 @@ fn key_error(contents: &Contents, error: KeyError) -> DocumentError {
     }
 }
 
-/// The form in which DER has a key that was read from it. There the private key is the third field
-/// (RFC 5958), and only one that has the expanded key in it is as long as that.
+/// The form of a key in the DER that it was read from. The private key is the third field (RFC 5958); only if
+/// it has the expanded key in it is it at least as long as that.
 fn form_of(der: &[u8], key: &pq_x509::PrivateKey) -> Result<PrivateKeyForm, der::Error> {
     let mut reader = SliceReader::new(der)?;
     Header::decode(&mut reader)?;

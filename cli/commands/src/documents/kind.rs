@@ -3,7 +3,7 @@ use core::fmt;
 use pq_x509::x509_cert::der::asn1::AnyRef;
 use pq_x509::x509_cert::der::{Decode, Reader, SliceReader, Tag, Tagged};
 
-/// What a PEM block or the DER of a file is, as far as its label or its outline tells.
+/// The kind of a PEM block or of a file's DER, as far as its label or its outline tells.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
     PrivateKey,
@@ -12,9 +12,9 @@ pub(crate) enum Kind {
     Request,
     RevocationList,
     EncryptedPrivateKey,
-    /// In OpenSSL's way of before PKCS#8.
+    /// In OpenSSL's format from before PKCS#8.
     LegacyEncryptedPrivateKey,
-    /// A PFX, of which there is no PEM.
+    /// A PFX, which has no PEM.
     Pkcs12,
     /// A PEM block with another label.
     Other(String),
@@ -41,13 +41,13 @@ impl Kind {
         match &*tags {
             // OneAsymmetricKey (RFC 5958)
             [Tag::Integer, Tag::Sequence, Tag::OctetString, ..] => Some(Self::PrivateKey),
-            // PFX (RFC 7292), of which not all have a MAC
+            // PFX (RFC 7292), with or without a MAC
             [Tag::Integer, Tag::Sequence] | [Tag::Integer, Tag::Sequence, Tag::Sequence] => {
                 Some(Self::Pkcs12)
             }
             // ECPrivateKey (RFC 5915)
             [Tag::Integer, Tag::OctetString, ..] => Some(Self::PrivateKey),
-            // RSAPrivateKey (RFC 8017), whose numbers are nine
+            // RSAPrivateKey (RFC 8017), which has nine numbers
             [Tag::Integer, Tag::Integer, Tag::Integer, Tag::Integer, ..] => Some(Self::PrivateKey),
             // EncryptedPrivateKeyInfo (RFC 5958)
             [Tag::Sequence, Tag::OctetString] => Some(Self::EncryptedPrivateKey),
@@ -69,8 +69,8 @@ impl Kind {
         }
     }
 
-    /// By the fields of what is signed: of the three documents only a revocation list has times
-    /// there, and a request has no more than four fields.
+    /// By the fields of the signed part: of the three documents, only a revocation list has times there, and
+    /// a request has at most four fields.
     fn of_body(body: &[u8]) -> Option<Self> {
         let fields = elements(body)?;
         let is_time =
@@ -95,10 +95,10 @@ impl fmt::Display for Kind {
             Self::RevocationList => f.write_str("revocation list"),
             Self::EncryptedPrivateKey => f.write_str("encrypted private key"),
             Self::LegacyEncryptedPrivateKey => {
-                f.write_str("encrypted private key of before PKCS#8")
+                f.write_str("encrypted private key from before PKCS#8")
             }
             Self::Pkcs12 => f.write_str("PKCS#12 file"),
-            // A file may be anybody's.
+            // Anybody may have written the file.
             Self::Other(label) => write!(f, "block \"{}\"", label.escape_default()),
         }
     }

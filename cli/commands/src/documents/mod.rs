@@ -1,6 +1,6 @@
-//! What is in a file: keys, certificates and revocation lists, in PEM or DER, OCSP's messages in DER, keys as
-//! JOSE and COSE have them, or raw bytes.
-//! Each function reads one file and says what is wrong with it by its name.
+//! What is in a file: keys, certificates and revocation lists, in PEM or DER, OCSP messages in DER, JOSE and
+//! COSE keys, or raw bytes.
+//! Each function reads one file; its errors name the file.
 //!
 //! This room uses [`passphrases`](crate::passphrases), [`files`](crate::files), [`keys`](crate::keys) and
 //! [`words`](crate::words).

@@ -1,14 +1,14 @@
-//! OCSP's messages, of which there is no PEM.
+//! OCSP messages, which have no PEM.
 
 use pq_x509::{OcspRequest, OcspResponse};
 
 use super::error::DocumentError;
 use crate::files::Source;
 
-/// The libraries' own limits are below.
+/// More than the library's own limits.
 const LIMIT: usize = 2 * 1024 * 1024;
 
-/// The OCSP request that a file is.
+/// Reads a file with an OCSP request.
 pub(crate) fn ocsp_request(source: &Source) -> Result<OcspRequest, DocumentError> {
     OcspRequest::from_der(&source.read(LIMIT)?).map_err(|error| DocumentError::OcspRequest {
         file: source.to_string(),
@@ -16,7 +16,7 @@ pub(crate) fn ocsp_request(source: &Source) -> Result<OcspRequest, DocumentError
     })
 }
 
-/// The OCSP response that a file is.
+/// Reads a file with an OCSP response.
 pub(crate) fn ocsp_response(source: &Source) -> Result<OcspResponse, DocumentError> {
     OcspResponse::from_der(&source.read(LIMIT)?).map_err(|error| DocumentError::OcspResponse {
         file: source.to_string(),

@@ -12,8 +12,8 @@ use super::keys::PrivateKeyFile;
 use crate::files::Source;
 use crate::keys::{Algorithm, KeyError, PrivateKey};
 
-/// Reads bytes that stand alone in a file, as they are, in hexadecimal or in base64. What they are has
-/// `len` of them.
+/// Reads a file that has `len` bytes and nothing else, raw, in hexadecimal or in base64. `what` says in errors
+/// what they are.
 pub(crate) fn raw_bytes(
     source: &Source,
     what: &str,
@@ -34,8 +34,8 @@ pub(crate) fn raw_bytes(
 /// Twice what the longest expanded key has in hexadecimal.
 const LIMIT: usize = 32 * 1024;
 
-/// Reads a seed, an expanded key or a scalar that stands alone in a file, as bytes, in hexadecimal or
-/// in base64. Its length tells which it is.
+/// Reads a file that has a seed, an expanded key or a scalar and nothing else, as bytes, in hexadecimal or
+/// in base64. The length tells which it is.
 pub(crate) fn raw_private_key(
     source: &Source,
     algorithm: Algorithm,
@@ -99,7 +99,7 @@ impl Meaning {
     }
 }
 
-/// What the file may mean: a text of hexadecimal digits or of base64, or the bytes that it has.
+/// What the file may mean: hexadecimal digits, base64, or its bytes themselves.
 fn readings(bytes: Zeroizing<Vec<u8>>) -> Vec<Zeroizing<Vec<u8>>> {
     let mut text = Zeroizing::new(Vec::with_capacity(bytes.len()));
     text.extend(bytes.iter().filter(|byte| !byte.is_ascii_whitespace()));
@@ -139,7 +139,7 @@ fn parse(
     }
 }
 
-/// A OneAsymmetricKey (RFC 5958) in which the key stands bare, which pq-x509 reads for all algorithms.
+/// A OneAsymmetricKey (RFC 5958) with the bare key in it, which pq-x509 reads for all algorithms.
 fn bare_pkcs8(algorithm: pq_x509::Algorithm, raw: &[u8]) -> der::Result<Zeroizing<Vec<u8>>> {
     const VERSION: u8 = 0;
     let identifier = algorithm.identifier();

@@ -18,8 +18,8 @@ pub(crate) struct Requests {
     pieces: Pieces,
     /// Whether the file had anything yet.
     is_begun: bool,
-    /// The DER of what comes next, or why it can't be had. If there are two more, there are two here, so
-    /// that the first knows whether it is alone.
+    /// The DER of the next requests, or why they can't be read: two if there are two more, so that the first
+    /// request knows whether it is alone.
     ahead: VecDeque<Result<Vec<u8>, DocumentError>>,
     taken: usize,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Numbered {
 }
 
 impl Requests {
-    /// Opens a file, which has to have one at least.
+    /// Opens a file, which has to have at least one request.
     pub(crate) fn open(source: &Source) -> Result<Self, DocumentError> {
         let mut requests = Self {
             file: source.to_string(),
@@ -60,14 +60,14 @@ impl Requests {
         let Some(piece) = self.pieces.next()? else {
             return Ok(None);
         };
-        // Without a block, a file is DER, and the rest of one is text.
+        // A first piece without a block is DER, and a later one is text.
         Ok((is_first || Contents::has_block(piece)).then(|| Contents::of(piece, &self.file)))
     }
 
     /// Takes the requests, or says what is there instead.
     fn look_at(&mut self, contents: Result<Contents, DocumentError>) -> Option<DocumentError> {
         match contents.and_then(|contents| contents.into_all(&[Kind::Request])) {
-            // Everybody may know them, so they are not wiped.
+            // Requests are public, so they are not wiped.
             Ok(blocks) => self.ahead.extend(
                 blocks
                     .into_iter()

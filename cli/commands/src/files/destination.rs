@@ -38,7 +38,7 @@ impl fmt::Display for Destination {
 pub(crate) enum Access {
     /// Nobody but its owner, from its first byte on.
     Private,
-    /// Whoever the umask allows.
+    /// Everybody whom the umask allows.
     Public,
 }
 
@@ -52,8 +52,8 @@ pub(crate) struct Output<'a> {
     pub(crate) is_binary: bool,
 }
 
-/// Refuses what [`write()`] would refuse once there is something to write, which may take long to make.
-/// Returns the file that will be there, if there will be one.
+/// Refuses early what [`write()`] would refuse later: the content may take long to make. Returns the file that
+/// will be there, if there will be one.
 pub(crate) fn check(
     destination: &Destination,
     force: bool,
@@ -61,7 +61,7 @@ pub(crate) fn check(
     check_in(destination, force, &mut Folders::default())
 }
 
-/// The same of many.
+/// The same for many.
 pub(crate) fn check_all<'a>(
     destinations: impl IntoIterator<Item = &'a Destination>,
     force: bool,
@@ -102,8 +102,8 @@ pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<Vec<PathBuf>,
     write_and(sync, outputs, force)
 }
 
-/// Does the same with copies of what is safe elsewhere. New files are not waited for until the disk has
-/// them: after a loss of power they may be empty, and can be made again. What is replaced is no copy.
+/// Does the same with copies of what is safe elsewhere. It does not wait until the disk has new files: after a
+/// loss of power they may be empty, and can be made again. It does wait for files that replace others.
 pub(crate) fn write_copies(
     outputs: &[Output<'_>],
     force: bool,
@@ -115,7 +115,7 @@ pub(crate) fn write_copies(
     write_and(sync_replacing, outputs, force)
 }
 
-/// Writes all of these or none, with `sync` before they get their names.
+/// Writes all of these or none, and calls `sync` before they get their names.
 fn write_and(
     sync: impl FnOnce(&[Staged<'_>]) -> Result<(), OutputError>,
     outputs: &[Output<'_>],
@@ -144,8 +144,8 @@ fn write_and(
     Ok(made)
 }
 
-/// Removes files that [`write()`] made, which are of no use without what was to follow. The error that
-/// leads here is the one to tell.
+/// Removes files that [`write()`] made, since a later step failed. If removing fails, it is the first error that
+/// users are told.
 pub(crate) fn remove(made: Vec<PathBuf>) {
     for path in made {
         let _ = fs::remove_file(path);
@@ -198,8 +198,8 @@ impl Place {
     }
 }
 
-/// Paths of folders without links. Files that are written together are mostly in one, for which the file
-/// system is asked once.
+/// Paths of folders with links resolved. Files that are written together are mostly in one folder, for which
+/// the file system is asked once.
 #[derive(Default)]
 pub(super) struct Folders {
     last: Option<(PathBuf, PathBuf)>,
@@ -306,7 +306,7 @@ impl<'a> Staged<'a> {
     }
 }
 
-/// The complete content in a file beside the path, which is removed unless it gets its name.
+/// Writes the content to a file beside the path, which is removed unless it gets its name.
 fn temporary(path: &Path, output: &Output<'_>) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pqtls-");
@@ -318,10 +318,11 @@ fn temporary(path: &Path, output: &Output<'_>) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Waits until the disk has all files. Else one could replace another and be empty after a loss of power.
+/// Waits until the disk has all files. Otherwise a file could replace another one and be empty after a loss of
+/// power.
 ///
-/// One after the other, each file would wait for the disk anew. For those that are waited for at the same
-/// time, a file system does it at once.
+/// Files that wait one after the other would each wait for the disk. For files that wait at the same time, a
+/// file system does this once.
 fn sync(staged: &[Staged<'_>]) -> Result<(), OutputError> {
     const AT_ONCE: usize = 16;
     if let [one] = staged {
@@ -335,7 +336,7 @@ fn sync(staged: &[Staged<'_>]) -> Result<(), OutputError> {
             let thread = thread::Builder::new().spawn_scoped(scope, move || sync_each(some));
             match thread {
                 Ok(thread) => threads.push(thread),
-                // Where no thread can be had, it takes longer.
+                // Without a thread, it takes longer.
                 Err(_) => sync_each(some)?,
             }
         }
@@ -354,7 +355,7 @@ fn permissions(access: Access) -> Option<Permissions> {
     }))
 }
 
-/// Elsewhere the folder says who may read what is in it.
+/// On other systems, the folder says who may read what is in it.
 #[cfg(not(unix))]
 fn permissions(_: Access) -> Option<Permissions> {
     None
@@ -367,13 +368,13 @@ pub(crate) enum OutputError {
     Exists(String),
     #[error("{0} is a folder; name a file in it")]
     Directory(String),
-    #[error("{0} is to be two files at once; give them different names")]
+    #[error("{0} can't be two files at once; give them different names")]
     Twice(String),
     #[error("can't write {file}: {error}; {}", advice(.error))]
     Write { file: String, error: io::Error },
     #[error("can't write to standard output: {error}; {}", advice(.error))]
     StandardOutput { error: io::Error },
-    #[error("bytes are not for a terminal; name a file for them, pipe them on, or ask for text")]
+    #[error("bytes are not for a terminal; write them to a file or a pipe, or ask for text")]
     BinaryOnTerminal,
 }
 

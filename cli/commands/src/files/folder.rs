@@ -5,9 +5,9 @@ use tempfile::Builder;
 
 use super::destination::OutputError;
 
-/// Makes a folder that is for its owner alone, and the folders above it. `fill` writes into it, and it
-/// appears under its name when that is done. If it is there by then, another process made it, and that
-/// one stays. Returns whether it is the one that was made here.
+/// Makes a folder that is only for its owner, and the folders above it. `fill` writes into it, and then it
+/// appears under its name. If the name exists by then, another process made that folder, which stays. Returns
+/// whether the folder is the one that was made here.
 pub(crate) fn make_folder<E: From<OutputError>>(
     path: &Path,
     fill: impl FnOnce(&Path) -> Result<(), E>,
@@ -42,6 +42,6 @@ fn only_for_their_owner(folders: &mut DirBuilder, draft: &mut Builder<'_, '_>) {
     draft.permissions(fs::Permissions::from_mode(MODE));
 }
 
-/// Elsewhere the folder of the user's data says who may enter.
+/// On other systems, the folder of the user's data says who may enter.
 #[cfg(not(unix))]
 fn only_for_their_owner(_: &mut DirBuilder, _: &mut Builder<'_, '_>) {}

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::destination::{Access, Destination, Folders, Output, OutputError, Staged};
 
-/// An output that comes piece by piece and whose end decides whether it is any good: it is there once it
-/// is committed, and leaves nothing behind otherwise.
+/// An output that comes piece by piece, and whose end decides whether it is valid. It appears when it is
+/// committed, and leaves nothing behind otherwise.
 ///
-/// What is for standard output or a device waits in a file without a name.
+/// Output for standard output or a device waits in a file without a name.
 pub(crate) struct Growing<'d> {
     staged: Staged<'d>,
     waiting: Option<File>,
@@ -61,7 +61,7 @@ impl<'d> Growing<'d> {
         })
     }
 
-    /// Does it, with `sync` before a file gets its name.
+    /// Commits it, and calls `sync` before a file gets its name.
     fn pass_on(
         self,
         sync: impl FnOnce(&Staged<'d>) -> Result<(), OutputError>,
@@ -92,7 +92,7 @@ impl Write for Growing<'_> {
         match (&mut self.waiting, &mut self.staged) {
             (Some(file), _) => file.write(bytes),
             (None, Staged::File { file, .. }) => file.write(bytes),
-            // which have one that waits
+            // Others have a file that waits.
             (None, _) => Err(io::ErrorKind::Unsupported.into()),
         }
     }

@@ -1,6 +1,6 @@
-//! Where bytes come from and go to: files, standard input and standard output (`-`), with the same
-//! manners for every command. What is read has a limit, or is read piece by piece; what is written is
-//! there as a whole or not at all, private where it should be, and replaces nothing unless asked to.
+//! Where bytes come from and go to: files, standard input and standard output (`-`), in the same way for every
+//! command. Input has a limit, or is read piece by piece. Output is written completely or not at all, is
+//! private where it should be, and replaces nothing unless asked to.
 //!
 //! This room uses nothing.
 

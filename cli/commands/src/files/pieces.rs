@@ -6,17 +6,17 @@ use zeroize::Zeroizing;
 
 use super::source::{InputError, Source};
 
-/// A file of any size in pieces, each up to the end of a line that has a mark in it, and the rest.
+/// A file of any size in pieces. Each ends with a line that has a mark in it; the last piece is the rest.
 pub(crate) struct Pieces {
     source: Source,
     from: Box<dyn Read + Send>,
     mark: &'static [u8],
     limit: usize,
-    /// What was read is wiped, as it may be a private key.
+    /// It is wiped, since it may hold a private key.
     buffer: Zeroizing<Vec<u8>>,
     /// Where in the buffer the next piece begins.
     start: usize,
-    /// Where what was read ends.
+    /// Where the bytes end that were read.
     end: usize,
     is_at_end: bool,
 }
@@ -74,7 +74,7 @@ impl Pieces {
         self.is_at_end = true;
     }
 
-    /// Reads on, and makes room before.
+    /// Makes room, and reads more.
     fn read(&mut self) -> Result<(), InputError> {
         let kept = self.start..self.end;
         let len = self.buffer.len();
@@ -101,8 +101,8 @@ impl Pieces {
     }
 }
 
-/// More than most requests are, and soon wiped. The half of it is as much as standard
-/// input buffers: for so much or more it reads past its buffer, which nobody wipes.
+/// More than most requests have, and quickly wiped. Half of it is the size of standard input's buffer: reads of
+/// that size or more bypass the buffer, which nobody wipes.
 const FIRST: usize = 16 * 1024;
 
 /// A hundred requests.

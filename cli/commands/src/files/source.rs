@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// The same of what may well be empty, or too large: that is `None`.
+    /// The same for a file that may be empty, or too large: then this is `None`.
     pub(crate) fn read_message(
         &self,
         limit: usize,
@@ -38,7 +38,7 @@ impl Source {
         bytes.map_err(|error| self.unreadable(error))
     }
 
-    /// What there is to read, which of standard input can be had once.
+    /// Opens it for reading. Standard input can be opened only once.
     pub(crate) fn open(&self) -> Result<Box<dyn Read + Send>, InputError> {
         match self {
             Self::StandardInput => {
@@ -80,17 +80,17 @@ impl fmt::Display for Source {
     }
 }
 
-/// Whoever names `-` for two files would find the second empty.
+/// If `-` were read for two files, the second would be empty.
 static STANDARD_INPUT_IS_READ: AtomicBool = AtomicBool::new(false);
 
 /// `None` if there is more than the limit.
 fn read_all(mut from: impl Read, limit: usize) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-    // Most files leave so much of it that it doesn't have to grow.
+    // Most files leave enough room, so that it doesn't have to grow.
     let mut bytes = Zeroizing::new(vec![0; 2 * CHUNK]);
     let mut len = 0;
     loop {
         if bytes.len() - len < CHUNK {
-            // A vector that grows by itself leaves what it held behind.
+            // A vector that grows by itself leaves a copy of its contents behind.
             let mut larger = Zeroizing::new(vec![0; 2 * bytes.len() + CHUNK]);
             larger[..len].copy_from_slice(&bytes[..len]);
             bytes = larger;
@@ -109,8 +109,7 @@ fn read_all(mut from: impl Read, limit: usize) -> io::Result<Option<Zeroizing<Ve
     Ok(Some(bytes))
 }
 
-/// As much as standard input buffers: for so much or more it reads past its buffer, which nobody
-/// wipes.
+/// The size of standard input's buffer: reads of that size or more bypass the buffer, which nobody wipes.
 const CHUNK: usize = 16 * 1024;
 
 /// Why nothing could be read.
@@ -120,7 +119,7 @@ pub(crate) enum InputError {
     Read { file: String, error: io::Error },
     #[error("{file} is larger than {limit} bytes, more than such a file has; is it the right one?")]
     TooLarge { file: String, limit: usize },
-    #[error("{0} is empty; check that what wrote it succeeded")]
+    #[error("{0} is empty; check that the program that wrote it succeeded")]
     Empty(String),
     #[error("standard input can be read once; name a file in place of one of the \"-\"")]
     StandardInputTwice,
@@ -129,9 +128,7 @@ pub(crate) enum InputError {
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "check the name",
-        io::ErrorKind::PermissionDenied => {
-            "have its owner give it to you, or run this as its owner"
-        }
+        io::ErrorKind::PermissionDenied => "ask its owner for it, or run this as its owner",
         io::ErrorKind::IsADirectory => "name a file in it",
         _ => "try again, or copy it elsewhere first",
     }

@@ -6,27 +6,27 @@ use zeroize::Zeroize;
 
 use super::source::{InputError, Source};
 
-/// A piece, of which a few take little memory, and for which a thread waits seldom.
+/// The size of a piece: a few of them take little memory, and threads seldom have to wait for one.
 const PIECE: usize = 512 * 1024;
 
 /// How many pieces there are: one that is taken, one that is read, and one in between.
 const PIECES: usize = 3;
 
 impl Source {
-    /// Hands all there is to `take`, piece by piece, and returns how many bytes that was. While one
-    /// piece is taken, the next ones are read: it lasts as long as the slower of both, and in memory
-    /// are a few pieces.
+    /// Hands everything to `take`, piece by piece, and returns how many bytes there were. While one piece is
+    /// taken, the next ones are read: this takes as long as the slower of the two, and only a few pieces are in
+    /// memory.
     pub(crate) fn stream(&self, take: impl FnMut(&[u8])) -> Result<u64, InputError> {
         stream(self.open()?, take).map_err(|error| self.unreadable(error))
     }
 
-    /// What [`open`](Self::open) gives, read ahead by a thread: while what was read is made use of, the next
-    /// pieces are read, and what that takes the kernel costs no time.
+    /// Opens it as [`open`](Self::open) does, and lets a thread read ahead: while one piece is used, the next
+    /// ones are read, so that the kernel's work costs no time.
     pub(crate) fn read_ahead(&self) -> Result<Box<dyn BufRead + Send>, InputError> {
         let from = self.open()?;
         match self.len() {
-            // Most files are small, and need no thread. Encrypting asks for as much as the buffer holds, which goes
-            // past it: what is to be encrypted is left there only if a file gives less than it has.
+            // Most files are small, and need no thread. Encrypting reads as much as the buffer holds, and such
+            // reads bypass it: plaintext is left in it only if a file gives less than it has.
             Some(..=SMALL) => Ok(Box::new(BufReader::with_capacity(64 * 1024, from))),
             _ => match ReadAhead::of(from) {
                 Ok(ahead) => Ok(Box::new(ahead)),
@@ -35,7 +35,7 @@ impl Source {
         }
     }
 
-    /// How long it is, in bytes, if that is known before it is read.
+    /// Its length in bytes, if that is known before it is read.
     pub(crate) fn len(&self) -> Option<u64> {
         match self {
             Self::StandardInput => None,
@@ -59,7 +59,7 @@ fn stream(mut from: impl Read + Send, mut take: impl FnMut(&[u8])) -> io::Result
         let (free, to_fill) = mpsc::channel();
         let (filled, to_take) = mpsc::channel();
         for piece in [first].into_iter().chain((1..PIECES).map(|_| Piece::new())) {
-            // Its reader is below.
+            // The receiver is still there: the thread below gets it.
             let _ = free.send(piece);
         }
         thread::Builder::new().spawn_scoped(scope, move || read(from, &to_fill, &filled))?;
@@ -75,16 +75,16 @@ fn stream(mut from: impl Read + Send, mut take: impl FnMut(&[u8])) -> io::Result
     })
 }
 
-/// As much as is read without a thread.
+/// The longest file that is read without a thread.
 const SMALL: u64 = PIECE as u64;
 
-/// What is read at once. It is wiped, since what is in it may be to be encrypted: as far as it was ever
-/// filled, as to wipe all of it takes longer than to read a small file.
+/// What is read at once. It is wiped, since it may hold plaintext that is to be encrypted. Only the part that
+/// was ever filled is wiped, since wiping all of it takes longer than reading a small file.
 struct Piece {
     bytes: Vec<u8>,
     /// How much of it is filled.
     len: usize,
-    /// How much of it was.
+    /// How much of it was ever filled.
     written: usize,
 }
 
@@ -101,7 +101,7 @@ impl Piece {
         &self.bytes[..self.len]
     }
 
-    /// One that is not is the last.
+    /// A piece that is not full is the last one.
     fn is_full(&self) -> bool {
         self.len == PIECE
     }
@@ -134,7 +134,7 @@ struct ReadAhead {
     filled: mpsc::Receiver<Filled>,
     /// None yet, at the beginning.
     piece: Option<Piece>,
-    /// How much of the piece was made use of.
+    /// How much of the piece was used.
     taken: usize,
 }
 
@@ -143,7 +143,7 @@ impl ReadAhead {
         let (free, to_fill) = mpsc::channel();
         let (filling, filled) = mpsc::channel();
         for _ in 0..PIECES {
-            // Its reader is below.
+            // The receiver is still there: the thread below gets it.
             let _ = free.send(Piece::new());
         }
         thread::Builder::new().spawn(move || read(from, &to_fill, &filling))?;
@@ -166,11 +166,11 @@ impl Read for ReadAhead {
 
 impl BufRead for ReadAhead {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        // A piece that is not full is the last one. Without one the thread failed, before or just now, and
-        // what was read is not all.
+        // A piece that is not full is the last one. If none arrives, the thread has failed, and not everything
+        // was read.
         let is_taken = |piece: &Piece| piece.is_full() && self.taken == PIECE;
         if self.piece.as_ref().is_none_or(is_taken) {
-            let gone = |_| io::Error::other("what reads it has failed");
+            let gone = |_| io::Error::other("the thread that reads it has failed");
             let piece = self.filled.recv().map_err(gone)??;
             self.taken = 0;
             if let Some(taken) = self.piece.replace(piece) {
@@ -189,7 +189,7 @@ impl BufRead for ReadAhead {
 
 type Filled = io::Result<Piece>;
 
-/// Fills pieces until there is nothing more, or until nobody takes any.
+/// Fills pieces until there is nothing more to read, or until nobody takes pieces any more.
 fn read(mut from: impl Read, to_fill: &mpsc::Receiver<Piece>, filled: &mpsc::Sender<Filled>) {
     for mut piece in to_fill {
         let piece = piece.fill(&mut from).map(|()| piece);
@@ -265,7 +265,7 @@ mod tests {
             let mut ahead = ReadAhead::of(Dribble { left, fails: true }).unwrap();
             let failed = ahead.read_to_end(&mut Vec::new());
             assert_eq!(failed.unwrap_err().to_string(), "torn");
-            // which is not taken for the end by whoever reads on
+            // Reading on fails, too, so that nobody takes this for the end.
             assert!(ahead.read(&mut [0; 9]).is_err(), "{left}");
         }
     }

@@ -3,13 +3,13 @@ use core::fmt;
 use rustls_pq::classical::ClassicalAlgorithm;
 use rustls_pq::composite::CompositeAlgorithm;
 
-/// An algorithm of keys, as users name it.
+/// The algorithm of a key, as users name it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Algorithm {
     PostQuantum(pq_x509::Algorithm),
     /// ML-KEM-768 and X25519 at once, for files.
     XWing,
-    /// Of ML-DSA and of a classical algorithm at once.
+    /// ML-DSA and a classical algorithm at once.
     Composite(CompositeAlgorithm),
     /// Not safe against quantum computers.
     Classical(ClassicalAlgorithm),
@@ -28,7 +28,7 @@ impl Algorithm {
             .chain(classical.map(Self::Classical))
     }
 
-    /// That of this name, in either case.
+    /// The algorithm with this name, in upper or lower case.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::all().find(|algorithm| algorithm.name().eq_ignore_ascii_case(name))
     }

@@ -18,19 +18,19 @@ pub(crate) enum KeyError {
     Composite(CompositeKeyError),
     #[error("{0} keys are two keys in one and have no raw bytes here; write them as PEM or DER")]
     NoRawBytes(CompositeAlgorithm),
-    #[error("a composite key, of {0}, and this command is for keys of one algorithm")]
+    #[error("a composite key, of {0}, but this command is for keys of one algorithm")]
     NotOfOneAlgorithm(CompositeAlgorithm),
-    #[error("a classical key, of {0}, and this command is for post-quantum ones")]
+    #[error("a classical key, of {0}, but this command is for post-quantum keys")]
     NotPostQuantum(ClassicalAlgorithm),
     #[error(
-        "a key of X-Wing, which is for files (\"pqtls encrypt\" and \"pqtls decrypt\"), and this command is for \
+        "an X-Wing key, which is for files (\"pqtls encrypt\" and \"pqtls decrypt\"), but this command is for \
          other keys"
     )]
     OnlyForFiles,
 }
 
 impl KeyError {
-    /// Whether the key is there and its parts do not belong together, so that nobody should use it.
+    /// Whether there is a key, but its parts do not belong together, so that nobody should use it.
     pub(crate) fn is_refusal(&self) -> bool {
         use pq_x509::KeyError as PostQuantum;
 
@@ -123,7 +123,7 @@ pub(super) fn is_of_composite(error: &pq_x509::KeyError) -> bool {
     )
 }
 
-/// The same for a key of X-Wing.
+/// The same for an X-Wing key.
 pub(super) fn is_of_x_wing(error: &pq_x509::KeyError) -> bool {
     matches!(error, pq_x509::KeyError::UnsupportedAlgorithm(oid) if *oid == pq_hpke::X_WING_OID)
 }

@@ -1,5 +1,5 @@
-//! Keys of every kind: post-quantum ones of pq-x509, those of X-Wing of pq-hpke, and classical and composite
-//! ones of rustls-pq.
+//! Keys of every kind: post-quantum keys from pq-x509, X-Wing keys from pq-hpke, and classical and composite
+//! keys from rustls-pq.
 //!
 //! This room uses nothing.
 

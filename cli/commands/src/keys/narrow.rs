@@ -1,4 +1,4 @@
-/// Commands that are for keys of one post-quantum algorithm take no others.
+/// Conversions for commands that take only keys of one post-quantum algorithm.
 macro_rules! post_quantum_only {
     ($from:ident: $($narrow:ident),+) => {$(
         impl TryFrom<$from> for pq_x509::$narrow {

@@ -21,15 +21,15 @@ pub(crate) enum PrivateKey {
     Classical(ClassicalKey),
 }
 
-/// What a private key is read as, for what it is to be used.
+/// The types that a private key can be read as, depending on its use.
 pub(crate) trait FromPkcs8: Sized {
     /// A key that pq-x509 knows.
     fn from_post_quantum(key: pq_x509::PrivateKey) -> Result<Self, KeyError>;
 
-    /// One that it doesn't know, as it says by this error.
+    /// A key that pq-x509 doesn't know, as this error says.
     fn from_other(der: &[u8], error: &pq_x509::KeyError) -> Result<Self, KeyError>;
 
-    /// Reads PKCS#8, or an older document of a classical key.
+    /// Reads PKCS#8, or a classical key in an older format.
     fn from_der(der: &[u8]) -> Result<Self, KeyError> {
         let is_classical = matches!(
             PrivateKeyDer::try_from(der),

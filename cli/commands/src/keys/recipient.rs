@@ -6,7 +6,7 @@ use super::error::{KeyError, is_of_composite, is_of_x_wing};
 use super::private_key::{FromPkcs8, PrivateKey};
 use super::public_key::PublicKey;
 
-/// A public key for which messages are encrypted.
+/// A public key that messages are encrypted to.
 #[derive(Clone, Debug)]
 pub(crate) enum EncryptionKey {
     PostQuantum(EncapsulationKey),

@@ -4,8 +4,8 @@ use pq_x509::pki_types::SignatureVerificationAlgorithm;
 use rustls_pq::classical::verification_algorithms;
 use rustls_pq::composite;
 
-/// What verifies classical and composite signatures, beside the post-quantum ones that pq-x509 verifies
-/// anyway: nothing, where the CPU can't.
+/// The algorithms that verify classical and composite signatures; pq-x509 verifies post-quantum ones by itself.
+/// Empty if the CPU lacks what they need.
 pub(crate) fn other_verification() -> &'static [&'static dyn SignatureVerificationAlgorithm] {
     /// Made once, and kept as long as the process.
     static ALL: LazyLock<Vec<&'static dyn SignatureVerificationAlgorithm>> = LazyLock::new(|| {

@@ -12,14 +12,14 @@ use super::times::{rfc3339, with_unit};
 use crate::chains::is_self_issued;
 use crate::words::{algorithm_name, key_name, oid_name};
 
-/// What there is to say of a certificate at some time. Its text is what a person wants to know first;
+/// The facts about a certificate at some time. It displays what a person wants to know first;
 /// [`everything`](Self::everything) is the rest.
 #[derive(Debug, Serialize)]
 pub(crate) struct CertificateFacts {
     pub(crate) subject: String,
     issuer: String,
     self_issued: bool,
-    /// The DNS names and the addresses among the alternative names, and others with their kind.
+    /// The alternative names: DNS names and addresses as they are, and others with their kind.
     names: Vec<String>,
     not_before: String,
     pub(crate) not_after: String,
@@ -74,9 +74,9 @@ struct ExtensionFacts {
     oid: String,
     name: String,
     critical: bool,
-    /// What is in it, if this program knows its kind and nothing else here says it.
+    /// Its contents, if this program knows its kind and no other field has them.
     value: Option<String>,
-    /// Of its contents, in bytes.
+    /// The length of its contents, in bytes.
     size: usize,
 }
 
@@ -153,7 +153,7 @@ impl fmt::Display for CertificateFacts {
         match (self.is_ca, self.path_length) {
             (false, _) => line(f, "CA", "no"),
             (true, None) => line(f, "CA", "yes"),
-            (true, Some(0)) => line(f, "CA", "yes, of end entities only"),
+            (true, Some(0)) => line(f, "CA", "yes, for end entities only"),
             (true, Some(len)) => {
                 let cas = with_unit(len.into(), "CA");
                 line(f, "CA", format_args!("yes, with at most {cas} below it"))
@@ -241,7 +241,7 @@ impl fmt::Display for Validity<'_> {
     }
 }
 
-/// In days: less is pointed out.
+/// In days: if fewer are left, this is highlighted.
 const SOON: i64 = 14;
 
 const BOLD: Style = Style::new().bold();
@@ -252,8 +252,8 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display) -> fmt
     writeln!(f, "  {name:<13} {value}")
 }
 
-/// How many whole days are between two times; negative, and rounded up to a day that has begun, if the
-/// second is before the first.
+/// How many whole days are between two times; if the second is before the first, negative, and a day that has
+/// begun counts.
 fn whole_days(from: UnixTime, to: UnixTime) -> i64 {
     const DAY: i64 = 24 * 60 * 60;
     // No clock and no certificate says a time that is out of range.

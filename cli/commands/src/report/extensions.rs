@@ -1,4 +1,4 @@
-//! What is in extensions, in words.
+//! The contents of extensions, as text.
 
 use core::net::IpAddr;
 
@@ -30,7 +30,7 @@ where
     (extension.extn_id == E::OID).then(|| E::from_der(der).ok())?
 }
 
-/// What is in an extension of which a certificate's other facts don't tell.
+/// The contents of an extension that is not among a certificate's other facts.
 pub(crate) fn value_of(extension: &Extension) -> Option<String> {
     decoded(extension)
         .map(distribution_points)
@@ -119,7 +119,7 @@ fn address(octets: &[u8]) -> String {
     }
 }
 
-/// A text that anybody may have written, with nothing that starts a line or moves a cursor.
+/// Makes a text that anybody may have written safe to print: nothing in it starts a line or moves the cursor.
 pub(crate) fn printable(text: &str) -> String {
     let mut printable = String::new();
     for character in text.chars() {

@@ -1,5 +1,5 @@
 //! What a command prints: for people on standard output, with colours on a terminal that has them, or
-//! as JSON. One value has both, so that they can't say different things.
+//! as JSON. One value makes both, so that they can't say different things.
 //!
 //! This room uses [`chains`](crate::chains), [`files`](crate::files) and [`words`](crate::words).
 
@@ -23,8 +23,8 @@ pub(crate) use times::{rfc3339, with_unit};
 /// What a command has found or done.
 pub(crate) trait Report: fmt::Display + Serialize {
     /// The name and the version of its JSON, such as `key-new/1`; the schema is
-    /// `cli/schemas/key-new.1.json`. Another field keeps the version; a field that goes away or means
-    /// something else changes it.
+    /// `cli/schemas/key-new.1.json`. A new field keeps the version; a field that goes away or changes
+    /// its meaning needs a new version.
     const SCHEMA: &'static str;
 }
 
@@ -55,7 +55,7 @@ fn print_json<R: Report>(report: &R) -> io::Result<()> {
     out.flush()
 }
 
-/// What has colours in it loses them on its way to a pipe, and by `NO_COLOR`.
+/// Prints text, without colours if it goes to a pipe or if `NO_COLOR` is set.
 fn print_text(report: &impl fmt::Display) -> io::Result<()> {
     let mut out = BufWriter::new(anstream::stdout().lock());
     write!(out, "{report}")?;

@@ -17,7 +17,7 @@ mod tests;
 /// Who may connect: how many connections there are, from where, and which of them are still in the
 /// handshake.
 ///
-/// A client that means it completes its handshake within milliseconds. Another one would keep its
+/// A well-behaved client completes its handshake within milliseconds. Another one would keep its
 /// place until the time limit. So a new handshake takes the place of the oldest if there is no
 /// other place. Nobody takes the place of a connection past the handshake. If all places are taken
 /// by such connections, new clients wait. If all places of a source are, its new ones are refused.
@@ -33,16 +33,16 @@ pub(crate) struct Admission {
     log: Mutex<LogLimit>,
 }
 
-/// How many there may be, of each at least one.
+/// How many there may be; each number is at least one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shares {
     /// Connections, those in the handshake included.
     pub(crate) connections: usize,
-    /// Those of one source.
+    /// Connections of one source.
     pub(crate) connections_per_source: usize,
     /// Connections in the handshake.
     pub(crate) handshakes: usize,
-    /// Those of one source.
+    /// Connections in the handshake of one source.
     pub(crate) handshakes_per_source: usize,
 }
 
@@ -59,8 +59,8 @@ impl Admission {
     /// Admits a client that has just connected, until its handshake is complete. Only one client
     /// at a time may wait for this.
     ///
-    /// `None`, which is logged, is for one whose source has as many connections as it may have,
-    /// all of them past the handshake.
+    /// Returns `None`, and logs this, if the client's source has as many connections as it may have, all
+    /// of them past the handshake.
     pub(crate) async fn admit(
         self: &Arc<Self>,
         client: IpAddr,
@@ -76,8 +76,8 @@ impl Admission {
         self.log(
             source,
             format_args!(
-                "refused a connection: its address has as many as one may have, {}; if many \
-                 clients share it, behind a proxy perhaps, raise --max-connections-per-address",
+                "refused a connection: its address has as many connections as one may have, {}; if many \
+                 clients share it, perhaps behind a proxy, raise --max-connections-per-address",
                 self.shares.connections_per_source
             ),
         );
@@ -123,9 +123,8 @@ impl Admission {
     }
 }
 
-/// Where a client is from, as far as shares go: an IPv4 address, also where a translator has given
-/// it the form of an IPv6 address; or the /64 of an IPv6 address, any of which a subscriber has for
-/// the asking.
+/// Where a client is from, for the counting of shares: an IPv4 address, even if a translator has put it into
+/// an IPv6 address; or the /64 of an IPv6 address, since a subscriber can use any address of a /64.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Source(IpAddr);
 
@@ -217,8 +216,8 @@ impl PushedOut {
 }
 
 impl Shares {
-    /// Looks for a place for one more handshake: a free one, or that of the handshake with this
-    /// number.
+    /// Looks for a place for one more handshake: a free one (`None`), or the place of the handshake with
+    /// the returned number.
     fn room_for(&self, source: Source, table: &Table) -> Result<Option<(u64, Why)>, NoRoom> {
         let of_source = table.count(source);
         if of_source.handshakes + of_source.established >= self.connections_per_source
@@ -242,12 +241,12 @@ impl Shares {
     }
 }
 
-/// Why there is no place for one more handshake: there is none to take one from.
+/// Why there is no place for one more handshake: no other handshake can give up its place.
 #[derive(Debug, Eq, PartialEq)]
 enum NoRoom {
     /// The source has all that it may have.
     ForSource,
-    /// All sources together have.
+    /// All sources together have all that they may have.
     ForNow,
 }
 
@@ -262,7 +261,7 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ItsAddress => "there are too many from its address",
-            Self::AllAddresses => "there are too many, and of all addresses this one has the most",
+            Self::AllAddresses => "there are too many, and its address has the most of them",
         })
     }
 }
@@ -342,7 +341,7 @@ struct LogLimit {
 impl LogLimit {
     const INTERVAL: Duration = Duration::from_secs(10);
 
-    /// If a line may be written now, how many others were not since the last one.
+    /// If a line may be written now, how many lines were left out since the last one.
     fn next_line(&mut self, now: Instant) -> Option<u64> {
         let is_soon = |last| now.duration_since(last) < Self::INTERVAL;
         if self.last.is_some_and(is_soon) {

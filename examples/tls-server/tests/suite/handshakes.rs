@@ -50,8 +50,8 @@ async fn asks_for_another_share() {
     assert_eq!(page["handshake"], "full with HelloRetryRequest");
 }
 
-/// A client that prefers another group to the one that it has a share for is not asked for a share of
-/// that, unless there is nothing else post-quantum.
+/// A client that sends a share for one group but prefers another group is asked for a share of the latter
+/// only if the share that it sent is not post-quantum.
 #[tokio::test]
 async fn takes_the_post_quantum_share_that_is_there() {
     let server = Harness::start().await;
@@ -96,7 +96,7 @@ async fn resumes() {
     assert_eq!(page["handshake"], "full");
     assert_eq!(page["signature_scheme"], "ML-DSA-65");
 
-    // More often than there are tickets in the first handshake.
+    // More connections than the first handshake gives tickets.
     for _ in 0..5 {
         let page = client.page().await.unwrap();
         assert_eq!(page["handshake"], "resumed");

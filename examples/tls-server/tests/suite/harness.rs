@@ -45,7 +45,7 @@ impl Harness {
         Self::serve(pki, client_roots, options).await
     }
 
-    /// A server for clients with certificates of somebody else.
+    /// A server for clients with certificates from another CA.
     pub(crate) async fn with_client_roots(client_roots: RootCertStore) -> Self {
         let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
         Self::serve(pki, Some(client_roots), Options::default()).await
@@ -143,7 +143,7 @@ impl Client {
         self.with(|config| config.resumption = rustls::client::Resumption::disabled())
     }
 
-    /// The same client with sessions of its own, whom the server sends a HelloRetryRequest each time.
+    /// The same client with sessions of its own; the server sends it a HelloRetryRequest each time.
     pub(crate) fn with_small_hello(self) -> Self {
         self.with(|config| config.resumption = SmallHello::new().into())
     }
@@ -274,7 +274,7 @@ impl Answer {
     }
 }
 
-/// The error of rustls in one of I/O.
+/// The error of rustls inside an I/O error.
 pub(crate) fn tls_error(error: &io::Error) -> &rustls::Error {
     error
         .get_ref()

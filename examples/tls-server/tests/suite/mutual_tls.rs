@@ -32,7 +32,7 @@ async fn refuses_a_session_whose_certificate_has_expired() {
     assert_eq!(client.page().await.unwrap()["handshake"], "resumed");
 
     short_lived.expire().await;
-    // Neither is it given new tickets: when its old ones are used up, it shows its certificate.
+    // It gets no new tickets either: when its old ones are used up, it shows its certificate.
     let mut refused = 0;
     loop {
         let error = client.page().await.unwrap_err();

@@ -49,7 +49,7 @@ async fn a_response_beside_the_chain() {
     for expected in [
         "OCSP response taken",
         "OCSP response refused",
-        "the certificate was revoked, says the OCSP response",
+        "the OCSP response that clients get says that the certificate was revoked",
         "the peer refused the certificate of this side",
         "it has been revoked; get a new one, for a new key",
     ] {

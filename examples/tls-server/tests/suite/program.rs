@@ -161,7 +161,7 @@ async fn warns_of_a_ca_as_the_server() {
     }
 }
 
-/// A client with two certificates would else show the one that it prefers.
+/// Otherwise a client with two certificates would show the one that it prefers.
 #[tokio::test]
 async fn clients_are_asked_for_signatures_of_the_kinds_of_their_ca() {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
@@ -271,7 +271,7 @@ fn says_what_is_wrong() {
         (
             &["--cert", "pki/server.pem", "--key", "pki/client.key"][..],
             1,
-            "the private key doesn't belong to the certificate, which is that of CN=localhost",
+            "the private key doesn't belong to the certificate of CN=localhost, which has a key",
         ),
         (
             &["--cert", "pki/server.pem", "--key", "pki/root.pem"],
@@ -377,7 +377,7 @@ fn says_what_is_wrong() {
         (
             &["--cert", "a", "--key", "b", "--trust-anchor", "a=Root"],
             2,
-            "written in numbers with dots between them, such as 32473.1",
+            "written as numbers with dots between them, such as 32473.1",
         ),
         (
             &["--cert", "a", "--key", "b", "--trust-anchor", "32473.1"],
@@ -475,7 +475,9 @@ async fn profiles() {
         assert!(welcome.contains(&format!("Fresh {scheme} certificates")));
         if is_strict {
             assert!(
-                log.contains("the client needs post-quantum key exchange, X25519MLKEM768"),
+                log.contains(
+                    "give the client post-quantum key exchange, preferably X25519MLKEM768"
+                ),
                 "{log}"
             );
         }
@@ -532,13 +534,13 @@ async fn root_of_another_algorithm() {
     assert!(!output.status.success());
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(
-        error.contains("CNSA 2.0 has no signatures but ML-DSA-87"),
+        error.contains("CNSA 2.0 has only ML-DSA-87 signatures"),
         "{error}"
     );
 }
 
-/// A browser, by the bytes that it sends: it lists ML-DSA, and gets the ML-DSA chain only where that
-/// is tied to a trust anchor ID of its own, or stands first.
+/// A browser, by the bytes that it sends: it lists ML-DSA, and gets the ML-DSA chain only if one of its trust
+/// anchor IDs belongs to this chain, or if the chain stands first.
 #[test]
 fn chooses_for_a_browser() {
     let directory = TempDir::new().unwrap();
@@ -656,7 +658,7 @@ pub(crate) struct Program {
     child: Child,
     stdout: BufReader<ChildStdout>,
     welcome: String,
-    /// Reads the log, lest the program wait for a reader.
+    /// Reads the log, so that the program doesn't wait for a reader.
     log: Option<JoinHandle<String>>,
     pub(crate) address: SocketAddr,
     directory: TempDir,

@@ -1,4 +1,4 @@
-//! Clients at several addresses, of which Linux has a whole network for itself.
+//! Clients at several addresses: on Linux, a machine has a whole network of its own (127.0.0.0/8).
 
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
@@ -72,7 +72,7 @@ async fn handshakes_that_never_complete_make_way() {
     }
 }
 
-/// However a connection ends: twelve places would not do for all of these.
+/// A place becomes free however a connection ends: twelve places would not be enough for all of these.
 #[tokio::test]
 async fn places_come_back() {
     let mut options = narrow();
@@ -117,7 +117,7 @@ async fn logs_who_was_refused() {
         panic!("{log}");
     };
     assert!(
-        line.contains("refused a connection: its address has as many as one may have, 1; ")
+        line.contains("its address has as many connections as one may have, 1; ")
             && line.contains("raise --max-connections-per-address source=127.0.0.2 "),
         "{line}"
     );

@@ -22,7 +22,7 @@ impl Backend {
         }
     }
 
-    /// Has all operations of this process run on it, until [`choose_best`].
+    /// Makes all operations of this process run on it, until [`choose_best`].
     pub(super) fn choose(&self) {
         (self.choose)();
     }
@@ -42,15 +42,15 @@ pub(super) fn all() -> Vec<Backend> {
     all
 }
 
-/// Has operations run on what they run on in other commands.
+/// Lets operations run on the best backend again, as in other commands.
 pub(super) fn choose_best() {
     lift_limit();
 }
 
-/// The variable of pq-core's by which somebody can choose a backend for a whole process.
+/// pq-core's environment variable that chooses a backend for the whole process.
 const VARIABLE: &str = "PQ_CORE_BACKEND";
 
-/// Refuses the name of a backend that this CPU lacks, of which pq-core would make a panic.
+/// Refuses the name of a backend that this CPU lacks, for which pq-core would panic.
 pub(crate) fn check_environment() -> Result<(), Failure> {
     let Some(name) = env::var_os(VARIABLE) else {
         return Ok(());

@@ -10,7 +10,7 @@ use super::rows::{Operation, Row};
 /// What was measured.
 #[derive(Debug, Serialize)]
 pub(super) struct Findings {
-    /// Of this program.
+    /// This program's version.
     pub(super) version: &'static str,
     /// When.
     pub(super) measured: String,
@@ -22,7 +22,7 @@ pub(super) struct Findings {
     pub(super) issuing: Option<Issuing>,
     /// If it was asked for.
     pub(super) documents: Option<Documents>,
-    /// With the page, if one was asked for.
+    /// The file with the page, if one was asked for.
     pub(super) file: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct OnBackend {
 pub(super) struct Beside {
     /// Nanoseconds.
     pub(super) mean: f64,
-    /// How many times as long that is as the mean of the best backend.
+    /// That mean divided by the mean of the best backend.
     pub(super) times: f64,
 }
 

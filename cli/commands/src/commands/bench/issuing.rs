@@ -36,9 +36,9 @@ pub(super) struct Issuing {
     pub(super) algorithm: &'static str,
     /// Where the files were, such as `tmpfs`.
     pub(super) file_system: Option<String>,
-    /// How many a command line had.
+    /// How many requests a command line had.
     pub(super) requests: usize,
-    /// Of so many command lines; the figures are the medians.
+    /// How many command lines were run; the figures are the medians.
     pub(super) rounds: usize,
     /// On each backend, the best first.
     pub(super) backends: Vec<OnBackend>,
@@ -49,7 +49,7 @@ pub(super) struct Issuing {
 #[derive(Debug, Serialize)]
 pub(super) struct OnBackend {
     pub(super) name: &'static str,
-    /// If each took nothing but verifying the request and signing the certificate.
+    /// If each took only verifying the request and signing the certificate.
     pub(super) primitives_per_second: f64,
     /// With all requests in one file, and all certificates in one.
     pub(super) one_file: Rates,
@@ -62,13 +62,13 @@ pub(super) struct OnBackend {
 pub(super) struct Rates {
     /// By the clock.
     pub(super) per_second: f64,
-    /// In a second that the process had a CPU.
+    /// In a second of CPU time.
     pub(super) per_second_of_cpu: Option<f64>,
-    /// If each took nothing but the primitives, and reading and writing the files.
+    /// If each took only the primitives, and reading and writing the files.
     pub(super) with_files_per_second: f64,
-    /// What is issued of what primitives allow, in hundredths.
+    /// The rate of issuing in percent of the rate of the primitives.
     pub(super) percent: f64,
-    /// The same of the CPU's time for both.
+    /// The same by CPU time.
     pub(super) percent_of_cpu: Option<f64>,
 }
 
@@ -77,11 +77,11 @@ pub(super) struct Rates {
 pub(super) struct OpensslLoop {
     pub(super) requests: usize,
     pub(super) per_second: f64,
-    /// How many times as many certificates pqtls issues, with a file for each and on the best backend.
+    /// pqtls's rate with a file for each, on the best backend, divided by this rate.
     pub(super) times: f64,
 }
 
-/// Measures it in a folder that is made in this one, and removed.
+/// Measures it in a folder that is made in `above`, and removed.
 pub(super) fn measure(
     above: &Path,
     time: Duration,
@@ -135,7 +135,7 @@ pub(super) fn measure(
 
 const ROUNDS: usize = 3;
 
-/// As many as take about as long as a row has.
+/// How many requests take about as long as a row may take.
 fn requests_in(time: Duration) -> usize {
     const A_SECOND: f64 = 4096.0;
     ((time.as_secs_f64() * A_SECOND) as usize).clamp(16, 16 * 1024)
@@ -146,12 +146,12 @@ fn requests_in(time: Duration) -> usize {
 struct Spent {
     /// By the clock, in seconds.
     wall: f64,
-    /// That the process had a CPU.
+    /// By CPU time, in seconds.
     cpu: Option<f64>,
 }
 
 impl Spent {
-    /// By what is done for so many certificates.
+    /// Measures `act`, which returns for how many certificates it was.
     fn by(act: impl FnOnce() -> Result<usize, Failure>) -> Result<Self, Failure> {
         let (count, wall, cpu) = measure::spent(act)?;
         let count = count as f64;
@@ -169,7 +169,7 @@ struct Round {
     many_files: Turn,
 }
 
-/// What files took by themselves, and what issuing did.
+/// What the files alone took, and what issuing took.
 struct Turn {
     files: Spent,
     issuing: Spent,
@@ -258,8 +258,8 @@ impl Workshop {
         let mut all = String::new();
         let mut requests = Vec::with_capacity(count);
         for number in 0..count {
-            // Each has a key of its own, as requests have: one that comes again is kept expanded, and
-            // verifies in a quarter of the time.
+            // Each has its own key, as real requests do: a repeated key is kept expanded, and verifies in a
+            // quarter of the time.
             let key = SigningKey::generate(ALGORITHM)?;
             let request = request(number, &key)?.to_pem();
             let file = place.join(format!("host-{number}.csr"));
@@ -288,8 +288,8 @@ impl Workshop {
         Ok(folder)
     }
 
-    /// What none of it can be done without: to sign what a certificate says, and to verify what a request
-    /// says, by the key in it. Both are of this CA.
+    /// What every certificate needs: signing its contents, and verifying the contents of a request with the
+    /// key in it. Both are this CA's.
     fn primitives(&mut self) -> Result<[Call; 2], Failure> {
         let out = self.new_folder()?;
         self.sign_into(&out, 1)?;
@@ -319,8 +319,7 @@ impl Workshop {
         ])
     }
 
-    /// Reads all requests and writes as many files as long as those of certificates, and as `pqtls ca sign`
-    /// does.
+    /// Reads all requests and writes as many files, in the way of `pqtls ca sign` and as long as its files.
     fn copy(&mut self) -> Result<Spent, Failure> {
         let out = self.new_folder()?;
         Spent::by(|| {
@@ -343,11 +342,11 @@ impl Workshop {
         })
     }
 
-    /// Reads the one file of requests and writes one as long as that of all certificates, and as
-    /// `pqtls ca sign` does.
+    /// Reads the one file of requests and writes one file, in the way of `pqtls ca sign` and as long as its
+    /// file.
     fn copy_one(&mut self) -> Result<Spent, Failure> {
         let to = Destination::File(self.new_folder()?.join("all.pem"));
-        // The CA's own are behind the last one only.
+        // The CA's own certificate follows only the last one.
         let certificate = &self.certificate[..self.certificate.len() / 2];
         Spent::by(|| {
             let mut requests = Source::File(self.one_file.clone())
@@ -365,7 +364,7 @@ impl Workshop {
         })
     }
 
-    /// Has `pqtls ca sign` issue for all requests of the one file.
+    /// Lets `pqtls ca sign` issue for all requests of the one file.
     fn sign_one(&mut self) -> Result<Spent, Failure> {
         let out = self.new_folder()?.join("all.pem");
         let words = [
@@ -378,7 +377,7 @@ impl Workshop {
         self.sign_by_words(words.into_iter().map(OsString::from), self.requests.len())
     }
 
-    /// Has `pqtls ca sign` issue for all requests.
+    /// Lets `pqtls ca sign` issue for all requests.
     fn sign(&mut self) -> Result<Spent, Failure> {
         let out = self.new_folder()?;
         self.sign_into(&out, self.requests.len())
@@ -402,7 +401,7 @@ impl Workshop {
         })
     }
 
-    /// Has OpenSSL issue for some of the requests, for about as long as a row has.
+    /// Lets OpenSSL issue for some of the requests, for about as long as a row may take.
     fn sign_by(
         &mut self,
         openssl: &Openssl,
@@ -429,7 +428,7 @@ const MOST: usize = 1024 * 1024;
 /// The name of the CA's folder.
 const CA: &str = "ca";
 
-/// The arguments of a command with these words, so that what is left out is as there.
+/// The arguments of a command with these words, so that options that are left out have their defaults.
 fn command_line<A: clap::Args>(words: impl Iterator<Item = OsString>) -> A {
     #[derive(Parser)]
     struct Line<A: clap::Args> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::backends::Backend;
 
-/// Where and with what the figures were made.
+/// The machine that the figures are from.
 #[derive(Debug, Serialize)]
 pub(super) struct Machine {
     /// What the operating system calls it.
@@ -30,7 +30,7 @@ impl Machine {
     }
 }
 
-/// The instructions for SHA-256, which CPUs have whatever else they have.
+/// The instructions for SHA-256, which a CPU may have with any backend.
 #[cfg(target_arch = "x86_64")]
 fn sha256() -> Option<&'static str> {
     pq_core::arch::ShaNi::detect().map(|_| "SHA-NI")
@@ -109,7 +109,7 @@ pub(super) fn file_system(folder: &std::path::Path) -> Option<String> {
     kind_of_mount(&fs::read_to_string("/proc/mounts").ok()?, &folder)
 }
 
-/// That of the longest mount point that the folder is below; of two at one place, the later hides the
+/// The kind of the longest mount point above the folder; if two are at one place, the later one hides the
 /// other.
 fn kind_of_mount(mounts: &str, folder: &std::path::Path) -> Option<String> {
     let mounts = mounts.lines().filter_map(|line| {

@@ -11,17 +11,17 @@ use crate::files::OutputError;
 /// What is measured: one call does it once.
 pub(super) type Call = Box<dyn FnMut() -> Result<(), Failure>>;
 
-/// A row is measured in so many turns, between which others have theirs: so what the machine does for a
-/// while happens to all of them.
+/// How many turns a measurement takes. Other measurements have their turns in between, so that a temporary
+/// disturbance of the machine affects all of them.
 pub(super) const TURNS: u32 = 5;
 
-/// A row that takes longer than its time has at least so many samples.
+/// The least number of samples of a row that takes longer than its time.
 const LEAST_SAMPLES: usize = 3;
 
-/// No more samples are kept of a row; with these, any percentile is known well enough.
+/// The most samples that are kept of a row; they are enough for every percentile.
 const MOST_SAMPLES: usize = 1_000_000;
 
-/// A sample takes at least so many steps of the clock.
+/// The least number of the clock's steps that a sample takes.
 const STEPS: u32 = 32;
 
 /// What the clock can tell.
@@ -31,7 +31,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Looks how far apart two readings of the clock are.
+    /// Measures how far apart two readings of the clock are.
     pub(super) fn new() -> Self {
         let step = || {
             let start = Instant::now();
@@ -48,8 +48,8 @@ impl Clock {
         }
     }
 
-    /// How many calls a sample is, if one takes so long: more than one only where that is too short for
-    /// the clock.
+    /// How many calls make a sample, if one call takes this long: more than one only if a call is too short
+    /// for the clock.
     fn calls_in_a_sample(self, call: Duration) -> u32 {
         let calls = self
             .least_sample
@@ -66,7 +66,7 @@ pub(super) struct Series {
     samples: Vec<f64>,
     /// How long all that was sampled took.
     spent: Duration,
-    /// How many calls a sample is, once that is known.
+    /// How many calls make a sample, once that is known.
     calls: Option<u32>,
 }
 
@@ -83,7 +83,7 @@ impl Series {
         }
         let calls = match self.calls {
             Some(calls) => {
-                // What had the turn before left its own in caches and branch predictors.
+                // The turn before has left its own data in caches and branch predictors.
                 let last = self.samples.last().copied().unwrap_or_default();
                 if last * f64::from(calls) < turn.as_nanos() as f64 / 10.0 {
                     sample(call, calls)?;
@@ -146,16 +146,16 @@ fn sample(call: &mut Call, calls: u32) -> Result<Duration, Failure> {
 pub(super) struct Timing {
     pub(super) mean: f64,
     pub(super) p50: f64,
-    /// As the others, there if there were enough samples for it to mean something.
+    /// Like p99, it is there only if there were enough samples to know it.
     pub(super) p95: Option<f64>,
     pub(super) p99: Option<f64>,
     samples: usize,
-    /// More than one only where a call is too short for the clock.
+    /// More than one only if a call is too short for the clock.
     calls_in_a_sample: u32,
 }
 
-/// The least of these sorted samples that so many of a hundred don't exceed. None, if that would be the
-/// greatest only because there are few.
+/// The least of these sorted samples that `of_a_hundred` percent of them don't exceed. Above 50 percent, None if
+/// there are so few samples that this is the greatest.
 fn percentile(sorted: &[f64], of_a_hundred: usize) -> Option<f64> {
     let beyond = sorted.len() * (100 - of_a_hundred) / 100;
     if beyond == 0 && of_a_hundred > 50 {
@@ -165,14 +165,14 @@ fn percentile(sorted: &[f64], of_a_hundred: usize) -> Option<f64> {
     sorted.get(rank - 1).copied()
 }
 
-/// That in the middle.
+/// The figure in the middle.
 pub(super) fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_unstable_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied()
 }
 
-/// What something returns, how long it took by the clock, and how long this process had a CPU meanwhile.
+/// What `act` returns, how long it took by the clock, and the CPU time of this process, both in seconds.
 pub(super) fn spent<T>(
     act: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<(T, f64, Option<f64>), Failure> {
@@ -184,7 +184,7 @@ pub(super) fn spent<T>(
     Ok((returned, (end - start).as_secs_f64(), cpu))
 }
 
-/// How long this process had a CPU, all its threads together.
+/// The CPU time of this process, all its threads together.
 #[cfg(unix)]
 fn time_of_process() -> Option<Duration> {
     use rustix::time::{ClockId, clock_gettime};
@@ -197,7 +197,7 @@ fn time_of_process() -> Option<Duration> {
     None
 }
 
-/// For `map_err`: that what is to be measured can't be made here.
+/// For `map_err`: a file for the measurement can't be made here.
 pub(super) fn cant_make(path: &Path) -> impl Fn(io::Error) -> Failure {
     move |error| {
         let file = path.display().to_string();

@@ -1,9 +1,9 @@
 //! How fast this program is here, by itself and beside OpenSSL.
 //!
-//! `rows` says what is measured, `measure` how; `issuing` is the row of the CA, `documents` that of signed
-//! and encrypted files, `openssl` what stands beside, and `findings` what was found, which `page` shows.
+//! `rows` says what is measured, and `measure` how. `issuing` is the row of the CA, `documents` the rows of
+//! signed and encrypted files, and `openssl` the comparison. `findings` has the results, which `page` shows.
 //!
-//! It uses what else is in the [room](super), and what that may use.
+//! It may use the rest of its [room](super), and what that room may use.
 
 mod backends;
 mod documents;
@@ -37,10 +37,10 @@ use crate::report::rfc3339;
 
 /// Measure how fast this program is on this machine
 ///
-/// Each operation of each algorithm, on each set of instructions that it is written for and this CPU has:
-/// single calls on one core. Then how many certificates a CA issues from requests, files to files in
-/// one process. If they are named, how fast documents are signed, verified, encrypted and decrypted, too, by
-/// "pqtls cms", in a process for each.
+/// It measures single calls of each operation of each algorithm on one core, with each set of instructions that
+/// the operation is written for and this CPU has. Then it measures how many certificates a CA issues from
+/// requests, from files to files in one process. If documents are named, it also measures how fast "pqtls cms"
+/// signs, verifies, encrypts and decrypts them, in a process for each.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -49,20 +49,20 @@ pub(crate) struct Arguments {
     #[arg(value_name = "WHAT")]
     filters: Vec<String>,
 
-    /// Measure the sets of SLH-DSA with small signatures and documents, too: they take minutes
+    /// Also measure documents, and the SLH-DSA sets with small signatures: these take minutes
     #[arg(long)]
     all: bool,
 
-    /// For how many seconds each is measured on each set of instructions
+    /// How many seconds to measure each operation with each set of instructions
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0.5")]
     time: Duration,
 
-    /// Set "openssl speed" beside, which takes a second for each operation, "openssl x509 -req" and "openssl
+    /// Compare with "openssl speed", which takes a second for each operation, "openssl x509 -req" and "openssl
     /// cms"
     #[arg(long)]
     compare: bool,
 
-    /// OpenSSL's program for that, of version 3.5 or later [default: openssl on the path]
+    /// OpenSSL's program to compare with, version 3.5 or later [default: openssl on the path]
     #[arg(long, value_name = "PROGRAM", requires = "compare")]
     openssl: Option<PathBuf>,
 
@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     #[arg(long = "in", value_name = "FOLDER")]
     above: Option<PathBuf>,
 
-    /// Write what is found as Markdown, with a chart
+    /// Write the results as Markdown, with a chart
     #[arg(long, value_name = "FILE")]
     report: Option<Destination>,
 
@@ -232,10 +232,10 @@ fn measure_row(
     Ok(names.zip(all.into_iter().map(Series::timing)).collect())
 }
 
-/// SLH-DSA would make keys and sign on all cores, and nothing else here does.
+/// Limits SLH-DSA to one core: it would make keys and sign on all cores. Nothing else here does so.
 fn on_one_core() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
-    // It is refused only where threads were started before, and no other command was run.
+    // This fails only if threads were started before, and no other command was run.
     let _ = pool.use_current_thread().build_global();
 }
 

@@ -46,8 +46,8 @@ impl Openssl {
         &self.program
     }
 
-    /// What `openssl speed` says of the operations of an algorithm, in nanoseconds on average. Nothing of
-    /// an algorithm that it doesn't have.
+    /// What `openssl speed` says about the operations of an algorithm: the mean, in nanoseconds. Empty if
+    /// OpenSSL doesn't have the algorithm.
     pub(super) fn speed(&self, row: Row) -> Result<Vec<(Operation, f64)>, Failure> {
         if !self.has_algorithms {
             return Ok(Vec::new());
@@ -63,8 +63,8 @@ impl Openssl {
         Ok(row.siblings().into_iter().zip(times).collect())
     }
 
-    /// Issues a certificate for each of these requests as a loop of a shell does, and returns how many
-    /// that is a second. `None` if OpenSSL does not do it.
+    /// Issues a certificate for each of these requests, like a loop in a shell, and returns how many it issues
+    /// a second. `None` if OpenSSL fails.
     pub(super) fn issue(
         &self,
         requests: &[PathBuf],
@@ -121,9 +121,8 @@ fn version(line: &str) -> Option<(&str, bool)> {
     Some((version, number >= (3, 5)))
 }
 
-/// Reads the line of results, whose last three fields are operations a second: of a KEM key
-/// generations, encapsulations and decapsulations, or of signatures key generations, signatures and
-/// verifications.
+/// Reads the line of results, whose last three fields are operations a second: key generations, encapsulations
+/// and decapsulations for a KEM, or key generations, signatures and verifications for signatures.
 fn rates(output: &str) -> impl Iterator<Item = f64> {
     let results = |line: &'_ str| {
         let line = line

@@ -66,8 +66,8 @@ impl Row {
             .chain(signatures.flat_map(of(Operation::OF_SIGNATURES)))
     }
 
-    /// Whether it is of a set of SLH-DSA with small signatures, which takes some hundred times as long to
-    /// make keys and to sign as the fast set beside it.
+    /// Whether it is of an SLH-DSA set with small signatures, which takes some hundred times as long as the
+    /// corresponding fast set to make keys and to sign.
     pub(super) fn is_slow(&self) -> bool {
         self.family() == "SLH-DSA" && self.algorithm.name().ends_with('s')
     }
@@ -91,7 +91,7 @@ impl Row {
         }
     }
 
-    /// Makes keys and what else the operation takes.
+    /// Makes keys and whatever else the operation takes.
     pub(super) fn prepare(&self) -> Result<Call, Failure> {
         match self.algorithm {
             Algorithm::Kem(algorithm) => of_kem(algorithm, self.operation),
@@ -150,7 +150,7 @@ fn of_signature(algorithm: SignatureAlgorithm, operation: Operation) -> Result<C
 /// As long as what `openssl speed` signs.
 const MESSAGE: [u8; 32] = [7; 32];
 
-/// So many signatures are verified in turn, since it takes longer for one than for another.
+/// How many signatures are verified in turn, since some take longer to verify than others.
 const SIGNATURES: usize = 4;
 
 #[cfg(test)]

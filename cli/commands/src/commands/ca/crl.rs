@@ -15,12 +15,12 @@ use crate::report::{Report, printable, rfc3339, with_unit};
 
 /// Make the next revocation list
 ///
-/// It has all that the key revoked and that has not expired. Make the next one before it ends. Who
-/// checks a whole chain needs the root's list as well.
+/// It lists the key's certificates that were revoked and have not expired. Make the next list before this
+/// one expires. Clients that check a whole chain need the root's list as well.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Make the root's list, of CAs, in place of that of the key that issues
+    /// Make the root's list, of revoked CAs, instead of the issuing key's
     #[arg(long)]
     root: bool,
 
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     output: OutputOptions,
 
-    /// Write DER instead of PEM, as lists are had by HTTP
+    /// Write DER instead of PEM, for a list that clients fetch by HTTP
     #[arg(long)]
     der: bool,
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::report::{printable, rfc3339};
 
-/// What the ledger knows of a certificate. Its text is a line.
+/// What the ledger knows about a certificate. It displays as one line.
 #[derive(Debug, Serialize)]
 pub(super) struct EntryFacts {
     pub(super) serial_number: String,
@@ -75,12 +75,12 @@ impl EntryFacts {
         }
     }
 
-    /// How it came to be and what became of it, in lines.
+    /// Its profile, serial number, issuance and revocation, one line each.
     pub(super) fn history(&self) -> impl fmt::Display {
         History(self)
     }
 
-    /// What it is for, to be told from others.
+    /// A name to tell it from others: its alternative names, or else its subject.
     pub(super) fn title(&self) -> String {
         match self.names.is_empty() {
             true => self.subject.clone(),

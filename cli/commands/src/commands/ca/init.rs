@@ -18,9 +18,9 @@ use crate::report::{self, CertificateFacts, Report};
 
 /// Make a CA in a new folder
 ///
-/// It has a root, which others trust, and below it a key that issues, so that the root's key can be
-/// kept elsewhere. Its names are in the CA's certificate as constraints and in its policy: nobody
-/// accepts certificates of it for others. The policy says what else may be issued.
+/// It has a root, which clients trust, and below it a key that issues, so that the root's key can be kept
+/// elsewhere. The names that the CA is for are constraints in its certificate and rules of its policy: clients
+/// accept no certificates of this CA for other names. The policy says what else may be issued.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NETWORK")]
     ip: Vec<Network>,
 
-    /// The algorithm of the CA's keys, one that signs
+    /// The signature algorithm of the CA's keys
     #[arg(
         long,
         value_parser = AlgorithmParser,
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     )]
     algorithm: Algorithm,
 
-    /// The algorithm of the root's key, if it is to be another, such as SLH-DSA-SHA2-128s
+    /// The algorithm of the root's key, such as SLH-DSA-SHA2-128s [default: the same]
     #[arg(
         long,
         value_name = "ALGORITHM",
@@ -54,11 +54,12 @@ pub(crate) struct Arguments {
     )]
     root: Option<Algorithm>,
 
-    /// Have the root issue by itself
+    /// Issue certificates with the root's key, without a key below it
     #[arg(long, conflicts_with = "validity")]
     no_intermediate: bool,
 
-    /// How long the issuing certificate is valid, such as 5y or 90d [default: 5y, or as the root]
+    /// How long the issuing certificate is valid, such as 5y or 90d [default: 5y, or the root's time if that is
+    /// shorter]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     validity: Option<Duration>,
 
@@ -66,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "20y")]
     root_validity: Duration,
 
-    /// Where certificates say that the revocation list is, by HTTP; once for each
+    /// The HTTP URL of the revocation list, which certificates will name; once for each
     #[arg(long = "crl-url", value_name = "URL")]
     list_urls: Vec<ListUrl>,
 
@@ -164,7 +165,7 @@ fn plan(arguments: &Arguments) -> Result<Plan<SigningKey>, Failure> {
     })
 }
 
-/// What a policy writes for all of a kind.
+/// Reads the text that stands in policies for everything of a kind.
 fn everything<T: core::str::FromStr>(text: &str) -> Vec<T> {
     text.parse().into_iter().collect()
 }
@@ -197,7 +198,7 @@ struct NewCa {
     folder: String,
     policy: String,
     root: CertificateFacts,
-    /// If it is not the root that issues.
+    /// None if the root issues.
     issuing: Option<CertificateFacts>,
     domains: Vec<String>,
     networks: Vec<String>,

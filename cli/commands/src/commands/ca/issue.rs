@@ -15,14 +15,14 @@ use crate::keys::SigningKey;
 
 /// Issue a certificate for a key
 ///
-/// It is in the CA's ledger before it is in its file, with the CAs between it and the root behind it,
-/// as servers and clients send them. Whether the names belong to who gets the certificate is for you to know.
+/// The CA's ledger has the certificate before its file is written. In the file, the CAs between it and the
+/// root follow it, as servers and clients send them. It is up to you to check that the names belong to whoever
+/// gets the certificate.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("whose key").args(["key", "new_key"]).required(true)))]
 pub(crate) struct Arguments {
-    /// A DNS name, of which the first label may be "*", an IP address, an e-mail address or a URI such as
-    /// a SPIFFE ID
+    /// A DNS name (its first label may be "*"), an IP address, an e-mail address or a URI such as a SPIFFE ID
     #[arg(value_name = "NAME", required_unless_present = "common_name")]
     names: Vec<AlternativeName>,
 
@@ -46,10 +46,10 @@ pub(crate) struct Arguments {
     actor: Actor,
 }
 
-/// What may be asked for beside names, and is by the policy otherwise.
+/// What can be requested besides names; by default, the policy decides.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct Terms {
-    /// What it is for [default: the policy's first]
+    /// What the certificate is for [default: the policy's first profile]
     #[arg(long, value_name = "server|client|server+client|any|ocsp-responder")]
     profile: Option<Profile>,
 

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
 use crate::report::{CertificateFacts, Report};
 
-/// Where a certificate of the CA is written, and with what.
+/// Where a certificate of the CA is written, and with which CAs.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CertificateOptions {
     #[command(flatten)]
@@ -52,7 +52,7 @@ impl CertificateOptions {
     }
 }
 
-/// What servers and clients send.
+/// A certificate and its chain, as servers and clients send them.
 pub(super) fn with_chain(certificate: &Certificate, chain: &[Certificate]) -> String {
     let all = [certificate].into_iter().chain(chain);
     all.map(Certificate::to_pem).collect()
@@ -67,7 +67,7 @@ pub(super) fn public_pem<'a>(to: &'a Destination, pem: &'a str) -> Output<'a> {
     }
 }
 
-/// Every certificate of a CA has one that the ledger takes.
+/// The serial number; for every certificate of a CA, it is one that the ledger takes.
 pub(super) fn serial_number(certificate: &Certificate) -> Option<SerialNumber> {
     SerialNumber::from_bytes(certificate.serial_number()).ok()
 }

@@ -16,37 +16,37 @@ use crate::report::{self, Report};
 
 /// List certificates of the CA, the first to expire first
 ///
-/// All conditions that are given have to hold. For certificates, names and times an index is used, so
-/// that it takes no longer with a million others; --subject looks at all that the other conditions
-/// leave.
+/// All conditions that are given have to hold. An index finds serial numbers, names and times, so that a
+/// million other certificates don't slow this down; --subject searches all certificates that meet the other
+/// conditions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Only what has neither expired nor been revoked
+    /// Only certificates that have neither expired nor been revoked
     #[arg(long, conflicts_with_all = ["revoked", "expires_within"])]
     valid: bool,
 
-    /// Only what was revoked or is on hold
+    /// Only certificates that were revoked or are on hold
     #[arg(long, conflicts_with = "expires_within")]
     revoked: bool,
 
-    /// Only what is valid and expires within this time, such as 30d
+    /// Only valid certificates that expire within this time, such as 30d
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     expires_within: Option<Duration>,
 
-    /// Only what is for this DNS name or address
+    /// Only certificates for this DNS name or address
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Only what is for this domain or a name below it
+    /// Only certificates for this domain or a name below it
     #[arg(long, value_name = "DOMAIN", conflicts_with = "name")]
     domain: Option<String>,
 
-    /// Only what has this text in its subject, in capitals or not
+    /// Only certificates with this text in the subject, in upper or lower case
     #[arg(long, value_name = "TEXT")]
     subject: Option<String>,
 
-    /// At most so many
+    /// At most this many
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
 
@@ -101,17 +101,17 @@ fn filter(arguments: &Arguments, now: UnixTime) -> Filter {
     }
 }
 
-/// What is read from the ledger as it is printed, since there may be more than memory holds.
+/// Entries that are read from the ledger while they are printed: memory may not hold all of them.
 struct Listing {
     ledger: LocalLedger,
     filter: Filter,
     now: UnixTime,
-    /// What kept the ledger from being read to the end. Printing has no place for it.
+    /// Why the ledger could not be read to its end. `fmt` can't return this error.
     trouble: RefCell<Option<LedgerError>>,
 }
 
 impl Listing {
-    /// Shows entries until there are no more or the printing fails, and returns why it did.
+    /// Shows entries until there are no more or printing fails, and returns the error of printing.
     fn each<E>(&self, mut show: impl FnMut(&EntryFacts) -> Result<(), E>) -> Result<(), E> {
         let mut shown = Ok(());
         let found = self.ledger.find(&self.filter, &mut |entry| {
@@ -147,7 +147,7 @@ impl Serialize for Certificates<'_> {
         let mut list = serializer.serialize_seq(None)?;
         self.0.each(|entry| list.serialize_element(entry))?;
         match self.0.trouble.borrow().as_ref() {
-            // A list that is cut short is no JSON.
+            // A list that is cut short is not JSON.
             Some(error) => Err(S::Error::custom(error)),
             None => list.end(),
         }

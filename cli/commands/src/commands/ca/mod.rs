@@ -1,6 +1,6 @@
-//! Commands of a CA, which is in a folder: see [`Folder`](pq_ca::Folder).
+//! Commands for a CA in a folder: see [`Folder`](pq_ca::Folder).
 //!
-//! It uses what else is in the [room](super), and what that may use.
+//! It may use the rest of its [room](super), and what that room may use.
 
 mod crl;
 mod entry;

@@ -17,10 +17,10 @@ use crate::keys::SigningKey;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, hex, rfc3339};
 
-/// Answer an OCSP request: whether certificates were revoked
+/// Answer an OCSP request, which asks whether certificates were revoked
 ///
-/// The ledger says so, and the CA's key signs it, or that of somebody whose certificate has the profile
-/// "ocsp-responder". With --for, the response is one that a server can staple.
+/// The answer comes from the ledger. The CA's key signs it, or a key whose certificate has the profile
+/// "ocsp-responder". With --for, a server can staple the response.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("what").args(["request", "certificate"]).required(true)))]
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long = "for", value_name = "FILE")]
     certificate: Option<Source>,
 
-    /// Answer for the root, about CAs, in place of the key that issues
+    /// Answer for the root, about CAs, instead of the issuing key
     #[arg(long)]
     root: bool,
 
@@ -40,11 +40,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     validity: Option<Duration>,
 
-    /// The private key of an OCSP responder, to sign in place of the CA's
+    /// The private key of an OCSP responder, to sign instead of the CA's key
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<Source>,
 
-    /// Its certificate
+    /// The responder's certificate
     #[arg(long, value_name = "FILE", requires = "key")]
     cert: Option<Source>,
 

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 /// Where the CA is.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Place {
-    /// The CA's folder [default: what PQTLS_CA says, or else ca]
+    /// The CA's folder [default: the environment variable PQTLS_CA, or else ca]
     #[arg(long, value_name = "DIR", display_order = 800)]
     dir: Option<PathBuf>,
 }
@@ -30,7 +30,7 @@ impl Place {
 /// Who does something to a CA.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Actor {
-    /// Who does this, for the ledger [default: the user's name]
+    /// Who does this, as the ledger will say [default: the user's name]
     #[arg(long, value_name = "WHO", display_order = 801)]
     by: Option<String>,
 }

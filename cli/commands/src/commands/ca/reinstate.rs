@@ -57,6 +57,6 @@ impl fmt::Display for Reinstated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (title, number) = (self.certificate.title(), &self.certificate.serial_number);
         writeln!(f, "{title}: no longer on hold, serial number {number}")?;
-        writeln!(f, "Others learn of it from the next revocation list.")
+        writeln!(f, "Clients learn of it from the next revocation list.")
     }
 }

@@ -9,14 +9,14 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::keys::SigningKey;
 
-/// Issue a certificate anew, for the same names and as long as the policy says
+/// Renew a certificate: issue a new one for the same names, valid as long as the policy says
 ///
-/// It is for the same key, unless another is given. The old certificate stays valid; if nobody is to
+/// It is for the same key, unless another key is given. The old certificate stays valid; if nobody is to
 /// use it, revoke it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The old one: its serial number, or a file with it; "-" is standard input
+    /// The old certificate: its serial number, or a file with it; "-" is standard input
     #[arg(value_name = "CERTIFICATE")]
     which: Which,
 

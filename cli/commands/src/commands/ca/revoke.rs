@@ -12,10 +12,10 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{self, Report};
 
-/// Take back certificates, all of them or none
+/// Revoke certificates, all of them or none
 ///
-/// It is for good, unless the reason is certificateHold. The CA's keys are not needed for this. Others
-/// learn of it from the next revocation list.
+/// This is permanent, unless the reason is certificateHold. It doesn't need the CA's keys. Clients learn of
+/// it from the next revocation list.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -83,7 +83,7 @@ impl Report for Revoked {
 impl fmt::Display for Revoked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for certificate in &self.certificates {
-            // One from before is kept as it was.
+            // An earlier revocation is kept as it was.
             if let Some(RevocationFacts { at, reason, .. }) = &certificate.revocation {
                 let (title, number) = (certificate.title(), &certificate.serial_number);
                 let what = certificate.state.name();
@@ -95,7 +95,7 @@ impl fmt::Display for Revoked {
         }
         writeln!(
             f,
-            "Others learn of it from the next revocation list, which is now to be made:"
+            "Clients learn of it from the next revocation list; make it now:"
         )?;
         let roots = Role::Root.name();
         let is_of_root = |certificate: &EntryFacts| certificate.issuer == roots;

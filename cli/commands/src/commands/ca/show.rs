@@ -90,18 +90,18 @@ fn show_ca(folder: &Folder, json: bool) -> Result<ExitStatus, Failure> {
 #[derive(Debug, Serialize)]
 struct Ca {
     folder: String,
-    /// The one that issues first.
+    /// The issuing key first.
     keys: Vec<KeyOfCa>,
     policy: PolicyFacts,
 }
 
 #[derive(Debug, Serialize)]
 struct KeyOfCa {
-    /// In the ledger.
+    /// The key's name in the ledger.
     name: &'static str,
     /// The file of the private key.
     file: String,
-    /// Whether it is there; a root's is often kept elsewhere.
+    /// Whether this file exists; a root's key is often kept elsewhere.
     is_there: bool,
     certificate: CertificateFacts,
 }

@@ -19,9 +19,8 @@ use crate::report::{self, Report, printable, rfc3339};
 
 /// Issue certificates for requests
 ///
-/// A request proves that who made it has the private key; whether the names are theirs is for you to
-/// know. A file may have many requests in PEM. Those that are refused don't keep the others from being
-/// signed.
+/// A request proves that its sender has the private key; it is up to you to check that the names are theirs.
+/// A PEM file may have many requests. A request that is refused doesn't keep the others from being signed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -36,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, short, value_name = "FILE", conflicts_with = "out_dir")]
     out: Option<Destination>,
 
-    /// The folder to write certificates into, a file for each file of requests, named as that with ".pem"
+    /// The folder for the certificates: a file for each file of requests, with the same name and ".pem"
     #[arg(long, value_name = "FOLDER")]
     out_dir: Option<PathBuf>,
 
@@ -44,8 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     force: bool,
 
-    /// Write the certificates alone, without the CAs between them and the root, which else stand last in
-    /// each file
+    /// Write the certificates alone, without the CAs between them and the root, which otherwise end each file
     #[arg(long)]
     leaf_only: bool,
 
@@ -62,14 +60,15 @@ Examples:
   $ mkdir signed && pqtls ca sign *.csr --out-dir signed
   $ cat *.csr | pqtls ca sign - --out all.pem";
 
-/// So many requests of a file are verified before the first of them is signed. What verifies and what signs
-/// don't fit into the CPU's cache of code together: in turn for each request, all takes 2 % longer.
+/// How many requests of a file are verified before the first of them is signed. The code that verifies
+/// and the code that signs don't fit into the CPU's instruction cache together: alternating for each request
+/// takes 2 % longer.
 const VERIFIED_AT_ONCE: usize = 16;
 
-/// So many certificates are kept by the ledger at once, which waits for the disk once for them.
+/// How many certificates the ledger records at once, waiting for the disk only once.
 const AT_ONCE: usize = 512;
 
-/// So many are written at once: no more than there may be files open everywhere.
+/// How many files are written at once: no more than any system allows to be open.
 const WRITTEN_AT_ONCE: usize = 32;
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
@@ -152,23 +151,23 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
     Ok(jobs)
 }
 
-/// What all requests of a command line have in common.
+/// What all requests of a command line share.
 struct Shop {
     authority: Authority<SigningKey, LocalLedger>,
-    /// What stands behind the certificates of a file.
+    /// What follows the certificates in a file.
     chain: String,
     by: String,
     terms: Terms,
     force: bool,
 }
 
-/// What is under way: the ledger keeps some certificates at once, and then they go to their files.
+/// Work in progress: the ledger records several certificates at once, and then they go to their files.
 struct Work<'a> {
     shop: &'a Shop,
     batch: Batch<'a, SigningKey, LocalLedger>,
     /// Where each certificate of the batch belongs.
     made: Vec<Made>,
-    /// Files that are not written yet. To the last one, more may come.
+    /// Files that are not written yet. The last one may still grow.
     files: Vec<Unwritten<'a>>,
     outcomes: Vec<Outcome>,
 }
@@ -179,12 +178,12 @@ struct Made {
     file: usize,
 }
 
-/// Certificates of a file, which the ledger has.
+/// Certificates of a file; the ledger already has them.
 struct Unwritten<'a> {
     to: &'a Destination,
-    /// What is already written, of a file with many.
+    /// The part that is already written, of a file with many certificates.
     begun: Option<Growing<'a>>,
-    /// What is to be written behind that.
+    /// What is to be written after that.
     pem: String,
     issued: Vec<SerialNumber>,
 }
@@ -251,7 +250,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Has the ledger keep what was made.
+    /// Records the batch in the ledger.
     fn keep(&mut self) -> Result<(), Failure> {
         let batch = mem::replace(&mut self.batch, self.shop.batch());
         for (made, entry) in self.made.drain(..).zip(batch.keep()?) {
@@ -263,7 +262,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Writes what the ledger has. To the last file more may come, unless this is the end.
+    /// Writes what the ledger has. The last file may still grow, unless this is the end.
     fn write(&mut self, is_end: bool) -> Result<(), Failure> {
         let written = self.write_files(is_end);
         written.map_err(|error| Failure::NotWritten {
@@ -306,14 +305,14 @@ impl<'a> Unwritten<'a> {
         }
     }
 
-    /// Puts behind the certificates what is to be there.
+    /// Appends the CAs to the certificates.
     fn end(&mut self, chain: &str) {
         if !self.issued.is_empty() {
             self.pem.push_str(chain);
         }
     }
 
-    /// Writes what there is by now.
+    /// Writes what there is so far.
     fn grow(&mut self, force: bool) -> Result<(), OutputError> {
         if !self.pem.is_empty() {
             let begun = match self.begun.take() {
@@ -347,7 +346,7 @@ struct Signed {
 }
 
 impl Signed {
-    /// The refusal of one request is told as it is; those of many with the requests' names.
+    /// The refusal of a single request is returned as it is; with several requests, each refusal names its own.
     fn verdict(mut self) -> Result<ExitStatus, Failure> {
         if let [only] = &mut *self.requests
             && let Some(failure) = only.failure.take()
@@ -379,7 +378,7 @@ struct Outcome {
     request: String,
     /// Which request of the file, from 1 on, if there are several.
     number: Option<usize>,
-    /// With the certificate; as all that follows, it is there if one was issued.
+    /// The certificate's file. This and the next three fields are set if a certificate was issued.
     file: Option<String>,
     serial_number: Option<String>,
     subject: Option<String>,
@@ -439,7 +438,7 @@ impl Report for Signed {
 }
 
 impl fmt::Display for Signed {
-    /// Those that were issued; the others are complained of.
+    /// Shows the issued certificates; errors tell of the others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for outcome in &self.requests {
             if let Outcome {

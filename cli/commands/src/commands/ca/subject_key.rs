@@ -27,7 +27,7 @@ pub(super) struct SubjectKeyOptions {
         hide_possible_values = true,
         default_value = "ML-DSA-65",
         requires = "new_key",
-        // What is required is not asked for where it conflicts with something.
+        // clap does not ask for a required argument that conflicts with a given one.
         conflicts_with = "key",
     )]
     algorithm: Algorithm,
@@ -37,7 +37,7 @@ pub(super) struct SubjectKeyOptions {
 }
 
 impl SubjectKeyOptions {
-    /// Refuses what could not be written here, before anything is done.
+    /// Refuses a new key that could not be written, before anything is done.
     pub(super) fn check(&self, out: &Destination, force: bool, json: bool) -> Result<(), Failure> {
         let Some(to) = &self.new_key else {
             return Ok(());
@@ -50,8 +50,8 @@ impl SubjectKeyOptions {
         Ok(())
     }
 
-    /// Does something with the key, if there is one. A new key is in its file before, so that no
-    /// certificate is without its key, and is removed if nothing came of it.
+    /// Calls `act` with the key, if there is one. A new key is written to its file before, so that no
+    /// certificate is without its key; the file is removed if `act` fails.
     pub(super) fn with_key<T>(
         &self,
         act: impl FnOnce(Option<&dyn SubjectKey>) -> Result<T, Failure>,

@@ -18,8 +18,8 @@ impl From<OsString> for Which {
 }
 
 impl Which {
-    /// The serial number. What is in a file has to be what the ledger has under that number, which
-    /// another CA may have given as well.
+    /// The serial number. A certificate in a file has to be the one that the ledger has under this number:
+    /// another CA may have given the same number.
     pub(super) fn serial_number(&self, ledger: &impl Ledger) -> Result<SerialNumber, Failure> {
         let text = self.0.to_string_lossy();
         if let Ok(number) = text.parse() {

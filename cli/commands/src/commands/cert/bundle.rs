@@ -13,8 +13,8 @@ use crate::report::Report;
 
 /// Write certificates in the order in which servers send them
 ///
-/// The end entity's first, then each one's issuer. The root is left out, as peers have it, unless
-/// --root is given. What is not one chain is refused.
+/// The end entity's certificate comes first, then the issuer of each. The root is left out, since peers have
+/// it, unless --root is given. Certificates that are not one chain are refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 #[derive(Debug, Serialize)]
 struct Bundle {
     file: String,
-    /// Of the certificates in order.
+    /// The subjects of the certificates, in order.
     subjects: Vec<String>,
 }
 

@@ -14,11 +14,11 @@ use crate::failure::Failure;
 use crate::files::Source;
 use crate::report::{self, Report, printable, with_unit};
 
-/// Tell what in certificates, revocation lists and requests is not as the standards ask
+/// Check whether certificates, revocation lists and requests follow the standards
 ///
-/// An error breaks a MUST of RFC 5280, RFC 9881, RFC 9909, RFC 9935 or DER, a warning a SHOULD; a
-/// notice is of what relying parties refuse, or what is often a mistake. What can't be read is linted
-/// as far as it can. Neither signatures nor chains are verified: see "pqtls cert verify".
+/// An error breaks a MUST of RFC 5280, RFC 9881, RFC 9909, RFC 9935 or DER; a warning breaks a SHOULD. A
+/// notice is about something that relying parties refuse, or that is often a mistake. A document that can't be
+/// read is checked as far as possible. Neither signatures nor chains are verified: see "pqtls cert verify".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "list", value_name = "FILE")]
     files: Vec<Source>,
 
-    /// What makes the exit status 1: a finding of this weight, or of more
+    /// The exit status is 1 if there is a finding of this severity or a higher one
     #[arg(
         long,
         value_enum,
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     )]
     severity: Severity,
 
-    /// List the rules, and lint nothing
+    /// List the rules, and check nothing
     #[arg(long, conflicts_with_all = ["files", "severity"])]
     list: bool,
 }
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 
 #[derive(Debug, Serialize)]
 struct Findings {
-    /// In the order of the files and in theirs.
+    /// In the order of the files, and in each file's order.
     documents: Vec<Linted>,
     errors: usize,
     warnings: usize,
@@ -85,7 +85,7 @@ struct Linted {
     kind: &'static str,
     /// Which of the file's documents it is, from 1 on.
     number: usize,
-    /// The subject, or of a revocation list the issuer, if it can be read.
+    /// The subject, or a revocation list's issuer, if it can be read.
     name: Option<String>,
     /// The worst first.
     findings: Vec<FindingFacts>,
@@ -144,7 +144,7 @@ impl FindingFacts {
     }
 }
 
-/// Whose a document is, for people.
+/// The name in a document, for people.
 fn name_in(kind: Kind, der: &[u8]) -> Option<String> {
     match kind {
         Kind::Certificate => Some(Certificate::from_der(der).ok()?.describe_subject()),

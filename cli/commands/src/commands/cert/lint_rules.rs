@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::report::Report;
 
-/// How much a finding weighs. More is greater.
+/// How severe a finding is. A more severe one is greater.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Severity {
@@ -38,7 +38,7 @@ struct RuleFacts {
     severity: Severity,
     description: &'static str,
     section: &'static str,
-    /// Of which documents.
+    /// Which documents it is about.
     kinds: Vec<&'static str>,
 }
 

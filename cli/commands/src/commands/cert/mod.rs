@@ -1,6 +1,6 @@
 //! Commands on certificates.
 //!
-//! It uses what else is in the [room](super), and what that may use.
+//! It may use the rest of its [room](super), and what that room may use.
 
 mod bundle;
 mod fingerprint;

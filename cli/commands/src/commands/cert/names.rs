@@ -2,11 +2,11 @@ use pq_x509::{AlternativeName, CertificateBuilder, EndEntity, RequestBuilder};
 
 use crate::arguments::Subject;
 
-/// Whom a request or a certificate is for.
+/// Who a request or a certificate is for.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Names {
-    /// A DNS name, of which the first label may be "*", an IP address, an e-mail address or a URI such as
-    /// a SPIFFE ID; once for each
+    /// A DNS name (its first label may be "*"), an IP address, an e-mail address or a URI such as a SPIFFE
+    /// ID; once for each
     #[arg(
         long = "name",
         value_name = "NAME",
@@ -19,12 +19,12 @@ pub(crate) struct Names {
     pub(crate) subject: Option<Subject>,
 }
 
-/// What the builders of requests and of certificates can be told of a subject.
+/// Builders of requests and certificates, which take a subject.
 pub(crate) trait TakesSubject: Sized {
     fn with_subject(self, subject: &Subject) -> Self;
 }
 
-/// What those for end entities can be told beside that.
+/// Builders for end entities, which also take names.
 pub(crate) trait TakesNames: TakesSubject {
     fn with_name(self, name: &AlternativeName) -> Self;
 

@@ -26,11 +26,11 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "fraction")]
     days: Option<u32>,
 
-    /// Which part of its validity must be left, from 0 to 1 [default: a third]
+    /// Which fraction of the validity must be left, from 0 to 1 [default: a third]
     #[arg(long, value_parser = fraction)]
     fraction: Option<f64>,
 
-    /// Tell for this time, such as 2027-01-31 or 2027-01-31T12:00:00Z [default: now]
+    /// Check for this time, such as 2027-01-31 or 2027-01-31T12:00:00Z [default: now]
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<UnixTime>,
 }
@@ -82,7 +82,7 @@ fn required(arguments: &Arguments, certificate: &Certificate) -> Duration {
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Nothing, if the second time is before the first.
+/// The time from the first to the second; zero if the second is before the first.
 fn between(from: UnixTime, to: UnixTime) -> Duration {
     Duration::from_secs(to.as_secs().saturating_sub(from.as_secs()))
 }
@@ -96,7 +96,7 @@ fn fraction(text: &str) -> Result<f64, String> {
 #[derive(Debug, Serialize)]
 struct Renewal {
     needs_renewal: bool,
-    /// Of the certificate that is due, or else of the one that expires first.
+    /// The subject of the certificate that is due, or else of the one that expires first.
     subject: String,
     not_after: String,
     days_left: i64,

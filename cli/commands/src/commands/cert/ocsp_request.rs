@@ -12,7 +12,7 @@ use crate::report::{Report, hex, printable};
 
 /// Make an OCSP request, which asks whether a certificate was revoked
 ///
-/// Send it to the URL that is printed, which the certificate has, as the body of a POST with the Content-Type
+/// Send it to the printed URL, which comes from the certificate, as the body of a POST with the Content-Type
 /// application/ocsp-request. "pqtls cert verify --ocsp" takes the response.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -20,15 +20,15 @@ pub(crate) struct Arguments {
     /// The certificate; "-" is standard input
     certificate: Source,
 
-    /// The certificate of the CA that issued it [default: it is behind the certificate, in the same
-    /// file]
+    /// The certificate of the CA that issued it [default: it follows the certificate in the same file]
     issuer: Option<Source>,
 
-    /// Name the certificate by SHA-256 in place of SHA-1, which all responders know
+    /// Identify the certificate by SHA-256 instead of SHA-1; all responders know SHA-1
     #[arg(long)]
     sha256: bool,
 
-    /// Take a response that was not made for this request, too: many responders sign theirs in advance
+    /// Leave the nonce out, to accept a response that was not made for this request: many responders sign
+    /// theirs in advance
     #[arg(long)]
     no_nonce: bool,
 

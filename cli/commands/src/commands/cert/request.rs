@@ -19,7 +19,7 @@ use crate::report::{Report, fingerprint, printable};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The private key, one that signs; "-" is standard input
+    /// The private key, of a signature algorithm; "-" is standard input
     key: Source,
 
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 #[derive(Debug, Serialize)]
 struct RequestMade {
     file: String,
-    /// Empty, if there are only names.
+    /// Empty if there are only alternative names.
     subject: String,
     names: Vec<String>,
     algorithm: &'static str,

@@ -18,12 +18,12 @@ use crate::report::{CertificateFacts, Report};
 
 /// Make a certificate that its own key signs
 ///
-/// A root of a CA with --ca; without it, a certificate for one server or client, which its peers have
-/// to know beforehand.
+/// With --ca, it is the root of a CA. Without --ca, it is for one server or client, and its peers have to know
+/// it beforehand.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The private key, one that signs; "-" is standard input
+    /// The private key, of a signature algorithm; "-" is standard input
     key: Source,
 
     #[command(flatten)]
@@ -33,11 +33,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     days: Option<u32>,
 
-    /// Make a root of a CA, which is named by --subject
+    /// Make the root of a CA, whose name is in --subject
     #[arg(long, requires = "subject", conflicts_with_all = ["names", "purposes"])]
     ca: bool,
 
-    /// What it is for; once for each
+    /// What the certificate is for; once for each
     #[arg(
         long = "purpose",
         value_enum,
@@ -99,7 +99,7 @@ fn root(subject: &Subject, days: Option<u32>, key: &SigningKey) -> Result<Certif
     Ok(root.certificate().clone())
 }
 
-/// What a root of the same name and key would issue.
+/// Issues the certificate as a root with the same name and key would.
 fn end_entity(arguments: &Arguments, key: &SigningKey) -> Result<Certificate, IssueError> {
     let subject = subject(&arguments.names);
     let mut builder = CertificateBuilder::end_entity()
@@ -115,7 +115,7 @@ fn end_entity(arguments: &Arguments, key: &SigningKey) -> Result<Certificate, Is
     issuer.issue(with_days(builder, arguments.days), key)
 }
 
-/// The subject, or the first name in its place: whoever issues has one (RFC 5280 section 4.1.2.4).
+/// The subject, or else the first name: every issuer has a name (RFC 5280 section 4.1.2.4).
 fn subject(names: &Names) -> Subject {
     match (&names.subject, names.names.first()) {
         (Some(subject), _) => subject.clone(),

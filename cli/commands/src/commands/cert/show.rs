@@ -63,7 +63,7 @@ struct Chain {
     is_chain: bool,
     /// Whether each is followed by its issuer.
     in_order: bool,
-    /// Why they are no chain.
+    /// Why they are not a chain.
     reason: Option<String>,
 }
 

@@ -18,14 +18,14 @@ use crate::keys::other_verification;
 use crate::report::{self, Report, fingerprint, rfc3339};
 use crate::words::{key_name, of_validation_error};
 
-/// Verify that a chain leads to a root that is trusted
+/// Verify that a chain leads to a trusted root
 ///
 /// Checks names, times, purposes, key usages and, with --crl and --ocsp, revocation, as clients and servers
 /// of rustls-pq do, and says why a chain is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The certificate, and those of CAs between it and the root; "-" is standard input
+    /// The certificate, and the CAs between it and the root; "-" is standard input
     chain: Source,
 
     /// Certificates of the roots to trust; once for each file
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     ocsp: Vec<Source>,
 
-    /// The OCSP request that the responses have to be made for, as its nonce tells if it has one
+    /// The OCSP request that the responses have to be made for; this is checked by its nonce, if it has one
     #[arg(long, value_name = "FILE", requires = "ocsp")]
     ocsp_request: Option<Source>,
 }
@@ -117,7 +117,7 @@ fn validator(arguments: &Arguments, responses: &[OcspResponse]) -> Result<ChainV
         .with_algorithms(other_verification())
         .with_ocsp_responses(responses.to_vec());
     if arguments.crl.is_empty() {
-        // Of CAs there are seldom responses.
+        // Responses about CAs are rare.
         let policy = RevocationPolicy::without_lists().end_entity_only();
         return Ok(match responses.is_empty() {
             true => validator,
@@ -159,7 +159,7 @@ fn validate(
     }
 }
 
-/// What a certificate can have to be for.
+/// A name that the certificate has to be for.
 #[derive(Clone, Debug)]
 enum ExpectedName {
     Server(ServerName<'static>),

@@ -15,8 +15,8 @@ use crate::report::{Report, with_unit};
 
 /// Decrypt a message
 ///
-/// The content is written once all of it was found authentic. Messages whose cipher can't tell are
-/// refused.
+/// The content is written only after all of it was authenticated. Messages whose cipher doesn't authenticate
+/// are refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     key: Source,
 
-    /// The key's certificate, by which it is found among many recipients
+    /// The key's certificate, to find the key among many recipients
     #[arg(long = "cert", value_name = "FILE")]
     certificate: Option<Source>,
 
@@ -110,7 +110,7 @@ impl fmt::Display for Decrypted {
         let len = with_unit(self.bytes, "byte");
         writeln!(
             f,
-            "{}: {len} of {message}, authentic by {cipher}",
+            "{}: {len} of {message}, authenticated by {cipher}",
             self.file
         )
     }

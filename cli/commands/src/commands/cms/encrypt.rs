@@ -15,11 +15,11 @@ use crate::keys::EncryptionKey;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, fingerprint};
 
-/// Encrypt a file for keys of ML-KEM, and for classical ones
+/// Encrypt a file to ML-KEM keys, and to classical ones
 ///
-/// The content is encrypted and authenticated by AES-256-GCM, of at most 64 GiB. Any one of the recipients
-/// can decrypt it: one with a classical key, of ECDH on P-256 or P-384 or of X25519, makes it one that a
-/// quantum computer can read. Who encrypted it, the message doesn't say: sign it first for that.
+/// AES-256-GCM encrypts and authenticates the content, of at most 64 GiB. Every recipient can decrypt it, so
+/// one recipient with a classical key (ECDH on P-256 or P-384, or X25519) lets a quantum computer read the
+/// message. The message doesn't say who encrypted it: to show that, sign the file first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(default_value = "-")]
     file: Source,
 
-    /// A recipient's certificate or public key; once for each. Whether it is theirs is for you to know
+    /// A recipient's certificate or public key; once for each. It is up to you to check that it is theirs
     #[arg(long = "to", value_name = "FILE", required = true)]
     recipients: Vec<Source>,
 
@@ -75,7 +75,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     delivery.deliver_grown(grown, out, &report)
 }
 
-/// By a certificate the message names its issuer, and by a key what everybody can make of that.
+/// The message names a certificate by its issuer and number, and a key by an identifier that anybody can
+/// compute from it.
 fn recipient(file: &Source, passphrase: &PassphraseOptions) -> Result<(Recipient, For), Failure> {
     let (recipient, key, subject) =
         match documents::encryption_key_or_certificate(file, passphrase)? {
@@ -122,11 +123,11 @@ struct Encrypted {
 #[derive(Debug, Serialize)]
 struct For {
     file: String,
-    /// Of a certificate.
+    /// The certificate's, if there is one.
     subject: Option<String>,
     algorithm: &'static str,
     post_quantum: bool,
-    /// Of the key.
+    /// The fingerprint of the key.
     fingerprint: String,
 }
 
@@ -150,7 +151,7 @@ impl fmt::Display for Encrypted {
             true => Ok(()),
             false => writeln!(
                 f,
-                "  not safe against quantum computers, by a classical key"
+                "  not safe against quantum computers, because of a classical key"
             ),
         }
     }

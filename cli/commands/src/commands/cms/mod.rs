@@ -1,6 +1,6 @@
-//! Messages (CMS): signed, verified, encrypted, decrypted and looked at, of any size in constant memory.
+//! Messages (CMS): signed, verified, encrypted, decrypted and shown, of any size in constant memory.
 //!
-//! It uses what else is in the [room](super), and what that may use.
+//! It may use the rest of its [room](super), and what that room may use.
 
 mod decrypt;
 mod encrypt;
@@ -14,8 +14,8 @@ use crate::failure::Failure;
 
 /// Sign, verify, encrypt and decrypt messages (CMS, RFC 5652)
 ///
-/// Others read them with "openssl cms", in DER and PEM. Files may be of any size: they are read once, in
-/// little memory. Nothing is written that was not found authentic.
+/// "openssl cms" reads them, in DER and PEM. Files may be of any size: they are read once, in little memory.
+/// Nothing is written before it was authenticated.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Sign(sign::Arguments),

@@ -15,7 +15,7 @@ use crate::words::{algorithm_name, oid_name};
 
 /// Show what a message is: who is said to have signed it, or who can decrypt it
 ///
-/// It is read to its end. Nothing is verified, and nothing decrypted: anybody can write what is shown.
+/// The message is read to its end. Nothing is verified or decrypted: anybody can write such a message.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -41,11 +41,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     Ok(ExitStatus::Done)
 }
 
-/// What a message says of itself.
+/// What a message says about itself.
 #[derive(Debug, Serialize)]
 struct Shown {
     message: String,
-    /// Always false: a program that reads the report reads that, too.
+    /// Always false, for programs that read the report.
     verified: bool,
     /// Such as `signedData`.
     r#type: String,
@@ -58,7 +58,7 @@ struct Shown {
 #[derive(Debug, Serialize)]
 struct Content {
     r#type: String,
-    /// Of what is in the message, if it is there; encrypted or not.
+    /// The content's length in the message, encrypted or not; none if it is elsewhere.
     bytes: Option<u64>,
 }
 
@@ -145,7 +145,7 @@ impl Shown {
                 })
             },
             Outline::Other(oid) => bare(oid_name(*oid)),
-            // which pq-cms may come to read
+            // Future versions of pq-cms may read more types.
             _ => bare("unknown".into()),
         }
     }
@@ -256,7 +256,7 @@ impl fmt::Display for Shown {
         if let Some(version) = self.version {
             write!(f, ", version {version}")?;
         }
-        writeln!(f, "; nothing of it was verified")?;
+        writeln!(f, "; nothing was verified")?;
         if let Some(content) = &self.content {
             write!(f, "  content: {}, ", content.r#type)?;
             match content.bytes {
@@ -298,7 +298,7 @@ impl fmt::Display for Signer {
         writeln!(f, "  signature that names {}", self.signer)?;
         writeln!(f, "    {algorithm} with {digest}, {bytes}")?;
         if let Some(time) = &self.signed_at {
-            writeln!(f, "    says at {time}")?;
+            writeln!(f, "    at {time}, as the signer says")?;
         }
         match (&self.attributes, &self.fault) {
             (Some(attributes), _) => writeln!(f, "    attributes: {}", attributes.join(", ")),

@@ -16,10 +16,10 @@ use crate::keys::SigningKey;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, fingerprint};
 
-/// Sign a file, with its content in the message or without
+/// Sign a file, with or without its content in the message
 ///
-/// The signature says when it was made, and protects that and the choice of algorithms (signed
-/// attributes). Several keys sign at once, classical ones among them.
+/// The signature says when it was made; it protects this time and the choice of algorithms (signed
+/// attributes). Several keys can sign at once, also classical ones.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -31,15 +31,15 @@ pub(crate) struct Arguments {
     #[arg(long = "key", value_name = "FILE", required = true)]
     keys: Vec<Source>,
 
-    /// The certificate of each key, in the same order, with those of CAs behind it for who verifies
+    /// The certificate of each key, in the same order; CAs may follow it in its file, for those who verify
     #[arg(long = "cert", value_name = "FILE", required = true)]
     certificates: Vec<Source>,
 
-    /// Leave the content out: the signature is in a file of its own
+    /// Leave the content out: the file has only the signature
     #[arg(long)]
     detached: bool,
 
-    /// Leave certificates out, where verifiers have them
+    /// Leave certificates out, if verifiers have them
     #[arg(long)]
     no_certs: bool,
 
@@ -130,7 +130,7 @@ struct Signed {
 struct By {
     subject: String,
     algorithm: &'static str,
-    /// Of the certificate.
+    /// The fingerprint of the certificate.
     fingerprint: String,
 }
 

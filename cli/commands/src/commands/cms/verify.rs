@@ -21,8 +21,8 @@ use crate::words::key_name;
 
 /// Verify a signed message
 ///
-/// Every signature of it has to be valid. Whom to trust is said by roots, to which the chains of the
-/// signers have to lead, or by the signers' own certificates. The content is written once it is verified.
+/// Every signature of the message has to be valid. Trust either roots, to which the signers' chains have to
+/// lead, or the signers' own certificates. The content is written only after it was verified.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(clap::ArgGroup::new("trust").args(["roots", "signers"]).required(true)))]
@@ -38,8 +38,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     roots: Vec<Source>,
 
-    /// Certificates of the signers to trust, whose validity and purpose are not looked at; once for each
-    /// file
+    /// Certificates of the signers to trust; their validity and purpose are not checked; once for each file
     #[arg(long = "signer", value_name = "FILE")]
     signers: Vec<Source>,
 
@@ -55,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = time, requires = "roots")]
     at: Option<UnixTime>,
 
-    /// Chains have to be valid when the message was signed, as the signer says, for which nobody vouches
+    /// Chains have to be valid at the time of signing, for which there is only the signer's word
     #[arg(long, conflicts_with = "at", requires = "roots")]
     at_signing_time: bool,
 
@@ -159,7 +158,7 @@ fn verifier<'v>(
 struct Verdict {
     valid: bool,
     message: String,
-    /// Of a detached signature.
+    /// The content's file, for a detached signature.
     content: Option<String>,
     bytes: Option<u64>,
     signers: Vec<Signer>,
@@ -173,7 +172,7 @@ struct Signer {
     key_algorithm: String,
     digest: Option<&'static str>,
     signed_at: Option<String>,
-    /// Of the certificate.
+    /// The fingerprint of the certificate.
     fingerprint: String,
 }
 
@@ -229,7 +228,7 @@ impl fmt::Display for Verdict {
         for signer in &self.signers {
             write!(f, "  by {}, {}", signer.subject, signer.key_algorithm)?;
             match &signer.signed_at {
-                Some(time) => writeln!(f, ", says at {time}")?,
+                Some(time) => writeln!(f, ", at {time}, as the signer says")?,
                 None => writeln!(f)?,
             }
         }

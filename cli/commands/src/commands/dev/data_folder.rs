@@ -6,19 +6,19 @@ use crate::failure::Failure;
 /// Where the roots are kept.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct DataFolder {
-    /// Where the roots are [default: what PQTLS_DEV_DIR says, or else pqtls/dev among the user's data]
+    /// The roots' folder [default: the environment variable PQTLS_DEV_DIR, or else pqtls/dev in the user's data]
     #[arg(long = "data-dir", value_name = "DIR", display_order = 800)]
     data_dir: Option<PathBuf>,
 }
 
 impl DataFolder {
-    /// As the command line has it.
+    /// The folder as the command line names it.
     pub(super) fn given(&self) -> Option<String> {
         let folder = self.data_dir.as_ref()?;
         Some(folder.display().to_string())
     }
 
-    /// The whole path, as it is to be pasted into files that are elsewhere.
+    /// The absolute path, since users paste it into files elsewhere.
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {
         let given = self.data_dir.clone().or_else(|| variable("PQTLS_DEV_DIR"));
         let folder = match given {
@@ -30,8 +30,8 @@ impl DataFolder {
     }
 }
 
-/// Where programs keep what belongs to the user: on Unix by the XDG Base Directory Specification,
-/// whose relative paths are to be ignored.
+/// Where programs keep the user's data: on Unix by the XDG Base Directory Specification, which says to ignore
+/// relative paths.
 pub(super) fn data_of_user() -> Option<PathBuf> {
     if cfg!(windows) {
         return variable("LOCALAPPDATA");
@@ -43,7 +43,7 @@ pub(super) fn data_of_user() -> Option<PathBuf> {
     stated.or_else(|| Some(env::home_dir()?.join(".local/share")))
 }
 
-/// Whether the home directory is another user's than of who asks for this, most likely.
+/// Whether the home directory is probably not that of the user who runs this.
 fn is_by_sudo() -> bool {
     variable("SUDO_USER").is_some_and(|user| user != Path::new("root"))
 }

@@ -19,12 +19,12 @@ pub(super) struct Development {
     pub(super) instructions: Option<Instructions>,
     pub(super) change: Option<Change>,
     pub(super) dry_run: bool,
-    /// Those that there are, if they were to be changed.
+    /// The stores that were found, if they were to be changed.
     pub(super) stores: Vec<Outcome>,
 }
 
 impl Development {
-    /// Whether somebody has to do what this program was asked for.
+    /// Whether the user still has to do something that this program was asked for.
     pub(super) fn is_something_left_to_do(&self) -> bool {
         let is_left = |outcome: &Outcome| outcome.state == State::Left;
         let nobody_trusts = self.change == Some(Change::Install) && self.stores.is_empty();
@@ -62,8 +62,8 @@ impl Development {
             return match change {
                 Change::Install => writeln!(
                     f,
-                    "no trust store was found, of the system or of a browser; give clients the files \
-                     of the roots"
+                    "no trust store was found, neither of the system nor of a browser; give clients the \
+                     roots' files"
                 ),
                 Change::Uninstall => writeln!(f, "no trust store was found"),
             };

@@ -8,7 +8,7 @@ use super::leaf::Leaf;
 use super::shell::{command_line, is_plain};
 use super::twin::Twin;
 
-/// What to paste where for the certificates to be used.
+/// What to paste where, to use the certificates.
 #[derive(Debug, Serialize)]
 pub(super) struct Instructions {
     /// A command of this project's example server.
@@ -17,7 +17,7 @@ pub(super) struct Instructions {
     nginx: String,
     /// A command.
     curl: String,
-    /// The command that has this machine trust the roots, if they are new and that was not asked for.
+    /// The command that makes this machine trust the roots, if they are new and --install was not given.
     install: Option<String>,
 }
 
@@ -38,8 +38,8 @@ impl Instructions {
     }
 }
 
-/// The classical certificate is preferred, and the other goes to who takes no other: browsers list ML-DSA
-/// among what they verify, and take no roots of it.
+/// Puts the classical certificate first. The other one is for clients that accept no classical one: browsers
+/// list ML-DSA among the algorithms that they verify, but accept no ML-DSA roots.
 fn classical_first(leaves: &[Leaf]) -> impl Iterator<Item = &Leaf> {
     let of = |twin: Twin| leaves.iter().filter(move |leaf| leaf.twin == twin);
     of(Twin::Classical).chain(of(Twin::PostQuantum))
@@ -71,8 +71,8 @@ fn nginx(leaves: &[Leaf]) -> String {
     pairs.chain([NGINX_PREFERENCE.into()]).collect()
 }
 
-/// ML-DSA is for TLS 1.3, which nginx before 1.23.4 leaves out; and without a preference of its own,
-/// OpenSSL goes by that of clients.
+/// ML-DSA needs TLS 1.3, which nginx before 1.23.4 does not turn on by itself. Without a preference of its
+/// own, OpenSSL follows the clients'.
 const NGINX_PREFERENCE: &str = "\
 ssl_protocols TLSv1.2 TLSv1.3;
 ssl_prefer_server_ciphers on;
@@ -117,12 +117,15 @@ impl fmt::Display for Instructions {
         };
         section("our server", &self.tls_server)?;
         section(
-            "nginx, over OpenSSL 3.5 or later; before that the first two lines alone",
+            "nginx with OpenSSL 3.5 or later; with an older one, only the first two lines",
             &self.nginx,
         )?;
-        section("curl, and others that take a file of roots", &self.curl)?;
+        section(
+            "curl, and other programs that take a file of roots",
+            &self.curl,
+        )?;
         match &self.install {
-            Some(install) => section("to have this machine trust the roots", install),
+            Some(install) => section("to make this machine trust the roots", install),
             None => Ok(()),
         }
     }

@@ -21,7 +21,7 @@ pub(super) struct Order<'a> {
     pub(super) first: &'a AlternativeName,
     /// All, the first among them.
     pub(super) names: &'a [AlternativeName],
-    /// If it is not the current one.
+    /// None for the current folder.
     pub(super) folder: Option<&'a Path>,
     pub(super) validity: Duration,
     /// Whether to replace what is not a certificate of these roots for these names.
@@ -29,7 +29,7 @@ pub(super) struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// Refuses what is in the way, where there are no roots yet and nothing can be theirs.
+    /// Refuses existing files if there are no roots yet: none of these files can be theirs.
     pub(super) fn check_all_free(&self) -> Result<(), Failure> {
         Twin::ALL.iter().try_for_each(|twin| self.check_free(*twin))
     }
@@ -129,7 +129,7 @@ fn is_one_of_ours(order: &Order<'_>, root: &Root, file: &Path, key_file: &Path) 
         && signature.is_ok()
 }
 
-/// From an hour ago, for clients whose clocks are slow, and no longer than the root's.
+/// Valid from an hour ago, for clients whose clocks are slow, and no longer than the root.
 fn validity(wanted: Duration, root: &Root) -> Result<Validity, Failure> {
     const EARLIER: Duration = Duration::from_secs(60 * 60);
     let now = UnixTime::now();

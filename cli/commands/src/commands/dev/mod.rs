@@ -1,10 +1,10 @@
-//! Certificates for development: roots that are made once and that local clients can be told to trust,
-//! and servers' certificates of them.
+//! Certificates for development: roots, made once, that local clients can be told to trust, and servers'
+//! certificates under them.
 //!
-//! Roots and certificates are pq-x509's, without a CA's policy and ledger: what names a root is for is in
-//! its certificate, and nobody revokes or looks up what it issued.
+//! pq-x509 makes roots and certificates, without a CA's policy and ledger: the root's certificate says which
+//! names it is for, and nobody revokes or looks up what it issued.
 //!
-//! It uses what else is in the [room](super), and what that may use.
+//! It may use the rest of its [room](super), and what that room may use.
 
 mod data_folder;
 mod development;
@@ -39,19 +39,19 @@ use crate::report;
 
 /// Make a server's certificate for development, and have local clients trust it
 ///
-/// There are two certificates for the same names, and the root of each is made once: one of ML-DSA-65, and
-/// one of ECDSA, as browsers take no roots of ML-DSA yet. The roots can speak for local names alone: those that
-/// are or end in localhost, test, local, internal, home.arpa or example, and private addresses. Whoever
-/// steals their keys can pose as nobody else.
+/// It makes two certificates for the same names, under two roots that are made once: one of ML-DSA-65, and one
+/// of ECDSA, since browsers accept no ML-DSA roots yet. The roots are limited to local names, which are or end
+/// in localhost, test, local, internal, home.arpa or example, and to private addresses. Whoever steals their
+/// keys can impersonate nobody else.
 ///
 /// Certificates of these roots for the same names are replaced by new ones. Other files are left alone
-/// unless --force is given. What --install and --uninstall can't do is printed as lines to run, and the
-/// exit status is 3 then.
+/// unless --force is given. What --install and --uninstall can't do is printed as commands to run, and the
+/// exit status is then 3.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("change").args(["install", "uninstall"])))]
 pub(crate) struct Arguments {
-    /// A DNS name, of which the first label may be "*", or an IP address; files are named after the first
+    /// A DNS name (its first label may be "*") or an IP address; files are named after the first one
     #[arg(
         value_name = "NAME",
         required_unless_present = "change",
@@ -71,19 +71,19 @@ pub(crate) struct Arguments {
     #[arg(long)]
     force: bool,
 
-    /// Use a second pair of roots, which can speak for any name
+    /// Use a second pair of roots, which are not limited to local names
     #[arg(long, conflicts_with = "uninstall")]
     any_name: bool,
 
-    /// Have the system and the browsers of this user trust the roots
+    /// Make the system and this user's browsers trust the roots
     #[arg(long)]
     install: bool,
 
-    /// Take all roots out of where --install put them; their files stay
+    /// Remove all roots from where --install put them; their files stay
     #[arg(long)]
     uninstall: bool,
 
-    /// Print what --install or --uninstall would change in trust stores, and leave these alone
+    /// Print what --install or --uninstall would change in trust stores, and don't change them
     #[arg(long, requires = "change")]
     dry_run: bool,
 
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     })
 }
 
-/// Makes what is asked for and not there yet: the roots, the certificates, and the trust in the roots.
+/// Makes what is asked for and does not exist yet: roots, certificates, and trust in the roots.
 fn make(arguments: &Arguments) -> Result<Development, Failure> {
     let scope = match arguments.any_name {
         true => Scope::Any,
@@ -152,7 +152,7 @@ fn make(arguments: &Arguments) -> Result<Development, Failure> {
     })
 }
 
-/// The command that has this machine trust the same roots.
+/// The command that makes this machine trust the same roots.
 fn install_command(arguments: &Arguments) -> String {
     let mut words = vec!["pqtls", "dev", "--install"];
     if arguments.any_name {

@@ -29,15 +29,15 @@ pub(super) struct Root {
 }
 
 impl Roots {
-    /// Makes them in the folder of data. They appear together, and once: of two processes that make them
-    /// at the same time, one takes those of the other.
+    /// Makes them in the data folder. They appear together, and only once: if two processes make them at the
+    /// same time, one takes the other's.
     pub(super) fn make(data: &Path, scope: Scope) -> Result<Self, Failure> {
         let folder = data.join(scope.folder());
         let are_new = files::make_folder(&folder, |draft| fill(draft, scope))?;
         Self::read(folder, scope, are_new)
     }
 
-    /// Those that there are already.
+    /// The roots that exist already.
     pub(super) fn existing(data: &Path, scope: Scope) -> Result<Option<Self>, Failure> {
         let folder = data.join(scope.folder());
         match folder.exists() {
@@ -56,7 +56,7 @@ impl Roots {
         })
     }
 
-    /// The file that has both, for clients that read a file.
+    /// The file with both roots, for clients that read one file.
     pub(super) fn file(&self) -> PathBuf {
         self.folder.join(BOTH)
     }
@@ -74,14 +74,14 @@ impl Root {
         })
     }
 
-    /// What certificates are issued with.
+    /// The issuer of certificates under this root.
     pub(super) fn issuer(&self) -> Result<Issuer<SigningKey>, Failure> {
         let file = Source::File(self.file.with_extension("key"));
         let key = documents::signing_key(&file, &PassphraseOptions::default())?;
         Ok(Issuer::new(self.certificate.clone(), key)?)
     }
 
-    /// A name that no other root has, of anybody on this machine.
+    /// A name that no other root on this machine has, whoever made it.
     pub(super) fn label(&self) -> String {
         format!("pqtls-dev-{}", id(&self.certificate.spki()))
     }
@@ -106,7 +106,7 @@ fn fill(folder: &Path, scope: Scope) -> Result<(), Failure> {
     write(&to, both.as_bytes(), Access::Public)
 }
 
-/// Valid for ten years, and for servers' certificates alone.
+/// Valid for ten years, and only for servers' certificates.
 fn certificate(twin: Twin, scope: Scope, key: &SigningKey) -> Result<Certificate, Failure> {
     let (names, algorithm, id) = (scope.names(), twin.algorithm(), id(&key.spki()));
     let name = format!("pqtls dev CA for {names} ({algorithm} {id})");
@@ -115,7 +115,7 @@ fn certificate(twin: Twin, scope: Scope, key: &SigningKey) -> Result<Certificate
     Ok(root.certificate().clone())
 }
 
-/// What tells a key from others, in few digits.
+/// A short identifier of a key.
 fn id(spki: &[u8]) -> String {
     let digits = fingerprint(spki);
     let digits = digits.trim_start_matches("sha256:");

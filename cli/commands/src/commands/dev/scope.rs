@@ -4,16 +4,16 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// What names a root can speak for. It is in the root's certificate, so there is a root for each.
+/// Which names a root can certify. The root's certificate says so, so each scope has its own roots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Scope {
-    /// Names and addresses that are nobody's beyond the machine or the network that one is on.
+    /// Names and addresses that mean nothing beyond this machine or its network.
     Local,
     Any,
 }
 
-/// With all names below them: those that never lead to anybody else (RFC 6761, RFC 6762, RFC 8375, and
+/// Domains that, with all names below them, never lead to anybody else (RFC 6761, RFC 6762, RFC 8375, and
 /// "internal" by ICANN's resolution of 2024).
 const DOMAINS: [&str; 6] = [
     "localhost",
@@ -24,7 +24,7 @@ const DOMAINS: [&str; 6] = [
     "example",
 ];
 
-/// Loopback, private use (RFC 1918, RFC 4193) and the link that one is on (RFC 3927, RFC 4291).
+/// Loopback, private use (RFC 1918, RFC 4193) and link-local (RFC 3927, RFC 4291).
 const NETWORKS: [&str; 8] = [
     "127.0.0.0/8",
     "10.0.0.0/8",
@@ -69,7 +69,7 @@ impl Scope {
         }
     }
 
-    /// Refuses what clients would refuse in a certificate of such a root.
+    /// Refuses names that clients would refuse in a certificate of such a root.
     pub(super) fn check(self, names: &[AlternativeName]) -> Result<(), Failure> {
         match names.iter().find(|name| !self.includes(name)) {
             None => Ok(()),

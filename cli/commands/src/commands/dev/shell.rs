@@ -1,4 +1,4 @@
-/// A command line for a POSIX shell, with the words in quotes of which it would make something else.
+/// A command line for a POSIX shell; words that the shell would change are in quotes.
 pub(super) fn command_line<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
     let words = words.into_iter().map(|word| quoted(word.as_ref()));
     words.collect::<Vec<_>>().join(" ")
@@ -11,7 +11,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Whether nothing that reads commands or settings makes anything of the character.
+/// Whether the character means nothing special in commands and settings.
 pub(super) fn is_plain(character: char) -> bool {
     character.is_ascii_alphanumeric() || "-_./:,=+@%".contains(character)
 }

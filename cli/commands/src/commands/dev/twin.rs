@@ -4,8 +4,8 @@ use crate::commands::key;
 use crate::failure::Failure;
 use crate::keys::{Algorithm, PrivateKey};
 
-/// Of everything there are two: one for clients of today, which verify no post-quantum certificates, and
-/// one for those that do.
+/// Roots and certificates come in twos: one for today's clients, which verify no post-quantum certificates,
+/// and one for clients that do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Twin {
@@ -26,7 +26,7 @@ impl Twin {
         }
     }
 
-    /// What the names of files have at their end.
+    /// The end of the file names.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::PostQuantum => "",

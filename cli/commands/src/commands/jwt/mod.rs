@@ -1,6 +1,6 @@
 //! Commands on tokens.
 //!
-//! It uses what else is in the [room](super), and what that may use.
+//! It may use the rest of its [room](super), and what that room may use.
 
 mod sign;
 mod verify;

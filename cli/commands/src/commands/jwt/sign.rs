@@ -20,15 +20,15 @@ use crate::report::{Report, rfc3339};
 
 /// Sign a token
 ///
-/// It says when it was issued and until when it is valid, and what the options and the file of claims say
-/// besides. Whoever has it can use it, so it is written to a file that nobody else can read.
+/// The token says when it was issued and when it expires, and has the claims of the options and of the file of
+/// claims. Whoever has the token can use it, so only the owner can read its file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A private key of ML-DSA in PEM or DER, as a JSON Web Key or as a COSE_Key; "-" is standard input
+    /// A private ML-DSA key in PEM or DER, as a JSON Web Key or as a COSE_Key; "-" is standard input
     key: Source,
 
-    /// Further claims: a file with an object of JSON; "-" is standard input
+    /// Further claims: a file with a JSON object; "-" is standard input
     #[arg(long, value_name = "FILE")]
     claims: Option<Source>,
 
@@ -36,11 +36,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     issuer: Option<String>,
 
-    /// Whom the token is about (sub)
+    /// Who the token is about (sub)
     #[arg(long, value_name = "NAME")]
     subject: Option<String>,
 
-    /// For whom the token is (aud); can be given several times
+    /// Who the token is for (aud); can be given several times
     #[arg(long, value_name = "NAME")]
     audience: Vec<String>,
 
@@ -48,11 +48,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
     valid_for: Duration,
 
-    /// Make a token that is valid for ever
+    /// Make a token that never expires
     #[arg(long, conflicts_with = "valid_for")]
     no_expiry: bool,
 
-    /// When it begins to be valid (nbf), such as 2027-01-31 or 2027-01-31T12:00:00Z
+    /// When the token becomes valid (nbf), such as 2027-01-31 or 2027-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     not_before: Option<UnixTime>,
 

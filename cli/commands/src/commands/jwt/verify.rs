@@ -15,11 +15,10 @@ use crate::files::Source;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{self, Report, printable, rfc3339};
 
-/// Verify a token: its signature, and what it says by what is asked for
+/// Verify a token: its signature and its claims
 ///
-/// Nothing is taken that was not asked for: no issuer and no audience that no option names, no token
-/// without an expiry, and no other type than JWT. The key decides on the algorithm, whatever the token
-/// says.
+/// By default, a token is refused if it names an issuer or an audience, has no expiry, or has another type
+/// than JWT; options say what to accept. The key decides the algorithm, whatever the token says.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -31,27 +30,27 @@ pub(crate) struct Arguments {
     #[arg(default_value = "-")]
     token: Source,
 
-    /// Take tokens of this issuer (iss); can be given several times
+    /// Accept only tokens of this issuer (iss); can be given several times
     #[arg(long, value_name = "NAME", conflicts_with = "any_issuer")]
     issuer: Vec<String>,
 
-    /// Take tokens whoever the issuer is that they name, if any
+    /// Accept tokens of any issuer, or of none
     #[arg(long)]
     any_issuer: bool,
 
-    /// Take tokens for this audience (aud); can be given several times
+    /// Accept only tokens for this audience (aud); can be given several times
     #[arg(long, value_name = "NAME", conflicts_with = "any_audience")]
     audience: Vec<String>,
 
-    /// Take tokens for whomever they are
+    /// Accept tokens for any audience, or for none
     #[arg(long)]
     any_audience: bool,
 
-    /// Take tokens about this subject alone (sub)
+    /// Accept only tokens about this subject (sub)
     #[arg(long, value_name = "NAME")]
     subject: Option<String>,
 
-    /// Take tokens of this type alone (typ)
+    /// Accept only tokens of this type (typ)
     #[arg(long = "type", value_name = "TYPE")]
     type_: Option<String>,
 
@@ -59,15 +58,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     leeway: Option<Duration>,
 
-    /// Take tokens alone that were issued so long ago or later, such as 12h
+    /// Accept only tokens that were issued at most this long ago, such as 12h
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     max_age: Option<Duration>,
 
-    /// Take tokens without an expiry, too
+    /// Accept tokens without an expiry, too
     #[arg(long)]
     no_expiry: bool,
 
-    /// Take tokens alone that have this claim; can be given several times
+    /// Accept only tokens that have this claim; can be given several times
     #[arg(long, value_name = "CLAIM")]
     require: Vec<String>,
 
@@ -168,7 +167,7 @@ struct TokenVerdict {
     kid: Option<String>,
     /// As the token has them.
     claims: Option<Map<String, Value>>,
-    /// Why it is refused.
+    /// Why the token is refused.
     reason: Option<String>,
 }
 

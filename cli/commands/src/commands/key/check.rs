@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         Ok(true) => {}
         Ok(false) => {
             return Err(unsound(
-                &"what the private half makes, the public half refuses",
+                &"the public half refuses what the private half makes",
             ));
         }
         Err(error) if error.is_lack_of_randomness() => return Err(error.into()),

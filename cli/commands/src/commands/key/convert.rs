@@ -18,11 +18,10 @@ use crate::report::Report;
 
 /// Write a private key in another encoding or form
 ///
-/// For a raw key, which says nothing of its algorithm, name that with --algorithm. A seed, an expanded
-/// key or the scalar of ECDSA is then read, as bytes, in hexadecimal or in base64. To convert public
-/// keys, see "pqtls key public".
+/// A raw key doesn't say its algorithm: name it with --algorithm. FILE is then a seed, an expanded key or an
+/// ECDSA scalar, as bytes, in hexadecimal or in base64. To convert public keys, see "pqtls key public".
 ///
-/// What is written is under no passphrase, whether FILE is or not: see "pqtls key encrypt".
+/// The result is not encrypted, even if FILE is: see "pqtls key encrypt".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -37,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "pem", value_name = "ENCODING")]
     to: Encoding,
 
-    /// What to write of the key [default: what FILE has of it; of both, as raw bytes, the seed]
+    /// The form of the key to write [default: as in FILE; as raw bytes, the seed if FILE has both]
     #[arg(
         long,
         value_enum,
@@ -102,9 +101,9 @@ fn default_form(found: PrivateKeyForm, preferred: PrivateKeyForm, encoding: Enco
     let is_raw = matches!(encoding, Encoding::Hex | Encoding::Base64);
     match (found, preferred) {
         (PrivateKeyForm::Both, _) if is_raw => Form::Seed,
-        // What can't be had is said where it is written.
+        // If there is no seed, writing the key says so.
         _ if encoding.is_of_seeds() => Form::Seed,
-        // A raw seed of SLH-DSA, which has no PKCS#8.
+        // A raw seed of SLH-DSA: there is no PKCS#8 for it.
         (PrivateKeyForm::Seed, PrivateKeyForm::Expanded) if !is_raw => Form::Expanded,
         (found, _) => found.into(),
     }
@@ -114,7 +113,7 @@ fn default_form(found: PrivateKeyForm, preferred: PrivateKeyForm, encoding: Enco
 struct KeyConverted {
     #[serde(flatten)]
     key: KeyFacts,
-    /// Of post-quantum keys.
+    /// Only for post-quantum keys.
     form: Option<Form>,
     encoding: Encoding,
     file: String,

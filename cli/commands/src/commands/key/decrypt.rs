@@ -12,10 +12,10 @@ use crate::files::{Access, Output, Source};
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
-/// Write a private key that is under a passphrase without one
+/// Write an encrypted private key without encryption
 ///
-/// It is written as "pqtls key new" does; for other encodings and forms, see "pqtls key convert". Whoever
-/// can read the file has the key then.
+/// The key is written as "pqtls key new" does it; for other encodings and forms, see "pqtls key convert".
+/// Whoever can read the file then has the key.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 struct KeyDecrypted {
     #[serde(flatten)]
     key: KeyFacts,
-    /// Of post-quantum keys.
+    /// Only for post-quantum keys.
     form: Option<Form>,
     file: String,
 }

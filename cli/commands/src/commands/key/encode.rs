@@ -19,7 +19,7 @@ use crate::keys::{self, PrivateKey, PublicKey};
 pub(crate) enum Encoding {
     /// PKCS#8 or SubjectPublicKeyInfo, as text
     Pem,
-    /// The same in bytes
+    /// The same as bytes
     Der,
     /// The raw key in hexadecimal
     Hex,
@@ -32,12 +32,12 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// Whether it is not for terminals.
+    /// Whether it is bytes, which are not for terminals.
     pub(crate) fn is_binary(self) -> bool {
         matches!(self, Self::Der | Self::Cose)
     }
 
-    /// Whether of a private key it has but the seed.
+    /// Whether it holds only the seed of a private key.
     pub(crate) fn is_of_seeds(self) -> bool {
         matches!(self, Self::Jwk | Self::Cose)
     }
@@ -49,7 +49,7 @@ impl Encoding {
 pub(crate) enum Form {
     /// The seed alone, which all programs read
     Seed,
-    /// The expanded key alone; the seed can't be had back from it
+    /// The expanded key alone; the seed can't be computed from it
     Expanded,
     /// The seed and the expanded key
     Both,
@@ -85,9 +85,10 @@ impl Form {
     }
 }
 
-/// A private key as a file is to have it, and the form that it has then. Without a form it is the one
-/// that most programs read, and of a key whose seed is lost the expanded one. Keys of X-Wing, classical
-/// and composite ones have none.
+/// Encodes a private key for a file, and returns the form that it has there.
+///
+/// By default it has the form that most programs read, or if the seed is lost the expanded form. X-Wing,
+/// classical and composite keys have no forms.
 pub(crate) fn private_key(
     key: &PrivateKey,
     form: Option<Form>,
@@ -173,7 +174,7 @@ fn seeded(key: &pq_x509::PrivateKey) -> Result<SigningKey, Failure> {
     }
 }
 
-/// A line of text in one buffer, since what grows leaves copies behind.
+/// A line of text in one buffer, since a buffer that grows leaves copies behind.
 fn line_of(text: &str) -> Zeroizing<Vec<u8>> {
     let mut line = Zeroizing::new(vec![b'\n'; text.len() + 1]);
     line[..text.len()].copy_from_slice(text.as_bytes());
@@ -197,7 +198,7 @@ fn raw_private_key(
     }
 }
 
-/// A public key as a file is to have it.
+/// Encodes a public key for a file.
 pub(crate) fn public_key(
     key: &PublicKey,
     encoding: Encoding,
@@ -218,7 +219,7 @@ pub(crate) fn public_key(
     })
 }
 
-/// The text itself, and no copy of it.
+/// The bytes of the text itself, not a copy.
 fn bytes_of(mut text: Zeroizing<String>) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(core::mem::take(&mut *text).into_bytes())
 }

@@ -14,11 +14,11 @@ use crate::passphrases::{OldPassphraseOptions, PassphraseOptions};
 use crate::report::Report;
 use crate::words::protection_name;
 
-/// Put a private key under a passphrase, or under another one
+/// Encrypt a private key under a passphrase, or under a new one
 ///
-/// By default the file is as OpenSSL and others read it. AES-CBC does not notice by itself that a file
-/// was changed, so a key of ML-DSA or ML-KEM is written with its seed and its expanded key, which
-/// vouch for each other; --cipher aes-256-gcm notices any change, of any key.
+/// By default, OpenSSL and others can read the file. AES-CBC does not detect changes of the file by itself, so
+/// an ML-DSA or ML-KEM key is written with both its seed and its expanded key, which have to match; --cipher
+/// aes-256-gcm detects any change, of any key.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 struct KeyEncrypted {
     #[serde(flatten)]
     key: KeyFacts,
-    /// Of post-quantum keys.
+    /// Only for post-quantum keys.
     form: Option<Form>,
     protection: String,
     file: String,

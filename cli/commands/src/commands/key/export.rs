@@ -17,23 +17,23 @@ use crate::report::Report;
 
 /// Write a private key and its certificates as PKCS#12, under a passphrase
 ///
-/// Such a file, which ends in .p12 or .pfx, is what browsers, Windows, macOS and Java import. "pqtls key
-/// import" reads it.
+/// Browsers, Windows, macOS and Java import such files, which end in .p12 or .pfx. "pqtls key import" reads
+/// them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// A private key in PEM or DER, encrypted or not; "-" is standard input
     file: Source,
 
-    /// The certificates to put beside it, of which the first is the key's
+    /// The certificates to put beside the key, its own first
     #[arg(long, value_name = "FILE")]
     certificates: Option<Source>,
 
-    /// What the key is called where it is imported
+    /// The key's name where it is imported
     #[arg(long)]
     name: Option<String>,
 
-    /// What says that nothing was changed
+    /// The MAC, which detects changes
     #[arg(long, value_enum, default_value = "pbmac1", value_name = "MAC")]
     mac: Mac,
 
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
 enum Mac {
     /// PBMAC1 (RFC 9879), which OpenSSL reads from version 3.4 on
     Pbmac1,
-    /// The older one (RFC 7292), which all programs read
+    /// The older MAC (RFC 7292), which all programs read
     Classic,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         Some(file) => chain_of(&key, &arguments.file, file)?,
     };
     let passphrase = arguments.passphrase.of_new()?;
-    // The MAC notices changes, so the seed needs nothing beside it.
+    // The MAC detects changes, so the seed needs nothing beside it.
     let (pkcs8, form) = encode::private_key(&key, None, Encoding::Der)?;
     let store = Pkcs12::new().with_key(&pkcs8, arguments.name.as_deref(), &chain)?;
     let mac = match arguments.mac {
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     delivery.deliver(&[output], &report)
 }
 
-/// The certificates of a file, of which the first has to be the key's.
+/// The certificates of a file; the first one has to be the key's.
 fn chain_of(
     key: &PrivateKey,
     key_file: &Source,
@@ -114,7 +114,7 @@ fn chain_of(
 struct KeyExported {
     #[serde(flatten)]
     key: KeyFacts,
-    /// Of post-quantum keys.
+    /// Only for post-quantum keys.
     form: Option<Form>,
     name: Option<String>,
     certificates: usize,
@@ -133,7 +133,7 @@ impl fmt::Display for KeyExported {
     }
 }
 
-/// For sentences.
+/// A number of certificates, for sentences.
 pub(super) fn certificates(count: usize) -> String {
     match count {
         0 => "no certificate".into(),

@@ -6,21 +6,21 @@ use crate::keys::{Algorithm, PublicKey};
 use crate::report::fingerprint;
 use crate::words::key_name;
 
-/// What there is to say of a key without its secret.
+/// The facts about a key that are not secret.
 #[derive(Debug, Serialize)]
 pub(crate) struct KeyFacts {
     /// The parameter set, and whether it is for hashes (HashSLH-DSA).
     pub(crate) algorithm: String,
     /// Whether it is safe against quantum computers, as far as anybody knows.
     pub(crate) post_quantum: bool,
-    /// NIST's, from 1 to 5.
+    /// NIST's category, from 1 to 5.
     pub(crate) security_category: Option<u8>,
     /// `sign` or `encapsulate`.
     #[serde(rename = "use")]
     pub(crate) use_: &'static str,
-    /// Of the SubjectPublicKeyInfo, so a private key and its public half have the same.
+    /// The fingerprint of the SubjectPublicKeyInfo, so a private key and its public half have the same.
     pub(crate) fingerprint: String,
-    /// What there is to say of keys whose private halves have one form.
+    /// A note on keys whose private halves have only one form.
     #[serde(skip)]
     note: Option<&'static str>,
 }
@@ -50,7 +50,7 @@ impl KeyFacts {
 }
 
 impl KeyFacts {
-    /// A private key, for messages.
+    /// Describes a private key, for messages.
     pub(crate) fn in_form(&self, form: Option<Form>) -> String {
         let algorithm = &self.algorithm;
         match form.map(Form::name).or(self.note) {
@@ -60,13 +60,13 @@ impl KeyFacts {
     }
 }
 
-/// What is to be said of keys that are not post-quantum.
+/// The note on keys that are not post-quantum.
 pub(crate) const CLASSICAL: &str = "classical: not safe against quantum computers";
 
-/// What is to be said of composite keys.
+/// The note on composite keys.
 const COMPOSITE: &str = "composite, by draft-ietf-lamps-pq-composite-sigs-19";
 
-/// What is to be said of keys of X-Wing.
+/// The note on X-Wing keys.
 const X_WING: &str = "ML-KEM-768 and X25519, by draft-connolly-cfrg-xwing-kem-10";
 
 fn security_category(algorithm: Algorithm) -> Option<u8> {

@@ -17,15 +17,15 @@ use crate::report::Report;
 
 /// Write the private key in a PKCS#12 file, and its certificates, as PEM
 ///
-/// The key is under no passphrase then: see "pqtls key encrypt". Files with a MAC by SHA-1 or with ciphers
-/// of its time are refused.
+/// The key is then not encrypted: see "pqtls key encrypt". Files with a SHA-1 MAC or with ciphers of that
+/// time are refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// A PKCS#12 file; "-" is standard input
     file: Source,
 
-    /// The name of the key, where FILE has several
+    /// The name of the key, if FILE has several
     #[arg(long)]
     name: Option<String>,
 
@@ -99,7 +99,7 @@ fn entry<'s>(store: &'s Pkcs12, arguments: &Arguments) -> Result<&'s Pkcs12Key, 
     }
 }
 
-/// The key's certificate and then those of no key, which are CAs.
+/// The key's certificate, and then those that belong to no key, which are CAs.
 fn chain_of(store: &Pkcs12, entry: &Pkcs12Key) -> Vec<Certificate> {
     let own = store.certificate_of(entry);
     let others = store.certificates().iter();
@@ -114,7 +114,7 @@ fn chain_of(store: &Pkcs12, entry: &Pkcs12Key) -> Vec<Certificate> {
 struct KeyImported {
     #[serde(flatten)]
     key: KeyFacts,
-    /// Of post-quantum keys.
+    /// Only for post-quantum keys.
     form: Option<Form>,
     name: Option<String>,
     certificates: usize,

@@ -22,7 +22,7 @@ use crate::words::protection_name;
 
 /// Make a private key
 ///
-/// Its file can be read by nobody but its owner. Without --out, the key goes to standard output.
+/// Only the file's owner can read it. Without --out, the key goes to standard output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     public: Option<Destination>,
 
-    /// What the file has of the key [default: the seed; for SLH-DSA the one form that there is]
+    /// The form of the key in the file [default: the seed; SLH-DSA keys have only one form]
     #[arg(
         long,
         value_enum,
@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     der: bool,
 
-    /// Put the private key under a passphrase; "pqtls key encrypt" says more
+    /// Encrypt the private key under a passphrase; "pqtls key encrypt" says more
     #[arg(long, conflicts_with = "form")]
     encrypt: bool,
 
@@ -145,9 +145,9 @@ pub(crate) fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
 struct NewKey {
     #[serde(flatten)]
     key: KeyFacts,
-    /// Of post-quantum keys.
+    /// Only for post-quantum keys.
     form: Option<Form>,
-    /// If it is under a passphrase.
+    /// If the private key is encrypted.
     protection: Option<String>,
     file: String,
     public_file: Option<String>,

@@ -9,11 +9,11 @@ use crate::passphrases::Passphrase;
 /// How a private key is to be protected.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct ProtectionOptions {
-    /// What makes a key of the passphrase
+    /// The function that derives a key from the passphrase
     #[arg(long, value_enum, default_value = "pbkdf2", value_name = "KDF")]
     kdf: Kdf,
 
-    /// What encrypts
+    /// The cipher
     #[arg(long, value_enum, default_value = "aes-256-cbc", value_name = "CIPHER")]
     cipher: CipherName,
 }
@@ -22,7 +22,7 @@ pub(super) struct ProtectionOptions {
 enum Kdf {
     /// PBKDF2 with HMAC-SHA-256 and 600,000 iterations, which all programs read
     Pbkdf2,
-    /// scrypt in 16 MiB of memory, which makes guessing dearer; OpenSSL reads it
+    /// scrypt in 16 MiB of memory, which makes guessing more expensive; OpenSSL reads it
     Scrypt,
     /// scrypt in 128 MiB of memory; OpenSSL refuses that
     StrongScrypt,
@@ -30,10 +30,10 @@ enum Kdf {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum CipherName {
-    /// What all programs read
+    /// AES-CBC, which all programs read
     #[value(name = "aes-256-cbc")]
     Aes256Cbc,
-    /// Any change of the file is noticed; OpenSSL does not read it
+    /// AES-GCM, which detects any change of the file; OpenSSL does not read it
     #[value(name = "aes-128-gcm")]
     Aes128Gcm,
     /// The same with a longer key
@@ -59,7 +59,7 @@ impl ProtectionOptions {
     }
 }
 
-/// The key under a passphrase, as PEM or DER, and the form that the file has of it.
+/// Encrypts the key, as PEM or DER, and returns the form that it has in the file.
 pub(super) fn encrypted(
     key: &PrivateKey,
     passphrase: &Passphrase,

@@ -14,7 +14,7 @@ use crate::report::Report;
 
 /// Write the public key of a private key or of a certificate
 ///
-/// A public key is taken, too, to write it in another encoding.
+/// FILE can also be a public key, to write it in another encoding.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -14,7 +14,7 @@ use crate::passphrases::PassphraseOptions;
 use crate::report::{self, Report};
 use crate::words::protection_name;
 
-/// Show what a file has of a key, and nothing that is secret
+/// Show what a key file has, except its secret
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -53,10 +53,10 @@ struct KeyInFile {
     kind: Kind,
     #[serde(flatten)]
     key: KeyFacts,
-    /// Of post-quantum private keys.
+    /// Only for post-quantum private keys.
     form: Option<Form>,
     encoding: Encoding,
-    /// Of private keys that are under a passphrase.
+    /// Only for private keys that are encrypted.
     protection: Option<String>,
     sizes: SizesOfKey,
 }
@@ -68,10 +68,10 @@ enum Kind {
     Public,
 }
 
-/// What operations with the key take and give, in bytes.
+/// Sizes of the key, and of signatures or ciphertexts, in bytes.
 #[derive(Debug, Serialize)]
 struct SizesOfKey {
-    /// As all of these but the public key it is of some kinds of keys only.
+    /// Like all of these except the public key, only some kinds of keys have it.
     seed: Option<usize>,
     expanded: Option<usize>,
     public_key: usize,
@@ -128,7 +128,7 @@ impl SizesOfKey {
         }
     }
 
-    /// Those of a key whose private half is no seed and no expanded key.
+    /// The sizes of a key whose private half is neither a seed nor an expanded key.
     fn at_most(public_key: usize, signature: usize) -> Self {
         Self {
             seed: None,

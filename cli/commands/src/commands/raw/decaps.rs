@@ -15,13 +15,12 @@ use crate::report::Report;
 
 /// Recover the shared secret from a ciphertext
 ///
-/// A ciphertext that was made for another key, or was changed, gives a secret that nobody else has: that
-/// is how ML-KEM rejects it (FIPS 203, algorithm 18). The file of the secret can be read by nobody but
-/// its owner.
+/// A ciphertext that was made for another key, or was changed, gives a secret that nobody else has: this
+/// is how ML-KEM rejects it (FIPS 203, algorithm 18). Only the owner of the secret's file can read it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A private key of ML-KEM, in PEM or DER; "-" is standard input
+    /// A private ML-KEM key, in PEM or DER; "-" is standard input
     key: Source,
 
     /// The ciphertext, as bytes, in hexadecimal or in base64; "-" is standard input
@@ -65,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     delivery.deliver(&[format.output(out, &content, Access::Private)], &report)
 }
 
-/// A secret that was recovered, but for the secret.
+/// The facts about a secret that was recovered, without the secret.
 #[derive(Debug, Serialize)]
 struct Decapsulated {
     #[serde(flatten)]

@@ -15,12 +15,12 @@ use crate::report::Report;
 
 /// Make a shared secret and the ciphertext that carries it to a key's owner
 ///
-/// The secret has 32 bytes, is another one each time, and its file can be read by nobody but its owner.
-/// The key's owner recovers it from the ciphertext by "pqtls decaps".
+/// The secret has 32 bytes and is different each time; only the owner of its file can read it. The key's owner
+/// recovers it from the ciphertext with "pqtls decaps".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A key of ML-KEM or a certificate with one, in PEM or DER; "-" is standard input
+    /// An ML-KEM key or a certificate with one, in PEM or DER; "-" is standard input
     key: Source,
 
     /// Where to write the ciphertext; "-" is standard output
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     delivery.deliver(&outputs, &report)
 }
 
-/// A secret that was made, but for the secret.
+/// The facts about a secret that was made, without the secret.
 #[derive(Debug, Serialize)]
 struct Encapsulated {
     #[serde(flatten)]

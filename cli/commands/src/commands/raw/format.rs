@@ -12,14 +12,14 @@ use crate::files::{self, Access, Destination, Output};
 pub(super) enum Format {
     /// The bytes as they are
     Raw,
-    /// In hexadecimal, a line
+    /// One line of hexadecimal
     Hex,
-    /// In base64, a line
+    /// One line of base64
     Base64,
 }
 
 impl Format {
-    /// Refuses bytes on a terminal, before they take the time to be made.
+    /// Refuses bytes on a terminal, before time is spent on making them.
     pub(super) fn check(self, to: &Destination) -> Result<(), Failure> {
         match self {
             Self::Raw => Ok(files::check_binary(to)?),
@@ -27,7 +27,7 @@ impl Format {
         }
     }
 
-    /// The bytes as a file is to have them.
+    /// Encodes the bytes for a file.
     pub(super) fn encode(self, bytes: &[u8]) -> Zeroizing<Vec<u8>> {
         match self {
             Self::Raw => Zeroizing::new(bytes.to_vec()),
@@ -36,7 +36,7 @@ impl Format {
         }
     }
 
-    /// What was encoded, to be written.
+    /// The output for encoded bytes.
     pub(super) fn output<'a>(
         self,
         to: &'a Destination,

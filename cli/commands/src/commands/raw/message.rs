@@ -55,14 +55,14 @@ pub(super) struct AgreedOptions {
         ignore_case = true,
         hide_possible_values = true,
         help = format!(
-            "The signature is one of a hash of the message, by HashML-DSA or HashSLH-DSA; one of {}",
+            "Sign or verify a hash of the message, by HashML-DSA or HashSLH-DSA; HASH is one of {}",
             list_of_pre_hashes()
         ),
     )]
     pre_hash: Option<PreHash>,
 
-    /// FILE is µ of the message, 64 bytes as they are, in hexadecimal or in base64, and the key one of
-    /// ML-DSA; see "pqtls mu"
+    /// FILE is the message's µ: 64 bytes, raw, in hexadecimal or in base64. The key is an ML-DSA key; see
+    /// "pqtls mu"
     #[arg(long, conflicts_with_all = ["context", "context_hex", "pre_hash"])]
     mu: bool,
 }
@@ -73,8 +73,8 @@ impl AgreedOptions {
         self.pre_hash.map_or(options, |hash| options.pre_hash(hash))
     }
 
-    /// Reads the message, or hashes it while it is read: what a key signs or verifies, and what there
-    /// is to say of it.
+    /// Reads the message, or hashes it while it is read. Returns what a key signs or verifies, and the
+    /// facts for the report.
     pub(super) fn read(
         &self,
         file: &Source,
@@ -109,13 +109,13 @@ impl AgreedOptions {
     }
 }
 
-/// A message as far as it had to be read into memory.
+/// A message, in memory only if it has to be.
 pub(super) enum Message {
     Whole(Zeroizing<Vec<u8>>),
     Hashed(HashedMessage),
 }
 
-/// Hashes a file of any size; how many bytes it had.
+/// Hashes a file of any size, and returns how many bytes it had.
 pub(super) fn hash(
     file: &Source,
     mut hasher: MessageHasher,
@@ -128,7 +128,7 @@ pub(super) fn hash(
     Ok((hasher.finish(), bytes))
 }
 
-/// What SLH-DSA takes without a pre-hash.
+/// The longest message for SLH-DSA without a pre-hash, in bytes.
 const WHOLE_LIMIT: usize = 64 * 1024 * 1024;
 
 fn whole(file: &Source, algorithm: SignatureAlgorithm) -> Result<Zeroizing<Vec<u8>>, Failure> {
@@ -148,7 +148,7 @@ fn mu_in(file: &Source) -> Result<HashedMessage, Failure> {
     Ok(HashedMessage::from_mu(mu))
 }
 
-/// A context as it was probably given.
+/// A context as the user probably gave it.
 fn readable(context: &[u8]) -> String {
     match core::str::from_utf8(context) {
         Ok(text) if !text.contains(char::is_control) => printable(text),
@@ -156,11 +156,11 @@ fn readable(context: &[u8]) -> String {
     }
 }
 
-/// What a signature is of.
+/// What was signed.
 #[derive(Debug, Serialize)]
 pub(super) struct MessageFacts {
     message: String,
-    /// Its length, unless µ stood for it.
+    /// The message's length, unless µ was given in its place.
     bytes: Option<u64>,
     /// In hexadecimal.
     context: String,
@@ -179,7 +179,7 @@ impl MessageFacts {
         }
     }
 
-    /// What to look at when the signature is not valid.
+    /// What to check when the signature is not valid.
     pub(super) fn advice(&self) -> &'static str {
         if self.mu {
             "check that µ is of the right message, key and context"

@@ -1,6 +1,6 @@
-//! What a key does, on bytes: signatures of files, and shared secrets.
+//! Operations of keys on bytes: signatures of files, and shared secrets.
 //!
-//! It uses what else is in the [room](super), and what that may use.
+//! It may use the rest of its [room](super), and what that room may use.
 
 pub(super) mod decaps;
 pub(super) mod encaps;

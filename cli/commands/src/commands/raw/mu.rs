@@ -14,18 +14,18 @@ use crate::files::{Access, Source};
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, hex};
 
-/// Compute what ML-DSA signs of a file (external µ)
+/// Compute the message representative that ML-DSA signs (external µ)
 ///
-/// µ is 64 bytes long and no secret. It is for keys in hardware modules and services: compute it with
-/// the public key where the file is, and have it signed where the private key is, by "pqtls sign --mu"
-/// or by whatever else takes an external µ (FIPS 204, section 6.2). The signature is one of the file.
+/// µ has 64 bytes and is not secret. It is for keys in hardware modules and services: compute µ with the public
+/// key where the file is, and sign it where the private key is, with "pqtls sign --mu" or anything else that
+/// takes an external µ (FIPS 204, section 6.2). The result is a signature of the file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The signer's key or certificate, in PEM or DER; "-" is standard input
     key: Source,
 
-    /// What is to be signed; "-" is standard input
+    /// What to sign; "-" is standard input
     #[arg(default_value = "-")]
     file: Source,
 
@@ -83,7 +83,7 @@ struct Mu {
     key: KeyFacts,
     message: String,
     bytes: u64,
-    /// In hexadecimal, as µ.
+    /// In hexadecimal, like µ.
     context: String,
     mu: String,
     format: Format,

@@ -14,13 +14,13 @@ use crate::files::{Access, Source};
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
-/// Sign a file, with the signature in a file of its own
+/// Sign a file, and write the signature to its own file
 ///
-/// A file of any size is read once, and takes little memory. SLH-DSA alone needs the whole file in
+/// Files may be of any size: they are read once, in little memory. Only SLH-DSA needs the whole file in
 /// memory, up to 64 MiB, unless it signs a hash: see --pre-hash.
 ///
-/// Signatures are those of FIPS 204 and FIPS 205, and different each time unless --deterministic is
-/// given. A hash function that is weaker than the key is refused.
+/// Signatures follow FIPS 204 and FIPS 205, and are different each time unless --deterministic is given. A
+/// hash function that is weaker than the key is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     agreed: AgreedOptions,
 
-    /// Make the same signature each time; without randomness, side channels and faults tell more of
+    /// Make the same signature each time; without randomness, side channels and faults reveal more about
     /// the key
     #[arg(long)]
     deterministic: bool,

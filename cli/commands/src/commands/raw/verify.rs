@@ -14,8 +14,8 @@ use crate::report::{self, Report};
 
 /// Verify the signature of a file
 ///
-/// The context and the pre-hash have to be those of the signer. Of a certificate this takes the key
-/// alone: see "pqtls cert verify" for whether to trust that.
+/// The context and the pre-hash have to be the signer's. Only the key of a certificate is used: see "pqtls
+/// cert verify" for whether to trust the certificate.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -8,7 +8,7 @@ use crate::files::Source;
 use crate::passphrases::PassphraseOptions;
 use crate::progress::Progress;
 
-/// The longest line of `allowed_signers` has less, and a private key much less.
+/// More than the longest line of `allowed_signers` has, and much more than a private key.
 const LIMIT: usize = 16 * 1024 * 1024;
 
 /// A text file of SSH's.

@@ -1,6 +1,6 @@
-//! Keys of SSH, and signatures of files by them, as OpenSSH 10.6 has them.
+//! SSH keys, and signatures of files by them, as in OpenSSH 10.6.
 //!
-//! It uses what else is in the [room](super), and what that may use.
+//! It may use the rest of its [room](super), and what that room may use.
 
 mod input;
 mod new;
@@ -10,10 +10,10 @@ mod verify;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 
-/// Make keys of SSH, and sign and verify files with them
+/// Make SSH keys, and sign and verify files with them
 ///
-/// Keys are of ssh-mldsa44-ed25519, which OpenSSH knows from 10.6 on: a signature is one of ML-DSA-44 and one
-/// of Ed25519 at once. "ssh-keygen -Y" verifies these signatures, and makes such.
+/// The keys have the type ssh-mldsa44-ed25519, which OpenSSH supports from 10.6 on: each signature consists of
+/// one by ML-DSA-44 and one by Ed25519. "ssh-keygen -Y" makes and verifies such signatures, too.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     New(new::Arguments),

@@ -11,10 +11,10 @@ use crate::files::{Access, Destination, Output};
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
-/// Make a key pair of SSH
+/// Make an SSH key pair
 ///
-/// The private key can be read by nobody but its owner; beside it, the public key is a line in a file of the
-/// same name with ".pub".
+/// Only the file's owner can read the private key. The public key is one line in a second file, whose name
+/// has ".pub" added.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -22,11 +22,11 @@ pub(crate) struct Arguments {
     #[arg(long, short, value_name = "FILE", default_value = "id_mldsa44_ed25519")]
     out: PathBuf,
 
-    /// What stands behind the public key, such as whose it is
+    /// A comment after the public key, such as whose it is
     #[arg(long, value_name = "TEXT", default_value = "")]
     comment: String,
 
-    /// Put the private key under a passphrase
+    /// Encrypt the private key under a passphrase
     #[arg(long)]
     encrypt: bool,
 

@@ -11,9 +11,9 @@ use crate::files::{Access, Output, Source};
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
-/// Sign a file with a key of SSH
+/// Sign a file with an SSH key
 ///
-/// The file may be of any size. "ssh-keygen -Y verify" verifies the signature, and "pqtls ssh verify".
+/// The file may be of any size. "ssh-keygen -Y verify" and "pqtls ssh verify" verify the signature.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 struct SshSigned {
     message: String,
     namespace: String,
-    /// Of the key.
+    /// The fingerprint of the key.
     fingerprint: String,
     file: String,
 }

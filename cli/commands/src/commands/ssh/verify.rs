@@ -11,10 +11,10 @@ use crate::failure::Failure;
 use crate::files::Source;
 use crate::report::{self, Report};
 
-/// Verify a signature of a file by a key of SSH
+/// Verify a signature of a file by an SSH key
 ///
-/// Who may sign is said by a file as "ssh-keygen -Y verify" takes it: a line has a name, options perhaps, and a
-/// public key.
+/// A file says who may sign, in the format of "ssh-keygen -Y verify": each line has a name, perhaps options,
+/// and a public key.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -24,15 +24,15 @@ pub(crate) struct Arguments {
     /// The signature
     signature: Source,
 
-    /// Who may sign, a line each
+    /// The file that says who may sign, one line each
     #[arg(long, value_name = "FILE")]
     signers: Source,
 
-    /// Who is to have signed, as the lines have it
+    /// Who has to have signed, by the name in that file
     #[arg(long, value_name = "NAME")]
     identity: String,
 
-    /// What the signature is to be for
+    /// What the signature has to be for
     #[arg(long, value_name = "NAME", default_value = "file")]
     namespace: String,
 
@@ -98,7 +98,7 @@ struct SshVerdict {
     signature: String,
     identity: String,
     namespace: String,
-    /// Of the key that the signature names.
+    /// The fingerprint of the key that the signature names.
     fingerprint: String,
     /// Why it was refused.
     reason: Option<String>,

@@ -1,5 +1,5 @@
-//! Documents from memory to nowhere, in this process: what pq-cms takes beside the hash function and the
-//! cipher that it uses. Files are left out, since writing one takes longer than hashing it on many machines.
+//! Documents in memory, in this process, whose output is discarded: what pq-cms costs beside its hash function
+//! and cipher. Files are left out, since on many machines writing one takes longer than hashing it.
 
 use core::hint::black_box;
 use std::io;
@@ -19,19 +19,18 @@ use super::{DIGEST, People, Rate, Spent};
 use crate::commands::bench::measure::{self, median};
 use crate::failure::Failure;
 
-/// Of these many turns the medians are taken: of a turn's figures, not of all of them, since machines
-/// don't go at one speed.
+/// How many turns the medians are of. Shares are computed within a turn, since machines don't keep one speed.
 const TURNS: usize = 15;
 
-/// The most content, in MiB. Messages are in memory, too. With less of it, what happens once would
-/// count: a verifier keeps the first MiB, since small content may be needed as a whole.
+/// The most content, in MiB. Messages are in memory, too. With less content, costs that arise once
+/// would count: a verifier keeps the first MiB, since small content may be needed as a whole.
 const MOST: u64 = 128;
 
-/// What there is of it.
+/// What was measured in memory.
 pub(super) struct InMemory {
     /// The hash function alone.
     pub(super) hash: Rate,
-    /// The cipher alone, by the provider, in records of TLS; if it has the cipher here.
+    /// The provider's cipher alone, in TLS records, if it has the cipher on this CPU.
     pub(super) aead: Option<Rate>,
     /// Signing, verifying, encrypting and decrypting.
     pub(super) operations: [Share; 4],
@@ -40,7 +39,7 @@ pub(super) struct InMemory {
 /// An operation, beside the hash function or the cipher alone.
 pub(super) struct Share {
     pub(super) rate: Rate,
-    /// In hundredths.
+    /// That rate in percent of the rate of the hash function or the cipher alone.
     pub(super) of_alone: Option<f64>,
 }
 
@@ -116,7 +115,7 @@ pub(super) fn measure(people: &People, mebibytes: u64) -> Result<InMemory, Failu
     })
 }
 
-/// What was made here is refused here.
+/// The failure to verify or decrypt what was made here.
 fn failed(error: impl ToString) -> Failure {
     Failure::NotMeasured(format!("pqtls cms, in memory: {}", error.to_string()))
 }
@@ -133,11 +132,11 @@ fn spent(run: impl FnOnce() -> Result<(), Failure>) -> Result<Spent, Failure> {
 /// The longest record of TLS.
 const RECORD: usize = 16 * 1024;
 
-/// AES-256-GCM of the base, as connections have it. It is not asked of the provider, which would bring key
+/// The base's AES-256-GCM, as connections use it. It is not taken from the provider, which would bring key
 /// exchanges and handshakes into this program.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn encrypting() -> Option<impl FnMut(&[u8], u64)> {
-    // which says whether the CPU has what graviola needs
+    // This fails if the CPU lacks what graviola needs.
     verification_algorithms().ok()?;
     let SupportedCipherSuite::Tls13(suite) = rustls_graviola::suites::TLS13_AES_256_GCM_SHA384
     else {

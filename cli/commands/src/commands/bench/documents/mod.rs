@@ -29,15 +29,15 @@ pub(super) const NAME: &str = "CMS documents";
 /// The algorithm of signatures.
 const SIGNATURE: SignatureAlgorithm = SignatureAlgorithm::MlDsa65;
 
-/// That of the one recipient: OpenSSL 3.5 has none with ML-KEM.
+/// The one recipient's algorithm: OpenSSL 3.5 has no recipients with ML-KEM.
 const RECIPIENT: AgreementAlgorithm = AgreementAlgorithm::EcdhP256;
 
 const DIGEST: PreHash = PreHash::Sha512;
 
-/// Each operation is measured so often, and the figures are the medians.
+/// How often each operation is measured; the figures are the medians.
 const ROUNDS: usize = 3;
 
-/// What a large file takes to be signed and encrypted, by a program for each.
+/// How fast a large file is signed, verified, encrypted and decrypted, by a process for each.
 #[derive(Debug, Serialize)]
 pub(super) struct Documents {
     pub(super) mebibytes: u64,
@@ -47,9 +47,9 @@ pub(super) struct Documents {
     pub(super) cipher: &'static str,
     /// Where the files were, such as `tmpfs`.
     pub(super) file_system: Option<String>,
-    /// The hash function alone, of what is in memory.
+    /// The hash function alone, in memory.
     pub(super) hash: Rate,
-    /// The cipher alone, by the provider, in records of TLS; if it has the cipher here.
+    /// The provider's cipher alone, in TLS records, if it has the cipher on this CPU.
     pub(super) aead: Option<Rate>,
     pub(super) operations: Vec<Operation>,
 }
@@ -58,11 +58,11 @@ pub(super) struct Documents {
 pub(super) struct Operation {
     pub(super) name: &'static str,
     pub(super) pqtls: Rate,
-    /// From memory to nowhere, in one process, by pq-cms.
+    /// By pq-cms in memory, in one process, whose output is discarded.
     pub(super) in_memory: Rate,
-    /// What that is of the hash function or the cipher alone, in hundredths, by the CPU's time.
+    /// That rate in percent of the rate of the hash function or the cipher alone, by CPU time.
     pub(super) percent_of_alone: Option<f64>,
-    /// If it was asked for, and did it.
+    /// OpenSSL's rate, if it was asked for and OpenSSL can do this.
     pub(super) openssl: Option<Rate>,
 }
 
@@ -71,13 +71,13 @@ pub(super) struct Operation {
 pub(super) struct Rate {
     /// By the clock.
     pub(super) per_second: f64,
-    /// In a second that the program had a CPU.
+    /// In a second of CPU time.
     pub(super) per_second_of_cpu: Option<f64>,
     /// The most that the program had in memory, in MiB.
     pub(super) peak_mebibytes: Option<f64>,
 }
 
-/// Measures it in a folder that is made in this one, and removed.
+/// Measures it in a folder that is made in `above`, and removed.
 pub(super) fn measure(
     above: &Path,
     mebibytes: u64,
@@ -121,7 +121,7 @@ pub(super) fn measure(
     })
 }
 
-/// The path of a program, for who is in another folder. A name alone is looked for where programs are.
+/// The path of a program, as seen from another folder. A name alone is searched on the path.
 fn from_elsewhere(program: &Path) -> PathBuf {
     match program.components().count() {
         1 => program.into(),
@@ -163,7 +163,7 @@ const STEPS: [Step; 4] = [
     },
 ];
 
-/// Who signs, and for whom is encrypted.
+/// The signer and the recipient.
 struct People {
     root: Certificate,
     key: SigningKey,
@@ -251,7 +251,7 @@ fn write_content(file: &Path, mebibytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// That of the content with this number: no word like the next, and no MiB like the next.
+/// The MiB of the content with this number: no two words are the same, and no two MiB.
 fn mebibyte(number: u64) -> Vec<u8> {
     (0..1 << 17)
         .flat_map(|word| {
@@ -270,16 +270,16 @@ struct Spent {
 }
 
 impl Spent {
-    /// Runs a program, and looks at it as it does: once it has ended, nobody knows how much memory it had.
+    /// Runs a program, and looks at it while it runs: once it has ended, its memory use can't be read.
     fn by(command: &mut Command) -> io::Result<Option<Self>> {
-        /// As far as the figures are off.
+        /// How often to look, and so the error of the figures.
         const LOOK: Duration = Duration::from_micros(500);
 
         let start = Instant::now();
         let mut child = command.spawn()?;
         let (mut cpu, mut peak_mebibytes) = (None, None);
         let status = loop {
-            // A thread that has ended is not counted any more.
+            // Threads that have ended are not counted any more.
             cpu = time_of(child.id())
                 .map(|now| cpu.map_or(now, |before: f64| before.max(now)))
                 .or(cpu);
@@ -297,7 +297,7 @@ impl Spent {
     }
 }
 
-/// How long a process had a CPU, all its threads together, in seconds, as Linux says it.
+/// The CPU time of a process, all its threads together, in seconds, as Linux says it.
 fn time_of(process: u32) -> Option<f64> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
     let mut nanoseconds = None;
@@ -318,7 +318,7 @@ fn memory_of(process: u32) -> Option<f64> {
 }
 
 impl Rate {
-    /// The medians of what some times took.
+    /// The medians of several measurements.
     fn of(mebibytes: u64, all: &[Spent]) -> Self {
         let megabytes = (mebibytes << 20) as f64 / 1e6;
         let of = |figure: fn(&Spent) -> Option<f64>| median(all.iter().filter_map(figure));
@@ -330,7 +330,7 @@ impl Rate {
     }
 }
 
-/// That of a program. `None` if it fails.
+/// The rate of a program. `None` if it fails.
 fn rate(
     mebibytes: u64,
     mut run: impl FnMut() -> Result<Option<Spent>, Failure>,

@@ -7,10 +7,10 @@ use crate::commands::bench::findings::{Findings, Measured};
 /// How long a bar is at most.
 const WIDTH: f64 = 40.0;
 
-/// Of each family, the set whose operations the chart shows, if it was measured.
+/// The set of each family whose operations the chart shows, if it was measured.
 const SHOWN: [&str; 3] = ["ML-KEM-768", "ML-DSA-65", "SLH-DSA-SHA2-128f"];
 
-/// Bars in a block of code: those of an operation below each other, the longest for the slowest.
+/// Bars in a block of code, as long as their figures: those of one operation stand below each other.
 pub(super) fn chart(to: &mut impl Write, findings: &Findings) -> fmt::Result {
     to.write_str("\n## Chart\n\n```text\n")?;
     let mut charts: Vec<Chart> = Vec::new();
@@ -45,7 +45,7 @@ struct Bar {
     text: String,
 }
 
-/// The medians; the mean of OpenSSL, which says no more.
+/// The medians; for OpenSSL the mean, since it tells nothing else.
 fn of_operation(one: &Measured, findings: &Findings) -> Chart {
     let bar = |name: String, figure: f64| Bar {
         name,
@@ -86,7 +86,7 @@ fn of_issuing(findings: &Findings) -> Option<Chart> {
     })
 }
 
-/// By the CPU's time where that is known of both.
+/// By CPU time, where that is known.
 fn of_documents(findings: &Findings) -> Vec<Chart> {
     let documents = findings.documents.iter();
     let operations = documents.flat_map(|documents| &documents.operations);
@@ -103,7 +103,7 @@ fn of_documents(findings: &Findings) -> Vec<Chart> {
         let theirs =
             theirs.map(|(rate, openssl)| bar(format!("OpenSSL {}", openssl.version), rate));
         Chart {
-            title: format!("{} documents, MB/s of the CPU's time", one.name),
+            title: format!("{} documents, MB/s of CPU time", one.name),
             bars: [bar("pqtls".into(), &one.pqtls)]
                 .into_iter()
                 .chain(theirs)

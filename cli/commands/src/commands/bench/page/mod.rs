@@ -74,16 +74,16 @@ fn by_family(findings: &Findings) -> impl Iterator<Item = &[Measured]> {
 
 const OF_OPERATIONS: &str = "
 p50 / p95 / p99 of single calls on one core, by the clock: half of the calls took no longer than the first
-figure, 95 and 99 of a hundred no longer than the others. A dash stands where there were too few calls
-to know. Keys are in memory, and randomness is the operating system's, as programs have it.
+figure, and 95 % and 99 % no longer than the others. A dash means that there were too few calls. Keys are
+in memory, and randomness comes from the operating system, as in other programs.
 ";
 
 const OF_OPENSSL: &str = "
-OpenSSL's figure is the mean that `openssl speed -elapsed` found. The last column is how many times as long
-that is as pqtls takes on average, with the first of the instructions.
+OpenSSL's figure is the mean that `openssl speed -elapsed` found. The last column is that figure divided by
+pqtls's mean with the first set of instructions.
 ";
 
-/// Where and with what it was.
+/// The machine and the programs.
 fn machine(to: &mut impl Write, findings: &Findings) -> fmt::Result {
     let machine = &findings.machine;
     writeln!(to, "* CPU: {}", machine.cpu)?;
@@ -149,7 +149,7 @@ fn certificates(to: &mut impl Write, issuing: &Issuing) -> fmt::Result {
         row(&format!("`pqtls ca sign`, {name}"), &|on| {
             with_percent(rates(on).per_second, rates(on).percent)
         });
-        row("the same, by the CPU's time", &|on| {
+        row("the same, by CPU time", &|on| {
             let Rates {
                 per_second_of_cpu,
                 percent_of_cpu,
@@ -173,14 +173,14 @@ fn certificates(to: &mut impl Write, issuing: &Issuing) -> fmt::Result {
         to,
         "\n## Certificates of {algorithm}\n\n{table}\n\
          `pqtls ca sign` with {requests} requests, in one process and from files to files, on {place}: the \
-         median\nof {rounds} times. It verifies each request, asks the policy, signs, keeps the certificate \
+         median\nof {rounds} runs. It verifies each request, asks the policy, signs, records the certificate \
          in the CA's\nledger, and writes it, with the issuing CA's at the end of each file. In brackets is the \
-         share of what\nverifying and signing alone would allow, in the same time of the machine.\n"
+         percentage of\nthe rate of verifying and signing alone, measured in the same runs.\n"
     )?;
     match &issuing.openssl {
         Some(openssl) => writeln!(
             to,
-            "With a file each, that is {:.0} times as many as `openssl x509 -req`, a process for each of {} \
+            "With a file each, this is {:.0} times the rate of `openssl x509 -req`, a process for each of {} \
              requests.",
             openssl.times, openssl.requests
         ),
@@ -193,16 +193,16 @@ fn documents(to: &mut impl Write, found: &Documents, findings: &Findings) -> fmt
     let head = [
         "MB/s",
         "in memory",
-        "of it alone",
+        "of raw speed",
         "pqtls",
-        "by the CPU",
+        "by CPU time",
         "MiB",
     ];
     let mut head: Vec<String> = head.map(String::from).into();
     if let Some(openssl) = openssl {
         head.extend([
             format!("OpenSSL {}", openssl.version),
-            "by the CPU".into(),
+            "by CPU time".into(),
             "MiB".into(),
             "times".into(),
         ]);
@@ -240,13 +240,13 @@ fn documents(to: &mut impl Write, found: &Documents, findings: &Findings) -> fmt
     write!(
         to,
         "\n## Documents of {} MiB\n\n{table}\n\
-         In memory: by pq-cms in one process, with no files. Beside it stands how much that is of the \
-         speed\nof the hash function alone, {} MB/s, or of the cipher alone, as the provider has it for \
-         TLS, {} MB/s,\nmeasured in turn.\n\n\
-         Then by `pqtls cms`, a process for each, from file to file on {place}: the medians of three. \
-         Files are on\nthe disk when `pqtls` ends, for which the clock waits; the CPU's time has what the \
-         kernel takes to read and\nwrite them in it. MiB are the most that the program had in memory. \
-         Signatures are of {} over {},\nwith the content in the message; encryption is by {} for one \
+         In memory: by pq-cms in one process, without files. Of raw speed: the percentage of the speed of the \
+         hash\nfunction alone, {} MB/s, or of the cipher alone, as the provider has it for TLS, {} MB/s, \
+         measured in turn.\n\n\
+         Then by `pqtls cms`, a process for each, from file to file on {place}: the medians of three runs. \
+         The time\nby the clock includes waiting until files are on the disk; CPU time includes the kernel's, \
+         for reading and\nwriting them. MiB: the most memory that the program used. \
+         Signatures are by {} over {},\nwith the content in the message; encryption is by {} for one \
          recipient, {}.\n",
         found.mebibytes,
         count(by_cpu(&found.hash)),
@@ -261,13 +261,13 @@ fn documents(to: &mut impl Write, found: &Documents, findings: &Findings) -> fmt
     )?;
     match openssl {
         Some(_) => to.write_str(
-            "`openssl cms` does the same, and streams what it writes; the last column is by the CPU's time.\n",
+            "`openssl cms` does the same, and streams what it writes; the last column is by CPU time.\n",
         ),
         None => Ok(()),
     }
 }
 
-/// In a second of the CPU, where that is known.
+/// In a second of CPU time, where that is known.
 fn by_cpu(rate: &Rate) -> f64 {
     rate.per_second_of_cpu.unwrap_or(rate.per_second)
 }
@@ -305,7 +305,7 @@ fn digits(number: f64) -> String {
     }
 }
 
-/// A number a second, and how many hundredths it is of another.
+/// A number a second, with its percentage of another.
 fn with_percent(rate: f64, percent: f64) -> String {
     format!("{} ({percent:.0} %)", count(rate))
 }

@@ -11,7 +11,7 @@ use crate::files::{self, Access, Destination, Output, OutputError};
 /// A step that changes a store. Its text is a line for a shell.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
-    /// Puts a file that everybody may read where there is none, or another one.
+    /// Writes a file that everybody may read, in place of another one if there is one.
     Copy { from: PathBuf, to: PathBuf },
     /// Removes a file, which is a copy of the other one.
     Remove { file: PathBuf, copy_of: PathBuf },
@@ -40,7 +40,7 @@ impl Action {
         }
     }
 
-    /// Undoes what files were changed. If that fails, the error that led here is the one to tell.
+    /// Undoes changes of files. If that fails, it is the first error that users are told.
     pub(super) fn take_back(&self) {
         let _ = match self {
             Self::Copy { to, .. } => fs::remove_file(to).map_err(Obstacle::of_file(to)),
@@ -52,7 +52,7 @@ impl Action {
     fn words(&self) -> Vec<String> {
         let path = |path: &Path| path.display().to_string();
         match self {
-            // A copy by "cp" would be as private as the umask has it.
+            // With "cp", the umask would decide who may read the copy.
             Self::Copy { from, to } => {
                 let options = ["install", "-m", "644"].map(String::from);
                 options.into_iter().chain([path(from), path(to)]).collect()
@@ -84,7 +84,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), Obstacle> {
     open_to_all(to).map_err(Obstacle::of_file(to))
 }
 
-/// Whatever the umask.
+/// Lets everybody read a file, whatever the umask.
 #[cfg(unix)]
 fn open_to_all(file: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use super::action::{Action, output_of};
 use crate::commands::dev::roots::Root;
 
-/// Java's roots, which Debian's store fills from its own. It takes none out whose file is gone.
+/// Java's roots, which Debian's store copies from its own. It removes no root whose file is gone.
 pub(super) struct KeyStore {
     file: PathBuf,
 }
@@ -15,7 +15,7 @@ impl KeyStore {
         Self { file }
     }
 
-    /// What takes a root out, if it is there.
+    /// The action that removes a root, if it is there.
     pub(super) fn removal(&self, root: &Root) -> Option<Action> {
         let arguments = |command: &str| {
             let (file, alias) = (self.file.display(), root.label());
@@ -23,7 +23,7 @@ impl KeyStore {
                 command,
                 "-keystore",
                 &file.to_string(),
-                // Every such store has it: there is nothing secret in it.
+                // Every such store has this password: nothing in it is secret.
                 "-storepass",
                 "changeit",
                 "-alias",

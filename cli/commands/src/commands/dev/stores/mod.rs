@@ -1,4 +1,4 @@
-//! Where programs of this machine look for roots, and what puts a root there or takes it out.
+//! Where programs of this machine look for roots, and how to put a root there or remove it.
 //!
 //! It uses roots and the shell's words.
 
@@ -15,7 +15,7 @@ use serde::Serialize;
 use self::action::{Action, Obstacle};
 use super::roots::Root;
 
-/// What is to become of roots.
+/// What to do with roots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Change {
@@ -27,7 +27,7 @@ pub(super) enum Change {
 trait Store {
     fn kind(&self) -> Kind;
 
-    /// Its folder, or whatever name it has.
+    /// Its folder, or else its name.
     fn place(&self) -> String;
 
     /// Whether roots of this kind are of use there.
@@ -36,13 +36,13 @@ trait Store {
     /// Whether the root is there, if that can be told.
     fn has(&self, root: &Root) -> Option<bool>;
 
-    /// What changes it for these roots, one after the other.
+    /// The actions that change it for these roots, in order.
     fn actions(&self, change: Change, roots: &[&Root]) -> Vec<Action>;
 
-    /// Whether none but the system's administrator may change it.
+    /// Whether only the system's administrator may change it.
     fn is_for_root(&self) -> bool;
 
-    /// Why this program can't do it, if it is known beforehand.
+    /// Why this program can't change it, if that is known beforehand.
     fn obstacle(&self) -> Option<Obstacle>;
 }
 
@@ -69,11 +69,11 @@ pub(super) struct Outcome {
     pub(super) store: Kind,
     pub(super) place: String,
     pub(super) state: State,
-    /// The labels of those that were put there or taken out, or are to be.
+    /// The labels of the roots that were, or are to be, installed or removed.
     pub(super) roots: Vec<String>,
-    /// Lines for a shell that do it.
+    /// The shell commands for this.
     pub(super) commands: Vec<String>,
-    /// Why it was left, unless that was asked for.
+    /// Why nothing was done, unless --dry-run asked for that.
     pub(super) why: Option<String>,
 }
 
@@ -114,7 +114,7 @@ fn change_one(store: &dyn Store, change: Change, roots: &[Root], dry_run: bool) 
     }
 }
 
-/// Does all, or takes back what was done.
+/// Performs all actions, or undoes those that were performed.
 fn perform(actions: &[Action]) -> Result<(), Obstacle> {
     for (done, action) in actions.iter().enumerate() {
         announce(action);
@@ -126,7 +126,7 @@ fn perform(actions: &[Action]) -> Result<(), Obstacle> {
     Ok(())
 }
 
-/// Whoever sits before a terminal sees what is done, and what asks for a password if anything does.
+/// Shows a user at a terminal what is done, and so what asks for a password if anything does.
 fn announce(action: &Action) {
     if io::stderr().is_terminal() {
         let _ = writeln!(io::stderr(), "{action}");

@@ -31,7 +31,7 @@ pub(super) fn find() -> impl Iterator<Item = Box<dyn Store>> {
 /// Chromium's, in the home directory.
 const SINGLE: [&str; 2] = [".pki/nssdb", "snap/chromium/current/.pki/nssdb"];
 
-/// Folders with Firefox's profiles, each of which has one.
+/// Folders with Firefox's profiles, each of which has a database.
 const PROFILES: [&str; 6] = [
     ".mozilla/firefox",
     ".config/mozilla/firefox",
@@ -46,7 +46,7 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// NSS itself would make one where there is none.
+/// Whether the folder has a database. NSS itself would make one.
 fn is_one(folder: &Path) -> bool {
     folder.join("cert9.db").is_file()
 }

@@ -1,7 +1,7 @@
 use std::env;
 use std::path::PathBuf;
 
-/// Where a program is: on the path, or where the path of the system's administrator leads.
+/// Where a program is: on the path, or in the folders on the administrator's path.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);

@@ -9,8 +9,8 @@ use super::java::KeyStore;
 use super::{Change, Kind, Store, program};
 use crate::commands::dev::roots::Root;
 
-/// The store of the system, where one is known. OpenSSL, GnuTLS, Go and others read it; those that know
-/// no ML-DSA pass the post-quantum root over.
+/// The store of the system, if one is known. OpenSSL, GnuTLS, Go and others read it; those without ML-DSA
+/// skip the post-quantum root.
 pub(super) fn find() -> Option<Box<dyn Store>> {
     let found = match folder_of_tests() {
         Some(folder) => Anchors::of(&DEBIAN, &folder, &folder),
@@ -25,19 +25,19 @@ pub(super) fn find() -> Option<Box<dyn Store>> {
     }
 }
 
-/// What tests have in place of this machine's store.
+/// The folder that tests use instead of this machine's store.
 fn folder_of_tests() -> Option<PathBuf> {
     env::var_os("PQTLS_DEV_SYSTEM_STORE").map(PathBuf::from)
 }
 
-/// Systems that have a folder with a file for each root, and a program that makes of them what others
-/// read.
+/// Systems with a folder that has a file for each root, and a program that makes from these files what other
+/// programs read.
 #[derive(Clone, Copy)]
 struct Family {
     folder: &'static str,
     extension: &'static str,
     update: &'static str,
-    /// With what the program notices that files are gone.
+    /// The arguments that make the program notice removed files.
     after_removal: &'static [&'static str],
     /// Whether this code has been run on such a system.
     is_tried: bool,
@@ -47,7 +47,7 @@ const DEBIAN: Family = Family {
     folder: "/usr/local/share/ca-certificates",
     extension: "crt",
     update: "update-ca-certificates",
-    // else links to them are left
+    // otherwise links to them are left
     after_removal: &["--fresh"],
     is_tried: true,
 };
@@ -146,7 +146,7 @@ impl Store for Anchors {
     }
 }
 
-/// A program that keeps the store, and is not asked what is in it.
+/// A program that manages the store. It is not asked what is in the store.
 #[derive(Clone, Copy)]
 enum Tool {
     Arch,
