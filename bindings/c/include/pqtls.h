@@ -867,7 +867,8 @@ void pqtls_wipe(void *memory,
                 size_t bytes);
 
 // A sentence that explains the result of a function. It is never null and lives as long as the process.
- const char *pqtls_error_string(int error);
+
+const char *pqtls_error_string(int error);
 
 // The version of the library, such as "0.1.0".
  const char *pqtls_version(void);
