@@ -1,4 +1,4 @@
-//! A CA in a folder, from its making to its revocation lists.
+//! A CA in a folder, from its creation to its revocation lists.
 
 use core::error::Error;
 use core::time::Duration;
@@ -38,7 +38,7 @@ fn plan() -> Plan<SigningKey> {
     }
 }
 
-/// A CA, and the folder in which it is.
+/// A CA, and its folder.
 fn ca(plan: &Plan<SigningKey>) -> (TempDir, Folder) {
     let above = tempfile::tempdir().unwrap();
     let folder = Folder::create(above.path().join("ca"), plan, "tests", UnixTime::now()).unwrap();
@@ -113,7 +113,7 @@ fn what_is_issued_is_valid_until_it_is_revoked() {
     );
 }
 
-/// What the policy permits and the CA's own certificate doesn't, nobody would accept.
+/// Nobody would accept names that the policy permits but the CA's own certificate doesn't.
 #[test]
 fn names_outside_the_constraints_are_refused() {
     let everywhere = [".example.org", ".example.net"].map(|name| name.parse().unwrap());
@@ -143,7 +143,7 @@ fn names_outside_the_constraints_are_refused() {
     assert_eq!(count(&authority, Filter::all().issuer("issuing")), 1);
 }
 
-/// Of an e-mail address and a SPIFFE ID: issued, in the ledger, and renewed.
+/// A certificate with an e-mail address and a SPIFFE ID: it is issued, recorded in the ledger, and renewed.
 #[test]
 fn names_of_all_kinds_are_issued_and_renewed() {
     let names = ["a@example.org", "spiffe://example.org/a", "a.example.org"];
@@ -179,13 +179,13 @@ fn names_of_all_kinds_are_issued_and_renewed() {
         .unwrap();
     assert_eq!(renewed.uris(), issued.uris());
     assert_eq!(renewed.email_addresses(), issued.email_addresses());
-    // X.509-SVID section 4.4, which is for no policy to relax.
+    // X.509-SVID section 4.4: no policy can relax this.
     let refused = authority.issue(&order(Profile::Client), "alice", UnixTime::now());
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("X.509-SVID"), "{refused}");
 }
 
-/// By the CA's own key and by a delegate, who needs none of the CA's keys.
+/// With the CA's own key and with a delegate's, which needs none of the CA's keys.
 #[test]
 fn ocsp_requests_are_answered_by_the_ledger() {
     let plan = plan();
@@ -212,7 +212,7 @@ fn ocsp_requests_are_answered_by_the_ledger() {
         .revoke(&number(&leaves[2]), CrlReason::CertificateHold, "bob", now)
         .unwrap();
     let issuer = folder.certificate(Role::Issuing).unwrap();
-    // Of the same name and key, and not in the ledger.
+    // A certificate by the same name and key that is not in the ledger.
     let stranger = authority
         .issuer()
         .issue(
@@ -259,7 +259,7 @@ fn ocsp_requests_are_answered_by_the_ledger() {
             assert_eq!(until - now.as_secs(), DAY.as_secs());
             assert_eq!(now.as_secs() - answer.this_update().as_secs(), 60 * 60);
         }
-        // The root's, which the ledger has under another name.
+        // A certificate of the root, which the ledger has under another issuer.
         let other = response.answer_for(&issuer, &root).unwrap();
         assert_eq!(other.status(), CertStatus::Unknown);
     }
@@ -271,7 +271,7 @@ fn ocsp_requests_are_answered_by_the_ledger() {
     let short = responder.with_validity(hour).respond(request.der(), now);
     assert_eq!(short.unwrap().answers()[0].next_update(), Some(end));
 
-    // Released.
+    // The certificate is released from hold.
     authority
         .reinstate(&number(&leaves[2]), "bob", now)
         .unwrap();
@@ -279,7 +279,7 @@ fn ocsp_requests_are_answered_by_the_ledger() {
     let answer = response.answer_for(&leaves[2], &issuer).unwrap();
     assert_eq!(answer.status(), CertStatus::Good);
 
-    // Of the root, which can answer for itself.
+    // A request about a certificate of the root, which can answer itself.
     let of_root = OcspRequest::builder()
         .certificate(&issuer, &root)
         .build()
@@ -290,7 +290,7 @@ fn ocsp_requests_are_answered_by_the_ledger() {
     let answer = verifier.verify(&response, &issuer).unwrap();
     assert_eq!(answer.status(), CertStatus::Good);
 
-    // What is not answered.
+    // Requests that get no answer.
     for (request, failure) in [
         (of_root.der(), OcspFailure::Unauthorized),
         (&request.der()[1..], OcspFailure::MalformedRequest),
@@ -357,7 +357,7 @@ fn keys_are_for_their_owner_alone() {
 fn names_that_are_not_the_cas_are_constrained_away() {
     let (_above, folder) = ca(&plan());
     let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
-    // past the authority, which would refuse
+    // without the authority, which would refuse
     let builder = CertificateBuilder::server()
         .dns_name("www.example.org")
         .ip_address([192, 0, 2, 1].into());
@@ -405,7 +405,7 @@ fn the_policy_is_asked() {
     assert_eq!(refusal.key(), Some("names.dns"));
     assert!(refusal.line().is_some());
 
-    // Those of a group that it permits are issued.
+    // From a group, those that the policy permits are issued.
     let mut batch = authority.batch("alice", UnixTime::now());
     let names = ["a.example.org", "example.com", "b.example.org"];
     let is_made = names.map(|name| batch.add(&order(name)).is_ok());
@@ -599,20 +599,20 @@ fn a_ca_is_made_once_and_whole() {
     wrong.constraints.domains = vec!["not a name".into()];
     let error = Folder::create(&other, &wrong, "tests", UnixTime::now()).unwrap_err();
     assert!(matches!(error, FolderError::Authority(_)), "{error}");
-    // Nothing is left of either.
+    // Neither left anything behind.
     let left: Vec<_> = fs::read_dir(above.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
     assert_eq!(left, ["ca"]);
 
-    // An empty folder is as good as none.
+    // An empty folder counts as a new one.
     fs::create_dir(&other).unwrap();
     Folder::create(&other, &plan(), "tests", UnixTime::now()).unwrap();
     Folder::open(&other).unwrap();
 }
 
-/// The text of an error has its cause's in it, so a program that prints causes, too, prints nothing
+/// The text of an error includes its cause, so a program that also prints causes prints nothing
 /// twice.
 #[test]
 fn errors_have_no_sources() {
@@ -651,13 +651,13 @@ fn what_is_missing_is_named() {
         matches!(&error, FolderError::NoKey(path) if *path == root_key),
         "{error}"
     );
-    // nothing else needs it
+    // nothing else needs this key
     issue(
         &folder.authority::<SigningKey>(Role::Issuing).unwrap(),
         "www.example.org",
     );
 
-    // a key that is another's
+    // a key of another CA
     fs::copy(
         above.path().join("root.key"),
         folder.path().join("issuing.key"),

@@ -4,9 +4,9 @@
 //! cargo test --release -p pq-ca --test ledger_of_a_million -- --ignored --nocapture
 //! ```
 //!
-//! It takes some minutes, and some 6 GB of the temporary folder, which has to be on a disk: what is
-//! compared is mostly the time that it takes until something is there. `PQ_CA_TEST_CERTIFICATES`
-//! asks for another number of certificates.
+//! It takes some minutes, and about 6 GB in the temporary folder, which has to be on a disk: the test
+//! mostly compares the time until data is on the disk. `PQ_CA_TEST_CERTIFICATES`
+//! sets another number of certificates.
 #![cfg(target_os = "linux")]
 
 use core::ops::ControlFlow;
@@ -128,14 +128,14 @@ fn ledger_of_a_million() {
     assert!(peak < 100_000, "{peak} kB");
 }
 
-/// Opens the ledger, and asks it something.
+/// Opens the ledger, and looks up an entry.
 fn open(place: &Path) {
     let ledger = LocalLedger::open(place).unwrap();
     assert!(ledger.entry(&number(0)).unwrap().is_some());
 }
 
-/// Has the index written again and again, until it is killed, once it is started with [`FOLDER`]
-/// set.
+/// If started with [`FOLDER`] set, makes the ledger write its index again and again, until it is
+/// killed.
 #[test]
 fn worker() {
     let Some(place) = env::var_os(FOLDER) else {
@@ -167,15 +167,15 @@ fn start(place: &Path) -> Child {
 const FOLDER: &str = "PQ_CA_TEST_FOLDER";
 const KILLS: u64 = 20;
 
-/// What one of ML-DSA-44 has, about; the larger ones have up to 8 KB.
+/// About the size of a certificate with ML-DSA-44; the larger ones have up to 8 KB.
 const CERTIFICATE_BYTES: usize = 4096;
 const IN_ONE_CALL: u64 = 2000;
 const DOMAINS: u64 = 1000;
-/// How often one is recorded. The index is written four times meanwhile.
+/// The number of certificates that are recorded one by one. The index is written four times meanwhile.
 const ROUNDS: u64 = 4096;
 
-/// Issues certificates for one and the other ledger, in turn. Returns how many times as long it
-/// takes for the first.
+/// Issues certificates for the two ledgers in turn. Returns the time for the first
+/// divided by the time for the second.
 fn compare(full: &LocalLedger, empty: &LocalLedger, many: u64) -> f64 {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     let issuer = Issuer::self_signed(CertificateBuilder::ca("Example CA"), key).unwrap();
@@ -183,7 +183,7 @@ fn compare(full: &LocalLedger, empty: &LocalLedger, many: u64) -> f64 {
     let mut issued = [Vec::new(), Vec::new()];
     let mut recorded = [Vec::new(), Vec::new()];
     for n in many..many + ROUNDS {
-        // Who comes second has the disk of another's making.
+        // The second one may find the disk busy with the first one's data.
         let mut turns = [(0, full), (1, empty)];
         if n % 2 == 0 {
             turns.reverse();
@@ -235,7 +235,7 @@ fn new_entry(n: u64, many: u64, certificate: &[u8]) -> NewEntry<'_> {
     }
 }
 
-/// Twenty bytes that are in no order (SplitMix64, a bijection, in front).
+/// Twenty bytes in no order; those in front are from a bijection (SplitMix64).
 fn number(n: u64) -> SerialNumber {
     let mut mixed = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,8 +1,8 @@
-//! A process that may not write more says so, and leaves the ledger with all that it said was
-//! recorded.
+//! A process that can't write any more reports this, and the ledger keeps everything that it reported
+//! as recorded.
 //!
-//! A full disk is played by a limit for the size of files, which a shell sets for a process of this
-//! program.
+//! A limit for the size of files, which a shell sets for a process of this program, stands in for a
+//! full disk.
 #![cfg(unix)]
 
 use core::ops::ControlFlow;
@@ -35,8 +35,8 @@ fn an_index_that_can_not_be_made_is_made_later() {
     assert!(error.starts_with("the index "), "{error}");
 }
 
-/// Records until it fails, once it is started with [`FOLDER`] set; otherwise nothing. The last line
-/// that it prints is how many were recorded, and why no more.
+/// If started with [`FOLDER`] set, records entries until that fails; otherwise this does nothing. The last line
+/// of the output is how many were recorded, and why no more.
 #[test]
 fn worker() {
     let Some(folder) = env::var_os(FOLDER) else {
@@ -52,7 +52,7 @@ fn worker() {
         }
     };
     if recorded > 0 {
-        // What is there can be read nevertheless.
+        // The recorded entries can still be read.
         hold_to(&ledger, recorded, certificate.len()).unwrap();
     }
     println!("\n{recorded}:{error}");
@@ -61,14 +61,14 @@ fn worker() {
 const FOLDER: &str = "PQ_CA_TEST_FOLDER";
 const BYTES: &str = "PQ_CA_TEST_BYTES";
 
-/// Records certificates of so many bytes until a file would be longer than the limit. Returns how
-/// many there are, and why there are no more.
+/// Records certificates of this many bytes until a file would exceed the limit. Returns how
+/// many were recorded, and why no more.
 fn fill(certificate_bytes: usize, limit: u64) -> (u64, String) {
     let folder = tempfile::tempdir().unwrap();
     LocalLedger::create(folder.path()).unwrap();
     let output = Command::new("sh")
         .arg("-c")
-        // Ignored, the signal is an error of the call that would write.
+        // If the signal is ignored, the writing call returns an error.
         .arg(format!(
             "trap '' XFSZ; ulimit -f {}; exec \"$@\"",
             limit / 512
@@ -87,7 +87,7 @@ fn fill(certificate_bytes: usize, limit: u64) -> (u64, String) {
     let (recorded, error) = said.unwrap_or_else(|| panic!("{text}"));
     let recorded: u64 = recorded.parse().unwrap();
 
-    // Where there is space, it goes on.
+    // When there is space again, recording goes on.
     let ledger = LocalLedger::open(folder.path()).unwrap();
     ledger
         .record(&[new_entry(recorded + 1, &vec![0x30; certificate_bytes])])
@@ -96,7 +96,7 @@ fn fill(certificate_bytes: usize, limit: u64) -> (u64, String) {
     (recorded, error.into())
 }
 
-/// The ledger has so many certificates, and no other.
+/// Checks that the ledger has this many certificates, and no others.
 fn hold_to(
     ledger: &LocalLedger,
     recorded: u64,

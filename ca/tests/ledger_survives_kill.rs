@@ -1,8 +1,8 @@
-//! Processes that use one ledger at a time are killed at any moment, and nothing that a call
-//! returned for is lost.
+//! Processes that use one ledger at the same time are killed at any moment, and nothing is lost for
+//! which a call returned.
 //!
-//! Each worker is this test program again. After each call that returned, it writes a line of what
-//! it was told into a file of its own; in the end, the ledger has to know all of it.
+//! Each worker is this test program again. After each call that returned, it writes a line with the
+//! result into a file of its own; in the end, the ledger has to contain all these results.
 #![cfg(unix)]
 
 use core::fmt::Write as _;
@@ -33,7 +33,7 @@ fn nothing_is_lost_in_1000_kills() {
     kill_workers(1000, Duration::from_millis(200));
 }
 
-/// What a worker is, once it is started with [`FOLDER`] set; otherwise nothing.
+/// The worker, if it is started with [`FOLDER`] set; otherwise this does nothing.
 #[test]
 fn worker() {
     if let Some(folder) = env::var_os(FOLDER) {
@@ -45,7 +45,7 @@ fn worker() {
 const FOLDER: &str = "PQ_CA_TEST_FOLDER";
 const WORKER: &str = "PQ_CA_TEST_WORKER";
 const WORKERS: usize = 4;
-/// Among so many serial numbers, all workers choose some of theirs, and so often one that is taken.
+/// Workers choose some serial numbers among this many, so that they often choose one that is taken.
 const CONTENDED: u64 = 1000;
 
 fn kill_workers(kills: usize, longest: Duration) {
@@ -64,7 +64,7 @@ fn kill_workers(kills: usize, longest: Duration) {
         workers[worker].kill();
         workers[worker] = start(folder.path(), worker, kill);
         if kill % 10 == 0 {
-            // With all of them dead, whatever they were at: it opens, and that doesn't take long.
+            // After all workers died, whatever they were doing, the ledger opens, and quickly.
             workers.iter_mut().for_each(Worker::kill);
             let begun = Instant::now();
             let ledger = LocalLedger::open(&place).unwrap();
@@ -86,7 +86,7 @@ fn kill_workers(kills: usize, longest: Duration) {
         claims.lists.len()
     );
     assert!(slowest < Duration::from_secs(1), "{slowest:?}");
-    // Otherwise they were not at work.
+    // Otherwise the workers did too little.
     assert!(claims.issued.len() > kills && claims.revoked.len() > kills / 4);
 
     // The journal alone says the same.
@@ -159,7 +159,7 @@ fn work(folder: &Path, name: &str) {
                 ));
             }
             choice => {
-                // So many have the index written.
+                // This many entries cause the index to be written.
                 let (many, range) = match choice {
                     19 => (1200, u64::MAX),
                     18 => (1, CONTENDED),
@@ -206,7 +206,7 @@ fn new_entry(number: u64, by: &str, step: u64) -> NewEntry<'static> {
     }
 }
 
-/// Bytes that only this worker would record at this step.
+/// Bytes that only this worker records, at this step.
 fn certificate(number: &SerialNumber, by: &str, step: u64) -> Vec<u8> {
     format!("{number} {by} {step} ").repeat(100).into_bytes()
 }
@@ -215,12 +215,12 @@ fn at(seconds: u64) -> UnixTime {
     UnixTime::since_unix_epoch(Duration::from_secs(seconds))
 }
 
-/// What the workers were told.
+/// The results that the workers got.
 #[derive(Default)]
 struct Claims {
-    /// When, and by whom.
+    /// When, and by whom each was issued.
     issued: HashMap<SerialNumber, (u64, String)>,
-    /// The same.
+    /// When, and by whom each was revoked.
     revoked: HashMap<SerialNumber, (u64, String)>,
     lists: HashSet<u64>,
 }
@@ -234,7 +234,7 @@ impl Claims {
                 continue;
             }
             let text = fs::read_to_string(&path).unwrap();
-            // What has no end of line is not all there.
+            // A line without its end is not complete.
             for line in text
                 .split_inclusive('\n')
                 .filter_map(|line| line.strip_suffix('\n'))
@@ -267,7 +267,7 @@ impl Claims {
     }
 }
 
-/// Holds the ledger to all claims, and returns all that it has.
+/// Checks that the ledger has everything that was claimed, and returns all its entries.
 fn check(ledger: &LocalLedger, claims: &Claims) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut show = |entry: Entry| {

@@ -8,7 +8,7 @@
 //! [`SigningKey`](pq_x509::SigningKey), or a key in a hardware module.
 //!
 //! The key decides the algorithm. A signature or a token also names an algorithm, and is refused if that is not
-//! the algorithm of its key. Verification never relies on a document's own claims, and `none` is not an algorithm.
+//! the algorithm of its key. What a document names never decides how it is verified, and `none` is not an algorithm.
 //! Reading is strict: base64url and CBOR have one encoding for each value, no member of an object may occur twice,
 //! and lengths and depths have limits.
 //!

@@ -258,8 +258,8 @@ impl Builder {
     /// [`Error::GroupExcluded`], [`Error::CipherSuiteExcluded`], [`Error::SchemeExcluded`] and
     /// [`Error::SlhDsaExcluded`] if the profile excludes it; [`Error::SchemeNotPostQuantum`] if a
     /// classical scheme was named and post-quantum authentication is required; [`Error::NoRoots`]
-    /// if there are no [`roots`](Self::roots), and [`Error::NoSchemeForRoots`] if signatures by their
-    /// keys are not accepted; [`Error::NoGroups`], [`Error::NoCipherSuites`] and
+    /// if there are no [`roots`](Self::roots), and [`Error::NoSchemeForRoots`] if signatures by none
+    /// of their keys are accepted; [`Error::NoGroups`], [`Error::NoCipherSuites`] and
     /// [`Error::NoSignatureSchemes`] if nothing is left.
     pub fn build(self) -> Result<CryptoProvider, Error> {
         let kx_groups = choose_groups(&self.base, self.profile, self.groups.as_deref())?;

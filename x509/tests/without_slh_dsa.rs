@@ -1,4 +1,4 @@
-//! What a program is told of SLH-DSA that does not have it: `cargo test -p pq-x509 --no-default-features`.
+//! What a program without SLH-DSA reports about SLH-DSA: `cargo test -p pq-x509 --no-default-features`.
 #![cfg(not(feature = "slh-dsa"))]
 
 use pq_x509::{Algorithm, KeyError, SignatureAlgorithm, SigningKey, VerifyingKey, verification};

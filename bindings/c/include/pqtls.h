@@ -860,8 +860,8 @@ int pqtls_slh_dsa_verify(int32_t algorithm,
                          const uint8_t *signature,
                          size_t signature_len);
 
-// Overwrites `bytes` bytes with zeros: storage of keys, seeds and shared secrets. Unlike a memset, no compiler
-// leaves it out. Nothing happens if `memory` is null.
+// Overwrites `bytes` bytes with zeros: storage of keys, seeds and shared secrets. No compiler leaves this out,
+// as it may leave out a memset. Nothing happens if `memory` is null.
 
 void pqtls_wipe(void *memory,
                 size_t bytes);

@@ -10,7 +10,7 @@ use pq_x509::SignatureAlgorithm;
 
 /// A key that verifies several signatures side by side.
 pub(crate) trait SideBySide: Send + Sync {
-    /// Says for each signature whether it is valid. None is if the context has more than 255 bytes.
+    /// Says for each signature whether it is valid. If the context has more than 255 bytes, none is.
     fn verify(&self, context: &[u8], items: &mut dyn Iterator<Item = Signed<'_>>) -> Vec<bool>;
 }
 

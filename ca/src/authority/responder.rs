@@ -163,7 +163,8 @@ pub enum ResponderError {
     Request(#[from] OcspRequestError),
     /// The request asks only about certificates of other CAs.
     #[error(
-        "the OCSP request asks about no certificate of this CA; ask the responder of the CA that issued them"
+        "the OCSP request asks about no certificate of this CA; ask the responder of the CA that issued the \
+         certificates"
     )]
     OfOthers,
     /// The ledger can't be read.

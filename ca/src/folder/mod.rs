@@ -130,7 +130,7 @@ impl Folder {
         Certificate::from_pem(&text).map_err(|cause| FolderError::Certificate { path, cause })
     }
 
-    /// The CA certificates that servers and clients send after their own: the whole chain except the root.
+    /// The CA certificates that servers and clients send after their own: all above it except the root.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use crate::{DAY, at, check, policy, rsa, wanted};
 const KEPT: &str =
     "[keys]\nalgorithms = ['ML-DSA-44', 'RSA']\n[usages]\nprofiles = ['server', 'client']\n";
 
-/// What is commented out in the file, each with its table and with another value.
+/// The lines that are commented out in the file, each with its table and with another value.
 const COMMENTED: [(&str, &str, &str); 17] = [
     ("names", "dns-excluded = []", "dns-excluded = ['a.org']"),
     ("names", "wildcards = false", "wildcards = true"),
@@ -52,7 +52,7 @@ fn what_is_commented_out_holds() {
     }
 }
 
-/// What a policy with a further setting permits of certificates that depend on one setting each.
+/// What a policy with a further setting permits for certificates that depend on one setting each.
 fn behaviour(table: &str, setting: &str) -> Behaviour {
     let names = "[names]\ndns = ['.']\nip = ['::/0']\n";
     let text = format!("{names}{KEPT}")
@@ -95,7 +95,7 @@ fn behaviour(table: &str, setting: &str) -> Behaviour {
             let start = permitted.not_before().as_secs();
             Ok(Duration::from_secs(permitted.not_after().as_secs() - start))
         }
-        // Without the places, which differ.
+        // Without the places in the file, which differ.
         Err(forbidden) => Err(forbidden
             .refusals()
             .iter()
@@ -159,7 +159,7 @@ fn the_default_permits_servers_and_clients_of_the_names_given() {
     ));
 }
 
-/// The comments list the algorithms by hand.
+/// The algorithms in the comments were written by hand.
 #[test]
 fn the_comments_name_the_algorithms() {
     let text = Policy::default_text(&[], &[], &[]);

@@ -134,7 +134,7 @@ fn errors_say_where_and_what_to_write() {
             "2:9: \"https://a\" is not the URL of a revocation list or an OCSP responder: write one such as \
              \"http://ca.example.org/issuing.crl\"; lists and answers are signed, so they need no https",
         ),
-        // what doesn't fit together
+        // values that contradict each other
         (
             "[validity]\nmax = '1d'\ndefault = '2d'",
             "3:11: validity.default is 2d, but validity.max is only 1d; write a shorter default, or \
@@ -145,7 +145,7 @@ fn errors_say_where_and_what_to_write() {
             "2:11: validity.default is 1y, but validity.max is only 90d; write a shorter default, \
              or max = \"1y\" below [validity]",
         ),
-        // no TOML
+        // invalid TOML
         ("[names]\ndns = []\ndns = []", "3:1: duplicate key"),
         ("[names]\n[names]", "2:2: duplicate key"),
         ("[names", "1:7: unclosed table, expected `]`"),
@@ -175,7 +175,7 @@ fn an_empty_policy_permits_nothing() {
     assert!(Policy::parse("", "policy.toml").is_ok());
 }
 
-/// Lines end as they do on Windows, and values are in one line or on the way to them.
+/// Lines may end as on Windows, and settings may be dotted keys or in inline tables.
 #[test]
 fn the_same_may_be_written_in_other_ways() {
     for text in [

@@ -4,7 +4,7 @@ use pq_x509::{Algorithm, KeyError};
 
 use crate::{ecdsa, refusals, rsa, spki};
 
-/// A policy with these lines in `[keys]`, the first of which is line 2.
+/// The refusals of a policy with these lines in `[keys]`, the first of which is line 2.
 fn refused(keys: &str, key: &SubjectPublicKeyInfoDer<'_>) -> Vec<String> {
     let text = format!("[keys]\n{keys}\n[names]\ndns = ['.']\n[usages]\nprofiles = ['server']\n");
     let wanted = Wanted::new(key).unwrap().dns_name("a.org");
@@ -107,7 +107,7 @@ fn keys_that_no_policy_names_are_forbidden() {
     let every = KeyAlgorithm::all().map(|algorithm| format!("'{algorithm}'"));
     let keys = format!("algorithms = [{}]", every.collect::<Vec<_>>().join(", "));
     for (key, oid) in [
-        // P-521; a key of EC whose parameters are no name of a curve; Ed448; DSA
+        // P-521; an EC key whose parameters are not the name of a curve; Ed448; DSA
         (ecdsa("1.3.132.0.35"), "1.3.132.0.35"),
         (
             spki("1.2.840.10045.2.1", None, &[4; 65]),

@@ -23,11 +23,11 @@ use pq_x509::x509_cert::spki::{
 };
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
 
-/// When tests take place.
+/// The time of the tests.
 const NOW: u64 = 2_000_000_000;
 const DAY: u64 = 24 * 60 * 60;
 
-/// A CA that began ten days ago and ends in a thousand.
+/// A CA that began ten days ago and ends in a thousand days.
 static CA: LazyLock<Issuer<SigningKey>> = LazyLock::new(|| {
     let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
     let validity = Validity::new(at(NOW - 10 * DAY), at(NOW + 1000 * DAY));
@@ -39,7 +39,7 @@ fn new_key() -> SigningKey {
     SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
 }
 
-/// A certificate that is wanted for a key of ML-DSA-44.
+/// A request for a certificate with a key of ML-DSA-44.
 fn wanted() -> Wanted {
     static KEY: LazyLock<SigningKey> = LazyLock::new(new_key);
     Wanted::new(&*KEY).unwrap()
@@ -57,7 +57,7 @@ fn check(policy: &Policy, wanted: &Wanted) -> Result<Permitted, Forbidden> {
     policy.check(wanted, CA.certificate(), at(NOW))
 }
 
-/// The lines of the refusals' texts; none if it is permitted.
+/// The lines of the refusals' texts; none if the policy permits it.
 fn refusals(text: &str, wanted: &Wanted) -> Vec<String> {
     match check(&policy(text), wanted) {
         Ok(_) => Vec::new(),
@@ -65,7 +65,7 @@ fn refusals(text: &str, wanted: &Wanted) -> Vec<String> {
     }
 }
 
-/// The SubjectPublicKeyInfo of a key with these bits, which are those of no real one.
+/// The SubjectPublicKeyInfo of a key with these bits, which need not be those of a real key.
 fn spki(oid: &str, parameters: Option<Any>, bits: &[u8]) -> SubjectPublicKeyInfoDer<'static> {
     let spki = SubjectPublicKeyInfoOwned {
         algorithm: AlgorithmIdentifierOwned {

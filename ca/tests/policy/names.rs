@@ -2,7 +2,7 @@ use pq_ca::Wanted;
 
 use crate::{refusals, wanted};
 
-/// A policy with these lines in `[names]`, the first of which is line 2.
+/// The refusals of a policy with these lines in `[names]`, the first of which is line 2.
 fn refused(names: &str, asked: &[&str]) -> Vec<String> {
     let text = format!(
         "[names]\n{names}\n[keys]\nalgorithms = [\"ML-DSA-44\"]\n[usages]\nprofiles = \
@@ -20,7 +20,7 @@ fn names_of(asked: &[&str]) -> Wanted {
         })
 }
 
-/// The kind of each name by how it looks, with a DNS name that is permitted.
+/// The refusals for a client with names of any kind, which their form decides.
 fn refused_of_any_kind(names: &str, asked: &[&str]) -> Vec<String> {
     let text = format!(
         "[names]\n{names}\n[keys]\nalgorithms = [\"ML-DSA-44\"]\n[usages]\nprofiles = \
@@ -83,7 +83,7 @@ fn email_addresses_and_uris_are_permitted_by_lists_of_their_own() {
             ]
         );
     }
-    // A list of one kind permits nothing of another.
+    // A list for one kind permits nothing of another kind.
     assert_eq!(
         refused_of_any_kind("dns = ['.']", &["a@example.org", "urn:a:b"]),
         [
@@ -107,7 +107,7 @@ fn email_addresses_and_uris_are_permitted_by_lists_of_their_own() {
     }
 }
 
-/// Nobody looks for a server by an e-mail address.
+/// No client looks up a server by an e-mail address.
 #[test]
 fn servers_have_names_that_clients_look_for() {
     let lists = "email = ['*@.']\nuri = ['spiffe://example.org/*']";
@@ -234,7 +234,7 @@ fn what_no_line_permits_is_forbidden_by_the_list() {
     }
 }
 
-/// A wildcard stands for more names than one.
+/// A wildcard covers more than one name.
 #[test]
 fn wildcards_are_permitted_with_all_that_they_stand_for() {
     const WILDCARDS: &str = "\nwildcards = true";
@@ -406,7 +406,7 @@ fn the_number_of_names_is_limited() {
             "  4 | max = 2",
         ]
     );
-    // Names are not looked at then, or there might be any number of lines.
+    // Then names are not checked, or there might be any number of lines.
     assert_eq!(refused(names, &["a..b", "localhost", "*.org"]).len(), 2);
     let many = ["a.org"; 101];
     assert_eq!(refused("dns = ['.']", &many[1..]), [""; 0]);

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use crate::{policy, refusals, wanted};
 
-/// Names of few letters, so that some of them are alike.
+/// Names of few letters, so that some of them are similar.
 fn names() -> impl Strategy<Value = String> {
     proptest::string::string_regex("([ab*-]{0,2}[.]){0,3}[aAbB.-]{0,2}").unwrap()
 }
@@ -22,7 +22,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// What `.a.b` permits ends so where a label begins.
+    /// A name that `.a.b` permits ends with it, at the beginning of a label.
     #[test]
     fn what_is_below_a_name_ends_with_its_labels(name in names()) {
         let lower = name.to_ascii_lowercase();
@@ -38,7 +38,7 @@ proptest! {
         }
     }
 
-    /// What is excluded is so for each wildcard that stands for it.
+    /// An excluded name is also excluded for each wildcard that covers it.
     #[test]
     fn a_wildcard_is_not_permitted_with_an_excluded_name(
         label in "[a-z]{1,3}",
@@ -61,7 +61,7 @@ proptest! {
         }
     }
 
-    /// What is read is written so that it is read as the same.
+    /// What was read is written in a form that is read as the same.
     #[test]
     fn patterns_and_networks_are_read_as_they_are_written(
         name in names(),
@@ -81,7 +81,7 @@ proptest! {
         }
     }
 
-    /// What is in the default file's lists can't end them.
+    /// No entry of the default file's lists can end the list.
     #[test]
     fn the_default_text_is_always_read(name in names(), url in "http://[ -~]{0,20}") {
         let names: Vec<_> = name.parse().into_iter().collect();

@@ -8,7 +8,7 @@ use pq_x509::x509_cert::spki::ObjectIdentifier;
 
 use crate::{refusals, wanted};
 
-/// A policy with these lines in `[subject]`, the first of which is line 2.
+/// The refusals of a policy with these lines in `[subject]`, the first of which is line 2.
 fn refused(subject: &str, wanted: &Wanted) -> Vec<String> {
     let text = format!(
         "[subject]\n{subject}\n[names]\ndns = ['.']\nip = ['::/0']\nsingle-label = true\nwildcards \
@@ -33,7 +33,7 @@ fn listed_texts_are_permitted() {
              ['Lund']\nstate = ['Skåne']\ncountry = ['SE']",
             "CN=a,OU=b,O=Example,L=Lund,ST=Skåne,C=SE",
         ),
-        // A host, but in so many words.
+        // It looks like a host, but the policy permits it literally.
         ("common-name = ['alice.smith']", "CN=alice.smith"),
     ] {
         assert_eq!(refused(subject, &named(name)), [""; 0], "{subject} {name}");
@@ -97,7 +97,7 @@ fn other_texts_are_forbidden_by_their_list() {
     );
 }
 
-/// There are clients that take a common name for a host's.
+/// Some clients take a common name for the name of a host.
 #[test]
 fn hosts_in_common_names_have_to_be_among_the_names() {
     for host in [
@@ -138,7 +138,7 @@ fn hosts_in_common_names_have_to_be_among_the_names() {
     }
 }
 
-/// They say nothing that the alternative names don't.
+/// Such common names say nothing that the alternative names don't say.
 #[test]
 fn common_names_that_are_among_the_names_need_no_permission() {
     for wanted in [

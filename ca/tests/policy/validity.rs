@@ -96,7 +96,7 @@ fn check_at(policy: &Policy, seconds: u64) -> Result<Permitted, Vec<Reason>> {
         })
 }
 
-/// For peers whose clocks are slow.
+/// This is for peers whose clocks are slow.
 #[test]
 fn certificates_begin_an_hour_earlier_but_not_before_their_ca() {
     let policy = policy(&text(""));
@@ -105,7 +105,7 @@ fn certificates_begin_an_hour_earlier_but_not_before_their_ca() {
         (NOW, NOW - HOUR, NOW + 90 * DAY),
         (ca_start + HOUR, ca_start, ca_start + HOUR + 90 * DAY),
         (ca_start + 1, ca_start, ca_start + 1 + 90 * DAY),
-        // A CA that was made by a clock that is ahead.
+        // A CA that was made with a fast clock.
         (ca_start - 100 * DAY, ca_start, ca_start + 90 * DAY),
         (0, ca_start, ca_start + 90 * DAY),
     ] {

@@ -98,8 +98,8 @@ impl<'k> Opener<'k> {
         self.open(message, content_to)
     }
 
-    /// Decrypts a message and returns its content after the whole message was authenticated. The content is
-    /// wiped when dropped.
+    /// Decrypts a message and returns its content after the whole message was authenticated, which AES-CBC messages
+    /// can't be. The content is wiped when dropped.
     ///
     /// # Errors
     ///

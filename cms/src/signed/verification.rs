@@ -478,7 +478,7 @@ fn check_attributes(
 
 const DEFAULT_WHOLE_LIMIT: usize = 1024 * 1024;
 
-/// More bytes than the attributes of any signer. Content that is kept can be checked for being such attributes.
+/// The least limit: more bytes than any signer's attributes have, so that content can be checked for being attributes.
 const LEAST_WHOLE_LIMIT: usize = 64 * 1024;
 
 /// How many certificates of one name are tried.

@@ -14,7 +14,7 @@ pub(crate) fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
             der.extend((len as u32).to_be_bytes());
         }
     }
-    // As short as DER has it.
+    // In the shortest form, as DER requires.
     if der.len() == 6 {
         let zeros = der[2..].iter().take_while(|byte| **byte == 0).count();
         der.drain(2..2 + zeros);
@@ -28,7 +28,7 @@ pub(crate) fn indefinite(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     [&[tag, 0x80][..], &parts.concat(), &[0, 0]].concat()
 }
 
-/// The values that a value consists of: of each where it begins, where its contents do, and where it ends.
+/// The values inside a value.
 pub(crate) fn parts(der: &[u8]) -> Vec<&[u8]> {
     let (mut at, end) = contents(der, 0);
     let mut parts = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn value(der: &[u8]) -> &[u8] {
     &der[start..end]
 }
 
-/// Every way to change a byte that a test has time for: of each byte, some bits.
+/// Changed copies of the bytes, as many as a test has time for: some bits of each byte.
 pub(crate) fn changed(bytes: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     (0..bytes.len()).flat_map(move |at| {
         let masks: &[u8] = match bytes.len() < 1000 {
@@ -94,7 +94,7 @@ impl BufRead for OneByOne<'_> {
     }
 }
 
-/// Gives a start, then a pattern many times over, then an end: messages that no memory could hold.
+/// Gives a start, then a pattern many times, then an end: messages too large for any memory.
 pub(crate) struct Repeated {
     pub(crate) start: Vec<u8>,
     pub(crate) pattern: Vec<u8>,

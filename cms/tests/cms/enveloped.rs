@@ -33,7 +33,7 @@ pub(crate) fn key(algorithm: KemAlgorithm) -> DecapsulationKey {
     DecapsulationKey::generate(algorithm).unwrap()
 }
 
-/// For whoever has this key, by a name that nobody asks for.
+/// For the owner of this key, under a name that nobody looks for.
 pub(crate) fn sealed_for(key: &DecapsulationKey) -> EnvelopeBuilder {
     let recipient = Recipient::key(key.encapsulation_key().clone(), b"name");
     EnvelopeBuilder::new().recipient(recipient)
@@ -105,7 +105,7 @@ fn several_recipients_and_kdfs() {
     }
 }
 
-/// Recipients who agree on secrets, by certificate and by key, beside one of ML-KEM and one who shares a key.
+/// Recipients who agree on secrets, by certificate and by key, beside one with ML-KEM and one with a shared key.
 #[test]
 fn classical_recipients() {
     let (post_quantum, ours, others) = (
@@ -155,7 +155,7 @@ fn classical_recipients() {
     }
 }
 
-/// With a certificate nothing is tried that names another.
+/// An opener with a certificate tries no recipient that names another certificate.
 #[test]
 fn a_recipient_is_found_by_name() {
     let key = key(KemAlgorithm::MlKem768);
@@ -188,7 +188,7 @@ fn a_recipient_is_found_by_name() {
     ));
 }
 
-/// Everybody can name a key by its bits: however many recipients stand before it, and whatever its
+/// A key can be found by its bits, which anybody can name: however many recipients come before it, and whatever its
 /// certificate says.
 #[test]
 fn a_key_is_found_by_what_it_is() {
@@ -196,7 +196,7 @@ fn a_key_is_found_by_what_it_is() {
     let id = key_identifier(key.encapsulation_key());
     let own = Recipient::key(key.encapsulation_key().clone(), &id);
     let mut builder = EnvelopeBuilder::new().recipient(own);
-    // They are sorted, and those with the shorter names come first.
+    // Recipients are sorted: those with shorter names come first.
     for id in 0..40 {
         let stranger = self::key(KemAlgorithm::MlKem512);
         let recipient = Recipient::key(stranger.encapsulation_key().clone(), &[id]);
@@ -259,7 +259,7 @@ fn who_is_no_recipient() {
     assert!(matches!(nobody, Err(EnvelopingError::NoRecipient)));
 }
 
-/// The type of content other than plain data is authenticated.
+/// If the content type is not plain data, it is authenticated.
 #[test]
 fn content_types() {
     let key = key(KemAlgorithm::MlKem768);
@@ -271,7 +271,7 @@ fn content_types() {
         let (_, opened) = opener.open_to_vec(&message[..], 1_000_000).unwrap();
         assert_eq!(opened.content_type, signed);
     }
-    // Nobody makes plain data another type, nor the reverse.
+    // Plain data can't be changed into another type, nor the reverse.
     for builder in [builder, sealed_for(&key)] {
         let message = encrypt(&builder, SECRET);
         let oid = [42, 134, 72, 134, 247, 13, 1, 7];
@@ -285,7 +285,7 @@ fn content_types() {
     }
 }
 
-/// What is not authenticated has to be asked for.
+/// Messages without authentication are only opened on request.
 #[test]
 fn cbc_is_refused_unless_asked_for() {
     let key = key(KemAlgorithm::MlKem768);
@@ -299,7 +299,7 @@ fn cbc_is_refused_unless_asked_for() {
     assert!(opener.open(&message[..], Vec::new()).is_ok());
 }
 
-/// A reader in pieces, of a message in BER of pieces that are no blocks.
+/// Reads in pieces a message in BER whose pieces are not whole blocks.
 #[test]
 fn ber() {
     let key = key(KemAlgorithm::MlKem512);
@@ -338,7 +338,7 @@ fn content_is_handed_out_up_to_a_limit() {
     ));
 }
 
-/// Nothing is written before all is known to be authentic, if it is read twice.
+/// If the message is read twice, nothing is written before everything is known to be authentic.
 #[test]
 fn nothing_unauthenticated_is_written_in_two_passes() {
     let key = key(KemAlgorithm::MlKem768);

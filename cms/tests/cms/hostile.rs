@@ -1,4 +1,4 @@
-//! Messages that were altered, or made to do harm: refused in little time and memory, without a panic.
+//! Messages that were altered, or made to do harm: refused with little time and memory, without a panic.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
@@ -55,7 +55,7 @@ fn every_byte_of_a_post_quantum_message_counts() {
     let person = Person::new(SignatureAlgorithm::MlDsa44);
     let message = attached(by(&person), CONTENT);
     let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
-    // All but the certificate in its [0], which no signature is over, and which the verifier has.
+    // Everything except the certificate in its [0]: no signature covers it, and the verifier has it.
     let certificate = person.certificate.der();
     let start = message
         .windows(certificate.len())
@@ -69,7 +69,7 @@ fn every_byte_of_a_post_quantum_message_counts() {
     }
 }
 
-/// What a SignedData is around its signers.
+/// The parts of a SignedData before and after its signers.
 fn around_signers(message: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let info = parts(message);
     let signed = parts(parts(info[1])[0]);
@@ -109,7 +109,7 @@ fn many_signers() {
     ));
 }
 
-/// Signers whom nobody trusts: the first one will do to refuse the message, before a path is looked for from
+/// Signers whom nobody trusts: the first one is enough to refuse the message, before a path is searched for
 /// the others.
 #[test]
 fn many_strangers() {
@@ -142,14 +142,14 @@ fn many_strangers() {
     assert_eq!(counted.0.load(Ordering::Relaxed), 101);
 }
 
-/// Whoever makes a message decides how many signers it has, and how many certificates each may mean: of all
-/// that leads nowhere some is looked at.
+/// Whoever makes a message decides how many signers it has, and how many certificates each may mean: only some of
+/// those that lead nowhere are checked.
 #[test]
 fn many_strangers_with_many_certificates() {
     let key = P256Key::new(3);
     let (mut signers, mut certificates) = (Vec::new(), Vec::new());
     let mut around = None;
-    // Certificates of one name, each of which may be meant.
+    // Certificates with the same name, each of which may be meant.
     for _ in 0..4 {
         let certificate = Issuer::self_signed(CertificateBuilder::ca("stranger"), P256Key::new(3));
         let certificate = certificate.unwrap().certificate().clone();
@@ -187,7 +187,7 @@ fn many_strangers_with_many_certificates() {
     assert!(begin.elapsed().as_secs() < 10);
 }
 
-/// How many signatures of ECDSA were looked at.
+/// The number of verified signatures of ECDSA.
 #[derive(Debug, Default)]
 struct Counted(AtomicUsize);
 
@@ -232,7 +232,7 @@ fn depth() {
     }
 }
 
-/// Lengths that promise more than anybody has.
+/// Lengths that are larger than any message.
 #[test]
 fn lengths() {
     let person = Person::new(SignatureAlgorithm::MlDsa44);
@@ -261,7 +261,7 @@ fn lengths() {
             VerificationError::Encoding(EncodingError::Length(_))
         ));
     }
-    // An endless signer is given up, however slowly it grows.
+    // An endless signer is refused, however slowly it arrives.
     let endless = Repeated::new(
         [&start[..], &[0x30, 0x80]].concat(),
         tlv(5, &[]),

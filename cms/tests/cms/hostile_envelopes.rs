@@ -33,7 +33,7 @@ fn every_byte_of_an_authenticated_message_counts() {
         let opener = Opener::new(own).take_unauthenticated();
         let open = |message: &[u8]| opener.open(message, io::sink());
         open(&message).unwrap();
-        // What names a recipient is for the recipient alone, and without a certificate nobody looks at it.
+        // The recipient's name is only for finding the recipient, and without a certificate it is not checked.
         let name = message.windows(4).position(|window| window == b"name");
         for (at, changed) in changed(&message) {
             if !name.is_some_and(|name| (name..name + 4).contains(&at)) {
@@ -50,7 +50,7 @@ fn every_byte_of_an_authenticated_message_counts() {
     }
 }
 
-/// Nothing authenticates it: what it does is not to panic, and to write no more than there was.
+/// Without authentication: reading must not panic, and must not write more than the message contains.
 #[test]
 fn bytes_of_an_unauthenticated_message() {
     let key = key(KemAlgorithm::MlKem512);
@@ -67,7 +67,7 @@ fn bytes_of_an_unauthenticated_message() {
     }
 }
 
-/// A message up to its recipients, each of which is for this key, and what follows them.
+/// A message up to its recipients, its recipients, each of which is for this key, and the rest.
 fn around_recipients(message: &[u8]) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let info = parts(message);
     let enveloped = parts(parts(info[1])[0]);
@@ -103,7 +103,7 @@ fn many_recipients() {
     let opened = opener.open(message, io::sink()).unwrap();
     assert_eq!(opened.recipients, 1_000_001);
 
-    // Somebody else's, who all claim to be meant: a few are tried.
+    // Recipients that may all be meant, but are somebody else's: a few are tried.
     let stranger = crate::enveloped::key(KemAlgorithm::MlKem512);
     let not_ours = Opener::new(RecipientKey::new(&stranger));
     let message = Repeated::new(start, recipient, 20_000, end);
@@ -114,7 +114,7 @@ fn many_recipients() {
     assert!(begin.elapsed().as_secs() < 10);
 }
 
-/// What can't be read before ours may be somebody else's; it does not keep ours from us.
+/// A recipient before ours that can't be read may be somebody else's; we still find ours.
 #[test]
 fn unreadable_recipients() {
     let key = key(KemAlgorithm::MlKem512);
@@ -180,7 +180,7 @@ fn unreadable_recipients() {
     }
 }
 
-/// A message for an RSA key, too, which is not read here.
+/// A message that is also for an RSA key, which is not supported here.
 #[test]
 fn a_recipient_of_rsa_is_passed_over() {
     let key = key(KemAlgorithm::MlKem768);
@@ -204,7 +204,7 @@ fn a_recipient_of_rsa_is_passed_over() {
     }
 }
 
-/// Of a `kari` for many, who may all be meant, a few are tried.
+/// Of many keys in one `kari` that may all be meant, a few are tried.
 #[test]
 fn many_recipients_of_one_agreement() {
     let key = EcdhKey::new(5);
@@ -227,7 +227,7 @@ fn many_recipients_of_one_agreement() {
     assert!(matches!(open(&with(500)), Err(OpeningError::WrongKey)));
     assert!(matches!(open(&with(0).repeat(3)), Ok((_, opened)) if opened.recipients == 3));
 
-    // What a key is named by is not made anew for each of them.
+    // A key's identifiers are not computed again for each recipient.
     let counted = Counted(key, AtomicUsize::new(0));
     let message = [&start, &with(1000)[..], &end].concat();
     let opened = Opener::new(RecipientKey::agreement(&counted)).open_to_vec(&message[..], 100);
@@ -235,7 +235,7 @@ fn many_recipients_of_one_agreement() {
     assert!(counted.1.into_inner() < 10);
 }
 
-/// A key that counts how often it is looked at.
+/// A key that counts how often it is used.
 struct Counted(EcdhKey, AtomicUsize);
 
 impl SubjectKey for Counted {
@@ -264,7 +264,7 @@ fn depth_and_lengths() {
         ));
         assert!(open(&[kind, 0x87, 1, 0, 0, 0, 0, 0, 0]).is_err());
     }
-    // What is skipped may be larger than the memory, and is not read into it.
+    // A skipped part may be larger than the memory: it is not kept in memory.
     let endless = Repeated::new(
         [&start[..], &[0x30, 0x84, 0x10, 0, 0, 0]].concat(),
         vec![0; 1 << 16],
@@ -277,7 +277,7 @@ fn depth_and_lengths() {
     ));
 }
 
-/// Lengths of tags and nonces that standards don't allow.
+/// Lengths of tags and nonces that the standards don't allow.
 #[test]
 fn parameters() {
     let key = key(KemAlgorithm::MlKem512);

@@ -1,4 +1,4 @@
-//! What messages say of themselves.
+//! What messages say about themselves.
 
 use pq_cms::{
     ContentCipher, DocumentSigner, EncodingError, EnvelopeBuilder, Identifier, InspectionError,
@@ -103,7 +103,7 @@ fn encrypted() {
     }
 }
 
-/// Kinds that are not read otherwise, and what nobody can read.
+/// Recipients of kinds that nothing else here reads, and one that nobody can read.
 #[test]
 fn other_recipients() {
     let message = encrypt(&sealed_for(&key(KemAlgorithm::MlKem512)), SECRET);
@@ -146,7 +146,7 @@ fn other_recipients() {
             RecipientKind::Unreadable,
         ]
     );
-    // However many there are, some are listed.
+    // However many there are, only some are listed.
     let begin = [
         &[0x30, 0x80][..],
         info[0],
@@ -193,7 +193,7 @@ fn what_is_no_message() {
         }
         assert!(inspect(&[message, &[0][..]].concat()[..]).is_err());
         for (_, changed) in changed(message) {
-            // Nothing is verified: what it is, anybody may say.
+            // Nothing is verified: anybody can claim anything.
             let _ = inspect(&changed[..]);
         }
     }

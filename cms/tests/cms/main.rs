@@ -1,4 +1,4 @@
-//! Messages signed and encrypted, read again, altered, and made by hand to do harm.
+//! Messages that are signed and encrypted, read again, altered, and made by hand to do harm.
 
 extern crate alloc;
 

@@ -1,4 +1,4 @@
-//! Who signs and who receives: keys with certificates of one root.
+//! Signers and recipients: keys with certificates of one root.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ static ROOT: LazyLock<Issuer<SigningKey>> = LazyLock::new(|| {
     Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap()
 });
 
-/// Certificates of this root, for keys of any kind.
+/// A certificate by this root, for a key of any kind.
 pub(crate) fn certificate(name: &str, key: &(impl SubjectKey + ?Sized)) -> Certificate {
     let builder = CertificateBuilder::end_entity().common_name(name);
     ROOT.issue(builder, key).unwrap()
@@ -118,7 +118,7 @@ impl AgreementKey for EcdhKey {
     }
 }
 
-/// With a key that is anything but ephemeral.
+/// Always uses the same key, which is not ephemeral at all.
 impl AgreementPublicKey for EcdhKey {
     fn agree_once(&self) -> Result<Agreement, AgreementError> {
         let ephemeral = Self::new(99);
@@ -129,7 +129,7 @@ impl AgreementPublicKey for EcdhKey {
     }
 }
 
-/// What verifies its signatures.
+/// Verifies its signatures.
 #[derive(Debug)]
 pub(crate) struct EcdsaP256;
 
@@ -155,8 +155,8 @@ impl SignatureVerificationAlgorithm for EcdsaP256 {
     }
 }
 
-/// A key of ECDSA whose signatures go by the identifier of another algorithm, below 1.3.6.1.5.5.7.6. What
-/// it signs has this one, too, wherever `unknown` stands in it.
+/// A key of ECDSA whose signatures claim the identifier of another algorithm, below 1.3.6.1.5.5.7.6. In the signed
+/// bytes, the `unknown` identifier is replaced by this one, too.
 pub(crate) struct Renamed {
     pub(crate) key: P256Key,
     pub(crate) unknown: Option<u8>,
@@ -168,7 +168,7 @@ impl Renamed {
         [6, 8, 0x2b, 6, 1, 5, 5, 7, 6, arc]
     }
 
-    /// The same with the one identifier in place of the other.
+    /// The bytes with the one identifier replaced by the other.
     pub(crate) fn rename(&self, bytes: &[u8]) -> Vec<u8> {
         let mut bytes = bytes.to_vec();
         let Some(unknown) = self.unknown else {
@@ -205,7 +205,7 @@ impl Signer for Renamed {
     }
 }
 
-/// What verifies the signatures of MLDSA65-ECDSA-P256-SHA512, as far as messages are concerned.
+/// Verifies signatures of MLDSA65-ECDSA-P256-SHA512, as far as these messages need it.
 #[derive(Debug)]
 pub(crate) struct Composite;
 

@@ -16,7 +16,7 @@ use crate::people::{Composite, EcdsaP256, P256Key, Person, Renamed, certificate,
 
 pub(crate) const CONTENT: &[u8] = b"Version 1.0";
 
-/// Larger than what is written in one piece.
+/// Content that is larger than what is written in one piece.
 fn large() -> Vec<u8> {
     (0..300_000_u32).map(|i| (i / 7) as u8).collect()
 }
@@ -31,7 +31,7 @@ pub(crate) fn by(person: &Person) -> SignedDataBuilder<'_> {
     SignedDataBuilder::new().signer(DocumentSigner::new(&person.certificate, &person.key))
 }
 
-/// What a message is refused for.
+/// The reason for refusing a message.
 fn refusal(result: Result<Verified, VerificationError>) -> SignatureRefusal {
     match result.unwrap_err() {
         VerificationError::Signature { refusal, .. } => *refusal,
@@ -129,7 +129,7 @@ fn digests_fit_their_algorithms() {
     }
 }
 
-/// Composites have the content hashed by the hash function in their name, and no other.
+/// Composites hash the content with the hash function in their name, and no other.
 #[test]
 fn the_digest_of_a_composite_is_its_own() {
     let mut key = Renamed {
@@ -159,7 +159,7 @@ fn the_digest_of_a_composite_is_its_own() {
             Err(SigningError::OtherDigest(_))
         ));
     }
-    // Another signer, who does it nevertheless.
+    // Another signer that does this nevertheless.
     key.unknown = Some(36);
     for digest in digests() {
         let signed = key.rename(&sign(&key, Some(digest)).unwrap());
@@ -174,7 +174,7 @@ fn the_digest_of_a_composite_is_its_own() {
     }
 }
 
-/// A signer who does what the builder refuses.
+/// A message by a signer that does what the builder refuses.
 fn signed_by_hand(
     person: &Person,
     digest_oid: &str,
@@ -322,7 +322,7 @@ fn without_attributes() {
     };
     let large = large();
     let (message, detached) = plain(&person, &large);
-    // The signature is one of the content, as any other of the key.
+    // The signature is directly over the content, like any other signature of the key.
     let verified = verifier.verify_detached(&detached[..], &large[..]).unwrap();
     assert_eq!(verified.signers[0].attributes, None);
     assert_eq!(verified.signers[0].digest, None);
@@ -340,7 +340,7 @@ fn without_attributes() {
         refusal(verifier.verify_detached(&detached[..], CONTENT)),
         SignatureRefusal::Signature(_)
     ));
-    // There is no time that chains could be valid at.
+    // Without a signing time, no chain can be validated for it.
     let then = verifier.clone().time(VerificationTime::Signing);
     assert!(matches!(
         refusal(then.verify(&message[..], &mut Vec::new())),
@@ -364,7 +364,7 @@ fn without_attributes() {
     assert!(matches!(other, Err(SigningError::AttributesRequired(_))));
 }
 
-/// The same signature without its attributes, and they for its content.
+/// The same signature without its attributes, and the attributes as content for it.
 fn attributes_as_content(message: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let signed = parts(parts(parts(message)[1])[0]);
     let signers = signed.last().unwrap();
@@ -388,7 +388,7 @@ fn attributes_as_content(message: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (forged, content)
 }
 
-/// Attributes that become content: what was signed with them is no message without.
+/// Attributes that become content: they are refused as the content of a message without attributes.
 #[test]
 fn attributes_are_no_content() {
     let person = Person::new(SignatureAlgorithm::MlDsa65);
@@ -402,7 +402,7 @@ fn attributes_are_no_content() {
     let large = tlv(0x31, &[&tlv(4, &[&vec![0; 2 << 20]])]);
     for message in [
         by(&person).sign_detached(CONTENT).unwrap(),
-        // attributes that are not taken here, and by others are
+        // attributes that are not accepted here, but by others
         by_hand(tlv(0x30, &[&oid, &tlv(0x31, &[])]).repeat(2)),
         // more than is kept in memory
         by_hand(tlv(0x30, &[&oid, &large])),
@@ -412,14 +412,14 @@ fn attributes_are_no_content() {
             refusal(verifier.verify_detached(&forged[..], &content[..])),
             SignatureRefusal::ContentIsAttributes
         ));
-        // Nor are they signed as content, for somebody to make a message of.
+        // Nor can they be signed as content, which would let somebody make a message with them as attributes.
         let signer = DocumentSigner::new(&person.certificate, &person.key).without_attributes();
         let signed = SignedDataBuilder::new()
             .signer(signer)
             .sign_detached(&content[..]);
         assert!(matches!(signed, Err(SigningError::ContentIsAttributes)));
     }
-    // Other content that begins so is content.
+    // Other content that begins like this is accepted.
     for content in [&b"1"[..], b"1\x03abc", b"1\x84\0\0\0\x01x", &large[1..]] {
         let signer = DocumentSigner::new(&person.certificate, &person.key).without_attributes();
         let signed = SignedDataBuilder::new()
@@ -450,7 +450,7 @@ fn several_signers_of_all_kinds() {
     assert_eq!(verified.signers.len(), 3);
     assert!(all.verify_detached(&detached[..], CONTENT).is_ok());
 
-    // All of them have to be valid, unless one suffices.
+    // All signatures have to be valid, unless one is enough.
     assert!(matches!(
         refusal(verifier.verify(&message[..], &mut Vec::new())),
         SignatureRefusal::Signature(_)
@@ -471,7 +471,7 @@ fn who_is_trusted_and_when() {
     let verify =
         |verifier: &Verifier<'_>, message: &[u8]| verifier.verify(message, &mut Vec::new());
 
-    // Pinned certificates are trusted, and others are not, be they in the message or not.
+    // Pinned certificates are trusted; others are not, whether they are in the message or not.
     let now = message(SystemTime::now());
     let pinned = Verifier::with_signers([person.certificate.clone()]).unwrap();
     assert!(verify(&pinned, &now).is_ok());
@@ -481,7 +481,7 @@ fn who_is_trusted_and_when() {
         SignatureRefusal::NoCertificate
     ));
 
-    // Without certificates in the message they have to be known.
+    // If the message has no certificates, the verifier has to know them.
     let bare = attached(by(&person).without_certificates(), CONTENT);
     let verifier = Verifier::with_chains(&validator);
     assert!(matches!(
@@ -492,7 +492,7 @@ fn who_is_trusted_and_when() {
     let knowing = verifier.clone().certificates(known).unwrap();
     assert!(verify(&knowing, &bare).is_ok());
 
-    // Signed before the certificate was valid: that is seen at that time only.
+    // Signed before the certificate was valid: only a check for the signing time notices this.
     let early = message(SystemTime::now() - 1000 * hour);
     assert!(verify(&verifier, &early).is_ok());
     let then = verifier.clone().time(VerificationTime::Signing);
@@ -540,7 +540,7 @@ fn signers_are_checked_before_the_content_is_read() {
     assert!(matches!(signed, Err(SigningError::OtherDigest(_))));
 }
 
-/// BER in every form that other programs write: indefinite lengths, strings in pieces, and a byte at a
+/// BER in every form that other programs write: indefinite lengths, strings in pieces, and one byte at a
 /// time.
 #[test]
 fn ber() {
@@ -575,7 +575,7 @@ fn ber() {
             assert_eq!(written, CONTENT);
         }
     }
-    // Not a string of octets in it.
+    // A piece that is not an OCTET STRING.
     let octets = tlv(0x24, &[&tlv(4, &[start]), &tlv(12, &[end])]);
     let content = tlv(0x30, &[content[0], &tlv(0xa0, &[&octets])]);
     let parts = [signed[0], signed[1], &content, signed[3], signed[4]];
@@ -583,7 +583,7 @@ fn ber() {
     assert!(verifier.verify(&message[..], &mut Vec::new()).is_err());
 }
 
-/// Parameters of SHA-2 may be absent or NULL, and the message and the signer need not agree on that.
+/// SHA-2's parameters may be absent or NULL, and the message and the signer may differ in that.
 #[test]
 fn null_is_as_good_as_nothing() {
     let person = Person::new(SignatureAlgorithm::MlDsa44);

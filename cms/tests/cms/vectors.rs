@@ -1,4 +1,4 @@
-//! The examples of RFC 9882, read in place where they lie beside the checkout.
+//! The examples of RFC 9882, read from the folder beside the checkout.
 
 use alloc::collections::BTreeMap;
 use std::fs::File;
@@ -17,7 +17,7 @@ fn files() -> Option<BTreeMap<String, String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/vectors/rfc.tar.gz");
     let Ok(file) = File::open(path) else {
         assert!(std::env::var_os("CI").is_none(), "CI needs the vectors");
-        // Not eprintln!, which the test harness swallows when a test passes.
+        // Not eprintln!: if a test passes, the test harness doesn't show its output.
         let message = "skipped: no vectors, ../shared/vectors/rfc.tar.gz";
         writeln!(io::stderr(), "{message}").expect("stderr is open");
         return None;
@@ -34,7 +34,7 @@ fn files() -> Option<BTreeMap<String, String>> {
     Some(files)
 }
 
-/// Appendix B of RFC 9882, whose signers are those of RFC 9881, appendix C.
+/// Appendix B of RFC 9882, whose signers' keys are those of RFC 9881, appendix C.
 #[test]
 fn rfc_9882() {
     let Some(files) = files() else {

@@ -44,8 +44,8 @@ pub(super) fn point_of(scalar: &[u8; POINT_LEN]) -> [u8; POINT_LEN] {
     x25519(*scalar, X25519_BASEPOINT_BYTES)
 }
 
-/// The secret of X25519. A point of low order gives zero with every scalar; RFC 7748, section 6.1, allows to
-/// refuse it.
+/// The secret of X25519. A point of low order gives zero with every scalar; RFC 7748, section 6.1, allows
+/// refusing it.
 pub(super) fn agree(
     scalar: &[u8; POINT_LEN],
     point: &[u8; POINT_LEN],

@@ -10,7 +10,7 @@ const CHUNK: usize = 65_536;
 
 const TAG: usize = 16;
 
-/// What comes before the chunks: of a key of ML-KEM-512.
+/// The length of the part before the chunks, with a key of ML-KEM-512.
 const HEAD: usize = 14 + 768;
 
 pub(crate) fn content(len: usize) -> Vec<u8> {
@@ -24,14 +24,14 @@ fn encrypted(kem: Kem, content: &[u8]) -> Vec<u8> {
     file
 }
 
-/// What is written, be it all or not.
+/// The result, and the bytes that were written, whether all or not.
 fn decrypted(kem: Kem, file: &[u8]) -> (Result<u64, DecryptionError>, Vec<u8>) {
     let mut content = Vec::new();
     let decrypted = Decryptor::new(pair(kem, 1).0).decrypt(file, &mut content);
     (decrypted.map(|decrypted| decrypted.len), content)
 }
 
-/// Gives one byte at a time, as a socket may, and is interrupted in between.
+/// Gives one byte at a time, as a socket may, with interruptions.
 struct OneByOne<'b>(&'b [u8], bool);
 
 impl Read for OneByOne<'_> {
@@ -129,7 +129,7 @@ fn every_byte_counts() {
     }
 }
 
-/// What is written of a file of some chunks is authentic, and the error says how much it is.
+/// The chunks of a file that are written are authentic, and the error says how many bytes they have.
 #[test]
 fn chunks_stay_in_their_places() {
     let content = content(3 * CHUNK + 100);
@@ -154,7 +154,7 @@ fn chunks_stay_in_their_places() {
     check(&[b, c, d], 0);
     check(&[a, c, d], CHUNK);
     check(&[a, b, d], 2 * CHUNK);
-    // a chunk that is not the last can't be it
+    // a chunk that is not the last one can't become the last
     check(&[a], 0);
     check(&[a, b], CHUNK);
     check(&[a, b, c], 2 * CHUNK);
@@ -163,7 +163,7 @@ fn chunks_stay_in_their_places() {
     check(&[a, b, c, &d[..d.len() - 1]], 3 * CHUNK);
     check(&[a, b, c, &d[..TAG]], 3 * CHUNK);
     check(&[a, b, c, &d[..1]], 3 * CHUNK);
-    // one of another file, to the same key
+    // a chunk of another file for the same key
     let other = encrypted(Kem::MlKem512, &content);
     check(
         &[a, &other[HEAD..][CHUNK + TAG..][..CHUNK + TAG], c, d],
@@ -175,7 +175,7 @@ fn chunks_stay_in_their_places() {
         check(&[&changed], at / (CHUNK + TAG) * CHUNK);
     }
 
-    // Of a file whose chunks are full the last one is no other.
+    // In a file whose chunks are full, no other chunk can become the last.
     let full = encrypted(Kem::MlKem512, &content[..2 * CHUNK]);
     let (refused, written) = decrypted(Kem::MlKem512, &full[..full.len() - CHUNK - TAG]);
     assert!(matches!(refused, Err(DecryptionError::NotForThisKey)));
@@ -206,7 +206,7 @@ fn other_keys_and_infos_are_refused() {
     );
 }
 
-/// The header comes before it, and what is said of lengths is of what was given.
+/// The header is put before the info, but lengths in errors are those of the caller's info.
 #[test]
 fn an_info_that_is_too_long_is_refused() {
     let (key, public) = pair(Kem::MlKem512, 1);
@@ -249,7 +249,7 @@ fn other_files_are_called_by_their_names() {
     check(&with(12, 0xff), "AEAD that is not supported, number 0xff02");
 }
 
-/// Fails once it has so many bytes.
+/// Fails after this many bytes.
 struct Limited(usize);
 
 impl Write for Limited {

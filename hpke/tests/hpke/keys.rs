@@ -7,7 +7,7 @@ fn key() -> XWingPrivateKey {
     XWingPrivateKey::from_bytes(&[7; 32]).unwrap()
 }
 
-/// The head of each document, by hand: 1.3.6.1.4.1.62253.25722 in a SEQUENCE, and what is around it.
+/// The beginning of each document, by hand: 1.3.6.1.4.1.62253.25722 in a SEQUENCE, and what is around it.
 const OID: &str = "300d060b2b0601040183e62d81c87a";
 
 #[test]

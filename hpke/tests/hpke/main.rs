@@ -1,4 +1,4 @@
-//! Files and messages encrypted by HPKE, beside another implementation, altered, and made to do harm.
+//! Files and messages that are encrypted by HPKE, compared with another implementation, altered, and made to do harm.
 
 mod files;
 mod keys;

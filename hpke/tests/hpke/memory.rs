@@ -1,4 +1,4 @@
-//! How much memory files take, however long they are.
+//! The memory that files need does not depend on their length.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -7,7 +7,7 @@ use pq_hpke::{Decryptor, Encryptor, Kem};
 
 use crate::recipients::pair;
 
-/// As many zeros.
+/// This many zeros.
 fn zeros(len: u64) -> impl Read {
     io::repeat(0).take(len)
 }

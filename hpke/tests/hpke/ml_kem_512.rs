@@ -1,4 +1,4 @@
-//! ML-KEM-512 of RustCrypto, which the crate `hpke` doesn't have, as a mechanism for it.
+//! RustCrypto's ML-KEM-512 as a mechanism for the crate `hpke`, which doesn't have ML-KEM-512.
 
 use hpke::hybrid_array::typenum::{U32, U64};
 use hpke::hybrid_array::{Array, ArraySize};
@@ -55,7 +55,7 @@ impl Kem for MlKem512 {
         Bytes(keys(key).1.to_bytes())
     }
 
-    /// Of a seed, since nothing here is derived from anything else.
+    /// Expects a seed, since nothing here derives keys from anything else.
     fn derive_keypair(seed: &[u8]) -> (Self::PrivateKey, Self::PublicKey) {
         let key = Bytes::from_bytes(seed).unwrap();
         let public = Self::sk_to_pk(&key);

@@ -14,7 +14,7 @@ use crate::ml_kem_512::MlKem512;
 
 const INFO: &[u8] = b"info";
 
-/// One of the peer's keys here.
+/// A conversion of the peer's keys to ours.
 trait Ours: PeerKem {
     fn private(raw: &[u8]) -> RecipientKey;
     fn public(raw: &[u8]) -> RecipientPublicKey;
@@ -81,7 +81,7 @@ fn both_ways<E: Ours, K: PeerKdf, A: PeerAead>(kdf: Kdf, aead: Aead) {
     for len in [0, 1, 16, 1000] {
         let message = vec![len as u8; len];
         let sealed = theirs.seal(&message, b"aad").unwrap();
-        // what can't be opened is no step ahead
+        // a failed attempt does not advance the counter
         assert!(receiver.open(b"other", &sealed).is_err(), "{what}");
         let opened = receiver.open(b"aad", &sealed).unwrap();
         assert_eq!(opened.as_slice(), message, "{what}");
@@ -117,7 +117,7 @@ fn ml_kem() {
     all_suites::<MlKem1024>();
 }
 
-/// A file is what its documentation says: any implementation of HPKE reads it.
+/// A file has the documented form, so any implementation of HPKE can read it.
 #[test]
 fn a_file_by_a_peer() {
     let (private, public) = XWing::gen_keypair();

@@ -1,9 +1,9 @@
-//! A key of each KEM.
+//! Keys of each KEM.
 
 use pq_hpke::{Kem, RecipientKey, RecipientPublicKey, XWingPrivateKey};
 use pq_x509::{DecapsulationKey, KemAlgorithm};
 
-/// A key of this KEM, and the public half. Keys of one number are the same.
+/// A key of this KEM, and its public half. The same number gives the same key.
 pub(crate) fn pair(kem: Kem, number: u8) -> (RecipientKey, RecipientPublicKey) {
     let algorithm = match kem {
         Kem::MlKem512 => KemAlgorithm::MlKem512,

@@ -11,7 +11,7 @@ fn private(seed: u8) -> CosePrivateKey {
 }
 
 /// The examples of RFC 9964, appendix A.2, whose seeds are zero: the thumbprint of each key, which is its
-/// identifier, and the SHA-256 of its COSE_Sign1, whose signer used no randomness.
+/// identifier, and the SHA-256 of its COSE_Sign1, signed without randomness.
 #[test]
 fn the_examples_of_the_rfc() {
     for (algorithm, key_start, start, kid, hash) in EXAMPLES {
@@ -21,7 +21,7 @@ fn the_examples_of_the_rfc() {
         let thumbprint = key.public().thumbprint();
         assert_eq!(hex::encode(thumbprint.as_bytes()), kid);
 
-        // Its keys are not in the order that they would be written in.
+        // Its members are not in the order in which they would be written.
         let mut bytes = hex::decode(format!("a5025820{kid}0107{key_start}")).unwrap();
         bytes.extend_from_slice(signing_key.verifying_key().as_bytes());
         bytes.extend_from_slice(&[0x21, 0x58, 0x20]);
@@ -46,7 +46,7 @@ fn the_examples_of_the_rfc() {
     }
 }
 
-/// The heads of the algorithm and the public key, the algorithm in the header, the thumbprint, the hash.
+/// The beginnings of the algorithm and the public key, the algorithm in the header, the thumbprint, the hash.
 const EXAMPLES: [(Algorithm, &str, &str, &str, &str); 3] = [
     (
         Algorithm::MlDsa44,
@@ -143,7 +143,7 @@ fn external_data_and_tags_are_what_was_agreed_on() {
     }
 }
 
-/// A message of these headers in hexadecimal, signed as it is.
+/// A message with these headers in hexadecimal, signed as they are.
 fn message(protected: &str, unprotected: &str, key: &impl Signer) -> Vec<u8> {
     let protected = hex::decode(protected).unwrap();
     let head = |major: u8, len: usize| match len {
@@ -270,7 +270,7 @@ fn every_byte_counts() {
     let verify = |message: &[u8]| Sign1::new().verify(message, key.public()).map(|_| ());
     verify(&message).unwrap();
     for at in 0..message.len() {
-        // every value where there is structure
+        // every value in the part with structure
         let others: Vec<u8> = match at {
             0..32 => (0..=255).filter(|other| *other != message[at]).collect(),
             _ => changes(message[at]).collect(),
@@ -315,7 +315,7 @@ fn each_rule_of_keys_is_held() {
         CosePrivateKey::from_cbor(&hex::decode(text).unwrap()).map(|_| ())
     };
     assert!(of_private("a4 0107 03382f 20PUB 21SEED").is_ok());
-    // in any order, with operations, and with what nobody knows
+    // in any order, with operations, and with unknown members
     assert!(of_private("a6 21SEED 20PUB 03382f 0107 048101 616181f6").is_ok());
     assert!(of_private("a5 0107 03382f 048201647369676e 20PUB 21SEED").is_ok());
     for (text, words) in [

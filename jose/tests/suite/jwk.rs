@@ -30,7 +30,7 @@ fn thumbprints_are_those_of_the_rfc() {
     }
 }
 
-/// The same with "pub", of which the RFC has 1,750 characters.
+/// The same with "pub", which has 1,750 characters in the RFC.
 #[test]
 fn a_key_is_written_as_the_rfc_has_it() {
     let key = PrivateJwk::new(signing_key(Algorithm::MlDsa44, 0)).unwrap();
@@ -90,7 +90,7 @@ fn other_members_and_spaces_are_no_matter() {
     assert_eq!(read.to_json(), text);
 }
 
-/// A member that is replaced, and a word of what is said of it.
+/// Each case replaces a member, and gives a part of the error's text.
 #[test]
 fn each_rule_is_held() {
     let text = private(1).to_json().unwrap();
@@ -169,7 +169,7 @@ fn each_rule_is_held() {
             "a private key is in the message: {error}"
         );
     }
-    // What a private key may say of itself.
+    // Members that a private key may have.
     let both = text.replacen('{', r#"{"use":"sig","key_ops":["sign","verify"],"#, 1);
     assert!(PrivateJwk::from_json(&both).is_ok());
 }
@@ -214,13 +214,13 @@ fn every_byte_counts() {
             let Ok(changed) = String::from_utf8(changed) else {
                 continue;
             };
-            // The identifier can be any.
+            // The identifier can have any value.
             let is_kid = text[..at].ends_with("\"kid\":\"");
             if changed == *text || is_kid {
                 continue;
             }
             if let Ok(key) = PrivateJwk::from_json(&changed) {
-                // "kid" under another name is another member.
+                // "kid" with another name is another member.
                 assert_eq!(key.public().kid(), None, "{at}");
                 assert_eq!(key.with_kid("k").to_json().unwrap(), read);
             }

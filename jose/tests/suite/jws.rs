@@ -7,7 +7,7 @@ use pq_x509::{SignatureAlgorithm, Signer, SigningKey};
 
 use crate::keys::{Deterministic, changes, private, public, sha256, signing_key};
 
-/// The examples of RFC 9964's working group, whose signer used no randomness: the SHA-256 of the whole text.
+/// The examples of RFC 9964's working group, signed without randomness: the SHA-256 of each whole text.
 #[test]
 fn signatures_are_those_of_the_working_group() {
     for (algorithm, expected) in [
@@ -49,7 +49,7 @@ fn signed(header: &str, content: &str, key: &impl Signer) -> String {
 }
 
 pub(crate) fn base64url(bytes: &[u8]) -> String {
-    // What is detached has the content in its flattened form, and nothing else is needed for that.
+    // The alphabet of base64url (RFC 4648, section 5).
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
@@ -64,7 +64,7 @@ pub(crate) fn base64url(bytes: &[u8]) -> String {
     text
 }
 
-/// Serde takes arrays for objects.
+/// Serde accepts arrays as objects; these readers must not.
 #[test]
 fn arrays_are_no_objects() {
     let key = private(1);
@@ -96,7 +96,7 @@ fn arrays_are_no_objects() {
     ));
 }
 
-/// A header that was read can be signed again, by a key of another algorithm.
+/// A header that was read can be used to sign again, with a key of another algorithm.
 #[test]
 fn a_header_names_the_algorithm_of_its_key() {
     let small = PrivateJwk::new(signing_key(Algorithm::MlDsa44, 1)).unwrap();
@@ -218,7 +218,7 @@ fn the_key_says_the_algorithm() {
                 .is_err()
         );
     }
-    // The same seed, and so the same name of everything but the algorithm.
+    // The same seed, so that everything has the same name except the algorithm.
     let other = PrivateJwk::new(signing_key(Algorithm::MlDsa65, 1)).unwrap();
     let text = Message::new(b"x")
         .to_compact(&Header::new(), &other)
@@ -369,7 +369,7 @@ fn every_byte_counts() {
     ] {
         assert!(verify(&bad).is_err());
     }
-    // Of the last character of a signature of 2,420 bytes four bits mean nothing, and have to be zero.
+    // In the last character of a signature of 2,420 bytes, four bits have no meaning, and must be zero.
     let (rest, last) = text.split_at(text.len() - 1);
     for other in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".chars() {
         assert_eq!(
@@ -396,7 +396,7 @@ fn several_signatures() {
         large.public().clone(),
     ];
     assert_eq!(jws.verify(&all).unwrap().signatures().len(), 3);
-    // Every one has to be valid, unless one is enough.
+    // All signatures have to be valid, unless one is enough.
     assert!(jws.verify(&all[..2]).is_err());
     let verified = jws.verify_any(&all[1..2]).unwrap();
     assert_eq!(verified.signatures().len(), 1);
@@ -516,7 +516,7 @@ fn json_is_as_the_standard_has_it() {
         assert!(refused.contains(words), "{to}: {refused}");
     }
     assert!(refusal(r#"{"payload":"eA","signatures":[]}"#).contains("no signature in"));
-    // A name in both headers.
+    // A member in both headers.
     let header = Header::new().with_kid("k");
     let flattened = Message::new(b"x").to_flattened(&header, &key).unwrap();
     let both = flattened.replacen('{', "{\"header\":{\"kid\":\"k\"},", 1);

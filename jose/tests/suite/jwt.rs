@@ -16,7 +16,7 @@ fn at(seconds: u64) -> UnixTime {
 
 const NOW: u64 = 1_800_000_000;
 
-/// A token with these claims as they are.
+/// A token with exactly these claims.
 fn token(claims: &str) -> String {
     token_by(&private(1), &Header::new().with_type("JWT"), claims)
 }
@@ -204,7 +204,7 @@ fn times_at_their_edges() {
     }
     let half = r#"{"exp":1800000000.5}"#;
     assert!(verdict(&policy, half, NOW - 1).is_ok() && verdict(&policy, half, NOW).is_err());
-    // Where seconds end.
+    // The largest number of seconds.
     let end = r#"{"exp":18446744073709551615}"#;
     assert!(verdict(&policy, end, u64::MAX - 1).is_ok());
     assert!(verdict(&policy, end, u64::MAX).is_err());

@@ -1,4 +1,4 @@
-//! Keys for tests, of fixed seeds.
+//! Keys for tests, from fixed seeds.
 
 use pq_jose::Algorithm;
 use pq_jose::jwk::{Jwk, PrivateJwk};
@@ -20,7 +20,7 @@ pub(crate) fn public(seed: u8) -> Jwk {
     private(seed).public().clone()
 }
 
-/// Signs without randomness, as the examples of RFC 9964 were made; and is a signer that is none of this
+/// Signs without randomness, as for the examples of RFC 9964; also an example of a signer that is not one of this
 /// project's types.
 pub(crate) struct Deterministic(pub(crate) SigningKey);
 
@@ -50,7 +50,7 @@ pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
     hex::encode(hasher.finish().as_bytes())
 }
 
-/// As many changes to each byte as tell one check from another: every one of them would take minutes.
+/// Changes to a byte that distinguish the checks from one another: all changes would take minutes.
 pub(crate) fn changes(byte: u8) -> impl Iterator<Item = u8> {
     [byte ^ 1, byte ^ 0x80, byte.wrapping_add(1), b'A', b'.', 0]
         .into_iter()

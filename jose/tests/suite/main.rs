@@ -1,4 +1,4 @@
-//! What other implementations wrote, and what nobody should.
+//! Input that other implementations wrote, and input that nobody should write.
 
 mod cose;
 mod jwk;

@@ -3,7 +3,7 @@
 //! Base providers, which supply the classical algorithms: one for each feature.
 //!
 //! They are unchanged, except for what [`graviola()`] says. They may have post-quantum algorithms
-//! too: graviola has its own group X25519MLKEM768, which [`Builder`](crate::Builder) replaces by
+//! too: graviola has its own group X25519MLKEM768, which [`Builder`](crate::Builder) replaces with
 //! this crate's.
 //!
 //! # How they differ

@@ -3,10 +3,10 @@
 //! Classical keys: ECDSA on P-256 and P-384, Ed25519 and RSA for certificates, ECDH and X25519 for
 //! encrypted documents. This module makes, reads, writes and uses them.
 //!
-//! They are for peers that don't accept post-quantum certificates yet: a server with a
-//! [twin](crate::identity) certificate of each kind, or a widely trusted CA. Handshakes don't need this
-//! module: they can use the keys of any base. All of it uses graviola, and needs the feature of that
-//! name.
+//! They serve peers that don't accept post-quantum certificates yet: from a server with a
+//! [twin](crate::identity) certificate of each kind, or under a widely trusted CA. Handshakes don't
+//! need this module: they can use the keys of any base. All of it uses graviola, and needs the feature
+//! of that name.
 
 mod agreement;
 mod agreement_algorithm;

@@ -48,8 +48,8 @@ use crate::algorithms::Group;
 /// # What it costs
 ///
 /// **One more round trip** with every server that has a post-quantum group: it answers with
-/// a HelloRetryRequest, and the second ClientHello has the share. Servers without one cost no round
-/// trip.
+/// a HelloRetryRequest, and the second ClientHello has the share. Servers without such a
+/// group cost none.
 ///
 /// The client's order of preference stays the same. Servers that follow it, such as those of rustls,
 /// ask for the post-quantum group although they already have a share for another one, so the connection

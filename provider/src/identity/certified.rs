@@ -22,8 +22,8 @@ use crate::ocsp::must_staple;
 
 /// A certificate chain with the private key of its leaf.
 ///
-/// The key of every `Identity` belongs to its leaf, its certificates can be read, and the handshake
-/// messages with it fit what peers accept.
+/// The key of every `Identity` belongs to its leaf, as far as the key gives its public half. Its
+/// certificates can be read, and the handshake messages with it fit what peers accept.
 ///
 /// # Memory
 ///

@@ -129,14 +129,14 @@
 //!
 //! # Which one a server gets
 //!
-//! A client doesn't choose by name. It sends the first chain from a CA that the server names in its
-//! request; if there is none, the first of all chains. It prefers a chain that the server can verify
-//! by its `signature_algorithms` to one of which the server only accepts the handshake signature.
+//! A client doesn't choose by name. It sends a chain from a CA that the server names in its request; if
+//! none of these will do, one of all chains. It sends the first one that the server can verify by its
+//! `signature_algorithms`, or else the first one whose handshake signature the server accepts.
 //!
 //! # `signature_algorithms_cert`
 //!
 //! rustls 0.23 drops this extension, with which a client can accept more signatures in
-//! certificates than in the handshake, or fewer. Then `signature_algorithms` count for both,
+//! certificates than in the handshake, or fewer. So `signature_algorithms` count for both,
 //! as they do when the client doesn't send the extension, which is the usual case. An
 //! [`OfferReader`](crate::OfferReader) reads it, and the versions, from the bytes that the client
 //! sends; a [`ServerHandshake`](crate::ServerHandshake) uses both.

@@ -32,7 +32,8 @@ pub struct IdentitySet {
     /// How many additions there were.
     added: u64,
     origin: Origin,
-    /// Identifies the current set of some [`Identities`] that this set is, or was made from.
+    /// Identifies the current set of some [`Identities`](super::Identities) that this set is, or was made
+    /// from.
     revision: Option<Arc<()>>,
 }
 

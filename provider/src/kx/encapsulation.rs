@@ -57,7 +57,7 @@ pub(crate) fn answer<P: ParameterSet>(
     let mut secret = zeros();
     encapsulation_key
         .encapsulate_into(&m, &mut ciphertext, place(&mut secret))
-        .expect("of the length of the set's");
+        .expect("the buffer has the length of the parameter set");
     Ok((ciphertext, SharedSecret::from(secret)))
 }
 

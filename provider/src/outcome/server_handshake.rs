@@ -201,7 +201,7 @@ impl ServerHandshake {
     }
 
     /// The providers for [`begin_with_alternatives`](Self::begin_with_alternatives): `provider` without
-    /// the groups at level 5, and `provider` with these alone. None, if one of them would have no group.
+    /// the groups at level 5, and `provider` with these alone. Empty if one of them would have no group.
     pub fn alternatives(provider: &CryptoProvider) -> Vec<CryptoProvider> {
         let with = |is_wanted: fn(Group) -> bool| {
             let mut provider = provider.clone();

@@ -30,14 +30,14 @@ fn no_shared_group() {
         (
             &[Group::X25519, Group::SECP256R1][..],
             &[Group::X25519MLKEM768][..],
-            "give the client post-quantum key exchange, preferably X25519MLKEM768, or the server a \
-             profile with classical groups",
+            "give the client one of the server's post-quantum groups, or the server a profile \
+             with classical groups",
         ),
         (
             &[Group::X25519MLKEM768],
             &[Group::X25519],
-            "give the server post-quantum key exchange, preferably X25519MLKEM768, or the client a \
-             profile with classical groups",
+            "give the server one of the client's post-quantum groups, or the client a profile \
+             with classical groups",
         ),
         (
             &[Group::MLKEM1024],
@@ -318,7 +318,7 @@ fn certificates_that_are_no_good() {
             "a signature by the peer is wrong: either one in its certificate chain, if the root here \
              has the issuer's name and another key, or ",
             AlertDescription::DecryptError,
-            "a signature seems wrong to the peer, whose root may have the same name and another key",
+            "a signature seems wrong to the peer, which may have a root with the issuer's name",
         ),
         (
             server(),

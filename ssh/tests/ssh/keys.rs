@@ -3,7 +3,7 @@ use rustls_pq::composite::{CompositeAlgorithm, CompositeKey};
 
 use crate::{COMMENT, KEY, string};
 
-/// As `ssh-keygen -l` of OpenSSH 10.6 writes it.
+/// In the form in which `ssh-keygen -l` of OpenSSH 10.6 writes it.
 const FINGERPRINT: &str = "SHA256:YHFaNBK5AlpwYu/6raJx5SflWNqTCQdkAcGWbp3frmA";
 
 #[test]
@@ -33,7 +33,7 @@ fn lines_are_read_as_they_were_written() {
     }
 }
 
-/// One key, and yet two fingerprints: the name is hashed with it.
+/// One key, but two fingerprints: the name is hashed, too.
 #[test]
 fn under_both_names_it_is_one_key() {
     let key = KEY.public_key();
@@ -145,7 +145,7 @@ fn blobs_that_are_none_say_why() {
         let refused = PublicKey::from_blob(&[&*name, &string(wrong)].concat());
         assert!(matches!(refused, Err(KeyError::Key(_))), "{refused:?}");
     }
-    // What is changed before the key itself is seen; another key is another key.
+    // Changes before the key itself are noticed; a change in the key makes another key.
     for at in 0..name.len() + 4 {
         let mut changed = blob.clone();
         changed[at] ^= 1;

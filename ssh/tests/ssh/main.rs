@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use pq_ssh::PrivateKey;
 use rustls_pq::composite::{CompositeAlgorithm, CompositeKey};
 
-/// Of the seeds 0, 1, ... 31 and 32, 33, ... 63.
+/// From the seeds 0, 1, ... 31 and 32, 33, ... 63.
 static KEY: LazyLock<PrivateKey> = LazyLock::new(|| {
     let seeds: Vec<u8> = (0..64).collect();
     key_of(&seeds).with_comment(COMMENT).expect("a comment")
@@ -28,20 +28,20 @@ fn other_key() -> PrivateKey {
     key_of(&[7; 64])
 }
 
-/// What SSH calls a `string`.
+/// A `string` of SSH.
 fn string(bytes: &[u8]) -> Vec<u8> {
     let len = u32::try_from(bytes.len()).expect("it is short");
     [&len.to_be_bytes(), bytes].concat()
 }
 
-/// The bytes within an armor.
+/// The bytes in an armored text.
 fn bytes_of(text: &str) -> Vec<u8> {
     use base64ct::Encoding;
     let lines = text.lines().filter(|line| !line.starts_with('-'));
     base64ct::Base64::decode_vec(&lines.collect::<String>()).expect("base64")
 }
 
-/// An armor in one long line.
+/// An armored text with one long line.
 fn armored(label: &str, bytes: &[u8]) -> String {
     use base64ct::Encoding;
     let characters = base64ct::Base64::encode_string(bytes);

@@ -1,6 +1,6 @@
 //! Against `ssh-keygen` of OpenSSH 10.6 or later, both ways. `SSH_KEYGEN` names the program; without it, the
-//! one on `PATH` is asked. Where it doesn't know the algorithm, these tests say that they are skipped; one that is
-//! named has to know it.
+//! tests use the one on `PATH`. If that doesn't know the algorithm, these tests say that they are skipped; a program
+//! that `SSH_KEYGEN` names has to know the algorithm.
 
 use core::time::Duration;
 use std::fs;
@@ -52,7 +52,7 @@ impl OpenSsh {
             Err(error) => return (false, error.to_string()),
         };
         let mut stdin = child.stdin.take().expect("it was asked for");
-        // A program that has ended already says why.
+        // If the program has already ended, its output says why.
         let _ = stdin.write_all(input);
         drop(stdin);
         let output = child.wait_with_output().expect("it ends");
@@ -68,7 +68,7 @@ impl OpenSsh {
         said
     }
 
-    /// What others may read is refused by the program.
+    /// Writes a file that only its owner can read: the program refuses others.
     fn write(&self, name: &str, contents: &str) {
         use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
         let path = self.0.path().join(name);

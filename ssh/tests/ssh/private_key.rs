@@ -8,12 +8,12 @@ use crate::{COMMENT, KEY, armored, bytes_of, other_key, string};
 const LABEL: &str = "OPENSSH PRIVATE KEY";
 const PASSPHRASE: &[u8] = b"a passphrase, in which may be \0 and \xff";
 
-/// As quick as it gets: these tests read many files.
+/// The cheapest settings: these tests read many files.
 fn passphrase() -> Passphrase<'static> {
     Passphrase::new(PASSPHRASE).rounds(1).accept_rounds(16)
 }
 
-/// A file in the parts that one may want to be otherwise.
+/// The parts of a file, each of which a test may change.
 struct File {
     cipher: &'static [u8],
     kdf: &'static [u8],
@@ -93,7 +93,7 @@ impl Section {
 #[test]
 fn files_are_read_as_they_were_written() {
     for &name in KeyName::ALL {
-        // of every length of padding
+        // for every length of padding
         for len in 0..20 {
             let key = KEY.clone().with_name(name);
             let key = key.with_comment(&"c".repeat(len)).expect("a comment");
@@ -128,14 +128,14 @@ fn a_passphrase_is_asked_for_and_checked() {
             Err(PrivateKeyError::EmptyPassphrase)
         );
     }
-    // Each file has a salt of its own.
+    // Each file has its own salt.
     assert_ne!(
         text,
         KEY.to_openssh(Some(&passphrase())).expect("randomness")
     );
 }
 
-/// A hostile count ends in an error, not in an hour.
+/// A hostile number of rounds ends in an error, not in an hour.
 #[test]
 fn too_many_rounds_are_refused_at_once() {
     let options = |rounds: u32| [string(&[9; 16]), rounds.to_be_bytes().to_vec()].concat();
@@ -225,7 +225,7 @@ fn each_rule_has_its_error() {
         PrivateKeyError::Wire(_)
     ));
 
-    // All three of the public key, the copy beside the private one, and the private one have to agree.
+    // The public key, its copy beside the private key, and the private key all have to agree.
     let other = other_key();
     let mismatches = [
         refused(|f| f.public = other.public_key().to_blob()),
@@ -265,7 +265,7 @@ fn each_rule_has_its_error() {
         );
     }
 
-    // The comment of 20 bytes leaves room for some.
+    // The comment of 20 bytes leaves room for other bytes.
     let right = File::new().section.to_bytes();
     let end = right
         .windows(COMMENT.len())
@@ -288,7 +288,7 @@ fn each_rule_has_its_error() {
     }
 }
 
-/// Where in the file, without armor, the comment is: nothing protects that.
+/// The position of the comment in the file without armor: nothing protects the comment.
 fn comment_in(bytes: &[u8]) -> core::ops::Range<usize> {
     let comment = COMMENT.as_bytes();
     let start = bytes
@@ -322,7 +322,7 @@ fn no_byte_of_a_plain_file_can_be_changed_but_the_comment() {
     }
 }
 
-/// The cipher is a stream, so a byte of the comment can be changed here, too.
+/// The cipher is a stream cipher, so a byte of the comment can be changed here, too.
 #[test]
 fn no_byte_of_an_encrypted_file_can_be_changed_but_the_comment() {
     let plain = bytes_of(&KEY.to_openssh(None).expect("randomness"));
@@ -332,7 +332,7 @@ fn no_byte_of_an_encrypted_file_can_be_changed_but_the_comment() {
     let comment = comment_in(&plain);
     let comment = comment.start + more..comment.end + more;
     let section = bytes.len() - 1500;
-    // Each takes a round of bcrypt: of what is encrypted, some.
+    // Each try takes a round of bcrypt, so only some of the encrypted bytes are changed.
     for at in (0..120)
         .chain((120..section).step_by(61))
         .chain((section..bytes.len()).step_by(23))
@@ -348,7 +348,7 @@ fn no_byte_of_an_encrypted_file_can_be_changed_but_the_comment() {
     }
 }
 
-/// What a change to the text can do is to another line break, and no more.
+/// A change to the text can only make another line break.
 #[test]
 fn no_character_of_the_armor_can_be_changed_but_line_breaks() {
     let text = KEY.to_openssh(None).expect("randomness");

@@ -45,7 +45,7 @@ fn signatures_are_read_as_they_were_written() {
     }
 }
 
-/// What is signed is what PROTOCOL.sshsig says, by the composite key itself.
+/// The composite key itself signs the bytes that PROTOCOL.sshsig describes.
 #[test]
 fn the_signature_is_the_composites_of_the_documented_bytes() {
     let mut hasher = pq_core::ml_dsa::PreHash::Sha512.hasher();
@@ -173,7 +173,7 @@ fn each_rule_has_its_error() {
     }
 }
 
-/// What gives a message in pieces of all lengths, and is interrupted meanwhile.
+/// Gives a message in pieces of all lengths, with interruptions.
 struct Pieces<'m>(&'m [u8], usize);
 
 impl Read for Pieces<'_> {
@@ -281,7 +281,7 @@ fn a_list_says_who_may_sign_what_and_when() {
     ));
 }
 
-/// Nothing of a list counts that has a line which is not understood: it could be the one that forbids.
+/// If a list has a line that can't be read, none of its lines count: that line could be the one that forbids.
 #[test]
 fn a_list_with_one_wrong_line_is_refused() {
     let line = KEY.public_key().to_line();

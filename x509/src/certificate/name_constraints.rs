@@ -650,12 +650,12 @@ mod tests {
             assert!(constraints.permits(&Presented::Dns("example.net")));
             assert!(constraints.permits(&Presented::Uri(None)));
         }
-        // If a subtree has a distance, all names of its kind are refused,
+        // If a subtree has a distance, all names of its kind are refused.
         let distant = [&[0x30, 0x10, 0x81, 11], &b"example.org"[..], &[0x80, 1, 1]].concat();
         let contents = lists(&[distant, subtree_of(0x81, b"example.org")], &[]);
         let constraints = NameConstraints::from_contents(&contents).unwrap();
         assert!(!constraints.permits(&address("a@example.org")));
-        // and left to webpki, which refuses it
+        // The subtree itself is left to webpki, which refuses it.
         let left = lists(&[contents[2..2 + 18].to_vec()], &[]);
         assert_eq!(for_webpki(&contents), Some(left));
     }

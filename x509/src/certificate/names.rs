@@ -38,7 +38,7 @@ pub enum NameError {
          by alternative names such as dns_name(), or pass a full name to subject()"
     )]
     CommonNameLength(usize),
-    /// A prefix is longer than the address, or the address has bits after the prefix.
+    /// A prefix is longer than the address, or the address has nonzero bits after the prefix.
     #[error(
         "{address}/{prefix_len} is not a subnet: the prefix must fit the address and every \
          bit after it must be zero"
@@ -171,8 +171,8 @@ pub(crate) use alternative_name_methods;
 
 /// A subject alternative name of a kind that this crate writes and reads.
 ///
-/// When read from text, an address is an IP address; else a text with a `:` is a URI, one with an `@` an
-/// e-mail address, and any other a DNS name. There are no further checks until a certificate is made of it.
+/// A text that parses as an IP address is read as one; else a text with a `:` as a URI, one with an `@` as an
+/// e-mail address, and any other as a DNS name. Nothing else is checked until a certificate is made of it.
 ///
 /// ```
 /// use pq_x509::AlternativeName;

@@ -104,14 +104,14 @@ pub enum SpiffeIdError {
     Scheme(String),
     /// Its trust domain is invalid.
     #[error(
-        "\"{0}\" is not a SPIFFE ID: its trust domain must have 1 to 255 lower-case letters, digits, dots, \
-         hyphens and underscores, and neither a user nor a port"
+        "\"{0}\" is not a SPIFFE ID: its trust domain must be 1 to 255 lower-case letters, digits, dots, \
+         hyphens and underscores, without a user or a port"
     )]
     TrustDomain(String),
     /// Its path is invalid.
     #[error(
-        "\"{0}\" is not a SPIFFE ID: each segment of its path must have letters, digits, dots, hyphens \
-         and underscores, but not be \".\" or \"..\"; no segment may be empty, and no \"/\" may end the path"
+        "\"{0}\" is not a SPIFFE ID: each segment of its path may have only letters, digits, dots, hyphens \
+         and underscores; none may be empty, \".\" or \"..\", and no \"/\" may end the path"
     )]
     Path(String),
 }

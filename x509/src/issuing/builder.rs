@@ -308,8 +308,8 @@ impl CertificateBuilder<Ca> {
         self
     }
 
-    /// Permits e-mail addresses, and no others, except those that further calls permit: all at the host
-    /// `example.org`, all at hosts below the domain `.example.org`, or one, as `someone@example.org`. Those
+    /// Permits e-mail addresses: all at the host `example.org`, all at hosts below the domain `.example.org`,
+    /// or one, as `someone@example.org`. No others are permitted, except those that further calls permit. Those
     /// in subjects' names count, too.
     ///
     /// [`ChainValidator`](crate::ChainValidator), OpenSSL and Go process constraints of e-mail addresses, URIs

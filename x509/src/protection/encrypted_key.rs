@@ -54,7 +54,7 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 /// # Passphrases
 ///
 /// A passphrase is bytes, by convention UTF-8. The crates of scrypt and PBKDF2 do not wipe their working
-/// memory, from which the passphrase could be guessed at the cost of the derivation; derived keys
+/// memory, in which guesses of the passphrase could be tested; derived keys
 /// and private keys are wiped.
 #[derive(Clone, Eq, PartialEq)]
 pub struct EncryptedPrivateKey {

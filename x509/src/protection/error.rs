@@ -82,7 +82,7 @@ pub enum ProtectionError {
     /// scrypt would take too much memory. The key was not derived.
     #[error(
         "the file asks for {found} bytes of memory, or more, before its passphrase can be tried, and the \
-         limit is {limit}; don't trust this file, or raise it with CostLimits if its owner chose this cost"
+         limit is {limit}; don't trust this file, or raise the limit with CostLimits if its owner chose this cost"
     )]
     TooMuchMemory {
         /// How much the file asks for; u64::MAX stands for more as well.

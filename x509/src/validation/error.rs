@@ -60,7 +60,7 @@ pub enum ValidationError {
     },
     /// The end entity's certificate is for other names.
     #[error(
-        "the certificate is not for {expected} but for {}; connect to one of these names, or have a \
+        "the certificate is not for {expected} but for {}; use one of these names, or have a \
          certificate issued for {expected}",
         list(.presented)
     )]

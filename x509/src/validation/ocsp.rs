@@ -16,7 +16,7 @@ use crate::certificate::{
 /// certificates of a path; use this type if you ask a responder yourself, with a nonce. It does not check
 /// whether to trust the issuer.
 ///
-/// A response may be up to five minutes from the future ([`CLOCK_TOLERANCE`](Self::CLOCK_TOLERANCE)): responders
+/// A response may be dated up to five minutes ahead ([`CLOCK_TOLERANCE`](Self::CLOCK_TOLERANCE)): responders
 /// sign when they are asked, and their clocks may be a little ahead. For nextUpdate there is no such tolerance.
 ///
 /// A response without nextUpdate is accepted only if it has the requested nonce, because nobody could tell

@@ -21,12 +21,12 @@ use crate::keys::SubjectKey;
 ///
 /// The status of every certificate on a path below the root must be known. It is known if a list covers the
 /// certificate: the list must be by the CA that issued the certificate, be signed by that CA's key, and not
-/// have reached its nextUpdate. It is also known if such an OCSP response says that the certificate is good: see
+/// have reached its nextUpdate. It is also known if a usable OCSP response says that the certificate is good: see
 /// [`ChainValidator::with_ocsp_responses`](crate::ChainValidator::with_ocsp_responses). The methods relax
 /// this, one rule each.
 ///
-/// If a list or a response says that a certificate is revoked, the certificate is refused, even after the
-/// nextUpdate, unless something newer that has not expired says that it is good: the certificate may have been
+/// If a list or a response says that a certificate is revoked, the certificate is refused. This holds even after the
+/// nextUpdate, unless something newer that has not expired then says good: the certificate may have been
 /// on hold, and nobody must get a revoked one accepted by keeping newer responses away. Otherwise one valid
 /// list or response is enough, even if the other is missing or has expired. If neither is valid, the chain
 /// is refused for what is wrong with one of them.

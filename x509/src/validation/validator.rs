@@ -117,9 +117,10 @@ impl ChainValidator {
         &self.algorithms
     }
 
-    /// Adds OCSP responses, which say whether certificates are revoked, to those that it has and to
-    /// the lists of a [`RevocationPolicy`]. The order of this and [`with_revocation`](Self::with_revocation)
-    /// doesn't matter.
+    /// Adds OCSP responses to those that the validator has.
+    ///
+    /// They say whether certificates are revoked, beside the lists of a [`RevocationPolicy`]. The order of this
+    /// method and [`with_revocation`](Self::with_revocation) doesn't matter.
     ///
     /// A response is usable for a certificate on the path if it is about that certificate of its issuer, and
     /// passes the checks of an [`OcspVerifier`](crate::OcspVerifier). If its signer has a certificate without

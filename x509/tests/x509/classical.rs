@@ -78,7 +78,7 @@ impl SignatureVerificationAlgorithm for EcdsaP256 {
     }
 }
 
-/// The same, and how many messages it verified that are longer than a length.
+/// The same, and counts the verified messages that are longer than a given length.
 #[derive(Debug)]
 pub(crate) struct Counting {
     longer_than: usize,
@@ -93,7 +93,7 @@ impl Counting {
         }
     }
 
-    /// How many there were since the last call.
+    /// How many such messages there were since the last call.
     pub(crate) fn take(&self) -> usize {
         self.count.swap(0, Ordering::Relaxed)
     }
@@ -195,7 +195,7 @@ fn classical_requests() {
     assert_eq!(leaf.spki(), key.spki());
 }
 
-/// Wherever algorithms are passed, they are beside those of this crate, and `&[]` adds none.
+/// Algorithms that are passed are added to those of this crate; `&[]` adds none.
 #[test]
 fn algorithms_given_are_beside_our_own() {
     let classical = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(6)).unwrap();

@@ -8,7 +8,7 @@ use pq_x509::{
     UnusableList, ValidationError,
 };
 
-/// The text of an error that has its cause in it is all there is to print: the cause is no source.
+/// If an error's text includes its cause, the cause is not its `source()`.
 #[test]
 fn each_thing_is_said_once() {
     let der = der::Error::from(der::ErrorKind::Failed);

@@ -1,4 +1,4 @@
-//! Certificates with values that are sound and that neither `x509-cert` nor webpki reads: dates before
+//! Certificates with valid values that neither `x509-cert` nor webpki can read: dates before
 //! 1970, and path lengths above 255.
 
 use core::time::Duration;
@@ -18,8 +18,8 @@ use pq_x509::{
 use crate::classical::{Counting, P256Key};
 use crate::pki::{Pki, bad_signature, key, server, sign, validate_with};
 
-/// A leaf, an intermediate or a root, from the date in the first place on, to that in the second.
-/// The two are those of a TBSCertificate before they are replaced.
+/// A leaf, an intermediate or a root, valid from the first date to the second. Each pair is the date in the
+/// TBSCertificate and the date that replaces it.
 struct Dates([(&'static str, &'static str); 2]);
 
 impl Dates {
@@ -68,7 +68,7 @@ fn replaced(der: &[u8], from: &str, to: &str) -> Vec<u8> {
     replaced
 }
 
-/// With another signature.
+/// The document with another signature.
 fn damaged(der: &[u8]) -> Vec<u8> {
     let mut damaged = der.to_vec();
     *damaged.last_mut().unwrap() ^= 1;
@@ -118,7 +118,7 @@ impl Chain {
     }
 }
 
-/// As NIST's test suite PKITS has it (4.2.3), and further back.
+/// A date as in NIST's test suite PKITS (4.2.3), and earlier ones.
 #[test]
 fn dates_before_1970() {
     let utc = ("700101000000Z", "480101000000Z", 2_461_449_600);
@@ -148,7 +148,7 @@ fn dates_before_1970() {
             Err(ValidationError::Expired { .. })
         ));
 
-        // The signatures are over what was sent, and over nothing else.
+        // The signatures cover only what was sent.
         for (index, subject) in [(0, "example.org, 192.0.2.1"), (1, "CN=CA")] {
             let mut altered = [leaf, ca];
             let damaged = damaged(altered[index]);
@@ -160,7 +160,7 @@ fn dates_before_1970() {
             chain.validate(&[&forged, ca], 1),
             Err(bad_signature("example.org, 192.0.2.1"))
         );
-        // Nor does the original lend its signature, as it is or with a signature that is wrong.
+        // Nor does the original help, with its signature or with a wrong one.
         for original in [leaf, &damaged(leaf)] {
             assert!(chain.validate(&[&forged, ca, original], 1).is_err());
         }
@@ -189,7 +189,7 @@ fn dates_before_1970() {
     }
 }
 
-/// Whoever sends such a certificate with a chain that leads nowhere has it validated once, too.
+/// Sending such a certificate with a chain that leads nowhere does not make us validate the chain twice.
 #[test]
 fn a_date_before_1970_makes_no_more_work() {
     static COUNTING: Counting = Counting::of_longer_than(0);
@@ -210,7 +210,7 @@ fn a_date_before_1970_makes_no_more_work() {
     assert_eq!(beside_old, alone);
 }
 
-/// At no time, and there is no earlier time to ask about than the start of 1970.
+/// A chain is valid at no time if it ended before 1970: the earliest time to ask for is the start of 1970.
 #[test]
 fn what_ended_before_1970_has_expired() {
     for (not_before, not_after) in [
@@ -268,7 +268,7 @@ fn path_lengths_above_255() {
         let chain = [leaf.clone(), ca.clone()];
         let validated = validate_with(&validator, "example.org", &chain);
         assert_eq!(validated.is_ok(), path_len > 0, "{path_len}");
-        // It issues as any other.
+        // It can issue like any other CA.
         let issuer = Issuer::new(root, pki.root.signer()).unwrap();
         assert_eq!(
             issuer

@@ -1,4 +1,4 @@
-//! What issued certificates say, and what is not issued.
+//! The contents of issued certificates, and what is refused.
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -166,7 +166,7 @@ fn a_leaf_says_what_a_leaf_says() {
     assert_eq!(leaf.subject().to_string(), "CN=example");
 }
 
-/// Certificates of each role say where the list of their issuer is.
+/// Certificates of each role name the URL of their issuer's list.
 #[test]
 fn revocation_list_urls() {
     let root = root();
@@ -185,7 +185,7 @@ fn revocation_list_urls() {
         let (critical, points) = extension::<CrlDistributionPoints>(certificate).unwrap();
         assert!(!critical);
         let points = CrlDistributionPoints::from_der(&points).unwrap().0;
-        // One for all: of two points, each has a list of its own.
+        // All URLs in one point: if there were two points, each would need a list of its own.
         let [point] = &*points else {
             panic!("{points:?}");
         };
@@ -308,7 +308,7 @@ fn path_length_and_name_constraints() {
         Some((true, hex::decode(expected).unwrap()))
     );
 
-    // No limit was set on the root, so it may go on; the CA below may not.
+    // The root has no limit and may issue another CA; the CA below may not.
     assert!(
         root.issue_ca(CertificateBuilder::ca("B"), signing_key())
             .is_ok()
@@ -490,7 +490,7 @@ fn both_signature_algorithms_must_agree() {
     assert!(Certificate::from_der(&der).is_ok());
 }
 
-/// RFC 5280 section 4.2, of extensions that are read here and of others.
+/// RFC 5280 section 4.2, for extensions that are read here and for others.
 #[test]
 fn no_extension_is_there_twice() {
     let root = root();
@@ -519,7 +519,7 @@ fn no_extension_is_there_twice() {
     }
 }
 
-/// A certificate that is not read back is one, and its fields say what it will.
+/// A certificate that was not read back is valid, and the prepared fields say the same as the certificate.
 #[test]
 fn what_is_prepared_says_what_the_certificate_does() {
     let root = root();
@@ -549,7 +549,7 @@ fn what_is_prepared_says_what_the_certificate_does() {
     }
 }
 
-/// RFC 5280 section 4.1: the sequence of extensions, where it is there, is not empty.
+/// RFC 5280 section 4.1: if there is a sequence of extensions, it is not empty.
 #[test]
 fn no_extensions_are_left_out() {
     let root = root();
@@ -578,7 +578,7 @@ fn an_issuer_is_a_ca_with_its_own_key() {
         Issuer::new(root.certificate().clone(), &key),
         Err(IssueError::WrongKey(name)) if name == "CN=Root"
     ));
-    // Read back from files, it goes on.
+    // Read from files, the issuer works again.
     let pem = root.certificate().to_pem();
     let key_pem = root.signer().to_pkcs8_pem().unwrap();
     let again = Issuer::new(
@@ -632,7 +632,7 @@ fn malformed_keys_are_not_certified() {
     ));
 }
 
-/// RFC 9881 section 8.3 forbids HashML-DSA's, RFC 9909 allows HashSLH-DSA's.
+/// RFC 9881 section 8.3 forbids HashML-DSA's identifiers, RFC 9909 allows HashSLH-DSA's.
 #[test]
 fn keys_of_hash_ml_dsa_are_not_certified() {
     let root = root();

@@ -21,7 +21,7 @@ const FORMS: [PrivateKeyForm; 3] = [
     PrivateKeyForm::Both,
 ];
 
-/// The forms that the algorithm has.
+/// The private key forms of the algorithm.
 fn forms(algorithm: Algorithm) -> impl Iterator<Item = PrivateKeyForm> {
     FORMS
         .into_iter()
@@ -46,14 +46,14 @@ fn key(algorithm: Algorithm) -> PrivateKey {
     }
 }
 
-/// One of each, made once: the *s* sets of SLH-DSA take their time.
+/// One key of each algorithm, made once: the *s* sets of SLH-DSA take their time.
 fn keys() -> impl Iterator<Item = PrivateKey> {
     static KEYS: LazyLock<Vec<PrivateKey>> =
         LazyLock::new(|| Algorithm::ALL.iter().copied().map(key).collect());
     KEYS.iter().cloned()
 }
 
-/// Those whose private keys have all three forms.
+/// Keys whose private keys have all three forms.
 fn ml_keys() -> impl Iterator<Item = PrivateKey> {
     keys().filter(|key| !is_slh_dsa(key.algorithm()))
 }
@@ -75,7 +75,7 @@ fn contents(der: &[u8]) -> Vec<u8> {
     info.private_key.as_bytes().to_vec()
 }
 
-/// The prefixes that RFC 9881 and RFC 9935 come to when encoded.
+/// The prefixes that follow from RFC 9881 and RFC 9935.
 #[test]
 fn prefixes_and_lengths() {
     let expected = [
@@ -172,7 +172,7 @@ fn prefixes_and_lengths() {
     }
 }
 
-/// What RFC 9909 comes to: keys without a structure of their own.
+/// RFC 9909: keys without a structure of their own.
 #[test]
 fn slh_dsa_keys_stand_bare() {
     for (rank, key) in slh_dsa_keys().enumerate() {
@@ -217,7 +217,7 @@ fn slh_dsa_keys_have_one_form() {
             assert_eq!(error, KeyError::FormUnavailable { algorithm, form });
             assert!(error.to_string().contains("PrivateKeyForm::Expanded"));
         }
-        // A key wrapped in an OCTET STRING of its own, and lengths that are not 4n.
+        // A key wrapped in an additional OCTET STRING, and lengths that are not 4n.
         let identifier = algorithm.identifier();
         let raw = key.to_expanded();
         let wrapped = OctetStringRef::new(&raw).unwrap().to_der().unwrap();
@@ -352,7 +352,7 @@ fn expanded_keys_are_read_without_pkcs8() {
         let longer = [bytes.as_slice(), &[0]].concat();
         let mut damaged = bytes.to_vec();
         let mut refused = vec![&bytes[1..], &longer, &[]];
-        // What the halves of an SLH-DSA key say of each other, `check` finds.
+        // Only `check` compares the halves of an SLH-DSA key.
         if !is_slh_dsa(key.algorithm()) {
             // tr of ML-DSA, ek of ML-KEM
             let signs = matches!(key, PrivateKey::Signing(_));
@@ -413,7 +413,7 @@ fn prepared_keys_verify_the_same() {
                 invalid
             );
 
-            // and of a message that came in pieces: by µ, or by its digest
+            // and for a message that came in pieces: by µ, or by its digest
             let hasher = expanded.hasher(&options);
             if is_slh_dsa(algorithm.into()) && options != hashed {
                 assert_eq!(hasher.map(|_| ()), Err(KeyError::CannotStream(algorithm)));
@@ -502,7 +502,7 @@ fn version_2_public_keys_must_match() {
             };
             let v2 = with(own.as_bytes());
             let read = PrivateKey::from_pkcs8_der(&v2).unwrap();
-            // What is written is version 1.
+            // The written form is version 1.
             assert_eq!(
                 read.to_pkcs8_der_as(form).unwrap(),
                 key.to_pkcs8_der_as(form).unwrap()
@@ -534,8 +534,8 @@ fn version_2_public_keys_must_match() {
     }
 }
 
-/// Attributes may stand behind the key and mean nothing. What isn't one is refused, and so is
-/// whatever follows the last field that there is: a second public key, for one.
+/// Attributes after the key are ignored. Other fields are refused, and so is
+/// anything after the last field: a second public key, for example.
 #[test]
 fn fields_behind_the_key() {
     let key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[1; 32]).unwrap();
@@ -560,11 +560,11 @@ fn fields_behind_the_key() {
     assert_eq!(read(None, &[0xa0, 0]), Ok(()));
     assert_eq!(read(Some(public_key), &[]), Ok(()));
     for (public_key, behind) in [
-        // attributes that are none
+        // malformed attributes
         (None, [0xa0, 2, 0xff, 0xff].as_slice()),
         (None, &[0xa0, 2, 5, 0]),
         (None, &[0xa0, 0, 0xa0, 0]),
-        // fields that nobody has defined
+        // undefined fields
         (None, &[0xa2, 2, 5, 0]),
         (None, &[0xa2, 2, 5, 0, 0xa1, 2, 5, 0]),
         // attributes out of order, another public key
@@ -579,8 +579,8 @@ fn fields_behind_the_key() {
     }
 }
 
-/// Every key material under every algorithm's identifier: only its own is accepted, and
-/// nothing is guessed from a length but whether a key stands bare.
+/// Every key's contents under every algorithm's identifier: only its own is accepted, and
+/// a length only decides whether a key stands bare.
 #[test]
 fn identifiers_and_lengths_must_agree() {
     for key in keys() {
@@ -592,7 +592,7 @@ fn identifiers_and_lengths_must_agree() {
                 let same_len = claimed.expanded_len() == key.algorithm().expanded_len();
                 match form {
                     _ if *claimed == key.algorithm() => assert!(read.is_ok()),
-                    // A bare seed, for all that can be seen.
+                    // This can't be told from a bare seed.
                     _ if inner.len() == claimed.seed_len() && !is_slh_dsa(*claimed) => {
                         assert_eq!(read.unwrap().seed(), Some(&*inner));
                     }
@@ -604,11 +604,11 @@ fn identifiers_and_lengths_must_agree() {
                                 | KeyError::Malformed { .. })
                         ));
                     }
-                    // Bare keys of one length are keys of all sets of that length.
+                    // A bare key fits all sets whose keys have its length.
                     PrivateKeyForm::Expanded if is_slh_dsa(*claimed) && same_len => {
                         assert!(read.is_ok());
                     }
-                    // Seeds of one length are seeds of all sets of that length.
+                    // A seed fits all sets whose seeds have its length.
                     PrivateKeyForm::Seed if same_seed_len => assert!(read.is_ok()),
                     PrivateKeyForm::Both if same_seed_len => {
                         assert_eq!(read.unwrap_err(), KeyError::SeedMismatch(*claimed));
@@ -689,7 +689,7 @@ fn the_tag_decides_the_form() {
     }
 }
 
-/// As Botan writes them; and liboqs, with the public key behind the expanded one.
+/// Bare keys as Botan writes them; and as liboqs does, with the public key after the expanded one.
 #[test]
 fn bare_keys_are_read() {
     for key in ml_keys() {
@@ -701,7 +701,7 @@ fn bare_keys_are_read() {
 
         let bare = read(seed).unwrap();
         assert_eq!(bare.spki(), key.spki());
-        // It is written as the standards ask.
+        // It is written as the standards require.
         assert_eq!(bare.to_pkcs8_der().unwrap(), key.to_pkcs8_der().unwrap());
         let bare = read(&expanded).unwrap();
         assert_eq!((bare.spki(), bare.seed()), (key.spki(), None));
@@ -709,7 +709,7 @@ fn bare_keys_are_read() {
         let tagged = key.to_pkcs8_der_as(form).unwrap();
         assert_eq!(bare.to_pkcs8_der_as(form).unwrap(), tagged);
 
-        // Whatever they begin with, a member of the CHOICE that is too short included.
+        // Whatever their first bytes are, even those of a member of the CHOICE that is too short.
         let rest = u8::try_from(seed.len() - 2).unwrap();
         for start in [[0x80, rest], [0x04, rest], [0x30, rest], [0, 0]] {
             let mut seed = seed.to_vec();
@@ -760,7 +760,7 @@ fn seed_and_expanded_key_must_agree() {
         let expanded_at = both.len() - expanded_len;
         let seed_at = expanded_at - 4 - key.algorithm().seed_len();
         let mismatch = KeyError::SeedMismatch(key.algorithm());
-        // A bit in each part, the last byte, and the last byte of the seed (z of ML-KEM).
+        // A bit in each part, in the last byte, and in the last byte of the seed (z of ML-KEM).
         for at in [
             seed_at,
             expanded_at - 5,
@@ -787,7 +787,7 @@ fn expanded_keys_are_checked() {
         let der = key.to_pkcs8_der_as(PrivateKeyForm::Expanded).unwrap();
         let start = der.len() - key.algorithm().expanded_len();
         // For ML-DSA: ρ, tr, s₁, t₀. For ML-KEM: ŝ, ek, H(ek). z, at the end of an
-        // ML-KEM key, is checked by nothing: any value is one.
+        // ML-KEM key, can't be checked: any value is valid.
         let places: &[usize] = match key.algorithm() {
             Algorithm::Signature(_) => &[0, 64, 128, key.algorithm().expanded_len() - 1],
             _ => &[0, 384 * 4, key.algorithm().expanded_len() - 64],
@@ -890,7 +890,7 @@ fn public_keys_round_trip_and_are_checked() {
         let short = PublicKey::from_bytes(key.algorithm(), &public.as_bytes()[1..]);
         assert!(matches!(short, Err(KeyError::Malformed { .. })));
 
-        // Bits that are unused make no whole byte.
+        // With unused bits, the key does not consist of whole bytes.
         let mut unused = spki.to_vec();
         let header = spki.len() - public.as_bytes().len();
         assert_eq!(unused[header - 1], 0);

@@ -1,4 +1,4 @@
-//! What a validation costs beside many roots, revocation lists and revoked certificates.
+//! The cost of a validation with many roots, revocation lists and revoked certificates.
 
 use core::hint::black_box;
 use core::time::Duration;
@@ -23,10 +23,10 @@ type Builder = CertificateRevocationListBuilder;
 const FEW: usize = 1;
 const MANY: usize = 5_000;
 
-/// The time of one validation, among so many and so many.
+/// Checks that one validation among many takes about as long as one among few.
 ///
-/// A look at each of many takes many times as long as a validation, so that the bound decides on any
-/// machine; how long one does take is in the benchmarks.
+/// To look at each of many takes many times as long as a validation, so that the limit works on any
+/// machine; the benchmarks show how long a validation takes.
 #[track_caller]
 fn assert_alike(validators: [ChainValidator; 2], chain: &[Certificate]) {
     let [few, many] = validators.map(|validator| {
@@ -37,7 +37,7 @@ fn assert_alike(validators: [ChainValidator; 2], chain: &[Certificate]) {
             assert_eq!(validated, Ok(3));
             took
         };
-        // The first verifies lists.
+        // The first one verifies lists.
         turn(0);
         (0..20).map(turn).min().unwrap()
     });
@@ -50,7 +50,7 @@ fn roots() {
     let pki = Pki::new();
     let other = Issuer::self_signed(CertificateBuilder::ca("Root 0000"), key()).unwrap();
     let validator = |count: usize| {
-        // Nobody looks at the signatures of roots.
+        // Nobody verifies the signatures of roots.
         let others = (0..count).map(|number| {
             let name = format!("Root {number:04}");
             replaced(other.certificate().der(), b"Root 0000", name.as_bytes())
@@ -69,7 +69,7 @@ fn lists_of_one_ca() {
     let list: CertificateList = CertificateList::from_der(list.der()).unwrap();
     let list = sign(&at_url(list.tbs_cert_list, &url(0)), pki.ca.signer());
     let policy = |count| {
-        // Only the first one is used, and for the others no signature is verified.
+        // Only the first one is used; the signatures of the others are not verified.
         let lists = (0..count)
             .map(|number| replaced(&list, url(0).as_bytes(), url(number).as_bytes()))
             .map(|der| CertificateRevocationList::from_der(&der).unwrap());
@@ -106,7 +106,7 @@ fn revoked_certificates() {
     let pki = Pki::new();
     let leaf = pki.issue(server().serial_number(&[1; 8]));
     let validator = |count: usize| {
-        // As many before the leaf's number as behind it.
+        // As many before the leaf's number as after it.
         let numbers = (0..count as u64).map(|n| (1 << 40) * n + 1);
         let list = numbers.fold(Builder::new(&[1]), |list, number| {
             let reason = CrlReason::Unspecified;
@@ -116,11 +116,11 @@ fn revoked_certificates() {
         let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
         pki.validator().with_revocation(policy)
     };
-    // A look at each entry takes some nanoseconds only.
+    // To look at an entry takes only some nanoseconds.
     assert_alike([FEW, 20 * MANY].map(validator), &pki.chain(leaf));
 }
 
-/// What is to be signed of a list, with the URL at which it is to be had.
+/// The part of a list that is to be signed, with the URL from which the list is available.
 fn at_url(mut body: TbsCertList, url: &str) -> Vec<u8> {
     let url = GeneralName::UniformResourceIdentifier(Ia5String::new(url).unwrap());
     let point = IssuingDistributionPoint {
@@ -139,7 +139,7 @@ fn at_url(mut body: TbsCertList, url: &str) -> Vec<u8> {
     body.to_der().unwrap()
 }
 
-/// The document with other bytes in the place of some, as often as they occur.
+/// The document with all occurrences of some bytes replaced.
 fn replaced(der: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut replaced = der.to_vec();
     let places = 0..=der.len() - from.len();

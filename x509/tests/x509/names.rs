@@ -1,5 +1,5 @@
-//! E-mail addresses and URIs: in certificates and requests, in name constraints, and what chains are
-//! validated for.
+//! E-mail addresses and URIs: in certificates and requests, in name constraints, and in the names for which
+//! chains are validated.
 
 use core::time::Duration;
 use std::time::SystemTime;
@@ -26,7 +26,7 @@ fn client() -> CertificateBuilder<EndEntity> {
     CertificateBuilder::client()
 }
 
-/// The client's certificate of a workload.
+/// The certificate of a workload as a client.
 fn svid() -> CertificateBuilder<EndEntity> {
     client().server_auth().uri(ID)
 }
@@ -39,7 +39,7 @@ fn name(text: &str) -> Name {
     text.parse().unwrap()
 }
 
-/// Whether the chain is valid, or a name in it violates a constraint.
+/// Whether the chain is valid; otherwise a name in it violates a constraint.
 fn is_permitted(pki: &Pki, leaf: CertificateBuilder<EndEntity>) -> bool {
     let chain = pki.chain(pki.issue(leaf));
     outcome(&pki.validator(), &chain)
@@ -48,7 +48,7 @@ fn is_permitted(pki: &Pki, leaf: CertificateBuilder<EndEntity>) -> bool {
 fn outcome(validator: &ChainValidator, chain: &[Certificate]) -> bool {
     match validator.validate_client(chain, UnixTime::now()) {
         Ok(valid) => {
-            // What was validated is what was sent, and not what webpki was shown.
+            // The result has the certificates that were sent, not those that webpki was shown.
             assert_eq!(valid.certificates()[..chain.len()], *chain);
             true
         }
@@ -244,7 +244,7 @@ fn requests_ask_for_names() {
     assert_eq!(leaf.alternative_names().collect::<Vec<_>>(), asked);
 }
 
-/// The tables of each kind are in the unit tests; here it is that webpki and we take turns.
+/// The tables of each kind are in the unit tests; this test is about the division of work between webpki and us.
 #[test]
 fn constraints_bind_what_is_below() {
     type Constrain = fn(CertificateBuilder<Ca>) -> CertificateBuilder<Ca>;
@@ -349,7 +349,7 @@ fn constraints_bind_what_is_below() {
     ];
     for (index, (constrain, table)) in tables.into_iter().enumerate() {
         let constrained = Pki::with_ca(constrain(CertificateBuilder::ca("CA")));
-        // The same by the root alone, where the intermediate is itself named in SE.
+        // The same constraints in the root alone; the intermediate itself has a name in SE.
         let ca = CertificateBuilder::ca("CA").subject(name("CN=CA,O=Example,C=SE"));
         let below = Pki::with_ca(ca);
         let root = constrain(CertificateBuilder::ca("Root"));
@@ -370,7 +370,7 @@ fn constraints_bind_what_is_below() {
     }
 }
 
-/// Each CA's constraints count, and those above none below takes back.
+/// The constraints of each CA count, and a lower CA can't lift those of a higher one.
 #[test]
 fn constraints_of_several_cas_add_up() {
     let builder = CertificateBuilder::ca("Root").permit_email(".example.org");
@@ -413,7 +413,7 @@ fn permit(tbs: &mut TbsCertificate, trees: Vec<GeneralSubtree>) {
     tbs.set_extension(true, &constraints).unwrap();
 }
 
-/// What only others would put into certificates.
+/// Constraints that only others would put into certificates.
 #[test]
 fn what_is_not_understood_is_refused() {
     let pki = Pki::new();
@@ -480,7 +480,7 @@ fn what_is_not_understood_is_refused() {
         let is_valid = result.is_ok();
         assert_eq!(is_valid, expected, "{names:?} {constraints:?} {result:?}");
     }
-    // An empty extension, and malformed ones, are as they were: webpki refuses what it can't read.
+    // Empty and malformed extensions are left unchanged: webpki refuses what it can't read.
     for (contents, expected) in [
         (&[0x30, 0][..], true),
         (&[0x30, 2, 0xa0, 0], true),
@@ -497,7 +497,7 @@ fn what_is_not_understood_is_refused() {
     }
 }
 
-/// The signature is over what was sent: constraints that somebody takes out or changes are missed,
+/// The signature covers what was sent: removed or changed constraints are noticed,
 /// though webpki doesn't see them.
 #[test]
 fn stand_ins_hide_no_change() {
@@ -522,7 +522,7 @@ fn stand_ins_hide_no_change() {
             "{refused:?}"
         );
     }
-    // Beside the true one, in whatever order, the forged one is of no use.
+    // Beside the true certificate, in either order, the forged one has no effect.
     for cas in [[ca, &forged], [&forged, ca]] {
         let chain = |leaf: &Certificate| [leaf.clone(), cas[0].clone(), cas[1].clone()];
         let valid = validator.validate_client(&chain(&bad), UnixTime::now());
@@ -543,8 +543,8 @@ fn stand_ins_hide_no_change() {
     }
 }
 
-/// Somebody sends what webpki would be shown of a CA, as a CA of its own, and beside it the true one with
-/// other unused bits around the signature, so that what webpki is shown of that is something else.
+/// An attacker sends the stand-in that webpki would be shown for a CA as a CA of its own, and beside it the true CA
+/// with other unused bits around the signature, so that webpki is shown a different stand-in for the true CA.
 #[test]
 fn what_was_sent_passes_for_no_stand_in() {
     let pki = Pki::with_ca(CertificateBuilder::ca("CA").permit_email("example.org"));
@@ -639,7 +639,7 @@ fn chains_are_valid_for_an_email_address() {
             "{refused:?}"
         );
     }
-    // The purpose counts, and so does all else.
+    // The purpose is checked, and everything else, too.
     let server =
         pki.validator()
             .validate_email(&chain, MAILBOX, Purpose::ServerAuth, UnixTime::now());
@@ -651,7 +651,7 @@ fn chains_are_valid_for_an_email_address() {
         UnixTime::now(),
     );
     assert_eq!(other.unwrap_err(), bad_signature("CN=CA"));
-    // Names of another kind with the same text are none.
+    // Names of another kind with the same text don't count.
     let chain = pki.chain(
         pki.issue(
             client()
@@ -804,7 +804,7 @@ fn chains_are_valid_for_a_spiffe_id() {
         );
         assert!(error.to_string().len() < 500, "{error}");
     }
-    // Without a key usage, and with one that a validator may be told to overlook.
+    // Without a key usage, and with one that a validator may be told to ignore.
     let mut tbs = pki.ca.prepare(svid(), &pki.leaf_key).unwrap();
     set_usage(
         &mut tbs,
@@ -848,7 +848,7 @@ fn a_ca_tells_what_it_permits() {
     }
 }
 
-/// Far dates and constraints in one certificate.
+/// Dates far in the past and constraints in one certificate.
 #[test]
 fn both_kinds_of_stand_in_at_once() {
     let constrained = || {

@@ -1,4 +1,4 @@
-//! OCSP: what requests and responses say, who may answer, and what that keeps from being valid.
+//! OCSP: the contents of requests and responses, who may answer, and how that makes chains invalid.
 
 use core::time::Duration;
 use std::time::{Instant, SystemTime};
@@ -75,7 +75,7 @@ fn a_request_says_what_was_asked() {
     );
 }
 
-/// RFC 6960 section 4.1.1 and RFC 9654, by hand.
+/// The encoding of RFC 6960 section 4.1.1 and RFC 9654, by hand.
 #[test]
 fn requests_are_as_the_standard_has_them() {
     let ca = Issuer::self_signed(CertificateBuilder::ca("CA"), key()).unwrap();
@@ -132,7 +132,7 @@ fn malformed_requests() {
         OcspRequest::from_der(&longer),
         Err(OcspRequestError::Der(_))
     ));
-    // Whatever is changed, there is no panic.
+    // No change causes a panic.
     for at in 0..sound.len() {
         for bit in 0..8 {
             let mut changed = sound.to_vec();
@@ -194,7 +194,7 @@ fn malformed_requests() {
         let read = read.map(|request| request.nonce().map_or(0, |nonce| nonce.as_bytes().len()));
         assert_eq!(read, expected);
     }
-    // A nonce that is not within an OCTET STRING of its own.
+    // A nonce without an OCTET STRING of its own.
     assert!(matches!(
         with(&[], &[], &[nonce_extension(&[1, 2, 3])]),
         Err(OcspRequestError::Der(_))
@@ -229,7 +229,7 @@ fn a_response_says_what_a_response_says() {
     let leaves = statuses.map(|_| pki.leaf());
     let builder = OcspRequest::builder().nonce(OcspNonce::new(&[1; 16]).unwrap());
     let builder = (leaves.iter()).fold(builder, |builder, leaf| builder.certificate(leaf, ca));
-    // Of another CA: the look-up must not be asked.
+    // For another CA: the look-up must not be called.
     let request = builder
         .certificate(ca, pki.root.certificate())
         .build()
@@ -287,7 +287,7 @@ fn a_response_says_what_a_response_says() {
         Err(SignatureError::Invalid)
     );
 
-    // removeFromCRL is no status.
+    // removeFromCRL is not a status.
     let error = OcspResponder::ca(&pki.ca).respond(&request, at(1), validity, |_| {
         Ok::<_, IssueError>(CertStatus::Revoked {
             date: UnixTime::now(),
@@ -337,7 +337,7 @@ fn what_responders_say_instead_of_answers() {
     }
 }
 
-/// Also the signature of the delegate's certificate, which no other covers.
+/// Even those of the delegate's certificate signature, which no other signature covers.
 #[test]
 fn every_byte_counts() {
     let pki = Pki::new();
@@ -379,7 +379,7 @@ fn whom_a_response_is_about() {
             .map(|verified| verified.status())
     };
     assert_eq!(verify(ca, &leaf), Ok(CertStatus::Good));
-    // another number, another issuer, and another key of its name
+    // another serial number, another issuer, and an issuer with the same name and another key
     assert_eq!(verify(ca, &pki.leaf()), Err(OcspError::NotAbout));
     assert_eq!(
         verify(pki.root.certificate(), &leaf),
@@ -423,7 +423,7 @@ fn times() {
         })
     );
     assert_eq!(verify(1_999_999_700), Ok(CertStatus::Good));
-    // and its own certificate as new as its answer
+    // and the delegate's certificate may be as new as its answer
     let key = key();
     let certificate = CertificateBuilder::ocsp_responder()
         .common_name("OCSP")
@@ -481,7 +481,7 @@ fn nonces() {
         refused(&respond(&request(&leaf, ca))),
         OcspError::NonceMissing
     );
-    // Who asked for none takes any.
+    // A verifier without a nonce accepts any.
     let verifier = OcspVerifier::new(ca, UnixTime::now());
     assert!(verifier.verify(&with(&other), &leaf).is_ok());
 
@@ -492,7 +492,7 @@ fn nonces() {
     );
 }
 
-/// Only a nonce tells how old it is.
+/// Without a nextUpdate, only a nonce shows how old a response is.
 #[test]
 fn a_response_without_an_end() {
     let pki = Pki::new();
@@ -510,7 +510,7 @@ fn a_response_without_an_end() {
     let verifier = verifier.with_nonce(&nonce);
     assert!(verifier.verify(&without, &leaf).is_ok());
 
-    // So it is for who validates a chain by it.
+    // The same applies when it is used to validate a chain.
     let validate = |nonce: Option<[u8; 32]>| {
         let mut validator = pki.validator().with_ocsp_responses([without.clone()]);
         if let Some(nonce) = nonce {
@@ -588,7 +588,7 @@ fn malformed_responses() {
     }
     let malformed: [&dyn Fn(&mut Made); 5] = [
         &|made| made.certificates = vec![vec![0x30, 0]],
-        // a hash of another length than SHA-1's
+        // a hash that does not have SHA-1's length
         &|made| made.responder = tlv(0xa2, &[&tlv(4, &[&[1; 19]])]),
         &|made| made.responder = tlv(0xa3, &[&tlv(4, &[&[1; 20]])]),
         &|made| made.produced_at = tlv(0x17, &[b"260101000000Z"]),
@@ -611,7 +611,7 @@ fn malformed_responses() {
     );
 }
 
-/// Thousands of answers are read and searched at once.
+/// Thousands of answers are read and searched quickly.
 #[test]
 fn many_answers() {
     let pki = Pki::new();
@@ -652,7 +652,7 @@ fn a_responder_by_name_and_a_second_answer() {
     let verifier = OcspVerifier::new(pki.ca.certificate(), UnixTime::now());
     assert!(verifier.verify(&response, &leaf).is_ok());
 
-    // Whichever comes first.
+    // In either order.
     let revoked = tlv(0xa1, &[&tlv(0x18, &[b"20260101000000Z"])]);
     let revoked = made.answer(&leaf, &revoked, &[&made.end()]);
     for at in [0, 1] {
@@ -686,7 +686,7 @@ fn delegates() {
     };
     assert_eq!(verify(&response, now), Ok(Some("CN=OCSP".into())));
 
-    // What the responder's certificate lacks, by a CA that issues it none the less.
+    // Faults of the responder's certificate, from a CA that issues it nevertheless.
     let by = |certificate: Certificate, key: &SigningKey| {
         let mut made = Made::of(&pki, &leaf);
         made.responder = tlv(0xa1, &[&certificate.subject().to_der().unwrap()]);
@@ -737,13 +737,13 @@ fn delegates() {
         refused(tbs.sign(pki.ca.signer()).unwrap()),
         OcspDelegateError::CriticalExtension(UNKNOWN)
     );
-    // Its certificate is sound, and another key signed.
+    // The responder's certificate is sound, but another key signed.
     let forged = by(issue(responder()), &crate::pki::key());
     assert_eq!(
         verify(&forged, now),
         Err(OcspError::Signature(SignatureError::Invalid))
     );
-    // Its certificate is not there.
+    // The responder's certificate is missing.
     let mut made = Made::of(&pki, &leaf);
     made.responder = tlv(0xa1, &[&tlv(0x30, &[])]);
     let error = verify(&made.response(&key), now);
@@ -752,7 +752,7 @@ fn delegates() {
         "{error:?}"
     );
 
-    // The sound one is found among others of its name, up to a few.
+    // The sound certificate is found among others of the same name, up to a few.
     let unsound = issue(CertificateBuilder::end_entity().common_name("OCSP"));
     for (before, is_found) in [(3, true), (4, false)] {
         let mut made = Made::of(&pki, &leaf);
@@ -897,12 +897,12 @@ fn chains_with_responses() {
     assert_eq!(validate(pki.validator(), &[&good]), Ok(3));
     assert_eq!(validate(lenient(), &[]), Ok(3));
 
-    // Both directions of the two methods.
+    // The two methods in either order.
     let validator = pki.validator().with_ocsp_responses([good.clone()]);
     let validator = validator.with_revocation(known.clone().end_entity_only());
     assert_eq!(validate(validator, &[]), Ok(3));
 
-    // Revoked, with the reason and the time, whatever else is said and whatever the policy.
+    // Revoked, with the reason and the time, whatever other responses and the policy say.
     let bad = answer(&by_ca, &leaf, revoked);
     let ca_bad = answer(&by_root, ca, revoked);
     for validator in [pki.validator(), strict(), lenient(), leaf_only()] {
@@ -936,7 +936,7 @@ fn chains_with_responses() {
         assert!(is_of_ca, "{result:?}");
     }
 
-    // What is of no use.
+    // Responses that can't be used.
     let unknown = answer(&by_ca, &leaf, CertStatus::Unknown);
     let unusable = |result: Result<usize, ValidationError>| match result {
         Err(ValidationError::OcspResponse { error, .. }) => error,
@@ -954,7 +954,7 @@ fn chains_with_responses() {
         assert_eq!(unusable(validate(validator.clone(), &[&forged])), invalid);
         assert_eq!(validate(validator, &[&forged, &good]), Ok(3));
     }
-    // A few forgeries are verified, and no more.
+    // Only a few forgeries are verified.
     let many = vec![&forged; 4];
     assert_eq!(unusable(validate(leaf_only(), &many)), invalid);
     let many = vec![&forged; 5];
@@ -1050,7 +1050,7 @@ fn responses_beside_lists() {
     }
 }
 
-/// What comes with a chain is the peer's, and must not keep what else is there from being looked at.
+/// The peer chooses the responses that come with a chain. They must not keep the other responses from being checked.
 #[test]
 fn forgeries_do_not_hide_that_a_certificate_was_revoked() {
     let pki = Pki::new();
@@ -1080,7 +1080,7 @@ fn forgeries_do_not_hide_that_a_certificate_was_revoked() {
         "{result:?}"
     );
     assert_eq!(validate(&[&bad], 4), Err(too_many()));
-    // The good one comes first, and a good list is there as well.
+    // The good response comes first, and there is a good list, too.
     let validator = validator.clone().with_ocsp_responses([good]);
     let responses = vec![forged.clone(); 4];
     let validator = validator
@@ -1088,17 +1088,17 @@ fn forgeries_do_not_hide_that_a_certificate_was_revoked() {
         .with_ocsp_responses([bad]);
     let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
     assert_eq!(result, Err(too_many()));
-    // There is nothing more to be verified.
+    // Nothing is left to be verified.
     assert_eq!(validate(&[&of_others], 4), Ok(3));
 }
 
-/// A response has as many signatures in it as its sender likes.
+/// The sender decides how many signatures a response contains.
 #[test]
 fn every_signature_that_is_invalid_counts() {
     let pki = Pki::new();
     let leaf = pki.leaf();
     let key = key();
-    // The first is refused for another reason.
+    // The first certificate is refused for another reason.
     let unsound = CertificateBuilder::end_entity().common_name("OCSP");
     let unsound = pki.ca.issue(unsound, &key).unwrap();
     let forged = Pki::new().ca.issue(responder(), &key).unwrap();
@@ -1122,7 +1122,7 @@ fn every_signature_that_is_invalid_counts() {
     assert_eq!(validate(3), too_many());
 }
 
-/// A list that has expired is still the newest word if a response is older.
+/// An expired list still counts if a response is older than the list.
 #[test]
 fn an_older_response_does_not_hide_what_an_expired_list_says() {
     let pki = Pki::new();
@@ -1134,7 +1134,7 @@ fn an_older_response_does_not_hide_what_an_expired_list_says() {
             .revoke(number, days_from_now(-4), CrlReason::Superseded);
         pki.ca.issue_revocation_list(list).unwrap()
     };
-    // Of 2020, and good until 2100.
+    // From 2020, and valid until 2100.
     let older = Made::of(&pki, &leaf).response(pki.ca.signer());
     let newer = answer(&OcspResponder::ca(&pki.ca), &leaf, CertStatus::Good);
     let validate = |number: &[u8], responses: Vec<&OcspResponse>| {
@@ -1149,7 +1149,7 @@ fn an_older_response_does_not_hide_what_an_expired_list_says() {
             if entry.reason() == CrlReason::Superseded),
         "{result:?}"
     );
-    // It may have been on hold.
+    // The certificate may have been on hold.
     assert_eq!(validate(leaf.serial_number(), vec![&newer]), Ok(3));
     for responses in [vec![&older, &newer], vec![&newer, &older]] {
         assert_eq!(validate(leaf.serial_number(), responses), Ok(3));
@@ -1157,7 +1157,7 @@ fn an_older_response_does_not_hide_what_an_expired_list_says() {
     assert_eq!(validate(&[0x7f], vec![&older]), Ok(3));
 }
 
-/// Whoever keeps newer responses away, or has an older one, gets no revoked certificate accepted.
+/// Keeping newer responses away, or having an older one, does not get a revoked certificate accepted.
 #[test]
 fn a_revocation_outlives_the_response_that_says_so() {
     let pki = Pki::new();
@@ -1168,7 +1168,7 @@ fn a_revocation_outlives_the_response_that_says_so() {
         date: UnixTime::now(),
         reason: CrlReason::KeyCompromise,
     };
-    // as exact as two responses that are equally old have to be
+    // one fixed time, so that two responses can be equally old
     let now = SystemTime::now();
     let days = |days: i64| {
         let long = Duration::from_secs(days.unsigned_abs() * 24 * 60 * 60);
@@ -1209,7 +1209,7 @@ fn a_revocation_outlives_the_response_that_says_so() {
             Err(error) => panic!("{error}"),
         }
     };
-    // By a delegate whose certificate is newer than thisUpdate, as those are who answer by a list.
+    // From a delegate whose certificate is newer than thisUpdate, as for delegates that answer from a list.
     let key = key();
     let certificate = responder().validity(Validity::new(days(-3), days(1)));
     let certificate = pki.ca.issue(certificate, &key).unwrap();
@@ -1230,7 +1230,7 @@ fn a_revocation_outlives_the_response_that_says_so() {
         (vec![&once_revoked, &older], true),
         (vec![&once_revoked, &as_old], true),
         (vec![&once_revoked, &newer_and_stale], true),
-        // It was on hold.
+        // The certificate was on hold.
         (vec![&once_revoked, &newer], false),
         (vec![&newer, &once_revoked, &older], false),
         (vec![&forged, &older], false),
@@ -1242,7 +1242,7 @@ fn a_revocation_outlives_the_response_that_says_so() {
         assert!(!is_revoked(lists(vec![list(-1)]), &responses));
     }
 
-    // Of 2020, and it says no end.
+    // From 2020, without an end.
     let mut endless = Made::of(&pki, &leaf);
     let status = tlv(0xa1, &[&generalized("20191231000000Z")]);
     endless.answers = vec![endless.answer(&leaf, &status, &[])];
@@ -1251,7 +1251,7 @@ fn a_revocation_outlives_the_response_that_says_so() {
     assert!(is_revoked(lists(vec![]), &[&before, &endless]));
     assert!(!is_revoked(lists(vec![]), &[&newer, &endless]));
 
-    // A list that has expired counts as much.
+    // An expired list has the same effect.
     let expired = CertificateRevocationListBuilder::new(&[1])
         .validity(Validity::new(days(-3), days(-2)))
         .revoke(leaf.serial_number(), days(-3), CrlReason::Superseded);
@@ -1380,7 +1380,7 @@ struct Made {
 }
 
 impl Made {
-    /// That a leaf of the CA is good.
+    /// Says that a leaf of the CA is good.
     fn of(pki: &Pki, leaf: &Certificate) -> Self {
         let ca = pki.ca.certificate();
         let key = ca.parsed().tbs_certificate().subject_public_key_info();
@@ -1476,7 +1476,7 @@ fn extension(oid: ObjectIdentifier, critical: bool) -> Vec<u8> {
     tlv(0x30, &[&oid.to_der().unwrap(), critical, &[4, 2, 5, 0]])
 }
 
-/// Extensions under a tag; nothing, if there are none.
+/// Extensions under a tag; nothing if there are none.
 fn all_extensions(tag: u8, extensions: &[Vec<u8>]) -> Vec<u8> {
     match extensions {
         [] => Vec::new(),

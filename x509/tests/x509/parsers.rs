@@ -13,10 +13,10 @@ use pq_x509::{
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// Hands the bytes to every parser there is.
+/// Gives the bytes to every parser.
 fn parse_all(bytes: &[u8]) {
     if let Ok(key) = PrivateKey::from_pkcs8_der(bytes) {
-        // Whatever was read can be written in some form and read again.
+        // Whatever was read can be written in a form and read again.
         let form = match key.seed() {
             Some(_) => PrivateKeyForm::Seed,
             None => PrivateKeyForm::Expanded,
@@ -53,7 +53,7 @@ fn parse_all(bytes: &[u8]) {
         ),
         (Kind::Request, CertificateRequest::from_der(bytes).is_ok()),
     ] {
-        // Who can't read a document is told so by an error.
+        // If a document can't be read, the linter reports an error.
         let findings = lint(kind, bytes);
         let mut severities = findings.iter().map(|finding| finding.rule.severity());
         assert!(is_read || severities.any(|severity| severity == Severity::Error));
@@ -69,7 +69,7 @@ fn parse_all_text(text: &str) {
     let _ = CertificateRevocationList::all_from_pem(text);
 }
 
-/// One of everything, DER.
+/// One document of each kind, in DER.
 fn specimens() -> Vec<Vec<u8>> {
     let key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[1; 32]).unwrap();
     let kem = DecapsulationKey::from_seed(KemAlgorithm::MlKem512, &[2; 64]).unwrap();
@@ -146,7 +146,7 @@ proptest! {
     fn damaged_specimens(
         which in any::<Index>(),
         damage in proptest::collection::vec((any::<Index>(), any::<u8>()), 1..4),
-        // Most damage near the front, where the structure is.
+        // Most damage is near the front, where the structure is.
         near in any::<bool>(),
     ) {
         thread_local! {
@@ -168,7 +168,7 @@ proptest! {
 }
 
 /// Every value of every byte of the structure around a seed: what is accepted is written
-/// again byte for byte, so that there is one encoding and no other.
+/// again byte for byte, so that there is only one encoding.
 #[test]
 fn seed_keys_have_one_encoding() {
     for algorithm in [SignatureAlgorithm::MlDsa44, SignatureAlgorithm::MlDsa65] {

@@ -9,7 +9,7 @@ use pq_x509::{
 
 use crate::protection::refused_at_once;
 
-/// Also beyond the basic plane, where a BMPString has two units.
+/// With a character beyond the basic plane, for which a BMPString has two units.
 const PASSPHRASE: &str = "pässword \u{1f511}";
 
 const PRFS: [Prf; 3] = [Prf::HmacSha256, Prf::HmacSha384, Prf::HmacSha512];
@@ -89,7 +89,7 @@ fn several_keys_and_none() {
     for seed in 1..4 {
         let chain = chain(seed);
         let pkcs8 = key(seed).to_pkcs8_der().unwrap();
-        // The CAs are others each time, but for these.
+        // The CAs differ in each chain. A certificate that is added again is kept once.
         store = store
             .with_key(&pkcs8, Some(&seed.to_string()), &chain[..1])
             .unwrap();
@@ -135,7 +135,7 @@ fn every_change_is_refused() {
     for mac in macs() {
         let der = store.to_der(PASSPHRASE, &protection(), mac).unwrap();
         assert!(read(&der).is_ok());
-        // RFC 9879: what stands beside PBMAC1's digest means nothing.
+        // RFC 9879: the fields beside PBMAC1's digest have no meaning.
         let unread = match mac {
             Pkcs12Mac::Pbmac1 { .. } => der.len() - 16..der.len(),
             _ => 0..0,
@@ -175,14 +175,14 @@ fn macs_that_are_refused() {
         [macs()[0], macs()[3]].map(|mac| store.to_der(PASSPHRASE, &protection(), mac).unwrap());
     let refusal = |der: &[u8]| refused_at_once(|| Pkcs12::from_der(der, PASSPHRASE).unwrap_err());
 
-    // Without, and of another version
+    // Without a MAC, and of another version
     let mut none = parts(&pbmac1);
     none.pop();
     assert_eq!(refusal(&whole(&none)), Pkcs12Error::NoMac);
     let version = replaced(&pbmac1, 0, &[2, 1, 4]);
     assert_eq!(refusal(&version), Pkcs12Error::Version(4));
 
-    // Of PBMAC1: MacData, DigestInfo, AlgorithmIdentifier, PBMAC1-params, its PBKDF2, its parameters
+    // The path in PBMAC1: MacData, DigestInfo, AlgorithmIdentifier, PBMAC1-params, its PBKDF2, its parameters
     let path = [2, 0, 0, 1, 0, 1];
     let with = |change: &dyn Fn(Vec<Any>) -> Vec<Any>| {
         fn at(der: &[u8], path: &[usize], change: &dyn Fn(Vec<Any>) -> Vec<Any>) -> Vec<u8> {
@@ -205,7 +205,7 @@ fn macs_that_are_refused() {
             parts
         })
     };
-    // RFC 9879: another count of iterations, no length of the key, and lengths that can't be
+    // RFC 9879: another iteration count, no key length, and impossible key lengths
     assert_eq!(
         refusal(&set(1, integer(&[4]))),
         Pkcs12Error::WrongPassphraseOrChanged
@@ -240,7 +240,7 @@ fn macs_that_are_refused() {
         ));
     }
 
-    // Of the older one: iterations, and SHA-1
+    // In the older MAC: iterations, and SHA-1
     let mac_data = parts(&classic)[2].to_der().unwrap();
     let costly = replaced(&mac_data, 2, &[2, 4, 0x7f, 0xff, 0xff, 0xff]);
     assert!(matches!(
@@ -261,7 +261,7 @@ fn macs_that_are_refused() {
     assert!(matches!(refusal(&salt), Pkcs12Error::MacParameters(_)));
 }
 
-/// Limits are for all that a file has one derive.
+/// Limits apply to all key derivations of a file together.
 #[test]
 fn the_limit_is_for_the_whole_file() {
     let pkcs8 = key(1).to_pkcs8_der().unwrap();
@@ -286,7 +286,7 @@ fn the_limit_is_for_the_whole_file() {
             }
         ))
     ));
-    // Nor is more written than is read.
+    // The limit for reading also applies to writing.
     let dear = Protection::default().with_key_derivation(KeyDerivation::Pbkdf2 {
         prf: Prf::HmacSha256,
         iterations: 10_000_001,

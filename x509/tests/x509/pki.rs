@@ -12,7 +12,7 @@ use pq_x509::{
     Signer, SigningKey, TbsCertificate, ValidationError,
 };
 
-/// All algorithms but the *s* sets of SLH-DSA, a signature of which may take a second.
+/// All algorithms except the *s* sets of SLH-DSA, whose signatures may take a second.
 pub(crate) fn quick_algorithms() -> impl Iterator<Item = SignatureAlgorithm> {
     SignatureAlgorithm::ALL
         .iter()
@@ -20,7 +20,7 @@ pub(crate) fn quick_algorithms() -> impl Iterator<Item = SignatureAlgorithm> {
         .filter(|algorithm| !is_slow(*algorithm))
 }
 
-/// The others.
+/// The other algorithms.
 pub(crate) fn slow_algorithms() -> impl Iterator<Item = SignatureAlgorithm> {
     SignatureAlgorithm::ALL
         .iter()
@@ -128,7 +128,7 @@ pub(crate) fn sign(body: &[u8], key: &SigningKey) -> Vec<u8> {
         .unwrap()
 }
 
-/// The length of the path found.
+/// Validates a chain, and returns the length of the path.
 pub(crate) fn validate_with(
     validator: &ChainValidator,
     name: &str,

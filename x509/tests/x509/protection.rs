@@ -76,7 +76,7 @@ fn what_is_encrypted_is_had_back() {
         let encrypted = EncryptedPrivateKey::from_pem(&pem).unwrap();
         assert_eq!(encrypted.protection(), protection);
         assert_eq!(encrypted.to_pem(), pem);
-        // With a cipher that authenticates nothing, the key has what it can be checked by.
+        // If the cipher does not authenticate, seed and expanded key are encrypted, so that the key can be checked.
         let form = match cipher.is_authenticated() {
             true => PrivateKeyForm::Seed,
             false => PrivateKeyForm::Both,
@@ -108,7 +108,7 @@ fn keys_of_all_kinds() {
     let read = PrivateKey::from_encrypted_pkcs8_der(&der.unwrap(), PASSPHRASE).unwrap();
     assert_eq!(read.spki(), slh_dsa.spki());
 
-    // of others
+    // keys of other algorithms
     let classical = p256_pkcs8();
     let encrypted = EncryptedPrivateKey::encrypt(&classical, PASSPHRASE, &protection).unwrap();
     let pkcs8 = encrypted.decrypt(PASSPHRASE).unwrap();
@@ -126,7 +126,7 @@ fn p256_pkcs8() -> Vec<u8> {
     key.to_pkcs8_der().unwrap().as_bytes().to_vec()
 }
 
-/// RustCrypto's implementation, both ways.
+/// Against RustCrypto's implementation, both ways.
 #[test]
 fn agrees_with_pkcs5() {
     let pkcs8 = ml_dsa().to_pkcs8_der().unwrap();
@@ -184,7 +184,7 @@ fn parameters(derivation: KeyDerivation, cipher: Cipher) -> Parameters {
     Parameters { kdf, encryption }
 }
 
-/// Each byte of what was written, changed in two ways.
+/// Each byte of the output, changed in two ways.
 fn changes(der: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     (0..der.len()).flat_map(move |at| {
         [0x01, 0xff].map(|change| {
@@ -197,7 +197,7 @@ fn changes(der: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
 
 #[test]
 fn every_change_is_refused() {
-    // A changed count of iterations is to cost little.
+    // A changed iteration count must cost little.
     let limits = CostLimits::default().with_iterations(1000);
     let refuses = |changed: &[u8]| {
         let encrypted = EncryptedPrivateKey::from_der(changed)?;
@@ -226,15 +226,15 @@ fn every_change_is_refused() {
     }
 }
 
-/// What the documentation says of AES-CBC and of a seed alone, so that it stays true.
+/// Shows that what the documentation says about AES-CBC and a seed alone stays true.
 #[test]
 fn a_seed_alone_vouches_for_nothing() {
     let pkcs8 = ml_dsa().to_pkcs8_der().unwrap();
     let encrypted =
         EncryptedPrivateKey::encrypt(&pkcs8, PASSPHRASE, &cheap(Cipher::Aes256Cbc)).unwrap();
     let mut der = encrypted.as_der().to_vec();
-    // The block before the last: its first bytes change the end of the seed, and the padding after
-    // that stays as it was.
+    // The block before the last: a changed first byte changes the end of the seed, and the padding after
+    // that stays the same.
     let at = der.len() - 32;
     der[at] ^= 1;
     let other = SigningKey::from_encrypted_pkcs8_der(&der, PASSPHRASE).unwrap();
@@ -338,8 +338,8 @@ fn scrypt(n: &[u8], r: &[u8], p: &[u8], key_len: Option<u8>) -> Vec<u8> {
     crafted(kdf, AES_256_CBC, IV)
 }
 
-/// Why something is refused, before it has cost more than microseconds. On a busy machine one try may wait for
-/// longer than a tenth of a second; the fastest of some doesn't.
+/// Checks that something is refused before it has cost more than microseconds. On a busy machine one try may wait
+/// longer than a tenth of a second; the fastest of several tries doesn't.
 pub(crate) fn refused_at_once<E>(refuse: impl Fn() -> E) -> E {
     let tries = (0..5).map(|_| {
         let start = Instant::now();
@@ -375,7 +375,7 @@ fn hostile_costs_are_refused_before_any_work() {
     for (n, r, p) in [
         (&[0x20, 0, 0][..], &[8][..], &[1][..]),
         (&[2], &[0x3f, 0xff, 0xff, 0xff], &[1]),
-        // 256 MiB for what has N blocks, and as much for what has p
+        // 256 MiB for the N blocks, and as much for the p blocks
         (&[8], &[4, 0, 0], &[8]),
         (&[2], &[1], &[0x3f, 0xff, 0xff, 0xff]),
         (&[0x80, 0, 0, 0, 0, 0, 0, 0], &[0xff], &[0xff]),
@@ -385,13 +385,13 @@ fn hostile_costs_are_refused_before_any_work() {
             matches!(error, ProtectionError::TooMuchMemory { limit, .. } if limit == 257 << 20)
         );
     }
-    // 128 and 256 MiB, but for too long
+    // 128 and 256 MiB are allowed, but the work is too much
     for (n, p, found) in [(&[2, 0, 0], 17, 17 << 20), (&[4, 0, 0], 9, 18 << 20)] {
         let error = refusal(&scrypt(n, &[8], &[p], None));
         let limit = 16 << 20;
         assert_eq!(error, ProtectionError::TooMuchWork { found, limit });
     }
-    // What N, r and p can't be, two of which others panic at.
+    // Impossible values of N, r and p; other implementations panic at two of them.
     for (n, r, p) in [
         (&[0][..], &[8][..], &[1][..]),
         (&[1], &[8], &[1]),
@@ -405,7 +405,7 @@ fn hostile_costs_are_refused_before_any_work() {
         let error = refusal(&scrypt(n, r, p, None));
         assert!(matches!(error, ProtectionError::Parameters(_)), "{error:?}");
     }
-    // Nobody is to write what nobody reads.
+    // Nothing is written that nobody reads.
     let pkcs8 = ml_dsa().to_pkcs8_der().unwrap();
     for derivation in [
         KeyDerivation::Pbkdf2 {
@@ -532,7 +532,7 @@ fn parameters_that_are_refused() {
     ));
 }
 
-/// The notation of RFC 5084, beside that of Botan and RustCrypto.
+/// The notation of RFC 5084, and that of Botan and RustCrypto.
 #[test]
 fn the_other_notation_of_gcm() {
     let pkcs8 = ml_dsa().to_pkcs8_der().unwrap();
@@ -594,12 +594,12 @@ fn what_is_not_written() {
         EncryptedPrivateKey::from_pem(&text),
         Err(ProtectionError::Pem(_))
     ));
-    // The same key gives another file each time.
+    // The same key gives a different file each time.
     let [one, other] = [(); 2].map(|()| key.to_encrypted_pkcs8_der(b"x", &protection).unwrap());
     assert_ne!(one, other);
 }
 
-/// A file may be of somebody who chose nothing as passphrase: it is read.
+/// A file with an empty passphrase, which somebody else wrote, is read.
 #[test]
 fn an_empty_passphrase_is_read() {
     let pkcs8 = ml_dsa().to_pkcs8_der().unwrap();

@@ -134,7 +134,7 @@ fn possession_must_be_proven() {
     tampered[at] ^= 0x20;
     invalid(&tampered);
 
-    // The signature of another key over another's request.
+    // One key's signature in the request of another key.
     let mut stolen = request.parsed().clone();
     let signature = self::key().sign(&stolen.info.to_der().unwrap()).unwrap();
     stolen.signature = BitString::from_bytes(&signature).unwrap();

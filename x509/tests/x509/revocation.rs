@@ -1,4 +1,4 @@
-//! Revocation lists: what they say, and what they keep from being valid.
+//! Revocation lists: their contents, and how they make chains invalid.
 
 use core::time::Duration;
 use std::time::SystemTime;
@@ -153,10 +153,10 @@ fn lists_that_are_not_read() {
         let extensions = tbs.crl_extensions.as_mut().unwrap();
         extensions.push(extensions[1].clone());
     };
-    // A number below zero, and nothing where the key identifier should be.
+    // A negative number, and an empty value instead of the key identifier.
     let number = |tbs: &mut TbsCertList| set_contents(tbs, CrlNumber::OID, &[2, 1, 0xff]);
     let key_id = |tbs: &mut TbsCertList| set_contents(tbs, AuthorityKeyIdentifier::OID, &[]);
-    // One that nothing here reads.
+    // An extension that nothing here reads.
     let unknown = |tbs: &mut TbsCertList| {
         let extension = Extension {
             extn_id: ObjectIdentifier::new_unwrap("1.2.3.4"),
@@ -197,7 +197,7 @@ fn signatures_of_lists() {
     let list = revoking(&pki.ca, &[]);
     assert_eq!(verify(&list, &pki.ca), Ok(()));
     assert_eq!(verify(&list, &pki.root), Err(SignatureError::Invalid));
-    // The algorithms of this crate are there without being named.
+    // The algorithms of this crate are always included.
     for others in [&[][..], &[verification::ML_DSA_65]] {
         let verified = list.verify_signature(pki.ca.certificate(), others);
         assert_eq!(verified, Ok(()));
@@ -212,7 +212,7 @@ fn signatures_of_lists() {
         })
     );
     let mut der = list.der().to_vec();
-    // In the name of the issuer.
+    // A change in the name of the issuer.
     let name = der.windows(2).position(|bytes| bytes == b"CA").unwrap();
     der[name] ^= 1;
     let altered = CertificateRevocationList::from_der(&der).unwrap();
@@ -289,7 +289,7 @@ fn revoked_certificates_are_refused() {
         "{text}"
     );
 
-    // The intermediate, and with it all that it issued.
+    // The intermediate is revoked, and so all that it issued.
     let of_root = revoking(&pki.root, &[pki.ca.certificate()]);
     let policy = RevocationPolicy::new([of_root.clone(), of_ca]).unwrap();
     let validator = pki.validator().with_revocation(policy.clone());
@@ -301,7 +301,7 @@ fn revoked_certificates_are_refused() {
     assert_eq!(validate_with(&validator, "example.org", &good_chain), Ok(3));
     assert!(validate_with(&validator, "example.org", &bad_chain).is_err());
 
-    // Clients are no better.
+    // The same holds for clients.
     let client = pki.issue(CertificateBuilder::client().common_name("someone"));
     let validator = with_lists(
         &pki,
@@ -313,7 +313,7 @@ fn revoked_certificates_are_refused() {
     ));
 }
 
-/// A list covers certificates that say where it is, too.
+/// A list also covers certificates that name the list's URL.
 #[test]
 fn certificates_with_the_url_of_their_list() {
     let pki = Pki::new();
@@ -329,7 +329,7 @@ fn certificates_with_the_url_of_their_list() {
     assert_eq!(validate(&bad), Err(revoked(&bad, &of_ca)));
 }
 
-/// As a user of webpki alone does it, with a list that is borrowed.
+/// With webpki alone, and a borrowed list.
 #[test]
 fn revoked_certificates_are_refused_by_webpki() {
     let pki = Pki::new();
@@ -423,7 +423,7 @@ fn lists_expire() {
     assert_eq!(validate(&policy.allow_expired_lists(), next_update), Ok(3));
 }
 
-/// Whatever the order in which they are given.
+/// In whatever order the lists are given.
 #[test]
 fn the_newest_list_counts() {
     let pki = Pki::new();
@@ -477,7 +477,7 @@ fn lists_that_another_key_signed() {
     );
 }
 
-/// Neither an intermediate nor a root signs lists that its key usage does not allow.
+/// A list does not count if its CA, an intermediate or a root, has a key usage that does not allow signing it.
 #[test]
 fn lists_by_whom_may_not_sign_them() {
     let pki = Pki::new();
@@ -506,7 +506,7 @@ fn lists_by_whom_may_not_sign_them() {
         validate_with(&validator.with_revocation(policy), "example.org", &chain)
     };
     assert_eq!(validate(policy.clone()), may_not("CN=Root"));
-    // Its list isn't used then.
+    // Then the root's list isn't used.
     assert_eq!(validate(policy.end_entity_only()), Ok(3));
 }
 
@@ -573,7 +573,7 @@ fn revoked(certificate: &Certificate, list: &CertificateRevocationList) -> Valid
     }
 }
 
-/// A list of nothing, altered and signed again.
+/// An empty list, altered and signed again.
 fn altered(
     ca: &Issuer<SigningKey>,
     alter: &dyn Fn(&mut TbsCertList),

@@ -1,5 +1,5 @@
-//! Revocation lists of version 1, with dates before 1970, about some certificates only, and of kinds
-//! that can't be used; and how often one is verified.
+//! Revocation lists of version 1, with dates before 1970, that cover some certificates only, or of kinds
+//! that can't be used; and how often one list is verified.
 
 use core::time::Duration;
 use std::time::SystemTime;
@@ -27,7 +27,7 @@ use crate::pki::{Pki, days_from_now, server, sign, validate_with};
 
 type Builder = CertificateRevocationListBuilder;
 
-/// What is to be signed of a list of these certificates.
+/// The part of a list of these certificates that is to be signed.
 fn body(ca: &Issuer<SigningKey>, revoked: &[&Certificate]) -> TbsCertList {
     let list = revoked
         .iter()
@@ -72,7 +72,7 @@ impl From<TbsCertList> for Version1 {
     }
 }
 
-/// RFC 5280 section 5: whoever checks lists must take those of version 1.
+/// RFC 5280 section 5: whoever checks lists must accept those of version 1.
 #[test]
 fn lists_of_version_1() {
     let pki = Pki::new();
@@ -100,7 +100,7 @@ fn lists_of_version_1() {
         Err(ValidationError::Revoked { entry: of, .. }) if of == entry
     ));
 
-    // Extensions are of version 2, which is the one that is named.
+    // Extensions need version 2, which is the only version that a list may state.
     let extension = || Some(vec![extension("2.5.29.21", false, &[0x0a, 1, 1])]);
     let mut with_extensions = Version1::from(body(&pki.ca, &[]));
     with_extensions.extensions = extension();
@@ -213,7 +213,7 @@ fn with(body: &TbsCertList, extension: Extension) -> TbsCertList {
     body
 }
 
-/// RFC 5280 section 5.2.5: a list says which certificates of its issuer it is about.
+/// RFC 5280 section 5.2.5: a list states which of its issuer's certificates it covers.
 #[test]
 fn lists_about_some_certificates() {
     let pki = Pki::new();
@@ -238,7 +238,7 @@ fn lists_about_some_certificates() {
         (point(), [true; 3]),
         (end_entities, [true; 3]),
         (cas, [false; 3]),
-        // One that has no URL is on no list for some URL.
+        // A certificate without a URL is not covered by a list for some URL.
         (at_url(url), [false, true, false]),
     ] {
         let policy = RevocationPolicy::new([scoped(point)]).unwrap();
@@ -254,7 +254,7 @@ fn lists_about_some_certificates() {
             }
         }
     }
-    // Of two lists each has its part; what one doesn't cover, the other does.
+    // Each of the two lists covers what the other doesn't.
     let other = scoped(at_url("http://ca.example/2.crl"));
     let policy = RevocationPolicy::new([scoped(at_url(url)), other]).unwrap();
     let validator = pki.validator().with_revocation(policy.end_entity_only());
@@ -264,7 +264,7 @@ fn lists_about_some_certificates() {
             Ok(3)
         );
     }
-    // A newer list for some URL doesn't hide that the list of all has revoked a certificate.
+    // A newer list for some URL doesn't hide that the list for all certificates revokes one.
     let mut of_all = self::body(&pki.ca, &[&plain]);
     of_all.this_update = Time::try_from(days_from_now(-1)).unwrap();
     let lists = [read(&pki.ca, &of_all).unwrap(), scoped(at_url(url))];
@@ -383,7 +383,7 @@ fn entries_are_found_whatever_their_order() {
     let list = pki.ca.issue_revocation_list(list).unwrap();
     let mut body: CertificateList = CertificateList::from_der(list.der()).unwrap();
     let entries = body.tbs_cert_list.revoked_certificates.as_mut().unwrap();
-    // The first counts.
+    // The first entry counts.
     let mut again = entries[1].clone();
     again.crl_entry_extensions = None;
     entries.push(again);
@@ -405,7 +405,7 @@ fn entries_are_found_whatever_their_order() {
 /// Longer than a certificate with keys of ECDSA.
 const LONG: usize = 2000;
 
-/// A list of certificates that nobody has, with an encoding that counts as long.
+/// A list of unused serial numbers, whose encoding counts as long.
 fn long_list() -> Builder {
     (1..200_u64).fold(Builder::new(&[1]), |list, number| {
         let reason = CrlReason::Unspecified;
@@ -434,7 +434,7 @@ fn a_list_is_verified_once() {
         assert!(list.der().len() > LONG);
         let policy = RevocationPolicy::new([list]).unwrap();
         let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
-        // It has no verdict without an algorithm, so that it has one later.
+        // Without the algorithm, no verdict may be stored, since there has to be one later.
         let without = validator.clone().with_revocation(policy.clone());
         assert!(validate_with(&without, "example.org", &chain).is_err());
         COUNTING.take();
@@ -450,7 +450,7 @@ fn a_list_is_verified_once() {
                 assert_eq!(validated, expected);
             }
             assert_eq!(COUNTING.take(), 1);
-            // Another algorithm may come to another result.
+            // Another algorithm may give another verdict.
             let other = validator.with_algorithms(&[ECDSA_P256_SHA256]);
             let validated = validate_with(&other, "example.org", &chain);
             assert_eq!(validated, expected);
@@ -459,7 +459,7 @@ fn a_list_is_verified_once() {
     }
 }
 
-/// CAs that have a list's name and not its key are soon many, where somebody wants that.
+/// An attacker can easily make many CAs that have a list's name but not its key.
 #[test]
 fn other_keys_keep_no_list_from_being_verified_once() {
     static COUNTING: Counting = Counting::of_longer_than(LONG);
@@ -492,7 +492,7 @@ fn other_keys_keep_no_list_from_being_verified_once() {
     assert_eq!(COUNTING.take(), 1);
 }
 
-/// One chain can have many paths, each with another key that a list is held against.
+/// One chain can have many paths, each with another key with which a list is verified.
 #[test]
 fn a_validation_verifies_few_lists_in_vain() {
     static COUNTING: Counting = Counting::of_longer_than(LONG);

@@ -1,5 +1,5 @@
 //! The example keys and certificates of RFC 9881 (ML-DSA), RFC 9935 (ML-KEM) and
-//! RFC 9909 (SLH-DSA), read in place where they lie beside the checkout.
+//! RFC 9909 (SLH-DSA), read from the folder beside the checkout.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) fn vectors(name: &str) -> Option<GzDecoder<File>> {
                 std::env::var_os("CI").is_none(),
                 "CI needs vectors, ../shared/vectors/{name}: {error}"
             );
-            // Not eprintln!, which the test harness swallows when a test passes.
+            // Not eprintln!: if a test passes, the test harness doesn't show its output.
             let message = format!("skipped: no vectors, ../shared/vectors/{name}");
             writeln!(io::stderr(), "{message}").expect("stderr is open");
             None
@@ -51,7 +51,7 @@ pub(crate) fn files() -> Option<BTreeMap<String, String>> {
     Some(files)
 }
 
-/// Those that the vectors have in all forms and with a certificate.
+/// The algorithms for which the vectors have all forms and a certificate.
 fn ml_algorithms() -> impl Iterator<Item = &'static Algorithm> {
     Algorithm::ALL
         .iter()
@@ -77,7 +77,7 @@ fn private_keys_of_all_forms_round_trip() {
         ];
         for (name, form) in forms {
             let text = file(name);
-            // From the seed come all three files, and from each file itself.
+            // The seed gives all three files, and each file gives itself again.
             assert_eq!(seed.to_pkcs8_pem_as(form).unwrap().trim(), text.trim());
             let read = PrivateKey::from_pkcs8_pem(text).unwrap();
             assert_eq!(read.to_pkcs8_pem_as(form).unwrap().trim(), text.trim());
@@ -145,8 +145,8 @@ fn certificates_verify() {
             PublicKey::from_spki_pem(&files[&format!("{algorithm}.pub")]).unwrap()
         );
 
-        // The ML-DSA certificates sign themselves, the one of the same rank signs the
-        // ML-KEM one, and no other does.
+        // The ML-DSA certificates are self-signed, and the one of the same rank signs the
+        // ML-KEM one; no other signature verifies.
         let verifying = issuers
             .iter()
             .filter(|issuer| {

@@ -1,5 +1,5 @@
-//! Signatures with options: a context, a pre-hash, messages that come in pieces, external µ, and the
-//! deterministic variant; against pq-core's own functions, which its tests hold against NIST's vectors.
+//! Signatures with options (a context, a pre-hash, messages in pieces, external µ, the
+//! deterministic variant), compared with pq-core's own functions, which its tests check with NIST's vectors.
 
 use pq_core::slh_dsa::{Message, SlhDsaSha2_128f, SlhDsaShake128f};
 use pq_core::{ml_dsa, slh_dsa};
@@ -13,7 +13,7 @@ use SigningVariant::{Deterministic, Hedged};
 
 const MESSAGE: &[u8] = &[7; 1000];
 
-/// The sets of ML-DSA, and of SLH-DSA two that are quick.
+/// The sets of ML-DSA, and two quick sets of SLH-DSA.
 fn algorithms() -> impl Iterator<Item = SignatureAlgorithm> {
     let quick = [
         SignatureAlgorithm::SlhDsaSha2_128f,
@@ -26,7 +26,7 @@ fn key(algorithm: SignatureAlgorithm) -> SigningKey {
     SigningKey::from_seed(algorithm, &vec![7; algorithm.seed_len()]).unwrap()
 }
 
-/// In pieces of no particular length.
+/// Hashes the message in pieces of arbitrary lengths.
 fn hashed(key: &VerifyingKey, options: &SignatureOptions<'_>) -> Result<HashedMessage, KeyError> {
     let mut hasher = key.hasher(options)?;
     let (head, tail) = MESSAGE.split_at(137);
@@ -36,7 +36,7 @@ fn hashed(key: &VerifyingKey, options: &SignatureOptions<'_>) -> Result<HashedMe
     Ok(hasher.finish())
 }
 
-/// What pq-core makes of the same key, deterministically.
+/// The deterministic signature by pq-core with the same key.
 fn by_pq_core(algorithm: SignatureAlgorithm, context: &[u8], pre_hash: Option<PreHash>) -> Vec<u8> {
     fn ml_dsa<P: ml_dsa::ParameterSet>(context: &[u8], pre_hash: Option<PreHash>) -> Vec<u8> {
         let key = ml_dsa::SigningKey::<P>::boxed_from_seed(&[7; 32]);
@@ -101,7 +101,7 @@ fn options_are_those_of_the_standards() {
                     assert_eq!(other, invalid);
                 }
 
-                // In pieces it is the same, where it can be done.
+                // In pieces, the result is the same, if pieces are possible.
                 match hashed(public, &options) {
                     Err(error) => {
                         assert_eq!(error, KeyError::CannotStream(algorithm));
@@ -229,7 +229,7 @@ fn hash_functions_that_are_weaker_than_the_key_sign_nothing() {
     }
 }
 
-/// What others signed can be verified whatever they signed it with.
+/// Other people's signatures can be verified, whatever hash function they used.
 #[test]
 fn hash_functions_that_are_weaker_than_the_key_verify() {
     for hash in [PreHash::Sha224, PreHash::Sha256] {
@@ -269,7 +269,7 @@ fn contexts_have_at_most_255_bytes() {
             assert_eq!(signed.unwrap_err(), refused);
             let verified = public.verify_with(MESSAGE, &signature, &long);
             assert_eq!(verified.unwrap_err(), refused);
-            // Before a long message is read in vain.
+            // Refused before a long message is read in vain.
             match public.hasher(&long).unwrap_err() {
                 KeyError::CannotStream(_) => {
                     assert_eq!(
@@ -283,7 +283,7 @@ fn contexts_have_at_most_255_bytes() {
     }
 }
 
-/// RFC 9909: an identifier of HashSLH-DSA says which hash function.
+/// RFC 9909: an identifier of HashSLH-DSA determines the hash function.
 #[test]
 fn a_key_for_hashes_signs_by_its_own_hash_function() {
     let algorithm = SignatureAlgorithm::SlhDsaSha2_128f;

@@ -1,4 +1,4 @@
-//! What only SLH-DSA has: a public part that is checked late, and pre-hash signatures in
+//! What is special about SLH-DSA: a public part that is checked late, and pre-hash signatures in
 //! certificates.
 
 use der::asn1::{BitString, BitStringRef, OctetStringRef};
@@ -40,11 +40,11 @@ fn a_foreign_public_part_is_noticed_before_anything_is_signed() {
     );
 }
 
-/// A key for HashSLH-DSA that says of itself what it is told to.
+/// A key for HashSLH-DSA that claims the given identifiers.
 struct Hashing<P: ParameterSet> {
     key: slh_dsa::SigningKey<P>,
     hash: PreHash,
-    /// What the signatures and the key say that they are.
+    /// The identifier that its signatures claim.
     signature_oid: ObjectIdentifier,
     spki: Vec<u8>,
 }
@@ -154,7 +154,7 @@ fn pure_and_pre_hash_do_not_mix() {
         Hashing::<SlhDsaSha2_128f>::new(hash, signature_oid, key_oid, &sha2)
     };
 
-    // A pre-hash signature that claims to be pure, or the hash function of another set.
+    // A pre-hash signature that claims to be pure, or to use the hash function of another set.
     for (hash, oid) in [
         (PreHash::Sha256, pure.as_str()),
         (PreHash::Sha512, SHA2_128F_WITH_SHA256),
@@ -167,7 +167,7 @@ fn pure_and_pre_hash_do_not_mix() {
         assert!(validated.is_err());
     }
 
-    // A sound pre-hash signature under a key that is for pure ones.
+    // A correct pre-hash signature with a key for pure signatures.
     let (root, validated) = issue_under(hashing(PreHash::Sha256, SHA2_128F_WITH_SHA256, &pure));
     let key = SubjectPublicKeyInfoRef::from_der(&root.spki())
         .unwrap()
@@ -183,7 +183,7 @@ fn pure_and_pre_hash_do_not_mix() {
     assert!(validated.is_err());
 }
 
-/// RFC 9909: keys of HashSLH-DSA are those of SLH-DSA under other identifiers, public and private.
+/// RFC 9909: keys of HashSLH-DSA, public and private, are those of SLH-DSA under other identifiers.
 #[test]
 fn pre_hash_keys_are_read() {
     let mut algorithms = Vec::new();
@@ -195,7 +195,7 @@ fn pre_hash_keys_are_read() {
     }
     assert_eq!(algorithms.len(), 12);
     for (oid, set, verification) in algorithms {
-        // The last arc is where they differ from the pure ones.
+        // They differ from the pure ones in the last arc.
         let renamed = |der: &[u8]| {
             let pure = set.oid().to_der().unwrap();
             let at = der
@@ -206,7 +206,7 @@ fn pre_hash_keys_are_read() {
             der[at..at + pure.len()].copy_from_slice(&oid.to_der().unwrap());
             der
         };
-        // Its public part is made up: none of the sets takes its time to check it.
+        // The public part is made up, since reading does not check it: that would take some sets too long.
         let pure = SigningKey::from_pkcs8_der(&pkcs8_of(set)).unwrap();
         let der = renamed(&pure.to_pkcs8_der().unwrap());
         let key = SigningKey::from_pkcs8_der(&der).unwrap();
@@ -244,7 +244,7 @@ fn pre_hash_keys_are_read() {
                 public.verify(b"Message", &signature),
                 Err(KeyError::InvalidSignature(set))
             );
-            // As webpki verifies it, and not as a pure one.
+            // It verifies with webpki's algorithm, and not as a pure signature.
             let verified = verification.verify_signature(public.as_bytes(), b"message", &signature);
             assert!(verified.is_ok());
             let pure = VerifyingKey::from_bytes(set, public.as_bytes()).unwrap();
@@ -282,7 +282,7 @@ fn chains_of_pre_hash_keys() {
     let request = request.verify().unwrap();
     assert!(root.issue(request.certificate(), &request).is_ok());
 
-    // A key that is too short is no key, in a leaf either.
+    // A key that is too short is refused, also in a leaf.
     let mut tbs = ca.prepare(server(), &leaf_key).unwrap();
     let bits = &mut tbs.subject_public_key_info.subject_public_key;
     *bits = BitString::from_bytes(&bits.raw_bytes()[1..]).unwrap();
@@ -296,7 +296,7 @@ fn chains_of_pre_hash_keys() {
     ));
 }
 
-/// A private key of 4n bytes that are no one's.
+/// A private key of 4n bytes that is nobody's key.
 fn pkcs8_of(set: SignatureAlgorithm) -> Vec<u8> {
     let key: Vec<u8> = (0..).take(set.expanded_len()).collect();
     let contents = OctetStringRef::new(&key).unwrap();
@@ -313,8 +313,8 @@ fn pkcs8_of_generated(set: SignatureAlgorithm) -> Vec<u8> {
         .to_vec()
 }
 
-/// Every identifier that verifies has the set and the mode that its name says, and no other
-/// has any.
+/// Every identifier that verifies belongs to the set and the mode in its name, and no other
+/// identifier belongs to any.
 #[test]
 fn parameter_sets() {
     for algorithm in verification::ALL {
@@ -338,7 +338,7 @@ fn parameter_sets() {
     assert_eq!(parameter_set(kem), None);
 }
 
-/// RFC 9909 holds them to what a key that signs may do.
+/// RFC 9909 limits such keys to the usages of a key that signs.
 #[test]
 fn pre_hash_keys_may_only_sign() {
     let algorithm = SignatureAlgorithm::SlhDsaSha2_128f;

@@ -1,4 +1,4 @@
-//! Documents whose lengths are right and whose values are not: strings, object identifiers and
+//! Documents whose lengths are right but whose values are wrong: strings, object identifiers and
 //! extensions.
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
@@ -41,7 +41,7 @@ fn long_winded() -> ObjectIdentifier {
     ObjectIdentifier::from_bytes(&[0x2a, 0x80, 0x86, 0x48]).unwrap()
 }
 
-/// What is wrong with a leaf that is so altered, which then is no leaf of a chain either.
+/// The error for a leaf that was altered like this. A chain with such a leaf is refused, too.
 fn refused(alter: impl Fn(&mut TbsCertificate)) -> CertificateError {
     let pki = Pki::new();
     let mut tbs = pki.ca.prepare(server(), &pki.leaf_key).unwrap();
@@ -91,7 +91,7 @@ fn names_in_certificates() {
             expected
         );
     }
-    // What CAs have in print, though X.680 has no such characters in some of these types.
+    // Names that CAs use, though X.680 does not allow these characters in some of the types.
     let pki = Pki::new();
     for (tag, contents) in [
         (Tag::PrintableString, &b"ca@example.org * A_B & C"[..]),
@@ -123,7 +123,7 @@ fn object_identifiers() {
         tbs.set_extension(false, &names).unwrap();
     });
 
-    // A key's identifier that has the numbers of ML-DSA-44.
+    // A key's algorithm identifier that has the numbers of ML-DSA-44 in another encoding.
     let oid = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, 0x80, 0x11];
     let identifier = AlgorithmIdentifierRef {
         oid: ObjectIdentifier::from_bytes(&oid).unwrap(),
@@ -189,7 +189,7 @@ fn authority_key_identifiers() {
             "{contents:x?} {error}"
         );
     }
-    // In a list, too, its issuer's name included.
+    // In a list, too, and in its issuer's name.
     let list = |contents: &[u8]| {
         let pki = Pki::new();
         let list = pki

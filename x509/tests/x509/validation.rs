@@ -1,4 +1,4 @@
-//! Chains that are valid, and all the ways in which they are not.
+//! Valid chains, and all ways in which chains are not valid.
 
 use core::net::IpAddr;
 
@@ -51,14 +51,14 @@ fn good_chains_of_every_algorithm() {
                 .unwrap();
             assert!(path.certificates().iter().eq(expected));
         }
-        // DER as rustls hands it over serves as well.
+        // DER from rustls works, too.
         let chain = [leaf.der().clone(), ca.certificate().der().clone()];
         assert!(
             validator
                 .validate_server(&chain, &name, UnixTime::now())
                 .is_ok()
         );
-        // Without its intermediate, the leaf hangs in the air.
+        // Without its intermediate, no path leads from the leaf.
         assert_eq!(
             validate_with(&validator, "example.org", &[leaf]),
             Err(ValidationError::UnknownIssuer)
@@ -66,7 +66,7 @@ fn good_chains_of_every_algorithm() {
     }
 }
 
-/// Whoever connects chooses what is in the certificates that are refused, and refusals are logged.
+/// Peers choose the contents of the certificates that are refused, and refusals are logged.
 #[test]
 fn names_in_messages() {
     let pki = Pki::new();
@@ -103,7 +103,7 @@ fn names_in_messages() {
     assert!(message.contains("xxx... expired at"), "{message}");
 }
 
-/// The same of those that [`Debug`](core::fmt::Debug) shows, and of lists that can't be used.
+/// The same for names in [`Debug`](core::fmt::Debug) output, and in lists that can't be used.
 #[test]
 fn names_in_debug_output() {
     let name: Name = "CN=\u{9b}2K\u{202e}x".parse().unwrap();
@@ -179,8 +179,8 @@ fn ml_kem_leaves_are_valid_but_not_for_tls() {
     }
 }
 
-/// RFC 9881 section 2, RFC 9935 section 3: no parameters, and a key of the right length, of which
-/// ML-KEM's has its coefficients reduced.
+/// RFC 9881 section 2, RFC 9935 section 3: no parameters, and a key of the right length; the coefficients of
+/// ML-KEM's key are reduced.
 #[test]
 fn malformed_keys_of_leaves_are_refused() {
     let pki = Pki::new();
@@ -251,7 +251,7 @@ fn names() {
         Err(ValidationError::NameMismatch { presented, .. }) if presented.is_empty()
     ));
 
-    // Names don't write the log, whatever is in them and however many there are.
+    // Names can't forge log lines, whatever their contents and number.
     let uri = |text: &str| GeneralName::UniformResourceIdentifier(Ia5String::new(text).unwrap());
     let names = [vec![uri("a\nforged")], vec![uri("long"); 1000]].concat();
     let hostile = pki.altered_leaf(|tbs| tbs.set_extension(false, &SubjectAltName(names)).unwrap());
@@ -287,7 +287,7 @@ fn times() {
     assert!(early.to_string().contains("clock"), "{early}");
     assert_eq!(pki.validate(&lasting(-1, 1)), Ok(3));
 
-    // The intermediate's and the root's own time count as well. The leaf's outlasts both.
+    // The validity of the intermediate and the root counts as well. The leaf's lasts longer than both.
     let name = ServerName::try_from("example.org").unwrap();
     let chain = lasting(-1, 5000);
     for days in [3649, 3651] {
@@ -401,7 +401,7 @@ fn a_leaf_is_no_ca() {
         pki.validate(&[pki.ca.certificate().clone()]),
         Err(ValidationError::CaAsEndEntity)
     );
-    // An explicit FALSE is as good as nothing.
+    // An explicit FALSE means the same as no extension.
     let not_ca = pki.altered_ca(|tbs| {
         let constraints = BasicConstraints {
             ca: false,
@@ -498,7 +498,7 @@ fn name_constraints() {
         };
         assert_eq!(result, expected, "{name}");
     }
-    // One bad name among good ones spoils the certificate.
+    // One forbidden name among permitted ones makes the certificate invalid.
     let mixed = server().dns_name("example.com");
     assert_eq!(
         permitting.validate(&permitting.chain(permitting.issue(mixed))),
@@ -515,7 +515,7 @@ fn name_constraints() {
     );
 }
 
-/// RFC 5280 section 4.2.1.10: what is permitted of one kind says nothing of another.
+/// RFC 5280 section 4.2.1.10: constraints of one kind of names say nothing about other kinds.
 #[test]
 fn name_constraints_of_one_kind_leave_the_others_free() {
     let dns_only = CertificateBuilder::ca("CA").permit_dns("example.org");
@@ -577,7 +577,7 @@ fn purposes_of_the_root() {
     }
 }
 
-/// A leaf without the extension takes what its CAs leave.
+/// A leaf without the extension is valid for the purposes that its CAs permit.
 #[test]
 fn purposes_of_who_signs_documents() {
     let pki = Pki::new();
@@ -601,7 +601,7 @@ fn purposes_of_who_signs_documents() {
             false => assert_eq!(found, Err(ValidationError::WrongPurpose)),
         }
     }
-    // webpki asks of what is below the root.
+    // webpki checks what is below the root.
     for (builder, allowed) in [
         (CertificateBuilder::end_entity(), true),
         (CertificateBuilder::server().client_auth(), false),
@@ -680,7 +680,7 @@ fn forbidden_key_usage_of_a_leaf() {
         let relaxed = pki.validator().relax_key_usage();
         assert_eq!(validate_with(&relaxed, "example.org", &chain), Ok(3));
     }
-    // A classical key signs, too.
+    // A classical key can sign, too.
     let mut tbs = pki.ca.prepare(server(), &P256Key::new(1)).unwrap();
     set_usage(&mut tbs, KeyUsage(KeyUsages::KeyAgreement.into()));
     let chain = pki.chain(tbs.sign(pki.ca.signer()).unwrap());
@@ -692,7 +692,7 @@ fn forbidden_key_usage_of_a_leaf() {
         })
     ));
 
-    // Without the extension nothing is forbidden.
+    // Without the extension, every usage is allowed.
     let leaf = pki.altered_leaf(|tbs| tbs.remove_extension(KeyUsage::OID));
     assert_eq!(pki.validate(&pki.chain(leaf)), Ok(3));
 
@@ -720,13 +720,13 @@ fn a_ca_needs_key_cert_sign() {
         subject: "CN=CA".into(),
         error: KeyUsageError::CaWithoutKeyCertSign,
     };
-    // That holds even if the rest is relaxed.
+    // This is required even if other usages are not checked.
     for validator in [pki.validator(), pki.validator().relax_key_usage()] {
         assert_eq!(
             validate_with(&validator, "example.org", &chain),
             Err(expected.clone())
         );
-        // The proper one beside it is found.
+        // The correct CA certificate beside it is found.
         let both = [&chain[..], &[pki.ca.certificate().clone()]].concat();
         assert_eq!(validate_with(&validator, "example.org", &both), Ok(3));
     }
@@ -743,7 +743,7 @@ fn a_ca_needs_key_cert_sign() {
         })
     ));
 
-    // A forbidden usage beside keyCertSign is one that the caller may relax.
+    // The caller may relax a forbidden usage beside keyCertSign.
     let chain = [
         pki.leaf(),
         pki.altered_ca(|tbs| {
@@ -816,7 +816,7 @@ fn unknown_critical_extensions_are_refused() {
             pki.validate(&pki.chain(leaf)),
             expected("example.org, 192.0.2.1", 3)
         );
-        // webpki itself does not mind it in a root.
+        // webpki itself accepts it in a root.
         let root = pki.altered_root(|tbs| {
             let extension = Unknown(OctetString::new([1]).unwrap());
             tbs.set_extension(critical, &extension).unwrap();

@@ -177,8 +177,8 @@ pub(super) fn region<K>(storage: *const c_void) -> Result<Region, Code> {
     Region::input(storage.cast(), size_of::<Stored<K>>())
 }
 
-/// Overwrites `bytes` bytes with zeros: storage of keys, seeds and shared secrets. Unlike a memset, no compiler
-/// leaves it out. Nothing happens if `memory` is null.
+/// Overwrites `bytes` bytes with zeros: storage of keys, seeds and shared secrets. No compiler leaves this out,
+/// as it may leave out a memset. Nothing happens if `memory` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_wipe(memory: *mut c_void, bytes: usize) {
     // SAFETY: what this function asks for

@@ -127,8 +127,8 @@ impl LocalLedger {
     ///
     /// [`LedgerError::NoLedger`] if there is none: this never creates a ledger, since a CA that can't find
     /// its revocations must not make an empty revocation list. [`LedgerError::Newer`] if another version of
-    /// this crate is needed. Only the first call finds out whether the rest of the ledger can be read, because
-    /// it may have to wait for its turn.
+    /// this crate is needed. Whether the rest of the ledger can be read, only the first call finds out, which may
+    /// have to wait for its turn.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, LedgerError> {
         let folder = folder.as_ref();
         if !folder.join(JOURNAL).exists() {

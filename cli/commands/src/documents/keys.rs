@@ -324,8 +324,8 @@ fn key_error(contents: &Contents, error: KeyError) -> DocumentError {
     }
 }
 
-/// The form of a key in the DER that it was read from. The private key is the third field (RFC 5958); only if
-/// it has the expanded key in it is it at least as long as that.
+/// The form of a key in the DER that it was read from. The private key is the third field (RFC 5958). If it is
+/// shorter than an expanded key, it can have only the seed in it.
 fn form_of(der: &[u8], key: &pq_x509::PrivateKey) -> Result<PrivateKeyForm, der::Error> {
     let mut reader = SliceReader::new(der)?;
     Header::decode(&mut reader)?;

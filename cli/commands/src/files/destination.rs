@@ -144,8 +144,8 @@ fn write_and(
     Ok(made)
 }
 
-/// Removes files that [`write()`] made, since a later step failed. If removing fails, it is the first error that
-/// users are told.
+/// Removes files that [`write()`] made, after a later step failed. Users are told the error of that step, even if
+/// removing fails.
 pub(crate) fn remove(made: Vec<PathBuf>) {
     for path in made {
         let _ = fs::remove_file(path);

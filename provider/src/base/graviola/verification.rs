@@ -1,6 +1,6 @@
 //! All algorithms that graviola verifies in chains.
 //!
-//! It is not the list of graviola's glue for rustls: to use this list, a program has to contain the
+//! It is not the list of graviola's glue for rustls: to use that list, a program has to contain the
 //! glue's cipher suites and groups as well.
 
 use std::sync::LazyLock;

@@ -74,8 +74,8 @@ pub(super) fn fault_with_certificate(alert: AlertDescription) -> &'static str {
              servers need one that is issued for servers, and clients one for clients"
         }
         Alert::DecryptError => {
-            "a signature seems wrong to the peer, whose root may have the same name and another key, \
-             or which may not accept the algorithm; compare the roots, and the algorithms that it accepts"
+            "a signature seems wrong to the peer, which may have a root with the issuer's name and another \
+             key, or may not accept the algorithm; compare the roots, and the algorithms that it accepts"
         }
         _ => "its log may say why",
     }
@@ -153,12 +153,12 @@ pub(super) fn remedy_for_groups(client: &[Group], server: &[Group]) -> &'static 
     let has_pq = |groups: &[Group]| groups.iter().any(|group| group.is_post_quantum());
     match (has_pq(client), has_pq(server)) {
         (false, true) => {
-            "give the client post-quantum key exchange, preferably X25519MLKEM768, or the server a \
-             profile with classical groups"
+            "give the client one of the server's post-quantum groups, or the server a profile \
+             with classical groups"
         }
         (true, false) => {
-            "give the server post-quantum key exchange, preferably X25519MLKEM768, or the client a \
-             profile with classical groups"
+            "give the server one of the client's post-quantum groups, or the client a profile \
+             with classical groups"
         }
         _ => "give one side a group of the other (Builder::groups)",
     }

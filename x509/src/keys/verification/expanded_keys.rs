@@ -13,7 +13,7 @@ use std::sync::{RwLock, TryLockError};
 /// A key is expanded at its second use, and then kept until eight others were
 /// used more recently: 40 KiB each for ML-DSA-65. Keys that are used once, such as those of a
 /// server's many clients, displace nothing: the cache keeps only the first eight bytes of the last
-/// 32 of them. So a look-up compares with 40 keys at most, and the memory is
+/// 32 of them. So a look-up compares with 40 keys at most, however many were seen, and the memory is
 /// that of eight keys. Verifying keys are public; a faster verification reveals
 /// that this process has used the key lately.
 ///

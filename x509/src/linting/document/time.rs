@@ -40,7 +40,7 @@ pub(crate) fn moment(time: &Element<'_>) -> Option<Moment> {
 }
 
 impl Moment {
-    /// How many days, begun ones included, there are from this time to the end, both seconds included.
+    /// How many days there are from this time to the end, both seconds included. A started day counts.
     pub(crate) fn days_to(self, end: Self) -> i64 {
         let seconds = end.seconds - self.seconds + 1;
         seconds.div_euclid(SECONDS_IN_A_DAY) + i64::from(seconds % SECONDS_IN_A_DAY != 0)

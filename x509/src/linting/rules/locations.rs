@@ -89,7 +89,7 @@ pub(super) static RULES: &[Rule] = &[
                 .collect();
             let urls = secured.text()?;
             Some(format!(
-                "{urls}: to check that server's certificate may need the data at this URL; use http"
+                "{urls}: checking the certificate of that server may need the data at the URL; use http"
             ))
         },
     ),

@@ -68,8 +68,8 @@ fn is_for_tls(certificate: &Document<'_>) -> bool {
     is_for_servers(certificate) || certificate.is_for(ID_KP_CLIENT_AUTH) && !certificate.is_ca()
 }
 
-/// How many days certificates of public CAs may be valid in browsers, by the time from which on they
-/// start, in seconds after 1970 (ballot SC-081).
+/// For how many days browsers let certificates of public CAs be valid: each limit is for certificates that
+/// start at this time, in seconds after 1970, or later (ballot SC-081).
 const LIMITS: [(i64, i64); 4] = [
     // 2029-03-15, 2027-03-15 and 2026-03-15
     (1_868_227_200, 47),

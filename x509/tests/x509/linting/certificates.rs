@@ -118,7 +118,7 @@ fn names() -> Vec<Case> {
                 one.remove(ID_CE_SUBJECT_ALT_NAME);
             },
         ),
-        // Of an IA5String, and what is to be a PrintableString or an IA5String.
+        // An IA5String where none is allowed, and an attribute that must be a PrintableString or an IA5String.
         leaf(
             &["rfc5280-attribute-type"],
             subject(COMMON_NAME, 0x16, b"A"),
@@ -154,7 +154,7 @@ fn names() -> Vec<Case> {
             &["rfc5280-email-in-subject"],
             subject(EMAIL_ADDRESS, 0x16, b"a@b.example"),
         ),
-        // As long as may be, in characters.
+        // The maximum length, which is in characters.
         leaf(&[], |one| {
             *one.field(SUBJECT) = name(COMMON_NAME, 0x0c, "é".repeat(64).as_bytes());
         }),
@@ -164,7 +164,7 @@ fn names() -> Vec<Case> {
     ]
 }
 
-/// The certificate from the first time to the second.
+/// Sets the certificate's validity: from the first time to the second.
 fn valid(start: (u8, &str), end: (u8, &str)) -> impl FnOnce(&mut Document) {
     let times = [start, end].map(|(tag, time)| Node::Leaf(tag, time.as_bytes().to_vec()));
     move |one| *one.field(VALIDITY).nodes() = times.into()

@@ -1,4 +1,4 @@
-//! What is not DER.
+//! Documents that are not DER.
 
 use const_oid::db::rfc4519::{COMMON_NAME, ORGANIZATION_NAME};
 use const_oid::db::rfc5280::{
@@ -16,7 +16,7 @@ pub(super) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// What is no document, or not all of one.
+/// Bytes that are no document, or an incomplete one.
 fn unreadable() -> Vec<Case> {
     let of = |rules, kind, der: &[u8]| Case {
         rules,
@@ -37,7 +37,7 @@ fn unreadable() -> Vec<Case> {
         ),
         of(&["asn1-syntax"], Kind::Request, &SAMPLES.request[..2000]),
     ];
-    // What follows the serial number is not there, and what stands before it is seen.
+    // The fields after the serial number are missing, and the fields before are checked.
     cases.push(leaf(
         &["asn1-syntax", "rfc5280-serial-number-positive"],
         |one| {

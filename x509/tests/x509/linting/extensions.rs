@@ -56,7 +56,7 @@ fn lists() -> Vec<Case> {
         leaf(&["rfc5280-critical-extension"], |one| {
             one.set(ObjectIdentifier::new_unwrap("1.2.3.4"), true, &[5, 0]);
         }),
-        // What nobody knows and is not critical harms nobody.
+        // An unknown extension that is not critical is allowed.
         leaf(&[], |one| {
             one.set(
                 ObjectIdentifier::new_unwrap("1.2.3.4"),
@@ -249,7 +249,7 @@ fn constraints() -> Vec<Case> {
             &["rfc5280-name-constraints-kinds"],
             tree(&tlv(0x88, POLICY.as_bytes())),
         ),
-        // A mailbox has the tag that a maximum has.
+        // A mailbox has the same tag as a maximum.
         with(&[], tree(&tlv(0x81, b"example.org"))),
         with(&[], tree(&tlv(0x81, b"root@example.org"))),
         with(&[], tree(&tlv(0x86, b".example.org"))),
@@ -286,7 +286,7 @@ fn key_identifiers() -> Vec<Case> {
 fn alternative_names() -> Vec<Case> {
     let named = |rules, tag, name: &[u8]| {
         leaf(rules, |one| {
-            // Beside a name that is right.
+            // Beside a correct name.
             let names = sequence(&[tlv(0x82, b"example.org"), tlv(tag, name)]);
             one.set(ID_CE_SUBJECT_ALT_NAME, false, &names);
         })

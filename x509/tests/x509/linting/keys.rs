@@ -1,4 +1,4 @@
-//! Keys, what they are for, and signatures.
+//! Keys, their usages, and signatures.
 
 use const_oid::db::rfc5280::{ID_CE_BASIC_CONSTRAINTS, ID_CE_EXT_KEY_USAGE, ID_CE_KEY_USAGE};
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
@@ -21,13 +21,13 @@ fn identifier(algorithm: impl Into<Algorithm>) -> Node {
     Node::read(&sequence(&[oid(algorithm.into().oid())]))
 }
 
-/// Has the certificate say that its key is of this algorithm, of so many octets.
+/// Makes the certificate claim a key of this algorithm, with this many octets.
 fn key(one: &mut Document, algorithm: impl Into<Algorithm>, len: usize) {
     one.key()[0] = identifier(algorithm);
     *one.key()[1].value() = vec![0; 1 + len];
 }
 
-/// The same of its signature.
+/// The same for its signature.
 fn signature(one: &mut Document, algorithm: impl Into<Algorithm>, len: usize) {
     let identifier = identifier(algorithm);
     *one.field(ALGORITHM) = identifier.clone();
@@ -42,7 +42,7 @@ fn slh_dsa(rules: &'static [&'static str], change: impl FnOnce(&mut Document)) -
     })
 }
 
-/// A key of Composite ML-DSA, of which nobody looks at the bits.
+/// A key of Composite ML-DSA, whose bits are not checked.
 fn composite(rules: &'static [&'static str], change: impl FnOnce(&mut Document)) -> Case {
     leaf(rules, |one| {
         let composite = CompositeIdentifier::from_arc(45).unwrap();
@@ -108,7 +108,7 @@ fn lengths() -> Vec<Case> {
             signature(one, SignatureAlgorithm::SlhDsaShake128f, 17_088)
         }),
         leaf(&["rfc5280-whole-octets"], |one| {
-            // The last bits are zero, so that they may be unused.
+            // The last bits are zero, so that they can count as unused.
             one.key()[1].value()[0] = 4;
             *one.key()[1].value().last_mut().unwrap() = 0;
         }),
@@ -158,7 +158,7 @@ fn forbidden() -> Vec<Case> {
     ]
 }
 
-/// With these usages: the number of unused bits, and the octets.
+/// Sets these key usages: the number of unused bits, and the octets.
 fn usage(bits: &'static [u8]) -> impl FnOnce(&mut Document) {
     move |one| one.set(ID_CE_KEY_USAGE, true, &tlv(3, bits))
 }

@@ -26,14 +26,14 @@ use crate::pki::{key, server};
 
 /// A document that breaks rules.
 struct Case {
-    /// All that it breaks, the worst first, and of the same severity as they are asked.
+    /// All rules that it breaks, the worst first; those of one severity in the order of the checks.
     rules: &'static [&'static str],
     kind: Kind,
     der: Vec<u8>,
 }
 
-/// A document, in which something is to be changed. Nothing verifies signatures, so that the old one
-/// stays.
+/// A document to be changed. Nothing verifies signatures, so it keeps its old
+/// signature.
 struct Document(Node);
 
 /// The fields of a TBSCertificate of version 3.
@@ -54,7 +54,7 @@ impl Document {
         self.0.nodes()[0].nodes()
     }
 
-    /// What is beside the signed part.
+    /// The AlgorithmIdentifier beside the signed part.
     fn outer_algorithm(&mut self) -> &mut Vec<Node> {
         self.0.nodes()[1].nodes()
     }
@@ -79,7 +79,7 @@ impl Document {
             .retain_mut(|extension| extension.nodes()[0].write() != kind);
     }
 
-    /// In place of one of the same kind, if there is one.
+    /// Sets an extension, and replaces one of the same kind.
     fn set(&mut self, kind: ObjectIdentifier, critical: bool, contents: &[u8]) {
         self.remove(kind);
         self.extensions().push(extension(kind, critical, contents));
@@ -148,7 +148,7 @@ fn request(key: &SigningKey) -> Vec<u8> {
     request.sign(key).unwrap().to_der().to_vec()
 }
 
-/// So many days after 2026-04-01.
+/// This many days after 2026-04-01.
 fn at(days: u64) -> SystemTime {
     const START: u64 = 1_775_001_600;
     SystemTime::UNIX_EPOCH + Duration::from_secs(START + days * 24 * 60 * 60)
@@ -162,7 +162,7 @@ fn long() -> Validity {
     Validity::new(at(0), at(3650))
 }
 
-/// A sound document, changed.
+/// A sound document after a change.
 fn case(
     kind: Kind,
     der: &[u8],
@@ -239,7 +239,7 @@ fn rules_have_names_of_their_own_and_say_what_they_are_about() {
         assert!(!rule.kinds().is_empty(), "{name}");
         assert!(rule.description().starts_with(|c: char| !c.is_whitespace()));
         assert!(!rule.description().ends_with('.'), "{name}");
-        // The RFC that a rule is called after is the one that it is written in.
+        // A rule that has an RFC in its name is written in this RFC.
         if let Some(number) = name.strip_prefix("rfc").and_then(|name| name.get(..4)) {
             let section = rule.section();
             let is_ours = name == "rfc5280-whole-octets";
@@ -265,7 +265,7 @@ fn findings_are_in_order_of_their_severity_and_say_all_there_is_to_say() {
     );
 }
 
-/// Whatever a document has in it, a finding is one line of moderate length.
+/// Whatever a document contains, a finding is one line of moderate length.
 #[test]
 fn findings_quote_nothing_that_moves_a_cursor() {
     let nasty = [b"\n\x1b[2J\xff".repeat(1000), b"\xe2\x80\xae".to_vec()].concat();

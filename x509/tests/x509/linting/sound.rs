@@ -1,4 +1,4 @@
-//! What this crate issues breaks no rule.
+//! Nothing that this crate issues breaks a rule.
 
 use core::net::Ipv4Addr;
 
@@ -40,7 +40,7 @@ fn documents_from_which_others_are_made() {
     }
 }
 
-/// A root of this key, a CA below it, and what they issue.
+/// Lints a root with this key, a CA below it, and all that they issue.
 fn pki(key: impl Signer) {
     let builder = CertificateBuilder::ca("Root").validity(long());
     let root = Issuer::self_signed(builder.path_len(3), key).unwrap();
@@ -101,7 +101,7 @@ fn requests() {
     }
 }
 
-/// A list as long as any is linted about as quickly as it is read.
+/// Even a very long list is linted about as quickly as it is read.
 #[test]
 fn long_lists() {
     let root = CertificateBuilder::ca("Root").validity(long());

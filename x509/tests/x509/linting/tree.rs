@@ -6,12 +6,12 @@ use const_oid::ObjectIdentifier;
 pub(crate) enum Node {
     /// A value with other values in it.
     Inner(u8, Vec<Self>),
-    /// Any other.
+    /// Any other value.
     Leaf(u8, Vec<u8>),
 }
 
 impl Node {
-    /// The one value of these bytes.
+    /// Reads bytes that are exactly one value.
     pub(crate) fn read(der: &[u8]) -> Self {
         let mut nodes = Self::read_all(der);
         assert_eq!(nodes.len(), 1);

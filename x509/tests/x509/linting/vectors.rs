@@ -1,4 +1,4 @@
-//! What others' certificates break.
+//! The rules that other people's certificates break.
 
 use std::io::Read;
 
@@ -24,7 +24,7 @@ fn examples_of_the_rfcs_break_nothing() {
     assert_eq!(count, 7);
 }
 
-/// Those of the draft for composite signatures are end entities' without identifiers of their keys.
+/// The draft for composite signatures has end-entity certificates without key identifiers.
 #[test]
 fn examples_of_composite_signatures_lack_key_identifiers() {
     let Some(mut file) = vectors("composite-testvectors.json.gz") else {

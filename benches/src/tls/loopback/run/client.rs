@@ -33,7 +33,7 @@ impl Client {
         }
     }
 
-    /// Makes handshakes for this time, this number at a time, and at least one in each place.
+    /// Makes handshakes for this time with `at_a_time` workers, each of which makes at least one.
     pub(super) fn load(
         &self,
         runtime: &Runtime,

@@ -19,7 +19,7 @@ use crate::report::{self, Report, printable, rfc3339};
 
 /// Issue certificates for requests
 ///
-/// A request proves that its sender has the private key; it is up to you to check that the names are theirs.
+/// A request proves that whoever made it has the private key; it is up to you to check that the names are theirs.
 /// A PEM file may have many requests. A request that is refused doesn't keep the others from being signed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

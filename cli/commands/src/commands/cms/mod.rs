@@ -15,7 +15,7 @@ use crate::failure::Failure;
 /// Sign, verify, encrypt and decrypt messages (CMS, RFC 5652)
 ///
 /// "openssl cms" reads them, in DER and PEM. Files may be of any size: they are read once, in little memory.
-/// Nothing is written before it was authenticated.
+/// No content is written before it is authenticated.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Sign(sign::Arguments),

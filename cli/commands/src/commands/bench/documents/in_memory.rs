@@ -19,7 +19,8 @@ use super::{DIGEST, People, Rate, Spent};
 use crate::commands::bench::measure::{self, median};
 use crate::failure::Failure;
 
-/// How many turns the medians are of. Shares are computed within a turn, since machines don't keep one speed.
+/// How many turns are measured, for their medians. Shares are computed within a turn, since machines don't keep one
+/// speed.
 const TURNS: usize = 15;
 
 /// The most content, in MiB. Messages are in memory, too. With less content, costs that arise once

@@ -40,7 +40,7 @@ impl Action {
         }
     }
 
-    /// Undoes changes of files. If that fails, it is the first error that users are told.
+    /// Undoes changes of files after an error. Users are told that error, even if undoing fails.
     pub(super) fn take_back(&self) {
         let _ = match self {
             Self::Copy { to, .. } => fs::remove_file(to).map_err(Obstacle::of_file(to)),
