@@ -8,7 +8,7 @@
 //! * [`slh_dsa`]: signatures that rely on hash functions alone, from
 //!   [`SlhDsaShake128f`](slh_dsa::SlhDsaShake128f) to
 //!   [`SlhDsaSha2_256s`](slh_dsa::SlhDsaSha2_256s), and, with the feature
-//!   `slh-dsa-sp800-230-draft`, smaller signatures from a draft, whose keys may make at most 2²⁴;
+//!   `slh-dsa-sp800-230-draft`, the sets of a draft, with smaller signatures, at most 2²⁴ per key;
 //! * with the feature `aes-ctr`, on x86-64, `aes_ctr`: AES in counter mode, for pq-cms.
 //!
 //! The crate is `no_std`, allocates nothing, panics on no input, and takes its randomness as an

@@ -2,7 +2,7 @@
 
 use core::array;
 
-/// How many inputs a test tries, `natively` or under Miri, which takes a thousand times as long.
+/// How many inputs a test tries: `natively`, or fewer under Miri, which takes a thousand times as long.
 pub(crate) fn inputs(natively: usize) -> usize {
     if cfg!(miri) {
         natively.div_ceil(25)

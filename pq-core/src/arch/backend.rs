@@ -11,7 +11,7 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
     /// Independent lanes of Keccak or SHA-512.
     type U64s: U64s<Token = Self>;
     /// Fewer lanes of Keccak: part of a vector, or a general register. They take less time than all
-    /// lanes, on some CPUs the same.
+    /// lanes, or on some CPUs the same time.
     type Few: U64s<Token: From<Self>>;
     /// Independent lanes of SHA-256.
     type U32s: U32s<Token = Self>;

@@ -1,8 +1,8 @@
 //! Returned values that are made in the place where the caller wants them.
 //!
 //! A function that makes a large value, works on it through references and returns it takes twice
-//! its size of stack, and leaves a copy of it there: rustc returns a value that was borrowed by
-//! copying it. LLVM does better, and passes on the place that the caller provides, if only a single
+//! its size of stack, and leaves a copy of it there: rustc copies a value that was borrowed when it
+//! returns it. LLVM does better, and passes on the place that the caller provides, if only a single
 //! call writes the value between its declaration and its return. The functions here have this form.
 //! Only stack use, time, and the copies that functions returning a key by value leave on the stack
 //! depend on it; `tests/machine-code` measures the stack use. Secrets that must not be left on the

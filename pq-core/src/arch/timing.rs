@@ -10,7 +10,7 @@
 
 use core::marker::PhantomData;
 
-/// The bit belongs to the thread, so no guard may leave it.
+/// The bit belongs to the thread, so no guard may move to another thread.
 type OfThread = PhantomData<*mut ()>;
 
 #[cfg(target_arch = "aarch64")]
@@ -86,9 +86,9 @@ mod dit {
         state >> 24 & 1 == 1
     }
 
-    /// Writes the bit. The compiler does not move accesses to memory that others can reach past it,
-    /// as `nomem` is not among the options. It may move computations in registers; but the work of
-    /// an operation is in separate functions, which take references to it.
+    /// Writes the bit. The compiler keeps the order of this write and of accesses to memory that
+    /// others can reach, as `nomem` is not among the options. It may move computations in registers;
+    /// but the work of an operation is in separate functions, which take references to it.
     #[target_feature(enable = "dit")]
     fn write<const BIT: u8>() {
         // SAFETY: the CPU has the register, as the feature says, and the bit changes no result.

@@ -191,7 +191,7 @@ pub trait Coefficients: Vector {
     /// Only one of the three products needs its high half. The result lies between −q/4 and 5/4 q
     /// for any `self`: since the error of `factor_over_q` is at most 1/2, the error of the quotient
     /// before it is rounded down is at most |`self`| / 2R ≤ 1/4. For a `self` of a few q the result
-    /// lies between 0 and q, except for as few hundredths of q.
+    /// lies between 0 and q, or outside by at most a few hundredths of q.
     #[inline(always)]
     fn barrett_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
         // modulo 2^bits, as arithmetic of vectors always is

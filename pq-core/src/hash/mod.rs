@@ -1,7 +1,7 @@
 //! The hash functions of the standards.
 //!
-//! [`sha3`] computes one SHA-3 or SHAKE at a time; [`lanes`] computes independent ones at a time,
-//! to keep all Keccak lanes of the CPU busy; [`sha2`] is SHA-2.
+//! [`sha3`] computes one SHA-3 or SHAKE at a time; [`lanes`] computes several independent ones
+//! together, to keep all Keccak lanes of the CPU busy; [`sha2`] is SHA-2.
 
 pub(crate) mod lanes;
 pub(crate) mod sha2;

@@ -266,7 +266,7 @@ mod tests {
             }
         }
 
-        /// Makes the case invalid in way number `n`; most numbers change nothing.
+        /// Makes the case invalid in way number `n`, 1 to 12; other numbers change nothing.
         fn spoil<P: ParameterSet>(&mut self, n: usize) {
             match n {
                 1 => self.context = [0; 256].to_vec(),
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn results_are_those_of_single_calls() {
         fn check<P: ParameterSet, B: Backend>(b: B, valid: &[Case]) {
-            // 1 way spoils no item, 13 ways spoil items in all ways
+            // with 1 all items are valid; with 13 the ways of `spoil` occur in turn
             for (size, ways) in SIZES.into_iter().flat_map(|size| [(size, 1), (size, 13)]) {
                 let mut cases = valid[..size].to_vec();
                 for (n, case) in cases.iter_mut().enumerate() {

@@ -227,7 +227,7 @@ impl Rq {
     }
 
     /// output ← SimpleBitPack(UseHint(hint, self), (q − 1) / 2γ₂ − 1), where the hint is 1 at
-    /// `hints`; |x| < q. Leaves self in no useful state.
+    /// `hints`; |x| < q. Afterwards self holds nothing useful.
     pub(super) fn use_hint<P: ParameterSet, B: Backend>(
         &mut self,
         b: B,

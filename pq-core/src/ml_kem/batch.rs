@@ -70,7 +70,7 @@ pub struct Generate<'a, P: ParameterSet> {
     pub result: &'a mut Option<DecapsulationKey<P>>,
 }
 
-/// A shared secret to be made for the owner of an encapsulation key.
+/// A shared secret to be made for the owner of a decapsulation key.
 pub struct Encapsulate<'a, P: ParameterSet> {
     /// The encapsulation key in the standard's encoding; it is checked as in
     /// [`EncapsulationKey::from_bytes`](super::EncapsulationKey::from_bytes).

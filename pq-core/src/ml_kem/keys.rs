@@ -412,7 +412,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     ///
     /// A ciphertext that was not made for this key gives a secret that nobody else can know, and
     /// that is always the same for the same ciphertext (implicit rejection): its sender cannot
-    /// learn here that it was rejected.
+    /// learn from this that it was rejected.
     ///
     /// Returns the secret by value, which can leave a copy of it on the stack:
     /// [`decapsulate_into`](Self::decapsulate_into) leaves none.

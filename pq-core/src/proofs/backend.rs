@@ -11,12 +11,12 @@ use crate::arch::{
 };
 use crate::sealed::Sealed;
 
-/// The token of the backend with `LANES` lanes of whatever kind. Kernels may be written in more than one way, for
-/// CPUs that differ: `WAY` is one of [`ANY`], [`ROUNDS`], [`COMPLEMENTS`], [`CHI_LAST`] and [`IN_MEMORY`].
+/// The token of the backend with `LANES` lanes of every kind. Kernels may have several forms, for different
+/// CPUs: `WAY` is one of [`ANY`], [`ROUNDS`], [`COMPLEMENTS`], [`CHI_LAST`] and [`IN_MEMORY`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Abstract<const LANES: usize, const WAY: u8 = ANY>;
 
-/// With what traits have as their defaults.
+/// With the defaults of the traits.
 pub(super) const ANY: u8 = 0;
 /// With [`Coefficients::ROUNDS`], where coefficients have 16 bits.
 pub(super) const ROUNDS: u8 = 1;
@@ -81,7 +81,7 @@ where
     }
 }
 
-/// Does something for these numbers of lanes, in one of the ways.
+/// Runs an expression for these numbers of lanes, in one of the ways.
 macro_rules! on_widths {
     ($b:ident, $way:ident, $($lanes:literal)* => $body:expr) => {$({
         let $b = $crate::proofs::backend::Abstract::<$lanes, { $crate::proofs::backend::$way }>;
@@ -90,7 +90,7 @@ macro_rules! on_widths {
 }
 pub(super) use on_widths;
 
-/// Does something for each number of lanes that a backend has, in one of the ways.
+/// Runs an expression for each number of lanes that a backend has, in one of the ways.
 macro_rules! on_each_width {
     ($b:ident => $body:expr) => {
         $crate::proofs::backend::on_each_width!($b, ANY => $body)
@@ -101,7 +101,7 @@ macro_rules! on_each_width {
 }
 pub(super) use on_each_width;
 
-/// Does something for each number of lanes of words that a backend has.
+/// Runs an expression for each number of lanes of words that a backend has.
 macro_rules! on_each_width_of_words {
     ($b:ident => $body:expr) => {
         $crate::proofs::backend::on_widths!($b, ANY, 1 2 4 8 16 => $body)
@@ -109,8 +109,8 @@ macro_rules! on_each_width_of_words {
 }
 pub(super) use on_each_width_of_words;
 
-/// Does something for up to eight lanes of words, and in each way that there is to permute them with as many lanes as
-/// the backends of that way have.
+/// Runs an expression for up to eight lanes of words, and for each way to permute them, with the numbers of lanes of
+/// the backends that use the way.
 macro_rules! on_each_way_of_words {
     ($b:ident => $body:expr) => {
         $crate::proofs::backend::on_widths!($b, ANY, 1 2 4 8 => $body);
@@ -121,7 +121,7 @@ macro_rules! on_each_way_of_words {
 }
 pub(super) use on_each_way_of_words;
 
-/// A vector of values. In memory numbers are their names.
+/// A vector of values. In memory, the names of the values are the numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Lanes<E: Number, const LANES: usize, const WAY: u8>([E::Handle; LANES]);
 
@@ -140,7 +140,7 @@ impl<E: Number, const LANES: usize, const WAY: u8> Lanes<E, LANES, WAY> {
         Self::from_fn(|i| f(self.id(i), other.id(i), E::BITS))
     }
 
-    /// Lane `i` of `a` and `b` as one vector.
+    /// Value `i` of the lanes of `a`, followed by those of `b`.
     fn id_of_both(a: Self, b: Self, i: usize) -> Id {
         if i < LANES { a.id(i) } else { b.id(i - LANES) }
     }
@@ -183,7 +183,7 @@ impl<E: Number, const LANES: usize, const WAY: u8> Coefficients for Lanes<E, LAN
 where
     [E; LANES]: Default,
 {
-    // No vector of 32 bits has it.
+    // Vectors of 32 bits never set it.
     const ROUNDS: bool = WAY == ROUNDS && E::BITS == 16;
 
     fn add(self, other: Self) -> Self {
@@ -206,7 +206,7 @@ where
         Self::from_fn(|i| values::shift_right(self.id(i), N as u32))
     }
 
-    /// The default, once the constants are what they are to be.
+    /// The default, after a check that the constants belong together.
     fn montgomery_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
         for i in 0..LANES {
             let constants = [factor.id(i), factor_over_q.id(i), q.id(i)];
@@ -218,7 +218,7 @@ where
         self.mul_high(factor).sub(m.mul_high(q))
     }
 
-    /// The default with a difference that may wrap, once the constants are what they are to be.
+    /// The default with a difference that may wrap, after a check that the constants belong together.
     fn barrett_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
         for i in 0..LANES {
             let constants = [factor.id(i), factor_over_q.id(i), q.id(i)];
@@ -233,7 +233,7 @@ where
         })
     }
 
-    /// With a quotient that is rounded to the nearest, once the constants are what they are to be.
+    /// With the quotient rounded to the nearest integer, after a check that the constants belong together.
     fn rounded_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
         assert!(Self::ROUNDS, "the default is a Barrett product");
         for i in 0..LANES {
@@ -292,7 +292,7 @@ where
         array::from_fn(|i| values::add_product(self.id(i), other.id(i), sums[i], 64))
     }
 
-    /// By halves, which is how it is defined.
+    /// By halves, as its definition says.
     fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
         Self::from_fn(|i| {
             let m = values::mul_low(values::low(sums[i], 32), q_inverse.id(i), 32);

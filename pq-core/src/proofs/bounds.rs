@@ -1,10 +1,10 @@
-//! Between which numbers a value lies.
+//! The least and the greatest number that a value can be.
 
 use core::fmt;
 use core::ops::{Add, Mul, Shr, Sub};
 
-/// All numbers from the first to the second. So wide that no computation of lanes, or sum of their
-/// products, leaves it.
+/// All numbers from the first to the second. The type is so wide that no computation of lanes, or sum of their
+/// products, overflows it.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Bounds(i128, i128);
 
@@ -30,22 +30,22 @@ impl Bounds {
         Self(-1 << (bits - 1), (1 << (bits - 1)) - 1)
     }
 
-    /// The number, if it is one.
+    /// The number, if there is only one.
     pub(super) fn constant(self) -> Option<i128> {
         (self.0 == self.1).then_some(self.0)
     }
 
-    /// Whether nothing lies outside of `other`.
+    /// Whether all numbers lie in `other`.
     pub(super) fn within(self, other: Self) -> bool {
         other.0 <= self.0 && self.1 <= other.1
     }
 
-    /// Of the products by a number.
+    /// The bounds of the products by `factor`.
     pub(super) fn times(self, factor: i128) -> Self {
         self * Self(factor, factor)
     }
 
-    /// Of the quotients by 2^`shift` of those that it divides.
+    /// The bounds of the quotients by 2^`shift`, for the numbers that 2^`shift` divides.
     pub(super) fn exact_quotient(self, shift: u32) -> Self {
         Self(-(-self.0 >> shift), self.1 >> shift)
     }
@@ -92,7 +92,7 @@ impl Mul for Bounds {
     }
 }
 
-/// Of the quotients by a power of two, rounded down.
+/// The bounds of the quotients by a power of two, rounded down.
 impl Shr<u32> for Bounds {
     type Output = Self;
 
@@ -111,7 +111,7 @@ pub(super) fn residue(x: i128, bits: u32) -> i128 {
 mod tests {
     use super::{Bounds, residue};
 
-    /// Every pair of small bounds: what lies between them gives what the operations say, and no less.
+    /// Every pair of small bounds: the results for the numbers between them reach exactly the bounds of the result.
     #[test]
     fn bounds_are_tight() {
         const ENDS: core::ops::RangeInclusive<i64> = -4..=4;

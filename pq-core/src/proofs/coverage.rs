@@ -1,4 +1,4 @@
-//! Every kernel and every method of a backend stands in a table of README.md, with tests that exist or with
+//! Every kernel and every method of a backend has a row in a table of README.md, with tests that exist or with
 //! the reason why there are none.
 
 extern crate alloc;
@@ -17,7 +17,7 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The files of a folder and of those in it.
+/// The files of a folder and of its subfolders.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
         .unwrap()
@@ -32,12 +32,12 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(of).collect()
 }
 
-/// What is implemented for what in a file's text: (`Kernel<B>`, `Ntt<'_, R>`).
+/// The traits in a file's text and the types that implement them: (`Kernel<B>`, `Ntt<'_, R>`).
 fn implementations(text: &str) -> impl Iterator<Item = (String, String)> {
     let heads = text.split("\nimpl<").skip(1);
     heads.filter_map(|rest| {
         let (head, _) = rest.split_once('{')?;
-        // rustfmt breaks long ones
+        // rustfmt breaks long lines
         let words: Vec<_> = head.split_whitespace().collect();
         let head = words.join(" ");
         let (implemented, of) = head.split_once(" for ")?;
@@ -68,7 +68,7 @@ fn kernels() -> BTreeSet<String> {
     kernels
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn code(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
@@ -91,7 +91,7 @@ fn methods() -> BTreeSet<String> {
     methods
 }
 
-/// The rows of the table of kernels, and of that of methods: of what they are, and what shows it.
+/// The rows of the tables of kernels and of methods: the cell with the names, and the cell with the tests.
 fn rows() -> [Vec<(&'static str, &'static str)>; 2] {
     let (of_kernels, of_methods) = TABLES.split_once("| method |").unwrap();
     [of_kernels, of_methods].map(|table| {
@@ -107,7 +107,7 @@ fn rows() -> [Vec<(&'static str, &'static str)>; 2] {
     })
 }
 
-/// Each of what is in the sources is in the table once, and nothing else is.
+/// Checks that the table has each name from the sources once, and no other names.
 fn check_rows(in_sources: &BTreeSet<String>, rows: &[(&str, &str)]) {
     let in_table: Vec<_> = rows.iter().flat_map(|(of, _)| code(of)).collect();
     for name in &in_table {
@@ -132,7 +132,7 @@ fn every_method_stands_in_the_table() {
     check_rows(&methods(), &rows);
 }
 
-/// Or a reason is given.
+/// Unless the row gives a reason.
 #[test]
 fn every_test_in_the_table_exists() {
     for (of, shown) in rows().concat() {
@@ -162,7 +162,7 @@ fn every_test_in_the_table_exists() {
     }
 }
 
-/// Kernels are found in whatever form rustfmt gives their heads.
+/// Kernels are found, however rustfmt lays out the heads of their `impl` blocks.
 #[test]
 fn implementations_are_found() {
     let text = "

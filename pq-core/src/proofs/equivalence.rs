@@ -1,5 +1,5 @@
-//! The methods of each backend's vectors on more operands than their tests have: pairs of 16 bits on
-//! every one, wider ones wherever a carry or a sign may go astray.
+//! The methods of each backend's vectors on more operands than their tests have: all pairs of 16 bits, and wider
+//! pairs wherever a carry or a sign may go wrong.
 
 extern crate alloc;
 
@@ -10,7 +10,7 @@ use crate::arch::{Backend, Coefficients, Kernel, Vector, Words, on_each_backend}
 use crate::kernel::ntt::{Q3329, Ring};
 use crate::test_random::{Random, inputs};
 
-/// A kernel that is a function of the backend.
+/// A kernel that calls a function with the backend.
 struct Run<F>(F);
 
 impl<B: Backend, F: FnOnce(B)> Kernel<B> for Run<F> {
@@ -22,7 +22,7 @@ impl<B: Backend, F: FnOnce(B)> Kernel<B> for Run<F> {
     }
 }
 
-/// Expects of `actual` that its lanes are `expected` of the lanes of `x`.
+/// Checks that the lanes of `actual` are the results of `expected` for the lanes of `x`.
 #[inline(always)]
 fn expect<V: Vector>(
     actual: V,
@@ -41,8 +41,8 @@ fn expect<V: Vector>(
     assert!(same, "{of:?}");
 }
 
-/// Every number of 16 bits with each of `others`. Sums and differences are of those that fit, and the high
-/// half is not of the least number twice.
+/// Every number of 16 bits with each of `others`. Sums and differences use only operands whose result fits, and the
+/// high half leaves out the least number as the second operand.
 struct Pairs<'a> {
     others: &'a [i16],
     all: &'a [i16],
@@ -64,7 +64,7 @@ impl<B: Backend> Kernel<B> for Pairs<'_> {
                     let high = |x| (product(x) >> 16) as i16;
                     expect(x.mul_high(other), array, high, ("high", y));
                 }
-                // What would not fit is made to.
+                // Change operands whose result would not fit.
                 let mut fits = *array;
                 for x in fits.as_mut() {
                     *x = x.saturating_add(*y).wrapping_sub(*y);
@@ -141,8 +141,8 @@ fn all() -> Vec<i16> {
     (i16::MIN..=i16::MAX).collect()
 }
 
-/// Numbers of 64 bits whose lower halves and quarters are of interest too: powers of two, what is next to
-/// them and their negatives, and some at random.
+/// Numbers of 64 bits whose lower halves and quarters matter too: powers of two, their neighbours, the negatives
+/// of all these, and some random numbers.
 fn edges() -> Vec<i64> {
     let mut random = Random::new(9);
     let powers = (0..64).map(|n| 1i64 << n);
@@ -198,7 +198,7 @@ fn pairs_of_wider_numbers_near_edges() {
         edges: &[V::Element],
         check: impl Fn(V, &V::Array, V::Element),
     ) {
-        // as many as fill vectors, in another order for each lane
+        // enough to fill the vectors, in another order for each lane
         let mut padded = edges.to_vec();
         padded.extend_from_slice(&edges[..V::LANES]);
         for shift in 0..V::LANES {

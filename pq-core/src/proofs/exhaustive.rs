@@ -1,6 +1,6 @@
-//! Kernels that are loops over single coefficients, with every coefficient there is: what they give
-//! is what the standards say, and nothing overflows, which the profile of tests looks for. On the
-//! portable backend: others compile the same loops.
+//! Kernels that are loops over single coefficients, run on every possible coefficient: they give the results
+//! of the standards, and nothing overflows, which the test profile checks. This is done on the
+//! portable backend: the others compile the same loops.
 
 use core::array;
 use core::ops::RangeInclusive;
@@ -28,7 +28,7 @@ fn run<K: Kernel<Portable>>(kernel: K) -> K::Output {
     Portable.run(kernel)
 }
 
-/// All numbers of a range, 256 at a time; the last may come again.
+/// All numbers of a range, 256 at a time; the last number may be repeated.
 fn polynomials(range: RangeInclusive<i32>) -> impl Iterator<Item = [i32; 256]> {
     let (first, last) = range.into_inner();
     (first..=last)
@@ -84,7 +84,7 @@ fn compressed_numbers_are_compared() {
                 output: bytes,
             });
             for (i, x) in f.into_iter().enumerate() {
-                // ⌈2^D · x / q⌋ mod 2^D, twice which keeps it in integers
+                // ⌈2^D · x / q⌋ mod 2^D, with both sides doubled to stay in integers
                 let rounded = (2 * (i32::from(x) << D) + Q16).div_euclid(2 * Q16);
                 assert_eq!(number(bytes, D, i), rounded & ((1 << D) - 1));
             }
@@ -140,7 +140,7 @@ fn coefficients_of_ml_kem_become_canonical() {
     }
 }
 
-/// Each number in some place, and those about q in every place.
+/// Each number in some place, and the numbers near q in every place.
 #[test]
 fn coefficients_are_reduced_or_not() {
     let check = |x: i32, place: usize| {
@@ -160,7 +160,7 @@ fn coefficients_are_reduced_or_not() {
     }
 }
 
-/// All bits that a coefficient, or four, are made of (FIPS 203, algorithm 8).
+/// All bits of one coefficient, or of four (FIPS 203, algorithm 8).
 #[test]
 fn binomials_of_all_bits() {
     let ones = |bits: u32| bits.count_ones() as i16;
@@ -410,7 +410,7 @@ fn secrets_are_rotated() {
     }
 }
 
-/// Every sum of every number of terms: from places that have 2η, one that has less, and places of 0.
+/// Every sum of every number of terms: from places that hold 2η, one place that holds less, and places that hold 0.
 #[test]
 fn products_of_every_sum() {
     fn check<const ETA: i32, const SUBTRACT: bool>() {
@@ -445,9 +445,9 @@ fn products_of_every_sum() {
     check::<4, true>();
 }
 
-/// What a block of `N` numbers of so many bits yields, of which those below `limit` are taken, is what is expected:
-/// for every number in some place, for those about the limit in every place, and for every choice of places in sixteen
-/// that follow each other, with the others taken or not. Where they go is as full as can be in turn.
+/// Checks what `append` makes of a block of `N` numbers of `bits` bits, of which it takes those below `limit`: for
+/// every number in some place, for the numbers near the limit in every place, and for every choice of places among
+/// sixteen in a row, with the other numbers taken or not. The output is filled to every possible length in turn.
 fn candidates<T, const N: usize>(
     bits: usize,
     limit: u32,
@@ -510,7 +510,7 @@ fn candidates_of_ml_kem() {
     });
 }
 
-/// FIPS 204, algorithms 14 and 30, whatever the bit is that does not count.
+/// FIPS 204, algorithms 14 and 30, whatever the value of the bit that is ignored.
 #[test]
 fn candidates_of_ml_dsa() {
     on_each_backend!(b => {
@@ -540,7 +540,7 @@ fn radix_of_every_coefficient() {
     }
 }
 
-/// Of all 2³¹ coefficients that the kernel takes, those on either side of a bound.
+/// All 2³¹ coefficients that the kernel takes, for some bounds.
 #[test]
 #[ignore = "takes minutes: README.md has the command"]
 fn all_norms() {

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 pub(super) struct Findings<C> {
     /// In the order of their first use.
     constants: Vec<C>,
-    /// The number of the one that is to be one more than it is.
+    /// The number of the constant to increase by one.
     tampered: Option<usize>,
     failure: Option<String>,
 }
@@ -23,7 +23,7 @@ impl<C: Copy + PartialEq> Findings<C> {
         }
     }
 
-    /// Takes a constant that the kernel uses down. Whether it is to be one more than it is.
+    /// Records a constant that the kernel uses. Returns whether to increase it by one.
     pub(super) fn is_tampered(&mut self, c: C) -> bool {
         let known = self.constants.iter().position(|known| *known == c);
         let number = known.unwrap_or_else(|| {

@@ -5,11 +5,11 @@ extern crate alloc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Coefficients from 1 to q − 1 of monomials, in ascending order of these.
+/// Monomials in ascending order, with their coefficients from 1 to q − 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Form(Vec<(Monomial, i64)>);
 
-/// Up to two inputs, the lesser first; those that are missing come first.
+/// Up to two inputs, in ascending order; missing ones come first.
 type Monomial = [Option<u16>; 2];
 
 impl Form {
@@ -18,7 +18,7 @@ impl Form {
         Self(vec![([None; 2], c)]).scaled(1, q)
     }
 
-    /// An input by its number.
+    /// The input with this number.
     pub(super) fn input(number: u16) -> Self {
         Self(vec![([None, Some(number)], 1)])
     }
@@ -79,7 +79,7 @@ impl Form {
         }
     }
 
-    /// A sum of inputs with `forms` for these.
+    /// A sum of inputs, with `forms` in place of the inputs.
     pub(super) fn of(&self, forms: &[Self], q: i64) -> Self {
         let mut sum = Self(Vec::new());
         for (monomial, c) in &self.0 {
@@ -91,7 +91,7 @@ impl Form {
         sum
     }
 
-    /// The product, if its degree is two at most.
+    /// The product, if its degree is at most two.
     pub(super) fn times(&self, other: &Self, q: i64) -> Option<Self> {
         let mut product = Self(Vec::new());
         for (monomial, c) in &self.0 {
@@ -118,7 +118,7 @@ mod tests {
 
     const Q: i64 = 97;
 
-    /// The value of a form where the inputs are these.
+    /// The value of a form for these inputs.
     fn at(form: &Form, inputs: &[i64]) -> i64 {
         let term = |(monomial, c): &(super::Monomial, i64)| {
             let factors = monomial.iter().flatten();
@@ -127,7 +127,7 @@ mod tests {
         form.0.iter().map(term).sum::<i64>() % Q
     }
 
-    /// Sums and products of forms are those of their values.
+    /// The value of a sum or product of forms is the sum or product of their values.
     #[test]
     fn forms_are_functions() {
         let mut random = Random::new(1);

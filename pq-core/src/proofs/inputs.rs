@@ -1,4 +1,4 @@
-//! Numbers in the memory of a proof, and what stands there before it and is to stand there afterwards.
+//! Numbers in the memory of a proof: the inputs before it, and the results that it expects.
 
 extern crate alloc;
 
@@ -13,16 +13,16 @@ use super::forms::Form;
 use super::values::{self, Id};
 use crate::kernel::ntt::{Q3329, Q8380417, Ring};
 
-/// What a lane has the size of.
+/// The type of a coefficient in a lane.
 pub(super) trait Number:
     Copy + Into<i64> + TryFrom<i64, Error: Debug> + Zeroize + 'static
 {
-    /// An [`Id`] in a lane. Kernels may go by the size of a vector, but with one size alone: 16 lanes of
+    /// An [`Id`] in a lane. Kernels may depend on the size of a vector, but only on one size: 16 lanes of
     /// 32 bits.
     type Handle: Copy + From<Id> + TryInto<Id>;
 
     const BITS: u32;
-    /// The modulus of the ring that has such coefficients.
+    /// The modulus of the ring with these coefficients.
     const Q: i64;
 
     /// The value that a number in memory stands for.
@@ -30,7 +30,7 @@ pub(super) trait Number:
         values::named(self.into(), Self::BITS, Self::Q)
     }
 
-    /// What stands for a value in memory.
+    /// The number that stands for a value in memory.
     fn name(id: Id) -> Self {
         let name = values::name(id, Self::BITS, Self::Q);
         Self::try_from(name).expect("names are less than q by magnitude")
@@ -51,12 +51,12 @@ impl Number for i32 {
     const Q: i64 = Q8380417::Q as i64;
 }
 
-/// A polynomial of inputs with these bounds, numbered from `first` on.
+/// A polynomial of inputs with these bounds, numbered from `first`.
 pub(super) fn polynomial<E: Number>(first: u16, bounds: Bounds) -> [E; 256] {
     array::from_fn(|i| E::name(values::input(first + i as u16, bounds)))
 }
 
-/// Expects of each coefficient that it is within `bounds`, and which function of the inputs it is.
+/// Checks that each coefficient is within `bounds`, and is `form` of its index as a function of the inputs.
 pub(super) fn expect<E: Number>(f: &[E; 256], bounds: Bounds, form: impl Fn(usize) -> Form) {
     for (i, x) in f.iter().enumerate() {
         values::expect(&format!("coefficient {i}"), x.value(), bounds, &form(i));

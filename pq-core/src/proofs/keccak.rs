@@ -1,4 +1,4 @@
-//! Keccak and the chains of SLH-DSA's SHAKE sets are what FIPS 202 and FIPS 205 say, for all states and messages.
+//! Keccak and the chains of SLH-DSA's SHAKE sets compute what FIPS 202 and FIPS 205 say, for all states and messages.
 
 extern crate alloc;
 
@@ -81,14 +81,14 @@ pub(super) fn permutation<B: Backend, const PAIRS: bool>(
     })
 }
 
-/// Each way to write a round. Whether sums are of pairs makes a difference to no method here.
+/// Each way to write a round. On this backend, no method depends on whether it sums pairs (`PAIRS`).
 #[test]
 fn permutations() {
     on_each_way_of_words!(b => permutation::<_, false>(b, None).map(drop).unwrap());
     permutation::<_, true>(Abstract::<4>, None).unwrap();
 }
 
-/// Of 24 round constants 22 are different. The complements take one more, and words that are loaded begin as 0.
+/// 22 of the 24 round constants are different. The complements use one more, and loaded words start as 0.
 #[test]
 fn each_constant_of_keccak_matters() {
     fn check<B: Backend>(b: B, count: usize) {
@@ -104,14 +104,14 @@ fn each_constant_of_keccak_matters() {
     check(Abstract::<1, COMPLEMENTS>, 1 + 22 + 1);
 }
 
-/// What is absorbed in a block of so many bytes.
+/// Absorbs a block of `len` bytes.
 fn absorb(state: &mut [Id; 25], block: impl Fn(usize) -> Id, len: usize) {
     for (i, word) in state.iter_mut().enumerate().take(len / 8) {
         *word = terms::xor(*word, block(i));
     }
 }
 
-/// So many blocks of `rate` bytes.
+/// Absorbs `count` blocks of `rate` bytes.
 pub(super) fn absorbing<B: Backend>(b: B, rate: usize, count: usize) -> Result<Vec<u64>, String> {
     prove(64, None, || {
         let mut expected = array::from_fn(|i| input::<u64>(0, i));
@@ -152,7 +152,7 @@ fn blocks_are_absorbed() {
     on_each_width_of_words!(b => check(b));
 }
 
-/// A step of `group` of all lanes of `A`, of which `fresh` begin.
+/// A step of `group`, one of the groups of `A`'s lanes; the lanes in `fresh` begin.
 pub(super) fn step<B: Backend, A: U64s>(
     b: B,
     group: usize,
@@ -201,7 +201,7 @@ pub(super) fn step<B: Backend, A: U64s>(
     })
 }
 
-/// Every choice of sponges that begin of up to four, and some of eight; with each rate in each lane.
+/// Every choice of sponges that begin, for up to four lanes, and some choices for eight; each rate in each lane.
 #[test]
 fn steps() {
     fn check<B: Backend, A: U64s>(b: B) {
@@ -225,7 +225,7 @@ fn steps() {
     check!(1 of 1 2 of 2 4 of 4 8 of 8 1 of 4 2 of 8 4 of 8);
 }
 
-/// So many steps of a chain of values of `n` bytes.
+/// `steps` steps of a chain of values of `n` bytes.
 pub(super) fn chain<B: Backend>(b: B, n: usize, steps: usize) -> Result<Vec<u64>, String> {
     prove(64, None, || {
         let words = n / 8;
@@ -260,9 +260,9 @@ pub(super) fn chain<B: Backend>(b: B, n: usize, steps: usize) -> Result<Vec<u64>
                 }
                 state[2 * words + 4] = terms::number(0x1f);
                 state[16] = terms::number(1 << 63);
-                // a value is the first words, and the kernel leaves some others there, too
+                // the value is in the first words; the kernel leaves other words there, too
                 values_expected.copy_from_slice(&keccak_f(state)[..4]);
-                // the last byte of ADRS is the last of the last field
+                // the last byte of ADRS is the last byte of its last field
                 last = terms::add(last, terms::number(1 << 56));
             }
             expect_lane("value", &values, lane, &values_expected);
@@ -285,7 +285,7 @@ fn chains() {
     on_each_width_of_words!(b => check(b));
 }
 
-/// A sponge's lane depends on nothing of the others.
+/// A sponge's lane does not depend on the other lanes.
 #[test]
 fn lanes_do_not_see_each_other() {
     let mut kept = true;

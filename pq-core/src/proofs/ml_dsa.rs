@@ -31,7 +31,7 @@ impl AsRef<[i32; 256]> for Polynomial {
     }
 }
 
-/// A coefficient of Σ f ∘ g / R for so many pairs, of which f is numbered from 512j on, and g from
+/// A coefficient of Σ f ∘ g / R for `pairs` pairs: the inputs of f are numbered from 512j, those of g from
 /// 512j + 256 (FIPS 204, algorithm 45).
 fn product(pairs: usize, i: usize) -> Form {
     let terms = (0..pairs).map(|j| {
@@ -41,7 +41,7 @@ fn product(pairs: usize, i: usize) -> Form {
     Form::sum(terms, Q).scaled(INVERSE_RADIX, Q)
 }
 
-/// So many products of |f| ≤ `f` · q and |g| ≤ `g` · q, and with `last` one of two of up to so many q.
+/// `pairs` products of |f| ≤ `f` · q and |g| ≤ `g` · q, and with `last` one more, of factors up to `last` · q.
 pub(super) fn inner_product<B: Backend>(
     b: B,
     pairs: u16,
@@ -98,7 +98,7 @@ fn inner_products_need_their_bounds() {
     on_each_width!(b => check(b));
 }
 
-/// a ∘ b / R of |a|, |b| ≤ `bound` · q.
+/// a ∘ b / R for |a|, |b| ≤ `bound` · q.
 pub(super) fn multiply<B: Backend>(
     b: B,
     bound: i64,
@@ -142,7 +142,7 @@ fn each_constant_of_products_matters() {
     check(&|tampered| inner_product(Abstract::<8>, 7, [1, 10], Some(10), tampered));
 }
 
-/// Rotations in memory, of which the eight bytes from byte i on stand for input i, whatever i is.
+/// Rotations in memory. The eight bytes from byte i on stand for input i, for each i.
 fn rotations(top: u8) -> [[u8; 256]; 3] {
     let mut random = Random::new(traces::naming() / 2);
     loop {
@@ -168,9 +168,9 @@ fn rotations(top: u8) -> [[u8; 256]; 3] {
     }
 }
 
-/// f ± Σ rotations from these places on, of which as many are summed up at once as fit a byte: 2η of each at most. So the
-/// bytes of sums of words are sums of their bytes. The terms know the sums of words; of each the numbers
-/// in memory are a name, whose bytes the kernel adds to f.
+/// f ± Σ rotations from these places on. The kernel sums up as many at once as fit a byte (each is at most 2η), so
+/// the bytes of a sum of words are the sums of their bytes. The terms know the sums of words. In memory, each sum has
+/// a name, whose bytes the kernel adds to f.
 fn add_product<B: Backend, const ETA: i32, const SUBTRACT: bool>(
     b: B,
     places: &[i16],
@@ -201,7 +201,7 @@ fn add_product<B: Backend, const ETA: i32, const SUBTRACT: bool>(
     })
 }
 
-/// Each place by itself, and as many as there may be, and one more than fit a byte.
+/// Each place by itself, as many places as there may be, and one more than fits a byte.
 #[test]
 fn products_by_challenges() {
     fn check<B: Backend, const ETA: i32, const SUBTRACT: bool>(b: B) {

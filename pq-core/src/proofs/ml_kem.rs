@@ -22,13 +22,13 @@ const Q: i64 = Q3329::Q as i64;
 /// R⁻¹ mod q, R = 2¹⁶
 const INVERSE_RADIX: i64 = 169;
 
-/// ζ^(2 BitRev₇(i) + 1), by which X² is to be replaced in residue i (FIPS 203, algorithm 11).
+/// ζ^(2 BitRev₇(i) + 1), which replaces X² in residue i (FIPS 203, algorithm 11).
 fn gamma(i: usize) -> i64 {
     let exponent = 2 * ((i as u8).reverse_bits() >> 1) + 1;
     (0..exponent).fold(1, |power, _| power * 17 % Q)
 }
 
-/// A coefficient of Σ a ∘ b / R for `len` pairs, of which a is numbered from 512j on, and b from 512j + 256
+/// A coefficient of Σ a ∘ b / R for `len` pairs: the inputs of a are numbered from 512j, those of b from 512j + 256
 /// (FIPS 203, algorithm 12).
 fn product(len: u16, i: usize) -> Form {
     let (residue, odd) = (i / 2, i % 2 == 1);
@@ -44,7 +44,7 @@ fn product(len: u16, i: usize) -> Form {
     Form::sum(terms, Q).scaled(INVERSE_RADIX, Q)
 }
 
-/// Factors are made and products summed up, of |x| ≤ `a` and |x| ≤ `b`.
+/// Makes factors and sums up products, for |x| ≤ `a` and |x| ≤ `b`.
 pub(super) fn inner_product<B: Backend, const LEN: usize>(
     backend: B,
     [a, b]: [i64; 2],
@@ -103,7 +103,7 @@ fn inner_products_need_their_bounds() {
 #[test]
 fn each_constant_of_inner_products_matters() {
     let constants = inner_product::<_, 4>(Abstract::<16>, [Q; 2], None).unwrap();
-    // 1 and the γ, each in two numbers; q, q⁻¹ and 0
+    // 1 and the γ, each in two forms; q, q⁻¹ and 0
     assert_eq!(constants.len(), 2 * (1 + 128) + 3);
     for tampered in 0..constants.len() {
         let proof = inner_product::<_, 4>(Abstract::<16>, [Q; 2], Some(tampered));
@@ -111,7 +111,7 @@ fn each_constant_of_inner_products_matters() {
     }
 }
 
-/// f · R + g of any f and |g| ≤ `g`.
+/// f · R + g for any f and |g| ≤ `g`.
 pub(super) fn times_radix_plus<B: Backend>(
     b: B,
     g: i64,
@@ -134,7 +134,7 @@ fn radix() {
         let constants = times_radix_plus(b, Q, None).unwrap();
         assert_eq!(constants.len(), 4);
         for (tampered, c) in constants.into_iter().enumerate() {
-            // 20160 does as well, with less than 2q to be reduced
+            // 20160 is also right, since the number to reduce is less than 2q
             let holds = times_radix_plus(b, Q, Some(tampered)).is_ok();
             assert_eq!(holds, c == 20159, "{c}");
         }
@@ -166,7 +166,7 @@ pub(super) fn additions<B: Backend>(b: B, [f, g]: [i64; 2]) -> Result<Vec<i64>, 
     })
 }
 
-/// Their bounds are their callers', and any that fit.
+/// For the bounds that callers use, and for others that fit.
 #[test]
 fn sums_and_differences() {
     fn check<B: Backend>(b: B) {

@@ -1,8 +1,8 @@
-//! Proofs about the kernels, as tests: README.md has what is proven, what is assumed, and how to
+//! Proofs about the kernels, as tests: README.md says what is proven, what is assumed, and how to
 //! repeat it.
 //!
-//! [`backend`] is a backend whose lanes stand for all values that a number can have. [`values`] knows
-//! these, and [`forms`] what they are modulo q; the other files run the kernels on it.
+//! [`backend`] is a backend whose lanes stand for all values that a number can have. [`values`] knows the bounds of
+//! these values, and [`forms`] what they are modulo q. The other files run the kernels on this backend.
 
 mod backend;
 mod bounds;

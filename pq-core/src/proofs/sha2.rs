@@ -1,5 +1,5 @@
-//! The compression functions of SHA-2, and the chains of SLH-DSA's SHA2 sets, are what FIPS 180-4 and FIPS 205 say,
-//! for all states and blocks.
+//! The compression functions of SHA-2, and the chains of SLH-DSA's SHA2 sets, compute what FIPS 180-4 and FIPS 205
+//! say, for all states and blocks.
 
 extern crate alloc;
 
@@ -15,8 +15,8 @@ use crate::kernel::sha2::{self as kernel, CompressLanes, CompressStream, LanesOf
 use crate::kernel::slh_dsa::sha2::Chain;
 use crate::sealed::Sealed;
 
-/// What FIPS 180-4 says of one length of words: the rotations to the right of Σ₀ and Σ₁, and those of σ₀ and σ₁ with
-/// their shift (sections 4.1.2 and 4.1.3).
+/// FIPS 180-4 for one length of words: the rotations to the right of Σ₀ and Σ₁, and the rotations and the shift of
+/// σ₀ and σ₁ (sections 4.1.2 and 4.1.3).
 pub(super) trait Standard: Word + Unsigned {
     const BIG_SIGMA: [[u32; 3]; 2];
     const SMALL_SIGMA: [[u32; 3]; 2];
@@ -32,7 +32,7 @@ pub(super) trait Standard: Word + Unsigned {
         terms::xor(terms::xor(first, second), terms::shift_right(x, shift))
     }
 
-    /// Kₜ, for what is not about tampering with them.
+    /// Kₜ, for proofs that do not tamper with these constants.
     fn constants() -> impl Iterator<Item = Id> {
         let constants = Self::CONSTANTS.as_flattened().iter();
         constants.map(|k| terms::number((*k).into()))
@@ -60,7 +60,7 @@ fn sum<const N: usize>(words: [Id; N]) -> Id {
         .expect("there are some")
 }
 
-/// Wₜ from the 16 before it (section 6.2.2, step 1).
+/// Wₜ from the 16 words before it (section 6.2.2, step 1).
 fn next_word<W: Standard>(w: &[Id]) -> Id {
     let w = w.last_chunk::<16>().expect("there are 16");
     sum([
@@ -71,7 +71,7 @@ fn next_word<W: Standard>(w: &[Id]) -> Id {
     ])
 }
 
-/// A round (section 6.2.2, step 3), of which `k_plus_w` has Kₜ + Wₜ.
+/// A round (section 6.2.2, step 3), where `k_plus_w` is Kₜ + Wₜ.
 fn round<W: Standard>([a, b, c, d, e, f, g, h]: [Id; 8], k_plus_w: Id) -> [Id; 8] {
     let ch = terms::bitwise(|x, y, z| x & y ^ !x & z, [e, f, g]);
     let maj = terms::bitwise(|x, y, z| x & y ^ x & z ^ y & z, [a, b, c]);
@@ -80,7 +80,7 @@ fn round<W: Standard>([a, b, c, d, e, f, g, h]: [Id; 8], k_plus_w: Id) -> [Id; 8
     [terms::add(t1, t2), a, b, c, terms::add(d, t1), e, f, g]
 }
 
-/// A block into a state (sections 6.2.2 and 6.4.2).
+/// Compresses a block into a state (sections 6.2.2 and 6.4.2).
 fn compress<W: Standard>(state: [Id; 8], block: [Id; 16]) -> [Id; 8] {
     let mut w = Vec::from(block);
     let mut working = state;
@@ -93,7 +93,7 @@ fn compress<W: Standard>(state: [Id; 8], block: [Id; 16]) -> [Id; 8] {
     array::from_fn(|i| terms::add(state[i], working[i]))
 }
 
-/// What takes a block into the state of every lane.
+/// A function that compresses a block into the state of every lane.
 type Compression<B, W> = fn(B, &mut [LanesOf<B, W>; 8], &[LanesOf<B, W>; 16]);
 
 pub(super) fn lanes<B: Backend, W: Standard>(
@@ -105,7 +105,7 @@ pub(super) fn lanes<B: Backend, W: Standard>(
     })
 }
 
-/// The function that [`Compress`](crate::kernel::sha2::Compress) takes each block by.
+/// The function that [`Compress`](crate::kernel::sha2::Compress) calls for each block.
 fn one_state<B: Backend, W: Standard>(b: B, tampered: Option<usize>) -> Result<Vec<u64>, String> {
     prove_compression::<B, W>(b, tampered, |b, states, blocks| {
         let load = |array| <W::Lanes<B> as Vector>::load(b, array);
@@ -149,7 +149,7 @@ fn compressions() {
     one_state::<_, u64>(Abstract::<1>, None).unwrap();
 }
 
-/// K, and no others.
+/// The constants are K, and no others.
 #[test]
 fn each_constant_of_sha2_matters() {
     fn check<W: Standard>() {
@@ -168,7 +168,7 @@ fn each_constant_of_sha2_matters() {
     check::<u64>();
 }
 
-/// Instructions for SHA-256 as they are defined, on words that stand for all words.
+/// The instructions for SHA-256 by their definition, on words that stand for all words.
 #[derive(Clone, Copy)]
 struct Instructions;
 
@@ -215,7 +215,7 @@ impl Sha256Instructions for Instructions {
     }
 }
 
-/// So many blocks into one state, by instructions.
+/// `count` blocks into one state, with the instructions.
 pub(super) fn stream(count: usize, tampered: Option<usize>) -> Result<Vec<u64>, String> {
     prove(32, tampered, || {
         let mut expected = array::from_fn(|i| input::<u32>(0, i));
@@ -234,7 +234,7 @@ pub(super) fn stream(count: usize, tampered: Option<usize>) -> Result<Vec<u64>, 
     })
 }
 
-/// A block into each of as many states as SLH-DSA has side by side.
+/// A block into each of four states, the number that SLH-DSA compresses side by side.
 fn streams_side_by_side() -> Result<Vec<u64>, String> {
     prove(32, None, || {
         let state = |n| array::from_fn(|i| input::<u32>(n, i));
@@ -260,7 +260,7 @@ fn streams() {
     }
 }
 
-/// So many steps of a chain of values of `n` bytes.
+/// `steps` steps of a chain of values of `n` bytes.
 pub(super) fn chain<B: Backend>(b: B, n: usize, steps: usize) -> Result<Vec<u64>, String> {
     prove(32, None, || {
         let words = n / 4;
@@ -284,8 +284,8 @@ pub(super) fn chain<B: Backend>(b: B, n: usize, steps: usize) -> Result<Vec<u64>
             let mut expected: [_; 8] = array::from_fn(|i| value(lane, i));
             let mut end = address(lane, 5);
             for _ in 0..steps {
-                // F of FIPS 205, section 11.2: ADRSᶜ ‖ value, and the padding of FIPS 180-4, section 5.1.1, after a first
-                // block. Two words side by side are moved by two bytes.
+                // F of FIPS 205, section 11.2: ADRSᶜ ‖ value, and the padding of FIPS 180-4, section 5.1.1, after one
+                // block. Each word comes from two neighbouring words, shifted by two bytes.
                 let mut message: Vec<_> = (0..5).map(|i| address(lane, i)).collect();
                 let value = expected[..words].iter().copied();
                 let ends = [terms::number(0x8000_0000), terms::number(0)];
@@ -297,9 +297,9 @@ pub(super) fn chain<B: Backend>(b: B, n: usize, steps: usize) -> Result<Vec<u64>
                 message.resize(15, terms::number(0));
                 message.push(terms::number(8 * (64 + 22 + n as u64)));
                 let block = *message.first_chunk().expect("a block");
-                // a value is the first words of the digest, and the kernel leaves the others there, too
+                // the value is in the first words of the digest; the kernel leaves the others there, too
                 expected = compress::<u32>(midstate, block);
-                // the last byte of ADRSᶜ is that of the last field
+                // the last byte of ADRSᶜ is the last byte of its last field
                 end = terms::add(end, terms::number(1 << 16));
             }
             expect_lane("value", &values, lane, &expected);

@@ -1,8 +1,8 @@
-//! Nothing secret decides what a kernel over vectors does, but for what is declassified.
+//! No secret decides what a kernel over vectors does, except those that are declassified.
 //!
-//! In a proof, numbers in memory are names. They stand for secrets, and say nothing of them: whatever a kernel
-//! does with a name but load it into a lane, it does by the number, and does otherwise where the names are others.
-//! So each proof runs with several namings, and an observer has to see the same operations, on the same values, with the
+//! In a proof, numbers in memory are names. They stand for secrets, and say nothing about them. If a kernel does
+//! anything with a name except load it into a lane, its behaviour depends on the name, and differs with other names.
+//! So each proof runs with several namings. An observer has to see the same operations, on the same values, with the
 //! same constants, and the same public outputs.
 
 extern crate alloc;
@@ -56,7 +56,7 @@ fn products_see_no_secret() {
     on_each_width_of_words!(b => check(b));
 }
 
-/// But for how many blocks and bytes there are, and which sponges begin.
+/// Except how many blocks and bytes there are, and which sponges begin.
 #[test]
 fn hash_functions_see_no_secret() {
     fn check<B: Backend>(b: B) {
@@ -76,13 +76,13 @@ fn hash_functions_see_no_secret() {
     observe(|| sha2::stream(2, None)).unwrap();
 }
 
-/// Bytes of 0 and 255, others with each naming.
+/// Bytes of 0 and 255, which differ with each naming.
 fn bytes<const N: usize>() -> [u8; N] {
     let mut random = Random::new(traces::naming());
     array::from_fn(|_| random.below(2) as u8 * 255)
 }
 
-/// What these give depends on what they are given: it has to be public, or is declassified, as README.md says.
+/// The outputs of these kernels depend on their inputs, which have to be public or declassified (see README.md).
 #[test]
 fn declassified_counts_show() {
     fn shows(count: impl Fn() -> usize) {
@@ -129,7 +129,7 @@ fn declassified_counts_show() {
 
 type Coefficients16 = <Abstract<4> as Backend>::I16s;
 
-/// What is seen of something that is done with coefficients.
+/// Observes an action on coefficients.
 fn observe_coefficients<O: PartialEq + Debug>(
     act: impl Fn(Abstract<4>, &mut [i16; 256]) -> O,
 ) -> Result<(), String> {
@@ -156,7 +156,7 @@ fn coefficients_that_are_taken_for_numbers_are_found() {
     let found = |act: &dyn Fn(Abstract<4>, &mut [i16; 256])| {
         observe_coefficients(act).unwrap_err();
     };
-    // a branch, an address, the end of a loop, what is written where, and a constant
+    // a branch, an address, the end of a loop, the place of a value, and a constant
     found(&|b, f| {
         if f[3] < 0 {
             add(b, f, 0, 1);
@@ -180,7 +180,7 @@ fn coefficients_that_are_taken_for_numbers_are_found() {
         let x = Coefficients16::splat(b, f[5] >> 15);
         x.mul_low(x).store(&mut [0; 4]);
     });
-    // a number that says how many are below a limit
+    // the number of those below a limit
     let count = |b: Abstract<4>, f: &mut [i16; 256]| {
         let numbers = array::from_fn(|i| u32::from(f[i].unsigned_abs()));
         b.append_below(&numbers, 3000, &mut [0i16; 256], 0)
@@ -203,7 +203,7 @@ fn words_that_are_taken_for_numbers_are_found() {
         })
     };
     observed(&|b, words| _ = Words64::load(b, words).rotate_left::<3>()).unwrap();
-    // a mask, a word that is not one of the lanes', and which of two is loaded
+    // a mask, a word that no lane has, and which of two words is loaded
     observed(&|b, words| _ = Words64::mask(b, words[0] as u32 & 1)).unwrap_err();
     observed(&|b, words| _ = Words64::splat(b, words[1] >> 1)).unwrap_err();
     observed(&|b, words| _ = Words64::splat(b, words[(words[2] & 1) as usize])).unwrap_err();

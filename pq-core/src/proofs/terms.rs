@@ -1,12 +1,12 @@
-//! What is known of the words of a computation: each is a term over the inputs, in a normal form.
+//! What is known about the words of a computation: each is a term over the inputs, in a normal form.
 //!
 //! A word is a sum modulo 2 (⊕) of *atoms*, each rotated and masked, and of a constant. Rotations, shifts, ⊕
-//! and masks by constants are exact in this form, so that all ways to compute one linear function of the atoms give the
-//! same. An atom is an input, a sum modulo 2^bits, or what a function of single bits has beyond
-//! linear terms. Sums are flat: whatever the order in which addends come and cancel, the atom is the same.
+//! and masks by constants are exact in this form, so all ways to compute one linear function of the atoms give the
+//! same term. An atom is an input, a sum modulo 2^bits, or the nonlinear part of a function of single
+//! bits. Sums are flat: the atom does not depend on the order in which addends come and cancel.
 //!
-//! Equal terms have equal ids. So two words with one id are the same function of the inputs, whatever
-//! these are. The converse is not true: a proof can fail for a kernel that is right.
+//! Equal terms have equal ids. So two words with one id are the same function of the inputs, for all
+//! inputs. The converse is not true: a proof can fail for a kernel that is correct.
 
 extern crate alloc;
 extern crate std;
@@ -28,7 +28,7 @@ use crate::test_random::Random;
 /// A word in the table.
 pub(super) type Id = u32;
 
-/// `constant ⊕ ⨁ ((atom ⋘ by) ∧ mask)`, each atom with each rotation once, in ascending order; no
+/// `constant ⊕ ⨁ ((atom ⋘ by) ∧ mask)`, with each atom and rotation at most once, in ascending order; no
 /// mask is 0.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Form {
@@ -45,7 +45,7 @@ struct Rotated {
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Atom {
-    /// With the bits that may be set.
+    /// The number, and the bits that may be set.
     Input(u16, u64),
     Sum(Sum),
     /// `linear ⊕ ⨁ (x ∧ y)`
@@ -62,7 +62,7 @@ struct Sum {
     addends: Vec<(Id, u64)>,
 }
 
-/// A hash of short keys, of which no stranger chooses any.
+/// A fast hash for short keys, which no attacker can choose.
 #[derive(Default)]
 struct Quick(u64);
 
@@ -112,9 +112,9 @@ thread_local! {
     static TABLE: RefCell<Option<Table>> = const { RefCell::new(None) };
 }
 
-/// Runs a proof about words of so many bits, with a table of its own: the first thing that failed, or the
-/// constants that the kernel used, in the order of their first use. So that one sees that the proof can
-/// fail, the one with the number `tampered` is one more than the kernel says.
+/// Runs a proof about words of `bits` bits, with a table of its own. Returns the first failure, or the
+/// constants that the kernel used, in the order of their first use. To show that the proof can
+/// fail, the constant with the number `tampered` is increased by one.
 pub(super) fn prove(
     bits: u32,
     tampered: Option<usize>,
@@ -138,12 +138,12 @@ pub(super) fn prove(
     table.findings.result()
 }
 
-/// Does something with the table of the proof that runs.
+/// Calls `f` with the table of the running proof.
 fn with<T>(f: impl FnOnce(&mut Table) -> T) -> T {
     TABLE.with_borrow_mut(|table| f(table.as_mut().expect("abstract words are for proofs")))
 }
 
-/// Makes a word, where everybody sees by which operation of which operands.
+/// Makes a word, and lets observers see the operation and its operands.
 fn step(operation: &str, operands: impl Hash, f: impl FnOnce(&mut Table) -> Form) -> Id {
     traces::note((operation, operands));
     with(|t| {
@@ -152,7 +152,7 @@ fn step(operation: &str, operands: impl Hash, f: impl FnOnce(&mut Table) -> Form
     })
 }
 
-/// An input by its number, which has no other bits than those of `support`.
+/// The input with this number; only the bits in `support` may be set.
 pub(super) fn input(number: u16, support: u64) -> Id {
     with(|t| {
         let form = t.form_of(Atom::Input(number, support));
@@ -160,7 +160,7 @@ pub(super) fn input(number: u16, support: u64) -> Id {
     })
 }
 
-/// A number that is written in the kernel.
+/// A constant of the kernel.
 pub(super) fn constant(c: u64) -> Id {
     step("constant", c, |t| {
         let wrong = t.findings.is_tampered(c);
@@ -168,7 +168,7 @@ pub(super) fn constant(c: u64) -> Id {
     })
 }
 
-/// A number that is written in the standard.
+/// A constant of the standard.
 pub(super) fn number(c: u64) -> Id {
     with(|t| t.id(Form::constant(c)))
 }
@@ -190,7 +190,7 @@ pub(super) fn shift_right(x: Id, by: u32) -> Id {
     })
 }
 
-/// `x ≪ by`, with the most significant bits of `next` below.
+/// `x ≪ by`, with the most significant bits of `next` in the low bits.
 pub(super) fn shift_in(x: Id, by: u32, next: Id) -> Id {
     step("shift in", (x, by, next), |t| {
         let below = (1 << by) - 1;
@@ -199,7 +199,7 @@ pub(super) fn shift_in(x: Id, by: u32, next: Id) -> Id {
     })
 }
 
-/// A function of three bits, in each bit of three words. It is taken as what it makes of all eight choices.
+/// A function of three bits, applied to each bit of three words. Only its results for all eight choices matter.
 pub(super) fn bitwise(f: impl Fn(u64, u64, u64) -> u64, words: [Id; 3]) -> Id {
     let truth = f(0b1010_1010, 0b1100_1100, 0b1111_0000) as u8;
     step("bitwise", (truth, words), |t| t.bitwise(truth, words))
@@ -222,10 +222,10 @@ pub(super) fn sub(x: Id, y: Id) -> Id {
     step("sub", (x, y), |t| t.sum(x, t.all(), y))
 }
 
-/// What stands for a word in memory: a constant for itself, and else a number that nothing else has.
+/// The number that stands for a word in memory: a constant stands for itself, any other word gets a unique number.
 ///
-/// Of 64 bits it is below 2⁵⁶, and numbers that differ from it by multiples of 2⁵⁶ stand for the sums of the word and
-/// these: kernels count in the last byte of an address.
+/// With 64 bits, the number is below 2⁵⁶. Adding a multiple of 2⁵⁶ to it gives a number that stands for the word plus
+/// this multiple: kernels count in the last byte of an address.
 pub(super) fn name(x: Id) -> u64 {
     traces::note(("name", x));
     with(|t| {
@@ -250,7 +250,7 @@ pub(super) fn name(x: Id) -> u64 {
     })
 }
 
-/// What a number in memory stands for.
+/// The word that a number in memory stands for.
 pub(super) fn named(n: u64) -> Id {
     let (word, bits) = with(|t| (t.names.get(&(n & in_names(t.bits))).copied(), t.bits));
     match word {
@@ -265,7 +265,7 @@ pub(super) fn named(n: u64) -> Id {
     }
 }
 
-/// Has a number in memory, of 64 bits, stand for a word.
+/// Makes a number in memory, of 64 bits, stand for a word.
 pub(super) fn call(n: u64, x: Id) {
     let name = n & in_names(64);
     let x = sub(x, number(n & !name));
@@ -275,17 +275,17 @@ pub(super) fn call(n: u64, x: Id) {
     });
 }
 
-/// The bits that names have.
+/// The bits that names use.
 fn in_names(bits: u32) -> u64 {
     u64::MAX >> (64 - bits.min(56))
 }
 
-/// Expects of a word that it is another.
+/// Checks that a word is the expected one.
 pub(super) fn expect(what: &str, x: Id, expected: Id) {
     check(x == expected, what);
 }
 
-/// Expects something of what became of the inputs.
+/// Checks a condition on the results.
 pub(super) fn check(holds: bool, what: &str) {
     with(|t| {
         let failure = || format!("{what} is another function of the inputs");
@@ -352,7 +352,7 @@ impl Form {
     }
 }
 
-/// Two ascending lists as one: `both` has what becomes of those that are in both; what is 0 is left out.
+/// Merges two ascending lists: `both` combines the values of keys that are in both. Zeros are left out.
 fn merged<K: Copy + Ord>(
     left: &[(K, u64)],
     right: &[(K, u64)],
@@ -380,7 +380,7 @@ fn merged<K: Copy + Ord>(
 }
 
 impl Table {
-    /// A word of ones.
+    /// A word with all bits set.
     fn all(&self) -> u64 {
         u64::MAX >> (64 - self.bits)
     }
@@ -399,7 +399,7 @@ impl Table {
         id
     }
 
-    /// An atom by itself.
+    /// The form that is only this atom.
     fn form_of(&mut self, atom: Atom) -> Form {
         let next = self.atoms.len();
         let number = *self.numbers_of_atoms.entry(atom.clone()).or_insert(next);
@@ -428,7 +428,7 @@ impl Table {
         masks.fold(form.constant, |support, mask| support | mask)
     }
 
-    /// A sum has no bit below the least of its addends.
+    /// The bits of a sum that may be set: none below the lowest bit of its addends.
     fn support_of_sum(&self, sum: &Sum) -> u64 {
         let zeros = |(x, factor): &(Id, u64)| {
             self.support(self.form(*x)).trailing_zeros() + factor.trailing_zeros()
@@ -456,7 +456,7 @@ impl Table {
         }
     }
 
-    /// A word as a sum, if only of itself.
+    /// A word as a sum, if need be with itself as the only addend.
     fn as_sum(&self, x: Id) -> Sum {
         let form = self.form(x);
         if form.atoms.is_empty() {
@@ -478,8 +478,8 @@ impl Table {
         }
     }
 
-    /// By the algebraic normal form, with the complements of words that have 1 as their constant's last bit: so that words
-    /// and complements make the same products.
+    /// By the algebraic normal form. Words whose constant has 1 as its last bit are replaced by their complements, so
+    /// that words and complements make the same products.
     fn bitwise(&mut self, mut truth: u8, words: [Id; 3]) -> Form {
         let ones = Form::constant(self.all());
         let words = [0, 1, 2].map(|v| {
@@ -487,12 +487,12 @@ impl Table {
             if word.constant & 1 == 0 {
                 return word;
             }
-            // what was at 0 is at 1
+            // swap the results for 0 and for 1
             let at_0 = AT_0[v];
             truth = (truth & at_0) << (1 << v) | truth >> (1 << v) & at_0;
             word.xor(&ones)
         });
-        // Möbius' transform: bit i is the coefficient of the product of the words that i has bits of
+        // Möbius' transform: bit i is the coefficient of the product of those words whose bits are set in i
         for (v, at_0) in AT_0.iter().enumerate() {
             truth ^= (truth & at_0) << (1 << v);
         }
@@ -525,7 +525,7 @@ impl Table {
             }
         }
         products.sort_unstable();
-        // two of one product are none
+        // two equal products cancel
         let odd = |equal: &&[_]| equal.len() % 2 == 1;
         let products = products.chunk_by(|p, q| p == q).filter(odd);
         let products: Vec<_> = products.map(|equal| equal[0]).collect();
@@ -564,8 +564,8 @@ mod tests {
         }
     }
 
-    /// The values of all words in the table where the inputs are these, by what forms and atoms mean. An atom has words
-    /// that were there before it.
+    /// The values of all words in the table for these inputs, by the meaning of forms and atoms. An atom only refers
+    /// to words that were there before it.
     fn values(inputs: &[u64], bits: u32) -> Vec<u64> {
         let all = u64::MAX >> (64 - bits);
         with(|t| {
@@ -606,7 +606,7 @@ mod tests {
         |_, y, _| !y,
     ];
 
-    /// Whatever is computed, and however it is written down, the word is what the operations say.
+    /// For all kinds of computations, the word has the value that the operations compute.
     #[test]
     fn words_are_what_was_computed() {
         for seed in 0..200 {
@@ -649,7 +649,7 @@ mod tests {
         }
     }
 
-    /// One function in more than one way is one word, and others are others.
+    /// One function computed in several ways is one word, and other functions are other words.
     #[test]
     fn equal_functions_are_found() {
         prove(32, None, || {
@@ -674,7 +674,7 @@ mod tests {
         .unwrap();
     }
 
-    /// What is stored is read again, and a sum with the last byte of a number is one with the word's.
+    /// A stored word is read again. Adding to the last byte of a name adds to the word.
     #[test]
     fn names_stand_for_words() {
         prove(64, None, || {

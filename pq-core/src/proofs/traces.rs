@@ -1,5 +1,5 @@
-//! What an observer sees of a kernel that runs in a proof: which operations, on which values, with which constants,
-//! in which order.
+//! What an observer sees of a kernel that runs in a proof: the operations, their values and constants, and their
+//! order.
 
 extern crate alloc;
 extern crate std;
@@ -12,22 +12,22 @@ use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
 use std::thread_local;
 
-/// How many ways there are to name values.
+/// The number of ways to name values.
 const NAMINGS: u64 = 4;
 
 thread_local! {
     static NAMING: Cell<u64> = const { Cell::new(0) };
-    /// A hash of what was seen so far, where somebody observes.
+    /// A hash of all steps so far, if the run is observed.
     static SEEN: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// By which numbers values go in memory: each even naming draws them anew, and the odd one after it turns these
-/// around, so that of two numbers the other is the greater, and of each bit the other value is seen.
+/// The way to name values in memory: each even naming draws new names, and the odd naming after it reverses these, so
+/// that of any two numbers the other one is greater, and each bit of a name has the other value.
 pub(super) fn naming() -> u64 {
     NAMING.get()
 }
 
-/// Adds a step to what is seen.
+/// Adds a step to what the observer sees.
 pub(super) fn note(step: impl Hash) {
     if let Some(seen) = SEEN.get() {
         let mut hasher = DefaultHasher::new();
@@ -36,7 +36,7 @@ pub(super) fn note(step: impl Hash) {
     }
 }
 
-/// Runs a kernel with all namings. What it does, and what it gives where everybody sees it, has to be the same.
+/// Runs a kernel with all namings. Its steps and its public output have to be the same each time.
 pub(super) fn observe<O: PartialEq + Debug>(run: impl Fn() -> O) -> Result<(), String> {
     let seen = |naming| {
         NAMING.set(naming);

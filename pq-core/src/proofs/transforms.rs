@@ -13,20 +13,20 @@ use super::values::prove;
 use crate::arch::{Backend, Coefficients};
 use crate::kernel::ntt::{InverseNtt, Ntt, NttOf, Q3329, Q8380417, Ring};
 
-/// What the standards say of a ring.
+/// The constants of the standards for a ring.
 pub(super) trait Standard: Ring<Element: Number> {
     const ZETA: i64;
     /// The forward transform's output for |x| ≤ q.
     const OUTPUT: (i64, i64);
-    /// Constants that may be one more in the transforms.
+    /// Constants of the transforms that may be greater by one.
     const SPARE: &'static [i64];
 }
 
 impl Standard for Q3329 {
     const ZETA: i64 = 17;
     const OUTPUT: (i64, i64) = (0, 3329);
-    // Of Barrett's reduction: 20160 leaves up to q + 1, for which the transforms have room. `reductions` is
-    // about the difference.
+    // The factor of Barrett's reduction: with 20160 results reach q + 1, for which the transforms have room.
+    // `reductions` shows that it makes a difference.
     const SPARE: &'static [i64] = &[20159];
 }
 
@@ -44,8 +44,8 @@ fn power<R: Standard>(base: i64, exponent: usize) -> i64 {
     (0..exponent).fold(1, |power, _| power * base % q::<R>())
 }
 
-/// ζ^(2 BitRev(i) + 1), the root that residue i of a transform belongs to (FIPS 203, section 4.3;
-/// FIPS 204, section 7.5). There are 256 / `LAST_LEN` residues, which have `LAST_LEN` coefficients.
+/// ζ^(2 BitRev(i) + 1), the root of residue i of a transform (FIPS 203, section 4.3;
+/// FIPS 204, section 7.5). There are 256 / `LAST_LEN` residues, each with `LAST_LEN` coefficients.
 fn root<R: Standard>(i: usize) -> i64 {
     let bits = (256 / R::LAST_LEN).ilog2();
     let reversed = i.reverse_bits() >> (usize::BITS - bits);
@@ -88,7 +88,7 @@ pub(super) struct Matrices {
 
 impl Matrices {
     pub(super) fn new<R: Standard>() -> Self {
-        // ζ has the order 2 · residues, and so have its odd powers
+        // ζ has the order 2 · residues, and so do its odd powers
         let residues = 256 / R::LAST_LEN;
         let inverse_roots = core::array::from_fn(|i| {
             let root = root::<R>(i % residues);
@@ -101,14 +101,14 @@ impl Matrices {
     }
 }
 
-/// What is proven, for inputs up to `bound` · q and with a constant that is wrong if one is `tampered` with.
+/// What to prove: for inputs up to `bound` · q, and with the constant number `tampered`, if any, increased by one.
 #[derive(Clone, Copy)]
 pub(super) struct Claim {
     bound: i64,
     tampered: Option<usize>,
 }
 
-/// The bounds as they are stated.
+/// The bounds that the kernels state.
 pub(super) const STATED: Claim = Claim {
     bound: 1,
     tampered: None,
@@ -186,7 +186,7 @@ fn reductions() {
 
 type Proof<B> = fn(B, Claim, &Matrices) -> Result<Vec<i64>, String>;
 
-/// For every input and every output.
+/// Proves all transforms, for every input and every output.
 fn holds<B: Backend, R: Standard>(b: B, matrices: &Matrices) {
     let proofs: [Proof<B>; 3] = [forward::<B, R>, forward_of::<B, R>, inverse::<B, R>];
     for proof in proofs {
@@ -207,7 +207,7 @@ fn transforms_of_ml_dsa() {
     on_each_width!(b => holds::<_, Q8380417>(b, &matrices));
 }
 
-/// With `forward` and `inverse` times q inputs the proofs fail, on each width, and they fail for the bounds.
+/// With inputs up to these bounds times q the proofs fail, on each width, because of an overflow.
 fn fails_with_greater_inputs<R: Standard>(forward_bound: i64, inverse_bound: i64) {
     fn check<B: Backend, R: Standard>(b: B, bounds: [i64; 3], matrices: &Matrices) {
         let proofs: [Proof<B>; 3] = [forward::<B, R>, forward_of::<B, R>, inverse::<B, R>];
@@ -223,14 +223,14 @@ fn fails_with_greater_inputs<R: Standard>(forward_bound: i64, inverse_bound: i64
     on_each_width!(b => check::<_, R>(b, bounds, &matrices));
 }
 
-/// Where sums do not fit any more: 16 bits hold 9.8q, and 32 bits 256.2q.
+/// Where sums no longer fit: 16 bits hold 9.8q, and 32 bits 256.2q.
 #[test]
 fn greater_inputs_overflow() {
     fails_with_greater_inputs::<Q3329>(7, 2);
     fails_with_greater_inputs::<Q8380417>(256, 2);
 }
 
-/// Each constant in turn, whatever it is for: a twiddle factor, q, or what belongs to a reduction.
+/// Increases each constant in turn, whatever its use: a twiddle factor, q, or a constant of a reduction.
 fn each_constant<B: Backend, R: Standard>(b: B, matrices: &Matrices) {
     let proofs: [Proof<B>; 2] = [forward::<B, R>, inverse::<B, R>];
     for proof in proofs {
@@ -255,7 +255,7 @@ fn each_constant_of_ml_kem_matters() {
     fails_with_each_constant::<Q3329>();
 }
 
-/// Where quotients are rounded.
+/// On backends that round quotients.
 #[test]
 fn each_constant_of_rounded_products_matters() {
     let matrices = Matrices::new::<Q3329>();
@@ -268,8 +268,8 @@ fn each_constant_of_ml_dsa_matters() {
     fails_with_each_constant::<Q8380417>();
 }
 
-/// The matrices are inverse to each other but for R, so that both are as the standards want them
-/// if one is.
+/// The matrices are inverse to each other, up to the factor R. So if one is the standards' matrix, both
+/// are.
 #[test]
 fn matrices_are_inverse() {
     fn check<R: Standard>() {

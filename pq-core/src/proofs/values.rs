@@ -1,13 +1,13 @@
-//! What is known of the values of a computation, and the rules by which more becomes known.
+//! What is known about the values of a computation, and the rules that derive more.
 //!
-//! A value stands for a number in every run of a kernel. Of each the table knows between which
-//! bounds it lies, what it is modulo q as a polynomial in the inputs, if it is one, and how it was
-//! made, where a rule asks for that. A sum, difference or product that leaves its lane without being
-//! meant to is a failure, and so is everything that the table can't follow and a proof asks for.
+//! A value stands for one number in each run of a kernel. For each value the table knows its
+//! bounds, its polynomial in the inputs modulo q, if there is one, and how it was
+//! made, if a rule needs that. It is a failure if a sum, difference or product leaves its lane and is not
+//! allowed to wrap, or if a proof asks for something that the table cannot derive.
 //!
-//! Bounds alone can't tell that a reduction reduces: its two halves depend on each other.
-//! [`Table::sub`] knows the two ways by which a multiple of q is subtracted, with the reason why each
-//! holds. Nothing else is believed: not a product modulo q as a whole, nor any constant.
+//! Bounds alone cannot show that a reduction reduces: its two halves depend on each other.
+//! [`Table::sub`] knows the two ways to subtract a multiple of q, with a proof of
+//! each. Nothing else is assumed: no product modulo q as a whole, and no constant.
 
 extern crate alloc;
 extern crate std;
@@ -31,7 +31,7 @@ pub(super) type Id = u32;
 #[derive(Clone)]
 struct Value {
     bounds: Bounds,
-    /// What it is modulo q.
+    /// Its polynomial modulo q.
     form: Option<Rc<Form>>,
     origin: Origin,
 }
@@ -40,7 +40,7 @@ struct Value {
 #[derive(Clone, Copy)]
 enum Origin {
     Other,
-    /// `factor · of mod± R`; it did not wrap if it is `exact`.
+    /// `factor · of mod± R`; `exact` if the product did not wrap.
     Low {
         factor: i128,
         of: Id,
@@ -69,9 +69,9 @@ thread_local! {
     static TABLE: RefCell<Option<Table>> = const { RefCell::new(None) };
 }
 
-/// Runs a proof modulo q, with a table of its own: the first thing that failed, or the constants that the
-/// kernel used, in the order of their first use. So that one sees that the proof can fail, the one with the number `tampered` is one more than
-/// the kernel says.
+/// Runs a proof modulo q, with a table of its own. Returns the first failure, or the constants that the
+/// kernel used, in the order of their first use. To show that the proof can fail, the constant with the number
+/// `tampered` is increased by one.
 pub(super) fn prove(
     q: i64,
     tampered: Option<usize>,
@@ -92,7 +92,7 @@ pub(super) fn prove(
     table.findings.result()
 }
 
-/// Does something with the table of the proof that runs.
+/// Calls `f` with the table of the running proof.
 fn with<T>(f: impl FnOnce(&mut Table) -> T) -> T {
     TABLE.with_borrow_mut(|table| f(table.as_mut().expect("abstract lanes are for proofs")))
 }
@@ -102,13 +102,13 @@ pub(super) fn input(number: u16, bounds: Bounds) -> Id {
     with(|t| t.push(bounds, Some(Form::input(number)), Origin::Other))
 }
 
-/// A number that is written in the kernel or its tables.
+/// A constant of the kernel or of its tables.
 pub(super) fn constant(c: i64, bits: u32) -> Id {
     traces::note(("constant", c));
     with(|t| t.constant(c, bits))
 }
 
-/// The sum in a lane of so many bits, which must not overflow.
+/// The sum in a lane of `bits` bits, which must not overflow.
 pub(super) fn add(x: Id, y: Id, bits: u32) -> Id {
     traces::note(("add", x, y));
     with(|t| {
@@ -118,13 +118,13 @@ pub(super) fn add(x: Id, y: Id, bits: u32) -> Id {
     })
 }
 
-/// The difference, which must not overflow, or with `wraps` may.
+/// The difference, which may overflow only with `wraps`.
 pub(super) fn sub(x: Id, y: Id, wraps: bool, bits: u32) -> Id {
     traces::note(("sub", x, y));
     with(|t| t.sub(x, y, wraps, bits))
 }
 
-/// The product, and its sum with `sum`, which must not overflow.
+/// The product plus `sum`; neither must overflow.
 pub(super) fn add_product(x: Id, y: Id, sum: Id, bits: u32) -> Id {
     traces::note(("add product", x, y, sum));
     with(|t| {
@@ -203,13 +203,13 @@ pub(super) fn shift_right(x: Id, by: u32) -> Id {
     })
 }
 
-/// The name of a value in memory, where a number of so many bits is to be.
+/// The number of `bits` bits that stands for a value in memory.
 pub(super) fn name(x: Id, bits: u32, q: i64) -> i64 {
     traces::note(("name", x));
     with(|t| t.name(x, bits, q))
 }
 
-/// What a number in memory stands for.
+/// The value that a number in memory stands for.
 pub(super) fn named(n: i64, bits: u32, q: i64) -> Id {
     let id = with(|t| match t.names.get(&(bits, n)) {
         Some(id) => *id,
@@ -224,7 +224,7 @@ pub(super) fn named(n: i64, bits: u32, q: i64) -> Id {
     id
 }
 
-/// Expects of a value that it is within these bounds, and what it is modulo q.
+/// Checks the bounds of a value, and its polynomial modulo q.
 pub(super) fn expect(what: &str, x: Id, bounds: Bounds, form: &Form) {
     with(|t| {
         let Value {
@@ -241,7 +241,7 @@ pub(super) fn expect(what: &str, x: Id, bounds: Bounds, form: &Form) {
     });
 }
 
-/// Expects something of the constants that a kernel hands to a method.
+/// Checks a condition on the constants that a kernel passes to a method.
 pub(super) fn expect_constants<const N: usize>(
     what: &str,
     of: [Id; N],
@@ -255,9 +255,9 @@ pub(super) fn expect_constants<const N: usize>(
     });
 }
 
-/// Whether a number in memory may be a name: it is less than q by magnitude, so that kernels which look
-/// whether their operands are in bounds find that they are, and in no table of twiddle factors whatever
-/// its form, so that what is read from there is what it is.
+/// Whether a number in memory may be a name. It has to be less than q by magnitude: kernels that check
+/// their operands then find them within bounds. It must not be in any table of twiddle factors, in any
+/// form: a number from such a table stands for itself.
 fn is_name(n: i64, bits: u32, q: i64) -> bool {
     // c · R / q and c · R / 2q, rounded, and c · q⁻¹ mod± R for any |c| ≤ q / 2
     let is_over_q = |n: i64| 2 * residue(i128::from(n) * i128::from(q), bits).abs() <= q.into();
@@ -309,7 +309,7 @@ impl Table {
         self.form(x)?.times(self.form(y)?, self.q)
     }
 
-    /// A result that has to fit its lane.
+    /// A result that must fit its lane.
     fn in_lane(&mut self, what: &str, bounds: Bounds, form: Option<Form>, bits: u32) -> Id {
         let lane = Bounds::of_lane(bits);
         self.check(bounds.within(lane), || {
@@ -337,7 +337,7 @@ impl Table {
         self.push(bounds, Some(form), Origin::Other)
     }
 
-    /// Two operands as a constant and the other.
+    /// Splits two operands into a constant and the other operand.
     fn with_constant(&self, x: Id, y: Id) -> Option<(i128, Id)> {
         match (self.bounds(x).constant(), self.bounds(y).constant()) {
             (_, Some(c)) => Some((c, x)),
@@ -364,7 +364,7 @@ impl Table {
         let exact = bounds.within(lane);
         let origin = match self.with_constant(x, y) {
             None => Origin::Other,
-            // modulo R factors can be put together
+            // modulo R, factors can be multiplied
             Some((c, of)) => match self.values[of as usize].origin {
                 Origin::Low {
                     factor,
@@ -411,8 +411,8 @@ impl Table {
     /// Montgomery's way: `⌊f·b / R⌋ − ⌊p·m / R⌋` where `m = g·b mod± R` and `p·g ≡ f mod R`, for
     /// any value b.
     ///
-    /// Then p·m ≡ p·g·b ≡ f·b mod R. Numbers that are the same modulo R are as far above their
-    /// multiples of R, so that the difference is (f·b − p·m) / R exactly. If q divides p, it is f·b / R
+    /// Then p·m ≡ p·g·b ≡ f·b mod R. Numbers that are equal modulo R have the same remainder, which rounding
+    /// down removes from both, so the difference is (f·b − p·m) / R exactly. If q divides p, the difference is f·b / R
     /// modulo q.
     fn montgomery(&self, x: Id, y: Id, bits: u32) -> Option<(Bounds, Option<Form>)> {
         let Origin::Floor {
@@ -447,12 +447,12 @@ impl Table {
         })
     }
 
-    /// Barrett's way: `k·b − p·⌊(g·b + h) / 2^s⌋` for any value b, modulo R. h is 0, or rounds.
+    /// Barrett's way: `k·b − p·⌊(g·b + h) / 2^s⌋` for any value b, modulo R. h is 0, or is there for rounding.
     ///
     /// With the remainder r, 0 ≤ r < 2^s, the quotient is (g·b + h − r) / 2^s, so that the difference is
     /// ((k·2^s − p·g)·b + p·(r − h)) / 2^s. If this fits the lane, it is the result, whether the
-    /// products wrapped or not; that they did is only right where the difference may wrap. If q
-    /// divides p, it is k·b modulo q.
+    /// products wrapped or not; products that wrapped are allowed only if the difference may wrap. If q
+    /// divides p, the result is k·b modulo q.
     fn barrett(&self, x: Id, y: Id, wraps: bool) -> Option<(Bounds, Option<Form>)> {
         let Origin::Low {
             factor: p,
@@ -540,14 +540,14 @@ mod tests {
     const Q: i64 = 17;
     const BITS: u32 = 8;
 
-    /// A computation of one input, on values and on numbers, by one text for both.
+    /// A computation of one input, on values and on numbers, written once for both.
     struct Both {
         id: Id,
         numbers: Vec<i128>,
     }
 
-    /// Each input within its bounds gives a number within those of the value, and what the form
-    /// says modulo q.
+    /// Each input within its bounds gives a number within the value's bounds, and the number is the form's
+    /// value modulo q.
     fn check(of: &Both, inputs: &[i128], multiple: Option<i64>) {
         with(|t| {
             for number in &of.numbers {
@@ -567,7 +567,7 @@ mod tests {
         });
     }
 
-    /// All bounds that 8 bits hold, but for those between.
+    /// All pairs of bounds from a choice of numbers of 8 bits.
     fn all_bounds() -> impl Iterator<Item = (i64, i64)> {
         let ends = [-128, -100, -68, -17, -1, 0, 5, 34, 99, 127];
         ends.into_iter().flat_map(move |a| {
@@ -577,7 +577,7 @@ mod tests {
         })
     }
 
-    /// Montgomery's products with every factor are what the rule says, for every input.
+    /// Montgomery's products with every factor follow the rule, for every input.
     #[test]
     fn montgomery_products_of_every_input() {
         // 17 · 241 = 1 mod 2⁸, 2⁸ = 1 mod 17
@@ -608,7 +608,7 @@ mod tests {
         }
     }
 
-    /// The rule is not for other factors.
+    /// The rule does not accept other factors.
     #[test]
     fn factors_have_to_belong_together() {
         for off in 1..256 {
@@ -630,7 +630,7 @@ mod tests {
         }
     }
 
-    /// Barrett's products with every factor and with quotients that are off, by as much as may be.
+    /// Barrett's products with every factor, also with quotients that are off by up to 2.
     #[test]
     fn barrett_products_of_every_input() {
         for (least, greatest) in all_bounds() {
@@ -679,7 +679,7 @@ mod tests {
         }
     }
 
-    /// A sum, a difference and a product that do not fit are failures, and those that fit are not.
+    /// A sum, a difference or a product that does not fit is a failure, and one that fits is not.
     #[test]
     fn overflows_are_found() {
         let x = |a, b| input(0, Bounds::new(a, b));
@@ -691,7 +691,7 @@ mod tests {
         let products = |sum| add_product(x(-8, 8), x(-8, 8), x(sum, sum), BITS);
         prove(Q, None, || _ = products(63)).unwrap();
         prove(Q, None, || _ = products(64)).unwrap_err();
-        // a difference that wraps is a number of the lane, and nothing more is known of it
+        // a difference that wraps is some number of the lane; the table knows nothing more about it
         prove(Q, None, || {
             let id = sub(x(-100, 0), x(0, 29), true, BITS);
             with(|t| assert!(t.bounds(id) == Bounds::of_lane(BITS) && t.form(id).is_none()));
@@ -701,7 +701,7 @@ mod tests {
         .unwrap();
     }
 
-    /// What is stored is read again, numbers of tables are themselves, and all others are refused.
+    /// A stored value is read again, numbers of tables stand for themselves, and all other numbers are refused.
     #[test]
     fn names_are_no_factors() {
         let q = 3329;

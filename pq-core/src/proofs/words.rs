@@ -1,4 +1,4 @@
-//! Words of the abstract backend, whose lanes stand for every word that there is.
+//! Words of the abstract backend, whose lanes stand for every possible word.
 
 extern crate alloc;
 
@@ -14,7 +14,7 @@ use super::terms::{self, Id};
 use crate::arch::{Portable, U32s, U64s, Vector, Words};
 use crate::sealed::Sealed;
 
-/// What a lane has the size of.
+/// The type of a word in a lane.
 pub(super) trait Unsigned:
     Copy
     + Into<u64>
@@ -30,7 +30,7 @@ pub(super) trait Unsigned:
         terms::named(self.into())
     }
 
-    /// What stands for a word in memory.
+    /// The number that stands for a word in memory.
     fn name(id: Id) -> Self {
         Self::try_from(terms::name(id)).expect("words have as many bits as the proof says")
     }
@@ -49,7 +49,7 @@ pub(super) fn input<W: Unsigned>(lane: usize, i: usize) -> Id {
     terms::input((64 * lane + i) as u16, u64::MAX >> (64 - W::BITS))
 }
 
-/// Vectors in memory, of which word i is `word(lane, i)`.
+/// Vectors in memory, where word i of a lane is `word(lane, i)`.
 pub(super) fn vectors<A: Default + AsMut<[W]>, W: Unsigned, const N: usize>(
     word: impl Fn(usize, usize) -> Id,
 ) -> [A; N] {
@@ -62,7 +62,7 @@ pub(super) fn vectors<A: Default + AsMut<[W]>, W: Unsigned, const N: usize>(
     })
 }
 
-/// Expects of a lane in memory what its words stand for.
+/// Checks the words that a lane in memory stands for.
 pub(super) fn expect_lane<A: AsRef<[W]>, W: Unsigned>(
     what: &str,
     words: &[A],
@@ -75,7 +75,7 @@ pub(super) fn expect_lane<A: AsRef<[W]>, W: Unsigned>(
     }
 }
 
-/// A vector of words. In memory they are their names.
+/// A vector of words. In memory, the names of the words are the numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Word<W, const LANES: usize, const WAY: u8>([Id; LANES], PhantomData<W>);
 
@@ -127,7 +127,7 @@ where
     }
 }
 
-// Kernels have some thousand of these operations: as calls they compile in a fraction of the time.
+// Kernels have several thousand of these operations: they compile in a fraction of the time if these are calls.
 impl<W: Unsigned, const LANES: usize, const WAY: u8> Words for Word<W, LANES, WAY>
 where
     [W; LANES]: Default,

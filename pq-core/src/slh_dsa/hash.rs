@@ -49,8 +49,8 @@ pub(super) trait Lanes {
     /// Copies the value of a lane.
     fn value(&self, lane: usize, output: &mut [u8]);
 
-    /// Replaces every value by F(PK.seed, ADRS, value), `steps` times, at most as often as a chain
-    /// has steps, and each time increments the last field of every address.
+    /// Replaces every value by F(PK.seed, ADRS, value), `steps` times, and each time increments the
+    /// last field of every address. A chain has at least `steps` steps.
     fn advance(&mut self, steps: usize);
 }
 

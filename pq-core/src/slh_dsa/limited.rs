@@ -18,7 +18,7 @@ use crate::dimension::Array;
 /// each hundred signatures the count plus a hundred, in a place that survives a crash of the
 /// program and its machine. A crash then wastes the signatures that were not made, but never lets
 /// the key make more than were counted. The limit applies to the key, not to each copy: if you copy
-/// a key, or restore it from a backup, all copies share the remaining signatures.
+/// a key, or restore it from a backup, divide the remaining signatures among the copies.
 ///
 /// ```
 /// use pq_core::Error;
@@ -82,7 +82,7 @@ impl<'k, P: ParameterSet> LimitedSigningKey<'k, P> {
     ///
     /// # Errors
     ///
-    /// [`Error::SignatureLimit`] if none [remains](Self::remaining), then `signature` is unchanged;
+    /// [`Error::SignatureLimit`], with `signature` unchanged, if none [remains](Self::remaining);
     /// those of [`SigningKey::sign_into`].
     pub fn sign_into(
         &mut self,

@@ -135,7 +135,7 @@ pub(super) const CALLS_PER_LEAF: u32 = 3;
 
 /// The largest n.
 pub(super) const MAX_N: usize = 32;
-/// The largest len, for which the stack has room.
+/// The largest len; arrays of this size are on the stack.
 pub(super) const MAX_CHAINS: usize = if cfg!(any(test, feature = "slh-dsa-sp800-230-draft")) {
     133
 } else {

@@ -69,8 +69,8 @@ impl<B: Backend> Shake<B> {
         self.absorb_messages(messages, messages.len() / count, states);
     }
 
-    /// Absorbs the messages after their addresses. A separate function without the `address`
-    /// parameter: otherwise the compiler would compile this again for each such function.
+    /// Absorbs the messages after their addresses. A separate function, since the compiler would
+    /// otherwise compile this again for each `address` of [`absorb`](Self::absorb).
     fn absorb_messages(&self, messages: &[u8], message_len: usize, states: &mut States<B>) {
         let (mut position, mut taken) = (self.n / 8 + 4, 0);
         loop {

@@ -1,5 +1,5 @@
-//! Long runs in little space: hashes over everything that thousands of operations
-//! give, compared with published values and between implementations.
+//! Many results in few bytes: hashes of all results of thousands of operations,
+//! compared with published values and between implementations.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::tally::announce;
 
 #[test]
 fn ml_kem_768_published_100() {
-    // other people's too: that the test itself accumulates as published
+    // other people's implementations, too: this shows that the test accumulates as published
     check_published(
         ml_kem_768().all(),
         100,
@@ -75,7 +75,7 @@ fn check_published<'a>(
     }
 }
 
-/// Holds all implementations to the hash of the first of them.
+/// Checks that all implementations have the same hash as the first of them.
 fn check_agreement<I: Implementation + ?Sized>(
     implementations: &Implementations<I>,
     iterations: u32,
@@ -88,8 +88,8 @@ fn check_agreement<I: Implementation + ?Sized>(
     }
 }
 
-/// The accumulated hash as it is published for ML-KEM-768: inputs from SHAKE128 of
-/// nothing; per iteration a key from 64 bytes of it, an encapsulation with 32, and the
+/// The accumulated hash as published for ML-KEM-768: inputs from SHAKE128 of
+/// the empty string; per iteration a key from 64 bytes, an encapsulation with 32, and the
 /// decapsulation of as many bytes as a ciphertext has.
 fn accumulate_kem(kem: &dyn Kem, iterations: u32) -> [u8; 32] {
     let mut inputs = Stream::new(b"");
@@ -107,9 +107,9 @@ fn accumulate_kem(kem: &dyn Kem, iterations: u32) -> [u8; 32] {
     squeeze(outputs)
 }
 
-/// The like for ML-DSA, our own: per iteration a key from 32 bytes, and signatures of a
-/// message of 32 bytes under a context of 32, deterministic and hedged with 32 more;
-/// both are verified, and verified with a bit flipped.
+/// A similar hash for ML-DSA, our own definition: per iteration a key from 32 bytes, and signatures of a
+/// message of 32 bytes with a context of 32, deterministic and hedged with 32 more;
+/// both are verified, and verified again with a flipped bit.
 fn accumulate_dsa(dsa: &dyn Dsa, iterations: u32) -> [u8; 32] {
     let mut inputs = Stream::new(b"");
     let mut outputs = Shake128::default();

@@ -1,9 +1,9 @@
-//! The backend that a whole run of tests is of, where it is to be of one.
+//! The backend for a whole run of tests, if the environment names one.
 
 #[cfg(feature = "limit")]
 use crate::tally::announce;
 
-/// `.ci/run` names it in the environment, which nothing heeds without the feature `limit`.
+/// `.ci/run` names it in the environment, which is ignored without the feature `limit`.
 #[test]
 fn the_backend_is_the_one_that_the_environment_names() {
     let Ok(name) = std::env::var("PQ_CORE_BACKEND") else {
@@ -15,7 +15,7 @@ fn the_backend_is_the_one_that_the_environment_names() {
     panic!("PQ_CORE_BACKEND is {name}, and pq-core is compiled without the feature `limit`");
 }
 
-/// A run that must have some backends says in the environment which, which nothing heeds without the
+/// A run can name the backends that it requires in the environment, which is ignored without the
 /// feature `limit`.
 #[test]
 fn the_machine_has_what_the_environment_requires() {
@@ -41,7 +41,7 @@ fn a_run_fails_without_what_it_requires() {
                 (run.status.success(), said)
             })
     };
-    // under an emulator it may not start
+    // under an emulator, the process may not start
     let (passed, said) = match run("portable") {
         Ok((passed, said)) if said.contains("running 1 test") => (passed, said),
         other => {

@@ -1,7 +1,7 @@
-//! Everything that pq-core promises, checked from outside the crate: against the
+//! What pq-core promises, checked from outside the crate: against the
 //! published vectors, against independent implementations, and as properties.
 //!
-//! One program holds all of it, so that it links once and its tests share both cores.
+//! All tests are in one program, so that it links once and they share the machine's cores.
 //! `tests/README.md` says where each vector comes from and how to run a part.
 
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! How ML-DSA and HashML-DSA encode what they sign, written from FIPS 204 over other
+//! How ML-DSA and HashML-DSA encode the data to be signed, written from FIPS 204 with other
 //! people's hashes.
 
 use pq_core::ml_dsa::PreHash;
@@ -46,7 +46,7 @@ impl Hash {
         }
     }
 
-    /// The hash that ACVP calls `name`; one that isn't known here fails the test.
+    /// The hash that ACVP calls `name`; an unknown name fails the test.
     pub(crate) fn named(name: &str) -> &'static Self {
         Self::ALL
             .iter()
@@ -54,7 +54,7 @@ impl Hash {
             .unwrap_or_else(|| panic!("unknown hash {name:?}"))
     }
 
-    /// Ours by its own name.
+    /// The hash that corresponds to one of ours.
     pub(crate) fn of(hash: PreHash) -> &'static Self {
         Self::ALL
             .iter()
@@ -113,7 +113,7 @@ fn shake256(message: &[u8]) -> Vec<u8> {
     digest
 }
 
-/// The tests that go through all hashes go through all that pq-core has.
+/// The tests for all hashes cover all hashes that pq-core has.
 #[test]
 fn all_hashes_are_here() {
     let ours = PreHash::ALL.iter();

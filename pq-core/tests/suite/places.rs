@@ -1,5 +1,5 @@
-//! What is written where it stays is what the forms by value return, and nothing is written that is
-//! refused.
+//! Functions that write into a caller's place give the same as the forms that return a value, and write
+//! nothing if they refuse.
 
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024, SharedSecret};
@@ -193,7 +193,7 @@ fn slh_dsa_keys() {
     check::<SlhDsaSha2_128f>();
 }
 
-/// What is one byte too short or too long is refused, and not written to.
+/// Checks that an output that is too short or too long is refused, and not written to.
 fn check_length(expected: usize, mut write: impl FnMut(&mut [u8]) -> Result<(), Error>) {
     for actual in [0, expected - 1, expected + 1] {
         let mut output = vec![7; actual];

@@ -1,4 +1,4 @@
-//! Counts of the cases that ran, so that none can be skipped unseen.
+//! Counts of the cases that ran, so that no case is skipped unnoticed.
 
 use alloc::collections::BTreeMap;
 use core::fmt::Display;
@@ -23,7 +23,7 @@ impl Tally {
     }
 
     /// Prints the counts, and fails unless they add up to `expected`, which the
-    /// caller has from somewhere else than its own loop.
+    /// caller must not take from its own loop.
     pub(crate) fn finish(self, expected: usize) {
         let total = self.cases.values().sum::<usize>();
         let mut lines = format!("{}: {total} cases, none skipped\n", self.source);
@@ -36,8 +36,8 @@ impl Tally {
     }
 }
 
-/// Prints for people to read even where the test passes: the test harness holds back
-/// what goes through `println!`, and not what is written to the stream itself.
+/// Prints even if the test passes: the test harness captures `println!`, but
+/// not what is written to the stream directly.
 pub(crate) fn announce(lines: &str) {
     io::stderr()
         .lock()

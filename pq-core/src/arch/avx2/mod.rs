@@ -108,7 +108,7 @@ impl Avx2 {
         (when_clear, with_zeros) == (Some(false), Some(true))
     }
 
-    /// Makes an upper half in use, with bits that are not 0.
+    /// Sets bits of an upper half, so that it is in use.
     #[cfg(feature = "limit")]
     pub fn set_upper_half(self) {
         // SAFETY: the token proves that the CPU has the instruction, which changes only this

@@ -126,7 +126,7 @@ pub(super) fn pack_i16s<const D: usize>(numbers: &[i16; 32], bytes: &mut [u8]) {
     }
 }
 
-/// Unpacks lanes of 32 bits with `N` / 2 numbers each.
+/// Packs lanes of 32 bits with `N` / 2 numbers each.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pack_lanes<const D: usize, const N: usize>(x: __m256i, bytes: &mut [u8]) {

@@ -69,7 +69,6 @@ sums! {
 /// memory, it extends the lanes early. Then it does not recognise a product of halves of vectors
 /// ([`i64x2_extmul_low_i32x4`]): it multiplies numbers of twice as many bits instead, which takes
 /// several times as long.
-/// several times as long.
 #[inline(always)]
 pub(super) fn opaque(x: v128) -> v128 {
     u8x16_avgr(x, x)
@@ -83,9 +82,10 @@ fn within_loops(x: i32) -> i32 {
     unsafe { (&raw const x).read_volatile() }
 }
 
-/// The same vector, computed from x and `other` by taking each bit from x either way. So the
-/// compiler can't compute it before `other`: like [`within_loops`], for vectors that exist before a
-/// loop.
+/// The vector x, which the compiler can't compute before `other`.
+///
+/// Each bit is selected from x, whether that bit of `other` is set or not. Like [`within_loops`],
+/// for vectors that exist before a loop.
 #[inline(always)]
 fn beside(x: v128, other: v128) -> v128 {
     v128_bitselect(x, x, other)
@@ -109,7 +109,7 @@ fn montgomery_product_32(x: v128, factor: v128, factor_over_q: v128, q: v128) ->
     i32x4_sub(mul_high_32(x, factor), mul_high_32(m, beside(q, m)))
 }
 
-/// Only one of the three products needs its high half, and rounds it as needed.
+/// Only one of the three products needs its high half, and its instruction rounds as needed.
 #[inline(always)]
 fn rounded_product_16(x: v128, factor: v128, factor_over_q: v128, q: v128) -> v128 {
     let quotient = i16x8_q15mulr_sat(x, factor_over_q);

@@ -156,7 +156,7 @@ fn check_signing_internal<P: ParameterSet, B: Backend>(
     expected: &Signature<P>,
     id: u32,
 ) {
-    // where µ comes from outside there is no M′
+    // if µ comes from outside, there is no M′
     let Some(m) = input.message_representative() else {
         return;
     };
@@ -221,7 +221,7 @@ fn check_verdict_internal<P: ParameterSet, B: Backend>(
     valid: bool,
     id: u32,
 ) {
-    // where µ comes from outside there is no M′
+    // if µ comes from outside, there is no M′
     let Some(m) = input.message_representative() else {
         return;
     };
@@ -239,7 +239,7 @@ fn parse_expanded<P: ParameterSet>(sk: &[u8], id: u32) -> SigningKey<P> {
     key
 }
 
-/// What is signed, and through which interface.
+/// The data to be signed, and the interface.
 #[derive(Clone, Copy)]
 enum Input<'a> {
     Pure {
@@ -331,8 +331,8 @@ impl KeyGen {
     }
 }
 
-/// A group of sigGen or sigVer. Fields and values that are not known here make the
-/// file unreadable, so that a new mode can't pass unseen.
+/// A group of sigGen or sigVer. Unknown fields and values make the
+/// file unreadable, so that a new mode can't go unnoticed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Group<C> {
@@ -457,7 +457,7 @@ struct InputFields {
 }
 
 impl InputFields {
-    /// The input, which has to have just the fields of its interface.
+    /// The input, which must have exactly the fields of its interface.
     fn parse(&self, interface: Interface, id: u32) -> Input<'_> {
         let hash_alg = self.hash_alg.as_deref().filter(|name| *name != "none");
         match (interface, &self.message, &self.context, hash_alg, &self.mu) {

@@ -51,8 +51,8 @@ fn encap_decap(path: &str) {
     tally.finish(vectors.cases);
 }
 
-/// Cases of one parameter set and one function. Fields and values that are not known
-/// here make the file unreadable, so that a new mode can't pass unseen.
+/// Cases of one parameter set and one function. Unknown fields and values
+/// make the file unreadable, so that a new mode can't go unnoticed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Group<C> {
@@ -189,7 +189,7 @@ struct Decapsulation {
     id: u32,
     #[serde(rename = "deferred")]
     _deferred: bool,
-    /// d and z are in the revised files only.
+    /// d and z are only in the revised files.
     d: Option<Hex>,
     z: Option<Hex>,
     ek: Hex,
@@ -215,7 +215,7 @@ impl Case for Decapsulation {
         if let (Some(d), Some(z)) = (&self.d, &self.z) {
             keys.push(DecapsulationKey::<P>::from_seed(&seed(d, z)));
         }
-        // the revised files say which form they are about: it has to be there
+        // the revised files say which form each case is about: this form must be there
         assert!(
             key_format != Some(KeyFormat::Seed) || keys.len() == 2,
             "case {id}: no seed"

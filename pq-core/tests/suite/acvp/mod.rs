@@ -1,4 +1,4 @@
-//! NIST's ACVP vectors, read where they lie.
+//! NIST's ACVP vectors, read from the folder beside the checkout.
 
 mod ml_dsa;
 mod ml_kem;
@@ -23,8 +23,8 @@ struct Vectors<G> {
     mode: String,
     #[serde(rename = "testGroups")]
     groups: Vec<G>,
-    /// The cases in the file by the count of their identifiers in its text, which no
-    /// loop over groups can get wrong.
+    /// The number of cases: the count of their identifiers in the file's text, which does
+    /// not depend on any loop over groups.
     #[serde(skip)]
     cases: usize,
 }
@@ -32,8 +32,8 @@ struct Vectors<G> {
 impl<G: DeserializeOwned> Vectors<G> {
     /// The vectors of `path` (`folder/file`, without `.json.gz`).
     ///
-    /// `None` where the whole folder of vectors is absent, which is said, and which
-    /// fails the test in CI.
+    /// `None` if the whole folder of vectors is absent: then it prints this, and in CI it
+    /// panics.
     fn load(path: &str, algorithm: &str, mode: &str) -> Option<Self> {
         if !Path::new(FOLDER).exists() {
             let missing = "../shared/vectors/acvp is not there beside the checkout";

@@ -22,7 +22,7 @@ fn key_generation_with_small_sets() {
     key_generation('s');
 }
 
-/// Of the sets whose name ends with `speed`, half of all.
+/// Tests the sets whose name ends with `speed`: half of all.
 fn key_generation(speed: char) {
     let path = "SLH-DSA-keyGen-FIPS205/internalProjection";
     let Some(vectors) = Vectors::<KeyGenGroup>::load(path, "SLH-DSA", "keyGen") else {
@@ -58,7 +58,7 @@ fn signature_generation_with_small_sets() {
     signature_generation('s');
 }
 
-/// The groups of the sets whose name ends with `speed`: half of all.
+/// Tests the groups of the sets whose name ends with `speed`: half of all.
 fn signature_generation(speed: char) {
     let path = "SLH-DSA-sigGen-FIPS205/subset";
     let Some(vectors) = Vectors::<SigGenGroup>::load(path, "SLH-DSA", "sigGen") else {
@@ -117,7 +117,7 @@ fn signature_verification() {
                 check_verdict(&key, &input, &case.signature, expected, id);
                 let signing_key = SigningKey::<P>::from_bytes(&case.sk).expect("of the right length");
                 assert_eq!(*signing_key.verifying_key(), key, "case {id}");
-                // The tests of signature generation have the s sets.
+                // The tests of signature generation cover the s sets.
                 if expected.is_ok() && set.ends_with('f') {
                     let randomness = array::<<P as ParameterSet>::N>(&case.additional_randomness);
                     on_each_backend!(backend => {
@@ -175,7 +175,7 @@ fn check_verdict<P: ParameterSet>(
     }
 }
 
-/// What is signed, and through which interface.
+/// The data to be signed, and the interface.
 #[derive(Clone, Copy)]
 enum Input<'a> {
     External {
@@ -251,8 +251,8 @@ impl KeyGen {
     }
 }
 
-/// Fields and values that are not known here make the file unreadable, so that a new mode
-/// can't pass unseen.
+/// Unknown fields and values make the file unreadable, so that a new mode
+/// can't go unnoticed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SigGenGroup {
@@ -359,7 +359,7 @@ impl SigGen {
         self.assert_same(signature.expect("a consistent key").as_bytes());
     }
 
-    /// Signatures are too long to be printed.
+    /// Compares without printing: signatures are too long for that.
     fn assert_same(&self, signature: &[u8]) {
         assert!(signature == &*self.signature, "case {}", self.id);
     }
@@ -424,7 +424,7 @@ struct InputFields {
 }
 
 impl InputFields {
-    /// The input, which has to have just the fields of its interface.
+    /// The input, which must have exactly the fields of its interface.
     fn parse(&self, interface: Interface, id: u32) -> Input<'_> {
         let message = &*self.message;
         match (interface, &self.context, &self.hash_alg) {

@@ -1,4 +1,4 @@
-//! Random inputs, on which all implementations have to agree byte for byte.
+//! Random inputs for which all implementations must agree byte for byte.
 
 mod slh_dsa;
 
@@ -40,7 +40,7 @@ fn ml_dsa() {
     }
 }
 
-/// The inputs for one parameter set: others for each value of `PQ_CORE_TEST_SEED`.
+/// The inputs for one parameter set; they depend on `PQ_CORE_TEST_SEED`.
 fn random(set: &str) -> Stream {
     let seed = env::var("PQ_CORE_TEST_SEED").unwrap_or_else(|_| String::from("0"));
     announce(&format!(
@@ -49,7 +49,7 @@ fn random(set: &str) -> Stream {
     Stream::new(format!("{set} {seed}").as_bytes())
 }
 
-/// How many keys each parameter set is tried with.
+/// How many keys to try with each parameter set.
 fn cases() -> usize {
     match env::var("PQ_CORE_TEST_CASES") {
         Ok(cases) => cases.parse().expect("PQ_CORE_TEST_CASES is a number"),
@@ -151,13 +151,13 @@ fn compare_dsas(
         let [of_message, of_digest, of_shake128_digest] = [
             Input::Pure { message, context },
             pre_hash(hash),
-            pre_hash(Hash::named("SHAKE-128")), // the one that libcrux has
+            pre_hash(Hash::named("SHAKE-128")), // the only one that libcrux has
         ]
         .map(|input| {
             let signature = key.sign(&input, &rnd).expect("the reference has them all");
             (input, signature)
         });
-        // who signs µ must get what those get who sign the message
+        // signing µ must give the same as signing the message
         let of_mu = (Input::Mu(&mu), of_message.1.clone());
         for (input, signature) in [of_message, of_mu, of_digest, of_shake128_digest] {
             for (name, key) in &keys {

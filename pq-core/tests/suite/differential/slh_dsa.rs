@@ -1,5 +1,5 @@
-//! SLH-DSA beside RustCrypto's, which signs slowly: with small sets it verifies what we sign,
-//! and only with the smallest signs itself.
+//! SLH-DSA beside RustCrypto's, which signs slowly: it signs with the fast sets and with SLH-DSA-SHA2-128s, and
+//! only verifies what we sign with the other small sets.
 
 use pq_core::Dimension;
 use pq_core::slh_dsa::{ParameterSet, Signature, SigningKey, VerifyingKey, internal};
@@ -9,12 +9,12 @@ use crate::messages::{self, Hash};
 use crate::parameter_sets::array;
 use crate::stream::Stream;
 
-/// How much of the comparison a set is quick enough for.
+/// How much of the comparison a set is fast enough for.
 #[derive(Clone, Copy, PartialEq)]
 enum Extent {
     /// Both make keys, sign and verify.
     Whole,
-    /// The other one verifies.
+    /// RustCrypto only verifies.
     Verification,
 }
 
@@ -60,7 +60,7 @@ tests! {
 struct Peer<P>(core::marker::PhantomData<P>);
 
 trait Other {
-    /// slh_keygen_internal of the three parts of a seed; the signing key.
+    /// slh_keygen_internal with the three parts of a seed; returns the signing key.
     fn generate(seed: [&[u8]; 3]) -> Vec<u8>;
     /// slh_sign_internal
     fn sign(key: &[u8], message: &[u8], randomness: Option<&[u8]>) -> Vec<u8>;

@@ -13,7 +13,7 @@ use crate::messages::{self, Hash};
 
 /// One implementation of one parameter set.
 pub(crate) trait Implementation {
-    /// For messages.
+    /// The name for messages.
     fn name(&self) -> &'static str;
 }
 
@@ -62,7 +62,7 @@ pub(crate) trait DsaKey {
     fn sign(&self, input: &Input<'_>, rnd: &[u8; 32]) -> Option<Vec<u8>>;
 }
 
-/// What is signed.
+/// The data to be signed.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
     Pure {
@@ -109,7 +109,7 @@ impl fmt::Display for Input<'_> {
 pub(crate) struct Implementations<I: ?Sized> {
     /// The name of the parameter set.
     pub(crate) set: &'static str,
-    /// Other people's, of which the first is what the rest is compared with.
+    /// Other people's; everything else is compared with the first of them.
     pub(crate) others: Vec<Box<I>>,
     /// The public API of pq-core, and each backend by itself.
     pub(crate) ours: Vec<Box<I>>,
@@ -125,7 +125,7 @@ impl<I: ?Sized> Implementations<I> {
     }
 }
 
-/// `Implementations` of one parameter set, whose type has the same name everywhere.
+/// Makes the `Implementations` of one parameter set, whose type has the same name everywhere.
 macro_rules! implementations {
     ($interface:ident, $name:literal, $module:ident::$set:ident) => {{
         let mut implementations = Implementations::<dyn $interface> {
@@ -158,7 +158,7 @@ pub(crate) fn dsas() -> [Implementations<dyn Dsa>; 3] {
 }
 
 /// J(z ‖ c) of FIPS 203, with z from the end of the expanded key: the secret for a
-/// ciphertext that isn't the encapsulator's.
+/// ciphertext that was not made by encapsulation.
 pub(crate) fn implicit_rejection(dk: &[u8], ciphertext: &[u8]) -> [u8; 32] {
     let z = dk.last_chunk::<32>().expect("dk ends in z");
     let mut secret = [0; 32];

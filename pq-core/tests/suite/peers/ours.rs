@@ -7,7 +7,7 @@ use pq_core::{ml_dsa, ml_kem};
 
 use super::{Dsa, DsaKey, Implementation, Input, Kem, KemKey};
 
-/// The public API, which picks the backend.
+/// The public API, which chooses the backend.
 pub(super) struct Public<P>(PhantomData<P>);
 
 impl<P> Public<P> {

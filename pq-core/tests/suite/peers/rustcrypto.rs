@@ -1,6 +1,6 @@
 //! RustCrypto's `ml-kem` and `ml-dsa`.
 
-// The crates would rather have seeds than expanded keys; these tests want both.
+// The crates deprecate expanded keys in favor of seeds; these tests need both.
 #![expect(deprecated, reason = "the expanded forms are what is compared")]
 
 use ml_dsa::ExpandedSigningKey;

@@ -106,7 +106,7 @@ fn signatures_verify<P: ParameterSet>() {
     });
 }
 
-/// Every bit of one signature.
+/// Flips every bit of one signature.
 fn flipped_signatures_are_invalid<P: ParameterSet>() {
     let Signed {
         key,
@@ -126,7 +126,7 @@ fn flipped_signatures_are_invalid<P: ParameterSet>() {
             INVALID,
             "bit {bit}"
         );
-        // a backend expands the key each time: one bit of every byte, each in its turn
+        // a backend expands the key each time, so only one bit of every byte, at changing positions
         if bit % 8 == bit / 8 % 8 {
             on_each_backend!(backend => {
                 let valid = internal::verify(backend, vk, &[&m], &flipped);
@@ -136,7 +136,7 @@ fn flipped_signatures_are_invalid<P: ParameterSet>() {
     }
 }
 
-/// Every bit of the message, the context and µ; a bit of every byte of the key.
+/// Flips every bit of the message, the context and µ, and a bit of every byte of the key.
 fn flipped_inputs_are_invalid<P: ParameterSet>() {
     let Signed {
         key,
@@ -173,8 +173,8 @@ fn flipped_inputs_are_invalid<P: ParameterSet>() {
     }
 }
 
-/// Bytes that were never a signature, and signatures whose parts are replaced: what
-/// is malformed has to be found, and nothing may panic.
+/// Bytes that were never a signature, and signatures with replaced parts: malformed ones
+/// must be found, and nothing may panic.
 fn arbitrary_signatures_are_invalid<P: ParameterSet>() {
     let Signed {
         key,
@@ -192,7 +192,7 @@ fn arbitrary_signatures_are_invalid<P: ParameterSet>() {
     check_invalid(&vec![0; P::SIGNATURE_LEN]);
     check_invalid(&vec![0xff; P::SIGNATURE_LEN]);
     check(64, bytes(P::SIGNATURE_LEN), |noise| check_invalid(&noise));
-    // the hint is at the end, and its last bytes are where each polynomial's hints end
+    // the hint is at the end, and its last bytes say where each polynomial's hints end
     for len in [1, 2, 4, 8, 16, 64, 84] {
         check(64, bytes(len), |tail| {
             let mut spliced = signature.as_bytes().to_vec();
@@ -202,7 +202,7 @@ fn arbitrary_signatures_are_invalid<P: ParameterSet>() {
     }
 }
 
-/// What is signed as one thing is not valid as another.
+/// A signature made in one way is not valid in another.
 fn messages_digests_and_contexts_are_kept_apart<P: ParameterSet>() {
     let Signed {
         key,
@@ -213,7 +213,7 @@ fn messages_digests_and_contexts_are_kept_apart<P: ParameterSet>() {
     let vk = key.verifying_key();
     let rnd = [3; 32];
 
-    // bytes moved over the boundary
+    // bytes moved across the boundary
     let (head, tail) = message.split_at(1);
     let moved = [context, head].concat();
     assert_eq!(vk.verify(tail, &moved, signature), INVALID);
@@ -273,7 +273,7 @@ fn contexts_have_at_most_255_bytes<P: ParameterSet>() {
                 signature.clone().err(),
                 too_long.then_some(Error::ContextTooLong)
             );
-            // where there is none, verification gets one of something else
+            // without a signature, verification gets one of something else
             signature.unwrap_or_else(|_| key.sign_mu(&[0; 64], &rnd))
         };
         let verdict = if too_long {
@@ -373,9 +373,9 @@ fn parsers_take_no_other_length<P: ParameterSet>() {
     check_parser(P::SIGNATURE_LEN, Signature::<P>::from_bytes);
 }
 
-/// A bit of every byte of sk: all of it but K, which is any 32 bytes, is checked.
+/// Flips a bit of every byte of sk: all of sk is checked except K, which can be any 32 bytes.
 fn flipped_expanded_keys_are_refused<P: ParameterSet>() {
-    // ρ ‖ K ‖ tr ‖ s₁ ‖ s₂ ‖ t₀, where t₀ has 13 bits to t₁'s 10
+    // ρ ‖ K ‖ tr ‖ s₁ ‖ s₂ ‖ t₀, where t₀ has 13 bits for each 10 bits of t₁
     const K: Range<usize> = 32..64;
     let t0_len = (P::VERIFYING_KEY_LEN - 32) / 10 * 13;
     let s1_and_s2 = 128..P::SIGNING_KEY_LEN - t0_len;
@@ -399,7 +399,7 @@ fn flipped_expanded_keys_are_refused<P: ParameterSet>() {
     }
 }
 
-/// Keys that differ in nothing but a secret look the same.
+/// Keys that differ only in a secret look the same.
 fn debug_shows_no_secrets<P: ParameterSet>() {
     let sk = key::<P>().to_expanded();
     // a bit of K

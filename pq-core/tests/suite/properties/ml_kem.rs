@@ -79,7 +79,7 @@ fn decapsulation_inverts_encapsulation<P: ParameterSet>() {
     });
 }
 
-/// Every bit of one ciphertext, flipped, and every bit at random of others.
+/// Flips every bit of one ciphertext, and random bits of others.
 fn flipped_ciphertexts_are_rejected_implicitly<P: ParameterSet>() {
     let check_flip = |key: &DecapsulationKey<P>, ciphertext: &Ciphertext<P>, bit| {
         let c = flipped(ciphertext.as_bytes(), bit);
@@ -140,7 +140,7 @@ fn parsers_take_no_other_length<P: ParameterSet>() {
     check_parser(P::CIPHERTEXT_LEN, Ciphertext::<P>::from_bytes);
 }
 
-/// Each coefficient at the edges of what is refused, and each refused value somewhere.
+/// Tries each coefficient at the limits of what is accepted and refused, and each refused value somewhere.
 fn unreduced_coefficients_are_refused<P: ParameterSet>() {
     let ek = key::<P>(b"unreduced").encapsulation_key().clone();
     let coefficients = (P::ENCAPSULATION_KEY_LEN - 32) / 3 * 2;
@@ -170,7 +170,7 @@ fn unreduced_coefficients_are_refused<P: ParameterSet>() {
     }
 }
 
-/// A bit of every byte of dk: all of it but z, which is any 32 bytes, is checked.
+/// Flips a bit of every byte of dk: all of dk is checked except z, which can be any 32 bytes.
 fn flipped_expanded_keys_are_refused<P: ParameterSet>() {
     let dk = key::<P>(b"flipped keys").to_expanded();
     let dk = dk.as_ref();
@@ -197,7 +197,7 @@ fn flipped_expanded_keys_are_refused<P: ParameterSet>() {
     }
 }
 
-/// Keys whose parts are valid, each by itself.
+/// Keys with parts that are valid, but do not belong together.
 fn inconsistent_expanded_keys_are_refused<P: ParameterSet>() {
     let Parts {
         secret,
@@ -236,7 +236,7 @@ fn inconsistent_expanded_keys_are_refused<P: ParameterSet>() {
         "an unreduced ek"
     );
 
-    // one bit of t̂, then of ρ, with the hash made good
+    // one bit of t̂, then of ρ, with a corrected hash
     for bit in [1, 8 * (ek.len() - 1)] {
         let mut dk = valid.to_vec();
         let flipped = flipped(&dk[ek.clone()], bit);
@@ -256,7 +256,7 @@ fn inconsistent_expanded_keys_are_refused<P: ParameterSet>() {
     assert_eq!(parse(&dk), Ok(()), "any z will do");
 }
 
-/// Values that differ in nothing but a secret look the same.
+/// Values that differ only in a secret look the same.
 fn debug_shows_no_secrets<P: ParameterSet>() {
     let keys = [[1; 32], [2; 32]].map(|z| DecapsulationKey::<P>::from_seed(&seed([0; 32], z)));
     let [one, other] = keys.each_ref().map(|key| format!("{key:?}"));
@@ -268,7 +268,7 @@ fn debug_shows_no_secrets<P: ParameterSet>() {
     assert_eq!(one, other);
 }
 
-/// Where the parts of dk = ŝ ‖ ek ‖ H(ek) ‖ z lie.
+/// The positions of the parts of dk = ŝ ‖ ek ‖ H(ek) ‖ z.
 struct Parts {
     secret: Range<usize>,
     ek: Range<usize>,
@@ -287,7 +287,7 @@ fn parts<P: ParameterSet>() -> Parts {
     }
 }
 
-/// Makes the hash in dk that of the ek in it.
+/// Replaces the hash in dk with that of the ek in dk.
 fn rehash(dk: &mut [u8], ek: &Range<usize>, hash: &Range<usize>) {
     let digest = Sha3_256::digest(&dk[ek.clone()]);
     dk[hash.clone()].copy_from_slice(&digest);

@@ -1,4 +1,4 @@
-//! What holds for all inputs, tried on random and on all small ones.
+//! Properties for all inputs, tested with random inputs and with all small ones.
 
 mod ml_dsa;
 mod ml_kem;
@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::test_runner::{Config, TestRunner};
 
-/// Tries a property on random inputs; a failure is printed with its input, shrunk.
+/// Tests a property with random inputs; a failure prints the smallest failing input that was found.
 fn check<S: Strategy>(cases: u32, inputs: S, property: impl Fn(S::Value)) {
     let mut runner = TestRunner::new(Config {
         cases,
@@ -31,8 +31,8 @@ fn bytes(len: impl Into<proptest::collection::SizeRange>) -> impl Strategy<Value
     vec(any::<u8>(), len)
 }
 
-/// Holds a parser of `len` bytes to refusing all other lengths for what they are, and to
-/// taking or refusing bytes of the right length without a panic.
+/// Checks that a parser of `len` bytes refuses all other lengths for this reason, and
+/// accepts or refuses bytes of the right length without a panic.
 fn check_parser<T: Debug>(len: usize, parse: impl Fn(&[u8]) -> Result<T, Error>) {
     let check_length = |input: &[u8]| {
         let wrong_length = Error::WrongLength {

@@ -15,7 +15,7 @@ use crate::messages::Hash;
 use crate::parameter_sets::array;
 use crate::stream::Stream;
 
-/// A test for each of some parameter sets.
+/// A test for each of several parameter sets.
 macro_rules! tests {
     ($($test:ident: $($name:ident $set:ident),*;)*) => {$(
         mod $test {
@@ -49,7 +49,7 @@ const INVALID: Result<(), Error> = Err(Error::InvalidSignature);
 const MESSAGE: Message<'_> = Message::Pure(b"a message to be signed");
 const CONTEXT: &[u8] = b"a context";
 
-/// A bit of every byte of a signature, each in its turn.
+/// Flips a bit of every byte of a signature, at changing positions.
 fn small_sets_find_every_flipped_byte<P: ParameterSet>() {
     let (key, signature) = signed::<P>();
     for byte in 0..P::SIGNATURE_LEN {
@@ -61,11 +61,11 @@ fn small_sets_find_flipped_bits<P: ParameterSet>() {
     flipped_bits_are_found::<P>();
 }
 
-/// Some of the bits of every part of a signature, and all of message, context and key.
+/// Flips some bits of every part of a signature, and all bits of message, context and key.
 fn flipped_bits_are_found<P: ParameterSet>() {
     let (key, signature) = signed::<P>();
     let mut random = Stream::new(P::NAME.as_bytes());
-    // every 64th byte: each of a part's values, of which the least has 16, comes to its turn
+    // one byte of every 64: each of a part's values, the smallest of which have 16 bytes, gets its turn
     for block in (0..P::SIGNATURE_LEN).step_by(64) {
         let byte = (block + random.below(64)).min(P::SIGNATURE_LEN - 1);
         check_flipped(&key, &signature, 8 * byte + random.below(8));
@@ -93,7 +93,7 @@ fn flipped_bits_are_found<P: ParameterSet>() {
     }
 }
 
-/// What is signed as one thing is not valid as another, and randomness makes a difference.
+/// A signature made in one way is not valid in another, and randomness makes a difference.
 fn ways_of_signing_are_kept_apart<P: ParameterSet>() {
     let key = key::<P>();
     let vk = key.verifying_key();
@@ -112,7 +112,7 @@ fn ways_of_signing_are_kept_apart<P: ParameterSet>() {
     );
     for signature in [&deterministic, &hedged] {
         assert_eq!(vk.verify(message, context, signature), Ok(()));
-        // the same bytes, divided otherwise
+        // the same bytes, divided differently
         assert_eq!(vk.verify(b"tmessage", b"contex", signature), INVALID);
         assert_eq!(vk.verify(b"contextmessage", b"", signature), INVALID);
     }
@@ -136,7 +136,7 @@ fn ways_of_signing_are_kept_apart<P: ParameterSet>() {
     }
 }
 
-/// Everything of the wrong length is refused as that.
+/// Everything that has the wrong length is refused for this reason.
 fn lengths_are_checked<P: ParameterSet>() {
     check_parser(P::VERIFYING_KEY_LEN, VerifyingKey::<P>::from_bytes);
     check_parser(P::SIGNING_KEY_LEN, SigningKey::<P>::from_bytes);
@@ -181,7 +181,7 @@ fn lengths_are_checked<P: ParameterSet>() {
     assert_eq!(vk.verify_bytes(MESSAGE, &context, &output), Ok(()));
 }
 
-/// A flipped bit of any part but SK.prf makes a key whose parts contradict each other.
+/// A flipped bit of any part except SK.prf makes a key whose parts contradict each other.
 fn inconsistent_keys_do_not_sign<P: ParameterSet>() {
     let key = key::<P>();
     assert_eq!(key.check(), Ok(()));
@@ -212,7 +212,7 @@ fn progress_reaches_its_end<P: ParameterSet>() {
                 .push((progress.done, progress.total));
         });
         let mut reports = reports.into_inner().expect("no report panics");
-        // with the feature `rayon` they come out of order
+        // with the feature `rayon`, they arrive out of order
         reports.sort_unstable();
         let (last, total) = *reports.last().expect("there are reports");
         assert_eq!(last, total);
@@ -232,7 +232,7 @@ fn progress_reaches_its_end<P: ParameterSet>() {
     });
 }
 
-/// Keys that differ in nothing but a secret look the same.
+/// Keys that differ only in a secret look the same.
 fn debug_shows_no_secrets<P: ParameterSet>() {
     let sk = key::<P>().as_bytes().to_vec();
     let other = flipped(&sk, 1);
@@ -265,8 +265,8 @@ fn key<P: ParameterSet>() -> SigningKey<P> {
     SigningKey::from_seed(&array::<P::SeedLen>(&random.bytes(P::SeedLen::N)))
 }
 
-/// The sets of SP 800-230, and keys that count. Whole keys and signatures of these sets take too long
-/// here: those are tests of `algorithms.rs`.
+/// The sets of SP 800-230, and keys that count. Generating keys and signatures of these sets takes too long
+/// here: the tests of `algorithms.rs` do that.
 #[cfg(feature = "slh-dsa-sp800-230-draft")]
 mod limited {
     use pq_core::slh_dsa::{
@@ -283,7 +283,7 @@ mod limited {
             shake_256_24 SlhDsaShake256_24, sha2_256_24 SlhDsaSha2_256_24;
     }
 
-    /// Other lengths, arbitrary bytes of the right one, and to sign once more than may be.
+    /// Refuses other lengths, arbitrary bytes of the right length, and one signature more than allowed.
     fn sets_refuse<P: ParameterSet>() {
         assert_eq!(P::MAX_SIGNATURES, 1 << 24);
         assert_eq!(P::SIGNING_KEY_LEN, 2 * P::VERIFYING_KEY_LEN);
@@ -324,7 +324,7 @@ mod limited {
         }
     }
 
-    /// On a set that is quick to sign with, whose limit is that of the counter.
+    /// With a set that signs quickly, whose limit is that of the counter.
     #[test]
     fn signatures_are_counted() {
         type Set = SlhDsaSha2_128f;
@@ -340,7 +340,7 @@ mod limited {
         assert_eq!(limited.signatures(), u64::MAX - 1);
         assert_eq!(limited.remaining(), 1);
 
-        // One that fails is counted, too: something of it may have got out.
+        // A failed attempt is counted, too: part of its signature may have been revealed.
         let signed = limited.sign(b"message", &[0; 256], &[3; 16]);
         assert_eq!(signed, Err(Error::ContextTooLong));
         assert_eq!((limited.signatures(), limited.remaining()), (u64::MAX, 0));

@@ -8,7 +8,7 @@ use crate::messages;
 use crate::tally::Tally;
 
 /// Runs every case of every set of one module of the crate: the modules have the same
-/// shape and no type in common.
+/// shape, but no type in common.
 macro_rules! run_all {
     ($module:ident, $run:ident) => {
         for name in $module::TestName::all() {
@@ -43,7 +43,7 @@ fn ml_dsa_verify() {
 /// Where a case was refused, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Refusal {
-    /// The type of a seed has no other length.
+    /// A seed of another length does not fit the type.
     SeedLength(usize),
     Key(Error),
     Signature(Error),
@@ -69,7 +69,7 @@ fn run_sign<P: ParameterSet>(group: &mldsa_sign::TestGroup, test: &mldsa_sign::T
             };
             assert!(expected, "case {id}: {refusal:?}: {}", test.comment);
         }
-        // the sets of today have no "acceptable" case: one would need a decision
+        // the current sets have no "acceptable" case: for one, somebody would have to decide
         (result, outcome) => panic!("case {id} is {result:?} and went {outcome:?}"),
     }
 }
@@ -156,7 +156,7 @@ fn run_verify<P: ParameterSet>(group: &mldsa_verify::TestGroup, test: &mldsa_ver
             };
             assert!(expected, "case {id}: {refusal:?}: {}", test.comment);
         }
-        // the sets of today have no "acceptable" case: one would need a decision
+        // the current sets have no "acceptable" case: for one, somebody would have to decide
         (result, outcome) => panic!("case {id} is {result:?} and went {outcome:?}"),
     }
 }

@@ -41,7 +41,7 @@ fn run<P: ParameterSet>(kind: TestGroupTypeId, test: &Test) {
     match (test.result, outcome) {
         (TestResult::Valid, Ok(())) => {}
         (TestResult::Invalid, Err(refusal)) => check_refusal(test, refusal),
-        // the sets of today have no "acceptable" case: one would need a decision
+        // the current sets have no "acceptable" case: for one, somebody would have to decide
         (result, outcome) => panic!("case {id} is {result:?} and went {outcome:?}"),
     }
 }
@@ -49,13 +49,13 @@ fn run<P: ParameterSet>(kind: TestGroupTypeId, test: &Test) {
 /// Why a case was refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Refusal {
-    /// The type of a seed has no other length.
+    /// A seed of another length does not fit the type.
     SeedLength(usize),
     Key(Error),
     Ciphertext(Error),
 }
 
-/// Holds the refusal to what the case is about, by its flag or else its comment.
+/// Checks that the refusal is for the case's reason: its flag, or otherwise its comment.
 fn check_refusal(test: &Test, refusal: Refusal) {
     let expected = match (&*test.flags, &*test.comment) {
         ([TestFlag::ModulusOverflow], _) | ([], "Public key not reduced") => {
@@ -82,7 +82,7 @@ fn check_refusal(test: &Test, refusal: Refusal) {
     );
 }
 
-/// Seed and ciphertext give the secret (and the encapsulation key).
+/// Checks that seed and ciphertext give the secret (and the encapsulation key).
 fn decapsulate_by_seed<P: ParameterSet>(test: &Test) -> Result<(), Refusal> {
     let seed = field(&test.seed, test);
     let seed = seed
@@ -95,7 +95,7 @@ fn decapsulate_by_seed<P: ParameterSet>(test: &Test) -> Result<(), Refusal> {
     decapsulate(&key, test)
 }
 
-/// Encapsulation key and message give ciphertext and secret.
+/// Checks that encapsulation key and message give ciphertext and secret.
 fn encapsulate<P: ParameterSet>(test: &Test) -> Result<(), Refusal> {
     let ek = field(&test.encaps_key, test);
     let ek = EncapsulationKey::<P>::from_bytes(ek).map_err(Refusal::Key)?;
@@ -109,7 +109,7 @@ fn encapsulate<P: ParameterSet>(test: &Test) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A seed gives both keys.
+/// Checks that a seed gives both keys.
 fn generate<P: ParameterSet>(test: &Test) -> Result<(), Refusal> {
     let seed: &[u8; 64] = field(&test.seed, test).try_into().expect("64 bytes");
     let (d, z) = seed.split_first_chunk().expect("64 bytes");
@@ -124,7 +124,7 @@ fn generate<P: ParameterSet>(test: &Test) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Expanded key and ciphertext give the secret.
+/// Checks that expanded key and ciphertext give the secret.
 fn decapsulate_by_expanded_key<P: ParameterSet>(test: &Test) -> Result<(), Refusal> {
     let dk = field(&test.decaps_key, test);
     let key = DecapsulationKey::<P>::from_expanded(dk).map_err(Refusal::Key)?;
