@@ -1,5 +1,5 @@
-//! What the tests of the frameworks share: certificates, and rustls's configurations for the two
-//! sides, with which a handshake is post-quantum in every respect or fails.
+//! The shared parts of the tests: certificates, and rustls's configurations for the two
+//! sides, with which a handshake is entirely post-quantum or fails.
 #![forbid(unsafe_code)]
 
 use std::future::poll_fn;

@@ -1,4 +1,4 @@
-//! What frameworks make of the provider that is installed as the default, which is one for each
+//! How frameworks use the provider that is installed as the default of the
 //! process: here one with which a handshake is post-quantum or fails.
 
 use std::sync::Arc;
@@ -59,7 +59,7 @@ async fn tonic() {
     let mut channel = endpoint.connect().await.unwrap();
     frameworks::assert_grpc(&mut channel).await;
 
-    // What it connects with if it has no feature for TLS of its own.
+    // With its own TLS feature, tonic accepts no other connector for https.
     let endpoint = Endpoint::from_shared(format!("https://localhost:{port}")).unwrap();
     let connector = frameworks::connector(pki.client());
     let error = endpoint
@@ -72,7 +72,7 @@ async fn tonic() {
     );
 }
 
-/// The tests share a process: whichever comes first installs it.
+/// Installs the provider. The tests share a process: whichever comes first succeeds.
 fn install() {
     // README names this type.
     let installed: Result<(), Arc<CryptoProvider>> =

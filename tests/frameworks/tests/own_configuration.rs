@@ -1,4 +1,4 @@
-//! README's table, row by row: what takes a configuration of rustls. Both sides have one with
+//! README's table, row by row: what accepts a rustls configuration. Both sides have one with
 //! which a handshake is post-quantum or fails.
 #![cfg(not(feature = "tonic-tls"))]
 
@@ -80,7 +80,7 @@ async fn axum_over_hyper() {
 #[tokio::test]
 async fn axum_server() {
     let pki = Pki::issue();
-    // axum-server speaks both, and reqwest as it is built here the second.
+    // axum-server supports both, and reqwest as it is built here only the second.
     let config = pki.server(&["h2", "http/1.1"]);
     let (listener, port) = listen();
     let config = axum_server::tls_rustls::RustlsConfig::from_config(config);
@@ -107,7 +107,7 @@ async fn tonic() {
     let incoming = tls_streams(listener, pki.server(&["h2"]));
     tokio::spawn(server.serve_with_incoming(incoming));
 
-    // Clients that say nothing, and one that is gone, keep nobody waiting.
+    // Silent clients, and one that disconnected, don't delay others.
     let address = ("127.0.0.1", port);
     let _silent = [(); 3].map(|()| std::net::TcpStream::connect(address).unwrap());
     drop(std::net::TcpStream::connect(address).unwrap());
@@ -120,11 +120,11 @@ async fn tonic() {
     assert_grpc(&mut channel).await;
 }
 
-/// What a handshake may take.
+/// The time limit of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// Handshakes in tasks of their own: one that takes long delays no other, and none takes for ever. How
-/// many there are at a time is not bounded here; `examples/tls-server` shows how.
+/// Handshakes in tasks of their own: a slow one does not delay others, and none runs forever. The
+/// number of simultaneous handshakes is not limited here; `examples/tls-server` shows how.
 fn tls_streams(
     listener: std::net::TcpListener,
     config: Arc<ServerConfig>,
@@ -135,7 +135,7 @@ fn tls_streams(
         let acceptor = TlsAcceptor::from(config);
         while !sender.is_closed() {
             let Ok((tcp, _)) = listener.accept().await else {
-                // That client has gone, or there are too many: the next one may get through.
+                // That client is gone, or there are too many: the next one may succeed.
                 sleep(Duration::from_millis(50)).await;
                 continue;
             };

@@ -1,4 +1,4 @@
-//! The table in README names what the tests beside this one use.
+//! The table in README names the functions that the other tests use.
 
 const README: &str = include_str!("../../../README.md");
 const MANIFEST: &str = include_str!("../Cargo.toml");
@@ -18,7 +18,7 @@ fn every_row_is_tried() {
         .skip(2)
         .map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
         .map(|row| {
-            // An empty cell has one blank.
+            // An empty cell consists of one blank.
             let cells: Vec<_> = row.splitn(3, '|').map(str::trim).collect();
             cells.try_into().expect("three cells")
         })
@@ -43,14 +43,14 @@ fn every_row_is_tried() {
     }
 }
 
-/// With these features nothing brings AWS-LC.
+/// With these features, no dependency needs AWS-LC.
 #[test]
 fn none_brings_aws_lc() {
     assert!(LOCK.contains("name = \"rustls\"\n"));
     assert!(!LOCK.contains("name = \"aws-lc"));
 }
 
-/// The line of one of the manifests; quinn is the other workspace's.
+/// The line of a dependency in one of the manifests; quinn is in the other workspace's.
 fn dependency(name: &str) -> &'static str {
     let start = format!("{name} = {{ ");
     let manifest = if name == "quinn" { WORKSPACE } else { MANIFEST };
@@ -59,7 +59,7 @@ fn dependency(name: &str) -> &'static str {
     found.unwrap_or_else(|| panic!("{name} is no dependency"))
 }
 
-/// Whether a test has it: `function` of `Type::function` by its type's name, or as a method.
+/// Whether a test calls it: `Type::function` by that name, or `function` as a method.
 fn is_called(path: &str) -> bool {
     let in_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut by_name = TESTS.split(path).skip(1);
@@ -70,7 +70,7 @@ fn is_called(path: &str) -> bool {
         })
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn code(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }

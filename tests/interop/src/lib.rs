@@ -1,13 +1,13 @@
-//! What the interoperability tests stand on.
+//! The tools of the interoperability tests.
 //!
-//! The tests in `tests/` hold this project against OpenSSL's command-line program
+//! The tests in `tests/` check this project against OpenSSL's command-line program
 //! and against rustls with aws-lc-rs. This library has their tools:
 //!
 //! * [`openssl`] finds or builds an OpenSSL of at least 3.5 and runs it;
 //! * [`process`] keeps child processes bounded;
 //! * [`pki`] issues certificates, and [`endpoint`] configures rustls with them;
 //! * [`tcp`] is rustls on real sockets, [`memory`] two ends of it in one thread;
-//! * [`wire`] rewrites key shares between the ends, [`proxy`] lets it do so on a socket;
+//! * [`wire`] rewrites key shares between the ends, [`proxy`] does so on a socket;
 //! * [`vectors`] reads the published examples beside the checkout.
 //!
 //! Two environment variables matter:
@@ -49,8 +49,8 @@ pub fn skip(why: &str) {
     tell(&format!("SKIPPED {test}: {why}"));
 }
 
-/// Tells the person at the terminal. Not by way of the test harness, which shows what
-/// tests print only when they fail.
+/// Writes to the terminal directly: the test harness shows what tests
+/// print only when they fail.
 fn tell(what: &str) {
     // Without a terminal there is nobody to tell.
     let _ = writeln!(io::stderr(), "interop: {what}");
@@ -61,7 +61,7 @@ fn tell(what: &str) {
 /// # Panics
 /// If the program does not lie in one.
 pub fn target_folder() -> PathBuf {
-    // What cargo leaves there: the first, for backup programs, only if it made the folder itself.
+    // Files that cargo leaves there. It writes the first one, for backup programs, only if it made the folder itself.
     let marks = ["CACHEDIR.TAG", ".rustc_info.json"];
     let program = env::current_exe().expect("a program knows where it is");
     program

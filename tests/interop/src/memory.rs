@@ -1,5 +1,5 @@
-//! Two rustls endpoints that talk through memory, with a hand on the wire between
-//! them.
+//! Two rustls endpoints that talk through memory; a test can change what they
+//! send.
 
 use rustls::{AlertDescription, Connection, Error, HandshakeKind, NamedGroup};
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ pub enum Direction {
     ToClient,
 }
 
-/// What became of a connection.
+/// The result of a connection.
 #[derive(Debug)]
 pub struct Outcome {
     /// The client's end.
@@ -40,8 +40,8 @@ pub fn connect(client: impl Into<Connection>, server: impl Into<Connection>) -> 
     connect_through(client, server, |_, flight| flight)
 }
 
-/// Like [`connect`], with everything that either end sends handed to `tamper`, flight
-/// by flight: what it returns is what the other end receives.
+/// Like [`connect`], but `tamper` gets each flight that either end sends, and the other end
+/// receives what `tamper` returns.
 pub fn connect_through(
     client: impl Into<Connection>,
     server: impl Into<Connection>,

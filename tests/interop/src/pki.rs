@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, Serve
 
 use crate::openssl::Workdir;
 
-/// A root, an intermediate below it, and what that issues.
+/// A root, an intermediate below it, and the leaves that the intermediate issues.
 #[derive(Debug)]
 pub struct Pki {
     root: Certificate,
@@ -15,8 +15,8 @@ pub struct Pki {
 }
 
 impl Pki {
-    /// Fresh keys of `algorithm` for the root and the intermediate. The names of the
-    /// two are always the same.
+    /// Makes fresh keys of `algorithm` for the root and the intermediate, whose names
+    /// are always the same.
     ///
     /// # Panics
     /// If they can't be made or certified.
@@ -24,7 +24,7 @@ impl Pki {
         Self::named("Interop", algorithm)
     }
 
-    /// Like [`new()`](Self::new), with `name` in the names of the two.
+    /// Like [`new()`](Self::new), with `name` in the names of root and intermediate.
     ///
     /// # Panics
     /// Where `new()` does.
@@ -106,7 +106,7 @@ impl Pki {
 pub struct Identity {
     /// Leaf first.
     pub chain: Vec<Certificate>,
-    /// The leaf's.
+    /// The leaf's key.
     pub key: SigningKey,
 }
 
@@ -129,7 +129,7 @@ impl Identity {
     }
 
     /// Writes the key, the leaf and the rest of the chain as three files, and returns
-    /// the options by which `s_server` and `s_client` use them.
+    /// the options with which `s_server` and `s_client` use them.
     ///
     /// # Panics
     /// If the key has no seed, or the file system refuses.
@@ -153,7 +153,7 @@ pub fn generate(algorithm: SignatureAlgorithm) -> SigningKey {
     SigningKey::generate(algorithm).expect("the operating system has randomness")
 }
 
-/// What [`Pki::server()`] asks for.
+/// The leaf that [`Pki::server()`] issues.
 pub fn server_leaf() -> CertificateBuilder<EndEntity> {
     CertificateBuilder::server()
         .common_name(NAME)

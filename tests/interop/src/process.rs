@@ -1,5 +1,5 @@
-//! Child processes that can't outlive their test: bounded in time, killed on
-//! drop, with everything they print captured.
+//! Child processes that can't outlive their test: limited in time, killed on
+//! drop, and with their whole output captured.
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -46,15 +46,15 @@ impl Process {
 
     /// Writes `input` to the program's standard input and leaves that open.
     ///
-    /// A program that has ended already is no error here: its output tells why.
+    /// If the program has already ended, that is no error here: its output says why.
     pub fn write(&mut self, input: &[u8]) {
         if let Some(stdin) = &mut self.stdin {
             let _ = stdin.write_all(input).and_then(|()| stdin.flush());
         }
     }
 
-    /// Waits until standard output holds a whole line that `wanted` accepts, and
-    /// returns what `wanted` made of it.
+    /// Waits until standard output has a whole line that `wanted` accepts, and
+    /// returns the result of `wanted`.
     ///
     /// # Panics
     /// If the program ends, or `limit` passes, without such a line.
@@ -85,8 +85,8 @@ impl Process {
         self.wait(limit)
     }
 
-    /// Like [`finish()`](Self::finish), with standard input held open: for programs
-    /// that take its end as a request to leave.
+    /// Like [`finish()`](Self::finish), but keeps standard input open: for programs
+    /// that end when it is closed.
     ///
     /// # Panics
     /// If it still runs after `limit`; it is killed then.
@@ -130,8 +130,8 @@ impl Process {
     }
 
     fn output(&self, status: ExitStatus) -> Output {
-        // The program has ended, so what it wrote is in the pipes; a moment is all
-        // that the readers need.
+        // The program has ended, so its output is in the pipes; the readers only need
+        // a moment.
         let stdout = self.stdout.all(CAPTURE_LIMIT);
         let stderr = self.stderr.all(CAPTURE_LIMIT);
         Output {
@@ -151,7 +151,7 @@ impl Drop for Process {
     }
 }
 
-/// What a program left behind. `Display` shows all of it, for messages.
+/// The output of a program and how it ended. `Display` shows all of it, for messages.
 #[derive(Debug)]
 pub struct Output {
     command: String,
@@ -244,8 +244,8 @@ impl Capture {
         Self { state }
     }
 
-    /// Waits until `found` makes something of the text so far; `None` if the pipe
-    /// is closed or `limit` passes before.
+    /// Waits until `found` accepts the text so far; `None` if the pipe
+    /// is closed or `limit` passes before that.
     fn wait_for<T>(&self, limit: Duration, found: impl Fn(&str) -> Option<T>) -> Option<T> {
         let (captured, changed) = &*self.state;
         let deadline = Instant::now() + limit;
@@ -288,7 +288,7 @@ impl Captured {
     }
 }
 
-/// A reader that panicked leaves bytes that are still worth showing.
+/// Locks the bytes; if a reader panicked, they are still worth showing.
 fn lock(captured: &Mutex<Captured>) -> MutexGuard<'_, Captured> {
     captured.lock().unwrap_or_else(PoisonError::into_inner)
 }

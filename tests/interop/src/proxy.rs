@@ -9,8 +9,8 @@ use std::thread;
 use crate::memory::Direction;
 use crate::openssl::TIME_LIMIT;
 
-/// Passes one connection on to `upstream`; what `rewrite` makes of the first record in
-/// each direction (its header included) takes that record's place. Returns where to
+/// Passes one connection on to `upstream`, and replaces the first record in each direction
+/// (its header included) with the result of `rewrite`. Returns the address to
 /// connect to.
 ///
 /// # Panics
@@ -22,7 +22,7 @@ pub fn start(
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
     let address = listener.local_addr().expect("a listener has an address");
     let rewrite = Arc::new(rewrite);
-    // What goes wrong between the ends is for the ends to notice: the test asks them.
+    // The two ends have to notice errors: the test asks them.
     thread::spawn(move || -> io::Result<()> {
         let (client, _) = listener.accept()?;
         let server = TcpStream::connect(upstream)?;
@@ -52,7 +52,7 @@ fn pass_on(
     rewrite: impl FnOnce(Vec<u8>) -> Vec<u8>,
 ) -> io::Result<()> {
     let passed = pass_bytes(&mut from, &mut to, rewrite);
-    // However it ended: the other direction keeps this socket open.
+    // However the copying ended: the other direction keeps this socket open.
     to.shutdown(Shutdown::Write)?;
     passed
 }

@@ -19,7 +19,7 @@ use rustls::{
 use crate::openssl::TIME_LIMIT;
 use crate::pki::server_name;
 
-/// What an endpoint says about a connection that worked.
+/// What an endpoint reports about a connection that worked.
 #[derive(Debug)]
 pub struct Report {
     /// The group of the key exchange.
@@ -51,7 +51,7 @@ impl fmt::Display for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// rustls hands its own errors through [`io::Error`].
+    /// rustls passes its own errors inside [`io::Error`].
     fn from(err: io::Error) -> Self {
         match err
             .get_ref()
@@ -63,7 +63,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Connects to `address` as `config` says, expects `name` there, sends `line` and
+/// Connects to `address` with `config`, expects the server `name`, sends `line` and
 /// reads one line back.
 ///
 /// # Errors
@@ -86,7 +86,7 @@ pub fn connect(
     })
 }
 
-/// A server of ours on a free port, in a thread of its own. It answers one line of
+/// One of our servers, on a free port, in a thread of its own. It answers one line of
 /// every client with that line reversed, as `s_server -rev` does.
 #[derive(Debug)]
 pub struct Server {
@@ -115,15 +115,15 @@ impl Server {
         self.address
     }
 
-    /// What it says about its connections, once it had them all.
+    /// Its reports about its connections, once all of them have ended.
     ///
     /// # Panics
-    /// If its thread did.
+    /// If its thread panicked.
     pub fn finish(self) -> Vec<Result<Report, Failure>> {
         self.thread.join().expect("the server does not panic")
     }
 
-    /// What it says about its connections, all of which have to have worked.
+    /// Its reports about its connections, all of which must have worked.
     ///
     /// # Panics
     /// If one did not.
@@ -151,7 +151,7 @@ fn serve(config: &Arc<ServerConfig>, socket: TcpStream) -> Result<Report, Failur
 
 type Stream<'a, C> = BufReader<rustls::Stream<'a, C, TcpStream>>;
 
-/// Shakes hands, does what `exchange` does, and ends the connection in order.
+/// Shakes hands, runs `exchange`, and closes the connection properly.
 fn converse<C, S>(
     mut connection: C,
     mut socket: TcpStream,
@@ -176,7 +176,7 @@ where
     if exchanged.is_ok() {
         connection.send_close_notify();
     }
-    // How it ended is known by now, and the peer may be gone already.
+    // The result is known by now, and the peer may be gone already.
     let _ = close(&mut connection, &mut socket);
 
     Ok(Report {
@@ -197,8 +197,8 @@ where
     })
 }
 
-/// What rustls makes of all that has arrived, if it is an error. A socket that the peer
-/// has reset fails to send while the alert that says why is still to be read.
+/// The error of rustls after all data that has arrived, if there is one. A socket that the peer
+/// has reset fails to send, while the alert that says why can still be read.
 fn verdict<S: SideData>(
     connection: &mut ConnectionCommon<S>,
     socket: &mut TcpStream,
@@ -214,7 +214,7 @@ fn verdict<S: SideData>(
     }
 }
 
-/// Sends what is left to send, and ends the connection in order.
+/// Sends what is left to send, and closes the connection properly.
 fn close<S: SideData>(
     connection: &mut ConnectionCommon<S>,
     socket: &mut TcpStream,
@@ -222,8 +222,8 @@ fn close<S: SideData>(
     while connection.wants_write() {
         connection.write_tls(socket)?;
     }
-    // A socket that is closed with unread bytes resets the connection, and that can
-    // overtake what we sent last: an alert, say.
+    // Closing a socket with unread bytes resets the connection, and the reset can
+    // overtake the last data that we sent, such as an alert.
     socket.shutdown(Shutdown::Write)?;
     io::copy(&mut Read::take(socket, DRAIN_LIMIT), &mut io::sink()).map(|_| ())
 }
@@ -237,8 +237,8 @@ fn read_line(stream: &mut impl BufRead) -> io::Result<String> {
     }
 }
 
-/// Accepts one connection, or fails when the time is up: a blocking `accept` would
-/// wait for a client that never comes.
+/// Accepts one connection, or fails after the time limit: a blocking `accept` would
+/// wait forever for a client that never comes.
 fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     listener.set_nonblocking(true)?;
     let deadline = Instant::now() + TIME_LIMIT;

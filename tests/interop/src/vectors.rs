@@ -1,4 +1,4 @@
-//! The published examples that lie beside the checkout.
+//! The published examples in the folder beside the checkout.
 
 use alloc::collections::BTreeMap;
 use std::fs::File;

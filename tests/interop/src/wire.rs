@@ -1,8 +1,8 @@
 //! Records and hellos as bytes, for tests that rewrite them on their way.
 //!
 //! ClientHello and ServerHello travel in the clear, so anyone between the two ends
-//! can change the key shares in them; here that is [`rewrite_key_shares`]. All
-//! lengths around a changed share are put right, so that the receiver finds fault
+//! can change the key shares in them; [`rewrite_key_shares`] does that here. All
+//! lengths around a changed share are corrected, so that the receiver finds fault
 //! with the share itself and not with the framing.
 
 use rustls::{AlertDescription, NamedGroup};
@@ -50,7 +50,7 @@ pub fn key_shares(flight: &[u8]) -> Vec<KeyShare> {
     found
 }
 
-/// The alert that the last whole record of `sent` is, if it is one in the clear.
+/// The alert in the last whole record of `sent`, if there is one and it is in the clear.
 ///
 /// # Panics
 /// If `sent` does not end with a whole record.
@@ -70,7 +70,7 @@ pub fn last_alert(sent: &[u8]) -> Option<AlertDescription> {
     alert
 }
 
-/// A ClientHello or ServerHello, apart as far as its extensions.
+/// A ClientHello or ServerHello, taken apart down to its extensions.
 struct Hello {
     record_version: [u8; VERSION_LEN],
     message_type: u8,
@@ -186,10 +186,10 @@ fn length(len: usize) -> u32 {
     u32::try_from(len).expect("a hello is below four gigabytes")
 }
 
-/// Bytes to take from the front of.
+/// Reads from the front of the bytes.
 ///
-/// What it reads comes from a TLS stack in a test, so that anything malformed is a
-/// failure of the test: it panics.
+/// The bytes come from a TLS stack in a test, so anything malformed is a
+/// failure of the test, and the reader panics.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

@@ -41,7 +41,7 @@ fn openssl_verifies_our_chains() {
             work.run_failing(&format!("{VERIFY} {purpose} leaf.pem"))
                 .assert_contains(error);
         }
-        // The chain says no more than its signatures do.
+        // Without the intermediate, no signature leads to the root.
         work.run_failing("verify -x509_strict -CAfile root.pem leaf.pem")
             .assert_contains("unable to get local issuer certificate");
     }
@@ -63,7 +63,7 @@ fn openssl_verifies_client_certificates_of_ours() {
         .assert_contains("unsuitable certificate purpose");
 }
 
-/// A leaf whose key can't sign: what it is for is in its key usage.
+/// A leaf whose key can't sign: its key usage says what it is for.
 #[test]
 fn openssl_verifies_our_leaves_for_ml_kem() {
     let Some(work) = Workdir::new() else { return };
@@ -92,7 +92,7 @@ fn openssl_verifies_our_leaves_for_ml_kem() {
     }
 }
 
-/// Both agree on what a constrained CA may say.
+/// Both agree on the names that a constrained CA may certify.
 #[test]
 fn name_constraints_of_ours_bind_both() {
     let Some(work) = Workdir::new() else { return };
@@ -148,7 +148,7 @@ fn name_constraints_of_ours_bind_both() {
     }
 }
 
-/// Both agree on when, and how deep.
+/// Both agree on the period of validity, and on the depth.
 #[test]
 fn validity_and_path_length_of_ours_bind_both() {
     let Some(work) = Workdir::new() else { return };
@@ -176,7 +176,7 @@ fn validity_and_path_length_of_ours_bind_both() {
         Err(ValidationError::NotYetValid { .. })
     ));
 
-    // A CA below one that may have none below it. We don't issue that: it is a leaf made
+    // A CA below one that may have none below it. We don't issue such a CA: it is a leaf that is made
     // into a CA afterwards.
     let key = generate(SignatureAlgorithm::MlDsa44);
     let mut below = chain
@@ -246,7 +246,7 @@ fn we_validate_chains_of_openssl() {
     }
 }
 
-/// A classical root over post-quantum leaves, with another's verification algorithms.
+/// A classical root over post-quantum leaves, with verification algorithms of another crate.
 #[test]
 fn we_validate_mixed_chains_of_openssl() {
     let Some(work) = Workdir::new() else { return };
@@ -270,15 +270,15 @@ fn we_validate_mixed_chains_of_openssl() {
             .with_algorithms(classical)
             .validate_server(&chain, &name, UnixTime::now())
             .expect("the chain is valid");
-        // Without those algorithms it can't be.
+        // Without those algorithms, it is not valid.
         validator
             .validate_server(&chain, &name, UnixTime::now())
             .expect_err("the chain has ECDSA signatures");
     }
 }
 
-/// What each of the two makes of names under a constraint of their kind: first ours, then OpenSSL's.
-/// They differ in one point, in which we do as RFC 5280 has it.
+/// The verdicts on names under a constraint of their kind: first ours, then OpenSSL's.
+/// They differ in one point, in which we follow RFC 5280.
 #[test]
 fn constraints_of_email_addresses_uris_and_directory_names_are_read_alike() {
     let Some(work) = Workdir::new() else { return };
@@ -356,7 +356,7 @@ fn constraints_of_email_addresses_uris_and_directory_names_are_read_alike() {
                 (uri("https://bad.example.org/"), false, false),
                 (uri("https://example.org/"), true, true),
                 (uri("urn:a:b"), false, false),
-                // Where hosts are constrained, RFC 5280 has those refused that are no DNS names.
+                // Where hosts are constrained, RFC 5280 refuses URIs whose host is no DNS name.
                 (uri("https://192.0.2.1/"), false, true),
             ],
         ),
@@ -429,7 +429,7 @@ fn name_constraints_of_openssl_bind_us() {
     }
 }
 
-/// The way to an ML-KEM certificate with OpenSSL: there is no request for one.
+/// How OpenSSL makes an ML-KEM certificate: such a key can't sign a request.
 #[test]
 fn we_read_leaves_of_openssl_for_ml_kem() {
     let Some(work) = Workdir::new() else { return };
@@ -467,7 +467,7 @@ fn we_read_leaves_of_openssl_for_ml_kem() {
     }
 }
 
-/// OpenSSL reads lists of ours, and refuses whom they name and nobody else.
+/// OpenSSL reads our lists, and refuses the certificates on them and no others.
 #[test]
 fn openssl_goes_by_our_revocation_lists() {
     let Some(work) = Workdir::new() else { return };
@@ -506,7 +506,7 @@ fn openssl_goes_by_our_revocation_lists() {
     }
 }
 
-/// OpenSSL fetches lists of ours from where our certificates say that they are.
+/// OpenSSL fetches our lists from the URLs in our certificates.
 #[test]
 fn openssl_finds_our_revocation_lists() {
     let Some(work) = Workdir::new() else { return };
@@ -537,7 +537,7 @@ fn openssl_finds_our_revocation_lists() {
         .assert_contains("unable to get certificate CRL");
 }
 
-/// Answers a request of HTTP.
+/// Answers an HTTP request.
 fn answer(stream: TcpStream, list: &[u8]) {
     let request = BufReader::new(&stream)
         .lines()
@@ -557,7 +557,7 @@ fn answer(stream: TcpStream, list: &[u8]) {
         .expect("OpenSSL reads the answer");
 }
 
-/// The other way round.
+/// The reverse: we read lists of OpenSSL.
 #[test]
 fn we_go_by_revocation_lists_of_openssl() {
     let Some(work) = Workdir::new() else { return };
@@ -612,7 +612,7 @@ fn openssl_goes_by_our_ocsp_responses() {
         for hash in ["-sha1", "-sha256"] {
             let ask = format!("ocsp {hash} -issuer intermediate.pem -cert leaf.pem");
             work.run(&format!("{ask} -reqout request"));
-            // With the nonce that is in the request, and not yet another one.
+            // -no_nonce: the request already has its nonce, and must not get another one.
             let read = format!("{ask} -no_nonce -reqin request -respin response -CAfile both.pem");
             let request = OcspRequest::from_der(&work.read("request"));
             let request = request.unwrap_or_else(|err| panic!("OpenSSL's request: {err}"));
@@ -638,7 +638,7 @@ fn openssl_goes_by_our_ocsp_responses() {
             printed.assert_contains("Reason: keyCompromise");
             printed.assert_contains("Revocation Time: Sep 13 12:26:40 2020 GMT");
         }
-        // Whom another CA certified answers for that one alone.
+        // A delegate of another CA may only answer for that CA.
         let builder = CertificateBuilder::ocsp_responder().common_name("OCSP");
         let other = chain
             .root
@@ -675,7 +675,7 @@ fn respond<S: pq_x509::Signer>(
         .expect("the responder signs")
 }
 
-/// The other way round: `openssl ocsp` as the responder, with the CA's key and a delegate's.
+/// The reverse: `openssl ocsp` as the responder, with the CA's key and a delegate's.
 #[test]
 fn we_go_by_ocsp_responses_of_openssl() {
     let Some(work) = Workdir::new() else { return };
@@ -741,7 +741,7 @@ fn we_go_by_ocsp_responses_of_openssl() {
                     let verified = verifier.verify(&response, leaf);
                     verified.map(|verified| verified.status())
                 };
-                // A delegate's certificate has to be there.
+                // A delegate's certificate has to be in the response.
                 if signer == "delegate" && form == "-resp_no_certs" {
                     let refused = verify(&chain.leaf);
                     assert!(
@@ -855,7 +855,7 @@ impl Chain {
             .expect("the leaf can be issued")
     }
 
-    /// Like [`issue`](Self::issue), of what the intermediate must not say, too.
+    /// Like [`issue`](Self::issue), even for contents that the intermediate must not certify.
     fn issue_unchecked(&self, builder: CertificateBuilder<pq_x509::EndEntity>) -> Certificate {
         let key = generate(SignatureAlgorithm::MlDsa44);
         self.intermediate
@@ -900,7 +900,7 @@ fn every_chain() -> impl Iterator<Item = Chain> {
     every_combination().map(|algorithms| Chain::new(algorithms, |ca| ca.path_len(0)))
 }
 
-/// Every set everywhere, and the three sets in turn.
+/// Every set for all three certificates, and the three sets in turn.
 fn every_combination() -> impl Iterator<Item = [SignatureAlgorithm; 3]> {
     use SignatureAlgorithm::{MlDsa44, MlDsa65, MlDsa87};
     SignatureAlgorithm::ML_DSA

@@ -18,7 +18,7 @@ use rustls_pq::classical::{
     ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey, verification_algorithms,
 };
 
-/// Longer than what either side writes in one piece.
+/// Content that is longer than what either side writes in one piece.
 fn content() -> Vec<u8> {
     (0..200_000_u32).map(|i| (i / 5) as u8).collect()
 }
@@ -35,7 +35,7 @@ fn person() -> CertificateBuilder<pq_x509::EndEntity> {
     CertificateBuilder::end_entity().common_name("someone")
 }
 
-/// Those that sign quickly.
+/// Algorithms that sign quickly.
 const ALGORITHMS: [SignatureAlgorithm; 6] = [
     SignatureAlgorithm::MlDsa44,
     SignatureAlgorithm::MlDsa65,
@@ -54,7 +54,7 @@ fn openssl_verifies_our_signatures() {
     for algorithm in ALGORITHMS {
         let key = SigningKey::generate(algorithm).unwrap();
         let certificate = root.issue(person(), &key).unwrap();
-        // OpenSSL knows no digest of an extendable-output function here.
+        // OpenSSL does not support digests of extendable-output functions here.
         let fitting = digests().filter(|digest| {
             digest.digest_len() >= algorithm.least_digest_len()
                 && !digest.name().starts_with("SHAKE")
@@ -97,7 +97,7 @@ fn we_verify_signatures_of_openssl() {
         work.write("key", key.to_pkcs8_pem().unwrap());
         let certificate = root.issue(person(), &key).unwrap();
         work.write("cert", certificate.to_pem());
-        // It has no usual digest for these keys.
+        // OpenSSL has no default digest for these keys.
         for options in ["", "-stream", "-keyid", "-stream -keyid"] {
             for form in ["DER", "PEM"] {
                 let sign = format!(
@@ -113,7 +113,7 @@ fn we_verify_signatures_of_openssl() {
                 }
                 assert!(found == content);
                 if options.contains("-stream") {
-                    // The content is in it then, whatever else is asked for.
+                    // With -stream, the content is always in the message.
                     continue;
                 }
                 work.run(&format!("{sign} -out detached"));
@@ -138,7 +138,7 @@ fn several_signers() {
     let root = root(&work);
     let content = content();
     work.write("content", &content);
-    // Takes every digest that a classical key may ask for.
+    // A key that accepts every digest that a classical key may require.
     let post_quantum = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let its_certificate = root.issue(person(), &post_quantum).unwrap();
     work.write("key", post_quantum.to_pkcs8_pem().unwrap());
@@ -232,7 +232,7 @@ const CURVES: [&str; 2] = ["P-256", "P-384"];
 fn openssl_decrypts_what_we_encrypt_for_keys_on_curves() {
     let Some(work) = Workdir::new() else { return };
     let content = content();
-    // beside somebody whose kind of key it may not know
+    // beside a recipient whose kind of key OpenSSL may not know
     let kem = DecapsulationKey::generate(KemAlgorithm::MlKem768).unwrap();
     let other = Recipient::key(kem.encapsulation_key().clone(), b"other");
     for curve in CURVES {
@@ -270,7 +270,7 @@ fn we_decrypt_what_openssl_encrypts_for_keys_on_curves() {
         let (key, certificate) = ecdh_recipient(&work, curve);
         let by_certificate = RecipientKey::agreement_with_certificate(&key, &certificate).unwrap();
         let by_default = KEYS.map(|(cipher, option, _)| (cipher, option, String::new()));
-        // SHA-1 unless it is asked for another
+        // SHA-1 unless another hash function is requested
         let by_others = ["sha1", "sha256", "sha384", "sha512"].map(|hash| {
             let (cipher, option, _) = KEYS[1];
             (cipher, option, format!("-keyopt ecdh_kdf_md:{hash}"))
@@ -301,8 +301,8 @@ fn we_decrypt_what_openssl_encrypts_for_keys_on_curves() {
     }
 }
 
-/// Recipients with ML-KEM (RFC 9936), which OpenSSL knows from 3.6 on: both ways, beside a key on a curve too.
-/// An older one refuses them.
+/// Recipients with ML-KEM (RFC 9936), which OpenSSL knows from 3.6 on: both ways, also beside a key on a curve.
+/// An older OpenSSL refuses them.
 #[test]
 fn ml_kem_recipients() {
     let Some(work) = Workdir::new() else { return };
@@ -361,7 +361,7 @@ fn ml_kem_recipients() {
     }
 }
 
-/// RSASSA-PSS, whose hash function stands in its parameters.
+/// RSASSA-PSS, whose hash function is in its parameters.
 #[test]
 fn rsa_pss() {
     let Some(work) = Workdir::new() else { return };

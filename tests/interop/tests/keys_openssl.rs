@@ -12,7 +12,7 @@ use pq_x509::{
     PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SubjectKey, VerifyingKey,
 };
 
-/// What we write, OpenSSL reads; and where it writes the same key in the same form, it
+/// OpenSSL reads what we write; and if it writes the same key in the same form, it
 /// writes the same bytes.
 #[test]
 fn openssl_reads_our_private_keys() {
@@ -46,7 +46,7 @@ fn openssl_reads_our_private_keys() {
     }
 }
 
-/// What OpenSSL writes, we read, and write back byte for byte.
+/// We read what OpenSSL writes, and write it back byte for byte.
 #[test]
 fn we_read_private_keys_of_openssl() {
     let Some(work) = Workdir::new() else { return };
@@ -68,7 +68,7 @@ fn we_read_private_keys_of_openssl() {
                 .to_pkcs8_pem_as(form)
                 .expect("this form needs no more than it gave");
             assert_eq!(*ours, pem, "{algorithm}, {form:?}");
-            // An expansion can't be undone.
+            // The seed can't be computed from an expanded key.
             assert_eq!(
                 key.to_pkcs8_der().is_ok(),
                 form != PrivateKeyForm::Expanded,
@@ -76,7 +76,7 @@ fn we_read_private_keys_of_openssl() {
             );
         }
 
-        // Without options it writes seed and expanded key.
+        // Without options, OpenSSL writes seed and expanded key.
         work.run(&format!("genpkey -algorithm {algorithm} -out default.pem"));
         let pem = work.read_text("default.pem");
         let key = PrivateKey::from_pkcs8_pem(&pem).expect("the default form can be read");
@@ -85,7 +85,7 @@ fn we_read_private_keys_of_openssl() {
     }
 }
 
-/// Files of other tools, in which a key stands bare or has its public key behind it; and such as
+/// Files of other tools, in which a key stands bare or is followed by its public key; and forms that
 /// nobody reads.
 #[test]
 fn forms_beside_the_standards() {
@@ -133,7 +133,7 @@ fn forms_beside_the_standards() {
     }
 }
 
-/// Both sides make the same key of the same seed.
+/// Both sides make the same key from the same seed.
 #[test]
 fn seeds_expand_alike() {
     let Some(work) = Workdir::new() else { return };
@@ -166,7 +166,7 @@ fn public_keys() {
         work.run("pkey -pubin -in ours.pem -pubcheck -noout")
             .assert_line("Key is valid");
 
-        // And one of the wrong kind is told apart.
+        // And a file with the wrong kind of key is recognized.
         let der = work.read("theirs.der");
         let signs = SignatureAlgorithm::ML_DSA
             .iter()
@@ -245,7 +245,7 @@ fn we_take_requests_of_openssl() {
     }
 }
 
-/// A request whose signature is not its key's proves nothing.
+/// A request whose signature is not by its own key proves nothing.
 #[test]
 fn tampered_requests_are_refused_by_both() {
     let Some(work) = Workdir::new() else { return };
@@ -295,7 +295,7 @@ fn one_key_of_each() -> impl Iterator<Item = PrivateKey> {
     signing.chain(decapsulation)
 }
 
-/// The provider parameter that has OpenSSL write `form`.
+/// The provider parameter that makes OpenSSL write `form`.
 fn output_format(algorithm: Algorithm, form: PrivateKeyForm) -> String {
     let family = match algorithm {
         Algorithm::Kem(_) => "ml-kem",

@@ -81,8 +81,8 @@ mod ml_dsa_tests {
     }
 
     /// OpenSSL 3.5 has no HashML-DSA of its own; it signs and verifies the encoded
-    /// message M′ of FIPS 204, algorithms 4 and 5, that we give it, with digests that it
-    /// computed itself.
+    /// message M′ of FIPS 204, algorithms 4 and 5, that we give it, with digests that OpenSSL
+    /// computed.
     pub(super) fn pre_hashed_signatures<P: ml_dsa::ParameterSet>(work: &Workdir) {
         let key = signing_key::<P>(work);
         work.write("to-be-hashed", MESSAGE);
@@ -130,10 +130,10 @@ mod ml_dsa_tests {
                 .verifying_key()
                 .mu(MESSAGE, context)
                 .expect("the context is short enough");
-            // Ours over µ is one over the message.
+            // Our signature of µ is valid for the message.
             let ours = key.sign_mu(&mu, &random());
             verify_by_openssl(work, MESSAGE, ours.as_bytes(), &context_option(context));
-            // So is theirs.
+            // So is OpenSSL's.
             let theirs = sign_by_openssl::<P>(work, &mu, "-pkeyopt mu:1");
             key.verifying_key()
                 .verify(MESSAGE, context, &theirs)
@@ -144,7 +144,7 @@ mod ml_dsa_tests {
         }
     }
 
-    /// Both refuse alike what differs in one bit, at either end of each of its parts.
+    /// Both refuse signatures with one flipped bit, at either end of each of their parts.
     pub(super) fn tampered_signatures<P: ml_dsa::ParameterSet>(work: &Workdir) {
         let key = signing_key::<P>(work);
         let good = key
@@ -208,7 +208,7 @@ mod ml_kem_tests {
         }
     }
 
-    /// Both make the same secret of a ciphertext that nobody encapsulated.
+    /// Both make the same secret from a ciphertext that nobody encapsulated.
     pub(super) fn implicit_rejections_are_the_same<P: ml_kem::ParameterSet>(work: &Workdir) {
         let key = decapsulation_key::<P>(work);
         let (good, secret) = key.encapsulation_key().encapsulate(&random());
@@ -317,7 +317,7 @@ fn random<const N: usize>() -> [u8; N] {
 
 const MESSAGE: &[u8] = b"a message that both sides know";
 
-/// None, a short one with a zero byte in it, and the longest there is.
+/// No context, a short one with a zero byte in it, and the longest possible.
 const CONTEXTS: [&[u8]; 3] = [b"", b"con\0text", &[0x5a; 255]];
 
 /// Every approved hash, how `openssl dgst` computes it as FIPS 204, section 5.4.1, asks

@@ -5,12 +5,12 @@ use std::process::Command;
 use interop::openssl::Workdir;
 use interop::process::Output;
 
-/// Names that both sides have for algorithms.
+/// The names of algorithms, the same for both programs.
 const KEMS: [&str; 3] = ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"];
 const ML_DSA: [&str; 3] = ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
 const SLH_DSA: [&str; 2] = ["SLH-DSA-SHA2-128f", "SLH-DSA-SHAKE-128f"];
 
-/// The forms of a private key as pqtls names them, and as OpenSSL does.
+/// The forms of a private key as pqtls and as OpenSSL name them.
 const FORMS: [(&str, &str); 3] = [
     ("seed", "seed-only"),
     ("expanded", "priv-only"),
@@ -26,7 +26,7 @@ fn openssl_reads_keys_of_pqtls() {
                 "key new {algorithm} --form {form} --out ours.key --public ours.pub --force"
             ));
             work.pqtls("key convert ours.key --to der --out ours.der --force");
-            // As OpenSSL writes this key in this form, byte for byte.
+            // OpenSSL writes this key in this form with the same bytes.
             work.openssl(&format!(
                 "pkey -in ours.key -outform DER -out theirs.der -provparam {}",
                 output_format(algorithm, name)
@@ -65,7 +65,7 @@ fn pqtls_reads_keys_of_openssl() {
             let form = form.replace("both", "seed and expanded");
             work.pqtls("key show theirs.key").assert_contains(&form);
         }
-        // And writes them again as they are.
+        // And writes them again unchanged.
         for (command, theirs) in [
             ("key convert theirs.key", "theirs.key"),
             ("key public theirs.key", "theirs.pub"),
@@ -104,7 +104,7 @@ fn each_makes_the_signatures_of_the_other() {
             .assert_contains("Signature Verified Successfully");
         }
     }
-    // µ of one, signed by the other.
+    // OpenSSL signs a µ that pqtls computed, and pqtls verifies the signature.
     for algorithm in ML_DSA {
         work.pqtls(&format!(
             "key new {algorithm} --out a.key --public a.pub --force"
@@ -187,7 +187,7 @@ fn openssl_goes_by_a_ca_of_pqtls() {
     }
 }
 
-/// Of OpenSSL's making are keys, requests, certificates and lists; and each signs requests of the other.
+/// OpenSSL makes keys, requests, certificates and lists; and each signs requests of the other.
 #[test]
 fn pqtls_goes_by_a_ca_of_openssl() {
     let Some(work) = Work::new() else { return };
@@ -209,7 +209,7 @@ fn pqtls_goes_by_a_ca_of_openssl() {
             work.dir
                 .write(&format!("{name}.crl"), work.dir.read("list.pem"));
         }
-        // The CA's list once more, with the client on it.
+        // The CA's list again, now with the client on it.
         work.dir.make_list("intermediate", Some("client"));
         work.openssl("crl -in list.pem -outform DER -out client.crl");
 
@@ -306,8 +306,8 @@ impl Work {
         self.dir.run_other(&mut command)
     }
 
-    /// A CA in `ca`, and what it issues: `server.pem` and `client.pem` from requests, with a server's
-    /// chain in another file, and beside it a certificate that nobody else signed.
+    /// Makes a CA in `ca`, and certificates of it: `server.pem` and `client.pem` from requests, with the server's
+    /// chain in another file, and beside them a self-signed certificate.
     fn make_ca(&self, algorithm: &str, root: &str) {
         self.pqtls(&format!(
             "ca init --name Example --dns example.org --ip 192.0.2.0/24 --algorithm {algorithm} \
@@ -326,7 +326,7 @@ impl Work {
         self.pqtls("cert self-sign server.key --name www.example.org --out self-signed.pem");
     }
 
-    /// OpenSSL reads the key in `{name}.key` and `{name}.der`, whose public half is in `{name}.pub`.
+    /// Checks that OpenSSL reads the key in `{name}.key` and `{name}.der`, whose public half is in `{name}.pub`.
     #[track_caller]
     fn assert_openssl_reads_key(&self, name: &str) {
         for input in [format!("{name}.key"), format!("{name}.der -inform DER")] {
@@ -345,7 +345,7 @@ impl Work {
     }
 }
 
-/// What has OpenSSL write a private key in one form.
+/// The option that makes OpenSSL write a private key in one form.
 fn output_format(algorithm: &str, form: &str) -> String {
     let family = algorithm[..6].to_ascii_lowercase();
     format!("{family}.output_formats={form}")

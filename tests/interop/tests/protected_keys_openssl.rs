@@ -7,7 +7,7 @@ use pq_x509::{
     Pkcs12Error, Pkcs12Mac, Prf, PrivateKey, Protection, SignatureAlgorithm, SubjectKey,
 };
 
-/// In UTF-8, of which one character is beyond the basic plane: PKCS#12 has two encodings of it.
+/// A passphrase with a character beyond the basic plane: PKCS#12 encodes passphrases in two ways.
 const PASSPHRASE: &str = "pässword\u{1f511}";
 
 const CHEAP: KeyDerivation = KeyDerivation::Pbkdf2 {
@@ -30,7 +30,7 @@ fn openssl_key(work: &Workdir, algorithm: &str) -> Vec<u8> {
     work.read("key.der")
 }
 
-/// What is written by default, and each kind of derivation that OpenSSL has.
+/// The default form, and each kind of key derivation that OpenSSL has.
 #[test]
 fn openssl_reads_our_encrypted_keys() {
     let Some(work) = Workdir::new() else { return };
@@ -65,12 +65,12 @@ fn openssl_reads_our_encrypted_keys() {
             "pkcs8 -in ours.der -inform DER -passin pass:{PASSPHRASE} -outform DER -out theirs.der"
         ));
         let theirs = work.read("theirs.der");
-        // The command writes PKCS#8 or what is in it, as the version has it.
+        // Depending on its version, the command writes PKCS#8 or its contents.
         assert!(pkcs8.windows(theirs.len()).any(|part| part == theirs));
     }
 }
 
-/// What documentation says that it refuses, so that it is known when that is no longer so.
+/// Forms that OpenSSL refuses according to the documentation: the test shows when that changes.
 #[test]
 fn what_openssl_refuses() {
     let Some(work) = Workdir::new() else { return };
@@ -118,7 +118,7 @@ fn we_read_encrypted_keys_of_openssl() {
         assert_eq!(*read.expect("its passphrase"), pkcs8, "{options}");
         assert!(theirs.decrypt(b"other").is_err());
     }
-    // Older ways, which are refused with the reason.
+    // Older forms, which are refused with the reason.
     work.run(
         "pkcs8 -topk8 -in key.der -inform DER -passout pass:x -v2prf hmacWithSHA1 -out sha1.pem",
     );
@@ -193,7 +193,7 @@ fn we_read_pkcs12_of_openssl() {
         let refused = Pkcs12::from_der(&theirs, "other").unwrap_err();
         assert_eq!(refused, Pkcs12Error::WrongPassphraseOrChanged);
     }
-    // A passphrase of nothing, and what nobody should rely on.
+    // An empty passphrase, and forms on which nobody should rely.
     let export = "pkcs12 -export -inkey web.key -in web.pem -out theirs.p12";
     work.run(&format!("{export} -passout pass:"));
     assert!(Pkcs12::from_der(&work.read("theirs.p12"), "").is_ok());

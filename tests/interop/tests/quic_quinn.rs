@@ -34,8 +34,8 @@ async fn every_base_with_every_base() {
     }
 }
 
-/// A server may send three times what it received until it knows that the client's
-/// address is real (RFC 9000, section 8.1), which is much less than these chains.
+/// A server may send three times as much as it received until it knows that the client's
+/// address is real (RFC 9000, section 8.1). That is much less than these chains.
 #[tokio::test]
 async fn chains_of_many_packets() {
     for (algorithm, at_least) in [
@@ -154,8 +154,8 @@ impl Server {
         let incoming = endpoint.clone();
         tokio::spawn(async move {
             while let Some(incoming) = incoming.accept().await {
-                // What goes wrong here is seen by the client, which is where it is
-                // asked for.
+                // The client sees errors that happen here, and tests check
+                // them there.
                 tokio::spawn(async move { serve(incoming.await?).await });
             }
         });

@@ -1,4 +1,4 @@
-//! Certificates and signatures that must not be believed: an error of the right kind at
+//! Certificates and signatures that must be refused: an error of the right kind at
 //! our end, and the right alert on the wire.
 
 extern crate alloc;
@@ -110,8 +110,8 @@ fn our_server_refuses_a_client_without_a_certificate() {
     assert_told(&outcome.client, AlertDescription::CertificateRequired);
 }
 
-/// The certificate is the server's, and the signature over the handshake is not its
-/// key's: anyone can send a certificate.
+/// The certificate is the server's, but the signature over the handshake is not by its
+/// key: anyone can send a certificate.
 #[test]
 fn our_client_refuses_a_tampered_certificate_verify() {
     for &algorithm in SignatureAlgorithm::ML_DSA {
@@ -140,7 +140,7 @@ fn our_server_refuses_a_tampered_certificate_verify() {
     }
 }
 
-/// OpenSSL does not believe them either, and we read its alert.
+/// OpenSSL refuses them, too, and we read its alert.
 #[test]
 fn s_client_refuses_a_tampered_certificate_verify() {
     let Some(work) = Workdir::new() else { return };
@@ -178,7 +178,7 @@ fn s_server_refuses_a_tampered_certificate_verify() {
     }
 }
 
-/// A peer that signs with a scheme that was not offered has nothing that it may send.
+/// A peer that can only sign with schemes that were not offered can't sign at all.
 #[test]
 fn no_scheme_in_common() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
@@ -241,15 +241,15 @@ fn s_client_reads_the_alerts_of_our_server() {
     }
 }
 
-/// A chain that must not be believed.
+/// A chain that must be refused.
 struct Case {
     what: &'static str,
     identity: Identity,
-    /// What rustls says.
+    /// The error of rustls.
     error: fn(&CertificateError) -> bool,
-    /// What our own validation says.
+    /// The error of our own validation.
     validation: fn(&ValidationError) -> bool,
-    /// What the peer is told.
+    /// The alert that the peer gets.
     alert: AlertDescription,
 }
 
@@ -360,7 +360,7 @@ fn cases(pki: &Pki, role: Role) -> Vec<Case> {
     ]
 }
 
-/// What a leaf's key signed.
+/// An identity whose certificate another leaf's key signed.
 fn below_a_leaf(pki: &Pki, leaf: CertificateBuilder<EndEntity>) -> Identity {
     let above = pki.issue(server_leaf().common_name("leaf above"), SET);
     let key = generate(SET);
@@ -374,7 +374,7 @@ fn below_a_leaf(pki: &Pki, leaf: CertificateBuilder<EndEntity>) -> Identity {
     Identity { chain, key }
 }
 
-/// With one bit of the leaf's signature flipped: the last bytes of a certificate.
+/// The identity with one bit of the leaf's signature flipped: the last bytes of a certificate.
 fn tampered(mut identity: Identity) -> Identity {
     let mut der = identity.chain[0].der().to_vec();
     let position = der.len() - SET_SIGNATURE_LEN / 2;
@@ -383,10 +383,10 @@ fn tampered(mut identity: Identity) -> Identity {
     identity
 }
 
-/// What is done to the signature of a CertificateVerify.
+/// The change to the signature of a CertificateVerify.
 #[derive(Clone, Copy, Debug)]
 enum Tampering {
-    /// Nothing: everything else about these tests is in order.
+    /// No change: shows that everything else in these tests works.
     None,
     /// One bit is flipped.
     Bit,
@@ -394,7 +394,7 @@ enum Tampering {
     Short,
     /// There is a byte more.
     Long,
-    /// It is valid, for another message.
+    /// It is a valid signature of another message.
     OtherMessage,
 }
 
@@ -453,7 +453,7 @@ impl Tampering {
         assert_told(other, AlertDescription::DecryptError);
     }
 
-    /// What OpenSSL, the victim, printed, and what the other end, ours, says.
+    /// Checks what OpenSSL, which gets the signature, printed, and what our end, which sent it, reports.
     #[track_caller]
     fn assert_openssl_outcome(self, victim: &Output, other: &Result<Report, Failure>) {
         if matches!(self, Self::None) {
@@ -524,7 +524,7 @@ impl Signer for TamperingSigner {
     }
 }
 
-/// Asserts that this end was told `alert`.
+/// Asserts that this end received `alert`.
 #[track_caller]
 fn assert_told(end: &End, alert: AlertDescription) {
     assert_eq!(end.error, Some(Error::AlertReceived(alert)));
@@ -545,11 +545,11 @@ fn provider() -> CryptoProvider {
     ours(&[Group::X25519MLKEM768])
 }
 
-/// How OpenSSL says which alert it was sent.
+/// How OpenSSL prints an alert that it received.
 fn alert_number(alert: AlertDescription) -> String {
     format!("SSL alert number {}", u8::from(alert))
 }
 
-/// The set of the tests that any set would do for.
+/// The parameter set of tests for which any set would do.
 const SET: SignatureAlgorithm = SignatureAlgorithm::MlDsa44;
 const SET_SIGNATURE_LEN: usize = 2420;

@@ -1,4 +1,4 @@
-//! Key shares that someone between the two ends spoiled, and what becomes of them: an
+//! Key shares that were changed between the two ends, and the results: an
 //! error of the right kind at the end that received them, and the right alert on the
 //! wire.
 
@@ -16,7 +16,7 @@ use rustls::{
 };
 use rustls_pq::Group;
 
-/// The man in the middle breaks nothing that he doesn't want to break.
+/// Shares that pass the man in the middle unchanged are accepted.
 #[test]
 fn shares_as_they_were_are_taken() {
     let scene = Scene::new();
@@ -48,7 +48,7 @@ fn padded() {
     });
 }
 
-/// Cut down to one of the two parts.
+/// Each share cut down to one of its two parts.
 #[test]
 fn halved() {
     for_every_group_and_direction(|scene, group, direction| {
@@ -110,7 +110,7 @@ fn shares_swapped() {
     }
 }
 
-/// A server that answers in another group than was agreed on.
+/// A server that answers with another group than was agreed on.
 #[test]
 fn share_of_another_group() {
     let scene = Scene::new();
@@ -134,7 +134,7 @@ fn share_of_another_group() {
     }
 }
 
-/// The modulus check of FIPS 203, section 7.2, which RFC 10024 asks of the server.
+/// The modulus check of FIPS 203, section 7.2, which RFC 10024 requires of the server.
 #[test]
 fn unreduced_coefficient() {
     let scene = Scene::new();
@@ -152,7 +152,7 @@ fn unreduced_coefficient() {
                 });
             }
         }
-        // The largest value below is a coefficient, if the wrong one.
+        // The largest value below q is a valid coefficient, even if it is wrong.
         let outcome = scene.tamper(&[group], Direction::ToServer, |shares| {
             let start = layout.ml_kem_start();
             set_coefficient(&mut shares[0].key[start..], last, Q - 1);
@@ -175,13 +175,13 @@ fn ciphertext_of_wrong_length() {
             share.remove(end - 1);
         });
         scene.assert_refused(group, Direction::ToClient, |share| share.insert(end, 0));
-        // Gone altogether; a share of nothing is not even well-formed.
+        // Without the ciphertext; an empty share is not even well-formed.
         if layout.classical_len > 0 {
             scene.assert_refused(group, Direction::ToClient, |share| {
                 share.drain(start..end);
             });
         }
-        // As long as an encapsulation key: that is right for ML-KEM-1024 alone.
+        // As long as an encapsulation key: only for ML-KEM-1024 is that the right length.
         if ml_kem.encapsulation_key_len != ml_kem.ciphertext_len {
             scene.assert_refused(group, Direction::ToClient, |share| {
                 let added = vec![0; ml_kem.encapsulation_key_len - ml_kem.ciphertext_len];
@@ -191,7 +191,7 @@ fn ciphertext_of_wrong_length() {
     }
 }
 
-/// Right in form, and from nobody: implicit rejection makes keys of it that don't fit.
+/// The right form, but from nobody: by implicit rejection, the keys of the two ends differ.
 #[test]
 fn tampered_ciphertext() {
     let scene = Scene::new();
@@ -266,7 +266,7 @@ fn answers_to_the_component_share() {
         let spoils: [Spoil; 3] = [
             |share| share.truncate(share.len() - 1),
             |share| share.push(0),
-            // Of low order, or no point.
+            // A point of low order, or no point.
             |share| share.fill(0),
         ];
         for spoil in spoils {
@@ -322,10 +322,10 @@ fn s_server_reads_the_alert_of_our_client() {
     }
 }
 
-/// Does something to a key share.
+/// Changes a key share.
 type Spoil = fn(&mut Vec<u8>);
 
-/// For the tests on sockets, a few of the ways to spoil a share of either end.
+/// For the tests on sockets, some ways to spoil a share of either end.
 const SPOILT: [(Group, Spoil); 4] = [
     (Group::X25519MLKEM768, |share| share.truncate(1)),
     (Group::SECP384R1MLKEM1024, |share| share.push(0)),
@@ -336,7 +336,7 @@ const SPOILT: [(Group, Spoil); 4] = [
     (Group::SECP256R1MLKEM768, |share| share.rotate_left(65)),
 ];
 
-/// And one for the client's.
+/// And one for the client's share.
 const SPOILT_ENCAPSULATION_KEY: (Group, Spoil) =
     (Group::MLKEM512, |share| set_coefficient(share, 0, Q));
 
@@ -352,8 +352,8 @@ impl Scene {
         Self { pki, server }
     }
 
-    /// Lets our client and our server shake hands in the first of `groups`, with
-    /// `rewrite` at the shares of the hello that goes in `direction`.
+    /// Lets our client and our server shake hands with the first of `groups`, and
+    /// `rewrite` changes the shares of the hello that goes in `direction`.
     fn tamper(
         &self,
         groups: &[Group],
@@ -394,7 +394,7 @@ impl Scene {
         assert_illegal_parameter(&outcome, direction);
     }
 
-    /// Asserts that the client takes the server's share, spoilt by `spoil`, and can't
+    /// Asserts that the client accepts the server's share, spoilt by `spoil`, and can't
     /// read what comes next.
     #[track_caller]
     fn assert_keys_differ(&self, group: Group, spoil: impl FnOnce(&mut Vec<u8>)) {
@@ -414,8 +414,8 @@ fn for_every_group_and_direction(test: impl Fn(&Scene, Group, Direction)) {
     }
 }
 
-/// Asserts that the receiver of what went in `direction` said that the key share is
-/// wrong, to its caller and on the wire, where the sender reads it.
+/// Asserts that the receiver of what went in `direction` reported a wrong key share,
+/// to its caller and on the wire, where the sender reads it.
 #[track_caller]
 fn assert_illegal_parameter(outcome: &Outcome, direction: Direction) {
     let (victim, other) = match direction {

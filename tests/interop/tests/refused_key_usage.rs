@@ -20,8 +20,8 @@ use rustls::{AlertDescription, CertificateError, Error};
 use rustls_pq::Group;
 use rustls_pq::verify::EnforceKeyUsage;
 
-/// RFC 9881, section 5, and RFC 9935, section 5: what a key can't do, its certificate
-/// must not claim.
+/// RFC 9881, section 5, and RFC 9935, section 5: a certificate must not claim usages that
+/// its key can't have.
 #[test]
 fn forbidden_key_usage() {
     let pki = Pki::new(SET);
@@ -53,7 +53,7 @@ fn forbidden_key_usage() {
             "{usages:?}: {refused:?}"
         );
 
-        // Somebody else may have issued it.
+        // Another CA may have issued such a certificate.
         let mut tbs = issuer
             .prepare(server_leaf(), key)
             .expect("it can be described");
@@ -61,7 +61,7 @@ fn forbidden_key_usage() {
         let leaf = tbs.sign(issuer.signer()).expect("the intermediate signs");
         let chain = [&leaf, issuer.certificate()];
         let validator = ChainValidator::new([pki.root().clone()]).expect("the root is one");
-        // Not only for servers, which could not use a certificate for ML-KEM anyway.
+        // Not `validate_server`, which accepts no certificate for ML-KEM anyway.
         let name = server_name(NAME);
         let result = validator.validate(&chain, Purpose::ServerAuth, Some(&name), UnixTime::now());
         assert!(
@@ -75,7 +75,7 @@ fn forbidden_key_usage() {
     }
 }
 
-/// A CA that may not sign certificates, by its own.
+/// A CA whose own certificate does not let it sign certificates.
 #[test]
 fn ca_without_key_cert_sign() {
     let CaWithoutKeyCertSign { ca, ca_key, leaf } = CaWithoutKeyCertSign::new();
@@ -93,7 +93,7 @@ fn ca_without_key_cert_sign() {
     );
 }
 
-/// rustls looks at key usage only where it is told to; OpenSSL reads the alert then.
+/// rustls checks key usage only if it is told to; OpenSSL reads the alert then.
 #[test]
 fn s_server_reads_the_alert_of_enforced_key_usage() {
     let Some(work) = Workdir::new() else { return };
@@ -188,7 +188,7 @@ fn openssl_refuses_a_ca_without_key_cert_sign() {
 struct CaWithoutKeyCertSign {
     ca: Certificate,
     ca_key: SigningKey,
-    /// What it issued all the same.
+    /// A leaf that the CA issued nevertheless.
     leaf: Certificate,
 }
 
@@ -226,5 +226,5 @@ impl CaWithoutKeyCertSign {
     }
 }
 
-/// The set of the tests that any set would do for.
+/// The parameter set of tests for which any set would do.
 const SET: SignatureAlgorithm = SignatureAlgorithm::MlDsa44;

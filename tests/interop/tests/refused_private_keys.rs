@@ -1,4 +1,4 @@
-//! The private keys that the working group published as ones to refuse.
+//! The private keys that the working group published as examples to refuse.
 
 extern crate alloc;
 
@@ -14,7 +14,7 @@ use pq_x509::{
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// Every one of them, and what is wrong with it.
+/// All of them, and what is wrong with each.
 fn bad_keys() -> [(&'static str, KeyError); 7] {
     let ml_dsa = Algorithm::Signature(SignatureAlgorithm::MlDsa44);
     let ml_kem = Algorithm::Kem(KemAlgorithm::MlKem512);
@@ -70,7 +70,7 @@ fn so_does_openssl() {
     }
 }
 
-/// No server starts with one, and whoever starts it reads why.
+/// No server starts with such a key, and its operator reads why.
 #[test]
 fn so_does_our_provider() {
     let Some(examples) = vectors::rfc_examples() else {
@@ -88,7 +88,7 @@ fn so_does_our_provider() {
         let Err(rustls::Error::Other(refusal)) = load(name) else {
             panic!("{name} is refused, and not by the base");
         };
-        // A key that does not sign is refused for that, sound or not.
+        // A key that does not sign is refused for that reason, sound or not.
         if name.contains("ML-DSA") {
             assert_eq!(refusal.to_string(), error.to_string(), "{name}");
         }
@@ -96,7 +96,7 @@ fn so_does_our_provider() {
     load("ML-DSA-44-both.priv").expect("the good ones are taken");
 }
 
-/// And all the good ones, in their three forms, are the keys of the published public
+/// And all the good ones, in their three forms, belong to the published public
 /// keys and certificates.
 #[test]
 fn the_good_examples_are_taken() {

@@ -1,4 +1,4 @@
-//! Our client at servers with two certificates that prefer ML-DSA: by its roots it asks for the chain
+//! Our client at servers with two certificates that prefer ML-DSA: its roots make it request the chain
 //! that it can verify.
 
 extern crate alloc;
@@ -90,7 +90,7 @@ impl Scene {
                 .unwrap_or_else(|err| panic!("{roots:?}: {err}"));
             assert_eq!(report.peer_certificates[0], self.certificate(expected));
         }
-        // What Builder::roots is for.
+        // This is why Builder::roots exists.
         match self.fetch(address(), &[ecdsa], false) {
             Err(Failure::Tls(Error::InvalidCertificate(CertificateError::UnknownIssuer))) => {}
             other => panic!("without the roots: {other:?}"),

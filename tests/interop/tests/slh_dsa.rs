@@ -1,5 +1,5 @@
-//! SLH-DSA, every set: with OpenSSL as far as it goes, which is everything but the
-//! handshake's own signature, and in handshakes between two of ours.
+//! SLH-DSA, every set: with OpenSSL for everything except the
+//! handshake's own signature, and in handshakes between two of our endpoints.
 
 use interop::endpoint;
 use interop::openssl::Workdir;
@@ -42,7 +42,7 @@ for_every_set! {
 mod tests {
     use super::*;
 
-    /// With a context and without one. Afterwards both refuse what differs in one bit.
+    /// Deterministic signatures with a context and without one. Afterwards both refuse a flipped bit.
     pub(super) fn deterministic_signatures_are_the_same<P: slh_dsa::ParameterSet>(work: &Workdir) {
         let key = signing_key::<P>(work);
         let mut ours = vec![0; P::SIGNATURE_LEN];
@@ -89,7 +89,7 @@ mod tests {
 fn keys() {
     let Some(work) = Workdir::new() else { return };
     for &algorithm in SignatureAlgorithm::SLH_DSA {
-        // Ours for OpenSSL, which writes the same.
+        // OpenSSL reads our key, and writes the same file.
         let key = generate(algorithm);
         let pem = key.to_pkcs8_pem().expect("the key has its only form");
         work.write("ours.pem", pem.as_bytes());
@@ -159,7 +159,7 @@ fn requests_and_chains_of_openssl_with_small_sets() {
     requests_and_chains_of_openssl_with("s");
 }
 
-/// Those of the sets whose name ends so: half of all.
+/// Tests the sets whose name has this ending: half of all.
 fn requests_and_chains_of_openssl_with(speed: &str) {
     let Some(work) = Workdir::new() else { return };
     work.write(
@@ -245,8 +245,8 @@ fn roots_in_tls() {
     }
 }
 
-/// OpenSSL has no code points for SLH-DSA in the handshake, so both sides are ours. What
-/// can't fit is refused when it is configured, with the sizes.
+/// OpenSSL has no code points for SLH-DSA in the handshake, so both sides are ours. Chains
+/// that are too large are refused when they are configured, with their sizes.
 #[test]
 fn leaves_in_tls() {
     let provider = Builder::with_default_base()
@@ -304,7 +304,7 @@ fn signing_key<P: slh_dsa::ParameterSet>(work: &Workdir) -> slh_dsa::SigningKey<
     slh_dsa::SigningKey::from_bytes(&key.to_expanded()).expect("the key has the right length")
 }
 
-/// That key again, as certificates use it.
+/// The same key as certificates use it.
 fn loaded(work: &Workdir) -> SigningKey {
     SigningKey::from_pkcs8_pem(&work.read_text("private.pem")).expect("our own key")
 }

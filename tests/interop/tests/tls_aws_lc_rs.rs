@@ -100,7 +100,7 @@ fn hello_retry_request() {
         let pki = Pki::new(SignatureAlgorithm::MlDsa44);
         let identity = pki.server(SignatureAlgorithm::MlDsa44);
         for group in GROUPS {
-            // P-384 is in none of the hybrids here; it stands in line for itself, too.
+            // P-384 is in none of the hybrids here. It is one of the groups, so for P-384 another group comes first.
             let first = match group {
                 Group::SECP384R1 => Group::X25519MLKEM768,
                 _ => Group::SECP384R1,
@@ -151,7 +151,7 @@ fn resumption() {
     });
 }
 
-/// With the stateless tickets of ours, whose sessions live with the client.
+/// With our stateless tickets, whose sessions are stored by the client.
 #[test]
 fn resumption_with_our_tickets() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);

@@ -92,7 +92,7 @@ fn our_default_client_and_a_default_s_server() {
     assert_report(report, Group::X25519MLKEM768, HandshakeKind::Full);
 }
 
-/// CNSA 2.0 on the other side, with ECDH on P-384 where nothing else is shared.
+/// CNSA 2.0 on the other side, with ECDH on P-384 if nothing else is shared.
 #[test]
 fn our_default_provider_and_level_5() {
     let Some(scene) = Scene::new(SignatureAlgorithm::MlDsa65) else {
@@ -113,7 +113,7 @@ fn our_default_provider_and_level_5() {
     }
 }
 
-/// The X25519 half of the hybrid share is a share of its own, so that a server that
+/// The X25519 half of the hybrid share is also sent as a share of its own, so that a server that
 /// knows nothing of ML-KEM needs no second round trip.
 #[test]
 fn a_server_without_ml_kem_costs_no_retry() {
@@ -295,7 +295,7 @@ fn s_server_asks_for_another_share() {
         let report = scene.our_client(&server, &[Group::X25519, *group]);
         assert_report(report, *group, HandshakeKind::FullWithHelloRetryRequest);
     }
-    // And away from a hybrid share, none of whose halves help.
+    // And away from a hybrid share whose halves are both of no use.
     let server = scene.s_server("-groups secp384r1");
     let report = scene.our_client(&server, &[Group::X25519MLKEM768, Group::SECP384R1]);
     assert_report(
@@ -338,7 +338,7 @@ fn s_server_resumes() {
     }
 }
 
-/// What tls-server staples s_client takes and shows, and OpenSSL comes to the same conclusion.
+/// s_client accepts and shows the responses that our server staples, and OpenSSL comes to the same conclusion.
 #[test]
 fn our_server_staples() {
     let Some(scene) = Scene::new(SignatureAlgorithm::MlDsa65) else {
@@ -379,10 +379,10 @@ fn our_server_staples() {
             let output = connect("-status");
             output.assert_contains("OCSP Response Status: successful (0x0)");
             output.assert_contains(shown);
-            // Whoever doesn't ask for one has no use for it, and would end the handshake.
+            // A client that didn't ask for a response would end the handshake.
             connect("");
 
-            // s_client shows it and asks for no more.
+            // s_client only shows the response, so `openssl ocsp` verifies it.
             scene.work.write("staple.der", &response);
             let output = scene.work.run(
                 "ocsp -respin staple.der -issuer server.chain -cert server.pem -CAfile root.pem -no_nonce",
@@ -393,7 +393,7 @@ fn our_server_staples() {
     }
 }
 
-/// What s_server staples, by us and by OpenSSL's own responder, our client takes, or refuses.
+/// Our client accepts or refuses what s_server staples, whether our responder made it or OpenSSL's.
 #[test]
 fn s_server_staples() {
     let Some(scene) = Scene::new(SignatureAlgorithm::MlDsa65) else {
@@ -444,7 +444,7 @@ const REVOKED: CertStatus = CertStatus::Revoked {
     reason: CrlReason::KeyCompromise,
 };
 
-/// What most tests need: certificates, and a folder that has them.
+/// The certificates that most tests need, and a folder that has them.
 struct Scene {
     work: Workdir,
     pki: Pki,
@@ -495,12 +495,12 @@ impl Scene {
             .serve(&format!("{} {options}", self.server_options))
     }
 
-    /// What the server's issuer says of its certificate.
+    /// The issuer's response about the server's certificate.
     fn response(&self, status: CertStatus) -> Vec<u8> {
         self.response_by(&OcspResponder::ca(self.pki.intermediate()), status)
     }
 
-    /// What somebody says whom it had certified for that.
+    /// A response by a delegate whom the issuer certified for that.
     fn delegated_response(&self, status: CertStatus) -> Vec<u8> {
         let issuer = self.pki.intermediate();
         let key = generate(SignatureAlgorithm::MlDsa44);
@@ -521,7 +521,7 @@ impl Scene {
         response.expect("a response").into_der()
     }
 
-    /// What OpenSSL's responder says with the issuer's key, by an index with this entry.
+    /// A response by OpenSSL's responder with the issuer's key, from an index with this entry.
     fn response_of_openssl(&self, kind: &str, revoked: &str) -> Vec<u8> {
         let number = self.server.chain[0].serial_number().iter();
         let number: String = number.map(|byte| format!("{byte:02X}")).collect();
@@ -541,7 +541,7 @@ impl Scene {
         self.work.read("response.der")
     }
 
-    /// How our client fares that checks responses, and what it says of this one.
+    /// The result of our client that checks responses, and the response's status according to it.
     fn checking_client(
         &self,
         server: &SServer,
@@ -594,7 +594,7 @@ fn only(mut reports: Vec<Report>) -> Report {
     reports.remove(0)
 }
 
-/// How s_client says which group was negotiated.
+/// How s_client names the negotiated group.
 fn negotiated(group: Group) -> &'static str {
     match group {
         Group::X25519MLKEM768 => "Negotiated TLS1.3 group: X25519MLKEM768",

@@ -1,5 +1,5 @@
 //! Post-quantum and classical certificates on one port: which one OpenSSL's client, rustls over
-//! aws-lc-rs and our own client get, by what they accept and whom they trust.
+//! aws-lc-rs and our own client get, depending on what they accept and trust.
 
 extern crate alloc;
 
@@ -21,13 +21,13 @@ use rustls_pq::{Builder, KeyAlgorithm, Profile, identity};
 use tls_server::{Limits, Tls};
 use tokio::runtime::Runtime;
 
-/// In a closed world, where each client has all roots.
+/// All clients have all roots.
 #[test]
 fn strongest_that_s_client_accepts() {
     let Some(work) = Workdir::new() else { return };
     let provider = Arc::new(rustls_pq::provider().expect("the default provider runs here"));
     let mut roots = Vec::new();
-    // The weakest first, so that it isn't the order that decides.
+    // The weakest first, so that the result can't come from the order.
     let mut set = IdentitySet::new().strongest_first();
     for (name, key) in [
         ("rsa", "-newkey rsa:2048"),
@@ -52,9 +52,9 @@ fn strongest_that_s_client_accepts() {
             "ecdsa",
         ),
         ("-sigalgs rsa_pss_rsae_sha256:rsa_pkcs1_sha256", "rsa"),
-        // ML-DSA-44 is none of ours, so it is the next best.
+        // No certificate has a key of ML-DSA-44, so the client gets the next best.
         ("-sigalgs mldsa44:ecdsa_secp256r1_sha256", "ecdsa"),
-        // Offered, and of no use in TLS 1.2.
+        // ML-DSA is offered, but can't be used in TLS 1.2.
         ("-tls1_2", "ecdsa"),
         ("-tls1_2 -sigalgs rsa_pkcs1_sha256", "rsa"),
     ] {
@@ -74,9 +74,9 @@ fn strongest_that_s_client_accepts() {
     }
 }
 
-/// To `tls-server` with an ECDSA chain and then an ML-DSA chain `s_client` as it comes, which lists
-/// ML-DSA, connects with the root of the first, and with that of the second where it lets the server
-/// know.
+/// `s_client` with its defaults, which list ML-DSA, connects to `tls-server` with an ECDSA chain and then an
+/// ML-DSA chain: with the root of the first chain, and with the root of the second if it tells the server
+/// so.
 #[test]
 fn s_client_by_whom_it_trusts() {
     let Some(work) = Workdir::new() else { return };
@@ -102,13 +102,13 @@ fn s_client_by_whom_it_trusts() {
         (ecdsa, "-requestCAfile other-ca.pem", "ecdsa"),
         (ml_dsa, "-requestCAfile ml-dsa-ca.pem", "ml-dsa"),
         (ml_dsa, "-sigalgs mldsa65", "ml-dsa"),
-        // It lists no scheme for that, and yet verifies it.
+        // s_client lists no scheme for SLH-DSA, but verifies it.
         (slh_dsa, "-requestCAfile slh-dsa-ca.pem", "slh-dsa"),
         ("both.pem", "", "ecdsa"),
         ("both.pem", "-requestCAfile ml-dsa-ca.pem", "ml-dsa"),
         ("both.pem", "-requestCAfile both.pem", "ecdsa"),
         ("both.pem", "-sigalgs mldsa65", "ml-dsa"),
-        // Trust in what it can't verify is of no use.
+        // To trust a root is of no use if the chain's signatures can't be verified.
         (
             "both.pem",
             "-requestCAfile ml-dsa-ca.pem -sigalgs ecdsa_secp256r1_sha256",
@@ -122,7 +122,7 @@ fn s_client_by_whom_it_trusts() {
     }
 
     assert!(!connect(&server, slh_dsa, "").success());
-    // Who trusts the second root only, and doesn't say so, has to have the second chain first.
+    // A client that trusts only the second root, and doesn't say so, needs the second chain to be first.
     assert!(!connect(&server, ml_dsa, "").success());
     let server = TlsServer::start(&work, &["ml-dsa", "ecdsa"]);
     assert!(connect(&server, ml_dsa, "").success());
@@ -182,7 +182,7 @@ fn rustls_by_whom_it_trusts() {
         }
     }
 
-    // Our own as its documentation has it, which by its roots asks for what it can verify.
+    // Our own client as documented: by its roots, it requests what it can verify.
     for name in ["ecdsa", "ml-dsa"] {
         let builder = Builder::with_default_base().expect("the default base runs here");
         let provider = builder.roots(&roots(&[name])).build();
@@ -209,14 +209,14 @@ fn ml_dsa_only(provider: CryptoProvider) -> CryptoProvider {
     }
 }
 
-/// The example's server, for as long as this value lives.
+/// The example's server, which runs as long as this value lives.
 struct TlsServer {
     server: tls_server::Server,
     _runtime: Runtime,
 }
 
 impl TlsServer {
-    /// With these chains in this order.
+    /// Starts it with these chains in this order.
     fn start(work: &Workdir, names: &[&str]) -> Self {
         let provider = tls_server::provider(Profile::Default, &[]).expect("it runs here");
         let set = names.iter().fold(IdentitySet::new(), |set, name| {
@@ -258,7 +258,7 @@ fn load(work: &Workdir, name: &str, provider: &CryptoProvider) -> identity::Iden
 const ECDSA: &str = "-newkey EC -pkeyopt ec_paramgen_curve:P-256";
 const ML_DSA: &str = "-newkey ML-DSA-65";
 
-/// A line feed comes after it.
+/// Another line feed follows it.
 const REQUEST: &str = "GET / HTTP/1.0\r\n\r";
 
 const MESSAGE: &str = "choose";

@@ -16,13 +16,13 @@ pub struct Function {
 
 /// One instruction.
 pub struct Instruction {
-    /// Where it is.
+    /// Its address.
     pub address: u64,
     /// As in `vpaddd`.
     pub mnemonic: String,
     /// In the notation of objdump.
     pub operands: String,
-    /// What objdump adds to them: where an address relative to this one is.
+    /// objdump's comment on the operands: the target of an address relative to this instruction.
     comment: String,
     /// Where control goes from here.
     pub flow: Flow,
@@ -45,7 +45,7 @@ pub enum Flow {
     End,
 }
 
-/// Takes the code of a program apart with `objdump`, that of the program's architecture.
+/// Disassembles a program with `objdump`, which must be the one for the program's architecture.
 pub fn functions(objdump: &str, program: &Path) -> Result<Vec<Function>, Box<dyn Error>> {
     let text = run(objdump, &["-d", "-C", "--no-show-raw-insn"], program)?;
     let mut functions = Vec::<Function>::new();
@@ -82,9 +82,9 @@ impl Function {
         }
     }
 
-    /// The calls that can come round to themselves, with the name of what they call.
+    /// The calls in loops, with the name of the called function.
     ///
-    /// Of functions that don't return, such as those that panic, there are none.
+    /// Calls of functions that don't return, such as those that panic, are not among them.
     pub fn calls_in_loops(&self) -> impl Iterator<Item = (&Instruction, &str)> {
         let calls = self.instructions.iter().enumerate();
         calls.filter_map(|(i, instruction)| match &instruction.flow {
@@ -93,7 +93,7 @@ impl Function {
         })
     }
 
-    /// The names of what it calls, and of where it jumps to outside of itself.
+    /// The names of the functions that it calls, and of jump targets outside of itself.
     pub(crate) fn callees(&self) -> impl Iterator<Item = &str> {
         self.instructions
             .iter()
@@ -107,7 +107,7 @@ impl Function {
             })
     }
 
-    /// Whether a loop leads from instruction `i` back to it.
+    /// Whether control can come back from instruction `i` to it.
     pub fn comes_round(&self, i: usize) -> bool {
         let mut reached = vec![false; self.instructions.len()];
         let mut next = self.successors(i);
@@ -120,8 +120,8 @@ impl Function {
         reached[i]
     }
 
-    /// Replaces addresses of entries of the table, and registers into which one was
-    /// loaded before, by what the entries are.
+    /// Replaces the address of a table entry by the name of the entry's function, also in a register into which
+    /// the entry was loaded before.
     fn name_callees(&mut self, table: &HashMap<u64, String>) {
         let mut loaded = HashMap::new();
         for instruction in &mut self.instructions {
@@ -171,13 +171,13 @@ impl Instruction {
         let address = u64::from_str_radix(address.trim(), 16).ok()?;
         let code = code.split("//").next()?;
         let (code, comment) = match code.split_once(['#', ';']) {
-            // an immediate number of aarch64 is no comment
+            // an immediate number of aarch64 is not a comment
             Some((code, comment)) if comment.starts_with(' ') => (code, comment),
             _ => (code, ""),
         };
         let code = code.trim();
         let (mnemonic, operands) = code.split_once(char::is_whitespace).unwrap_or((code, ""));
-        // `bnd` and the like
+        // `bnd` and other prefixes
         let (mnemonic, operands) = match mnemonic {
             "bnd" | "notrack" | "rep" | "repz" | "lock" => operands
                 .trim()
@@ -199,7 +199,7 @@ impl Instruction {
 impl Flow {
     /// On x86-64 and aarch64.
     fn of(mnemonic: &str, operands: &str) -> Self {
-        // `31b98 <name+0x588>`, after what aarch64 tests
+        // `31b98 <name+0x588>`, after the operand that aarch64 tests
         let target = operands.split_once('<').and_then(|(operands, _)| {
             let target = operands.trim().rsplit([',', ' ', '\t']).next()?;
             u64::from_str_radix(target.trim_start_matches("0x"), 16).ok()
@@ -226,18 +226,18 @@ impl Flow {
     }
 }
 
-/// Whether a function panics, as do those that report a failed check.
+/// Whether a function panics, like those that report a failed check.
 pub(crate) fn never_returns(name: &str) -> bool {
     name.starts_with("core::") && (name.contains("panic") || name.contains("fail"))
 }
 
-/// Whether a function copies or fills memory of a length that it is called with, and does nothing else.
+/// Whether a function only copies or fills memory, of a length that it gets as an argument.
 pub fn copies(name: &str) -> bool {
     let name = name.split(['@', '+']).next();
     name.is_some_and(|name| ["memcpy", "memmove", "memset"].contains(&name))
 }
 
-/// What the entries of the table of functions are, by their addresses.
+/// The names in the table of functions, by the addresses of its entries.
 fn table(relocations: &str, functions: &[Function]) -> HashMap<u64, String> {
     let starts = functions.iter().filter_map(|function| {
         let first = function.instructions.first()?;

@@ -1,8 +1,8 @@
-//! Every public operation of pq-core, ready to be run where something watches: under
+//! Every public operation of pq-core, ready to be run under observation: under
 //! valgrind, on a stack that is measured, or in a disassembly.
 //!
-//! The program `machine-code` runs them; the tests run the program. All of it means
-//! something for optimised code without debug assertions only, so that the tests are
+//! The program `machine-code` runs the operations, and the tests run the program. The results mean
+//! something only for optimised code without debug assertions, so the tests are
 //! ignored in other builds:
 //!
 //! ```text
@@ -37,13 +37,13 @@ pub struct Operation {
     pub prepare: Prepare,
 }
 
-/// Gives what runs an operation on its inputs.
+/// Returns a closure that runs an operation on its inputs.
 pub type Prepare = fn() -> Run;
 
 /// Runs an operation.
 ///
-/// Panics if valgrind finds that no secret went into what comes out: it lost track of it
-/// on the way, and would not have seen a leak from there on.
+/// Panics if valgrind finds that the output does not depend on a secret: then valgrind lost track of the secret
+/// on the way, and would not see a leak from there on.
 pub type Run = Box<dyn Fn() + Send>;
 
 /// The names of the backends that this machine has.
@@ -57,7 +57,7 @@ fn name<B: Backend>(_: B) -> &'static str {
     B::NAME
 }
 
-/// All operations of all parameter sets, without those that take seconds.
+/// All operations of all parameter sets, except those that take seconds.
 pub fn operations() -> Vec<Operation> {
     let schemes = [
         ml_kem::operations(),
@@ -72,7 +72,7 @@ pub fn slow_operations() -> Vec<Operation> {
     slh_dsa::slow_operations()
 }
 
-/// The operations of a parameter set, by the names of their functions.
+/// The operations of a parameter set, named after their functions.
 fn of_set<const N: usize>(set: &str, operations: [(&str, Prepare); N]) -> [Operation; N] {
     operations.map(|(operation, prepare)| Operation {
         name: format!("{set} {operation}"),
@@ -80,7 +80,7 @@ fn of_set<const N: usize>(set: &str, operations: [(&str, Prepare); N]) -> [Opera
     })
 }
 
-/// Says that a test is skipped, and why; the caller returns then.
+/// Prints that a test is skipped, and why; the caller then returns.
 ///
 /// # Panics
 ///
@@ -108,7 +108,7 @@ fn public(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Panics if one of the bytes does not depend on a secret, as far as valgrind knows.
+/// Panics if any of the bytes does not depend on a secret, as far as valgrind knows.
 #[inline(never)]
 fn expect_secret(bytes: &[u8]) {
     if memcheck::is_running() {
@@ -123,7 +123,7 @@ mod tests {
 
     use super::skip;
 
-    /// In a process of its own, whose harness has the test that says so pass.
+    /// In another process: the skipped test has to pass there, and its message has to be on standard error.
     #[test]
     fn skipped_tests_say_so() {
         const CHILD: &str = "MACHINE_CODE_SKIPS";

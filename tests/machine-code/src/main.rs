@@ -1,4 +1,4 @@
-//! Runs operations where something watches: see the usage.
+//! Runs operations under observation: see the usage.
 
 #![forbid(unsafe_code)]
 
@@ -31,13 +31,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         ["secrets"] => secrets(operations(), ""),
         ["secrets", part] => secrets(operations(), part),
         ["planted"] => {
-            // so that it is in the program
+            // keeps the function in the program
             black_box(planted::call_in_loop as fn(&mut [u32]));
             secrets(planted::operations(), "")
         }
         ["memory", name] => memory(name),
         ["review", objdump, program] => {
-            // the same
+            // keeps this function, too
             #[cfg(target_arch = "x86_64")]
             black_box(aes_ctr as fn(&[u8], &mut [u8]));
             review(objdump, program)
@@ -57,7 +57,7 @@ fn secrets(
     let mut leaks = 0;
     for operation in operations {
         if operation.name.contains(part) {
-            // Not the preparation's: it is made of operations.
+            // Only the operation's own errors: the preparation runs operations, too.
             let run = (operation.prepare)();
             let before = memcheck::errors();
             run();
@@ -73,7 +73,7 @@ fn secrets(
     })
 }
 
-/// AES in counter mode, which valgrind doesn't run: it is only looked at.
+/// AES in counter mode, which valgrind cannot run: it is only disassembled.
 #[cfg(target_arch = "x86_64")]
 fn aes_ctr(key: &[u8], bytes: &mut [u8]) {
     if let Some(aes) = pq_core::aes_ctr::AesCtr::new(key) {
@@ -81,7 +81,7 @@ fn aes_ctr(key: &[u8], bytes: &mut [u8]) {
     }
 }
 
-/// Prints what `review` finds, without what may depend on data.
+/// Prints the findings of a review, and fails if there are any.
 fn review(objdump: &str, program: &str) -> Result<ExitCode, Box<dyn Error>> {
     let review = Review::of(&disassembly::functions(objdump, program.as_ref())?);
     println!(

@@ -1,5 +1,5 @@
-//! The operations of ML-DSA. Secret are ξ and rnd, and in an expanded key K, **s**₁, **s**₂
-//! and **t**₀.
+//! The operations of ML-DSA. ξ and rnd are secret, and K, **s**₁, **s**₂ and **t**₀ in an expanded
+//! key.
 
 use core::cell::RefCell;
 use core::hint::black_box;
@@ -42,7 +42,7 @@ fn of<P: ParameterSet>() -> [Operation; 16] {
     )
 }
 
-/// Enough for each check of an attempt to refuse one.
+/// Enough messages for each check to reject an attempt.
 const MESSAGES: u8 = 4;
 
 fn from_seed<P: ParameterSet>() -> Run {
@@ -154,7 +154,7 @@ fn verify_expanded<P: ParameterSet>() -> Run {
     })
 }
 
-/// More than share the lanes at a time.
+/// More than share the lanes at one time.
 const ITEMS: usize = 9;
 
 fn generate_batch<P: ParameterSet>() -> Run {
@@ -189,7 +189,7 @@ fn verify_expanded_batch<P: ParameterSet>() -> Run {
     })
 }
 
-/// What was [`signed`], in a batch.
+/// A key and a signature from [`signed`], as an item of a batch.
 fn item<'a, K, P: ParameterSet>(
     key: K,
     signature: &'a Signature<P>,
@@ -206,7 +206,7 @@ fn item<'a, K, P: ParameterSet>(
 
 type Verified = Option<Result<(), pq_core::Error>>;
 
-/// Runs a batch of which all items are valid.
+/// Runs a batch and expects all items to be valid.
 fn expect_verified(run: impl FnOnce(slice::IterMut<'_, Verified>)) {
     let mut results = [None; ITEMS];
     run(black_box(&mut results).iter_mut());
@@ -231,7 +231,7 @@ fn signed<P: ParameterSet>() -> (VerifyingKey<P>, Signature<P>) {
     (public_key(&key), signature)
 }
 
-/// K, and **s**₁, **s**₂ and **t**₀ to the end.
+/// Expects K to be secret, and **s**₁, **s**₂ and **t**₀ up to the end.
 fn expect_secret_key<P: ParameterSet>(key: &SigningKey<P>) {
     let expanded = key.to_expanded();
     let bytes = black_box(&expanded).as_ref();
@@ -239,7 +239,7 @@ fn expect_secret_key<P: ParameterSet>(key: &SigningKey<P>) {
     expect_secret(&bytes[128..]);
 }
 
-/// **z** comes from a secret, though it may be known: c̃, before it, and the hint are
+/// Expects **z** to depend on a secret, though it may be known. c̃, which comes before it, and the hint are
 /// declassified.
 fn expect_from_secret<P: ParameterSet>(signature: &Signature<P>) {
     let c_tilde_len = P::LAMBDA / 4;

@@ -1,4 +1,4 @@
-//! The operations of ML-KEM. Secret are d, z and m, and in an expanded key ŝ and z.
+//! The operations of ML-KEM. d, z and m are secret, and ŝ and z in an expanded key.
 
 use core::array;
 use core::hint::black_box;
@@ -49,7 +49,7 @@ fn from_expanded<P: ParameterSet>() -> Run {
     let seed = secret();
     let key = DecapsulationKey::<P>::from_seed(&seed);
     let mut bytes = key.to_expanded().as_ref().to_vec();
-    // ek ‖ H(ek) between ŝ and z
+    // ek ‖ H(ek), which are between ŝ and z
     let public_part = secret_len::<P>()..bytes.len() - 32;
     let public_copy = public(&bytes[public_part.clone()]);
     bytes[public_part].copy_from_slice(&public_copy);
@@ -111,7 +111,7 @@ fn encapsulate<P: ParameterSet>() -> Run {
     })
 }
 
-/// Of equal secrets and of others.
+/// Compares equal secrets, and different ones.
 fn compare<P: ParameterSet>() -> Run {
     let key = secret_key::<P>();
     let [shared, same, other] = [0, 0, 1].map(|change| {
@@ -128,10 +128,10 @@ fn compare<P: ParameterSet>() -> Run {
     })
 }
 
-/// More than what shares the lanes at a time, and not a multiple of that.
+/// More than share the lanes at one time, and not a multiple of that number.
 const BATCH: usize = 9;
 
-/// The results of a batch, which are its caller's: neither on the stack nor allocated by it.
+/// The results of a batch, which its caller owns: they are neither on the stack nor allocated by the operation.
 type Results<T> = Mutex<Vec<Option<T>>>;
 
 fn results<T>() -> Results<T> {
@@ -151,7 +151,7 @@ fn generate_batch<P: ParameterSet>() -> Run {
     })
 }
 
-/// One item is refused.
+/// One of the items is rejected.
 fn encapsulate_batch<P: ParameterSet>() -> Run {
     let keys: [_; BATCH] = array::from_fn(|n| {
         let mut key = public(secret_key::<P>().encapsulation_key().as_bytes());
@@ -204,7 +204,7 @@ fn decapsulate_batch<P: ParameterSet>() -> Run {
     })
 }
 
-/// A leak on purpose: decapsulation does not cover up where its result came from.
+/// A leak on purpose: a branch on the shared secret.
 pub(crate) fn branch_on_shared_secret() -> Run {
     let key = secret_key::<MlKem768>();
     let ciphertext = ciphertext_for(&key, 0);
@@ -233,7 +233,7 @@ fn ciphertext_for<P: ParameterSet>(key: &DecapsulationKey<P>, change: u8) -> Cip
     Ciphertext::from_bytes(&bytes).expect("of the right length")
 }
 
-/// Length of the encoded ŝ.
+/// The length of the encoded ŝ.
 fn secret_len<P: ParameterSet>() -> usize {
     P::ENCAPSULATION_KEY_LEN - 32
 }

@@ -1,4 +1,4 @@
-//! Mistakes on purpose, which the tests must find.
+//! Planted mistakes, which the tests must find.
 
 use core::array;
 use core::hint::black_box;
@@ -50,12 +50,12 @@ static TABLE: [u8; 256] = [1; 256];
 
 #[inline(never)]
 fn index(secret: &[u8; 32]) {
-    // from memory, not in a register from the caller
+    // loads the secret from memory, not from a register of the caller
     let secret = black_box(secret);
     black_box(black_box(&TABLE)[usize::from(secret[31])]);
 }
 
-/// The state of Keccak, 64 bits in a general register each. Two neighbours, since aarch64 loads pairs.
+/// The state of Keccak, one general register for 64 bits. Two neighbouring words, since aarch64 loads pairs.
 #[inline(never)]
 fn branch_on_words(state: &[u64; 25]) {
     let state = black_box(state);
@@ -70,14 +70,14 @@ fn index_by_word(state: &[u64; 25]) {
     black_box(black_box(&TABLE)[(state[24] >> 56) as usize]);
 }
 
-/// What is passed by its address, as large kernels are: the state is behind a word of it.
+/// Passed by its address, like large kernels: a word of it is the address of the state.
 struct Sponge<'a> {
     state: &'a mut [u64; 25],
     rate: usize,
     blocks: &'a [u8],
 }
 
-/// The rate and the number of blocks are public, and may be branched on.
+/// The rate and the number of blocks are public, so branches may depend on them.
 #[inline(never)]
 fn branch_on_word_behind(sponge: Sponge<'_>) {
     for block in sponge.blocks.chunks_exact(sponge.rate) {
@@ -109,7 +109,7 @@ fn state() -> [u64; 25] {
     array::from_fn(|i| u64::from_le_bytes(words[i]))
 }
 
-/// A loop that calls what could have been inlined.
+/// A loop with a call that could have been inlined.
 #[inline(never)]
 pub fn call_in_loop(numbers: &mut [u32]) {
     #[inline(never)]

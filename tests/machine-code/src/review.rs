@@ -1,37 +1,37 @@
-//! The review of all kernels of a program.
+//! Reviews all kernels of a program.
 
 use alloc::collections::BTreeMap;
 
 use crate::dependence::{Arguments, Kind, findings, is_x86_64};
 use crate::disassembly::{Flow, Function, copies, never_returns};
 
-/// What is found in the kernels of a program, as far as it is compiled for the instructions
+/// The findings in the kernels of a program, for the code that is compiled with the instructions
 /// of a backend.
 pub struct Review {
     /// How many kernels there are.
     pub kernels: usize,
     /// How many conditional jumps these have.
     pub jumps: usize,
-    /// How many more there are that may look at data, since it is public.
+    /// How many other kernels may look at their data, since it is public.
     pub public: usize,
     /// The functions that kernels call, which are analysed like kernels. Those that copy memory and
     /// those that never return are not.
     pub callees: Vec<String>,
-    /// What these and the kernels do in a time that may depend on data.
+    /// What the kernels and these functions do in a time that may depend on data.
     pub findings: Vec<String>,
-    /// What a review that says anything has, and this one has not: kernels of secrets for
-    /// each of the architecture's backends and for its instructions for SHA-256, those of kernels
-    /// passed by their address that are, and the mistakes planted on purpose.
+    /// What a meaningful review has to contain, and this one does not: kernels of secrets for
+    /// each of the architecture's backends and for its instructions for SHA-256, for each kernel in `STRUCTURES`
+    /// one that is passed by its address, and the planted mistakes.
     pub missing: Vec<String>,
 }
 
-/// Kernels of data that is public, or as far as it is public: their types' names.
+/// Kernels whose data is public, or whose use of data reveals only public data: the names of their types.
 ///
 /// * `RejectUniform` samples **Â** from ρ.
-/// * `RejectBounded` samples **s**₁ and **s**₂: which half-bytes it refuses is public.
-/// * `UseHint` is verification's, and `Ones` encodes a signature that is accepted.
-/// * `AddProduct` and `Terms` go by the places of the coefficients of challenges, which are public
-///   as those are. With AVX2, and portable, valgrind sees that they look at nothing else.
+/// * `RejectBounded` samples **s**₁ and **s**₂: which half-bytes it rejects is public.
+/// * `UseHint` is part of verification, and `Ones` encodes an accepted signature.
+/// * `AddProduct` and `Terms` depend on the places of the coefficients of challenges, which are public
+///   like the challenges. With AVX2 and portable code, valgrind shows that they depend on nothing else.
 const PUBLIC: [&str; 6] = [
     "RejectUniform",
     "RejectBounded",
@@ -41,11 +41,11 @@ const PUBLIC: [&str; 6] = [
     "Terms",
 ];
 
-/// What `keccak::Step` looks up, and may branch on: how many bytes each lane absorbs, which is the rate
-/// of a sponge. Whether it is one of these is asked by comparing with it.
+/// Numbers that `keccak::Step` may compare with and branch on: how many bytes each lane absorbs, which is the rate
+/// of a sponge.
 const LOOKS_UP: (&str, [&str; 3]) = ("keccak::Step", ["0x48", "0x88", "0xa8"]);
 
-/// Kernels of secrets, by their types' names, which every backend has.
+/// Kernels of secrets, by the names of their types. Every backend has them.
 const SECRET: [&str; 37] = [
     "keccak::KeccakF1600",
     "keccak::PermuteAndAbsorb",
@@ -86,8 +86,8 @@ const SECRET: [&str; 37] = [
     "slh_dsa::shake::Chain",
 ];
 
-/// Kernels that are passed by their address, since they are more than two words: what a word of them
-/// leads to is data, the words themselves are addresses and lengths.
+/// Kernels that are passed by their address, since they are longer than two words. Their own words are addresses and
+/// lengths; the values at these addresses are data.
 const STRUCTURES: [&str; 24] = [
     "keccak::PermuteAndAbsorb",
     "keccak::Step",
@@ -122,17 +122,17 @@ const SECRET_SHA256: [&str; 2] = [
     "slh_dsa::sha2::ChainStreams",
 ];
 
-/// What the names of the functions that run kernels contain: those of backends, and those of
+/// Parts of the names of the functions that run kernels: on backends, and on
 /// instructions for SHA-256.
 const RUN: &str = " as pq_core::arch::backend::Backend>::run";
 const RUN_SHA256: &str = " as pq_core::arch::backend::Sha256Instructions>::run";
 
-/// The names of the functions that are kernels themselves, on x86-64: AES, which valgrind knows one block
-/// of at a time.
+/// The names of the functions on x86-64 that are kernels themselves: AES with instructions for several blocks;
+/// valgrind knows only those for one block.
 const AES: [&str; 2] = ["pq_core::arch::vaes::expand", "pq_core::arch::vaes::apply"];
 
-/// Mistakes planted on purpose, by their functions' names, with how these are called and what they
-/// are.
+/// Mistakes planted on purpose: the names of their functions, how these are called, and the kind of
+/// mistake.
 const PLANTED: [(&str, Arguments, Kind); 6] = [
     ("branch", Arguments::Values, Kind::Branch),
     ("index", Arguments::Values, Kind::Address),
@@ -143,7 +143,7 @@ const PLANTED: [(&str, Arguments, Kind); 6] = [
 ];
 
 impl Review {
-    /// Of functions with the type parameters in their names.
+    /// Reviews these functions, whose names must contain their type parameters.
     pub fn of(functions: &[Function]) -> Self {
         let kernels = functions.iter().filter(|f| is_kernel(f));
         let (public, kernels): (Vec<_>, Vec<_>) =
@@ -177,7 +177,7 @@ fn is_kernel(function: &Function) -> bool {
     name.contains(RUN) || name.contains(RUN_SHA256) || AES.contains(&&**name)
 }
 
-/// The functions that kernels call, and these in turn, by their names.
+/// The functions that kernels call, and those that these call, by their names.
 fn callees<'a>(
     functions: &'a [Function],
     kernels: &[&'a Function],
@@ -205,14 +205,14 @@ fn arguments(kernel: &Function) -> Arguments {
     }
 }
 
-/// Whether a function runs the kernel of this name.
+/// Whether a function runs the kernel with this name.
 fn is(function: &Function, kernel: &str) -> bool {
     function
         .name
         .contains(&format!("pq_core::kernel::{kernel}"))
 }
 
-/// The numbers that a kernel may branch by comparisons with.
+/// The numbers that a kernel may compare with and branch on.
 fn may_look_up(kernel: &Function) -> &'static [&'static str] {
     let (name, numbers) = &LOOKS_UP;
     if is(kernel, name) { numbers } else { &[] }
@@ -232,7 +232,7 @@ fn missing(functions: &[Function]) -> Vec<String> {
     let kernels = kernels.chain(SECRET_SHA256.map(|kernel| (sha256, RUN_SHA256, kernel)));
     let missing = kernels.filter_map(|(cpu, run, kernel)| {
         let run = format!("<pq_core::arch::{cpu}{run}");
-        // in general registers that of `NeonSha3` is that of `Neon`: the compiler keeps one
+        // in general registers, `NeonSha3` and `Neon` have the same code, and the compiler keeps one copy
         let is_shared = cpu.starts_with("neon::") && kernel == "keccak::PermuteAndAbsorb";
         let is_run = |f: &Function| match is_shared {
             true => f.name.contains("<pq_core::arch::neon::Neon") && f.name.contains(RUN),
@@ -256,7 +256,7 @@ fn missing(functions: &[Function]) -> Vec<String> {
         .collect()
 }
 
-/// The mistakes planted on purpose in the program that are not found in its functions.
+/// The planted mistakes that are not found in these functions.
 pub fn planted_but_missed(functions: &[Function]) -> Vec<String> {
     let planted = PLANTED.iter().filter_map(|(name, arguments, kind)| {
         let name = format!("machine_code::planted::{name}");
@@ -289,7 +289,7 @@ mod tests {
         Review::of(functions).findings
     }
 
-    /// By whether it is a rate, and by nothing else about it.
+    /// A kernel may branch on whether a number is a rate, and on nothing else about the number.
     #[test]
     fn rates_are_looked_up() {
         let by_rate = "\
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(found(&[kernel("keccak::KeccakF1600", by_rate)]).len(), 1);
         let by_number = by_rate.replace("0x88", "0x89");
         assert_eq!(found(&[kernel(STEP, &by_number)]).len(), 1);
-        // whatever was compared before, in the order of addresses
+        // the comparison just before the jump, in the order of addresses, is not the one that sets its flags
         let by_data = "\
             10:\tmov    (%rsi),%rax\n\
             14:\ttest   %rax,%rax\n\
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(found(&[kernel(STEP, &by_bit)]).len(), 1);
     }
 
-    /// With what these call, wherever it stands.
+    /// Functions that kernels call are analysed, wherever they are in the program.
     #[test]
     fn callees_are_analysed() {
         let caller = "\

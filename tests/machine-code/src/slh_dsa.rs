@@ -1,4 +1,4 @@
-//! The operations of SLH-DSA. Secret are SK.seed, SK.prf and addrnd.
+//! The operations of SLH-DSA. SK.seed, SK.prf and addrnd are secret.
 
 use core::hint::black_box;
 
@@ -13,7 +13,7 @@ use pq_core::{Array, Dimension, Error};
 
 use crate::{Operation, Run, expect_secret, of_set, public};
 
-/// Those of the sets with fast signatures. The others are the same code for larger
+/// The operations of the sets with fast signatures. The other sets run the same code on larger
 /// trees.
 pub(crate) fn operations() -> Vec<Operation> {
     let sets = [
@@ -29,7 +29,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     sets.chain(variants.into_iter().flatten()).collect()
 }
 
-/// Those of the sets with small signatures, which take seconds.
+/// The operations of the sets with small signatures, which take seconds.
 pub(crate) fn slow_operations() -> Vec<Operation> {
     let sets = [
         of::<SlhDsaShake128s>(),
@@ -56,8 +56,8 @@ fn of<P: ParameterSet>() -> [Operation; 6] {
     )
 }
 
-/// `sign` of other messages and without randomness, from where on it is the same code: of one set
-/// for each family of hash functions, since signing takes long.
+/// Signing other kinds of messages, and without randomness. Only the beginning differs from `sign`, and signing takes
+/// long, so this is done for one set of each family of hash functions.
 fn variants<P: ParameterSet>() -> [Operation; 3] {
     of_set(
         P::NAME,
@@ -116,7 +116,7 @@ fn sign_digest<P: ParameterSet>() -> Run {
     })
 }
 
-/// Makes a signature by `sign`, which is passed a key and randomness.
+/// Signs with `sign`, which gets a key and randomness.
 fn signing<P: ParameterSet, F>(sign: F) -> Run
 where
     F: Fn(&SigningKey<P>, &Array<P::N, u8>) -> Result<Signature<P>, Error> + Send + 'static,
@@ -126,7 +126,7 @@ where
     Box::new(move || {
         let signature = sign(&key, &randomness);
         let signature = black_box(&signature).as_ref().expect("a consistent key");
-        // All but R, though it may be known, comes from SK.seed.
+        // All parts except R depend on SK.seed, though they may be known.
         expect_secret(&signature.as_bytes()[P::N::N..]);
     })
 }
@@ -147,12 +147,12 @@ fn hash_verify<P: ParameterSet>() -> Run {
     })
 }
 
-/// SK.seed and SK.prf.
+/// Expects SK.seed and SK.prf to be secret.
 fn expect_secret_key<P: ParameterSet>(key: &SigningKey<P>) {
     expect_secret(&key.as_bytes()[..2 * P::N::N]);
 }
 
-/// SK.seed ‖ SK.prf ‖ PK.seed, of which the last is public.
+/// SK.seed ‖ SK.prf ‖ PK.seed, where PK.seed is public.
 fn seed<P: ParameterSet>() -> Array<P::SeedLen, u8> {
     let mut seed = P::SeedLen::from_fn(|_| 7);
     memcheck::poison(&mut seed.as_mut()[..2 * P::N::N]);
@@ -165,7 +165,7 @@ fn randomness<P: ParameterSet>() -> Array<P::N, u8> {
     black_box(randomness)
 }
 
-/// A key and a signature that does not belong to it, which is found out at the end.
+/// A key and a signature of another key, which verification rejects at its end.
 fn refused<P: ParameterSet>() -> (VerifyingKey<P>, Box<Signature<P>>) {
     let key = VerifyingKey::from_bytes(&public(&[1; 64])[..2 * P::N::N]);
     let signature = Signature::from_bytes(&vec![2; P::SIGNATURE_LEN]);

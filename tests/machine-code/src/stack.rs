@@ -1,4 +1,4 @@
-//! How much stack and heap something takes, from what the kernel says of its memory.
+//! Measures how much stack and heap an operation takes, from what the operating system's kernel says about its memory.
 
 use core::error::Error;
 use core::hint::black_box;
@@ -9,18 +9,18 @@ use std::thread;
 
 use crate::Run;
 
-/// What something took.
+/// The memory that an operation took.
 pub struct Memory {
-    /// Stack at its peak in bytes, up to the end of a page.
+    /// The peak of its stack in bytes, rounded up to a page.
     pub stack: usize,
     /// How often the allocator was asked for memory.
     pub allocations: u64,
 }
 
-/// Runs it in a thread of its own, and finds out which pages of the thread's stack were
+/// Runs an operation in a thread of its own, and finds out which pages of the thread's stack were
 /// ever touched.
 ///
-/// Once in a process only: the next thread could get the stack of the last.
+/// Call this only once in a process: the next thread could get the same stack.
 pub fn measure(run: Run) -> Result<Memory, Box<dyn Error>> {
     let (to_us, from_thread) = mpsc::channel();
     let (to_thread, from_us) = mpsc::channel::<()>();
@@ -29,7 +29,7 @@ pub fn measure(run: Run) -> Result<Memory, Box<dyn Error>> {
         let here = (black_box(&raw const here)).addr();
         let allocations = allocation_counter::measure(run).count_total;
         let sent = to_us.send((here, allocations));
-        // The stack is there to be looked at until the other side hangs up.
+        // The stack stays until the other side hangs up.
         sent.is_ok() && from_us.recv().is_err()
     })?;
     let (here, allocations) = from_thread.recv()?;
@@ -44,14 +44,14 @@ pub fn measure(run: Run) -> Result<Memory, Box<dyn Error>> {
     }
 }
 
-/// Ample, and too small for pages of 2 MiB.
+/// More than enough, and too small for pages of 2 MiB.
 const STACK: usize = 1 << 20;
 
 /// Size of a page in bytes. A larger one would make the figures larger, not wrong.
 const PAGE: usize = 4096;
 
-/// The address of the lowest page that was ever touched, of the mapping that has `address`
-/// in it.
+/// The address of the lowest page that was ever touched, in the mapping that contains
+/// `address`.
 fn lowest_touched_page(address: usize) -> Result<usize, Box<dyn Error>> {
     let maps = fs::read_to_string("/proc/self/maps")?;
     let start = maps

@@ -1,4 +1,4 @@
-//! Kernels are compiled as one piece: a closure or an iterator that the compiler did not
+//! Kernels are compiled as one piece. A closure or an iterator that the compiler did not
 //! inline is compiled without the instructions of the backend, and is called once for
 //! every element.
 
@@ -8,9 +8,9 @@ use std::process::Command;
 use machine_code::disassembly::{Function, copies, functions};
 use machine_code::skip;
 
-/// The start of what a backend's `run` is called, for each backend and for the instructions for
-/// SHA-256, and how many kernels with loops it is compiled to at least: a kernel of one name has
-/// several forms.
+/// For each backend and for the instructions for SHA-256: its name, the start of the name of its `run`, and the least
+/// number of kernels with loops. A kernel can be compiled to several functions of
+/// one name.
 const ENTRIES: &[(&str, &str, usize)] = if cfg!(target_arch = "x86_64") {
     &[
         (
@@ -70,7 +70,7 @@ fn kernels_call_nothing_in_loops() {
         );
         for kernel in kernels {
             for (instruction, callee) in kernel.calls_in_loops() {
-                // there is no better way to copy
+                // copying has no better way
                 if !copies(callee) {
                     found.push(format!(
                         "{:#x} calls {callee} in a loop of {}",
@@ -97,8 +97,8 @@ fn planted_call_is_found() {
     assert!(callee.contains("step"), "{callee}");
 }
 
-/// The functions of the program. `None`, with a message, if there is no objdump, which in
-/// CI is a failure.
+/// The functions of the program. Returns `None`, with a message, if there is no objdump; in
+/// CI this is a failure.
 fn disassembled() -> Option<Vec<Function>> {
     if Command::new("objdump").arg("--version").output().is_err() {
         skip("objdump is not installed");

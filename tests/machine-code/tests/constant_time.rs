@@ -1,13 +1,13 @@
-//! No branch and no address depends on a secret: what valgrind's memcheck says of every
-//! operation, its secrets poisoned, on every backend of which valgrind knows the
-//! instructions.
+//! No branch and no address depends on a secret: valgrind's memcheck runs every
+//! operation with poisoned secrets, on every backend whose instructions valgrind
+//! knows.
 
 use std::io::ErrorKind;
 use std::process::{Command, Output};
 
 use machine_code::{Operation, operations, planted, skip};
 
-/// What valgrind can run. It knows no AVX-512, which it hides from programs.
+/// The backends that valgrind can run. It does not know AVX-512, and hides it from programs.
 const BACKENDS: &[&str] = if cfg!(target_arch = "x86_64") {
     &["portable", "AVX2"]
 } else {
@@ -47,8 +47,8 @@ fn planted_leaks_are_found() {
     }
 }
 
-/// Runs a part of the program under valgrind. `None`, with a message, if there is no
-/// valgrind, which in CI is a failure.
+/// Runs a part of the program under valgrind. Returns `None`, with a message, if there is no
+/// valgrind; in CI this is a failure.
 fn valgrind(backend: &str, part: &str) -> Option<Output> {
     let program = env!("CARGO_BIN_EXE_machine-code");
     let run = Command::new("valgrind")
@@ -65,7 +65,7 @@ fn valgrind(backend: &str, part: &str) -> Option<Output> {
     }
 }
 
-/// The number of errors in each operation: a line `BACKEND: OPERATION: ERRORS` each.
+/// The number of errors in each operation, from lines such as `BACKEND: OPERATION: ERRORS`.
 fn errors(backend: &str, operations: &[Operation], output: &Output) -> Vec<(String, usize)> {
     let stdout = text(&output.stdout);
     let lines = stdout.lines().map(|line| {

@@ -1,5 +1,5 @@
-//! No jump and no address in a kernel depends on data, as far as its instructions tell. For
-//! AVX-512, of which valgrind knows nothing, this is what there is; it holds of AVX2 too.
+//! No jump and no address in a kernel depends on data, as far as its instructions tell. This is the only check of
+//! AVX-512, which valgrind does not know; it covers AVX2 too.
 //!
 //! `machine-code review` does the same to programs of other architectures.
 
@@ -9,7 +9,7 @@ use machine_code::disassembly::functions;
 use machine_code::review::{Review, planted_but_missed};
 use machine_code::skip;
 
-/// Kernels are known by the type parameters of what they are compiled to, and all are there.
+/// Kernels are recognised by the type parameters in their functions' names, and none is missing.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "of optimised code only")]
 fn kernels_do_not_look_at_data() {
@@ -22,14 +22,14 @@ fn kernels_do_not_look_at_data() {
     }
     assert_eq!(review.missing, [""; 0]);
     assert_eq!(review.findings, [""; 0]);
-    // Nothing follows what is handed to these in registers, so whoever is new here is to be read:
-    // `pq-core/src/arch/README.md` says of each what it does.
+    // The analysis does not follow values in registers into these functions. Read each new one:
+    // `pq-core/src/arch/README.md` says what each does.
     let unread = review.callees.iter();
     let unread: Vec<_> = unread.filter(|name| !name.contains("transpose")).collect();
     assert_eq!(unread, [""; 0]);
 }
 
-/// Whatever the names of functions say of their type parameters.
+/// Also if the names of functions do not contain their type parameters.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "of optimised code only")]
 fn planted_mistakes_are_found() {

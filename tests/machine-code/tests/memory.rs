@@ -1,18 +1,18 @@
-//! No operation allocates, and none takes more stack than it may, on every backend.
+//! No operation allocates, and none takes more stack than its limit, on every backend.
 
 use std::process::Command;
 
 use machine_code::{backends, operations, slow_operations};
 use pq_core::arch::chosen;
 
-/// What an operation may take, in bytes, with the place for its result: what the documentation
-/// of its key says, or what is asked of all.
+/// The limit of an operation in bytes, with the space for its result: what the documentation
+/// of its key says, or the limit for all operations.
 fn limit(operation: &str) -> usize {
     let of_set = |(set, _): &&(&str, _)| operation.starts_with(set);
     let of_this = |(name, _): &&(&str, usize)| operation.ends_with(name);
     let documented = DOCUMENTED.iter().find(of_set);
     let documented = documented.and_then(|(_, operations)| operations.iter().find(of_this));
-    // where in its page the stack begins is not the operation's
+    // where the stack begins in its page does not depend on the operation
     documented.map_or(128, |(_, stack)| stack + 4) << 10
 }
 
@@ -21,9 +21,9 @@ const DOCUMENTED: &[(&str, &[(&str, usize)])] = &[
     ("ML-KEM-512 ", &of_ml_kem([24, 24, 12, 16], [24, 36, 20])),
     ("ML-KEM-768 ", &of_ml_kem([32, 36, 16, 16], [32, 56, 24])),
     ("ML-KEM-1024 ", &of_ml_kem([44, 48, 24, 20], [40, 84, 28])),
-    ("ML-DSA-44 ", &of_ml_dsa([48, 52, 40, 32])),
-    ("ML-DSA-65 ", &of_ml_dsa([72, 72, 48, 36])),
-    ("ML-DSA-87 ", &of_ml_dsa([108, 108, 60, 44])),
+    ("ML-DSA-44 ", &of_ml_dsa([44, 44, 40, 28])),
+    ("ML-DSA-65 ", &of_ml_dsa([64, 64, 52, 32])),
+    ("ML-DSA-87 ", &of_ml_dsa([100, 100, 64, 40])),
     ("SLH-DSA-", &[(" VerifyingKey::verify", 12)]),
 ];
 
@@ -53,7 +53,7 @@ const fn of_ml_dsa(stack: [usize; 4]) -> [(&'static str, usize); 4] {
 fn operations_take_little_memory() {
     let mut too_much = Vec::new();
     for backend in backends() {
-        // one backend will do: they differ in their kernels, which take little
+        // one backend is enough: they differ only in their kernels, which take little stack
         let slow = Some(slow_operations()).filter(|_| backend == chosen());
         for operation in operations().into_iter().chain(slow.into_iter().flatten()) {
             let (stack, allocations) = memory(backend, &operation.name);
@@ -68,7 +68,7 @@ fn operations_take_little_memory() {
     assert!(too_much.is_empty(), "{too_much:#?}");
 }
 
-/// Bytes of stack, and how often memory was allocated.
+/// The bytes of stack, and the number of allocations.
 fn memory(backend: &str, operation: &str) -> (usize, u64) {
     let output = Command::new(env!("CARGO_BIN_EXE_machine-code"))
         .args(["memory", operation])

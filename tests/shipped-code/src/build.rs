@@ -1,4 +1,4 @@
-//! The ways to compile it.
+//! The ways to compile the program.
 
 use core::error::Error;
 use core::fmt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// A way to compile it.
+/// A way to compile the program.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Build {
     level: &'static str,
@@ -24,7 +24,7 @@ impl Build {
         LEVELS.into_iter().flat_map(with_units).collect()
     }
 
-    /// Whether it is that of cargo's release profile.
+    /// Whether this is the way of cargo's release profile.
     pub(crate) fn is_cargos(self) -> bool {
         (self.level, self.units) == ("3", "16")
     }
@@ -70,8 +70,8 @@ impl Builder {
         })
     }
 
-    /// The path of the program. Its debug information, which says where an instruction comes from,
-    /// changes none of them.
+    /// Compiles the program and returns its path. The debug information says where each instruction comes from, and
+    /// does not change the instructions.
     pub(crate) fn build(&self, build: Build) -> Result<PathBuf, Box<dyn Error>> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
@@ -85,7 +85,7 @@ impl Builder {
         if !status.success() {
             return Err(format!("{build} does not compile").into());
         }
-        // the next build writes over it
+        // the next build would overwrite it
         let Build { level, units } = build;
         let program = self.folder.join(format!("program-{level}-{units}"));
         fs::copy(self.folder.join("release/shipped-program"), &program)?;

@@ -1,10 +1,10 @@
-//! Finds out whether pq-core as users compile it is constant time: without the feature `memcheck`,
+//! Checks that pq-core, as users compile it, is constant time: without the feature `memcheck`,
 //! at each level of optimisation, in one codegen unit and in sixteen.
 //!
-//! The program that is watched, in `program/`, knows nothing of valgrind: a library that is preloaded
-//! (`poison.c`) marks what it reads from standard input, and makes its secrets of, as
-//! uninitialised. What memcheck then reports is held against the list of what is public by the
-//! standards ([`public`]).
+//! The observed program, in `program/`, does not know about valgrind. It makes its secrets from its standard input,
+//! and a preloaded library (`poison.c`) marks this input as
+//! uninitialised. The reports of memcheck are then compared with the list of what the standards make
+//! public ([`public`]).
 //!
 //! ```text
 //! cargo run -p shipped-code              # all builds, which takes minutes
@@ -50,7 +50,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
     let started = Instant::now();
     let mut verdict = Verdict::default();
-    // While one build is run the next is made.
+    // While one build runs, the next is compiled.
     thread::scope(|scope| -> Result<(), Box<dyn Error>> {
         let (built, to_run) = mpsc::channel();
         let making = scope.spawn(move || -> Result<(), String> {

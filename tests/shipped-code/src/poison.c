@@ -1,5 +1,5 @@
-/* Marks what a program reads from standard input as uninitialised, for valgrind's memcheck: preloaded,
- * so that the program need not know. */
+/* Marks everything that a program reads from standard input as uninitialised, for valgrind's memcheck. Preloaded,
+ * so that the program need not know about it. */
 
 #include <sys/syscall.h>
 #include <sys/types.h>

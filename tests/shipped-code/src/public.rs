@@ -1,19 +1,19 @@
-//! What of secrets the standards make public, and which functions therefore may look at it.
+//! What the standards make public about secrets, and which functions may therefore depend on it.
 
 use crate::report::Site;
 
-/// Functions that look at something that comes from a secret and is public.
+/// Functions that depend on something that comes from a secret but is public.
 pub(crate) struct Public {
-    /// In which operations they may, of any set of the scheme: [`of_scheme`]. In those where something
-    /// else is secret, they may not.
+    /// The operations where they may, of any set of the scheme: see [`of_scheme`]. In other operations something
+    /// else is secret, so they may not.
     operations: &'static [&'static str],
     /// As in [`Site::file`].
     file: &'static str,
     /// As in [`Site::function`].
     functions: &'static [&'static str],
-    /// What it is, and why it may be known.
+    /// What is public, and why.
     pub(crate) reason: &'static str,
-    /// Where the standard has it.
+    /// The place in the standard.
     pub(crate) step: &'static str,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn of_scheme(operation: &str) -> String {
     format!("{} {what}", scheme.unwrap_or(set))
 }
 
-/// The only ones that there are.
+/// All functions that may depend on secrets in this way.
 pub(crate) const LIST: &[Public] = &[
     Public {
         operations: &["ml-kem generate"],

@@ -1,4 +1,4 @@
-//! What memcheck reports, and where in pq-core that is.
+//! What memcheck reports, and where this is in pq-core.
 
 use core::error::Error;
 use core::{fmt, iter};
@@ -9,9 +9,9 @@ use std::path::Path;
 /// secret.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Site {
-    /// Relative to `pq-core/src`, or for the program with this before it: `program/`.
+    /// Relative to `pq-core/src`; files of the program start with `program/`.
     pub(crate) file: String,
-    /// As in `Step::run`, without type parameters and module, which the file says.
+    /// As in `Step::run`, without type parameters. The module is that of the file.
     pub(crate) function: String,
 }
 
@@ -21,23 +21,23 @@ impl fmt::Display for Site {
     }
 }
 
-/// The folders whose functions are sites, by how they stand in debug information, and what
-/// stands before their files' names in a [`Site`].
+/// The folders whose functions are sites: their paths in debug information, and the prefix of
+/// their files' names in a [`Site`].
 const FOLDERS: [(&str, &str); 2] = [
     ("pq-core/src/", ""),
     ("tests/shipped-code/program/src/", "program/"),
 ];
 
-/// The sites of memcheck's errors, each once, sorted; `root` is that of the workspace.
+/// The sites of memcheck's errors, each once, sorted; `root` is the root of the workspace.
 ///
-/// Inlined functions count as functions: they have lines in the debug information. What many use is
-/// its caller's: functions that are not in one of the folders, such as `memcpy` or a method of a
-/// slice, and those of `arch`, which do not know what they are used for.
+/// Inlined functions count as functions: they have lines in the debug information. Code that many functions use
+/// counts for its caller: functions outside these folders, such as `memcpy` or a method of a
+/// slice, and functions of `arch`, which do not know what they are used for.
 ///
 /// # Errors
 ///
-/// If there is an error of another kind, one that is nowhere in the folders, or if the report has no
-/// end.
+/// If there is an error of another kind or one with no site in the folders, or if the end of the report is
+/// missing.
 pub(crate) fn sites(xml: &str, root: &Path) -> Result<Vec<Site>, Box<dyn Error>> {
     if !xml.trim_end().ends_with("</valgrindoutput>") {
         return Err("valgrind's report has no end".into());
@@ -57,7 +57,7 @@ pub(crate) fn sites(xml: &str, root: &Path) -> Result<Vec<Site>, Box<dyn Error>>
     Ok(sites)
 }
 
-/// The site of a call on the stack. Instructions of several lines have line 0, and are their caller's.
+/// The site of a stack frame. Instructions that belong to several lines have line 0, and count for their caller.
 fn site(frame: &str, root: &Path) -> Option<Site> {
     let path = format!("{}/{}", element(frame, "dir")?, element(frame, "file")?);
     if path.contains("pq-core/src/arch/") {
@@ -78,10 +78,10 @@ fn site(frame: &str, root: &Path) -> Option<Site> {
     })
 }
 
-/// The function that a line, counted from 1, is in, or whose first line it is, after the type
-/// whose method it is. A closure is part of its function. The source is formatted by rustfmt.
+/// The function that contains a line (counted from 1) or begins in it, after the type
+/// whose method it is. A closure is part of its function. The source must be formatted by rustfmt.
 ///
-/// `None` if it is in none, or in one that a macro names.
+/// `None` if no function contains the line, or if a macro names the function.
 fn enclosing_function(source: &str, line: usize) -> Option<String> {
     let lines: Vec<&str> = source.lines().take(line).collect();
     if lines.len() < line {
@@ -103,8 +103,8 @@ fn enclosing_function(source: &str, line: usize) -> Option<String> {
     }
 }
 
-/// The last line, or the next above it with less indentation than all in between, that is one of
-/// those sought.
+/// The last line, or the nearest line above it with less indentation than all between them, for which `is_sought`
+/// holds.
 fn enclosing(lines: &[&str], is_sought: impl Fn(&str) -> bool) -> Option<usize> {
     let (last, before) = lines.split_last()?;
     if is_sought(last) {
@@ -112,7 +112,7 @@ fn enclosing(lines: &[&str], is_sought: impl Fn(&str) -> bool) -> Option<usize> 
     }
     let mut indent = indentation(last);
     for (i, line) in before.iter().enumerate().rev() {
-        // what stands as far left as the function itself
+        // lines of a function's head with the same indentation as its first line
         let start = line.trim_start();
         if start.is_empty()
             || start.starts_with(['{', ')', ']', '#', '/'])
@@ -130,7 +130,7 @@ fn enclosing(lines: &[&str], is_sought: impl Fn(&str) -> bool) -> Option<usize> 
     None
 }
 
-/// The name of the function whose declaration begins in this line, empty if a macro names it.
+/// The name of the function whose declaration begins in this line; empty if a macro names it.
 fn declared(line: &str) -> Option<&str> {
     let (qualifiers, rest) = line.split_once("fn ")?;
     let is_qualifier = |word: &str| {
@@ -147,7 +147,7 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// `take` of `pq_core::hash::take<T>`, without path and type parameters. `None` of closures.
+/// The name without path and type parameters: `take` for `pq_core::hash::take<T>`. `None` for closures.
 fn plain_name(name: &str) -> Option<String> {
     let mut plain = String::new();
     let mut depth = 0;
@@ -163,12 +163,12 @@ fn plain_name(name: &str) -> Option<String> {
     (!plain.is_empty() && plain.chars().all(is_name)).then(|| plain.into())
 }
 
-/// What is between the first pair of tags.
+/// The text between the first pair of tags.
 fn element<'a>(xml: &'a str, tag: &str) -> Option<&'a str> {
     elements(xml, tag).next()
 }
 
-/// What is between each pair of tags, of those that do not nest.
+/// The text between each pair of tags; the tags must not be nested.
 fn elements<'a>(xml: &'a str, tag: &str) -> impl Iterator<Item = &'a str> {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let mut rest = xml;
@@ -263,7 +263,7 @@ where
         format!("<frame><ip>0x1</ip><dir>{dir}</dir><file>{file}</file><line>{line}</line></frame>")
     }
 
-    /// The innermost function that is neither anybody's nor of no line.
+    /// Frames without a line, outside of functions, and of shared code are skipped.
     #[test]
     fn sites_are_the_innermost_functions() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));

@@ -1,4 +1,4 @@
-//! Runs of the program under valgrind.
+//! Runs the program under valgrind.
 
 use core::error::Error;
 use std::fs::{self, File};
@@ -9,10 +9,10 @@ use std::process::Command;
 use crate::build::Build;
 use crate::report::{Site, sites};
 
-/// What valgrind can run. It knows no AVX-512, which it hides from programs.
+/// The backends that valgrind can run. It does not know AVX-512, and hides it from programs.
 pub(crate) const BACKENDS: [&str; 2] = ["portable", "AVX2"];
 
-/// The operations of the program, whose source says what is secret in each.
+/// The operations of the program. Its source says what is secret in each.
 pub(crate) const OPERATIONS: [&str; 10] = [
     "ml-kem-768 generate",
     "ml-kem-768 encapsulate",
@@ -26,8 +26,8 @@ pub(crate) const OPERATIONS: [&str; 10] = [
     PLANTED,
 ];
 
-/// Those of other sets, for what differs: another η₁, η and γ₁, and SHAKE. They run in one build, that
-/// of cargo's release profile, since they take as long as the others.
+/// Operations of other sets, for their differences: another η₁, η and γ₁, and SHAKE. They run in one build only, with
+/// cargo's release profile, since they take as long as the others.
 pub(crate) const OF_OTHER_SETS: [&str; 9] = [
     "ml-kem-512 generate",
     "ml-kem-512 encapsulate",
@@ -40,10 +40,10 @@ pub(crate) const OF_OTHER_SETS: [&str; 9] = [
     "slh-dsa-shake-128f sign, SK.prf",
 ];
 
-/// The one that is nothing but mistakes.
+/// The operation that contains only mistakes.
 pub(crate) const PLANTED: &str = "planted";
 
-/// An operation on a backend, and where memcheck found that time depends on a secret.
+/// An operation on a backend, and the sites where memcheck found that time depends on a secret.
 #[derive(Clone)]
 pub(crate) struct Run {
     pub(crate) backend: &'static str,
@@ -51,16 +51,16 @@ pub(crate) struct Run {
     pub(crate) sites: Vec<Site>,
 }
 
-/// Runs a program.
+/// Runs a program under valgrind.
 pub(crate) struct Runner {
     root: PathBuf,
-    /// What is preloaded.
+    /// The library to preload.
     poison: PathBuf,
     report: PathBuf,
 }
 
 impl Runner {
-    /// Compiles what is preloaded.
+    /// Compiles the library to preload.
     pub(crate) fn new(root: &Path, folder: &Path) -> Result<Self, Box<dyn Error>> {
         let poison = folder.join("poison.so");
         let source = root.join("tests/shipped-code/src/poison.c");
@@ -79,7 +79,7 @@ impl Runner {
         })
     }
 
-    /// Every operation on every backend, as far as it is run in this build.
+    /// Runs every operation of this build on every backend.
     pub(crate) fn run_all(&self, build: Build, program: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
         let others = OF_OTHER_SETS.iter().filter(|_| build.is_cargos());
         let operations: Vec<_> = OPERATIONS.iter().chain(others).copied().collect();

@@ -1,4 +1,4 @@
-//! What was found, held against what may be.
+//! Compares the findings with the list of what is public.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
@@ -8,18 +8,18 @@ use crate::public::{LIST, Public, of_scheme};
 use crate::report::Site;
 use crate::run::{PLANTED, Run};
 
-/// All that runs found.
+/// The findings of all runs.
 #[derive(Default)]
 pub(crate) struct Verdict {
     runs: usize,
-    /// For each operation and site the builds and backends.
+    /// For each operation and site, the builds and backends.
     found: BTreeMap<(&'static str, Site), BTreeSet<String>>,
-    /// The leaks on purpose that a run did not find.
+    /// The planted leaks that a run did not find.
     missed: Vec<String>,
 }
 
 impl Verdict {
-    /// Takes in what a run found.
+    /// Adds the findings of a run.
     pub(crate) fn add(&mut self, build: Build, run: Run) {
         let Run {
             backend,
@@ -41,8 +41,8 @@ impl Verdict {
         }
     }
 
-    /// What is wrong: leaks, leaks on purpose that were not found, and, if all builds were made, what
-    /// is listed and was found in none of them.
+    /// Everything that is wrong: leaks, planted leaks that were not found, and, if all builds were made,
+    /// entries of the list that were found in none of them.
     pub(crate) fn complaints(&self, is_complete: bool) -> Vec<String> {
         let listed: BTreeSet<_> = LIST.iter().flat_map(Public::sites).collect();
         let is_listed = |operation: &str, site: &Site| {
@@ -71,7 +71,7 @@ impl Verdict {
 }
 
 impl Verdict {
-    /// In how many runs a site was found, in an operation of any set of a scheme.
+    /// The number of builds and backends where a site was found, in an operation of any set of a scheme.
     fn places(&self, operation: &str, site: &Site) -> usize {
         let found = self.found.iter();
         let found = found.filter(|((of, at), _)| of_scheme(of) == operation && at == site);
@@ -79,7 +79,7 @@ impl Verdict {
     }
 }
 
-/// What was found of the list, with the reasons.
+/// The findings that are on the list, with the reasons.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for public in LIST {
@@ -93,8 +93,8 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The leaks on purpose of an operation: all but the one that has no other look at what they
-/// computed.
+/// The planted leaks of an operation: its `look` at the result, or for [`PLANTED`] the functions in
+/// `planted.rs`.
 fn planted(operation: &str) -> Vec<Site> {
     let (file, functions): (_, &[&str]) = match operation {
         PLANTED => ("program/planted.rs", &["branch", "index"]),
@@ -119,7 +119,7 @@ mod tests {
         "3/1".parse().unwrap()
     }
 
-    /// Runs of each operation that find what is planted and listed.
+    /// Runs of each operation that find exactly the planted and the listed sites.
     fn runs() -> Vec<Run> {
         let run = |operation| {
             let listed = LIST.iter().flat_map(|public| public.sites());
@@ -142,7 +142,7 @@ mod tests {
         verdict.complaints(is_complete)
     }
 
-    /// Also: each entry of the list is of an operation that there is.
+    /// This also checks that the operation of each entry in the list exists.
     #[test]
     fn what_is_listed_passes() {
         assert_eq!(complaints(runs(), true), [""; 0]);
@@ -162,7 +162,7 @@ mod tests {
         assert!(complaint.contains("leak in ml_kem/ring.rs") && complaint.contains("3/1 portable"));
     }
 
-    /// What one set's operation may look at, another's may too.
+    /// If an operation of one set may look at something, so may the operation of another set.
     #[test]
     fn what_is_listed_is_of_every_set() {
         assert_eq!(of_scheme(PLANTED), "planted ");

@@ -1,4 +1,4 @@
-//! The bases that rustls-pq has here, with randomness that is known.
+//! The bases that rustls-pq has in this test, with known randomness.
 
 use std::io::{self, Write};
 use std::sync::Once;
@@ -16,7 +16,7 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Those that the CPU can run. What it can't is said, past the test harness.
+    /// The bases that the CPU can run. A message past the test harness names any other.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let all = [
             Self {

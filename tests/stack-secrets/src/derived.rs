@@ -1,4 +1,4 @@
-//! What the standards compute from secrets, written from their text and apart from pq-core.
+//! What the standards compute from secrets, written from their text and independent of pq-core.
 
 use sha3::{Digest, Sha3_512};
 use shake::{ExtendableOutput, Shake128, Shake256, Update, XofReader};
@@ -25,8 +25,8 @@ pub(crate) fn g(parts: &[&[u8]]) -> [[u8; 32]; 2] {
     [0, 32].map(|start| output[start..][..32].try_into().expect("half of it"))
 }
 
-/// The noise of K-PKE (FIPS 203, algorithms 13 and 14): PRF_η(seed, n) and the polynomial that
-/// SamplePolyCBD makes of it, with 16 bits for each coefficient.
+/// The noise of K-PKE (FIPS 203, algorithms 13 and 14): PRF_η(seed, n), and the polynomial that
+/// SamplePolyCBD makes from it, with 16 bits for each coefficient.
 pub(crate) fn noise(seed: &[u8; 32], n: u8, eta: usize) -> Sought {
     let bytes = shake256(&[seed, &[n]], 64 * eta);
     let bit = |i: usize| i16::from(bytes[i / 8] >> (i % 8) & 1);
@@ -59,8 +59,8 @@ pub(crate) fn sample_ntt(rho: &[u8], row: u8, column: u8) -> Vec<u8> {
         .collect()
 }
 
-/// Coefficients below 2^`bits` (SimpleBitUnpack, FIPS 204, algorithm 18), each less `middle` and
-/// with the sign changed, in 32 bits.
+/// Coefficients below 2^`bits` (SimpleBitUnpack, FIPS 204, algorithm 18), each subtracted from
+/// `middle`, in 32 bits.
 pub(crate) fn unpack(bytes: &[u8], bits: usize, middle: i32) -> Vec<u8> {
     let bit = |i: usize| i32::from(bytes[i / 8] >> (i % 8) & 1);
     let number = |n: usize| (0..bits).fold(0, |number, i| number | bit(bits * n + i) << i);
@@ -68,7 +68,7 @@ pub(crate) fn unpack(bytes: &[u8], bits: usize, middle: i32) -> Vec<u8> {
     coefficients.flat_map(i32::to_le_bytes).collect()
 }
 
-/// HKDF with a hash function (RFC 5869), and HMAC (RFC 2104) in it.
+/// HKDF with a hash function (RFC 5869), and the HMAC that it uses (RFC 2104).
 pub(crate) trait Hkdf: Digest + Sized + 'static {
     /// Length of a block in bytes.
     const BLOCK: usize;
@@ -86,18 +86,18 @@ pub(crate) trait Hkdf: Digest + Sized + 'static {
         hash.finalize().to_vec()
     }
 
-    /// The key's blocks.
+    /// The inner and the outer key block.
     fn padded(key: &[u8]) -> [Vec<u8>; 2] {
         let mut block = vec![0; Self::BLOCK];
         block[..key.len()].copy_from_slice(key);
         [0x36, 0x5c].map(|pad| block.iter().map(|byte| byte ^ pad).collect())
     }
 
-    /// HMAC's key and what is made of it.
+    /// HMAC's key and its key blocks.
     fn key(what: &'static str, key: &[u8]) -> Sought {
         let [inner, outer] = Self::padded(key);
         let sought = Sought::default().secret(what, key);
-        // after the key the padding is the same for all
+        // after the key, the padding is the same for all keys
         sought
             .secret("HMAC's key block", &inner[..key.len()])
             .secret("HMAC's key block", &outer[..key.len()])

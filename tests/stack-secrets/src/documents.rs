@@ -20,10 +20,10 @@ pub(crate) fn operations() -> Vec<Operation> {
     groups.into_iter().flatten().collect()
 }
 
-/// Short content, and content that is encrypted in pieces.
+/// Short content, and content that is long enough to be encrypted in pieces.
 const LENGTHS: [usize; 2] = [100, 200_000];
 
-/// AuthEnvelopedData, for a key of ML-KEM and for a key that both sides have.
+/// AuthEnvelopedData, for a key of ML-KEM and for a key that both sides share.
 fn messages() -> Vec<Operation> {
     let mut operations = Vec::new();
     for len in LENGTHS {
@@ -110,7 +110,7 @@ fn of_shared_key(key: &[u8; 32], message: &[u8]) -> Sought {
     of_key_encryption_key(key, message)
 }
 
-/// That key, the key of the content, and the one of GHASH.
+/// The key that encrypts keys, the key of the content, and the key of GHASH.
 fn of_key_encryption_key(key: &[u8], message: &[u8]) -> Sought {
     let wrap = AesKw::<Aes256>::new_from_slice(key).expect("32 bytes");
     let unwrapped = octets(message, &[0x28], 40).find_map(|(_, wrapped)| {
@@ -127,7 +127,7 @@ fn of_key_encryption_key(key: &[u8], message: &[u8]) -> Sought {
         .secret("the key of GHASH", &h)
 }
 
-/// The contents of what may be OCTET STRINGs of a length, with where they begin.
+/// All possible OCTET STRINGs of this length: where the contents begin, and the contents.
 fn octets<'m>(
     message: &'m [u8],
     length: &[u8],
@@ -141,7 +141,7 @@ fn octets<'m>(
     })
 }
 
-/// Files, to keys of ML-KEM and of X-Wing.
+/// Files encrypted to keys of ML-KEM and of X-Wing.
 fn files() -> Vec<Operation> {
     let mut operations = Vec::new();
     for len in LENGTHS {
@@ -208,7 +208,7 @@ fn decrypted(key: pq_hpke::RecipientKey, file: &[u8]) -> usize {
     content.len()
 }
 
-/// What stands before the encapsulated secret.
+/// The length of the part before the encapsulated secret.
 const HEADER: usize = 14;
 
 fn of_ml_kem_file(key: &DecapsulationKey, file: &[u8]) -> Sought {
@@ -278,7 +278,7 @@ fn x_wing_keys() -> Vec<Operation> {
     ]
 }
 
-/// A private key, and what is expanded from it (draft-connolly-cfrg-xwing-kem, section 5.2).
+/// A private key, and its expansion (draft-connolly-cfrg-xwing-kem, section 5.2).
 fn of_x_wing_key(bytes: &[u8; 32]) -> Sought {
     Sought::default()
         .secret("the private key", bytes)
@@ -339,7 +339,7 @@ fn ssh() -> PrivateKey {
     PrivateKey::generate().expect("randomness")
 }
 
-/// One round is as good as many.
+/// One round of the KDF leaves as much as many rounds.
 fn once(passphrase: &[u8]) -> Passphrase<'_> {
     Passphrase::new(passphrase).rounds(1)
 }
@@ -348,14 +348,14 @@ fn of_ssh(key: &PrivateKey) -> Sought {
     Sought::default().secret("the private key", &key.key().to_bytes())
 }
 
-/// A passphrase, and the key and IV that bcrypt makes of it and of the file's salt.
+/// A passphrase, and the key and IV that bcrypt makes from it and the file's salt.
 fn of_passphrase(text: &str, passphrase: &[u8]) -> Sought {
     let lines: String = text
         .lines()
         .filter(|line| !line.starts_with("--"))
         .collect();
     let file = Base64::decode_vec(&lines).expect("base64");
-    // behind "openssh-key-v1", the cipher, the KDF, and two lengths
+    // after "openssh-key-v1", the cipher, the KDF, and two lengths
     let salt = &file[15 + 14 + 10 + 8..][..16];
     let (mut derived, mut memory) = ([0; 48], [0; 64]);
     bcrypt_pbkdf_with_memory(passphrase, salt, 1, &mut derived, &mut memory)

@@ -1,4 +1,4 @@
-//! What others leave: the bases and rustls.
+//! The secrets that other libraries leave: the bases and rustls.
 
 use crate::bases::Base;
 use crate::provider::{CLASSICAL_KEY, CLASSICAL_SECRET, TICKET_KEY};
@@ -6,25 +6,25 @@ use crate::quic::QUIC_KEY;
 
 /// A secret that an operation leaves.
 struct Exception {
-    /// What the operation's name starts with.
+    /// The beginning of the operation's name.
     start: &'static str,
-    /// What it ends with.
+    /// The end of the operation's name.
     end: &'static str,
     secret: &'static str,
-    /// Whether it has to occur in each build.
+    /// Whether it must occur in each build.
     always: bool,
 }
 
-/// The list, and what of it occurred.
+/// For each exception in the list, whether it occurred.
 pub struct Exceptions([bool; EXCEPTIONS.len()]);
 
 impl Exceptions {
-    /// Before anything did.
+    /// The state before any exception occurred.
     pub fn new() -> Self {
         Self([false; EXCEPTIONS.len()])
     }
 
-    /// Whether an operation is known to leave this secret, which then occurred.
+    /// Whether the operation is known to leave this secret. If so, records that it occurred.
     pub fn excuse(&mut self, operation: &str, secret: &str) -> bool {
         let known = EXCEPTIONS.iter().position(|exception| {
             operation.starts_with(exception.start)
@@ -37,7 +37,7 @@ impl Exceptions {
         known.is_some()
     }
 
-    /// Those that did not occur, although the CPU can run their base.
+    /// The exceptions that did not occur, although the CPU can run their base.
     pub fn stale(&self) -> Vec<String> {
         let graviola_runs = Base::all().any(|base| GRAVIOLA.contains(base.name));
         let stale = EXCEPTIONS
@@ -67,7 +67,7 @@ const fn exception(start: &'static str, end: &'static str, secret: &'static str)
     }
 }
 
-/// One that the compiler leaves in some builds only.
+/// An exception that the compiler causes only in some builds.
 const fn in_some_builds(start: &'static str, end: &'static str, secret: &'static str) -> Exception {
     Exception {
         always: false,
@@ -76,7 +76,7 @@ const fn in_some_builds(start: &'static str, end: &'static str, secret: &'static
 }
 
 const EXCEPTIONS: &[Exception] = &[
-    // The bases' groups, by themselves and as halves of hybrids.
+    // The bases' own groups, alone and as halves of hybrid groups.
     exception(GRAVIOLA, " start_and_complete", CLASSICAL_SECRET),
     exception(GRAVIOLA, " complete", CLASSICAL_SECRET),
     exception(GRAVIOLA, " complete_hybrid_component", CLASSICAL_SECRET),
@@ -93,16 +93,16 @@ const EXCEPTIONS: &[Exception] = &[
     // rustls's traits return its `OkmBlock` and its `Tag` by value.
     exception("rustls-pq over ", " expand_block, dropped", "the output"),
     exception("rustls-pq over ", " hmac_sign", "the tag"),
-    // Round keys of RustCrypto's `aes`, as they are made and used.
+    // The round keys of RustCrypto's `aes`, while they are made and used.
     exception(GRAVIOLA_AES, " header_protection_key", QUIC_KEY),
     in_some_builds(GRAVIOLA_AES, " headers", QUIC_KEY),
-    // What RustCrypto's `chacha20` works with: seen since pq-cms, pq-hpke and pq-ssh are in the same build.
+    // The state of RustCrypto's `chacha20`: seen since pq-cms, pq-hpke and pq-ssh are in the same build.
     in_some_builds(GRAVIOLA_CHACHA20, " headers", QUIC_KEY),
-    // graviola's AES-GCM and ChaCha20, whose key it takes by value.
+    // graviola's AES-GCM and ChaCha20 take their key by value.
     exception(GRAVIOLA_AES, " packet_key", QUIC_KEY),
     in_some_builds(GRAVIOLA_CHACHA20, " packet_key", QUIC_KEY),
     exception(GRAVIOLA, " packets", QUIC_KEY),
-    // HKDF of AWS-LC and of ring; over graviola it is this workspace's.
+    // The HKDF of AWS-LC and of ring; over graviola, the HKDF is this workspace's.
     exception(AWS_LC, " expander_for_okm", "the key"),
     exception(RING, " expander_for_okm", "HMAC's key block"),
     exception(RING, " extract_from_secret", "the secret"),

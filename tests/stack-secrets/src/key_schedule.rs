@@ -122,7 +122,7 @@ fn of<H: Hkdf>(base: Base, suite_name: String, suite: &'static Tls13CipherSuite)
     ]
 }
 
-/// What a key is extracted from. In TLS the salt is a secret, too: it is derived from the one before.
+/// The inputs of an extraction. In TLS the salt is a secret, too: it is derived from the secret before it.
 struct Inputs {
     salt: Box<[u8; 32]>,
     secret: Box<[u8; 64]>,
@@ -139,5 +139,5 @@ impl Inputs {
 
 const INFO: &[u8] = b"info";
 
-/// Bytes of output, of several blocks.
+/// The length of the output in bytes: several blocks.
 const LEN: usize = 100;

@@ -1,17 +1,17 @@
-//! What public operations of pq-core, pq-x509, rustls-pq, pq-cms, pq-hpke and pq-ssh
-//! leave of secrets on the stack.
+//! Finds the secrets that public operations of pq-core, pq-x509, rustls-pq, pq-cms, pq-hpke and pq-ssh
+//! leave on the stack.
 //!
-//! Each operation runs in a thread of its own, which then waits while another thread reads its
-//! stack and looks for the secrets that went into the operation, that came out of it, and that are
-//! computed on the way. All of it means something for optimised code only, so that the test is
+//! Each operation runs in a thread of its own. The thread then waits while another thread reads its
+//! stack and looks for the operation's secrets: its inputs, its results, and the values that it
+//! computes on the way. This means something only for optimised code, so the test is
 //! ignored in other builds:
 //!
 //! ```text
 //! cargo test --release -p stack-secrets
 //! ```
 //!
-//! Inputs and results are on the heap or on the stack of the thread that looks, so that whatever
-//! is found was left behind.
+//! Inputs and results are on the heap or on the stack of the thread that looks, so everything
+//! that is found was left behind.
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +38,7 @@ pub use exceptions::Exceptions;
 pub use operation::Operation;
 pub use sought::{Found, Sought};
 
-/// Those of pq-core and pq-x509.
+/// The operations of pq-core and pq-x509.
 pub fn operations() -> Vec<Operation> {
     let groups = [
         ml_kem::operations(),
@@ -49,7 +49,7 @@ pub fn operations() -> Vec<Operation> {
     groups.into_iter().flatten().collect()
 }
 
-/// Those of rustls-pq, over each base.
+/// The operations of rustls-pq, over each base.
 pub fn operations_over_bases() -> Vec<Operation> {
     let groups = [
         provider::operations(),
@@ -59,7 +59,7 @@ pub fn operations_over_bases() -> Vec<Operation> {
     groups.into_iter().flatten().collect()
 }
 
-/// Those of pq-cms, pq-hpke and pq-ssh.
+/// The operations of pq-cms, pq-hpke and pq-ssh.
 pub fn operations_on_documents() -> Vec<Operation> {
     documents::operations()
 }

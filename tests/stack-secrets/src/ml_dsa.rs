@@ -68,7 +68,7 @@ fn of<P: ParameterSet>() -> Vec<Operation> {
             name("SigningKey::boxed_from_expanded, refused"),
             || {
                 let mut bytes = expanded::<P>();
-                // t₀
+                // changes t₀
                 *bytes.last_mut().expect("not empty") ^= 1;
                 bytes
             },
@@ -147,7 +147,7 @@ fn of<P: ParameterSet>() -> Vec<Operation> {
     operations
 }
 
-/// Of one set: it is compiled here, for every backend.
+/// A batch of one set: the compiler compiles it here, for every backend.
 fn batch<P: ParameterSet>() -> Operation {
     Operation::new(
         format!("{} batch::generate", P::NAME),
@@ -165,7 +165,7 @@ fn batch<P: ParameterSet>() -> Operation {
     )
 }
 
-/// The ways to sign, and whether with a hash.
+/// The ways to sign, and whether each signs a hash.
 const SIGN: [(&str, bool); 5] = [
     ("sign", false),
     ("sign_deterministic", false),
@@ -204,12 +204,12 @@ fn expanded<P: ParameterSet>() -> Vec<u8> {
     bytes
 }
 
-/// All that is secret of a key, as the standard encodes it, as it lies in memory, and as it is on the
-/// way there.
+/// All secrets of a key: as the standard encodes them, as they are in memory, and the values computed on the way
+/// there.
 pub(crate) fn secrets_of<P: ParameterSet>(key: &SigningKey<P>) -> Sought {
     let mut expanded = vec![0; P::SIGNING_KEY_LEN];
     key.to_expanded_into(&mut expanded).expect("of this length");
-    // not the one that the operation made, in which something of its stack may be
+    // not the operation's own key, which may contain parts of its stack
     let boxed = made_over(0x55, || match key.seed() {
         Some(seed) => SigningKey::<P>::boxed_from_seed(seed),
         None => SigningKey::boxed_from_expanded(&expanded).expect("valid"),
@@ -226,7 +226,7 @@ pub(crate) fn secrets_of<P: ParameterSet>(key: &SigningKey<P>) -> Sought {
     let [expanded_key, expanded_again] =
         [0x55, 0xaa].map(|byte| made_over(byte, || Box::new(key.verifying_key().expand())));
     let sought = encoded_secrets::<P>(&expanded)
-        // Â among it, as it lies in memory
+        // Â is among it, as it is in memory
         .public_in_memory(&*expanded_key, &*expanded_again)
         .in_memory("the signing key in memory", &*boxed, again, &*self::key());
     let Some(seed) = key.seed() else {
@@ -238,7 +238,7 @@ pub(crate) fn secrets_of<P: ParameterSet>(key: &SigningKey<P>) -> Sought {
         .secret("ρ′", &expanded_seed[32..96])
 }
 
-/// What is secret in an expanded key.
+/// The secrets in an expanded key.
 fn encoded_secrets<P: ParameterSet>(expanded: &[u8]) -> Sought {
     let (s, t0) = expanded[128..].split_at(expanded.len() - 128 - 416 * P::K::N);
     let bits = (2 * P::ETA).ilog2() as usize + 1;
@@ -252,7 +252,7 @@ fn encoded_secrets<P: ParameterSet>(expanded: &[u8]) -> Sought {
         .secret("t₀", &unpack(t0, 13, 1 << 12))
 }
 
-/// What signing computes from a key: ρ″, and **y** of many attempts.
+/// The values that signing computes from a key: ρ″, and **y** of many attempts.
 pub(crate) fn secrets_of_signing<P: ParameterSet>(
     key: &SigningKey<P>,
     mu: &[u8; 64],
@@ -275,5 +275,5 @@ pub(crate) fn secrets_of_signing<P: ParameterSet>(
     sought
 }
 
-/// More than nearly all signatures take.
+/// More attempts than nearly all signatures take.
 const ATTEMPTS: usize = 16;

@@ -71,7 +71,7 @@ fn of<P: ParameterSet>() -> Vec<Operation> {
             name("DecapsulationKey::boxed_from_expanded, refused"),
             || {
                 let mut bytes = expanded::<P>();
-                // z stays, and so does the first half of ŝ
+                // keeps z and the first half of ŝ
                 bytes[P::DECAPSULATION_KEY_LEN / 6] ^= 1;
                 bytes
             },
@@ -162,7 +162,7 @@ fn of<P: ParameterSet>() -> Vec<Operation> {
             name("DecapsulationKey::decapsulate_into, rejected"),
             || {
                 let (key, m, mut ciphertext) = encapsulated::<P>();
-                // c₂, so that it decrypts to the same m but for luck
+                // changes c₂, so that it still decrypts to the same m, unless by bad luck
                 *ciphertext.last_mut().expect("not empty") ^= 1;
                 (key, m, ciphertext)
             },
@@ -174,7 +174,7 @@ fn of<P: ParameterSet>() -> Vec<Operation> {
     ]
 }
 
-/// Those of one set: they are compiled here, for every backend.
+/// Batches of one set: the compiler compiles them here, for every backend.
 fn batches<P: ParameterSet>() -> Vec<Operation> {
     let name = |operation: &str| format!("{} {operation}", P::NAME);
     vec![
@@ -269,12 +269,12 @@ pub(crate) fn encapsulated<P: ParameterSet>() -> Encapsulated<P> {
     (key, m, ciphertext.as_bytes().to_vec())
 }
 
-/// All that is secret of a key, as the standard encodes it, as it lies in memory, and as it is on the
-/// way there.
+/// All secrets of a key: as the standard encodes them, as they are in memory, and the values computed on the way
+/// there.
 pub(crate) fn secrets_of<P: ParameterSet>(key: &DecapsulationKey<P>) -> Sought {
     let mut expanded = vec![0; P::DECAPSULATION_KEY_LEN];
     key.to_expanded_into(&mut expanded).expect("of this length");
-    // not the one that the operation made, in which something of its stack may be
+    // not the operation's own key, which may contain parts of its stack
     let boxed = made_over(0x55, || match key.seed() {
         Some(seed) => DecapsulationKey::<P>::boxed_from_seed(seed),
         None => DecapsulationKey::boxed_from_expanded(&expanded).expect("valid"),
@@ -314,7 +314,7 @@ fn encoded_secrets<P: ParameterSet>(expanded: &[u8]) -> Sought {
         .secret("z", &rest[rest.len() - 32..])
 }
 
-/// What is public of a key that was made twice: the encapsulation key, as it lies in memory too, its
+/// The public parts of a key that was made twice: the encapsulation key, also as it is in memory, its
 /// hash and **Â**.
 fn public_of<P: ParameterSet>(key: &DecapsulationKey<P>, again: &DecapsulationKey<P>) -> Sought {
     let [key, again] = [key, again].map(DecapsulationKey::encapsulation_key);
@@ -330,7 +330,7 @@ fn public_of<P: ParameterSet>(key: &DecapsulationKey<P>, again: &DecapsulationKe
     sought
 }
 
-/// What encapsulating computes from m.
+/// The values that encapsulation computes from m.
 pub(crate) fn secrets_of_encapsulation<P: ParameterSet>(
     key: &DecapsulationKey<P>,
     m: &[u8; 32],
@@ -348,7 +348,7 @@ pub(crate) fn secrets_of_encapsulation<P: ParameterSet>(
     sought
 }
 
-/// What decapsulating computes from a key and a ciphertext that decrypts to m.
+/// The values that decapsulation computes from a key and a ciphertext that decrypts to m.
 pub(crate) fn secrets_of_decapsulation<P: ParameterSet>(
     key: &DecapsulationKey<P>,
     m: &[u8; 32],

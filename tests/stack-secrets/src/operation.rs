@@ -11,19 +11,19 @@ pub struct Operation {
     run: Box<dyn Fn(Where) -> (Vec<u8>, Sought)>,
 }
 
-/// On which thread an operation runs.
+/// The thread on which an operation runs.
 #[derive(Clone, Copy)]
 enum Where {
-    /// On one of its own, whose stack is read.
+    /// A thread of its own, whose stack is read.
     Apart,
-    /// On the one that looks.
+    /// The thread that looks for secrets.
     Here,
 }
 
 impl Operation {
-    /// `prepare` makes inputs, `run` is the operation and returns what must not be dropped on its
-    /// thread, and `sought` says what the secrets were. Inputs and results must own what is
-    /// secret by pointers: they are moved.
+    /// `prepare` makes inputs. `run` is the operation, and returns everything that must not be dropped on its
+    /// thread. `sought` returns the secrets. Inputs and results are moved, so they must keep secrets behind
+    /// pointers.
     pub(crate) fn new<I: Send + Sync, O: Send>(
         name: impl Into<String>,
         prepare: impl Fn() -> I + 'static,
@@ -46,19 +46,19 @@ impl Operation {
         }
     }
 
-    /// Runs the operation, with new secrets, and says what it left of them.
+    /// Runs the operation with new secrets, and returns what it left of them.
     pub fn left(&self) -> Vec<Found> {
         let (stack, sought) = (self.run)(Where::Apart);
         sought.in_stack(&stack)
     }
 
-    /// Runs the operation and says what its secrets were.
+    /// Runs the operation and returns its secrets.
     pub(crate) fn sought(&self) -> Sought {
         (self.run)(Where::Here).1
     }
 }
 
-/// Bytes that nobody had before: what an earlier operation left is not taken for them.
+/// Bytes that no other operation had, so that leftovers of an earlier operation are not mistaken for them.
 pub(crate) fn fresh<const N: usize>() -> Box<[u8; N]> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

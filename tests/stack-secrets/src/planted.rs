@@ -1,5 +1,5 @@
-//! Copies left on purpose, which the test must find: keys that are moved, and a copy of each secret
-//! that is sought.
+//! Planted copies, which the test must find: keys that are moved, and a copy of each secret
+//! that the test looks for.
 
 use alloc::collections::BTreeMap;
 use core::hint::black_box;
@@ -12,7 +12,7 @@ use crate::operation::{Operation, fresh};
 use crate::stack::left_by;
 use crate::{ml_dsa as of_ml_dsa, ml_kem as of_ml_kem, slh_dsa as of_slh_dsa};
 
-/// Operations that leave a copy, and the secret that it is of.
+/// Operations that leave a copy, with the name of the copied secret.
 pub fn operations() -> Vec<(Operation, &'static str)> {
     vec![
         (
@@ -62,7 +62,7 @@ pub fn operations() -> Vec<(Operation, &'static str)> {
 
 type SlhDsaKey = slh_dsa::SigningKey<SlhDsaShake192f>;
 
-/// Makes a value where it does not stay.
+/// Makes a value in one place and moves it to another.
 #[inline(never)]
 fn by_value<T>(make: impl FnOnce() -> T) -> T {
     let mut value = make();
@@ -70,7 +70,7 @@ fn by_value<T>(make: impl FnOnce() -> T) -> T {
     value
 }
 
-/// The name of each secret that some operation seeks, and whether a copy of it is found.
+/// The name of each secret that some operation looks for, and whether a planted copy of it is found.
 pub fn copies() -> BTreeMap<&'static str, bool> {
     let mut copies = BTreeMap::new();
     for operation in crate::operations()

@@ -30,7 +30,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     Base::all().flat_map(of_base).collect()
 }
 
-/// What is secret of a client that made its key from a seed, and of a server that encapsulates to it
+/// The secrets of a client that made its key from a seed, and of a server that encapsulates to this key
 /// with m.
 type Secrets = (fn(&[u8; 64]) -> Sought, fn(&[u8; 64], &[u8; 32]) -> Sought);
 
@@ -55,7 +55,7 @@ fn sets(group: NamedGroup) -> Option<Secrets> {
     }
 }
 
-/// A client that waits, and what it drew.
+/// A client that waits for the server's share, and the randomness that it drew.
 struct Client {
     exchange: Mutex<Option<Box<dyn ActiveKeyExchange>>>,
     seed: Box<[u8; 64]>,
@@ -79,7 +79,7 @@ impl Client {
     }
 }
 
-/// d ‖ z, the first that was drawn.
+/// d ‖ z, the first bytes that were drawn.
 fn seed() -> Box<[u8; 64]> {
     Box::new(RANDOM.drawn()[..64].try_into().expect("64 bytes"))
 }
@@ -163,7 +163,7 @@ fn key_exchange(base: Base, group: &'static dyn SupportedKxGroup) -> Vec<Operati
     operations
 }
 
-/// The halves of a secret.
+/// The halves of a hybrid secret.
 fn halves(group: NamedGroup, secret: &SharedSecret) -> Sought {
     let secret = secret.secret_bytes();
     let (classical, post_quantum) = match Group::from(group) {
@@ -267,7 +267,7 @@ fn post_quantum_signing(base: Base, kind: Kind) -> Vec<Operation> {
     operations
 }
 
-/// A key of ECDSA on P-256, which is the base's.
+/// An ECDSA key on P-256, for which the base does the signing.
 fn classical_signing(base: Base) -> [Operation; 2] {
     let name = |operation: &str| operation_name(base.name, &format!("ECDSA P-256 {operation}"));
     let document = || {
@@ -276,7 +276,7 @@ fn classical_signing(base: Base) -> [Operation; 2] {
         let document = ring::signature::EcdsaKeyPair::generate_pkcs8(algorithm, &random);
         document.expect("randomness").as_ref().to_vec()
     };
-    // where ring's template has it
+    // at its place in ring's template
     let scalar = |der: &[u8]| Sought::default().secret(CLASSICAL_KEY, &der[36..68]);
     [
         Operation::new(
@@ -324,7 +324,7 @@ fn tickets(base: Base) -> [Operation; 3] {
         RANDOM.prepare();
         Tickets::for_provider(&base.provider(), TicketOptions::default()).expect("randomness")
     };
-    // All that was drawn are keys, of which the first is a pattern that others are made by.
+    // All drawn bytes are keys. The first belongs to a ticketer that only serves to make others.
     let keys = |sought: Sought, drawn: &[u8]| {
         let keys = drawn.chunks_exact(32);
         keys.fold(sought, |sought, key| sought.secret(TICKET_KEY, key))

@@ -1,4 +1,4 @@
-//! QUIC's keys over graviola, which are rustls-pq's: the other bases have their own.
+//! QUIC's keys over graviola, which rustls-pq implements: the other bases have their own.
 
 use std::sync::Mutex;
 

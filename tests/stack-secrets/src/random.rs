@@ -1,4 +1,4 @@
-//! A source of randomness that knows what it gave.
+//! A source of randomness that records what it gave.
 
 use std::sync::Mutex;
 
@@ -6,13 +6,13 @@ use rustls::crypto::{GetRandomFailed, SecureRandom};
 
 use crate::operation::fresh;
 
-/// For the providers under test.
+/// The randomness of the providers under test.
 pub(crate) static RANDOM: Prepared = Prepared(Mutex::new(Draws {
     bytes: Vec::new(),
     drawn: 0,
 }));
 
-/// Gives bytes that were there before, so that it leaves no copy on the stack of who asks.
+/// Gives bytes that were prepared before, so that it leaves no copy on the caller's stack.
 #[derive(Debug)]
 pub(crate) struct Prepared(Mutex<Draws>);
 
@@ -30,7 +30,7 @@ impl Prepared {
         draws.drawn = 0;
     }
 
-    /// What was drawn since.
+    /// The bytes drawn since [`prepare`](Self::prepare).
     pub(crate) fn drawn(&self) -> Vec<u8> {
         let draws = self.0.lock().expect("nothing panics here");
         draws.bytes[..draws.drawn].to_vec()

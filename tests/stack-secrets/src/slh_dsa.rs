@@ -1,4 +1,4 @@
-//! The operations of SLH-DSA, on the sets with fast signatures: the others are the same code for
+//! The operations of SLH-DSA, on the sets with fast signatures: the other sets run the same code on
 //! larger trees.
 
 use std::sync::Mutex;
@@ -161,8 +161,8 @@ fn key<P: ParameterSet>() -> Box<SigningKey<P>> {
     SigningKey::boxed_from_seed(&*seed::<P>())
 }
 
-/// What is secret in a key, and what is computed from it alone: the starts of all chains of the top
-/// tree, and the blocks of HMAC. (What of it is in a signature is public.)
+/// The secrets in a key, and the values computed from it alone: the starts of all chains of the top
+/// tree, and the blocks of HMAC. (Those that are in a signature are public.)
 pub(crate) fn secrets_of<P: ParameterSet>(key: &SigningKey<P>) -> Sought {
     let n = P::N::N;
     let (secret, public) = key.as_bytes().split_at(2 * n);

@@ -1,4 +1,4 @@
-//! Secrets, cut in pieces that are looked for.
+//! Secrets, cut into pieces to look for.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
@@ -6,14 +6,14 @@ use std::collections::{HashMap, HashSet};
 
 use crate::stack::bytes_of;
 
-/// Secrets to be looked for, and what is public and may be found.
+/// Secrets to look for, and public data, which may be found.
 #[derive(Clone, Default)]
 pub struct Sought {
     secrets: Vec<Secret>,
     public: Vec<Vec<u8>>,
 }
 
-/// A secret, and how it is cut.
+/// A secret, and the length of its pieces.
 #[derive(Clone)]
 struct Secret {
     what: &'static str,
@@ -22,33 +22,33 @@ struct Secret {
     piece: usize,
 }
 
-/// What was found of a secret.
+/// How much of a secret was found.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Found {
     /// The secret.
     pub what: &'static str,
-    /// How many of its pieces.
+    /// How many of its pieces were found.
     pub pieces: usize,
-    /// How many there are.
+    /// How many pieces it has.
     pub of: usize,
 }
 
-/// Bytes of a piece: what one instruction writes, and too many to be found by chance.
+/// The bytes of a piece: as many as one instruction writes, and too many to be found by chance.
 const PIECE: usize = 16;
 
-/// Bytes of a piece of small numbers in places of 32 bits. Four numbers from -2 to 2 are often on a
+/// The bytes of a piece of small numbers that take 32 bits each. Four numbers from -2 to 2 are often on a
 /// stack by chance; eight are not.
 const PIECE_OF_NUMBERS: usize = 32;
 
-/// Bytes of a piece of small numbers in places of 16 bits. Eight numbers from -3 to 3 were on a stack by chance
-/// once in many runs; twelve are so five hundred times as seldom.
+/// The bytes of a piece of small numbers that take 16 bits each. Eight numbers from -3 to 3 were on a stack by chance
+/// once in many runs; for twelve, this is five hundred times less likely.
 const PIECE_OF_SHORT_NUMBERS: usize = 24;
 
-/// Pieces overlap, so that of whatever has a piece and so many bytes more of a secret in a row one is
-/// found, as long as it begins at a multiple of this in either.
+/// The distance between the beginnings of pieces. Pieces overlap, so a run of a secret's bytes that is a piece and
+/// this many bytes long contains a whole piece, wherever it begins.
 const STEP: usize = 8;
 
-/// What has fewer different bytes than this is not looked for: zeros, and the like, which are on every
+/// Pieces with fewer different bytes than this are not looked for: zeros and the like, which are on every
 /// stack.
 const DIFFERENT_BYTES: usize = 4;
 
@@ -81,9 +81,9 @@ impl Sought {
         self
     }
 
-    /// Adds a value as it lies in memory. `again` was made of the same secrets in another way, and
-    /// `other` of others: what differs from `again` was on the stack before and lies between the
-    /// fields, and what is equal in `other` is no secret.
+    /// Adds a value as it is in memory. `again` was made from the same secrets in another way, and
+    /// `other` from other secrets. Bytes that differ in `again` are padding between the fields, with old bytes of the
+    /// stack; bytes that are equal in `other` are not secret.
     #[must_use]
     pub fn in_memory<T>(mut self, what: &'static str, value: &T, again: &T, other: &T) -> Self {
         let other = bytes_of(other);
@@ -104,15 +104,15 @@ impl Sought {
         self
     }
 
-    /// Adds what is known to everybody: pieces of secrets that are in it are not looked for.
+    /// Adds public data: pieces of secrets that occur in it are not looked for.
     #[must_use]
     pub fn public(mut self, bytes: &[u8]) -> Self {
         self.public.push(bytes.to_vec());
         self
     }
 
-    /// Adds a public value as it lies in memory. `again` is the same, made in another way: what differs
-    /// lies between the fields.
+    /// Adds a public value as it is in memory. `again` is the same value, made in another way: bytes that differ
+    /// are padding between the fields.
     #[must_use]
     pub fn public_in_memory<T>(mut self, value: &T, again: &T) -> Self {
         self.public.extend(same(value, again).map(|(_, run)| run));
@@ -127,11 +127,11 @@ impl Sought {
         self
     }
 
-    /// The secrets' names, each with bytes of which a piece is sought.
+    /// The names of the secrets, each with bytes that begin with a piece to look for.
     ///
     /// # Panics
     ///
-    /// If nothing is sought of one of them: all of it is public, or has too few different bytes.
+    /// If a secret has no piece to look for: all of it is public, or has too few different bytes.
     pub(crate) fn examples(&self) -> BTreeMap<&'static str, &[u8]> {
         let public = self.public_words();
         let mut examples = BTreeMap::new();
@@ -154,11 +154,11 @@ impl Sought {
         public.flat_map(|bytes| bytes.windows(STEP)).collect()
     }
 
-    /// Looks for the pieces. What is part of several secrets counts for each of them.
+    /// Looks for the pieces. A piece of several secrets counts for each of them.
     ///
     /// # Panics
     ///
-    /// As [`examples`](Self::examples) does: what is not looked for can't be found.
+    /// Like [`examples`](Self::examples): a secret without pieces to look for could not be found.
     pub(crate) fn in_stack(&self, stack: &[u8]) -> Vec<Found> {
         self.examples();
         let public = self.public_words();
@@ -175,7 +175,7 @@ impl Sought {
         let lengths: BTreeSet<usize> = self.secrets.iter().map(|secret| secret.piece).collect();
         let mut found: HashSet<&[u8]> = HashSet::new();
         for window in lengths.iter().flat_map(|len| stack.windows(*len)) {
-            // most of it was never written
+            // most of the stack was never written
             if window.iter().any(|byte| *byte != 0) && pieces.contains_key(window) {
                 found.insert(window);
             }
@@ -194,8 +194,8 @@ impl Sought {
 }
 
 impl Secret {
-    /// The pieces that are looked for, with where they begin: those that are on no stack by chance, and
-    /// not public, also where two things that are public meet.
+    /// The pieces to look for, and where they begin. Left out are pieces that can be on a stack by chance, and
+    /// public ones, also those made of several public parts.
     fn sought<'a>(
         &'a self,
         public: &'a HashSet<&[u8]>,
@@ -210,7 +210,7 @@ impl Secret {
     }
 }
 
-/// The runs of words that two values have alike, with where they begin.
+/// The runs of words that are equal in two values, and where they begin.
 fn same<T>(value: &T, again: &T) -> impl Iterator<Item = (usize, Vec<u8>)> {
     let [value, again] = [value, again].map(bytes_of);
     let words = value.chunks(STEP).zip(again.chunks(STEP));
@@ -249,7 +249,7 @@ mod tests {
             .collect()
     }
 
-    /// Four small numbers in a row are there by chance.
+    /// Four small numbers in a row can be on a stack by chance.
     #[test]
     fn small_numbers_are_found_by_eight() {
         let numbers = [-2, 1, 0, 2, -1, 0, 1, -2, 0, 2_i32];
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Wherever they lie, whole and in part, and nothing else.
+    /// Secrets are found at all places, whole and in part, and nothing else is found.
     #[test]
     fn secrets_are_found() {
         let secret = bytes(1, 36);
@@ -292,8 +292,8 @@ mod tests {
         assert_eq!(found(&sought, &bytes(100, 20)), [("key", 1, 2)]);
     }
 
-    /// What two values have in common is nobody's secret, and what depends on how a value was made
-    /// is none of its own.
+    /// Bytes that two values have in common are not secret, and bytes that depend on how a value was made
+    /// are not part of it.
     #[test]
     fn memory_is_compared() {
         let value = [1, 2, 3, 4, 5, 6].map(|n: u64| n * 0x0102_0304_0506_0708);
@@ -323,7 +323,7 @@ mod tests {
             .in_stack(&[0; 64]);
     }
 
-    /// What lies between the fields of a public value is not public.
+    /// The padding between the fields of a public value is not public.
     #[test]
     fn padding_is_not_public() {
         let value = [1, 2, 3, 4].map(|n: u64| n * 0x0102_0304_0506_0708);

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::mpsc;
 use std::thread;
 
-/// What a thread leaves.
+/// The stack that a thread leaves, and its result.
 pub(crate) struct Left<T> {
     /// The bytes of its stack below the frame that called `run`.
     pub(crate) stack: Vec<u8>,
@@ -17,14 +17,14 @@ pub(crate) struct Left<T> {
 
 /// Calls `run` in a thread of its own and reads the thread's stack before it ends.
 ///
-/// What `run` returns goes through this thread's stack, so secrets in it have to be on the heap.
+/// The result of `run` goes through this thread's stack, so secrets in it have to be on the heap.
 ///
-/// The memory may have been the stack of an earlier thread: it can hold what was left then, and
-/// secrets that are to be told apart have to be different ones.
+/// The memory may have been the stack of an earlier thread and still hold its data. So
+/// operations that have to be told apart need different secrets.
 ///
 /// # Panics
 ///
-/// If the kernel does not say where the stack is, and if `run` does.
+/// If the operating system's kernel does not say where the stack is, and if `run` panics.
 pub(crate) fn left_by<T: Send>(run: impl FnOnce() -> T + Send) -> Left<T> {
     let mut result = None;
     let (mut run, place) = (Some(run), &mut result);
@@ -35,8 +35,8 @@ pub(crate) fn left_by<T: Send>(run: impl FnOnce() -> T + Send) -> Left<T> {
     }
 }
 
-/// The stack of a thread that calls `run`. There are some hundred operations, for each of which the compiler
-/// would make the thread anew.
+/// The stack of a thread that calls `run`. It takes a `dyn` function: otherwise the compiler would compile the thread's
+/// code again for each of several hundred operations.
 fn stack_of(run: &mut (dyn FnMut() + Send)) -> Vec<u8> {
     thread::scope(|scope| {
         let (to_us, from_thread) = mpsc::channel();
@@ -47,7 +47,7 @@ fn stack_of(run: &mut (dyn FnMut() + Send)) -> Vec<u8> {
             let here = black_box(&raw const here).addr();
             run();
             to_us.send(here).expect("the other side waits");
-            // The stack is there to be looked at until the other side hangs up.
+            // The stack stays until the other side hangs up.
             from_us.recv().expect_err("nothing is sent");
         });
         let thread = thread.expect("a thread can be started");
@@ -61,10 +61,10 @@ fn stack_of(run: &mut (dyn FnMut() + Send)) -> Vec<u8> {
     })
 }
 
-/// Ample, and too small for pages of 2 MiB.
+/// More than enough, and too small for pages of 2 MiB.
 const STACK: usize = 1 << 20;
 
-/// Calls `run` so far down that what the thread does later, as it waits, writes over nothing that
+/// Calls `run` so far down the stack that the thread, while it waits, overwrites nothing that
 /// is left.
 #[inline(never)]
 fn further_down<T>(run: impl FnOnce() -> T) -> T {
@@ -75,7 +75,7 @@ fn further_down<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The bytes from the start of the mapping that has `address` in it up to `address`.
+/// The bytes of the mapping that contains `address`, from its start up to `address`.
 fn below(address: usize) -> io::Result<Vec<u8>> {
     let maps = fs::read_to_string("/proc/self/maps")?;
     let mapping = maps
@@ -99,14 +99,14 @@ pub(crate) fn memory(address: usize, len: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bytes of a value as it lies in memory.
+/// The bytes of a value, as they are in memory.
 pub(crate) fn bytes_of<T>(value: &T) -> Vec<u8> {
     memory((&raw const *value).addr(), size_of::<T>())
         .expect("the kernel shows a process its own memory")
 }
 
-/// Makes a value whose padding is of this byte: what was on the stack before is written over, as far
-/// as making it reaches.
+/// Makes a value whose padding consists of `byte`: the stack that making it uses is filled with this byte
+/// first.
 pub(crate) fn made_over<T>(byte: u8, make: impl FnOnce() -> T) -> T {
     fill(byte);
     in_a_frame_below(make)

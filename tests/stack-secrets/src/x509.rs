@@ -30,14 +30,14 @@ pub(crate) fn operations() -> Vec<Operation> {
     operations.chain(hash_slh_dsa()).collect()
 }
 
-/// What a form is, and how a key is written in it.
+/// The description of a form, and a function that writes a key in it.
 type OtherForm = (&'static str, fn(&PrivateKey) -> Vec<u8>);
 
-/// A kind of keys.
+/// A kind of key.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     algorithm: pq_x509::Algorithm,
-    /// What is secret of a key.
+    /// The secrets of a key.
     secrets: fn(&PrivateKey) -> Sought,
 }
 
@@ -105,7 +105,7 @@ impl Kind {
 
     fn forms(self) -> &'static [PrivateKeyForm] {
         match self.algorithm.preferred_form() {
-            // of SLH-DSA
+            // only SLH-DSA prefers this form
             PrivateKeyForm::Expanded => &[PrivateKeyForm::Expanded],
             _ => &[
                 PrivateKeyForm::Seed,
@@ -115,7 +115,7 @@ impl Kind {
         }
     }
 
-    /// Forms that are read and not written.
+    /// Forms that are read but not written.
     fn other_forms(self) -> &'static [OtherForm] {
         match self.algorithm.preferred_form() {
             PrivateKeyForm::Expanded => &[],
@@ -195,7 +195,7 @@ impl Kind {
                     move |pem, key| {
                         let der = key.to_pkcs8_der_as(form);
                         let sought = self.secrets_of(key).and(text(pem));
-                        // an expanded key doesn't tell its seed
+                        // an expanded key does not contain its seed
                         der.map_or_else(|_| Sought::default(), |der| document(&der))
                             .and(sought)
                     },
@@ -372,7 +372,7 @@ impl Kind {
     }
 }
 
-/// Of a key that is for HashSLH-DSA (RFC 9909), whose identifier ends in another number.
+/// The operations of a key for HashSLH-DSA (RFC 9909), whose identifier ends in another number.
 fn hash_slh_dsa() -> [Operation; 3] {
     const PURE: &[u8] = &[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 21];
     let kind = Kind::slh_dsa::<SlhDsaSha2_128f>(SignatureAlgorithm::SlhDsaSha2_128f);
@@ -413,7 +413,7 @@ fn hash_slh_dsa() -> [Operation; 3] {
     ]
 }
 
-/// A PKCS#8 document of a key's algorithm.
+/// A PKCS#8 document for the algorithm of a key.
 fn pkcs8(key: &PrivateKey, contents: &[u8]) -> Vec<u8> {
     const ALGORITHM: &[u8] = &[0x30, 11, 6, 9];
     let der = key.to_pkcs8_der().expect("has a seed");
@@ -425,7 +425,7 @@ fn pkcs8(key: &PrivateKey, contents: &[u8]) -> Vec<u8> {
     element(SEQUENCE, &fields)
 }
 
-/// DER.
+/// A DER element.
 fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
     let len = u16::try_from(contents.len()).expect("short").to_be_bytes();
     let header: &[u8] = match len {
@@ -452,16 +452,16 @@ fn from_seed(algorithm: pq_x509::Algorithm, seed: &[u8]) -> PrivateKey {
     }
 }
 
-/// A PKCS#8 document, the same for all keys up to where the key begins.
+/// A PKCS#8 document. Up to the beginning of the key, it is the same for all keys.
 pub(crate) fn document(der: &[u8]) -> Sought {
     let sought = Sought::default().secret("the PKCS#8 document", der);
     sought.public(&der[..HEADER])
 }
 
-/// What is public of each document: version, algorithm, and the first of the lengths.
+/// The length of the public part of each document: version, algorithm, and the first of the lengths.
 const HEADER: usize = 24;
 
-/// PEM, of whose lines the first begins as all do.
+/// PEM text, whose first line of contents begins in the same way for all keys.
 pub(crate) fn text(pem: &str) -> Sought {
     let sought = Sought::default().secret("the PEM text", pem.as_bytes());
     let begin = pem.find('\n').expect("several lines") + 1;

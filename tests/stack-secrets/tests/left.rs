@@ -1,4 +1,4 @@
-//! No operation leaves a secret on the stack, on any backend, and a copy that one leaves is found.
+//! No operation leaves a secret on the stack, on any backend, and planted copies are found.
 
 use pq_core::{arch, on_each_backend};
 use stack_secrets::{
@@ -23,7 +23,7 @@ fn nothing_is_left() {
         arch::limit(backend);
         operations().iter().for_each(&mut run);
     });
-    // on the best backend: they add nothing that depends on it
+    // on the best backend only: what they add does not depend on the backend
     arch::lift_limit();
     operations_over_bases().iter().for_each(&mut run);
     operations_on_documents().iter().for_each(run);

@@ -1,4 +1,4 @@
-//! Measures all subjects, and what is planted, and prints a table.
+//! Measures all subjects and the planted leaks, and prints a table.
 #![forbid(unsafe_code)]
 
 use core::time::Duration;
@@ -9,13 +9,13 @@ use timing::measure::{Subject, measure};
 use timing::statistics::{Finding, THRESHOLD};
 use timing::subjects;
 
-/// Whether the time that pq-core's operations take tells secrets apart
+/// Measures whether the time of pq-core's operations tells secrets apart
 ///
-/// The status is 1 if it does, or if a leak that was planted is not found. PQ_CORE_BACKEND=portable (or AVX2) has it
-/// use that backend.
+/// The exit status is 1 if it does, or if a planted leak is not found. PQ_CORE_BACKEND=portable (or AVX2) selects the
+/// backend.
 #[derive(Parser)]
 struct Arguments {
-    /// For how many seconds each operation is measured: longer, if a difference shows
+    /// For how many seconds to measure each operation; longer if a difference shows
     #[arg(long, default_value_t = 20)]
     seconds: u64,
 }
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     for mut subject in subjects::all() {
         let mut finding = measured(&mut *subject, time);
         if finding.is_difference() {
-            // One that is there grows with the number of times; one by chance doesn't come again.
+            // A real difference shows more clearly in more measurements; one by chance does not come again.
             finding = measured(&mut *subject, 4 * time);
         }
         is_as_expected &= !finding.is_difference();
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 }
 
 fn measured(subject: &mut dyn Subject, time: Duration) -> Finding {
-    // Pages are touched and frequencies raised before.
+    // A first run touches the pages and raises the CPU's frequency.
     measure(subject, time / 20);
     Finding::of(&measure(subject, time))
 }

@@ -1,31 +1,31 @@
-//! Runs an operation on inputs of both classes, and takes the time.
+//! Runs an operation on inputs of both classes, and measures the times.
 
 use core::fmt;
 use core::time::Duration;
 use std::time::Instant;
 
-/// Which inputs an operation gets. What they are is the subject's.
+/// The class of an operation's input. The subject decides what each class is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Class {
-    /// Times of the other are compared with those of this one.
+    /// The class whose times are the reference.
     First,
     /// The other.
     Second,
 }
 
-/// An operation, with inputs of two classes that time should not tell apart.
+/// An operation with inputs of two classes, whose times should not differ.
 pub trait Subject {
-    /// The operation.
+    /// The operation's name.
     fn name(&self) -> &'static str;
 
-    /// What the inputs of the first class are, and of the second.
+    /// Descriptions of the inputs of the first class and of the second.
     fn classes(&self) -> [&'static str; 2];
 
-    /// Puts an input to where [`run`](Self::run) finds it: always the same place, so that caches don't tell
-    /// the classes apart.
+    /// Puts an input of this class where [`run`](Self::run) finds it: always the same place, so that caches cannot make
+    /// the classes differ.
     fn prepare(&mut self, class: Class);
 
-    /// The operation, or several to have enough to measure.
+    /// Runs the operation, or several if one is too short to measure.
     fn run(&mut self);
 }
 
@@ -35,7 +35,7 @@ impl fmt::Debug for dyn Subject {
     }
 }
 
-/// The times of both classes, in nanoseconds, measured for so long. Which class comes next is random.
+/// Measures the times of both classes in nanoseconds, for the duration `time`. The order of the classes is random.
 ///
 /// # Panics
 ///
@@ -55,7 +55,7 @@ pub fn measure(subject: &mut dyn Subject, time: Duration) -> [Vec<u32>; 2] {
     times
 }
 
-/// Some of both, by a bit of randomness for each.
+/// Random classes, one for each bit of some random bytes.
 fn random_classes() -> impl Iterator<Item = Class> {
     let bytes: [u8; 32] = random();
     let bits = bytes

@@ -1,31 +1,31 @@
-//! Welch's t-test of times, all of them and without the slowest.
+//! Welch's t-test of times: of all times, and of choices without the slowest.
 
-/// A difference at which times are not taken for alike: of as many measurements without one, fewer than
-/// one in a million has a t so large.
+/// The least t, by magnitude, that counts as a difference. Without a difference, fewer than one in a million
+/// measurements have a t so large.
 pub const THRESHOLD: f64 = 5.0;
 
-/// How many choices of times are compared, beside all: what else the machine does makes some slow, and
-/// hides small differences between the others.
+/// How many choices of times are compared, in addition to all times. Other work of the machine makes some times long,
+/// which hides small differences between the others.
 const CROPS: u32 = 20;
 
-/// What comparing two classes of times found.
+/// The result of comparing two classes of times.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding {
-    /// Of both classes.
+    /// The number of times in both classes together.
     pub samples: usize,
-    /// Welch's t of the choice of times in which it is largest by magnitude; positive if the second class
+    /// Welch's t for the choice of times where its magnitude is largest; positive if the second class
     /// takes longer.
     pub t: f64,
-    /// By how many nanoseconds the second class takes longer there, in the mean.
+    /// How many nanoseconds longer the second class takes there, on average.
     pub difference: f64,
-    /// The smallest difference, in nanoseconds, that some choice of times would have shown.
+    /// The smallest difference, in nanoseconds, that at least one choice of times would have shown.
     pub noticeable: f64,
 }
 
 impl Finding {
     /// Compares times in nanoseconds.
     ///
-    /// Of too few times nothing can be said: then t is 0, and no difference would have been noticed.
+    /// With too few times no statement is possible: then t is 0, and no difference would have been noticed.
     pub fn of(times: &[Vec<u32>; 2]) -> Self {
         let mut sorted = times.concat();
         sorted.sort_unstable();
@@ -65,7 +65,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Of times up to a limit. `None` if there are too few, or if they are all the same.
+    /// Compares the times up to a limit. `None` if there are too few, or if all are the same.
     fn up_to(limit: u32, times: &[Vec<u32>; 2]) -> Option<Self> {
         const LEAST: f64 = 10.0;
         let [first, second] = times.each_ref().map(|times| {
@@ -92,7 +92,7 @@ impl Comparison {
 mod tests {
     use super::*;
 
-    /// Numbers below a bound that follow each other as random ones do.
+    /// Pseudorandom numbers below a bound.
     fn random(bound: u32) -> impl FnMut() -> u32 {
         let mut state = 1_u64;
         move || {
@@ -103,7 +103,7 @@ mod tests {
         }
     }
 
-    /// Times around 10 µs, of which one in eight is much longer, and later for the second class.
+    /// Times around 10 µs, one in eight of them much longer; those of the second class are longer by `later`.
     fn times(count: usize, later: u32) -> [Vec<u32>; 2] {
         let mut random = random(8000);
         [0, later].map(|later| {
@@ -121,7 +121,7 @@ mod tests {
         let second = [27, 22, 20, 23, 23, 24, 25, 22, 24, 20, 21, 22].to_vec();
         let comparison = Comparison::up_to(u32::MAX, &[first, second]).unwrap();
         assert!((comparison.difference - 26.0 / 12.0).abs() < 1e-9);
-        // as Python's statistics.variance has it
+        // computed with Python's statistics.variance
         assert!((comparison.t() - 2.038_183_000_648_882_4).abs() < 1e-9);
     }
 
@@ -140,7 +140,7 @@ mod tests {
         assert!(finding.is_difference() && finding.t > 0.0, "{finding:?}");
         assert!((2.0..4.0).contains(&finding.difference), "{finding:?}");
         assert!(finding.noticeable < 3.0, "{finding:?}");
-        // without choices of times they would not
+        // all times together would not show the difference
         let all = Comparison::up_to(u32::MAX, &times(100_000, 3)).unwrap();
         assert!(all.t().abs() < THRESHOLD);
         let [first, second] = times(100_000, 3);

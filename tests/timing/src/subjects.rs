@@ -1,4 +1,4 @@
-//! What is measured, and what is planted to be found.
+//! The operations that are measured, and the planted leaks.
 
 use core::hint::black_box;
 
@@ -7,7 +7,7 @@ use pq_core::ml_kem::{self, Ciphertext, MlKem768, SHARED_SECRET_LEN, SharedSecre
 
 use crate::measure::{Class, Subject, random};
 
-/// Operations of which time should tell nothing.
+/// Operations whose time should reveal nothing.
 pub fn all() -> Vec<Box<dyn Subject>> {
     vec![
         Box::new(Decapsulation::new(|_| ())),
@@ -20,7 +20,7 @@ pub fn all() -> Vec<Box<dyn Subject>> {
     ]
 }
 
-/// Operations that have a leak, to see whether it is found.
+/// Operations with a planted leak, which the measurement should find.
 pub fn planted() -> Vec<Box<dyn Subject>> {
     vec![
         Box::new(Decapsulation {
@@ -40,10 +40,10 @@ pub fn planted() -> Vec<Box<dyn Subject>> {
     ]
 }
 
-/// A ciphertext, and the secret of whoever made it.
+/// A ciphertext, and the shared secret of its sender.
 type Encapsulated = (Vec<u8>, [u8; SHARED_SECRET_LEN]);
 
-/// ML-KEM.Decaps, and what a mistake would have it do.
+/// ML-KEM.Decaps, with an optional planted mistake.
 struct Decapsulation {
     name: &'static str,
     key: Box<ml_kem::DecapsulationKey<MlKem768>>,
@@ -52,7 +52,7 @@ struct Decapsulation {
     ciphertext: Vec<u8>,
     valid: [u8; SHARED_SECRET_LEN],
     secret: [u8; SHARED_SECRET_LEN],
-    /// Is part of what is measured, with the secret that came out beside the one that a valid ciphertext has.
+    /// Runs within the measured time. It has the resulting secret, and the one of the valid ciphertext.
     leak: fn(&Self),
 }
 
@@ -112,7 +112,7 @@ impl Subject for Decapsulation {
     }
 }
 
-/// ML-DSA.Sign, hedged, of random messages.
+/// ML-DSA.Sign, hedged, on random messages.
 struct Signing {
     of_class: [Vec<Box<ml_dsa::SigningKey<MlDsa65>>>; 2],
     key: Box<ml_dsa::SigningKey<MlDsa65>>,
@@ -161,7 +161,7 @@ impl Subject for Signing {
     }
 }
 
-/// Whether two values, made of as many bytes, are the same.
+/// Compares two values that are each made from `N` bytes.
 struct Comparison<T, E, const N: usize> {
     name: &'static str,
     make: fn(&[u8; N]) -> T,
@@ -208,19 +208,19 @@ impl<T, E: Fn(&T, &T) -> bool, const N: usize> Subject for Comparison<T, E, N> {
     }
 }
 
-/// What a comparison should not be.
+/// A comparison that is not constant time: it ends at the first difference.
 fn are_equal_up_to_the_first_difference(ours: &[u8; 64], theirs: &[u8; 64]) -> bool {
     let mut pairs = ours.iter().zip(theirs);
     pairs.all(|(ours, theirs)| black_box(ours) == theirs)
 }
 
-/// These bytes, or others: what is done is the same for both.
+/// The bytes, with one byte changed if `is_changed`. The work is the same in both cases.
 fn with_a_byte_changed<const N: usize>(mut bytes: [u8; N], is_changed: bool) -> [u8; N] {
     let [at, by] = random();
     bytes[usize::from(at) % N] ^= (by | 1) * u8::from(is_changed);
     bytes
 }
 
-/// Of each class.
+/// The number of inputs of each class.
 const INPUTS: usize = 1024;
 const KEYS: usize = 32;

@@ -1,4 +1,4 @@
-//! Leaks that are planted are found in a short time, also where code is not optimised.
+//! Planted leaks are found in a short time, also in code that is not optimised.
 
 use core::time::Duration;
 

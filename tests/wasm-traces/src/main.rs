@@ -1,8 +1,8 @@
-//! One operation of pq-core with a secret that `.ci/wasm_traces` writes into the compiled program: so
-//! it is the same code whatever the secret, and two runs can be compared instruction by instruction.
+//! One operation of pq-core with a secret that `.ci/wasm_traces` writes into the compiled program. So
+//! the code is the same for all secrets, and two runs can be compared instruction by instruction.
 //!
-//! What it computes with is the same in all runs, but for the secret, and for a bit of a ciphertext by
-//! which decapsulation accepts or rejects.
+//! All inputs are the same in all runs, except the secret and a bit of a ciphertext, on
+//! which it depends whether decapsulation accepts or rejects.
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -10,14 +10,14 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use pq_core::ml_kem::{DecapsulationKey, MlKem768, ParameterSet};
 use pq_core::slh_dsa::{SigningKey, SlhDsaSha2_128f};
 
-/// It is the backend for SIMD128 that is traced.
+/// The traces must be of the backend for SIMD128.
 #[cfg(target_arch = "wasm32")]
 const _: () = assert!(cfg!(target_feature = "simd128"));
 
-/// Whether the operation was run: the interpreter calls all that is exported, which comes here twice.
+/// Whether the operation was run: the interpreter calls every exported function, so `main` runs twice.
 static RAN: AtomicBool = AtomicBool::new(false);
 
-/// The operation's name, eight bytes, and 32 of secrets: found and written over in the file.
+/// The operation's name, eight bytes, and a secret of 32 bytes: `.ci/wasm_traces` overwrites them in the file.
 static INPUT: [u8; 40] = *b"OPERATE?SECRETSECRETSECRETSECRETSECRETSE";
 
 fn main() {
@@ -48,7 +48,7 @@ fn main() {
     }
 }
 
-/// Computes in one of two ways, without a look at memory in either.
+/// Computes in one of two ways; neither accesses memory.
 fn branch(secret: &[u8; 32]) {
     let mut x = u32::from(secret[1]);
     if secret[0] & 1 == 1 {
@@ -63,13 +63,13 @@ fn branch(secret: &[u8; 32]) {
     black_box(x);
 }
 
-/// To a key that is always the same, with a secret m.
+/// Encapsulates to a key that is always the same, with a secret m.
 fn encapsulate(m: &[u8; 32]) {
     let key = DecapsulationKey::<MlKem768>::from_seed(&[1; 64]);
     black_box(key.encapsulation_key().encapsulate(m));
 }
 
-/// With a secret z. The ciphertext is right or wrong by a bit of it.
+/// Decapsulates with a secret z. A bit of z decides whether the ciphertext is right or wrong.
 fn decapsulate(z: &[u8; 32]) {
     let mut seed = [1; 64];
     seed[32..].copy_from_slice(z);
@@ -83,7 +83,7 @@ fn decapsulate(z: &[u8; 32]) {
     black_box((decapsulated.is_ok(), secret));
 }
 
-/// With a secret SK.seed and SK.prf, and a PK.seed that is always the same.
+/// Makes a key from a secret SK.seed and SK.prf, and a PK.seed that is always the same.
 fn make_key(secret: &[u8; 32]) {
     let mut seed = [3; 48];
     seed[..32].copy_from_slice(secret);

@@ -1,4 +1,4 @@
-//! Prints the folder of an OpenSSL 3.5 with its library, for programs in C; builds it if no earlier run did so.
+//! Prints the folder of an OpenSSL 3.5 with its library, for programs in C; builds OpenSSL if no earlier run did so.
 
 use std::process::ExitCode;
 

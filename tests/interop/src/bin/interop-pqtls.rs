@@ -1,5 +1,5 @@
-//! The program `pqtls`, for the tests of this package: cargo gives tests the programs of their own
-//! package, and of no other.
+//! The program `pqtls`, for the tests of this package: cargo gives tests only the programs of their own
+//! package.
 
 use std::process::ExitCode;
 

@@ -12,15 +12,15 @@ use std::time::Instant;
 use super::{MINIMUM, Unavailable};
 use crate::{target_folder, tell};
 
-/// The folder with the `openssl` of the source that `openssl-src` carries, and its libraries and
-/// `include` beside it; built if no earlier run did so.
+/// The folder with the `openssl` that is built from the source in `openssl-src`, and its libraries and
+/// `include`; built if no earlier run did so.
 ///
 /// Several processes may ask at once: one builds, the others wait for its lock. The
 /// finished folder appears under its final name in one step, so that a build that
 /// was cut short is never mistaken for a whole one.
 pub(super) fn cached_folder() -> Result<PathBuf, Unavailable> {
     let target = target_folder();
-    // Another version or other options make another program.
+    // The name depends on the version and the options, since these change the program.
     let name = format!(
         "openssl-with-libraries-{}_{}",
         openssl_src::version(),
@@ -69,7 +69,7 @@ fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// What OpenSSL's build asks for.
+/// The tools that OpenSSL's build needs.
 struct Tools {
     perl: &'static str,
     make: &'static str,
@@ -130,7 +130,7 @@ impl Tools {
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log.try_clone()?);
-        // A make above us would hand down a job server that is not ours.
+        // If make runs us, it would pass on its job server, which is not meant for this make.
         for variable in ["CARGO_MAKEFLAGS", "MAKEFLAGS", "MFLAGS"] {
             command.env_remove(variable);
         }
@@ -158,7 +158,7 @@ fn run(command: &mut Command) -> io::Result<()> {
     Err(io::Error::other(format!("{program} ended with {status}")))
 }
 
-/// Moves what is needed of a finished build to its final place, whole or not at all.
+/// Moves the needed parts of a finished build to their final place, all or nothing.
 fn install(scratch: &Path, folder: &Path) -> io::Result<()> {
     let whole = scratch.join("whole");
     let headers = whole.join("include/openssl");
@@ -167,7 +167,7 @@ fn install(scratch: &Path, folder: &Path) -> io::Result<()> {
         let file = scratch.join(file);
         fs::rename(&file, whole.join(file.file_name().unwrap_or_default()))?;
     }
-    // Some headers are generated; the others stand in the source.
+    // Some headers are generated; the others are in the source.
     for from in [openssl_src::source_dir(), scratch.into()] {
         for header in fs::read_dir(from.join("include/openssl"))? {
             let header = header?;
@@ -183,8 +183,8 @@ fn install(scratch: &Path, folder: &Path) -> io::Result<()> {
     fs::rename(whole, folder)
 }
 
-/// A program that needs no files beside it, and is without what no test asks of it. `no-module` and
-/// `no-legacy` are needed: a generated file that modules want is not in the crate. It takes less
+/// Options for a program that needs no other files, without features that no test uses. `no-module` and
+/// `no-legacy` are needed: a generated file that modules want is not in the crate. With -O1 it takes less
 /// time to compile than with OpenSSL's own -O3.
 const OPTIONS: [&str; 12] = [
     "no-shared",

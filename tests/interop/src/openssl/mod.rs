@@ -36,7 +36,7 @@ impl Openssl {
     /// If `OPENSSL` names something unusable, or the build fails, or (with the
     /// environment variable `CI` set) something that the build needs is missing.
     pub fn find() -> Option<&'static Self> {
-        // Also what went wrong is found out once, not by every test again.
+        // A failure is remembered, too, so that not every test has to find it out.
         static FOUND: OnceLock<Result<Openssl, Unavailable>> = OnceLock::new();
         match FOUND.get_or_init(Self::locate) {
             Ok(openssl) => Some(openssl),
@@ -51,7 +51,8 @@ impl Openssl {
         }
     }
 
-    /// The folder of the OpenSSL that is built here, with `libcrypto.a`, `libssl.a` and `include` for programs that link with it.
+    /// The folder of the OpenSSL that is built here, with `libcrypto.a`, `libssl.a` and `include` for programs that
+    /// link with it.
     ///
     /// # Errors
     ///
@@ -75,7 +76,7 @@ impl Openssl {
         Ok(Self { program })
     }
 
-    /// The program that somebody asks for: if that won't do, no other will.
+    /// The program that somebody asks for: if it can't be used, no other is tried.
     fn named(program: PathBuf) -> Result<Self, Unavailable> {
         let shown = program.display();
         match Version::of(&program) {
@@ -111,17 +112,17 @@ impl Openssl {
 /// Why there is no program.
 #[derive(Debug)]
 enum Unavailable {
-    /// There is none, and nothing to build one with: this tool is not there.
+    /// There is no program, and none can be built, because this tool is missing.
     Missing(&'static str),
-    /// There should be one, and this is what is wrong with it.
+    /// The program can't be used, for this reason.
     Broken(String),
 }
 
 /// A temporary folder and an OpenSSL that runs in it.
 ///
 /// Commands are given as one line and split at white space: file names are relative
-/// to the folder, and nothing that needs quoting is needed. All methods panic, with
-/// everything that OpenSSL printed, when what they promise does not happen within
+/// to the folder, and there is no quoting. All methods panic, with
+/// everything that OpenSSL printed, if they can't do what they promise within
 /// [`TIME_LIMIT`].
 #[derive(Debug)]
 pub struct Workdir {
@@ -286,7 +287,7 @@ impl SServer {
 /// bounds a failure.
 pub const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// OpenSSL's version, as far as it matters.
+/// OpenSSL's version: the two numbers that matter.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Version {
     major: u32,
@@ -328,7 +329,7 @@ const MINIMUM: Version = Version { major: 3, minor: 5 };
 
 const CONFIG_NAME: &str = "openssl.cnf";
 
-/// What `openssl req` does not do without.
+/// The configuration that `openssl req` needs.
 const CONFIG: &str = "\
 [req]
 distinguished_name = name

@@ -1,16 +1,16 @@
-//! aarch64.
+//! The effects of aarch64's instructions.
 
 use super::effect::{Effect, FLAGS, Length, Place, split};
 use crate::disassembly::{Flow, Instruction};
 
-/// The registers that a function need not leave as they are.
+/// The registers that a called function may change.
 const CLOBBERED: [&str; 19] = [
     "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
     "x15", "x16", "x17", "x18",
 ];
 
-/// How far behind the stack pointer the frame pointer is, after a function's prologue, if it has one.
-/// `None` too if the stack pointer moves by more than the prologue says.
+/// The distance from the stack pointer to the frame pointer after a function's prologue, if it sets one.
+/// Also `None` if the stack pointer moves by more than the prologue says.
 pub(super) fn frame_pointer(instructions: &[Instruction]) -> Option<i64> {
     let set = instructions.iter().position(|i| {
         matches!(i.mnemonic.as_str(), "add" | "mov") && i.operands.starts_with("x29, sp")
@@ -26,7 +26,7 @@ pub(super) fn frame_pointer(instructions: &[Instruction]) -> Option<i64> {
     Some(behind + moved)
 }
 
-/// The number in `sp, sp, #0x1, lsl #12`.
+/// The number in an operand such as `sp, sp, #0x1, lsl #12`.
 fn immediate(operands: &str) -> Option<i64> {
     let (_, number) = operands.split_once('#')?;
     let (number, shift) = match number.split_once(", lsl #") {
@@ -40,7 +40,7 @@ fn immediate(operands: &str) -> Option<i64> {
     number.checked_shl(shift)
 }
 
-/// What an instruction does, where the frame pointer is so far behind the stack pointer.
+/// The effect of an instruction, where the frame pointer is this far above the stack pointer.
 pub(super) fn effect(instruction: &Instruction, frame_pointer: Option<i64>) -> Effect {
     let mnemonic = instruction.mnemonic.as_str();
     let operands = split(&instruction.operands, '[', ']');
@@ -134,7 +134,7 @@ pub(super) fn effect(instruction: &Instruction, frame_pointer: Option<i64>) -> E
             let inputs = places.split_off(1);
             effect.outputs = places;
             effect.inputs.extend(inputs);
-            // these keep a part of what is there
+            // these keep a part of the old value
             if matches!(mnemonic, "movk" | "bfi" | "bfxil") {
                 effect
                     .inputs
@@ -146,7 +146,7 @@ pub(super) fn effect(instruction: &Instruction, frame_pointer: Option<i64>) -> E
     effect
 }
 
-/// How long what an instruction has in memory is, one half of a pair, by its first register.
+/// The length of an instruction's operand in memory, by its first register; for a pair, the length of one half.
 fn length_of(mnemonic: &str, register: &str) -> Length {
     let bytes = match (register.get(..1), mnemonic) {
         (_, "ldrb" | "ldurb" | "ldrsb" | "ldursb" | "strb" | "sturb") | (Some("b"), _) => 1,
@@ -154,7 +154,7 @@ fn length_of(mnemonic: &str, register: &str) -> Length {
         (_, "ldrsw" | "ldursw" | "ldpsw") | (Some("w" | "s"), _) => 4,
         (Some("x" | "d"), _) => 8,
         (Some("q"), _) => 16,
-        // several vectors or parts of them
+        // several vectors, or parts of them
         _ => return Length { least: 1, most: 64 },
     };
     Length::exactly(bytes)
@@ -178,8 +178,8 @@ fn place_of(operand: &str, length: Length, frame_pointer: Option<i64>) -> Place 
     }
 }
 
-/// 32 of `[sp, #32]`, which starts with `[sp`. What moves the pointer, as `[sp, #-16]!` does, has
-/// none.
+/// The offset in an operand that starts with `start`: 32 in `[sp, #32]` for `[sp`. `None` for operands that move
+/// the pointer, such as `[sp, #-16]!`.
 fn offset_of(operand: &str, start: &str) -> Option<i64> {
     let offset = operand.strip_prefix(start)?.strip_suffix(']')?;
     match offset {
@@ -188,7 +188,7 @@ fn offset_of(operand: &str, start: &str) -> Option<i64> {
     }
 }
 
-/// Whether an instruction moves the stack pointer, by which its address is: `[sp, #-16]!` does, and
+/// Whether an instruction's operand in memory moves the stack pointer, such as `[sp, #-16]!` and
 /// `[sp], #16`.
 fn moves_stack(operands: &[&str]) -> bool {
     let at = operands
@@ -197,13 +197,13 @@ fn moves_stack(operands: &[&str]) -> bool {
     at.is_some_and(|at| operands[at].ends_with('!') || at + 1 < operands.len())
 }
 
-/// `s0` and the like, which are no stack pointers.
+/// Whether an operand is `s0` and the like, and not the stack pointer.
 fn is_scalar_vector(operand: &str) -> bool {
     let number = operand.strip_prefix('s');
     number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The general registers in an operand, by their numbers; the stack pointer by name.
+/// The general registers in an operand, as `x` and their number; the stack pointer by its name.
 fn registers_of(operand: &str) -> Vec<String> {
     let words = operand.split(|c: char| !c.is_ascii_alphanumeric());
     let names = words.filter_map(|word| match word.split_at_checked(1)? {

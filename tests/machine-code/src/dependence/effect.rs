@@ -1,46 +1,46 @@
-//! What instructions do to what is known.
+//! How instructions change what is known about registers and the stack.
 
 use alloc::collections::BTreeMap;
 use std::collections::HashMap;
 
 use super::{Arguments, Kind};
 
-/// What a register or a place on the stack holds. Where several come together, in an instruction or
-/// from several ways to the same one, it is the last of these.
+/// What a register or a place on the stack holds. If several of these come together, in an instruction or
+/// from several paths to the same instruction, the result is the last of them in this order.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Value {
-    /// Constants, where they are, and what counts by them.
+    /// Constants, addresses of constants, and counters that depend only on these.
     Known,
-    /// Where the structure is that the function was called with.
+    /// The address of the structure that the function was called with.
     Structure,
-    /// What the function was called with.
+    /// A value that the function was called with.
     Argument,
     /// An address in the function's own frame.
     Stack,
-    /// What is in memory, or was in a vector.
+    /// A value that was in memory or in a vector.
     Data,
 }
 
-/// What is known of the registers and of the stack.
+/// What is known about the registers and the stack.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    /// In those that were not written it is what the function was called with.
+    /// Registers that were not written are not in here: they hold what the function was called with.
     registers: HashMap<String, Value>,
-    /// Byte by byte, by offset from the stack pointer, as they were stored last. All else there is data.
+    /// Each byte that was stored, by its offset from the stack pointer. All other bytes are data.
     stack: BTreeMap<i64, Value>,
-    /// Whether something was stored on the stack by an address that is not known.
+    /// Whether something was stored on the stack at an unknown address.
     is_scattered: bool,
 }
 
-/// In place of a register, the flags that a conditional jump looks at.
+/// The name that stands for the flags in place of a register: a conditional jump depends on them.
 pub(super) const FLAGS: &str = "flags";
 
 impl State {
-    /// Before the first instruction.
+    /// The state before the first instruction.
     pub(super) fn new(arguments: Arguments) -> Self {
         let structure = match arguments {
             Arguments::Values => &[][..],
-            // the first argument on either architecture
+            // the first argument on each architecture
             Arguments::Structure => &["rdi", "x0"],
         };
         let structure = structure
@@ -58,7 +58,7 @@ impl State {
         written.unwrap_or_else(|| match name {
             "rsp" | "sp" => Value::Stack,
             "rip" | FLAGS => Value::Known,
-            // as a gather's addresses
+            // as the addresses of a gather
             _ if ["xmm", "ymm", "zmm"].contains(&name.get(..3).unwrap_or_default()) => Value::Data,
             _ => Value::Argument,
         })
@@ -84,14 +84,14 @@ impl State {
         values.max().unwrap_or(Value::Known)
     }
 
-    /// So many bytes on the stack.
+    /// `count` bytes on the stack.
     fn bytes(&self, offset: i64, count: u32) -> Value {
         let bytes = (offset..).take(count as usize);
         let values = bytes.map(|at| self.stack.get(&at).copied().unwrap_or(Value::Data));
         values.max().unwrap_or(Value::Data)
     }
 
-    /// Any of the words on the stack from this one to the first of which no byte was stored.
+    /// Any word on the stack from this one to the first word with no stored byte.
     fn words(&self, offset: i64) -> Value {
         let mut value = self.bytes(offset, 8);
         for at in (offset..).step_by(8).skip(1) {
@@ -138,13 +138,13 @@ impl State {
         }
     }
 
-    /// All that is on the stack has another offset from now on.
+    /// Forgets the stack, since all places on it have other offsets from now on.
     fn move_stack(&mut self) {
         self.is_scattered |= self.stack.values().any(|value| *value == Value::Data);
         self.stack.clear();
     }
 
-    /// Stores somewhere on the stack.
+    /// Stores at an unknown place on the stack.
     fn scatter(&mut self, value: Value) {
         for stored in self.stack.values_mut() {
             *stored = value.max(*stored);
@@ -152,7 +152,7 @@ impl State {
         self.is_scattered |= value == Value::Data;
     }
 
-    /// What is in the structure is not what the function was called with any more.
+    /// From now on, the structure may hold values other than those that the function was called with.
     fn give_up_structure(&mut self) {
         for value in self.registers.values_mut().chain(self.stack.values_mut()) {
             if *value == Value::Structure {
@@ -161,7 +161,7 @@ impl State {
         }
     }
 
-    /// After a call, of a function that may store whatever it likes wherever it has an address of.
+    /// After a call: the called function may store anything at every address that it has.
     fn call(&mut self, clobbered: &[&str]) {
         for register in clobbered {
             self.registers.insert((*register).into(), Value::Data);
@@ -170,7 +170,7 @@ impl State {
         self.give_up_structure();
     }
 
-    /// Adds what another way to the same instruction knows, and says whether that
+    /// Adds what is known on another path to the same instruction, and returns whether anything
     /// was new.
     pub(super) fn join(known: &mut Option<Self>, other: &Self) -> bool {
         let Some(known) = known else {
@@ -188,7 +188,7 @@ impl State {
             changed |= known.register(&name) != value;
             known.registers.insert(name, value);
         }
-        // what only one of them stored is data
+        // bytes that only one of them stored are data
         for offset in other.stack.keys() {
             known.stack.entry(*offset).or_insert_with(|| {
                 changed = true;
@@ -211,21 +211,21 @@ pub(super) enum Place {
     Constant,
     Register(String),
     Vector,
-    /// So far behind the stack pointer, so long.
+    /// On the stack, at this offset from the stack pointer.
     Stack {
         offset: i64,
         length: Length,
     },
-    /// One of the words so far behind the stack pointer, of which all were stored, by a register.
+    /// One of the stored words on the stack from this offset on, chosen by a register.
     Words {
         offset: i64,
         index: String,
     },
-    /// At the sum of these registers, and a constant.
+    /// At the sum of these registers and a constant.
     Memory(Vec<String>),
 }
 
-/// How many bytes an instruction has in memory, as far as its name and its operands tell.
+/// How many bytes an instruction reads or writes in memory, as far as its name and its operands tell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Length {
     pub(super) least: u32,
@@ -245,20 +245,20 @@ impl Length {
 pub(super) struct Effect {
     pub(super) inputs: Vec<Place>,
     pub(super) outputs: Vec<Place>,
-    /// The input and the output of the second half of a pair, which the first has nothing to do
-    /// with.
+    /// The input and the output of the second half of a pair, which does not depend on the first
+    /// half.
     pub(super) second: Option<(Place, Place)>,
     pub(super) sets_flags: bool,
-    /// Whether the stack pointer is another one afterwards, by which the outputs are.
+    /// Whether the stack pointer moves. The outputs' offsets are relative to its new value.
     pub(super) moves_stack: bool,
     /// The registers of addresses.
     pub(super) addresses: Vec<String>,
-    /// Whether it jumps by its inputs.
+    /// Whether it jumps depending on its inputs.
     pub(super) jumps: bool,
-    /// Whether it jumps to where only its inputs say.
+    /// Whether only its inputs say where it jumps to.
     pub(super) is_computed: bool,
     pub(super) divides: bool,
-    /// If it calls a function, the registers that this need not leave as they are.
+    /// If it calls a function, the registers that the function may change.
     pub(super) calls: Option<&'static [&'static str]>,
 }
 
@@ -297,7 +297,7 @@ impl Effect {
     }
 }
 
-/// Operands, separated by commas outside of addresses.
+/// Splits operands at the commas outside of addresses.
 pub(super) fn split(operands: &str, open: char, close: char) -> Vec<&str> {
     let mut depth = 0;
     let parts = operands.split(|c| {

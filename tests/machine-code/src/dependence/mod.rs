@@ -1,10 +1,10 @@
-//! Which jumps and addresses of a function depend on data, as far as its instructions
-//! tell: for what no valgrind runs.
+//! Finds the jumps and addresses of a function that depend on data, as far as its instructions
+//! tell: for code that valgrind cannot run.
 //!
-//! Data is what a function loads from memory, of any length, or takes out of a vector, and what a
-//! call returns. What it is called with is not, nor are counters and constants. A large structure is
-//! passed by its address: then what is at fixed places in it is what the function was called with, and
-//! data is what lies behind that, and all of it once the function stores data in the structure. Values
+//! Data is everything that a function loads from memory, of any length, or takes out of a vector, and everything
+//! that a call returns. The function's arguments, counters and constants are not data. A large structure is
+//! passed by its address: then values at fixed places in it count as arguments, and
+//! the values that these point to are data. Once the function stores data in the structure, all of it is data. Values
 //! on the stack are what was stored there, until a call or a move of the stack pointer.
 
 mod aarch64;
@@ -18,9 +18,9 @@ use effect::{Effect, State};
 
 /// An instruction whose time may depend on data.
 pub struct Finding<'a> {
-    /// Which.
+    /// The instruction.
     pub instruction: &'a Instruction,
-    /// In what way.
+    /// How its time may depend on data.
     pub kind: Kind,
 }
 
@@ -33,7 +33,7 @@ pub enum Kind {
     Address,
     /// A division, on any operands.
     Division,
-    /// A jump to where no instruction says, behind which nothing is followed.
+    /// A jump whose target no instruction names. The analysis does not follow it.
     Computed,
 }
 
@@ -54,11 +54,11 @@ impl fmt::Display for Finding<'_> {
 pub enum Arguments {
     /// With addresses of data, and with numbers.
     Values,
-    /// With a structure of these, of which it gets the address.
+    /// With the address of a structure of addresses and numbers.
     Structure,
 }
 
-/// What is found in a function that may branch by whether something is one of `numbers`.
+/// The findings in a function that may branch on comparisons with one of `numbers`.
 pub fn findings<'a>(
     function: &'a Function,
     arguments: Arguments,
@@ -78,7 +78,7 @@ pub fn findings<'a>(
         effect
     });
     let effects: Vec<Effect> = effects.collect();
-    // What is known before each instruction, to which every way to it adds.
+    // The state before each instruction, joined from all paths to it.
     let mut before: Vec<Option<State>> = vec![None; instructions.len()];
     let mut changed = Vec::new();
     if let Some(first) = before.first_mut() {
@@ -114,7 +114,7 @@ fn compares_with(instruction: &Instruction, numbers: &[&str]) -> bool {
     instruction.mnemonic == "cmp" && operands.any(is_number)
 }
 
-/// objdump marks the registers of x86-64.
+/// Whether a function is for x86-64, where objdump marks registers with `%`.
 pub(crate) fn is_x86_64(function: &Function) -> bool {
     let instructions = function.instructions.iter();
     instructions.map(|i| &i.operands).any(|o| o.contains('%'))
@@ -136,7 +136,7 @@ mod tests {
         findings.collect()
     }
 
-    /// A loop over bytes by a counter, one that ends at a zero, and a table.
+    /// A loop over bytes with a counter, a loop that ends at a zero, and a table.
     #[test]
     fn data_is_followed_on_x86_64() {
         let by_counter = "\
@@ -164,7 +164,7 @@ mod tests {
             found(spilled),
             [(0x20, Kind::Address), (0x24, Kind::Division)]
         );
-        // vectors leave the flags of a counter alone, but for what is there to set them
+        // vectors do not change the flags of a counter, except the instructions that set flags
         let vectors = "\
             10:\tdec    %rcx\n\
             14:\tpaddd  %xmm1,%xmm0\n\
@@ -174,7 +174,7 @@ mod tests {
             24:\tjne    10 <function>\n\
             28:\tret\n";
         assert_eq!(found(vectors), [(0x24, Kind::Branch)]);
-        // and so do these, of which one takes two registers from two
+        // nor do these, one of which writes two registers from two
         let others = "\
             10:\tmovzbl (%rsi),%eax\n\
             14:\ttest   %al,%al\n\
@@ -225,7 +225,7 @@ mod tests {
             found(spilled),
             [(0x20, Kind::Address), (0x24, Kind::Branch)]
         );
-        // of the pair only the second, which lies after what was no data before
+        // only the second of the pair, which is stored over a value that was not data
         let pair = "\
             10:\tumov\tw1, v0.s[1]\n\
             14:\tstr\tx0, [sp, #16]\n\
@@ -237,7 +237,7 @@ mod tests {
             2c:\tcbz\tx5, 30 <function+0x20>\n\
             30:\tret\n";
         assert_eq!(found(pair), [(0x24, Kind::Address), (0x2c, Kind::Branch)]);
-        // both of what was loaded
+        // both loaded values
         let loaded = "\
             10:\tldpsw\tx1, x2, [x0]\n\
             14:\tcbz\tx1, 18 <function+0x8>\n\
@@ -245,8 +245,8 @@ mod tests {
             1c:\tret\n";
         assert_eq!(found(loaded), [(0x14, Kind::Branch), (0x18, Kind::Branch)]);
     }
-    /// The word of a state, in memory that the function was called with or behind a structure, and what
-    /// is computed with it.
+    /// A word of a state, in memory whose address is an argument or is in a structure, and values that
+    /// are computed from it.
     #[test]
     fn words_are_data_on_x86_64() {
         let branch = "\
@@ -263,7 +263,7 @@ mod tests {
             14:\tje     18 <function+0x8>\n\
             18:\tret\n";
         assert_eq!(found(in_memory), [(0x14, Kind::Branch)]);
-        // the structure's own words are not, and another argument's are
+        // the structure's own words are not data; those of another argument are
         let behind = "\
             10:\tmov    0x8(%rdi),%rax\n\
             14:\tcmp    $0x88,%rax\n\
@@ -295,7 +295,7 @@ mod tests {
             (0x24, Kind::Address),
         ];
         assert_eq!(found(pair), expected);
-        // the structure's own words are not, and another argument's are
+        // the structure's own words are not data; those of another argument are
         let behind = "\
             10:\tldp\tx8, x9, [x0]\n\
             14:\tcmp\tx9, #0x88\n\
@@ -309,10 +309,10 @@ mod tests {
         assert_eq!(found_with(Arguments::Structure, behind), expected);
     }
 
-    /// Words on the stack are what was stored there last, by whatever instruction, on every way.
+    /// Words on the stack are what was stored there last, by any instruction, on every path.
     #[test]
     fn stack_is_followed_on_x86_64() {
-        // a vector over a word, and an array of words that were stored
+        // a vector stored over a word, and an array of words that were stored
         let written_over = "\
             10:\tmov    %rsi,0x28(%rsp)\n\
             14:\tmov    %rdi,0x48(%rsp)\n\
@@ -323,7 +323,7 @@ mod tests {
             28:\tmov    (%rax),%edx\n\
             2c:\tret\n";
         assert_eq!(found(written_over), [(0x28, Kind::Address)]);
-        // somewhere on the stack
+        // a store somewhere on the stack
         let somewhere = "\
             10:\tmov    %rsi,0x28(%rsp)\n\
             14:\tlea    0x20(%rsp),%rax\n\
@@ -336,7 +336,7 @@ mod tests {
             30:\tmov    (%rax),%rcx\n\
             34:\tret\n";
         assert_eq!(found(somewhere), [(0x30, Kind::Address)]);
-        // stored on one of two ways
+        // a store on one of two paths
         let one_way = "\
             10:\ttest   %rsi,%rsi\n\
             14:\tje     1c <function+0xc>\n\
@@ -345,7 +345,7 @@ mod tests {
             20:\tmov    (%rax),%rcx\n\
             24:\tret\n";
         assert_eq!(found(one_way), [(0x20, Kind::Address)]);
-        // what a call returns
+        // the result of a call
         let returned = "\
             10:\tcall   100 <other>\n\
             14:\ttest   %rax,%rax\n\
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(found(returned), [(0x18, Kind::Branch)]);
     }
 
-    /// The lanes of a vector are data, and a gather's addresses.
+    /// The lanes of a vector are data, and so are a gather's addresses.
     #[test]
     fn gathers_are_addresses() {
         let gathers = "\
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(found(gathers), expected);
     }
 
-    /// What lies behind is not followed.
+    /// The analysis does not follow what comes after them.
     #[test]
     fn computed_jumps_are_found() {
         let table = "\
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(found(register), [(0x14, Kind::Computed)]);
     }
 
-    /// What a function was called with is not that any more, once it stores data in the structure.
+    /// A structure no longer holds only arguments once the function stores data in it.
     #[test]
     fn structures_are_given_up_when_written_on_x86_64() {
         let written = "\
@@ -414,13 +414,13 @@ mod tests {
         assert_eq!(found_with(Arguments::Structure, written), expected);
         let by_vector = written.replace("str\tx9", "str\tq0");
         assert_eq!(found_with(Arguments::Structure, &by_vector), expected);
-        // a function that was called may have done it
+        // a called function may have stored data
         let by_call = written.replace("str\tx9, [x19, #8]", "bl\t100 <other>");
         let by_call = by_call.replace("[x0, #8]", "[x19, #8]");
         assert_eq!(found_with(Arguments::Structure, &by_call), expected);
     }
 
-    /// They may store in the frame, and in registers.
+    /// A called function may store in the frame and in registers.
     #[test]
     fn calls_are_followed() {
         let filled = "\
@@ -446,7 +446,7 @@ mod tests {
         assert_eq!(found(filled), expected);
     }
 
-    /// What is at an offset of the stack pointer is something else after this has moved.
+    /// After the stack pointer has moved, an offset from it is another place.
     #[test]
     fn moves_of_the_stack_pointer_are_followed() {
         let moved = "\
@@ -478,7 +478,7 @@ mod tests {
             20:\tldr\tx9, [x8]\n\
             24:\tret\n";
         assert_eq!(found(written_back), [(0x20, Kind::Address)]);
-        // by a loop that touches each page of a large frame
+        // in a loop that touches each page of a large frame
         let in_a_loop = "\
             10:\tmov\tx29, sp\n\
             14:\tstur\tx1, [x29, #-16]\n\
@@ -493,7 +493,7 @@ mod tests {
         assert_eq!(found(in_a_loop), [(0x30, Kind::Address)]);
     }
 
-    /// A part of what is loaded is data if a shorter store left it.
+    /// A loaded value is data if a shorter store left a part of it unwritten.
     #[test]
     fn lengths_are_followed() {
         let one_byte = "\
@@ -514,7 +514,7 @@ mod tests {
             24:\tldr\tw9, [x1, x8]\n\
             28:\tret\n";
         assert_eq!(found(one_byte), [(0x24, Kind::Address)]);
-        // an array of words, the last of which a vector has written
+        // an array of words, where a vector has overwritten the last one
         let array = "\
             10:\tmov    %rsi,0x20(%rsp)\n\
             14:\tmov    %rdi,0x28(%rsp)\n\
@@ -525,12 +525,12 @@ mod tests {
             28:\tmov    (%rax),%edx\n\
             2c:\tret\n";
         assert_eq!(found(array), [(0x28, Kind::Address)]);
-        // or who knows which
+        // or an unknown one
         let somewhere = array.replace("vmovdqu %xmm0,0x30(%rsp)", "vmovdqu %xmm0,(%rsp,%rcx,1)");
         assert_eq!(found(&somewhere), [(0x28, Kind::Address)]);
     }
 
-    /// By the frame pointer, too.
+    /// Also through the frame pointer.
     #[test]
     fn stack_is_followed_on_aarch64() {
         let frame = "\

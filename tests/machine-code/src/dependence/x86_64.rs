@@ -1,14 +1,14 @@
-//! x86-64, as objdump writes it by default: AT&T's syntax.
+//! The effects of x86-64's instructions, in objdump's default notation: AT&T's syntax.
 
 use super::effect::{Effect, FLAGS, Length, Place, split};
 use crate::disassembly::{Flow, Instruction};
 
-/// How those instructions begin that compute something and leave the flags as they are.
+/// How the names of instructions begin that compute something but do not change the flags.
 const KEEP_FLAGS: [&str; 10] = [
     "cmov", "bswap", "not", "rorx", "shlx", "shrx", "sarx", "pdep", "pext", "prefetch",
 ];
 
-/// What an instruction does.
+/// The effect of an instruction.
 pub(super) fn effect(instruction: &Instruction) -> Effect {
     let mnemonic = instruction.mnemonic.as_str();
     let operands = split(&instruction.operands, '(', ')');
@@ -55,7 +55,7 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
         Flow::On => {}
     }
     match mnemonic {
-        // of any length, by its prefixes
+        // a nop of any length, with prefixes
         "data16" | "cs" if instruction.operands.contains("nop") => effect.addresses.clear(),
         "lea" => {
             let registers = core::mem::take(&mut effect.addresses).into_iter();
@@ -120,7 +120,7 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
             {
                 effect.inputs.push(flags());
             }
-            // vectors' instructions too, all but `ptest` and its kind above
+            // vector instructions too, except `ptest` and the like above
             let keeps_flags = places.iter().any(|place| matches!(place, Place::Vector))
                 || KEEP_FLAGS.iter().any(|start| mnemonic.starts_with(start));
             effect
@@ -133,10 +133,10 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
     effect
 }
 
-/// How long what an instruction has in memory is.
+/// The length of an instruction's operand in memory.
 fn length_of(mnemonic: &str, operands: &[&str]) -> Length {
     let name = mnemonic.trim_start_matches('v');
-    // by how far it shifts is in %cl
+    // %cl holds only the shift distance
     let is_shift = ["sh", "sa", "ro", "rc"]
         .iter()
         .any(|start| name.starts_with(start));
@@ -145,7 +145,7 @@ fn length_of(mnemonic: &str, operands: &[&str]) -> Length {
         .filter(|operand| !is_shift || **operand != "%cl")
         .filter_map(|operand| register_length(operand));
     let bytes = match (name, registers.max(), name.chars().last()) {
-        // what these extend, or a part of a vector
+        // the length before the extension, or of a part of a vector
         ("movd" | "movss" | "movslq" | "pextrd", ..) => 4,
         ("movq" | "movsd" | "movlps" | "movlpd" | "movhps" | "movhpd" | "pextrq", ..) => 8,
         _ if name.starts_with("movzb") || name.starts_with("movsb") => 1,
@@ -154,7 +154,7 @@ fn length_of(mnemonic: &str, operands: &[&str]) -> Length {
         _ if name.starts_with("set") => 1,
         (.., Some('b')) => 1,
         (.., Some('w')) => 2,
-        // of masks, the second
+        // `d` is for instructions on masks
         (.., Some('l' | 'd')) => 4,
         (.., Some('q')) => 8,
         _ => return Length { least: 1, most: 64 },
@@ -162,7 +162,7 @@ fn length_of(mnemonic: &str, operands: &[&str]) -> Length {
     Length::exactly(bytes)
 }
 
-/// How long a register is: 4 of `%eax`. `None` of masks, and of what is no register.
+/// The length of a register in bytes: 4 for `%eax`. `None` for masks, and for operands that are not registers.
 fn register_length(operand: &str) -> Option<u32> {
     let name = operand.strip_prefix('%')?.split('{').next()?;
     match name.as_bytes() {
@@ -213,7 +213,7 @@ fn place_of(operand: &str, length: Length) -> Place {
     }
 }
 
-/// -0x20 of `-0x20(%rsp)`.
+/// The offset in an operand: -0x20 in `-0x20(%rsp)`.
 fn offset_of(operand: &str) -> Option<i64> {
     let (offset, _) = operand.split_once('(')?;
     let (is_negative, digits) = match offset.strip_prefix('-') {
@@ -228,7 +228,7 @@ fn offset_of(operand: &str) -> Option<i64> {
     Some(if is_negative { -magnitude } else { magnitude })
 }
 
-/// The general registers in an operand, by their names of 64 bits; others by their own.
+/// The general registers in an operand, by their 64-bit names; other registers by their own names.
 fn registers_of(operand: &str) -> Vec<String> {
     let names = operand.split('%').skip(1).map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric());

@@ -1,8 +1,8 @@
-//! Operations of pq-core as users compile them, on secrets that whoever runs this poisons.
+//! Operations of pq-core as users compile them, on secrets that the caller of this program poisons.
 //!
-//! Nothing in this program knows of valgrind. What it reads from standard input is zeros, which
-//! `shipped-code` marks as uninitialised as they arrive: a byte becomes secret by adding
-//! one of them. Each operation ends by [`look`]ing at its result, a leak that must be found, so
+//! Nothing in this program knows about valgrind. It reads zeros from standard input, which
+//! `shipped-code` marks as uninitialised as they arrive: a byte becomes secret when such a zero is added
+//! to it. Each operation ends with a [`look`] at its result. This leak must be found: it shows
 //! that valgrind did not lose track of the secret on the way.
 
 #![forbid(unsafe_code)]
@@ -23,7 +23,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 type Operation = fn() -> Outcome;
 
-/// What can be run, by name. `shipped-code` has the same names.
+/// The operations that can be run, by name. `shipped-code` uses the same names.
 const OPERATIONS: [(&str, Operation); 19] = [
     ("ml-kem-768 generate", generate_ml_kem::<MlKem768>),
     ("ml-kem-768 encapsulate", encapsulate::<MlKem768>),
@@ -84,7 +84,7 @@ fn main() -> Outcome {
     }
 }
 
-/// d and z.
+/// Secret: d and z.
 fn generate_ml_kem<P: ml_kem::ParameterSet>() -> Outcome {
     let seed = secret()?;
     let key = Box::new(DecapsulationKey::<P>::from_seed(&seed));
@@ -103,7 +103,7 @@ fn generate_ml_kem<P: ml_kem::ParameterSet>() -> Outcome {
     Ok(())
 }
 
-/// m.
+/// Secret: m.
 fn encapsulate<P: ml_kem::ParameterSet>() -> Outcome {
     let pair = DecapsulationKey::<P>::from_seed(&[1; 64]);
     let encoded = pair.encapsulation_key().as_bytes();
@@ -130,7 +130,7 @@ fn encapsulate<P: ml_kem::ParameterSet>() -> Outcome {
     Ok(())
 }
 
-/// ŝ and z, of a key that is read; a ciphertext that is accepted and one that is not.
+/// Secret: ŝ and z, in a key that is read. Decapsulates an accepted and a rejected ciphertext.
 fn decapsulate<P: ml_kem::ParameterSet>() -> Outcome {
     let pair = DecapsulationKey::<P>::from_seed(&[2; 64]);
     let (accepted, _) = pair.encapsulation_key().encapsulate(&[3; 32]);
@@ -167,18 +167,18 @@ fn decapsulate<P: ml_kem::ParameterSet>() -> Outcome {
     Ok(())
 }
 
-/// ξ.
+/// Secret: ξ.
 fn generate_ml_dsa<P: ml_dsa::ParameterSet>() -> Outcome {
     let key = Box::new(ml_dsa::SigningKey::<P>::from_seed(&secret()?));
     look(key.to_expanded().as_ref());
     Ok(())
 }
 
-/// Enough for each check of an attempt to refuse one.
+/// Enough messages for each check to reject an attempt.
 const MESSAGES: u8 = 6;
 
-/// **s**₁, **s**₂ and **t**₀, of a key that is read. K, rnd and µ are known here, and so **y**, **w** and
-/// c̃ of each attempt: whatever depends on a secret depends on the key.
+/// Secret: **s**₁, **s**₂ and **t**₀, in a key that is read. K, rnd and µ are known here, and so are **y**, **w** and
+/// c̃ of each attempt: everything that depends on a secret depends on these vectors.
 fn sign_with_secret_vectors<P: ml_dsa::ParameterSet>() -> Outcome {
     // ρ ‖ K ‖ tr ‖ s₁ ‖ s₂ ‖ t₀
     let key = signing_key::<P>(|expanded| make_secret(&mut expanded[128..]))?;
@@ -188,7 +188,7 @@ fn sign_with_secret_vectors<P: ml_dsa::ParameterSet>() -> Outcome {
     Ok(())
 }
 
-/// K and rnd, and so **y**, **w** and c̃, with known **s**₁, **s**₂ and **t**₀.
+/// Secret: K and rnd, and so **y**, **w** and c̃; **s**₁, **s**₂ and **t**₀ are known.
 fn sign_with_secret_mask<P: ml_dsa::ParameterSet>() -> Outcome {
     let key = signing_key::<P>(|expanded| make_secret(&mut expanded[32..64]))?;
     let rnd = secret()?;
@@ -207,12 +207,12 @@ fn signing_key<P: ml_dsa::ParameterSet>(
     Ok(Box::new(ml_dsa::SigningKey::from_expanded(&expanded)?))
 }
 
-/// Which is after c̃, of 64 bytes at most.
+/// Looks at **z**, which follows c̃; c̃ has at most 64 bytes.
 fn look_at_z<P: ml_dsa::ParameterSet>(signature: &ml_dsa::Signature<P>) {
     look(&signature.as_bytes()[64..128]);
 }
 
-/// The operations of SLH-DSA's sets whose n is 16, in a module each.
+/// The operations of SLH-DSA's sets with n = 16, in a module for each set.
 macro_rules! slh_dsa {
     ($module:ident: $set:ty) => {
         mod $module {
@@ -222,13 +222,13 @@ macro_rules! slh_dsa {
 
             use crate::{Outcome, look, make_secret, secret};
 
-            /// SK.seed, for the secret values of FORS and WOTS⁺. SK.prf, addrnd and PK.root are known
-            /// here, and so which of FORS's a signature opens.
+            /// Secret: SK.seed, and so the secret values of FORS and WOTS⁺. SK.prf, addrnd and PK.root are known
+            /// here, and so are the values of FORS that a signature reveals.
             pub(crate) fn sign_with_secret_seed() -> Outcome {
                 sign(|bytes| make_secret(&mut bytes[..16]), [7; 16])
             }
 
-            /// SK.prf and addrnd, for R, with a known SK.seed.
+            /// Secret: SK.prf and addrnd, and so R; SK.seed is known.
             pub(crate) fn sign_with_secret_prf() -> Outcome {
                 sign(|bytes| make_secret(&mut bytes[16..32]), secret()?)
             }
@@ -245,7 +245,7 @@ macro_rules! slh_dsa {
                 Ok(())
             }
 
-            /// SK.seed and SK.prf.
+            /// Secret: SK.seed and SK.prf.
             pub(crate) fn generate() -> Outcome {
                 let mut seed = [6; 48];
                 make_secret(&mut seed[..32])?;
@@ -260,14 +260,14 @@ macro_rules! slh_dsa {
 slh_dsa!(slh_dsa_sha2: crate::SlhDsaSha2_128f);
 slh_dsa!(slh_dsa_shake: crate::SlhDsaShake128f);
 
-/// `N` secret bytes, which are 9.
+/// `N` secret bytes, all of them 9.
 fn secret<const N: usize>() -> Result<[u8; N], Box<dyn Error>> {
     let mut bytes = [9; N];
     make_secret(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Adds what comes from standard input, zeros that whoever runs this says are secret.
+/// Adds zeros from standard input, which the caller of this program marks as secret.
 #[inline(never)]
 fn make_secret(bytes: &mut [u8]) -> Outcome {
     let mut zeros = vec![0; bytes.len()];

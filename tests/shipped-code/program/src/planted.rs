@@ -1,4 +1,4 @@
-//! Mistakes on purpose, which must be found.
+//! Planted mistakes, which must be found.
 
 use core::hint::black_box;
 
