@@ -9,11 +9,11 @@ use std::{env, fs, io};
 // The instrumentation calls it.
 use libfuzzer_sys as _;
 
-/// Of how many variants each of how many documents is left unchanged.
+/// How many variants of each of the first [`DOCUMENTS`] documents are left unchanged.
 const VARIANTS: u32 = 8;
 const DOCUMENTS: u32 = 16;
 
-/// How many documents the target with the most has: those behind the others are left unchanged once.
+/// The largest number of documents that a target has: each beyond [`DOCUMENTS`] is left unchanged once.
 const ALL_DOCUMENTS: u32 = 96;
 
 /// How many inputs are random.
@@ -41,8 +41,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// What chooses among the variants of an enum, whose number is not known here: `arbitrary` divides the range of
-/// a `u32` among them.
+/// Bytes that choose among the variants of an enum, whose number is not known here: `arbitrary` divides the range
+/// of a `u32` among them.
 fn choice(index: u32) -> [u8; 4] {
     (index.reverse_bits() | index).to_le_bytes()
 }

@@ -1,6 +1,6 @@
-//! Chains that claim any algorithms, and what follows from these alone: what a key is called, which chain a client
-//! gets, which of them is the strongest, what a provider with certain roots asks for, and which certificates may
-//! be used. Each answer is held against what RFC 9846 and the registry of schemes say of the same algorithms.
+//! Chains that claim any algorithms, and what follows from these alone: a key's name, the chain that a client
+//! gets, the strongest chain, the signatures that a provider with certain roots asks for, and the certificates that may
+//! be used. Each answer is compared with what RFC 9846 and the registry of schemes say of the same algorithms.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ enum Input<'a> {
     TrustAnchor(AnId<'a>),
 }
 
-/// What a certificate says that its key is.
+/// The key that a certificate claims to have.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Key {
     PostQuantum(u8),
@@ -58,18 +58,18 @@ enum Key {
         bits: u16,
         pss: bool,
     },
-    /// The algorithm of RSA keys, with something else in the place of the key.
+    /// The algorithm of RSA keys, with something else instead of the key.
     NoRsa {
         pss: bool,
     },
     Ed25519,
     Ed448,
-    /// NULL in the place of the curve.
+    /// NULL instead of the curve.
     NoCurve,
     Other(u8),
 }
 
-/// What a certificate says that it is signed with.
+/// The algorithm that a certificate claims to be signed with.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Signature {
     PostQuantum(u8),
@@ -86,13 +86,13 @@ enum Signature {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Pss {
     Hash(u8),
-    /// Without a hash, which stands for SHA-1: all fields are left out, or all but the mask and the salt.
+    /// Without a hash, which means SHA-1: all fields are left out, or all but the mask and the salt.
     Default {
         with_mask: bool,
     },
     Missing,
     OtherHash,
-    /// A number in the place of the hash.
+    /// A number instead of the hash.
     Nonsense,
 }
 
@@ -107,7 +107,7 @@ const CURVES: [&[u8]; 4] = [
     b"\x2b\x81\x04\x00\x23",
     b"\x2b\x81\x04\x00\x0a",
 ];
-/// With SHA-1, SHA-256, SHA-384 and SHA-512. This is the order of all tables by hash.
+/// ECDSA with SHA-1, SHA-256, SHA-384 and SHA-512. All tables by hash have this order.
 const ECDSA: [&[u8]; 4] = [
     b"\x2a\x86\x48\xce\x3d\x04\x01",
     b"\x2a\x86\x48\xce\x3d\x04\x03\x02",
@@ -154,7 +154,7 @@ fn encode(element: &Element) -> Vec<u8> {
     bytes
 }
 
-/// An algorithm of SLH-DSA, and the OID of HashSLH-DSA with it, whose last arc is higher by 15 (RFC 9909).
+/// An algorithm of SLH-DSA, and the OID of the HashSLH-DSA algorithm for it: the last arc is higher by 15 (RFC 9909).
 fn hash_slh_dsa(index: u8) -> (SignatureAlgorithm, Vec<u8>) {
     let algorithm = one_of(SignatureAlgorithm::SLH_DSA, index);
     let mut oid = algorithm.oid().as_bytes().to_vec();
@@ -182,7 +182,7 @@ impl Key {
 
     fn bits(bits: u16) -> usize {
         match bits {
-            // The usual sizes more often than all others.
+            // The usual sizes are more frequent than all others.
             0..0x8000 => BITS[usize::from(bits) % BITS.len()],
             _ => usize::from(bits % 0x4000) + 8,
         }
@@ -278,7 +278,7 @@ impl Signature {
         })
     }
 
-    /// The schemes that stand for it in `signature_algorithms_cert`, or else in `signature_algorithms`.
+    /// The schemes that permit it: in `signature_algorithms_cert`, or if that is absent, in `signature_algorithms`.
     fn schemes(self) -> Vec<u16> {
         let of_hash = |index: u8, schemes: [u16; 4]| vec![one_of(&schemes, index)];
         match self {
@@ -330,7 +330,7 @@ impl Signature {
             Self::HashSlhDsa(index) => (true, hash_slh_dsa(index).0.security_category().into()),
             Self::Ecdsa(index) | Self::RsaPkcs1(index) => of_hash(index),
             Self::RsaPss(Pss::Hash(index)) => match index % 4 {
-                // An explicit SHA-1 isn't read.
+                // SHA-1 is not recognized if it is explicit.
                 0 => (false, 0),
                 _ => of_hash(index),
             },
@@ -341,7 +341,7 @@ impl Signature {
         }
     }
 
-    /// What messages call it.
+    /// The name in messages.
     fn name(self) -> String {
         match self {
             Self::PostQuantum(index) => one_of(SignatureAlgorithm::ALL, index).to_string(),
@@ -392,7 +392,7 @@ impl Pss {
     }
 }
 
-/// Each key is read as what it is, and different ones have different names.
+/// Checks that each key is recognized, and that different keys have different names.
 fn check_keys(keys: &[Key]) {
     let read = keys.iter().map(|key| {
         let spki = encode(&key.spki());
@@ -413,7 +413,7 @@ fn check_keys(keys: &[Key]) {
 static CLIENT: LazyLock<ClientConfig> =
     LazyLock::new(|| tls::client_config(PROVIDER.clone(), false));
 
-/// A refusal names the algorithm that isn't accepted.
+/// Checks that a refusal names the algorithm that isn't accepted.
 fn check_names(signatures: &[Signature]) {
     for signature in signatures {
         let identifier = encode(&signature.identifier());
@@ -437,11 +437,11 @@ struct AChoice {
     suites: Suites,
     schemes: Schemes,
     cert_schemes: Option<Schemes>,
-    /// Whose certificates a server names when it asks a client for one.
+    /// The issuers that a server names when it asks a client for a certificate.
     hint: Hint,
 }
 
-/// What is known of the versions that a client speaks.
+/// What is known about the versions that a client speaks.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Version {
     Tls12,
@@ -484,14 +484,14 @@ impl Suites {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Hint {
     Nobody,
-    /// Who issued every leaf.
+    /// The CA that issued every leaf.
     Ca,
-    /// Who issued all CAs.
+    /// The root that issued all CAs.
     Root,
     Other,
 }
 
-/// The server's certificate, and those of CAs beside it.
+/// The server's certificate, and the CA certificates that are sent with it.
 #[derive(Arbitrary, Debug)]
 struct Chain {
     leaf: u8,
@@ -507,10 +507,10 @@ struct Ca {
     signature: Option<Signature>,
 }
 
-/// Which schemes an offer has.
+/// The schemes in an offer.
 #[derive(Arbitrary, Debug)]
 struct Schemes {
-    /// For each chain, whether all that it is made of is among them.
+    /// For each chain, whether the offer has every scheme that the chain needs.
     of_chains: [bool; 3],
     known: u64,
     others: Vec<u16>,
@@ -537,7 +537,7 @@ impl Schemes {
     }
 }
 
-/// The certificate with other algorithms in it, and the signature that it had, which is wrong then.
+/// The certificate with other algorithms, and its old signature, which is now wrong.
 fn claiming(
     certificate: &[u8],
     spki: Option<Element>,
@@ -563,7 +563,7 @@ fn claiming(
 }
 
 impl Ca {
-    /// The given one, or one of the kind that its own key makes.
+    /// The given algorithm, or one that its own key can use.
     fn signature(&self) -> Signature {
         self.signature.unwrap_or(match self.key {
             Key::PostQuantum(index) => Signature::PostQuantum(index),
@@ -592,7 +592,7 @@ impl Ca {
         )
     }
 
-    /// By its names and by the kind of its key and of its signature.
+    /// Whether it looks self-signed by its names and by the kinds of its key and its signature.
     fn looks_self_signed(&self) -> bool {
         let oid_of = |identifier: Element| match identifier.contents {
             Contents::Elements(_, elements) => encode(&elements[0]),
@@ -715,7 +715,7 @@ impl AChoice {
         assert_eq!(choice.scheme.is_some(), signs);
     }
 
-    /// What a client shows a server that accepts these.
+    /// Checks the chain that a client sends to a server that accepts these schemes.
     fn check_client(
         &self,
         all: &Identities,
@@ -759,7 +759,7 @@ impl AChoice {
         }
     }
 
-    /// Which chain a client gets, and whether it accepts a signature by the chain's key.
+    /// The index of the chain that a client gets, and whether it accepts a signature by the chain's key.
     fn expected(&self, offer: &Offer, order: &[usize]) -> (usize, bool) {
         let version = match self.version {
             Version::Unknown if !self.suites.tls13 => Version::Tls12,
@@ -784,7 +784,7 @@ impl AChoice {
         let chosen = match version {
             Version::Tls12 => self.first(&suitable, &[&verify, &sign]),
             Version::Tls13 => self.first(order, &[&trust, &may_trust, &verify, &sign]),
-            // What suits TLS 1.2 comes first, unless the client trusts other chains only.
+            // Chains for TLS 1.2 come first, unless the client trusts only other chains.
             Version::Unknown => self
                 .first(&suitable, &[&trust, &may_trust])
                 .or_else(|| self.first(order, &[&trust, &may_trust]))
@@ -815,7 +815,7 @@ fn code_points(schemes: &[SignatureScheme]) -> Vec<u16> {
 struct Accepted {
     in_handshakes: Vec<u16>,
     in_certificates: Vec<u16>,
-    /// RSA keys sign handshakes by PKCS#1 v1.5, too, as TLS 1.2 has it.
+    /// RSA keys may sign handshakes with PKCS#1 v1.5, too, as in TLS 1.2.
     with_pkcs1: bool,
 }
 
@@ -848,7 +848,7 @@ impl Accepted {
 fn signature_len(key: KeyAlgorithm) -> usize {
     match key {
         KeyAlgorithm::PostQuantum(algorithm) => algorithm.signature_len(),
-        // The longest in DER.
+        // The longest signature in DER.
         KeyAlgorithm::EcdsaP256 => 72,
         KeyAlgorithm::EcdsaP384 => 104,
         KeyAlgorithm::Ed25519 => 64,
@@ -875,7 +875,7 @@ impl Root {
         let Contents::Elements(_, fields) = self.key().spki().contents else {
             unreachable!("a SEQUENCE");
         };
-        // A trust anchor has no header of that SEQUENCE.
+        // A trust anchor has the contents of that SEQUENCE, without its header.
         let mut spki = Vec::new();
         der::encode(&fields, &mut spki);
         if let Self::Cut(_, len) = self {
@@ -888,17 +888,17 @@ impl Root {
         }
     }
 
-    /// Whether post-quantum and classical signatures are asked for because of it.
+    /// Whether this root makes the provider ask for post-quantum and for classical signatures.
     fn kinds(self) -> [bool; 2] {
         match self {
-            // What can't be read rules nothing out.
+            // A key that can't be read rules nothing out.
             Self::Cut(..) => [true, true],
             Self::Key(key) => match key {
                 Key::PostQuantum(_) | Key::HashSlhDsa(_) => [true, false],
                 // P-256 and P-384.
                 Key::Curve(index) => [false, index % 4 < 2],
                 Key::Ed25519 | Key::Rsa { pss: false, .. } => [false, true],
-                // Its algorithm is verified, and the key is of no kind that is known.
+                // The algorithm is one that can be verified, but the key is of no known kind.
                 Key::NoRsa { pss: false } => [true, true],
                 _ => [false, false],
             },
@@ -906,7 +906,7 @@ impl Root {
     }
 }
 
-/// A provider asks for signatures of the kinds that its roots are of.
+/// Checks that a provider asks for the kinds of signatures that its roots need.
 fn check_roots(roots: &[Root]) {
     let roots = &roots[..roots.len().min(4)];
     let mut store = RootCertStore::empty();
@@ -940,7 +940,7 @@ fn check_roots(roots: &[Root]) {
     }
 }
 
-/// Key usages of a leaf and of a CA, whose certificates claim these keys.
+/// Key usages of a leaf and of a CA whose certificates claim these keys.
 #[derive(Arbitrary, Debug)]
 struct Usages {
     leaf: u8,
@@ -1100,7 +1100,7 @@ impl AnId<'_> {
                     Number::Any(number) => number,
                 });
                 let numbers = numbers.collect::<Vec<u64>>();
-                // Seven bits in each byte.
+                // Each byte has seven bits.
                 let len = |number: &u64| (64 - number.leading_zeros()).div_ceil(7).max(1);
                 let len = numbers.iter().map(len).sum::<u32>();
                 let texts = numbers.iter().map(u64::to_string).collect::<Vec<_>>();
@@ -1134,11 +1134,11 @@ impl AnId<'_> {
     }
 }
 
-/// An ID is read again from its bytes and from its text.
+/// Checks that an ID can be read again from its bytes and from its text.
 fn check_id(id: TrustAnchorId) {
     assert_eq!(TrustAnchorId::from_bytes(id.as_bytes()), Ok(id));
     assert!(format!("{id:?}").contains(&id.to_string()));
-    // Numbers above 64 bits are shown in hexadecimal, which isn't read.
+    // Numbers above 64 bits are shown in hexadecimal, which can't be read again.
     match id.to_string().parse::<TrustAnchorId>() {
         Ok(read) => assert_eq!(read, id),
         Err(_) => assert!(id.to_string().starts_with("0x")),

@@ -1,5 +1,5 @@
-//! Validation of chains: nothing validates that was changed, and what a CA signed validates only
-//! where it may.
+//! Validation of chains: nothing that was changed validates, and what a CA signed validates only
+//! where its contents allow that.
 #![no_main]
 
 use core::time::Duration;
@@ -31,7 +31,7 @@ fuzz_target!(|input: Input<'_>| {
 struct Input<'a> {
     chain: Chain<'a>,
     name: Name<'a>,
-    /// The time, where it isn't one at which all certificates are valid.
+    /// The time, unless it is one at which all certificates are valid.
     time: Option<u32>,
     client: bool,
     relax_key_usage: bool,
@@ -70,7 +70,7 @@ impl Input<'_> {
         }
     }
 
-    /// Whether the certificates are for this name and time.
+    /// Whether the certificates are valid for this name and time.
     fn is_right(&self) -> bool {
         VALID.contains(&self.seconds())
             && (self.client || self.name().eq_ignore_ascii_case(SERVER_NAME))
@@ -92,7 +92,7 @@ impl Input<'_> {
                 let name = ServerName::try_from(self.name()).ok()?;
                 let alone = validator.validate(chain, Purpose::ServerAuth, None, time);
                 let result = validator.validate_server(chain, &name, time);
-                // The name and the key's purpose are what is checked beyond.
+                // `validate_server` additionally checks the name and the key's purpose.
                 assert!(alone.is_ok() || result.is_err());
                 result
             }
@@ -108,7 +108,7 @@ impl Input<'_> {
     }
 }
 
-/// A path has none but the certificates that were issued, whatever is sent beside them.
+/// Checks that a path has only certificates that were issued, whatever is sent beside them.
 fn check_sent(sent: &[(Which, DerEdits<'_>)], input: &Input<'_>) {
     let (ca, root) = (PKI.ca.certificate(), PKI.root.certificate());
     let chain: Vec<Vec<u8>> = sent
@@ -138,7 +138,7 @@ fn check_sent(sent: &[(Which, DerEdits<'_>)], input: &Input<'_>) {
         };
         assert!(leaves.contains(&leaf) && cas.contains(&ca) && top == root);
     }
-    // And these it has, where they are sent alone.
+    // The path has these certificates if they are sent alone.
     if let [leaf, ca] = &*chain
         && leaves.iter().any(|issued| issued.as_ref() == leaf)
         && cas.iter().any(|issued| issued.as_ref() == ca)
@@ -147,8 +147,8 @@ fn check_sent(sent: &[(Which, DerEdits<'_>)], input: &Input<'_>) {
     }
 }
 
-/// A leaf with any contents whatever, which the CA signed. What x509-cert reads in it allows what
-/// it is accepted for.
+/// Checks a leaf with any contents, signed by the CA: if it is accepted, then what x509-cert reads
+/// in it allows that.
 fn check_signed(edits: &DerEdits<'_>, input: &Input<'_>) {
     let original = if input.client {
         &PKI.client
@@ -183,7 +183,7 @@ fn check_signed(edits: &DerEdits<'_>, input: &Input<'_>) {
         let usage = extension::<KeyUsage>(tbs);
         assert!(usage.is_none_or(|usage| !usage.key_encipherment() && !usage.key_agreement()));
     }
-    // The CA may issue for this name and those below it only.
+    // The CA may only issue for this name and those below it.
     if !input.client {
         let names = extension::<SubjectAltName>(tbs).expect("a name that was asked for");
         assert!(names.0.iter().any(|name| match name {
@@ -192,7 +192,7 @@ fn check_signed(edits: &DerEdits<'_>, input: &Input<'_>) {
             _ => false,
         }));
     }
-    // A classical key is for others to read.
+    // pq-x509 leaves classical keys to other crates.
     let key = VerifyingKey::from_spki_der(&path[0].spki());
     assert!(
         matches!(key, Ok(_) | Err(KeyError::UnsupportedAlgorithm(_))),

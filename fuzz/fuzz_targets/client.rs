@@ -1,4 +1,4 @@
-//! A client that gets a ServerHello of any contents: an alert or patience, and never the end of
+//! A client that gets a ServerHello of any contents: it sends an alert or waits for more, and never completes
 //! the handshake.
 #![no_main]
 
@@ -90,7 +90,7 @@ impl Answer<'_> {
     }
 }
 
-/// The session id in a ClientHello, in its record, or what is in its place in anything else.
+/// The session ID in a ClientHello in its record; for anything else, the bytes in its place.
 fn session_id(records: &[u8]) -> &[u8] {
     // the second ClientHello comes after a change of cipher specification
     let record = records
@@ -104,7 +104,7 @@ fn session_id(records: &[u8]) -> &[u8] {
     session_id.unwrap_or_default()
 }
 
-/// A server's share, for whatever client: it has the right form, and no one the secret.
+/// A server's share for any client: its form is right, but nobody knows the secret.
 fn server_share(group: u16) -> Vec<u8> {
     let mut groups = PROVIDER.kx_groups.iter();
     let Some(kx_group) = groups.find(|it| u16::from(it.name()) == group) else {

@@ -1,4 +1,4 @@
-//! Messages: one that was changed is refused, or says what its maker said.
+//! Messages: one that was changed is refused, or has the content that its maker signed or encrypted.
 #![no_main]
 
 use std::io::{Read, Write};
@@ -48,7 +48,7 @@ enum Input<'a> {
     Detached(DerEdits<'a>),
     Encrypted(DerEdits<'a>),
     Agreed(DerEdits<'a>),
-    /// One of [`OTHERS`], and what becomes of its PEM.
+    /// One of [`OTHERS`], and the changes to its PEM.
     Other {
         which: u8,
         pem: Bytes<'a>,
@@ -59,7 +59,7 @@ enum Input<'a> {
 
 const CONTENT: &[u8] = b"content";
 
-/// A message of each kind, and the keys that they are for.
+/// A message of each kind, and the keys for reading them.
 struct Messages {
     certificate: Certificate,
     kem_certificate: Certificate,
@@ -113,7 +113,7 @@ static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
     }
 });
 
-/// What can be chosen about messages.
+/// Further messages, made with other options.
 static OTHERS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut others = Vec::new();
     let encrypt = |builder: EnvelopeBuilder| {
@@ -180,14 +180,14 @@ fn check_signed(message: &[u8]) {
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
-    // Signed attributes can pass for content where nobody expects any, as RFC 5652 has it.
+    // A verifier that expects no attributes can take signed attributes for content (RFC 5652).
     let without_attributes = verifier().expect_no_attributes();
     if let Ok((content, _)) = without_attributes.verify_to_vec(message, 1 << 20) {
         assert!(content == CONTENT || content.starts_with(&[SET]));
     }
 }
 
-/// The tag of attributes as they are signed.
+/// The tag of signed attributes in the form in which they are signed.
 const SET: u8 = 0x31;
 
 fn check_detached(message: &[u8]) {
@@ -208,12 +208,12 @@ fn check_encrypted(message: &[u8]) {
             Ok((content, _)) => assert_eq!(content.as_slice(), CONTENT),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
-        // Nothing tells what was changed in this.
+        // Without authentication, changes go unnoticed.
         let _ = (Opener::new(key).take_unauthenticated()).open_to_vec(message, 1 << 20);
     }
 }
 
-/// PEM that was changed is refused, or is other bytes.
+/// Checks that PEM is read as the same bytes, and that reading changed PEM does not panic.
 fn check_pem(message: &[u8], changes: &Bytes<'_>) {
     let mut writer = PemWriter::new(Vec::new()).unwrap();
     writer.write_all(message).unwrap();

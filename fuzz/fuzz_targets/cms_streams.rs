@@ -1,5 +1,5 @@
-//! Messages of any length and in any encoding of BER, from readers and to writers that do what they like: the content
-//! that comes out is what was signed or encrypted, and all ways of reading a message agree.
+//! Messages of any length and in any BER encoding, with readers and writers that behave arbitrarily: the content
+//! that is read is what was signed or encrypted, and all ways of reading a message agree.
 #![no_main]
 
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -47,7 +47,7 @@ struct AnyContent {
     filling: Filling,
 }
 
-/// Lengths around those of the pieces that content is read in.
+/// Lengths close to those of the pieces in which content is read.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Len {
     Few(u8),
@@ -59,7 +59,7 @@ enum Len {
 enum Filling {
     Byte(u8),
     Counted,
-    /// A SET that could pass for signed attributes.
+    /// A SET that could be taken for signed attributes.
     Attributes,
 }
 
@@ -84,7 +84,7 @@ impl AnyContent {
         }
     }
 
-    /// Whether it could pass for signed attributes, and so is not signed without any.
+    /// Whether it could be taken for signed attributes, and so is never signed without attributes.
     fn is_attributes(&self) -> bool {
         matches!(self.filling, Filling::Attributes)
     }
@@ -251,7 +251,7 @@ fn constructed(tag: u8, inner: Vec<Element>) -> Element {
     }
 }
 
-/// Reads one element, of any length, and what is in it if its tag says that it is constructed.
+/// Reads one element of any length, and its contents if its tag says that it is constructed.
 fn parse(ber: &mut &[u8]) -> Element {
     let [tag, first, rest @ ..] = *ber else {
         panic!("cut short")
@@ -347,7 +347,7 @@ fn content_of(message: &mut Element) -> Option<&mut Element> {
     }
 }
 
-/// The same message in PEM and taken out of it.
+/// The message after encoding in PEM and decoding.
 fn through_pem(message: &[u8], pace: &Pace) -> Vec<u8> {
     let mut writer = PemWriter::new(Vec::new()).unwrap();
     for piece in message.chunks(pace.piece()) {
@@ -421,7 +421,7 @@ struct Keys {
     kems: [Owned<DecapsulationKey>; 3],
     agreements: [Owned<ClassicalAgreementKey>; 3],
     strange: DecapsulationKey,
-    /// A certificate of the first agreement key, but for signatures.
+    /// A certificate of the first agreement key that only permits signatures.
     misused: Certificate,
     signers: Vec<Owned<Box<dyn Signer + Send + Sync>>>,
     root: ChainValidator,
@@ -487,12 +487,12 @@ static KEYS: LazyLock<Keys> = LazyLock::new(|| {
     }
 });
 
-/// What precedes a private key of X25519 in PKCS#8 (RFC 8410).
+/// The bytes before a private key of X25519 in PKCS#8 (RFC 8410).
 const X25519_HEAD: [u8; 16] = [
     0x30, 46, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x6e, 4, 34, 4, 32,
 ];
 
-/// What is around a private key in ECPrivateKey (RFC 5915).
+/// The bytes around a private key in ECPrivateKey (RFC 5915).
 const P256_HEAD: [u8; 7] = [0x30, 49, 2, 1, 1, 4, 32];
 const P256_CURVE: [u8; 12] = [0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
 const P384_HEAD: [u8; 7] = [0x30, 62, 2, 1, 1, 4, 48];
@@ -501,17 +501,17 @@ const P384_CURVE: [u8; 9] = [0xa0, 7, 6, 5, 0x2b, 0x81, 4, 0, 0x22];
 /// When messages are signed and verified, in seconds since 1970: within `fuzz::pki::VALID`.
 const NOW: u64 = 1_800_000_000;
 
-/// Keys that sender and recipient share, of one byte, whose repetition [`check_secrecy`] finds.
+/// Keys that sender and recipient share, each one byte repeated, which [`check_secrecy`] looks for.
 const SHARED: [(&[u8], &[u8]); 2] = [(b"short", &[0xa7; 16]), (b"long", &[0xa7; 32])];
 
 const fn oid(text: &str) -> ObjectIdentifier {
     ObjectIdentifier::new_unwrap(text)
 }
 
-/// Plain data, the only content that is signed without attributes.
+/// Plain data, the only content type that is signed without attributes.
 const DATA: ObjectIdentifier = oid("1.2.840.113549.1.7.1");
 
-/// Types of content.
+/// Content types.
 const TYPES: [ObjectIdentifier; 3] = [
     DATA,
     oid("1.2.840.113549.1.7.2"),
@@ -552,7 +552,7 @@ impl AnyRecipient {
         }
     }
 
-    /// Whether this key is the recipient's, and is found by the name that the message has for it.
+    /// Whether this is the recipient's key, and is found by the name in the message.
     fn is_of(self, key: AnyKey) -> bool {
         let is_same = |of: u8, other: u8| of % 3 == other % 3;
         match (self, key) {
@@ -689,7 +689,7 @@ enum Change {
     Trail,
 }
 
-/// Recipients who have no key here.
+/// Recipients whose keys are not here.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Foreign {
     Transport,
@@ -732,17 +732,17 @@ impl Foreign {
     }
 }
 
-/// What an opener must make of a message.
+/// The result that an opener must come to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Fate {
     Opens,
     IsRefused,
-    /// The model doesn't say.
+    /// The model can't predict it.
     Unpredictable,
 }
 
 impl Encrypted<'_> {
-    /// Not all, as some add a lot of bytes.
+    /// The changes, but not all of them, as some add a lot of bytes.
     fn changes(&self) -> &[Change] {
         &self.changes[..self.changes.len().min(8)]
     }
@@ -859,7 +859,7 @@ impl Encrypted<'_> {
         let (kept, opened) = match opener.open_to_vec(message, 1 << 20) {
             Ok((kept, opened)) => {
                 assert_ne!(fate, Fate::IsRefused);
-                // Content that is not authenticated may come out changed.
+                // Content that is not authenticated may be changed.
                 if fate == Fate::Opens || opened.cipher.is_authenticated() {
                     assert!(*kept == *content);
                 }
@@ -929,7 +929,7 @@ struct Expected {
 }
 
 impl Change {
-    /// Changes the message, and says what an opener must make of it.
+    /// Changes the message, and returns the result that an opener must come to.
     fn apply(
         self,
         message: &mut Element,
@@ -1012,7 +1012,7 @@ impl Change {
                         _ => {}
                     }
                 }
-                // Keys that are derived from a secret are derived from this, too.
+                // The keys that are derived from a secret depend on this, too.
                 match key {
                     AnyKey::Shared(_) => Fate::Opens,
                     _ => Fate::IsRefused,
@@ -1064,7 +1064,7 @@ impl Change {
 const KEM: u8 = context(4);
 const AGREEMENT: u8 = context(1);
 
-/// Cuts off the end of the encrypted content.
+/// Cuts bytes off the end of the encrypted content.
 fn cut_content(message: &mut Element, len: usize) -> Fate {
     match content_of(message) {
         Some(Element {
@@ -1072,14 +1072,14 @@ fn cut_content(message: &mut Element, len: usize) -> Fate {
             ..
         }) if (1..=bytes.len()).contains(&len) => {
             bytes.truncate(bytes.len() - len);
-            // Whole blocks that are left may end like padding.
+            // The remaining whole blocks may end like padding.
             Fate::Unpredictable
         }
         _ => Fate::Opens,
     }
 }
 
-/// Gives one of all object identifiers another last byte.
+/// Changes the last byte of one of the object identifiers.
 fn rename(element: &mut Element, which: u8, by: u8) {
     fn all<'e>(element: &'e mut Element, found: &mut Vec<&'e mut u8>) {
         match &mut element.contents {
@@ -1094,12 +1094,12 @@ fn rename(element: &mut Element, which: u8, by: u8) {
     let mut found = Vec::new();
     all(element, &mut found);
     let at = usize::from(which) % found.len();
-    // Those of hash functions, ciphers, and what wraps and derives keys.
+    // The ends of identifiers of hash functions, ciphers, key wraps and key derivations.
     const ENDS: [u8; 14] = [1, 2, 3, 5, 6, 19, 20, 21, 28, 29, 30, 42, 45, 46];
     *found[at] = one_of(&ENDS, by);
 }
 
-/// Checks that no shared key is in a text.
+/// Checks that a text contains none of the shared keys.
 fn check_secrecy(text: &str) {
     let hex = "a7".repeat(16);
     for bytes in [hex.to_uppercase(), hex, ["167"; 16].join(", ")] {
@@ -1129,7 +1129,7 @@ struct Signed<'a> {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct AnySigner {
     key: u8,
-    /// The certificate is another key's.
+    /// The certificate belongs to another key.
     is_other: bool,
     digest: Option<u8>,
     without_attributes: bool,
@@ -1151,15 +1151,15 @@ struct RsaSigner {
     scheme: (RsaScheme, &'static str),
 }
 
-/// Schemes and their identifiers in messages. That of the second, `rsaEncryption`, names no hash function.
+/// Schemes, and their identifiers in messages. `rsaEncryption`, the second one, names no hash function.
 const RSA: [(RsaScheme, &str); 3] = [
     (RsaScheme::Pkcs1Sha256, "1.2.840.113549.1.1.11"),
     (RsaScheme::Pkcs1Sha512, "1.2.840.113549.1.1.1"),
     (RsaScheme::PssSha256, "1.2.840.113549.1.1.10"),
 ];
 
-/// Which digests each of [`Keys::signers`] takes, its usual one first: for ML-DSA those of RFC 9882, and else the one
-/// of its signatures, which `rsaEncryption` leaves open.
+/// The digests that each of [`Keys::signers`] accepts, its usual one first: for ML-DSA those of RFC 9882, for others
+/// the one of their signatures, which `rsaEncryption` leaves open.
 const SIGNER_DIGESTS: [&[PreHash]; 7] = [
     &[
         PreHash::Sha512,
@@ -1196,7 +1196,7 @@ impl AnySigner {
         usize::from(self.key) % SIGNER_DIGESTS.len()
     }
 
-    /// The hash function that is set, if any is.
+    /// The hash function that was set, if any.
     fn chosen_digest(&self) -> Option<PreHash> {
         let all: Vec<PreHash> = digests().collect();
         self.digest.map(|digest| one_of(&all, digest))
@@ -1251,7 +1251,7 @@ impl Signer for RsaSigner {
 /// A change to a signed message.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum SignedChange {
-    /// One of another kind than X.509, of which verifiers take no notice.
+    /// A certificate of another kind than X.509, which verifiers ignore.
     AddCertificate(u8),
     AddList {
         is_other: bool,
@@ -1434,8 +1434,8 @@ impl Signed<'_> {
         }
     }
 
-    /// Whether a signature is valid after these changes. Without attributes, content of any length is signed if it
-    /// `is_hashed` for a key of ML-DSA, and else what a verifier keeps.
+    /// Whether a signature is valid after these changes. Without attributes, a key of ML-DSA signs content of any
+    /// length if it `is_hashed`; otherwise only content that a verifier keeps in memory.
     fn is_valid(&self, signer: &AnySigner, changed: &Changed, is_hashed: bool, len: usize) -> bool {
         let digest = signer.digest();
         let is_sha_2 = matches!(digest, PreHash::Sha256 | PreHash::Sha384 | PreHash::Sha512);
@@ -1479,7 +1479,7 @@ impl Signed<'_> {
     }
 }
 
-/// What a verifier must say of a message.
+/// The result that a verifier must come to.
 struct Verdict {
     content_type: ObjectIdentifier,
     len: u64,
@@ -1514,14 +1514,14 @@ impl Verdict {
 /// How many hash functions a message may announce.
 const MAX_DIGESTS: usize = 16;
 
-/// What changes have made of a message.
+/// The effects of the changes to a message.
 struct Changed {
     content_type: ObjectIdentifier,
-    /// The version that its certificates and lists ask for.
+    /// The version that its certificates and lists require.
     least_version: u8,
-    /// The signed attributes are not those that were signed.
+    /// The signed attributes differ from those that were signed.
     attributes: bool,
-    /// It announces its signers' hash functions.
+    /// It announces the hash functions of its signers.
     has_digests: bool,
     /// It announces hash functions with NULL parameters, which only those of SHA-2 may have.
     has_nulls: bool,
@@ -1630,13 +1630,13 @@ impl SignedChange {
                 inner(&mut fields[signers]).clear();
                 changed.has_signers = false;
             }
-            // The byte is added once the message is encoded.
+            // The byte is added after the message is encoded.
             Self::Trail => {}
         }
     }
 }
 
-/// Changes the attributes of every signer who has some.
+/// Changes the attributes of every signer that has any.
 fn change_attributes(signers: &mut Element, change: impl Fn(&mut Vec<Element>)) {
     for signer in inner(signers) {
         let fields = inner(signer);

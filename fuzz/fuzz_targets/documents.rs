@@ -1,4 +1,4 @@
-//! Every reader of pq-x509, and those of rustls-pq for classical and composite keys: what is accepted is written again as
+//! Every reader of pq-x509, and rustls-pq's readers of classical and composite keys: accepted input is written again as
 //! the same bytes, or reads again as the same value.
 #![no_main]
 
@@ -59,7 +59,7 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         &slh_dsa_key,
         slh_dsa.verifying_key().as_bytes(),
     ));
-    // The same for HashSLH-DSA: another last arc of the identifier.
+    // The same for HashSLH-DSA, whose identifier has another last arc.
     for pure in [&slh_dsa_key, &slh_dsa.spki().to_vec()] {
         let oid = slh_dsa.algorithm().oid();
         let at = pure
@@ -172,7 +172,7 @@ static OCSP_REQUEST: LazyLock<OcspRequest> = LazyLock::new(|| {
         .expect("a request")
 });
 
-/// By the CA, and by a delegate whose certificate is in it.
+/// Responses by the CA, and by a delegate whose certificate is in the response.
 static OCSP_RESPONSES: LazyLock<[OcspResponse; 2]> = LazyLock::new(|| {
     let now = at(OCSP_TIME);
     let builder = CertificateBuilder::ocsp_responder()
@@ -271,8 +271,8 @@ fn read_private_key(der: &[u8]) {
         assert_eq!(again.spki(), key.spki());
         assert_eq!(*again.to_expanded(), *key.to_expanded());
     }
-    // Version 1, without attributes: there is one encoding of each form, and besides a key may stand
-    // bare, or have its public key behind it.
+    // In version 1 without attributes, each form has one encoding. In addition, a key may stand
+    // bare, or be followed by its public key.
     if let Some(
         [
             Element {
@@ -317,7 +317,7 @@ fn read_public_key(der: &[u8]) {
     assert_eq!(encapsulation.is_ok(), verifying.is_err());
     let again = PublicKey::from_bytes(key.algorithm(), key.as_bytes()).expect("the key");
     let is_pure = verifying.is_ok_and(|key| key.mode() == Mode::Pure);
-    // Those for hashes of messages have identifiers of their own.
+    // Keys for pre-hash signatures have identifiers of their own.
     assert_eq!(again.to_spki_der() == der, is_pure || encapsulation.is_ok());
     if let Ok(key) = encapsulation {
         key.encapsulate().expect("randomness");
@@ -336,7 +336,7 @@ fn read_classical_key(der: &[u8]) {
     let again = ClassicalKey::from_der(&written).expect("what was written");
     assert_eq!(*again.to_pkcs8_der(), *written);
     assert_eq!(again.public_key(), key.public_key());
-    // The parts of an RSA key may be of several.
+    // The parts of an RSA key may belong to different keys.
     if let Ok(signature) = key.sign(b"message") {
         let verified = key.public_key().verify(b"message", &signature);
         verified.expect("a signature");
@@ -369,7 +369,7 @@ fn read_composite_key(der: &[u8]) {
         der.windows(bytes.len())
             .any(|window| window == bytes.as_slice())
     );
-    // The parts of an RSA key may be of several.
+    // The parts of an RSA key may belong to different keys.
     if let Ok(signature) = key.sign(b"message") {
         let verified = key.public_key().verify(b"message", &signature);
         verified.expect("a signature");
@@ -423,7 +423,7 @@ fn read_certificate(der: &[u8]) {
         let _ = certificate.permits_name(&name);
     }
 
-    // Of the valid certificates' CA only what that CA signed.
+    // A certificate verifies with this CA if the CA signed it, and only then.
     let signed = certificate.verify_signature(PKI.ca.certificate(), pq_x509::verification::ALL);
     let issued = [&PKI.server, &PKI.client, &PKI.kem, &PKI.old_server];
     assert_eq!(signed.is_ok(), issued.contains(&&certificate));
@@ -442,7 +442,7 @@ fn read_request(der: &[u8]) {
     assert_eq!(again.to_der(), der);
     let _ = format!("{request:?}");
     if let Ok(verified) = request.verify() {
-        // Nobody has the key, so the one request that it signed is the one that is valid.
+        // Nobody else has the key, so the one request that it signed is the only valid one.
         assert_eq!(der, REQUEST.to_der());
         assert_eq!(verified.dns_names(), [SERVER_NAME]);
         assert_eq!(verified.spki(), PKI.client_key.spki());
@@ -465,7 +465,7 @@ fn read_revocation_list(der: &[u8]) {
         let entry = list.entry_for(certificate);
         assert!(entry.is_none_or(|entry| list.entries().contains(entry)));
     }
-    // Of the CA's lists only the one that it signed.
+    // A list verifies with the CA only if it is the one that the CA signed.
     let signed = list.verify_signature(PKI.ca.certificate(), pq_x509::verification::ALL);
     assert_eq!(signed.is_ok(), list == *CA_LIST);
 }
@@ -481,7 +481,7 @@ fn read_ocsp_request(der: &[u8]) {
     assert_eq!(request.der(), der);
     assert!(!request.certificates().is_empty());
     let _ = format!("{request:?}");
-    // Whatever is asked is answered, and the answer can be read.
+    // Every request gets an answer, and the answer can be read.
     let now = at(OCSP_TIME);
     let response = OcspResponder::ca(&PKI.ca)
         .respond(&request, now, Validity::days(1), |_| {
@@ -506,13 +506,13 @@ fn read_ocsp_response(der: &[u8]) {
     };
     assert_eq!(response.der(), der);
     let _ = format!("{response:?}");
-    // Of the CA's responses only those that it or its delegate signed.
+    // A response verifies with the CA only if the CA or its delegate signed it.
     let time = UnixTime::since_unix_epoch(Duration::from_secs(OCSP_TIME));
     let verifier = OcspVerifier::new(PKI.ca.certificate(), time);
     for (certificate, is_good) in [(&PKI.server, true), (&PKI.client, false)] {
         match verifier.verify(&response, certificate) {
             Ok(verified) => {
-                // Certificates beside the signer's are signed by nobody here.
+                // The signature does not cover the certificates in a response, so these may differ.
                 let mut signed = OCSP_RESPONSES.iter();
                 assert!(signed.any(|signed| signed.answers() == response.answers()
                     && signed.nonce() == response.nonce()
@@ -524,7 +524,7 @@ fn read_ocsp_response(der: &[u8]) {
     }
 }
 
-/// Who can't read a document is told so by an error.
+/// If a document can't be read, the linter reports an error.
 fn read_with_linter(der: &[u8]) {
     let has_errors = |kind| {
         let findings = lint(kind, der);

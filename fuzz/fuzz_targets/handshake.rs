@@ -1,5 +1,5 @@
-//! Handshakes over a network that changes what is sent: whoever receives it never gets to the
-//! end of the handshake.
+//! Handshakes over a network that changes what is sent: the side that receives a change never completes
+//! the handshake.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -16,18 +16,18 @@ fuzz_target!(|input: Input<'_>| run(&input));
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
     client_groups: [u8; 2],
-    /// As many as there are; all where there are none.
+    /// The server's groups; all groups if this is empty.
     server_groups: &'a [u8],
     client_auth: bool,
     piece: u16,
-    /// Which flight is changed, counted over both sides, and how.
+    /// Which flight is changed (flights of both sides count), and how.
     flight: u8,
     changes: Vec<Change<'a>>,
 }
 
 #[derive(Arbitrary, Debug)]
 enum Change<'a> {
-    /// One record's payload, whose length follows.
+    /// An edit of one record's payload; the record's length is adapted.
     Payload {
         record: u8,
         edit: Edit<'a>,
@@ -57,7 +57,7 @@ fn run(input: &Input<'_>) {
     let mut sides = [Connection::from(client), Connection::from(server)];
 
     let mut is_honest = true;
-    // who received what can't be made up for
+    // the side that received a change from which the handshake can't recover
     let mut changed = None;
     for flight in 0.. {
         let receiver = usize::from(flight % 2 == 0);
@@ -95,7 +95,7 @@ fn run(input: &Input<'_>) {
     }
 }
 
-/// What arrives of a flight.
+/// The bytes that arrive of a flight.
 fn change(sent: &[u8], changes: &[Change<'_>]) -> Vec<u8> {
     let mut records: Vec<(u8, Vec<u8>)> = tls::records(sent)
         .into_iter()
@@ -137,17 +137,17 @@ fn change(sent: &[u8], changes: &[Change<'_>]) -> Vec<u8> {
     arrived
 }
 
-/// Whether what arrived is what was sent, and perhaps more.
+/// Whether the bytes that arrived begin with those that were sent.
 fn begins_with(arrived: &[u8], sent: &[u8]) -> bool {
     let (arrived, sent) = (content(arrived), content(sent));
     let mut pairs = arrived.iter().zip(&sent);
     arrived.len() >= sent.len()
-        // The type of a protected record says nothing, and rustls 0.23 doesn't look at it (its
+        // The type of a protected record has no meaning, and rustls 0.23 doesn't check it (its
         // pull request 3198, for 0.24, makes it).
         && pairs.all(|(a, s)| a.1 == s.1 && (a.0 == s.0 || s.0 == APPLICATION_DATA))
 }
 
-/// The records that mean something, by type and payload.
+/// The records that have a meaning, by type and payload.
 fn content(flight: &[u8]) -> Vec<(u8, &[u8])> {
     let mut records = tls::records(flight);
     records.retain(|(content_type, _)| *content_type != CHANGE_CIPHER_SPEC);

@@ -1,4 +1,4 @@
-//! Files and keys of HPKE: what was changed is refused, or is what its maker said.
+//! Files and keys of HPKE: changed input is refused, or is what its maker encrypted.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -95,10 +95,10 @@ impl Context<'_> {
     }
 }
 
-/// More than a chunk has.
+/// Longer than a chunk.
 static CONTENT: [u8; 65_600] = [7; 65_600];
 
-/// A file to a key of each kind, and the keys.
+/// A file for a key of each kind, and the keys.
 struct Valid {
     key: RecipientKey,
     recipient: RecipientPublicKey,
@@ -132,7 +132,7 @@ static VALID: LazyLock<Valid> = LazyLock::new(|| {
     }
 });
 
-/// What is written is a beginning of what was encrypted, and all of it if nothing is wrong. Whoever knows the
+/// Checks that the output is a beginning of the plaintext, and all of it if there is no error. Whoever knows the
 /// public key can encrypt something else, but no fuzzer finds out how.
 fn check(decryptor: &Decryptor, file: &[u8]) {
     let mut content = Vec::new();

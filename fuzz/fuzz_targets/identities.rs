@@ -1,5 +1,5 @@
-//! Identities from PEM texts and files: a chain and a key that are taken are a pair, and serve whom they say that
-//! they serve.
+//! Identities from PEM texts and files: an accepted chain and key belong together, and serve the names that they
+//! claim to serve.
 #![no_main]
 
 use std::fs;
@@ -44,7 +44,7 @@ struct Pair {
     key: String,
 }
 
-/// The server's and the client's.
+/// The pairs of the server and of the client.
 static PAIRS: LazyLock<[Pair; 2]> = LazyLock::new(|| {
     let pairs = [
         (&PKI.server, &PKI.server_key),
@@ -56,7 +56,7 @@ static PAIRS: LazyLock<[Pair; 2]> = LazyLock::new(|| {
     })
 });
 
-/// A good one for the server's certificate, by the CA.
+/// A valid response for the server's certificate, by the CA.
 static RESPONSE: LazyLock<OcspResponse> = LazyLock::new(|| {
     let request = OcspRequest::builder().certificate(&PKI.server, PKI.ca.certificate());
     let request = request.build().expect("a request");
@@ -94,13 +94,13 @@ impl Input<'_> {
         self.check_choice(identity);
     }
 
-    /// What another response says is not taken.
+    /// Checks that an identity does not accept what another response says.
     fn check_response(&self, identity: &Identity, leaf: &Certificate) {
         let response = self.response.of(RESPONSE.der());
         match identity.set_ocsp_response(&response) {
             Ok(()) => {
                 let read = OcspResponse::from_der(&response);
-                // Without the issuer's certificate a response is taken at its word.
+                // Without the issuer's certificate, the response's signature can't be checked.
                 if let Ok(read) = read
                     && identity.chain().len() > 1
                     && *leaf == PKI.server
@@ -161,7 +161,7 @@ impl Input<'_> {
 
 const SCHEMES: [SignatureScheme; 1] = [SignatureScheme::ML_DSA_44];
 
-/// The key signs what the certificate's key verifies.
+/// Checks that the certificate's key verifies what the key signs.
 fn check_pair(identity: &Identity, leaf: &Certificate) {
     let key = &identity.certified_key().key;
     let Some(signer) = key.choose_scheme(&SCHEMES) else {
@@ -182,7 +182,7 @@ fn check_pair(identity: &Identity, leaf: &Certificate) {
     assert!(verified);
 }
 
-/// What is watched stays, whatever becomes of a file.
+/// Checks that a watched identity stays, whatever happens to its files.
 fn watch(files: IdentityFiles, chain: &Path) {
     let (identities, watcher) = files.watch(Duration::from_millis(1)).expect("a thread");
     fs::write(chain, "no chain").expect("a file");
@@ -191,7 +191,7 @@ fn watch(files: IdentityFiles, chain: &Path) {
     assert_eq!(identities.current().identities().count(), 1);
 }
 
-/// Whether files with these contents are taken.
+/// Whether files with these contents are accepted.
 fn read_files(chain: &[u8], key: &[u8]) -> bool {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         let name = format!("fuzz-identities-{}", std::process::id());

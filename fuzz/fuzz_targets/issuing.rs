@@ -1,5 +1,5 @@
 //! From names to a certificate that somebody validates: requests, certificates, revocation lists and OCSP
-//! responses that are made are read as what they were made of, and validate for it alone.
+//! responses can be read again as they were made, and are valid only for that.
 #![no_main]
 
 use std::net::IpAddr;
@@ -30,7 +30,7 @@ fuzz_target!(|input: Input<'_>| {
     };
     let are_well_formed = names.iter().all(Name::is_well_formed);
     let mut names: Vec<AlternativeName> = names.iter().map(Name::name).collect();
-    // As certificates give them back.
+    // In the order in which certificates return them.
     names.sort_by_key(|name| match name {
         AlternativeName::Dns(_) => 0,
         AlternativeName::Ip(_) => 1,
@@ -79,10 +79,10 @@ struct Input<'a> {
     excluded: Vec<Subtree<'a>>,
     serial_number: u8,
     purpose: Option<bool>,
-    /// Where the list and the responder are.
+    /// The URL of the list and the responder.
     url: Option<Url>,
     is_revoked: bool,
-    /// By a list, or by an OCSP response.
+    /// Whether a list revokes it, or else an OCSP response.
     by_list: bool,
     other: Name<'a>,
 }
@@ -126,7 +126,7 @@ fn ca(constraints: &Constraints<'_>) -> Result<Issuer<FixedKey>, IssueError> {
 }
 
 impl Input<'_> {
-    /// A request for these names, as it comes out of its encoding.
+    /// A request for these names, encoded and read again.
     fn request(&self, names: &[AlternativeName]) -> Result<CertificateRequest, RequestError> {
         let mut builder = CertificateRequest::builder();
         if let Some(name) = self.subject.as_ref().and_then(Subject::name) {
@@ -221,7 +221,7 @@ impl Input<'_> {
         }
     }
 
-    /// Who is revoked, by a list or a response, is refused, and nobody else.
+    /// Checks that whoever a list or a response revokes is refused, and nobody else.
     fn revoke(
         &self,
         ca: &Issuer<FixedKey>,
@@ -271,7 +271,7 @@ impl Input<'_> {
     }
 }
 
-/// Where a certificate says that the list is.
+/// The URLs of the list according to the certificate.
 fn list_urls(certificate: &Certificate) -> Vec<String> {
     let tbs = certificate.parsed().tbs_certificate();
     let points = tbs.get_extension::<CrlDistributionPoints>();
@@ -290,7 +290,7 @@ fn list_urls(certificate: &Certificate) -> Vec<String> {
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Whether a certificate with these names is for this one: by a wildcard perhaps, and where cases don't matter.
+/// Whether a certificate with these names is valid for this one, perhaps by a wildcard or in another case.
 fn is_among(name: &AlternativeName, names: &[AlternativeName]) -> bool {
     let same = |one: &AlternativeName| match (one, name) {
         (AlternativeName::Dns(one), AlternativeName::Dns(name)) => {
@@ -298,7 +298,7 @@ fn is_among(name: &AlternativeName, names: &[AlternativeName]) -> bool {
                 || (one.strip_prefix("*.").zip(name.split_once('.')))
                     .is_some_and(|(parent, (_, above))| parent.eq_ignore_ascii_case(above))
         }
-        // What looks like an address is one to whoever asks for it.
+        // A DNS name that looks like an address is requested as an address.
         (AlternativeName::Ip(one), AlternativeName::Dns(name)) => {
             name.parse::<IpAddr>().is_ok_and(|name| *one == name)
         }

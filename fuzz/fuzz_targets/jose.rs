@@ -1,4 +1,4 @@
-//! Every reader of pq-jose: what is accepted is written again as the same value, and nothing is verified
+//! Every reader of pq-jose: accepted input is written again as the same value, and nothing is verified
 //! that was not signed.
 #![no_main]
 
@@ -49,10 +49,10 @@ struct AnyClaims<'a> {
     expiry: Option<u8>,
 }
 
-/// What is asked of a token.
+/// What a policy requires of a token.
 #[derive(Arbitrary, Debug)]
 struct AnyPolicy<'a> {
-    /// Any one without.
+    /// `None` accepts any issuer.
     issuers: Option<Vec<Word<'a>>>,
     audiences: Option<Vec<Word<'a>>>,
     subject: Option<Word<'a>>,
@@ -120,7 +120,7 @@ impl AnyPolicy<'_> {
 }
 
 impl AnyClaims<'_> {
-    /// A token of these claims is taken only where the policy has nothing against any of them.
+    /// Checks that a token of these claims is accepted only if the policy permits all of them.
     fn check(&self, asked: &AnyPolicy<'_>) {
         let mut claims = Claims::new();
         if let Some(issuer) = &self.issuer {
@@ -261,7 +261,7 @@ fn read_signatures(text: &str) {
             Ok(jws) => {
                 for verified in [jws.verify(&*PUBLIC), jws.verify_any(&*PUBLIC)] {
                     match verified {
-                        // That of the token is another.
+                        // The token has another payload.
                         Ok(verified) => assert!(verified.payload() == CONTENT || text == *TOKEN),
                         Err(error) => drop(error.to_string()),
                     }

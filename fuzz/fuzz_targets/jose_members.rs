@@ -1,5 +1,5 @@
-//! JSON and CBOR of any members, with valid signatures: readers take what a model of the rules takes, refuse the rest
-//! for the reasons that it gives, and read what was put in.
+//! JSON and CBOR with any members and valid signatures: readers accept what a model of the rules accepts, refuse the
+//! rest for the reasons that the model gives, and read the values that were written.
 #![no_main]
 
 use core::time::Duration;
@@ -65,7 +65,7 @@ const ALGORITHMS: [Algorithm; 4] = [
     Algorithm::MlDsa87,
 ];
 
-/// What [`ALGORITHMS`] are called in JOSE and COSE (RFC 9964, section 5).
+/// The names of [`ALGORITHMS`] in JOSE and COSE (RFC 9964, section 5).
 const ALGORITHM_NAMES: [&str; 4] = ["ML-DSA-44", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
 const COSE_NUMBERS: [i64; 4] = [-48, -48, -49, -50];
 
@@ -75,7 +75,7 @@ static PUBLIC: LazyLock<[String; 4]> = LazyLock::new(|| {
         .map(|key| base64url(key.0.verifying_key().as_bytes()))
 });
 
-/// The place of one of [`KEYS`].
+/// The index of one of [`KEYS`].
 fn index(of: u8) -> usize {
     usize::from(of) % ALGORITHMS.len()
 }
@@ -84,7 +84,7 @@ fn seed(of: u8) -> [u8; 32] {
     [index(of) as u8 + 1; 32]
 }
 
-/// Checks that no seed is in a text, in any encoding.
+/// Checks that a text contains no seed, in any encoding.
 fn check_secrecy(text: &str, of: u8) {
     let seed = seed(of);
     let list = format!("{seed:?}");
@@ -207,7 +207,7 @@ enum Number {
     Large,
 }
 
-/// A member that is added, or replaces the one of its name.
+/// A member that is added, or replaces the member with the same name.
 #[derive(Arbitrary, Clone, Debug)]
 struct Member<'a> {
     replaces: bool,
@@ -216,7 +216,7 @@ struct Member<'a> {
     value: Json<'a>,
 }
 
-/// JSON that no reader takes.
+/// JSON that no reader accepts.
 const MALFORMED: [&str; 12] = [
     "01",
     "1.",
@@ -247,7 +247,7 @@ impl Number {
         }
     }
 
-    /// Its whole seconds, rounded down and up.
+    /// The time in whole seconds, rounded down and up.
     fn time(self) -> Option<(u64, u64)> {
         let text = self.text();
         if let Ok(seconds) = text.parse() {
@@ -300,7 +300,7 @@ impl Json<'_> {
         text
     }
 
-    /// Whether readers take it as a value of any kind, at this depth.
+    /// Whether readers accept it as a value of any kind, at this depth.
     fn is_sound(&self, depth: usize) -> bool {
         match self {
             Self::Malformed(_) => false,
@@ -377,7 +377,7 @@ fn with<'a>(mut members: Vec<Member<'a>>, changes: &[Member<'a>]) -> Vec<Member<
         let mut there = members.iter_mut();
         match there.find(|it| change.replaces && it.name.text() == name) {
             Some(member) => *member = change.clone(),
-            // Before some members and after others, but always at the same place.
+            // Before some members and after others, but always at the same index.
             None => members.insert(name.len() % (members.len() + 1), change.clone()),
         }
     }
@@ -389,7 +389,7 @@ fn get<'m, 'a>(members: &'m [Member<'a>], name: &str) -> Option<&'m Json<'a>> {
     member.map(|it| &it.value)
 }
 
-/// Whether the member of this name is a text, or absent.
+/// Whether the member with this name is a text, or absent.
 fn may_be_text(members: &[Member<'_>], name: &str) -> bool {
     get(members, name).is_none_or(|it| it.text().is_some())
 }
@@ -407,11 +407,11 @@ struct AnyKey<'a> {
     without: Option<u8>,
 }
 
-/// What readers make of a key.
+/// The result of reading a key.
 #[derive(Debug, Eq, PartialEq)]
 enum Class {
     Good(usize, Option<String>),
-    /// Of another kind, or for another use: sets pass over it.
+    /// Of another kind, or for another use: key sets ignore it.
     Foreign,
     Bad,
 }
@@ -445,7 +445,7 @@ impl<'a> AnyKey<'a> {
         let members = self.members();
         let text = Json::Object(members.clone()).to_text();
         let is_sound = Json::Object(members.clone()).is_sound(0);
-        // Errors may show what is in other members than `priv`.
+        // Errors may show the contents of other members than `priv`.
         let own_seed = base64url(&seed(self.of));
         let is_secret = (members.iter())
             .all(|it| it.name.text() == "priv" || !it.value.to_text().contains(&own_seed));
@@ -524,7 +524,7 @@ fn of_verifying_key(key: &VerifyingKey, algorithm: Algorithm) -> usize {
     of
 }
 
-/// What readers of private or of public keys make of these members.
+/// The result that readers of private or of public keys must come to for these members.
 fn classify(members: &[Member<'_>], is_private: bool) -> Class {
     let Some(kty) = get(members, "kty").and_then(Json::text) else {
         return Class::Bad;
@@ -613,11 +613,11 @@ fn check_set(keys: &[AnyKey<'_>], members: &[Member<'_>]) {
     }
 }
 
-/// Keys to verify by, with their key identifiers.
+/// Keys to verify with, and their key identifiers.
 #[derive(Arbitrary, Debug)]
 struct AnyTrusted<'a> {
     keys: Vec<(u8, Option<Word<'a>>)>,
-    /// The signer's key is not added to them.
+    /// The signer's key is not added.
     without_signer: bool,
     signer: Option<Word<'a>>,
 }
@@ -634,7 +634,7 @@ impl<'a> AnyTrusted<'a> {
     }
 }
 
-/// A signature; zeros, which take no time, where no trusted key would verify it.
+/// A signature, or zeros, which take no time, if no trusted key would verify it.
 fn sign(of: u8, message: &[u8], is_damaged: bool, trusted: &Trusted<'_>) -> Vec<u8> {
     let key = &KEYS[index(of)];
     if !trusted.iter().any(|(it, _)| index(*it) == index(of)) {
@@ -668,8 +668,8 @@ enum NoKey {
     Invalid,
 }
 
-/// The place of the trusted key that verifies a signature with this key identifier and algorithm, made by `signer`,
-/// which is `None` for an invalid one.
+/// The index of the trusted key that verifies a signature with this key identifier and algorithm. `signer` made the
+/// signature; it is `None` if the signature is invalid.
 fn find(
     trusted: &Trusted<'_>,
     kid: Option<&[u8]>,
@@ -773,7 +773,7 @@ impl<'a> AnySignature<'a> {
         is_read
     }
 
-    /// The place of the key that verifies it; `is_content` says whether the content is what was signed.
+    /// The index of the key that verifies it; `is_content` says whether the content is what was signed.
     fn verify(&self, form: Form, trusted: &Trusted<'_>, is_content: bool) -> Result<usize, NoKey> {
         let protected = self.protected();
         let unprotected = self.unprotected.iter().filter(|_| form != Form::Compact);
@@ -834,7 +834,7 @@ impl AnySignatures<'_> {
         };
         let is_json = form != Form::Compact;
         const OWN: [&str; 5] = ["payload", "protected", "header", "signature", "signatures"];
-        // The model doesn't say what these mean when they are changed, only that what comes out was signed.
+        // The model doesn't predict the effect of changing these, only that the output was signed.
         let is_unpredictable =
             is_json && self.members.iter().any(|it| OWN.contains(&it.name.text()));
         let is_read = (!is_json || Json::Object(members).is_sound(0))
@@ -931,7 +931,7 @@ fn no_key(error: &JwsError) -> NoKey {
     }
 }
 
-/// Checks that a header that was read says what was signed.
+/// Checks that a header was read as it was signed.
 fn check_header(members: &[Member<'_>], header: &Header) {
     let text = |name| get(members, name).and_then(Json::text);
     assert_eq!(header.kid().map(Into::into), text("kid"));
@@ -952,7 +952,7 @@ struct AnyToken<'a> {
     of: u8,
     kid: Option<Word<'a>>,
     token_type: Option<Word<'a>>,
-    /// Whether the policy is made to take the token's issuer, subject and type.
+    /// Whether the policy is set to accept the token's issuer, subject and type.
     takes: [bool; 3],
     header: Vec<Member<'a>>,
     claims: AnyClaims<'a>,
@@ -974,7 +974,7 @@ struct AnyClaims<'a> {
 
 #[derive(Arbitrary, Clone, Debug)]
 struct AnyPolicy<'a> {
-    /// `None` takes any issuer.
+    /// `None` accepts any issuer.
     issuer: Option<Word<'a>>,
     audiences: Option<[Word<'a>; 2]>,
     subject: Option<Word<'a>>,
@@ -1084,7 +1084,7 @@ impl AnyToken<'_> {
             }
             Err(error) => assert!(faults.contains(&fault(&error)), "{error}: {faults:?}"),
         }
-        // Further claims must be of the type that the application asks for.
+        // Further claims must have the type that the application asks for.
         let are_texts = is_sound && claims.iter().all(|it| it.value.text().is_some());
         type Texts = BTreeMap<String, String>;
         let texts = further_claims::<Texts>(text.as_bytes());
@@ -1097,7 +1097,7 @@ impl AnyToken<'_> {
     }
 }
 
-/// Whom claims are for; `None` if `aud` is malformed.
+/// The audience of claims; `None` if `aud` is malformed.
 fn audience(claims: &[Member<'_>]) -> Option<Vec<String>> {
     match get(claims, "aud") {
         None => Some(Vec::new()),
@@ -1153,7 +1153,7 @@ impl AnyPolicy<'_> {
         }
     }
 
-    /// Notes all that is wrong with a token's header.
+    /// Adds all faults of a token's header.
     fn judge_header(&self, header: &[Member<'_>], faults: &mut Vec<Fault>) {
         let short = |type_: &str| {
             let lower = type_.to_ascii_lowercase();
@@ -1180,7 +1180,7 @@ impl AnyPolicy<'_> {
         note(is_other, Fault::Type);
     }
 
-    /// Notes all that is wrong with a token's claims.
+    /// Adds all faults of a token's claims.
     fn judge(&self, claims: &[Member<'_>], faults: &mut Vec<Fault>) {
         let mut note = |is_wrong: bool, fault| {
             if is_wrong {
@@ -1234,7 +1234,7 @@ impl AnyPolicy<'_> {
     }
 }
 
-// What pq-jose itself makes.
+// Signatures and tokens that pq-jose itself makes.
 
 /// A signature in one of the forms and a token, both made and read by pq-jose.
 #[derive(Arbitrary, Debug)]
@@ -1339,7 +1339,7 @@ enum Cbor<'a> {
     Malformed(u8),
 }
 
-/// CBOR that no reader takes: not in the shortest form, of indefinite length, or of no use to COSE.
+/// CBOR that no reader accepts: not in the shortest form, of indefinite length, or not used in COSE.
 const MALFORMED_CBOR: [&[u8]; 10] = [
     &[0x18, 1],
     &[0x19, 0, 1],
@@ -1444,7 +1444,7 @@ impl<'a> Cbor<'a> {
         self.number().is_some() || matches!(self, Self::Text(_))
     }
 
-    /// Whether readers pass over it, at this depth.
+    /// Whether readers ignore it, at this depth.
     fn is_sound(&self, depth: usize) -> bool {
         let deeper = depth < MAX_CBOR_DEPTH;
         match self {
@@ -1471,7 +1471,7 @@ fn write_string(major: u8, string: &[u8], bytes: &mut Vec<u8>) {
     bytes.extend(string);
 }
 
-/// A parameter that is added, or replaces the one of its label.
+/// A parameter that is added, or replaces the parameter with the same label.
 #[derive(Arbitrary, Clone, Debug)]
 struct Parameter<'a> {
     replaces: bool,
@@ -1512,7 +1512,7 @@ fn parameter<'p, 'a>(all: &'p Parameters<'a>, number: i64) -> Option<&'p Cbor<'a
     found.map(|(_, value)| value)
 }
 
-/// Whether all labels are integers or texts and there once, and readers can pass over the values of unknown ones.
+/// Whether all labels are integers or texts and unique, and readers can ignore the values of unknown ones.
 fn are_labels(all: &Parameters<'_>, known: &[i64]) -> bool {
     let mut labels = BTreeSet::new();
     all.iter().all(|(label, value)| {
@@ -1595,7 +1595,7 @@ impl AnyCoseKey<'_> {
         }
     }
 
-    /// Which of [`KEYS`] readers must find, and its identifier.
+    /// The index of the key in [`KEYS`] that readers must return, and its identifier.
     fn expected(&self, all: &Parameters<'_>, is_private: bool) -> Option<(usize, Option<Vec<u8>>)> {
         let is = |number| parameter(all, number);
         if self.rest.is_some() || !are_labels(all, &[1, 2, 3, 4, -1, -2]) {
@@ -1647,7 +1647,7 @@ struct AnySign1<'a> {
     flaw: Option<Flaw>,
 }
 
-/// What is wrong with a whole message.
+/// A fault of a whole message.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Flaw {
     Tag(u8),
@@ -1769,7 +1769,7 @@ impl AnySign1<'_> {
     }
 }
 
-/// Which key verifies a message with these headers, or why none does; `None` if it is malformed.
+/// The key that verifies a message with these headers, or why none does; `None` if the message is malformed.
 fn expected_of(
     protected: &Parameters<'_>,
     unprotected: &Parameters<'_>,

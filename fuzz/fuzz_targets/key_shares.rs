@@ -1,4 +1,4 @@
-//! Key exchange with shares that were changed on the way, in every group: what is refused, and
+//! Key exchange with shares that were changed on the way, in every group: which shares are refused, and
 //! that changes to ML-KEM's part never go unnoticed.
 #![no_main]
 
@@ -19,7 +19,7 @@ fuzz_target!(|input: Input<'_>| {
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
     group: u8,
-    /// What becomes of each on its way.
+    /// The change to each share on its way.
     client_share: Bytes<'a>,
     server_share: Bytes<'a>,
 }
@@ -34,7 +34,7 @@ fn exchange(group: &dyn SupportedKxGroup, layout: &Layout, input: &Input<'_>) {
         Ok(server) => server,
         Err(error) => {
             assert_eq!(error, REFUSED);
-            // The point is what may be wrong beside ML-KEM's part.
+            // Besides ML-KEM's part, only the point can be wrong.
             let unchanged = (layout.split_client(&received)).is_some_and(|(_, classical)| {
                 sent.ends_with(classical) || sent.starts_with(classical)
             });
@@ -73,7 +73,7 @@ fn exchange(group: &dyn SupportedKxGroup, layout: &Layout, input: &Input<'_>) {
     }
 }
 
-/// The classical half of a hybrid, which a server may take alone.
+/// The classical half of a hybrid, which a server may accept alone.
 fn exchange_component(group: &dyn SupportedKxGroup, input: &Input<'_>) {
     let client = group.start().expect("randomness");
     let Some((name, share)) = client.hybrid_component() else {

@@ -1,5 +1,5 @@
-//! Revocation lists that are about some certificates only, or that say more than is understood: a certificate is on a
-//! list if the list is about such, and no list is taken for what it is not.
+//! Revocation lists that cover some certificates only, or that have extensions that are not understood: a certificate
+//! is revoked only by a list that covers it, and no list is used for what it does not cover.
 #![no_main]
 
 use std::time::Duration;
@@ -26,9 +26,9 @@ fuzz_target!(|input: Input| input.check());
 
 #[derive(Arbitrary, Debug)]
 struct Input {
-    /// Of the CA's lists.
+    /// The scopes of the CA's lists.
     lists: Vec<Scope>,
-    /// Of the root's, on which the CA's certificate is not.
+    /// The scope of the root's list, which does not revoke the CA's certificate.
     of_root: Option<Scope>,
     /// Whether the leaf's number is on the lists.
     is_listed: bool,
@@ -36,7 +36,7 @@ struct Input {
     allow_unknown_status: bool,
 }
 
-/// What a list says of itself.
+/// What a list says about itself.
 #[derive(Arbitrary, Debug)]
 struct Scope {
     only_end_entities: bool,
@@ -48,7 +48,7 @@ struct Scope {
     more: Option<More>,
 }
 
-/// Where a list is.
+/// The place of a list.
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
 enum Point {
     One,
@@ -66,7 +66,7 @@ enum More {
     CertificateIssuer,
 }
 
-/// A place of lists that the leaf names, for all reasons of a CA's lists or not.
+/// A place of lists that the leaf names: with or without reasons, and with or without another issuer.
 #[derive(Arbitrary, Debug)]
 struct LeafPoint {
     point: Point,
@@ -77,7 +77,7 @@ struct LeafPoint {
 impl Point {
     const URLS: [&str; 2] = ["http://a.example/list", "http://b.example/list"];
 
-    /// `None` for a name that is none.
+    /// The URLs of the place; `None` if its name is not a full name.
     fn urls(self) -> Option<&'static [&'static str]> {
         match self {
             Self::One => Some(&Self::URLS[..1]),
@@ -119,7 +119,7 @@ fn extension(oid: &str, critical: bool, value: &impl Encode) -> Extension {
 }
 
 impl Scope {
-    /// A list with the entries of another.
+    /// Issues a list that has the entries of another.
     fn issue(
         &self,
         list: &CertificateRevocationList,
@@ -176,7 +176,7 @@ impl Scope {
             && self.point != Some(Point::Relative)
     }
 
-    /// Whether it is about CAs, or about end entities, that name these places.
+    /// Whether the list covers certificates of CAs, or of end entities, that name these places.
     fn is_about(&self, are_cas: bool, places: &[&str]) -> bool {
         let urls = self.point.map(|point| point.urls().unwrap_or_default());
         let is_there = urls.is_none_or(|urls| urls.iter().any(|url| places.contains(url)));
@@ -189,7 +189,7 @@ impl Scope {
 }
 
 impl Input {
-    /// The leaf, and the places that it names and that are of use.
+    /// The leaf, and the places of lists that it names and that can be used.
     fn leaf(&self) -> (Certificate, Vec<&'static str>) {
         let number = match self.is_listed {
             true => PKI.client.serial_number(),

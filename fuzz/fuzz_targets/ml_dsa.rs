@@ -25,19 +25,19 @@ struct Input<'a> {
     randomness: [u8; 32],
     message: &'a [u8],
     context: &'a [u8],
-    /// What becomes of each before the signature is verified.
+    /// The change to each before the signature is verified.
     changed_key: Bytes<'a>,
     changed_message: Bytes<'a>,
     changed_context: Bytes<'a>,
     changed_signature: Bytes<'a>,
-    /// What becomes of the expanded signing key.
+    /// The change to the expanded signing key.
     expanded: Bytes<'a>,
     hash: u8,
     changed_digest: Bytes<'a>,
 }
 
 impl Input<'_> {
-    /// Of the message, in two parts.
+    /// The digest of the message, which is hashed in two parts.
     fn digest(&self, hash: PreHash) -> Vec<u8> {
         let mut hasher = hash.hasher();
         let (one, other) = self.message.split_at(self.message.len() / 2);
@@ -70,7 +70,7 @@ fn check<P: Peer>(input: &Input<'_>) {
         changed_expanded.check::<P>(input);
     });
 
-    // Nobody signs with a context that is too long, but everybody has to verify.
+    // A context that is too long can't be used to sign, but verification has to handle it.
     let valid = Parts {
         key: &key,
         message: input.message,
@@ -116,8 +116,8 @@ fn check_generation<P: Peer>(expanded: &[u8], verifying_key: &[u8], input: &Inpu
     }
 }
 
-/// The signature is the peer's. One of a digest is one of the message that the digest is of, and
-/// neither passes for the other.
+/// Checks that the signature equals the peer's. A signature of a digest is one of the digest's message, and
+/// neither is accepted as the other kind.
 fn check_signature<P: Peer>(valid: &Parts<'_>, input: &Input<'_>) {
     let key = SigningKey::<P>::from_seed(&input.xi);
     let (message, context) = (input.message, input.context);
@@ -155,8 +155,8 @@ fn check_signature<P: Peer>(valid: &Parts<'_>, input: &Input<'_>) {
     }
 }
 
-/// What becomes of an expanded signing key, and the peer's signature with it. `None` if it isn't
-/// the key that it was: nothing can be changed but K, which nothing else depends on.
+/// The changed expanded signing key, and the peer's signature with it. `None` if the key isn't
+/// equivalent: only K can change, since nothing else depends on K.
 struct ChangedExpanded {
     bytes: Vec<u8>,
     signature: Option<Vec<u8>>,

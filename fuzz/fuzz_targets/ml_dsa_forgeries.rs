@@ -1,6 +1,6 @@
-//! Signatures that anybody can make: where **t**₁ of the verifying key is 0, the commitment does
-//! not depend on the challenge. So these have any **z** and any hint, up to their bounds and
-//! beyond, which honest signatures hardly come near; and are valid within them.
+//! Signatures that anybody can make: if **t**₁ of the verifying key is 0, the commitment does
+//! not depend on the challenge. These signatures have any **z** and any hint, up to their bounds (which honest
+//! signatures rarely come close to) and beyond, and are valid within the bounds.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -23,10 +23,10 @@ struct Input<'a> {
     set: Set,
     rho: [u8; 32],
     message: &'a [u8],
-    /// All coefficients of **z** but these.
+    /// All coefficients of **z** except those below.
     fill: Coefficient,
     coefficients: Vec<(u16, Coefficient)>,
-    /// Polynomials and positions of ones in the hint.
+    /// Polynomials and positions of the ones in the hint.
     hints: Vec<(u8, u8)>,
 }
 
@@ -40,7 +40,7 @@ enum Set {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Coefficient {
     Small(i8),
-    /// As far from γ₁ − β, which is too much.
+    /// This far from γ₁ − β, which is already too much.
     NearBound(i8),
     NearNegativeBound(i8),
     Any(i32),
@@ -206,7 +206,7 @@ impl Parameters {
     }
 }
 
-/// Numbers of so many bits, one after the other, the least significant bit first.
+/// Packs numbers of this many bits one after the other, the least significant bit first.
 fn pack(bits: u32, numbers: impl Iterator<Item = i64>) -> Vec<u8> {
     let (mut bytes, mut pending, mut len) = (Vec::new(), 0, 0);
     for number in numbers {

@@ -1,7 +1,7 @@
-//! ML-KEM beside RustCrypto's, on every backend: which keys are accepted, and what comes of
-//! arbitrary ciphertexts.
+//! ML-KEM beside RustCrypto's, on every backend: which keys are accepted, and which secrets
+//! arbitrary ciphertexts give.
 #![no_main]
-// RustCrypto would rather have seeds than expanded keys.
+// RustCrypto deprecates expanded keys in favor of seeds.
 #![expect(deprecated, reason = "what becomes of expanded keys is compared, too")]
 
 use arbitrary::Arbitrary;
@@ -28,7 +28,7 @@ struct Input<'a> {
     set: Set,
     seed: [u8; 64],
     m: [u8; 32],
-    /// What becomes of the key pair's encapsulation key, of a ciphertext for it, and of the
+    /// The changes to the key pair's encapsulation key, to a ciphertext for it, and to the
     /// expanded decapsulation key.
     encapsulation_key: Bytes<'a>,
     ciphertext: Bytes<'a>,
@@ -54,7 +54,7 @@ fn check<P: Peer>(input: &Input<'_>) {
     });
 }
 
-/// What the peer makes of an input, which takes it longer than us.
+/// The peer's results for an input: the peer takes longer than we do.
 struct Case {
     expanded: Vec<u8>,
     /// A ciphertext for the key pair, and its secret.
@@ -62,11 +62,11 @@ struct Case {
     changed_key: Vec<u8>,
     for_changed_key: Option<Encapsulated>,
     changed_ciphertext: Vec<u8>,
-    /// Unless the ciphertext has another length.
+    /// `None` if the ciphertext has another length.
     decapsulated: Option<[u8; 32]>,
     changed_expanded: Vec<u8>,
-    /// What the changed expanded key decapsulates the changed ciphertext to. `None` if it isn't
-    /// the key that it was: nothing can be changed but z, which nothing else depends on.
+    /// The secret that the changed expanded key decapsulates from the changed ciphertext. `None` if the key
+    /// isn't equivalent: only z can change, since nothing else depends on z.
     decapsulated_by_changed: Option<Option<[u8; 32]>>,
 }
 
@@ -117,7 +117,7 @@ fn check_generation<P: Peer>(key: &DecapsulationKey<P>, case: &Case, seed: &[u8;
     }
 }
 
-/// Bytes are a key for us where they are one for the peer, and the secret is the same.
+/// Checks that we accept the keys that the peer accepts, and that the secret is the same.
 fn check_encapsulation<P: Peer>(key: &DecapsulationKey<P>, case: &Case, m: &[u8; 32]) {
     let valid = key.encapsulation_key();
     let changed = EncapsulationKey::<P>::from_bytes(&case.changed_key);
@@ -144,7 +144,7 @@ fn check_encapsulation<P: Peer>(key: &DecapsulationKey<P>, case: &Case, m: &[u8;
     assert_eq!(changed, case.for_changed_key);
 }
 
-/// Any ciphertext gives the secret that it gives to the peer.
+/// Checks that any ciphertext gives the same secret as the peer's.
 fn check_ciphertext<P: Peer>(key: &DecapsulationKey<P>, case: &Case) {
     let mut results = [const { None }; 2];
     let ciphertexts = [&case.valid.0, &case.changed_ciphertext];
@@ -191,13 +191,13 @@ fn decapsulate<P: Peer>(key: &DecapsulationKey<P>, ciphertext: &[u8]) -> Option<
     Some(*key.decapsulate(&ciphertext).as_bytes())
 }
 
-/// The same parameter set of RustCrypto's.
+/// RustCrypto's implementation of the same parameter set.
 trait Peer: ParameterSet {
     /// The expanded key and the encapsulation key.
     fn generate(seed: &[u8; 64]) -> (Vec<u8>, Vec<u8>);
     /// `None` if `key` isn't one.
     fn encapsulate(key: &[u8], m: &[u8; 32]) -> Option<Encapsulated>;
-    /// With a valid expanded key; `None` if the ciphertext has another length.
+    /// Decapsulates with a valid expanded key; `None` if the ciphertext has another length.
     fn decapsulate(expanded: &[u8], ciphertext: &[u8]) -> Option<[u8; 32]>;
 }
 

@@ -1,5 +1,5 @@
-//! Names of all kinds as texts, and what a CA's constraints say of them: what is read stays what it is, a name
-//! is permitted where a model says so, and what can't be read is not permitted.
+//! Names of all kinds as texts, and a CA's constraints for them: a name that is read stays the same, a name
+//! is permitted if and only if a model permits it, and a name that can't be read is not permitted.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -49,13 +49,13 @@ struct Input<'a> {
     name: Name<'a>,
     permitted: Vec<Subtree<'a>>,
     excluded: Vec<Subtree<'a>>,
-    /// What becomes of the extension.
+    /// The changes to the extension.
     constraints: DerEdits<'a>,
     text: &'a str,
 }
 
 impl Input<'_> {
-    /// A CA with the constraints, and one with what becomes of them, if either can be.
+    /// A CA with the constraints, and one with the changed constraints, if they can be made.
     fn cas(&self, constraints: &Constraints<'_>) -> Option<(Certificate, Option<Certificate>)> {
         let builder = constraints.of(CertificateBuilder::ca("CA").serial_number(&[1]));
         let mut tbs = match PKI.root.prepare(builder, PKI.ca.signer()) {
@@ -76,7 +76,7 @@ impl Input<'_> {
     }
 }
 
-/// Nobody verifies these certificates.
+/// A signer for certificates whose signatures nobody verifies.
 struct Unsigned;
 
 impl SubjectKey for Unsigned {
@@ -95,8 +95,8 @@ impl Signer for Unsigned {
     }
 }
 
-/// Whether a certificate has no constraints, or such as can be told apart: subtrees that are permitted, and then some
-/// that are excluded.
+/// Whether a certificate has no constraints, or constraints in the usual form: permitted subtrees, and then
+/// excluded ones.
 fn has_lists_of_subtrees(certificate: &Certificate) -> bool {
     let tbs = certificate.parsed().tbs_certificate();
     let mut extensions = tbs.extensions().into_iter().flatten();
@@ -148,7 +148,7 @@ fn check_text(text: &str) {
         assert_eq!(id.as_str(), text);
         let parts = ["spiffe://", id.trust_domain(), id.path()].concat();
         assert_eq!(parts, text);
-        // Where the trust domain is the name of a host, both read the same.
+        // If the trust domain is a host name, both parsers read the same.
         if let Ok(uri) = text.parse::<Uri>() {
             assert_eq!(uri.host(), Some(id.trust_domain()));
         }

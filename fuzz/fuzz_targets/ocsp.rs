@@ -1,5 +1,5 @@
-//! Validation with OCSP responses by a CA, its delegates and others, beside a revocation list: only what a responder
-//! may say counts, and who was revoked stays so.
+//! Validation with OCSP responses by a CA, its delegates and others, beside a revocation list: a response counts
+//! only if its responder may give it, and a revoked certificate stays revoked.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ fuzz_target!(|input: Input<'_>| input.check());
 struct Input<'a> {
     sayings: Vec<Saying<'a>>,
     list: Option<List>,
-    /// Whether responses have to have the nonce.
+    /// Whether responses must have the nonce.
     nonce: bool,
     leniency: Leniency,
 }
@@ -40,11 +40,11 @@ struct Saying<'a> {
     hash: Hash,
     /// Whether it has a nonce: the right one, or another.
     nonce: Option<bool>,
-    /// What becomes of it on the way.
+    /// The changes to it on its way.
     edits: DerEdits<'a>,
 }
 
-/// The CA's list, which has the leaf, or the delegate without id-pkix-ocsp-nocheck.
+/// The CA's list, which may revoke the leaf, the delegate without id-pkix-ocsp-nocheck, or both.
 #[derive(Arbitrary, Debug)]
 struct List {
     has_leaf: bool,
@@ -56,7 +56,7 @@ struct List {
 enum Responder {
     Ca,
     Delegate,
-    /// Who may have been revoked.
+    /// The delegate that may have been revoked.
     CheckedDelegate,
     ExpiredDelegate,
     /// The root, which may not speak for the CA.
@@ -85,7 +85,7 @@ enum Hash {
     Sha512,
 }
 
-/// From when to when something is said, in days; today is number 100.
+/// The period for which something is said, in days; today is number 100.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Days {
     start: u8,
@@ -107,7 +107,7 @@ fn now() -> UnixTime {
 }
 
 impl Days {
-    /// Most are about today.
+    /// The start. Most periods include today.
     fn start(self) -> u64 {
         u64::from(self.start) % 128
     }
@@ -121,7 +121,7 @@ impl Days {
     }
 }
 
-/// Delegates by their keys' numbers.
+/// The CA's delegates.
 struct Delegates {
     usual: OcspResponder<FixedKey>,
     checked: OcspResponder<FixedKey>,
@@ -129,7 +129,7 @@ struct Delegates {
     expired: OcspResponder<FixedKey>,
 }
 
-/// When the expired delegate's certificate ended.
+/// The day on which the expired delegate's certificate ended.
 const END_OF_EXPIRED: u64 = 50;
 
 static DELEGATES: LazyLock<Delegates> = LazyLock::new(|| {
@@ -174,7 +174,7 @@ impl About {
 }
 
 impl Saying<'_> {
-    /// As its responder makes it.
+    /// The response as its responder makes it.
     fn response(&self) -> OcspResponse {
         let (certificate, issuer) = self.about.certificate();
         let hash = match self.hash {
@@ -226,11 +226,11 @@ impl Saying<'_> {
         .expect("a response")
     }
 
-    /// Whether it says something of the leaf that counts at a time, if the delegate was not revoked.
+    /// Whether it says something about the leaf that counts on this day, if the delegate was not revoked.
     fn counts(&self, needs_nonce: bool, day: u64) -> bool {
         let by_whom = match self.by {
             Responder::Ca | Responder::Delegate | Responder::CheckedDelegate => true,
-            // Its certificate is looked at for thisUpdate, if that is later.
+            // Its certificate has to be valid at this time and at thisUpdate.
             Responder::ExpiredDelegate => day.max(self.days.start()) <= END_OF_EXPIRED,
             Responder::Root => false,
         };
@@ -280,7 +280,7 @@ impl Input<'_> {
                 Ok(read) => {
                     let verifier = OcspVerifier::new(PKI.ca.certificate(), now());
                     if let Ok(verified) = verifier.verify(&read, &PKI.server) {
-                        // What is not signed was changed.
+                        // Only unsigned parts were changed.
                         assert!(response.answers().contains(verified.answer()));
                         assert!(saying.counts(false, TODAY));
                     }
@@ -303,7 +303,7 @@ impl Input<'_> {
         self.check_result(&result.map(drop), &unchanged, sent.len());
     }
 
-    /// What one response says to whoever asks about one certificate.
+    /// Checks a verifier's verdict on one response for one certificate.
     fn check_verifier(&self, saying: &Saying<'_>, response: &OcspResponse) {
         let right = nonce(true);
         let verifier = OcspVerifier::new(PKI.ca.certificate(), now());
@@ -341,7 +341,7 @@ impl Input<'_> {
                 Verdict::Refused
             }
         };
-        // What was changed may still count, and what is said of the CA comes first.
+        // A changed response may still count, and responses about the CA are judged first.
         let is_about_others = unchanged.iter().all(|it| it.about != About::Ca);
         match sent == unchanged.len() && is_about_others {
             true => assert_eq!(verdict, expected, "{result:?}"),
@@ -349,7 +349,7 @@ impl Input<'_> {
         }
     }
 
-    /// What becomes of the leaf with these responses and the list (RFC 5280 section 6.3, RFC 6960 section 3.2).
+    /// The verdict on the leaf with these responses and the list (RFC 5280 section 6.3, RFC 6960 section 3.2).
     fn expected(&self, sayings: &[&Saying<'_>]) -> Verdict {
         let list = self.list.as_ref();
         let is_current = |list: &&List| list.is_current(self.leniency.allow_expired_lists);
@@ -368,7 +368,7 @@ impl Input<'_> {
         let of_today: Vec<_> = trusted.iter().filter(counts).collect();
         let says = |status| of_today.iter().any(|saying| saying.status == status);
 
-        // What was revoked stays so, unless it is known to be good since then.
+        // A revoked certificate stays revoked, unless something newer says that it is good.
         let good = of_today.iter().filter(|it| it.status == Status::Good);
         let newest_response = good.map(|it| it.days.start()).max();
         let newest = newest_response.max(current_list.map(|list| list.days.start()));

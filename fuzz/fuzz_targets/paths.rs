@@ -1,6 +1,6 @@
-//! [`ChainValidator`] beside webpki, whose search for paths it is built on: over chains whose certificates say
-//! anything and are all signed, both say the same, but where the validator is known to be wider or stricter. With the
-//! feature `openssl` it is held against OpenSSL, too.
+//! [`ChainValidator`] beside webpki, on whose search for paths it is built: for chains of signed certificates with any
+//! contents, both give the same verdict, except where the validator is known to be wider or stricter. With
+//! the feature `openssl` it is compared with OpenSSL, too.
 #![no_main]
 
 use core::net::IpAddr;
@@ -26,12 +26,12 @@ fuzz_target!(|input: Input<'_>| input.check());
 struct Input<'a> {
     cas: Vec<Ca<'a>>,
     leaf: Leaf<'a>,
-    /// The time, where it isn't one at which all certificates are valid.
+    /// The time, unless it is one at which all certificates are valid.
     time: Option<u32>,
     client: bool,
-    /// Of a server.
+    /// The requested name of a server.
     name: Option<Asked>,
-    /// Which certificates of CAs are sent, and in which order; all where this is empty.
+    /// The CA certificates that are sent, in this order; all if this is empty.
     sent: &'a [u8],
 }
 
@@ -54,14 +54,14 @@ struct Leaf<'a> {
     edits: DerEdits<'a>,
 }
 
-/// The name that a client asks a server's certificate for.
+/// The name that a client requests of a server's certificate.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Asked {
     Dns(Host),
     Address([u8; 4]),
 }
 
-/// Names that are in each other, and some that look as if they were.
+/// Names below each other, and some that look as if they were.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Host {
     Local,
@@ -85,10 +85,10 @@ impl Host {
     }
 }
 
-/// More than webpki goes down.
+/// Deeper than webpki goes.
 const DEEPEST: usize = 8;
 
-/// A CA of each depth below the root, by name and key. What their certificates say is up to the input.
+/// A CA of each depth below the root, with its name and key. The input decides what their certificates say.
 static CAS: LazyLock<Vec<Issuer<FixedKey>>> = LazyLock::new(|| {
     let issuer = |depth: u8| {
         let key = FixedKey::new(SignatureAlgorithm::MlDsa44, 20 + depth);
@@ -97,7 +97,7 @@ static CAS: LazyLock<Vec<Issuer<FixedKey>>> = LazyLock::new(|| {
     (0..DEEPEST as u8).map(issuer).collect()
 });
 
-/// The one below which the CA of this depth is.
+/// The issuer of the CA of this depth.
 fn issuer_of(depth: usize) -> &'static Issuer<FixedKey> {
     match depth.checked_sub(1) {
         Some(above) => &CAS[above],
@@ -113,7 +113,7 @@ fn validity(chosen: Option<(u32, u32)>) -> Validity {
 }
 
 impl Ca<'_> {
-    /// Its certificate; `None` where the builder refuses.
+    /// The CA's certificate; `None` if the builder refuses.
     fn issue(&self, depth: usize) -> Option<Vec<u8>> {
         let mut builder = CertificateBuilder::ca(format!("CA {depth}"))
             .validity(validity(self.validity))
@@ -139,7 +139,7 @@ impl Ca<'_> {
 }
 
 impl Leaf<'_> {
-    /// The same below CAs of so many depths.
+    /// The leaf's certificate below this many CAs; `None` if the builder refuses.
     fn issue(&self, depth: usize) -> Option<Vec<u8>> {
         let names = match &*self.names {
             [] => &[Host::Local],
@@ -164,7 +164,7 @@ impl Leaf<'_> {
 }
 
 impl Input<'_> {
-    /// The leaf's certificate and those of CAs that are sent with it.
+    /// The leaf's certificate and the CA certificates that are sent with it.
     fn chain(&self) -> Option<Vec<Vec<u8>>> {
         let cas = &self.cas[..self.cas.len().min(DEEPEST)];
         let leaf = self.leaf.issue(cas.len())?;
@@ -192,7 +192,7 @@ impl Input<'_> {
             (false, Some(Asked::Address(address))) => Some(IpAddr::from(address).into()),
             (false, Some(Asked::Dns(host))) => match ServerName::try_from(host.name()) {
                 Ok(name) => Some(name),
-                // Nobody asks for a wildcard.
+                // Nobody requests a wildcard.
                 Err(_) => return,
             },
         };
@@ -258,8 +258,8 @@ impl Input<'_> {
     }
 }
 
-/// Whether a path has what the validator reads and webpki doesn't: dates before 1970, and constraints of names that
-/// are neither of DNS nor addresses.
+/// Whether a path has something that the validator reads and webpki doesn't: dates before 1970, or name constraints
+/// of other kinds than DNS names and addresses.
 fn is_wider(path: &[Certificate]) -> bool {
     path.iter().any(|certificate| {
         let tbs = certificate.parsed().tbs_certificate();
@@ -282,13 +282,13 @@ fn is_wider(path: &[Certificate]) -> bool {
     })
 }
 
-/// Whether the validator has checks of its own that find this.
+/// Whether the error comes from a check that only the validator makes.
 fn is_stricter(error: &ValidationError) -> bool {
     use ValidationError::*;
 
     match error {
         Certificate(_) | Key { .. } | KeyUsage { .. } | UnsupportedCriticalExtension { .. } => true,
-        // To webpki a root is a name and a key.
+        // webpki only knows a root's name and key.
         Expired { subject, .. } | NotYetValid { subject, .. } => {
             *subject == Some(PKI.root.certificate().describe_subject())
         }
@@ -316,7 +316,7 @@ mod beside_openssl {
         let name = name.map(ServerName::to_str);
         let seconds = i64::try_from(seconds).expect("32 bits");
         let theirs = fuzz::openssl::verify(root, chain, is_client, name.as_deref(), seconds);
-        // It asks a CA's certificate, and no other, for a key usage.
+        // OpenSSL checks the key usage of CA certificates only.
         match (strict, relaxed, theirs) {
             (Ok(path), _, Err(refusal)) => assert!(
                 names_other_issuers(path.certificates())
@@ -331,8 +331,8 @@ mod beside_openssl {
         }
     }
 
-    /// Whether a certificate's authority key identifier is not its issuer's, for which OpenSSL, and nobody else here,
-    /// looks for another one.
+    /// Whether a certificate's authority key identifier is not its issuer's: only OpenSSL
+    /// looks for another issuer then.
     fn names_other_issuers(path: &[Certificate]) -> bool {
         path.windows(2).any(|pair| {
             let tbs = pair[0].parsed().tbs_certificate();
@@ -347,12 +347,12 @@ mod beside_openssl {
         })
     }
 
-    /// Whether a leaf's key is of no algorithm that there is, which is for whoever uses it.
+    /// Whether a leaf's key has an unknown algorithm, which is left to whoever uses the key.
     fn has_unknown_key(leaf: &Certificate) -> bool {
         matches!(leaf.public_key(), Err(KeyError::UnsupportedAlgorithm(_)))
     }
 
-    /// What OpenSSL reads all the same.
+    /// Whether this is malformed input that OpenSSL accepts.
     fn is_malformed(error: &ValidationError) -> bool {
         use webpki::Error::{MalformedDnsIdentifier, UnsupportedCertVersion};
 

@@ -1,5 +1,5 @@
-//! Private keys under passphrases and PKCS#12 files: what was changed on the way is refused, or is the same key
-//! all the same, and what is hostile costs its reader little.
+//! Private keys under passphrases and PKCS#12 files: changed input is refused or is still the same key,
+//! and hostile input costs its reader little.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ fuzz_target!(|input: Input<'_>| match input {
     }
     Input::Whole(bytes) => {
         read_key(bytes);
-        // A MAC is not found by chance.
+        // A valid MAC can't be found by chance.
         assert!(Pkcs12::from_der_within(bytes, PASSPHRASE, &limits()).is_err());
     }
 });
@@ -47,7 +47,7 @@ enum Input<'a> {
     Whole(&'a [u8]),
 }
 
-/// So that each input takes no longer than it has to.
+/// Limits that keep each input quick.
 fn limits() -> CostLimits {
     CostLimits::default()
         .with_iterations(64)
@@ -73,7 +73,7 @@ const SCRYPT: KeyDerivation = KeyDerivation::Scrypt {
     p: 1,
 };
 
-/// Keys with what is written of them. Salts and initialization vectors are others in each run, and all
+/// Keys with their encoded forms. Salts and initialization vectors differ in each run; everything
 /// else is the same.
 static KEYS: LazyLock<Vec<(PrivateKey, Vec<u8>)>> = LazyLock::new(|| {
     let kem = DecapsulationKey::from_seed(KemAlgorithm::MlKem512, &[1; 64]).expect("a seed");

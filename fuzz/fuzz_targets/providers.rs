@@ -1,5 +1,5 @@
-//! Providers of all kinds, two of which speak with each other: what they agree on is what both have, and where
-//! they don't, either says why.
+//! Providers of all kinds, two of which connect to each other: they agree on something that both have, and if
+//! they can't agree, each says why.
 #![no_main]
 
 use std::sync::Arc;
@@ -42,7 +42,7 @@ struct Input<'a> {
     text: &'a str,
 }
 
-/// What a provider is asked to have.
+/// The configuration that a provider is to have.
 #[derive(Arbitrary, Debug)]
 struct Choices {
     profile: Option<u8>,
@@ -54,7 +54,7 @@ struct Choices {
     slh_dsa: bool,
 }
 
-/// One of those that there are, or any code point.
+/// A known code point, or any other.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum AnyOf {
     Known(u8),
@@ -130,7 +130,7 @@ impl Choices {
     }
 }
 
-/// Whose verifier is wrapped in all that there is.
+/// A configuration whose verifier is wrapped in every wrapper that there is.
 fn client_config(input: &Input<'_>, provider: CryptoProvider) -> Option<ClientConfig> {
     let mut config = tls::try_client_config(provider.clone(), input.client_auth)?;
     let inner = WebPkiServerVerifier::builder_with_provider(tls::roots().into(), provider.into());
@@ -190,7 +190,7 @@ fn check(input: &Input<'_>, client: CryptoProvider, server: CryptoProvider) {
         if let Err(error) = tls::receive(&mut answering, &sent, usize::MAX) {
             let refusal = handshake.refusal(&error);
             assert!(!refusal.to_string().is_empty() && !format!("{refusal:?}").is_empty());
-            // And the client makes something of the alert.
+            // And the client understands the alert.
             let alert = tls::send(&mut answering);
             if let Err(error) = tls::receive(&mut asking, &alert, usize::MAX) {
                 assert!(!Refusal::by_client(&error, &client).to_string().is_empty());

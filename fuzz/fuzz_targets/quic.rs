@@ -38,7 +38,7 @@ struct Input<'a> {
     number: u64,
     header: &'a [u8],
     payload: &'a [u8],
-    /// What becomes of the packet on its way.
+    /// The change to the packet on its way.
     packet: Bytes<'a>,
     sample: &'a [u8],
     first: u8,
@@ -62,7 +62,7 @@ fn check_packet(
     let opened = open(receiver, arrived.clone(), input);
     assert_eq!(opened, open(rings, arrived.clone(), input));
     match opened {
-        // Of another payload too: the fuzzer remembers what was sealed before.
+        // The payload may be another one: the fuzzer remembers packets that were sealed before.
         Ok(payload) => assert_eq!(seal(rings, &payload, input), arrived),
         Err(error) => {
             assert_eq!(error, Error::DecryptError);

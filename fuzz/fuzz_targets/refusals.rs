@@ -1,6 +1,6 @@
-//! What is said of handshakes. Of one that failed: each error has the refusal that is documented for it, whatever it is
-//! wrapped in, in one line that names what either side had and tells what to do. Of one that resumes a session: what
-//! was said of the first one.
+//! Reports on handshakes. If one failed, each error has the refusal that is documented for it, however it is
+//! wrapped, in one line that names what either side had and says what to do. If one resumed a session, the report
+//! says the same as for the first one.
 #![no_main]
 
 use std::error::Error as StdError;
@@ -46,14 +46,14 @@ enum Input<'a> {
 
 #[derive(Arbitrary, Debug)]
 struct Failed<'a> {
-    /// Which of [`SIDES`].
+    /// The index in [`SIDES`].
     sides: u8,
     alerts: [AnAlert; 4],
     faults: [Fault<'a>; 6],
     causes: [Cause<'a>; 4],
     wraps: Vec<Wrap>,
     offer: AnyOffer<'a>,
-    /// The server has certificates for these names, and for the one that the client asks for.
+    /// The server has certificates for these names, and for the one that the client requests.
     names: Vec<&'a str>,
     for_offered: u8,
 }
@@ -67,7 +67,7 @@ enum Cause<'a> {
     NoCertificates,
     Another(u8),
     BufferFull,
-    /// An I/O error without anything in it.
+    /// An I/O error that wraps no other error.
     Broken(u8),
 }
 
@@ -125,7 +125,7 @@ enum Purpose {
     Other(Vec<u16>),
 }
 
-/// What is in an AlgorithmIdentifier.
+/// The contents of an AlgorithmIdentifier.
 #[derive(Arbitrary, Debug)]
 enum Identifier<'a> {
     Named(u8),
@@ -133,7 +133,7 @@ enum Identifier<'a> {
 }
 
 impl Identifier<'_> {
-    /// Its bytes, and its name where it has one.
+    /// Its bytes, and its name if it has one.
     fn of(&self) -> (Vec<u8>, Option<&'static str>) {
         match *self {
             Self::Named(index) => {
@@ -252,7 +252,7 @@ const ALERTS: [AlertDescription; 16] = [
     AlertDescription::NoApplicationProtocol,
 ];
 
-/// The first eight have refusals of their own, three of them on servers only.
+/// The first eight have refusals of their own, three of them only on servers.
 const INCOMPATIBLE: [PeerIncompatible; 12] = [
     PeerIncompatible::NoKxGroupsInCommon,
     PeerIncompatible::NoSignatureSchemesInCommon,
@@ -326,7 +326,7 @@ impl Purpose {
     }
 }
 
-/// An error and the name of its refusal, with what the refusal's text has in it beside the [`remedy`].
+/// An error and the name of its refusal, with the parts that the refusal's text contains besides the [`remedy`].
 struct Expected {
     error: Error,
     refusal: &'static str,
@@ -348,7 +348,7 @@ impl Expected {
     }
 }
 
-/// What a refusal of this name tells to do; `None` where that depends on more than the name.
+/// What a refusal of this name says to do; `None` if that depends on more than the name.
 fn remedy(refusal: &str) -> Option<&'static str> {
     Some(match refusal {
         "NoSharedSignatureScheme" => "; add a certificate with a key that the client accepts",
@@ -471,7 +471,7 @@ impl Fault<'_> {
             Self::CaCertificate => {
                 Expected::new(in_other(webpki::Error::CaUsedAsEndEntity), "CaCertificate")
             }
-            // An error of the same type, about something else than key usage.
+            // An error of the same type that is not about key usage.
             Self::Rule(index) => {
                 let error = one_of(
                     &[
@@ -510,7 +510,7 @@ fn wrong_name(expected: &AnyName<'_>, presented: &[Presented<'_>]) -> Expected {
     let expected = expected.unwrap_or(ServerName::try_from(SERVER_NAME).expect("a name"));
     let mut says = vec![expected.to_str().into_owned()];
     let presented = presented.iter().map(|presented| match *presented {
-        // A text that isn't a DNS name needn't be shown: webpki gives none as one.
+        // A text that isn't a DNS name need not be shown: webpki never reports one.
         Presented::Dns(name) => match ServerName::try_from(name) {
             Ok(ServerName::DnsName(name)) => {
                 says.push(format!("{:?}", name.as_ref()));
@@ -580,7 +580,7 @@ impl ListFault<'_> {
     }
 }
 
-/// Who asks why a handshake failed.
+/// The side that asks why a handshake failed.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Client { has_certificate: bool },
@@ -603,7 +603,7 @@ impl AnAlert {
     }
 }
 
-/// What to do where the peer sends this alert because of the certificate that it got.
+/// What to do if the peer sends this alert because of the certificate that it got.
 fn remedy_for_certificate(alert: AlertDescription) -> &'static str {
     use AlertDescription as Alert;
     match alert {
@@ -619,7 +619,7 @@ fn remedy_for_certificate(alert: AlertDescription) -> &'static str {
     }
 }
 
-/// What to do where it sends this alert because of anything else.
+/// What to do if the peer sends this alert for another reason.
 fn remedy_for_alert(alert: AlertDescription) -> &'static str {
     match alert {
         AlertDescription::DecodeError => "a certificate chain of more than 65,535 bytes",
@@ -653,7 +653,7 @@ fn expected_of_alert(alert: AlertDescription, side: Side) -> &'static str {
     }
 }
 
-/// What ended a handshake: an error of rustls, or an I/O error without one in it and the name of its refusal.
+/// The end of a handshake: an error of rustls, or an I/O error without one and the name of its refusal.
 enum Told {
     Tls(Expected),
     Io(fn() -> io::Error, &'static str),
@@ -720,14 +720,14 @@ impl Cause<'_> {
     }
 }
 
-/// Configurations of one provider; `None` where that has no use for the certificates.
+/// Configurations with one provider; `None` if the provider can't use the certificates.
 struct Sides {
     client_auth: bool,
     client: Option<ClientConfig>,
     server: Option<ServerConfig>,
 }
 
-/// For every profile, and for groups of every kind.
+/// One for every profile, and for groups of every kind.
 static SIDES: LazyLock<Vec<Sides>> = LazyLock::new(|| {
     let of_profile = |name: &str| {
         let builder = Builder::with_default_base().expect("a CPU that graviola supports");
@@ -781,7 +781,7 @@ impl Failed<'_> {
             let set = identities.current();
             let same = Refusal::by_server(error, &offer, &config, Some(&set));
             assert_eq!(format!("{same:?}"), format!("{refusal:?}"));
-            // A server whose identities aren't known says the same, but for its keys.
+            // A server whose identities aren't known says the same, except about its keys.
             let without = Refusal::by_server(error, &offer, &config, None);
             match &refusal {
                 Refusal::NoSharedGroup { client, server } => {
@@ -795,8 +795,8 @@ impl Failed<'_> {
                     let have_post_quantum =
                         [client, server].map(|groups| groups.iter().any(|it| it.is_post_quantum()));
                     let remedy = match have_post_quantum {
-                        [false, true] => "; give the client post-quantum key exchange",
-                        [true, false] => "; give the server post-quantum key exchange",
+                        [false, true] => "; give the client one of the server's post-quantum groups",
+                        [true, false] => "; give the server one of the client's post-quantum groups",
                         _ => "; give one side a group of the other",
                     };
                     assert!(text.contains(remedy), "{text}, without {remedy}");
@@ -853,7 +853,7 @@ impl Failed<'_> {
         for said in says.iter().map(String::as_str).chain(remedy(name)) {
             assert!(text.contains(said), "{text}, without {said}");
         }
-        // Nothing that a peer sends begins a line of a log.
+        // No text from a peer begins a new line of a log.
         assert!(!text.contains(char::is_control), "{text:?}");
         if name != "Other" {
             assert!(text.starts_with(|first: char| first.is_ascii_lowercase()));
@@ -878,7 +878,7 @@ impl Failed<'_> {
     }
 }
 
-/// Handshakes that a server completes, one after the other, for the same client.
+/// Handshakes that a server completes, one after the other, with the same client.
 #[derive(Arbitrary, Debug)]
 struct Remembered<'a> {
     client_auth: bool,
@@ -889,11 +889,11 @@ struct Remembered<'a> {
     more: Vec<Again<'a>>,
 }
 
-/// What the server has a session remember.
+/// The data that the server has a session remember.
 #[derive(Arbitrary, Debug)]
 enum Say<'a> {
     Authentication,
-    /// In the same form, with anything in it.
+    /// Any values in the same form.
     Nearly {
         format: bool,
         is_post_quantum: u8,
@@ -902,7 +902,7 @@ enum Say<'a> {
         detail: Detail<'a>,
     },
     Nothing,
-    /// What some application has it remember, in the place of what it should.
+    /// Data that an application sets instead.
     Other(&'a [u8]),
 }
 
@@ -916,14 +916,14 @@ enum Detail<'a> {
 
 #[derive(Arbitrary, Debug)]
 struct Again<'a> {
-    /// The server has got another certificate by then.
+    /// The server's certificate has been replaced by this one.
     identity: u8,
     say: Say<'a>,
     verifier: u8,
 }
 
 impl Say<'_> {
-    /// What is set as resumption data in the place of the server's own, if anything is.
+    /// The resumption data that replaces the server's own, if any.
     fn bytes(&self) -> Option<Vec<u8>> {
         match self {
             Self::Authentication | Self::Nothing => None,
@@ -952,7 +952,7 @@ impl Say<'_> {
         }
     }
 
-    /// The key that the server reads in it, if there is one; `None` where that isn't foreseen.
+    /// The key that the server reads in it, if any; `None` if the model can't tell.
     fn key(&self) -> Option<Option<KeyAlgorithm>> {
         let &Self::Nearly {
             format,
@@ -994,8 +994,8 @@ const CURVES: [KeyAlgorithm; 5] = [
     KeyAlgorithm::Ed448,
 ];
 
-/// Of a server, with every kind of key that the provider signs with, below a post-quantum and below a classical CA,
-/// and how each proves who the server is.
+/// A server's identities with every kind of key that the provider signs with, below a post-quantum and a classical CA,
+/// and how each proves the server's identity.
 static IDENTITIES: LazyLock<Vec<(Arc<Identity>, Authentication)>> = LazyLock::new(|| {
     let both = SERVER_KEYS.iter().flat_map(|key| {
         let ca = PKI.ca.certificate().der().clone();
@@ -1036,8 +1036,8 @@ fn client_config(provider: CryptoProvider, client_auth: bool) -> ClientConfig {
     config
 }
 
-/// Who is asked about the client of a session that is resumed, and whether a client with a certificate of the CA and
-/// one without any are accepted.
+/// The verifier for the client of a resumed session, and whether it accepts a client with a certificate of the CA and
+/// one without any.
 struct Verifier(Arc<dyn ClientCertVerifier>, [bool; 2]);
 
 static VERIFIERS: LazyLock<[Verifier; 3]> = LazyLock::new(|| {
@@ -1079,7 +1079,7 @@ impl Remembered<'_> {
         let own = by_server.own.expect("a scheme in common");
         assert_eq!(own.key, authentication.key);
         assert_eq!(own.is_post_quantum, authentication.is_post_quantum);
-        // An RSA key has several schemes, and the certificates don't say which it was.
+        // An RSA key has several schemes, and the certificates don't say which one was used.
         assert!(
             authentication
                 .scheme
@@ -1092,7 +1092,7 @@ impl Remembered<'_> {
         assert_eq!(by_client.peer, Some(authentication));
         assert_eq!(by_server.peer.is_some(), self.client_auth);
 
-        // What the session remembers, and the key in it; `None` where that isn't foreseen.
+        // What the session remembers, and the key in it; `None` if the model can't tell.
         let mut key = self.first.key();
         let mut remembered = match (&self.first, self.asked_again) {
             (Say::Authentication, false) => Some(Some(own)),
@@ -1131,7 +1131,7 @@ impl Remembered<'_> {
     }
 }
 
-/// A handshake of which the server has read the ClientHello.
+/// A handshake whose ClientHello the server has read.
 struct Handshake {
     client: Connection,
     server: Connection,
@@ -1174,7 +1174,7 @@ impl Handshake {
         }
     }
 
-    /// What the server and the client say.
+    /// The reports of the server and the client.
     fn complete(mut self) -> (Negotiated, Negotiated) {
         self.exchange();
         let Connection::Server(server) = &self.server else {
@@ -1187,7 +1187,7 @@ impl Handshake {
         )
     }
 
-    /// The same of a session that is resumed. `answer` is whether `verifier` accepts the client.
+    /// The same for a resumed session. `answer` is whether `verifier` accepts the client.
     fn complete_verifying(
         mut self,
         verifier: &dyn ClientCertVerifier,

@@ -1,5 +1,5 @@
-//! Validation with revocation lists: a list that was changed on the way is none, and one that its
-//! CA signed revokes what it lists.
+//! Validation with revocation lists: a list that was changed on its way does not count, and a list that its
+//! CA signed revokes the certificates on it.
 #![no_main]
 
 use core::time::Duration;
@@ -19,12 +19,12 @@ fuzz_target!(|input: Input<'_>| match input.is_signed {
     false => check_sent(&input),
 });
 
-/// Little of it says much, and what an input is too short for is false: libFuzzer begins with a few
+/// Few bytes decide a lot, and a field for which an input is too short is false: libFuzzer begins with a few
 /// bytes.
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
-    /// Whether the CA signs its list as it was changed. Otherwise lists are as an attacker sends
-    /// them.
+    /// Whether the CA signs its list after the changes. Otherwise the lists are those that an attacker
+    /// sends.
     is_signed: bool,
     ca_list_lost: bool,
     root_list_lost: bool,
@@ -33,8 +33,8 @@ struct Input<'a> {
     more: Vec<(Which, DerEdits<'a>)>,
     /// Whether the leaf is the client's, which is revoked, and not the server's.
     client: bool,
-    /// How long after all certificates and lists became valid it is, in units of half a year, and
-    /// from 1970 on again.
+    /// The time since all certificates and lists became valid, in units of half a year; it starts again
+    /// at 1970.
     time: u8,
     leniency: Leniency,
 }
@@ -77,12 +77,12 @@ impl Input<'_> {
             .collect()
     }
 
-    /// Whether one may rely on what lists say that are followed by others at `next_update`.
+    /// Whether one may rely on lists whose successors are due at `next_update`.
     fn is_current(&self, next_update: Option<UnixTime>) -> bool {
         self.leniency.allow_expired_lists || next_update.is_some_and(|next| self.time() < next)
     }
 
-    /// What becomes of the leaf, with lists that can be used.
+    /// Validates the leaf with those lists that can be used.
     fn validate(&self, lists: &[CertificateRevocationList]) -> Result<(), ValidationError> {
         let policy = self
             .leniency
@@ -105,7 +105,7 @@ impl Input<'_> {
     }
 }
 
-/// Lists count as they were issued or not at all.
+/// Checks that lists count as they were issued or not at all.
 fn check_sent(input: &Input<'_>) {
     let (ca, root) = (&*CA_LIST, &*ROOT_LIST);
     let lists = input.sent();
@@ -117,7 +117,7 @@ fn check_sent(input: &Input<'_>) {
     if let Err(ValidationError::Revoked { .. }) = result {
         assert!(lists.contains(ca) && input.client);
     }
-    // And these do, where they are sent alone.
+    // The lists count if they are sent alone.
     if lists.contains(ca) && lists.contains(root) && lists.iter().all(|l| l == ca || l == root) {
         let seconds = input.time().as_secs();
         let is_right = VALID.contains(&seconds) && input.is_current(ca.next_update());
@@ -125,8 +125,8 @@ fn check_sent(input: &Input<'_>) {
     }
 }
 
-/// A list with any contents whatever, which the CA signed. What `CertificateRevocationList` reads in
-/// it is what is done.
+/// Checks a list with any contents, signed by the CA: its effect is what `CertificateRevocationList` reads
+/// in it.
 fn check_signed(input: &Input<'_>) {
     let ca = PKI.ca.certificate();
     let list = sign_changed(CA_LIST.der(), &input.ca_list, PKI.ca.signer());

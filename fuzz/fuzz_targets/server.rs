@@ -1,5 +1,5 @@
-//! A server that gets a ClientHello of any contents: an alert or an answer that the client asked
-//! for, and never the end of the handshake. What reads ClientHellos beside rustls reads the same.
+//! A server that gets a ClientHello of any contents: it sends an alert or an answer that the client asked
+//! for, and never completes the handshake. Other code that reads ClientHellos reads the same as rustls.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -57,7 +57,7 @@ static CONFIGS: LazyLock<[Arc<ServerConfig>; 2]> = LazyLock::new(|| {
     [false, true].map(|client_auth| tls::server_config(tls::provider(&[]), client_auth).into())
 });
 
-/// What rustls reads in a ClientHello, [`OfferReader`] reads in it.
+/// Checks that [`OfferReader`] reads the same in a ClientHello as rustls.
 fn check_offer(received: &[u8]) {
     let ours = OfferReader::new().read(received);
     let mut acceptor = Acceptor::default();

@@ -1,5 +1,5 @@
-//! What [`Tickets`] keep and encrypt, held against a model: keys that change or can't be had, sessions that
-//! make room for others, and random numbers that come again.
+//! [`Tickets`] compared with a model: keys that change or can't be had, sessions that
+//! make room for others, and random numbers that repeat.
 #![no_main]
 
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ struct Input<'a> {
     stored_bytes: u16,
     lifetime: u16,
     rotation: u16,
-    /// How many random numbers there are.
+    /// The number of different random numbers.
     numbers: u8,
     steps: Vec<Step<'a>>,
 }
@@ -66,10 +66,10 @@ enum Step<'a> {
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const TWELVE_HOURS: u64 = 12 * 60 * 60;
 
-/// The seconds before each session.
+/// The length of the date in front of each session.
 const DATE_LEN: usize = 8;
 
-/// What there should be.
+/// The expected state.
 struct Model {
     capacity: usize,
     /// The oldest first.
@@ -111,7 +111,7 @@ impl Model {
         }
     }
 
-    /// A stored session once, and an encrypted one as often as anybody asks.
+    /// Takes a session: a stored one can be taken once, an encrypted one any number of times.
     fn take(&mut self, tickets: &Tickets, index: usize) {
         let count = self.stored.len() + self.encrypted.len();
         let Some(index) = index.checked_rem(count) else {
@@ -134,7 +134,7 @@ impl Model {
     }
 }
 
-/// Random numbers of which there are few.
+/// A random number generator with few different numbers.
 struct FewNumbers {
     numbers: AtomicU8,
     next: AtomicU8,
@@ -165,7 +165,7 @@ impl SecureRandom for FewNumbers {
     }
 }
 
-/// Makes keys, each of which knows its own tickets.
+/// Makes keys, each of which recognizes its own tickets.
 #[derive(Debug, Default)]
 struct Keys {
     made: AtomicU64,
@@ -182,11 +182,11 @@ impl Keys {
     }
 }
 
-/// Gives out the numbers of sessions that it keeps.
+/// Keeps sessions, and gives out their numbers.
 #[derive(Debug, Default)]
 struct Key(Mutex<Vec<Vec<u8>>>);
 
-/// Longer than a stored session's ticket, as encrypted ones are.
+/// Longer than a stored session's ticket, as encrypted tickets are.
 const NUMBER_LEN: usize = 40;
 
 impl ProducesTickets for Key {

@@ -1,5 +1,5 @@
-//! Signing and verifying keys of pq-x509 with all options: what was signed is valid, in one piece or in several and for
-//! whoever verifies it, and nothing else is.
+//! Signing and verifying keys of pq-x509 with all options: what was signed is valid, whether the message comes in one
+//! piece or in several and whoever verifies it, and nothing else is valid.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -21,19 +21,19 @@ struct Input<'a> {
     set: Set,
     seed: u8,
     message: &'a [u8],
-    /// Where it is cut in two.
+    /// Where the message is cut in two.
     cut: u8,
     context: &'a [u8],
     pre_hash: Option<u8>,
     hedged: bool,
-    /// What becomes of each before the signature is verified.
+    /// The change to each before the signature is verified.
     changed_message: Bytes<'a>,
     changed_signature: Bytes<'a>,
-    /// What becomes of the expanded key.
+    /// The change to the expanded key.
     expanded: Bytes<'a>,
 }
 
-/// All of ML-DSA, and the sets of SLH-DSA that sign soonest.
+/// All of ML-DSA, and the sets of SLH-DSA that sign fastest.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Set {
     MlDsa44,
@@ -67,7 +67,7 @@ impl Set {
         self.own_hash().is_none()
     }
 
-    /// In bytes; a hash function of the set's strength has as many.
+    /// The least length of a digest in bytes, which is that of a hash function of the set's strength.
     fn least_digest(self) -> usize {
         match self {
             Self::MlDsa44 | Self::SlhDsaSha2_128f | Self::SlhDsaShake128f => 32,
@@ -120,8 +120,8 @@ impl Input<'_> {
         self.check_algorithms(verifying_key, pre_hash, (&message, &changed), is_valid);
     }
 
-    /// An expanded key is the same key. A changed one is refused, unless nothing that the public key depends on changed:
-    /// SLH-DSA finds that out only when it is asked to, or signs.
+    /// Checks that an expanded key is the same key. A changed one is refused, unless nothing changed on which the
+    /// public key depends: SLH-DSA notices such a change only when it is asked to check the key, or when it signs.
     fn check_expanded(&self, key: &SigningKey) {
         let (algorithm, expanded) = (key.algorithm(), key.to_expanded());
         let again = SigningKey::from_expanded(algorithm, &expanded).expect("what was written");
@@ -146,9 +146,9 @@ impl Input<'_> {
         }
     }
 
-    /// A message in two parts is the same message.
+    /// Checks that a message in two parts is the same message.
     fn check_streamed(&self, key: &SigningKey, options: &SignatureOptions<'_>, signature: &[u8]) {
-        // SLH-DSA hashes a message twice.
+        // SLH-DSA has to read a message twice.
         let streams = self.set.is_ml_dsa();
         let verifying_key = key.verifying_key();
         let mut hasher = match verifying_key.hasher(options) {
@@ -196,7 +196,7 @@ impl Input<'_> {
         let mut count = 0;
         for algorithm in verification::ALL {
             let id = algorithm.signature_alg_id();
-            // An OBJECT IDENTIFIER alone.
+            // An OBJECT IDENTIFIER without parameters.
             let oid = ObjectIdentifier::from_bytes(&id[2..]).expect("an identifier");
             let (set, mode) = verification::parameter_set(oid).expect("one of this list");
             if set != self.set.algorithm() {

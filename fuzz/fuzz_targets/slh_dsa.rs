@@ -1,6 +1,6 @@
 //! SLH-DSA beside RustCrypto's, on every backend: the verdict on signatures, keys and messages
-//! that were changed. The fast sets, whose signatures are made once; of the two smallest, what keys that were changed
-//! sign, too.
+//! that were changed, for the fast sets, whose signatures are made once; for the two smallest sets, also the signatures
+//! by keys that were changed.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -50,7 +50,7 @@ fuzz_target!(|input: Input<'_>| {
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
     set: Set,
-    /// What becomes of each before the signature is verified.
+    /// The change to each before the signature is verified.
     key: Bytes<'a>,
     message: Bytes<'a>,
     context: Bytes<'a>,
@@ -58,16 +58,16 @@ struct Input<'a> {
     signing: Option<Signing<'a>>,
 }
 
-/// A signature that is made anew.
+/// A signature that is made for each input.
 #[derive(Arbitrary, Debug)]
 struct Signing<'a> {
-    /// What becomes of the key.
+    /// The change to the key.
     key: Bytes<'a>,
     randomness: u8,
     message: &'a [u8],
     context: &'a [u8],
     hash: u8,
-    /// What becomes of the digest before the signature of it is verified.
+    /// The change to the digest before its signature is verified.
     digest: Bytes<'a>,
 }
 
@@ -123,7 +123,7 @@ fn check<P: ParameterSet>(signed: &Signed, input: &Input<'_>, peer: Verify) {
 }
 
 impl Signing<'_> {
-    /// A key signs as the peer does, if what it says of its public half is true.
+    /// Checks that a key signs as the peer does if its public half is right.
     fn check<P: ParameterSet>(&self, peer: Sign) {
         arch::lift_limit();
         let original = SigningKey::<P>::from_seed(&counting::<P::SeedLen>());
@@ -137,7 +137,7 @@ impl Signing<'_> {
         let mut copy = key.clone();
         copy.clone_from(in_place.expect("what is read, is so everywhere"));
         assert_eq!(copy.as_bytes(), bytes);
-        // Only SK.prf has no part in the public key.
+        // Only SK.prf does not affect the public key.
         let (n, bytes_of_original) = (P::N::N, original.as_bytes());
         let is_consistent =
             bytes[..n] == bytes_of_original[..n] && bytes[2 * n..] == bytes_of_original[2 * n..];
@@ -167,7 +167,8 @@ impl Signing<'_> {
         self.check_digest(&key, &pure, &randomness);
     }
 
-    /// The signature of a message that is hashed is that of its digest, and neither passes for one of the message.
+    /// Checks that the signature of a message that is hashed equals the signature of its digest, and that pure and
+    /// pre-hash signatures are not valid as each other.
     fn check_digest<P: ParameterSet>(
         &self,
         key: &SigningKey<P>,
@@ -198,7 +199,7 @@ impl Signing<'_> {
     }
 }
 
-/// The signature by a key of a message in parts, with randomness.
+/// Signs a message in parts with a key and randomness.
 type Sign = fn(&[u8], &[&[u8]], &[u8]) -> Vec<u8>;
 
 fn sign_by_peer<P: slh_dsa::ParameterSet>(

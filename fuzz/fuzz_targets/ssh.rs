@@ -1,4 +1,4 @@
-//! Every reader of pq-ssh: what is accepted is written again as the same bytes, or reads again as the same
+//! Every reader of pq-ssh: accepted input is written again as the same bytes, or reads again as the same
 //! value, and no signature is valid that nobody made.
 #![no_main]
 
@@ -107,7 +107,7 @@ static VALID: LazyLock<Valid> = LazyLock::new(|| {
     }
 });
 
-/// What is not UTF-8 is refused by whoever makes a text of a file.
+/// A text from the bytes. Bytes that are not UTF-8 are refused when a file is read as a text.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -137,7 +137,7 @@ fn private_key(text: &str) {
 fn signature(read: &Signature) {
     let key = VALID.key.public_key();
     let is_valid = read.verify(key, NAMESPACE, &VALID.message).is_ok();
-    // Under its other name it is the same key still.
+    // Under its other name it is still the same key.
     if read.public_key().name() == key.name() {
         assert_eq!(is_valid, read.to_bytes() == VALID.signature.to_bytes());
     }

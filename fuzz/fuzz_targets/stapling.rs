@@ -1,6 +1,6 @@
-//! OCSP responses of identities, set in memory, from a file and from a source: what clients are shown is about
-//! the certificate, current, and signed by its CA or a delegate of it if the chain has the CA's certificate. A response
-//! that isn't so leaves the one before in place, and the identity stays whatever comes.
+//! OCSP responses of identities, set in memory, from a file and from a source: clients only get current responses about
+//! the certificate, signed by its CA or a delegate of the CA if the chain has the CA's certificate. Any
+//! other response leaves the previous one in place, and the identity stays in any case.
 #![no_main]
 
 use std::fs::{self, File};
@@ -40,7 +40,7 @@ enum Input<'a> {
     InFile(InFile<'a>),
 }
 
-/// Whose chain it is, and whether that has the certificate of the CA.
+/// Whose chain it is, and whether the chain has the certificate of the CA.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Server {
     number: bool,
@@ -83,9 +83,9 @@ enum Signer {
     Ca,
     Delegate,
     ExpiredDelegate,
-    /// Whom another CA with the same name certified.
+    /// A delegate of another CA with the same name.
     ForgedDelegate,
-    /// That CA itself.
+    /// That other CA itself.
     Forger,
 }
 
@@ -93,12 +93,12 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// When a response is made and when it expires, in seconds from now. The ones in [`CURRENT`] are good now.
+/// When a response is made and when it expires, in seconds from now. Those in [`CURRENT`] are good now.
 const WINDOWS: [(i64, i64); 8] = [
     (-HOUR, HOUR),
     (-2 * DAY, 2 * DAY),
     (-MINUTE, 30 * DAY),
-    // Begins in the future, by less than clocks may be wrong.
+    // Begins in the future, but within the tolerance for wrong clocks.
     (MINUTE, HOUR),
     (-2 * DAY, -DAY),
     (-2 * HOUR, -HOUR),
@@ -114,8 +114,8 @@ static KEY: LazyLock<String> = LazyLock::new(|| {
     key.expect("a key with a seed").to_string()
 });
 
-/// Two of the server, the second of which asks to be shown along with a response (must-staple), and two that
-/// [`Files::wait`] changes between.
+/// Two certificates of the server, the second of which requires a response (must-staple), and two between which
+/// [`Files::wait`] alternates.
 static LEAVES: LazyLock<[Certificate; 4]> = LazyLock::new(|| {
     [0x31, 0x32, 0x33, 0x34].map(|number| {
         let leaf = CertificateBuilder::server()
@@ -231,7 +231,7 @@ impl Made {
         response.expect("a response").into_der()
     }
 
-    /// Whether it is of use for this server.
+    /// Whether a client of this server can use it.
     fn is_for(&self, server: Server) -> bool {
         !matches!(self.about, About::Another)
             && !matches!(self.status, Status::Unknown)
@@ -253,7 +253,7 @@ impl Response<'_> {
                     true => made.is_for(server),
                     false => takes(server, &edited),
                 };
-                // No edit makes a good response of a bad one: a signature covers all that counts.
+                // No edit makes a bad response good: the signature covers everything that counts.
                 assert!(!server.with_issuer || !is_taken || made.is_for(server));
                 (edited, is_taken)
             }
@@ -283,7 +283,7 @@ fn takes(server: Server, response: &[u8]) -> bool {
     is_taken
 }
 
-/// The identity shows this response, which is one that a client has use for.
+/// Checks that the identity has this response, and that a client can use it.
 fn check_shown(identity: &Identity, server: Server, shown: Option<&Vec<u8>>) {
     let certified = identity.certified_key();
     assert_eq!(certified.ocsp.as_ref(), shown);
@@ -300,7 +300,7 @@ fn check_shown(identity: &Identity, server: Server, shown: Option<&Vec<u8>>) {
     let answer = match server.with_issuer {
         true => {
             let issuer = PKI.ca.certificate();
-            // The ones that the identity verifies responses with.
+            // The identity verifies responses with this verifier.
             let verifier = OcspVerifier::new(issuer, now)
                 .with_algorithms(PROVIDER.signature_verification_algorithms.all);
             assert!(verifier.verify(&response, leaf).is_ok());
@@ -363,7 +363,7 @@ enum Answer<'a> {
     Panics,
 }
 
-/// What a source panics with, by `resume_unwind`, which doesn't call libFuzzer's hook: it isn't a finding.
+/// The payload of a source's panic by `resume_unwind`, which doesn't call libFuzzer's hook: it isn't a finding.
 struct OfSource;
 
 impl Asked<'_> {
@@ -416,7 +416,7 @@ impl Asked<'_> {
         for ((shown, (der, is_taken)), server) in shown.iter_mut().zip(answers.clone()).zip(servers)
         {
             let times = |der: &[u8]| times(der, server);
-            // Only a newer response takes the place of the one before.
+            // Only a newer response replaces the previous one.
             let is_new =
                 is_taken && (shown.as_ref()).is_none_or(|before| times(before).0 < times(&der).0);
             if is_new {
@@ -439,7 +439,7 @@ impl Asked<'_> {
             "{pause:?}, {expected}"
         );
 
-        // The source isn't asked again before the pause is over.
+        // The source is only asked again after the pause.
         all.refresh_ocsp_responses(&source);
         let once = asked.iter().all(|asked| asked.load(Ordering::Relaxed) == 1);
         assert!(once || pause.as_secs() <= late);
@@ -451,7 +451,7 @@ impl Asked<'_> {
     }
 }
 
-/// From when and until when a response is good, in seconds since 1970.
+/// The period for which a response is good, in seconds since 1970.
 fn times(der: &[u8], server: Server) -> (u64, u64) {
     let response = OcspResponse::from_der(der).expect("one that was taken");
     let leaf = server.leaf();
@@ -470,7 +470,7 @@ fn times(der: &[u8], server: Server) -> (u64, u64) {
 struct InFile<'a> {
     server: Server,
     at_first: First<'a>,
-    /// The watcher isn't told to look.
+    /// Nobody tells the watcher to look.
     by_itself: bool,
     panics: bool,
     steps: Vec<Step<'a>>,
@@ -501,7 +501,7 @@ enum Step<'a> {
 
 struct Files {
     folder: PathBuf,
-    /// Which of [`LEAVES`] is in the pair that the watcher looks at last: 2 or 3.
+    /// The index in [`LEAVES`] of the certificate in the pair that the watcher looks at last: 2 or 3.
     last: usize,
 }
 
@@ -512,7 +512,7 @@ impl Files {
             folder: std::env::temp_dir().join(name),
             last: 2,
         };
-        // One is there already where a process with this ID died.
+        // A dead process with this ID may have left one.
         drop(fs::remove_dir_all(&files.folder));
         fs::create_dir(&files.folder).expect("a folder for files");
         files.write("chain.pem", server.chain().as_bytes());
@@ -525,14 +525,14 @@ impl Files {
         self.folder.join(name)
     }
 
-    /// Puts it there as a whole: the watcher never sees a part.
+    /// Writes the file as a whole: the watcher never sees a part.
     fn write(&self, name: &str, content: &[u8]) {
         let new = self.path("new");
         fs::write(&new, content).expect("a file");
         fs::rename(new, self.path(name)).expect("a file");
     }
 
-    /// A response that is larger than what is read.
+    /// Writes a response that is larger than the watcher reads.
     fn write_too_large(&self) {
         let new = self.path("new");
         let file = File::create(&new).expect("a file");
@@ -544,7 +544,7 @@ impl Files {
         self.path("chain.ocsp")
     }
 
-    /// There is no response, nor anything in its place.
+    /// Removes the response, and anything else in its place.
     fn clear(&self) {
         let response = self.response();
         match response.is_dir() {
@@ -565,8 +565,8 @@ impl Files {
             .with_name("LAST", self.path("last.pem"), self.path("key.pem"))
     }
 
-    /// Waits until the watcher has seen all that has changed: it looks at the last pair last, which changes here and
-    /// is in use then.
+    /// Waits until the watcher has seen all changes: it looks at the last pair last, so this changes the last pair and
+    /// waits until the change is in use.
     fn wait(&mut self, identities: &Identities, watcher: Option<&Watcher>) {
         self.last = 5 - self.last;
         let leaf = &LEAVES[self.last];
@@ -646,7 +646,7 @@ impl InFile<'_> {
         let (identities, watcher) = watched.watch(every).expect("a thread");
         check_shown(&identity_of(&identities, "first"), server, shown.as_ref());
 
-        // A watcher that isn't told to look takes a while for each step.
+        // If nobody tells the watcher to look, each step takes a while.
         let steps = if self.by_itself { 1 } else { 4 };
         for step in self.steps.iter().take(steps) {
             let mut is_new = false;
@@ -673,7 +673,7 @@ impl InFile<'_> {
                     files.write_too_large();
                     is_there = false;
                 }
-                // It could look when the response is gone and the directory not there yet.
+                // The watcher could look when the response is gone and the directory not there yet.
                 Step::Directory if self.by_itself => {}
                 Step::Directory => {
                     files.clear();
@@ -709,7 +709,7 @@ impl InFile<'_> {
     }
 }
 
-/// Who may read a file.
+/// Sets who may read a file.
 fn mode(path: &Path, everybody: bool) {
     use std::os::unix::fs::PermissionsExt;
 

@@ -1,5 +1,5 @@
-//! Tickets by real keys, alone and in handshakes that resume sessions: each stands for the session that it was
-//! made of, and one that was changed, used up or made by others for nothing.
+//! Tickets by real keys, alone and in handshakes that resume sessions: each stands for the session for which it
+//! was made, and a ticket that was changed, used up or made by others stands for nothing.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -29,16 +29,16 @@ enum Input<'a> {
 
 #[derive(Arbitrary, Debug)]
 struct Alone<'a> {
-    /// By the base's own tickets, or by a cipher suite.
+    /// Whether the base's own tickets encrypt the session, or else a cipher suite does.
     by_base: bool,
     session: &'a [u8],
-    /// To which the session is repeated.
+    /// The length to which the session is repeated.
     len: u16,
     rotations: u8,
     edits: Vec<Edit<'a>>,
 }
 
-/// Room for one session of any length, with its date, that a `u16` has; not for the longest.
+/// Room for a session with its date: for many of the lengths that a `u16` can have, but not for the longest.
 const STORED: usize = 1 << 15;
 
 fn tickets(by_base: bool) -> Tickets {
@@ -80,11 +80,11 @@ struct InHandshakes<'a> {
     by_base: bool,
     client_auth: bool,
     small_hello: bool,
-    /// Before the second handshake.
+    /// Rotations of the keys before the second handshake.
     rotations: u8,
-    /// Another server's tickets take over, too.
+    /// Another server, with tickets of its own, answers the second handshake.
     other_server: bool,
-    /// What becomes of the second ClientHello on its way.
+    /// Changes to the second ClientHello on its way.
     edits: Vec<Edit<'a>>,
 }
 
@@ -133,8 +133,8 @@ static IDENTITIES: LazyLock<Identities> = LazyLock::new(|| {
     Identities::new(IdentitySet::new().with_default(identity))
 });
 
-/// What either side says of a handshake in whose first flight `edits` change something; `None` where it never
-/// got to the end.
+/// What either side says about a handshake in whose first flight `edits` change something; `None` if it was never
+/// completed.
 fn connect(
     client: &Arc<ClientConfig>,
     server: &ServerConfig,

@@ -10,7 +10,7 @@ pub struct DerEdits<'a> {
 }
 
 impl DerEdits<'_> {
-    /// What becomes of `document`.
+    /// `document` after these changes.
     pub fn of(&self, document: &[u8]) -> Vec<u8> {
         let mut bytes = document.to_vec();
         if !self.elements.is_empty()
@@ -43,7 +43,7 @@ enum ElementEdit<'a> {
 }
 
 impl ElementEdit<'_> {
-    /// Changes the element with this index; they are counted as they stand in the DER.
+    /// Changes the element with this index, in the order of the DER.
     fn apply(&self, elements: &mut Vec<Element>, index: usize) {
         let count = count(elements);
         if count == 0 {
@@ -86,7 +86,7 @@ impl ElementEdit<'_> {
     }
 }
 
-/// A tag of one byte and what it stands before.
+/// A tag of one byte, and the contents.
 #[derive(Clone, Debug)]
 pub struct Element {
     pub tag: u8,
@@ -96,11 +96,11 @@ pub struct Element {
 #[derive(Clone, Debug)]
 pub enum Contents {
     Bytes(Vec<u8>),
-    /// Elements, in a string perhaps, and what is before them: the unused bits of a BIT STRING.
+    /// Elements, perhaps in a string, and the bytes before them: the number of unused bits of a BIT STRING.
     Elements(Vec<u8>, Vec<Element>),
 }
 
-/// Elements up to the end of `der`; `None` where there is something else.
+/// The elements that `der` consists of; `None` if it has anything else.
 pub fn parse(mut der: &[u8]) -> Option<Vec<Element>> {
     let mut elements = Vec::new();
     while !der.is_empty() {
@@ -115,7 +115,7 @@ pub fn parse(mut der: &[u8]) -> Option<Vec<Element>> {
             _ => return None,
         };
         let (bytes, rest) = rest.split_at_checked(len)?;
-        // What is in a string needs not be DER.
+        // The contents of a string need not be DER.
         let prefix = match (tag, bytes) {
             (BIT_STRING, [0, ..]) => Some(1),
             (OCTET_STRING, _) | (CONSTRUCTED.., _) => Some(0),
@@ -135,7 +135,7 @@ pub fn parse(mut der: &[u8]) -> Option<Vec<Element>> {
     Some(elements)
 }
 
-/// What is in the one SEQUENCE that a document is.
+/// The elements of the SEQUENCE that the document consists of.
 pub fn parts(document: &mut [Element]) -> &mut Vec<Element> {
     match document {
         [
@@ -175,7 +175,7 @@ pub fn encode(elements: &[Element], output: &mut Vec<u8>) {
     }
 }
 
-/// How many elements there are, with those in others.
+/// The number of elements, including nested ones.
 fn count(elements: &[Element]) -> usize {
     let inner = |element: &Element| match &element.contents {
         Contents::Bytes(_) => 0,
@@ -184,7 +184,7 @@ fn count(elements: &[Element]) -> usize {
     elements.iter().map(|element| 1 + inner(element)).sum()
 }
 
-/// The element with this index among all, as an index among its siblings.
+/// Finds the element with this index among all: its siblings, and its index among them.
 fn find(elements: &mut Vec<Element>, index: usize) -> (&mut Vec<Element>, usize) {
     let mut before = 0;
     for at in 0..elements.len() {
@@ -205,5 +205,5 @@ fn find(elements: &mut Vec<Element>, index: usize) -> (&mut Vec<Element>, usize)
 
 const BIT_STRING: u8 = 0x03;
 const OCTET_STRING: u8 = 0x04;
-/// SEQUENCE, SET and constructed tags of other classes, and primitive ones beside them.
+/// The tags from here on: SEQUENCE, SET, and all constructed and primitive tags of other classes.
 const CONSTRUCTED: u8 = 0x20;

@@ -10,7 +10,7 @@ pub enum Bytes<'a> {
 }
 
 impl Bytes<'_> {
-    /// What becomes of `valid`.
+    /// `valid` after the changes, or the fuzzer's own bytes.
     pub fn of(&self, valid: &[u8]) -> Vec<u8> {
         match self {
             Self::Edited(edits) => {
@@ -26,7 +26,7 @@ impl Bytes<'_> {
     }
 }
 
-/// A change to bytes. Positions count from the front, and begin anew beyond the end.
+/// A change to bytes. Positions count from the front, and wrap around at the end.
 #[derive(Arbitrary, Debug)]
 pub enum Edit<'a> {
     Flip {

@@ -4,7 +4,7 @@ use rustls_pq::Group;
 use crate::Bytes;
 use crate::tls::{GROUPS, HANDSHAKE, PROVIDER, records};
 
-/// A group of ours or another one.
+/// One of our groups, or another one.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum AnyGroup {
     Ours(u8),
@@ -35,7 +35,7 @@ impl AnyGroup {
 #[derive(Arbitrary, Debug)]
 pub struct ClientHello<'a> {
     session_id: &'a [u8],
-    /// None of these stands for some that servers accept.
+    /// Empty means suites that servers accept.
     suites: Vec<u16>,
     groups: Vec<AnyGroup>,
     schemes: Vec<u16>,
@@ -47,7 +47,7 @@ pub struct ClientHello<'a> {
     without: Option<u8>,
 }
 
-/// What a server can do without.
+/// An extension that a server does not need.
 #[derive(Arbitrary, Debug)]
 enum OtherExtension<'a> {
     CertificateSchemes(Vec<u16>),
@@ -76,7 +76,7 @@ impl OtherExtension<'_> {
     }
 }
 
-/// A ClientHello in a record, and what is in it.
+/// A ClientHello in a record, and its parts.
 pub struct EncodedHello {
     pub record: Vec<u8>,
     pub shares: Vec<(Group, Vec<u8>)>,
@@ -161,7 +161,7 @@ pub const RETRY: [u8; 32] = [
     0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
-/// Its code point and its data.
+/// An extension's code point and its data.
 pub type Extension = (u16, Vec<u8>);
 
 /// What a ServerHello chooses.
@@ -171,7 +171,7 @@ pub struct Chosen {
     pub group: Option<Group>,
 }
 
-/// What the ServerHello chooses that a server's records begin with.
+/// What the ServerHello at the beginning of a server's records chooses.
 pub fn chosen(sent: &[u8]) -> Option<Chosen> {
     let (HANDSHAKE, [SERVER_HELLO, _, _, _, hello @ ..]) = *records(sent).first()? else {
         return None;
@@ -212,13 +212,13 @@ fn code_points(chosen: &[u16], default: &[u16]) -> Vec<u8> {
     code_points.iter().flat_map(|it| it.to_be_bytes()).collect()
 }
 
-/// As much as the length allows, and its length, of one byte.
+/// A vector with a length of one byte, cut if it is too long.
 fn vector8(bytes: &[u8]) -> Vec<u8> {
     let bytes = &bytes[..bytes.len().min(u8::MAX.into())];
     [&[bytes.len() as u8], bytes].concat()
 }
 
-/// As much as the length allows, and its length, of two bytes.
+/// A vector with a length of two bytes, cut if it is too long.
 pub fn vector16(bytes: &[u8]) -> Vec<u8> {
     let bytes = &bytes[..bytes.len().min(u16::MAX.into())];
     [&(bytes.len() as u16).to_be_bytes(), bytes].concat()
@@ -237,5 +237,5 @@ fn handshake_record(message_type: u8, message: &[u8]) -> Vec<u8> {
     message.chunks(MAX_FRAGMENT).flat_map(record).collect()
 }
 
-/// The most that a record holds.
+/// The largest payload of a record.
 const MAX_FRAGMENT: usize = 1 << 14;

@@ -10,11 +10,11 @@ use rustls_pq::identity::Identity;
 use crate::pki::{FixedKey, PKI, SERVER_NAME};
 use crate::tls::PROVIDER;
 
-/// A server's key, and what it signs handshakes of TLS 1.3 with.
+/// A server's key, and the schemes by which it signs handshakes of TLS 1.3.
 pub struct ServerKey {
     pub algorithm: KeyAlgorithm,
     pub schemes: &'static [u16],
-    /// The key's certificate by [`PKI`]'s CA.
+    /// The key's certificate, issued by [`PKI`]'s CA.
     pub certificate: CertificateDer<'static>,
     spki: SubjectPublicKeyInfoDer<'static>,
     pkcs8: Vec<u8>,
@@ -81,12 +81,12 @@ impl ServerKey {
         }
     }
 
-    /// A certificate by another CA.
+    /// A certificate for the key, issued by another CA.
     pub fn certified_by(&self, issuer: &Issuer<impl Signer>) -> CertificateDer<'static> {
         certify(self, issuer)
     }
 
-    /// The key with a chain whose leaf is for it.
+    /// The key with a chain whose leaf is for this key.
     pub fn identity(&self, chain: Vec<CertificateDer<'static>>) -> Identity {
         let key = PrivatePkcs8KeyDer::from(self.pkcs8.clone());
         Identity::new(chain, key.into(), &PROVIDER).expect("a pair")

@@ -15,7 +15,7 @@ pub mod tls;
 
 pub use edit::{Bytes, Edit};
 
-/// The one that an index of the fuzzer's stands for.
+/// The element that an index from the fuzzer chooses.
 pub fn one_of<T: Clone>(all: &[T], index: u8) -> T {
     all[usize::from(index) % all.len()].clone()
 }

@@ -1,4 +1,4 @@
-//! Names of all kinds, the constraints that a CA has for them, and a model of what these permit.
+//! Names of all kinds, the name constraints of a CA, and a model of which names they permit.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use pq_x509::pki_types::DnsName;
 use pq_x509::x509_cert::name::Name as DirectoryName;
 use pq_x509::{AlternativeName, Ca, CertificateBuilder, EmailAddress, Uri};
 
-/// A name of any kind, made of parts that fit.
+/// A name of any kind, made of parts that go together.
 #[derive(Arbitrary, Debug)]
 pub enum Name<'a> {
     Dns(Host<'a>),
@@ -52,7 +52,7 @@ impl Host<'_> {
         }
     }
 
-    /// Whether it is a DNS name, and no wildcard; `None` for a text of the fuzzer's.
+    /// Whether this is a DNS name without a wildcard; `None` for a text from the fuzzer.
     fn is_dns_name(&self) -> Option<bool> {
         match self {
             Self::Example | Self::Below | Self::Upper | Self::Localhost => Some(true),
@@ -62,7 +62,7 @@ impl Host<'_> {
     }
 }
 
-/// Some that are in the same networks.
+/// An address; some of them are in the same networks.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Address {
     Loopback,
@@ -85,7 +85,7 @@ impl Address {
         }
     }
 
-    /// The network that it is in, and the length of that network's prefix.
+    /// The address's network, and the length of that network's prefix.
     fn network(self, len: u8) -> (IpAddr, u8) {
         match self.address() {
             IpAddr::V4(address) => {
@@ -124,7 +124,7 @@ impl Part<'_> {
         }
     }
 
-    /// Whether it can be in front of an `@`; `None` for a text of the fuzzer's.
+    /// Whether this can be in front of an `@`; `None` for a text from the fuzzer.
     fn is_local_part(&self) -> Option<bool> {
         match self {
             Self::Word | Self::Words | Self::Escaped => Some(true),
@@ -134,7 +134,7 @@ impl Part<'_> {
     }
 }
 
-/// `None` if either can't be told, and neither is false.
+/// Whether both are true; `None` if neither is false and at least one is unknown.
 fn both(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     match (one, other) {
         (Some(false), _) | (_, Some(false)) => Some(false),
@@ -144,7 +144,7 @@ fn both(one: Option<bool>, other: Option<bool>) -> Option<bool> {
 }
 
 impl Name<'_> {
-    /// As it stands in a certificate.
+    /// The name as a certificate has it.
     pub fn name(&self) -> AlternativeName {
         let text = match self {
             Self::Dns(host) => return AlternativeName::Dns(host.text().into()),
@@ -173,7 +173,7 @@ impl Name<'_> {
         name
     }
 
-    /// Whether it is made of parts of which certificates may have such a name.
+    /// Whether a certificate can certainly have a name of these parts.
     pub fn is_well_formed(&self) -> bool {
         let is_well_formed = match self {
             Self::Dns(Host::Wildcard) | Self::Ip(_) => Some(true),
@@ -191,7 +191,7 @@ impl Name<'_> {
         is_well_formed == Some(true)
     }
 
-    /// Where it has a host that can be told, that is what is read.
+    /// Checks that the host of a well-formed e-mail address or URI is read as it was written.
     pub fn check_host(&self) {
         if !self.is_well_formed() {
             return;
@@ -211,7 +211,7 @@ impl Name<'_> {
     }
 }
 
-/// What a CA may issue for, or may not.
+/// Names that a CA may or may not issue for.
 #[derive(Arbitrary, Debug)]
 pub enum Subtree<'a> {
     Dns(Host<'a>),
@@ -225,7 +225,7 @@ pub enum Subtree<'a> {
 #[derive(Arbitrary, Debug)]
 pub struct Subject<'a> {
     relative_names: Vec<RelativeName>,
-    /// An e-mail address among them.
+    /// An e-mail address that is one of its attributes.
     email: Option<(Part<'a>, Host<'a>)>,
 }
 
@@ -237,7 +237,7 @@ pub struct RelativeName {
     second: Option<Value>,
 }
 
-/// All but the last are equal by RFC 5280, section 7.1.
+/// A value of an attribute. All but the last are equal by RFC 5280, section 7.1.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Value {
     Words,
@@ -284,7 +284,7 @@ impl RelativeName {
     }
 }
 
-/// The first is the last in the text (RFC 4514).
+/// A name from its parts; the first one comes last in the text (RFC 4514).
 fn directory_name(relative_names: impl DoubleEndedIterator<Item = String>) -> DirectoryName {
     let texts: Vec<_> = relative_names.rev().collect();
     match texts.is_empty() {
@@ -352,7 +352,7 @@ impl Subtree<'_> {
         }
     }
 
-    /// Whether a certificate can have it; `None` if that depends on a text of the fuzzer's.
+    /// Whether a certificate can have this subtree; `None` if that depends on a text from the fuzzer.
     fn is_well_formed(&self) -> Option<bool> {
         match self {
             Self::Dns(host) => host.is_dns_name(),
@@ -363,7 +363,7 @@ impl Subtree<'_> {
         }
     }
 
-    /// Where a name is, seen from here.
+    /// Whether a name is inside this subtree.
     fn place(&self, name: &AlternativeName) -> Place {
         match (self, name) {
             (Self::Dns(base), AlternativeName::Dns(name)) => place_of_dns_name(base.text(), name),
@@ -411,7 +411,7 @@ enum Place {
     OfAnotherKind,
     Inside,
     Outside,
-    /// On both sides, or not to be told.
+    /// Partly inside, or unknown.
     Unknown,
 }
 
@@ -432,7 +432,7 @@ pub struct Constraints<'a> {
 }
 
 impl<'a> Constraints<'a> {
-    /// Of these subtrees, but for what no certificate can have.
+    /// Constraints of these subtrees, without those that no certificate can have.
     pub fn new(permitted: &'a [Subtree<'a>], excluded: &'a [Subtree<'a>]) -> Self {
         let usable = |subtrees: &'a [Subtree<'a>]| {
             let usable = |it: &&Subtree<'_>| it.is_well_formed() != Some(false);
@@ -451,7 +451,7 @@ impl<'a> Constraints<'a> {
         excluded.fold(builder, |builder, subtree| subtree.exclude(builder))
     }
 
-    /// Whether a certificate can have all of them; otherwise that depends on texts of the fuzzer's.
+    /// Whether a certificate can have all of them; if false, that depends on texts from the fuzzer.
     pub fn are_well_formed(&self) -> bool {
         let mut all = self.permitted.iter().chain(&self.excluded);
         all.all(|subtree| subtree.is_well_formed() == Some(true))
@@ -462,7 +462,7 @@ impl<'a> Constraints<'a> {
         self.have_room(|subtree| subtree.place(name))
     }
 
-    /// Whether it may issue for a subject: as a name, and for the address in it.
+    /// Whether the CA may issue for a subject: for its name, and for the address in it.
     pub fn permit_subject(&self, subject: &Subject<'_>) -> bool {
         let address = subject.email_address().map(AlternativeName::Email);
         (subject.is_empty() || self.have_room(|subtree| subtree.place_of_subject(subject)))
@@ -487,7 +487,7 @@ fn mailboxes(part: Option<&Part<'_>>, host: &Host<'_>) -> String {
     }
 }
 
-/// Labels from the top, in lower case.
+/// Labels in lower case, the top-level one first.
 fn labels(name: &str) -> Vec<String> {
     let labels = name.rsplit('.');
     labels.map(str::to_ascii_lowercase).collect()
@@ -496,7 +496,7 @@ fn labels(name: &str) -> Vec<String> {
 fn place_of_dns_name(base: &str, name: &str) -> Place {
     let (base, name) = (labels(base), labels(name));
     let is_sibling = base.len() == name.len() && base[..base.len() - 1] == name[..base.len() - 1];
-    // A wildcard is for names inside and for others.
+    // A wildcard stands for names inside and outside.
     let is_wildcard = name.last().is_some_and(|label| label == "*") && base.len() > 1;
     match is_sibling && is_wildcard {
         true => Place::Unknown,
@@ -504,7 +504,7 @@ fn place_of_dns_name(base: &str, name: &str) -> Place {
     }
 }
 
-/// With a dot in front a host is for those below it.
+/// Whether a constraint permits a host: with a dot in front, it is for the hosts below it.
 fn has_host(base: &str, host: &str) -> bool {
     match base.strip_prefix('.') {
         Some(domain) => {
@@ -515,7 +515,7 @@ fn has_host(base: &str, host: &str) -> bool {
     }
 }
 
-/// The version of IP, and the first bits of an address.
+/// Whether it is IPv4, and the first bits of the address.
 fn first_bits(address: IpAddr, len: u8) -> (bool, u128) {
     let (bits, width) = match address {
         IpAddr::V4(address) => (u128::from(address.to_bits()), 32),

@@ -1,4 +1,4 @@
-//! What OpenSSL says of a chain.
+//! OpenSSL's verdict on a chain.
 
 use openssl::error::ErrorStack;
 use openssl::stack::Stack;
@@ -20,7 +20,7 @@ impl From<ErrorStack> for Refusal {
     }
 }
 
-/// Whether a leaf, which is the first of the chain, is valid for a name or without one, at a time in seconds since
+/// Whether the chain's first certificate, the leaf, is valid for a name (if there is one) at a time in seconds since
 /// 1970.
 pub fn verify(
     root: &[u8],
@@ -35,7 +35,7 @@ pub fn verify(
         true => X509PurposeId::SSL_CLIENT,
         false => X509PurposeId::SSL_SERVER,
     })?;
-    // Names are those of the extension, whose wildcards are whole labels.
+    // Names are only taken from the extension, and a wildcard has to be a whole label.
     param.set_hostflags(X509CheckFlags::NEVER_CHECK_SUBJECT | X509CheckFlags::NO_PARTIAL_WILDCARDS);
     if let Some(name) = name {
         match name.parse() {

@@ -19,7 +19,7 @@ pub struct Pki {
     pub ca: Issuer<FixedKey>,
     pub server: Certificate,
     pub server_key: FixedKey,
-    /// The same for a client.
+    /// A leaf for a client, by the same intermediate.
     pub client: Certificate,
     pub client_key: FixedKey,
     /// A leaf for a key that doesn't sign.
@@ -75,7 +75,7 @@ pub static PKI: LazyLock<Pki> = LazyLock::new(|| {
     }
 });
 
-/// The certificate with 1950 in the place of when it begins to be valid, which no `UnixTime` is.
+/// The certificate, valid from 1950 on: no `UnixTime` can express that date.
 fn old(mut tbs: TbsCertificate, signer: &FixedKey) -> Certificate {
     tbs.signature = signer.signature_algorithm();
     let mut tbs = tbs.to_der().expect("a certificate");
@@ -110,7 +110,7 @@ pub static ROOT_LIST: LazyLock<CertificateRevocationList> = LazyLock::new(|| {
         .expect("a list")
 });
 
-/// When the lists stop being valid, in seconds as [`VALID`]: long before the certificates.
+/// When the lists expire, in seconds since 1970: long before the certificates.
 const NEXT_UPDATE: u64 = 2_500_000_000;
 
 fn empty_list() -> CertificateRevocationListBuilder {
@@ -118,17 +118,17 @@ fn empty_list() -> CertificateRevocationListBuilder {
     CertificateRevocationListBuilder::new(&[1]).validity(validity)
 }
 
-/// That of [`VALID`].
+/// The period of [`VALID`].
 pub fn validity() -> Validity {
     Validity::new(at(*VALID.start()), at(*VALID.end()))
 }
 
-/// So many seconds after 1970.
+/// The time this many seconds after the start of 1970.
 pub fn at(seconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
 }
 
-/// What a [`RevocationPolicy`] lets pass.
+/// What a [`RevocationPolicy`] permits.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub struct Leniency {
     pub end_entity_only: bool,
@@ -179,7 +179,7 @@ impl Signer for FixedKey {
     }
 }
 
-/// A certificate or a revocation list whose signed part `edits` change before it is signed.
+/// A certificate or a revocation list: `edits` change the signed part, then `signer` signs it.
 pub fn sign_changed(original: &[u8], edits: &DerEdits<'_>, signer: &FixedKey) -> Vec<u8> {
     let mut document = der::parse(original).expect("DER");
     let mut tbs = Vec::new();
@@ -187,7 +187,7 @@ pub fn sign_changed(original: &[u8], edits: &DerEdits<'_>, signer: &FixedKey) ->
     sign(edits.of(&tbs), signer)
 }
 
-/// What is signed with its signature, put together as RFC 5280 does.
+/// The signed part with its algorithm and signature, put together as RFC 5280 says.
 pub fn sign(tbs: Vec<u8>, signer: &FixedKey) -> Vec<u8> {
     let algorithm = signer
         .signature_algorithm()

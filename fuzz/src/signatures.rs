@@ -1,4 +1,4 @@
-// RustCrypto would rather have seeds than expanded keys.
+// RustCrypto deprecates expanded keys in favor of seeds.
 #![expect(deprecated, reason = "what becomes of expanded keys is compared, too")]
 
 use ml_dsa::ExpandedSigningKey;
@@ -12,7 +12,7 @@ pub fn check_verdicts<P: Peer>(valid: &Parts<'_>, changed: &Parts<'_>, is_valid:
     let verdict = changed.verify::<P>();
     assert_eq!(verdict.is_ok(), is_valid);
 
-    // In a batch, among others: more than one group of them, and not in step.
+    // In a batch with others: more than one group of them, and in an irregular order.
     let items = [valid, changed, valid, changed, valid];
     let of_valid = valid.verify::<P>();
     let expected = [of_valid, verdict, of_valid, verdict, of_valid];
@@ -52,7 +52,7 @@ pub fn check_verdicts<P: Peer>(valid: &Parts<'_>, changed: &Parts<'_>, is_valid:
     }
 }
 
-/// What a verifier is given.
+/// The input of a verifier.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Parts<'a> {
     pub key: &'a [u8],
@@ -85,7 +85,7 @@ pub fn formatted(message: &[u8], context: &[u8]) -> Option<Vec<u8>> {
     Some([&[0, len], context, message].concat())
 }
 
-/// The same parameter set of RustCrypto's.
+/// RustCrypto's implementation of the same parameter set.
 pub trait Peer: ParameterSet {
     /// The expanded key and the verifying key.
     fn generate(xi: &[u8; 32]) -> (Vec<u8>, Vec<u8>);

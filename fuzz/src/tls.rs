@@ -11,7 +11,7 @@ use rustls_pq::{Builder, Group};
 
 use crate::pki::{FixedKey, PKI};
 
-/// Every group of rustls-pq, and the base's three.
+/// Every group of rustls-pq, and the three classical groups of the base.
 pub const GROUPS: [Group; 9] = [
     Group::X25519MLKEM768,
     Group::SECP256R1MLKEM768,
@@ -31,8 +31,8 @@ pub static PROVIDER: LazyLock<CryptoProvider> = LazyLock::new(|| {
         .expect("a CPU that graviola supports")
 });
 
-/// A provider with the groups that these choose, the most preferred one first: a client sends a
-/// share of the first. Without a choice, with all.
+/// A provider with the chosen groups, the most preferred one first: a client sends a
+/// share of the first. Without a choice, it has all groups.
 pub fn provider(choices: &[u8]) -> CryptoProvider {
     let mut provider = PROVIDER.clone();
     if !choices.is_empty() {
@@ -74,7 +74,7 @@ pub fn try_server_config(provider: CryptoProvider, client_auth: bool) -> Option<
     Some(builder.with_cert_resolver(Arc::new(Identities::new(identities))))
 }
 
-/// The server's chain and key, for a configuration with this provider, if that can sign with it.
+/// The server's chain and key, for a configuration with this provider; `None` if it can't sign with the key.
 pub fn try_server_identity(provider: &CryptoProvider) -> Option<Identity> {
     Identity::new(chain(&PKI.server), private_key(&PKI.server_key), provider).ok()
 }
@@ -99,7 +99,7 @@ pub fn try_client_config(provider: CryptoProvider, client_auth: bool) -> Option<
     Some(config)
 }
 
-/// With [`PKI`]'s root.
+/// A store with [`PKI`]'s root.
 pub fn roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots
@@ -117,7 +117,7 @@ fn private_key(key: &FixedKey) -> PrivateKeyDer<'static> {
     PrivatePkcs8KeyDer::from(pkcs8.to_vec()).into()
 }
 
-/// All that a side has to say.
+/// Everything that a side has to send now.
 pub fn send(connection: &mut Connection) -> Vec<u8> {
     let mut bytes = Vec::new();
     while connection.wants_write() {
@@ -128,11 +128,11 @@ pub fn send(connection: &mut Connection) -> Vec<u8> {
     bytes
 }
 
-/// Gives a side `bytes`, in pieces of at most `piece`, up to the first error.
+/// Gives `bytes` to a side, in pieces of at most `piece`, until the first error.
 pub fn receive(connection: &mut Connection, bytes: &[u8], piece: usize) -> Result<(), Error> {
     for mut piece in bytes.chunks(piece.max(1)) {
         while !piece.is_empty() {
-            // What it has no room for, it has no use for yet.
+            // If there is no room for the rest, the side has no use for it yet.
             let Ok(1..) = connection.read_tls(&mut piece) else {
                 return Ok(());
             };
@@ -142,7 +142,7 @@ pub fn receive(connection: &mut Connection, bytes: &[u8], piece: usize) -> Resul
     Ok(())
 }
 
-/// The types and the payloads of the records in `bytes`, as far as they are complete.
+/// The types and the payloads of the complete records at the beginning of `bytes`.
 pub fn records(mut bytes: &[u8]) -> Vec<(u8, &[u8])> {
     let mut records = Vec::new();
     while let Some((&[content_type, _, _, high, low], rest)) = bytes.split_first_chunk() {
@@ -161,10 +161,10 @@ pub const ALERT: u8 = 21;
 pub const HANDSHAKE: u8 = 22;
 pub const APPLICATION_DATA: u8 = 23;
 
-/// That a side which failed said so last: in the clear, or under keys that there were by then.
+/// Asserts that a side that failed sent an alert last: in the clear, or encrypted if it had keys by then.
 ///
-/// rustls drops some peers without a word: for what it can't take apart into messages, for too
-/// much of what it would let pass once, and for a second ClientHello with another server name.
+/// rustls drops some peers without an alert: for bytes that it can't take apart into messages, for too many
+/// messages of a kind that it tolerates at first, and for a second ClientHello with another server name.
 pub fn assert_alerted(error: &Error, sent: &[u8]) {
     use PeerMisbehaved::*;
 
@@ -207,7 +207,7 @@ pub fn is_reduced(encapsulation_key: &[u8]) -> bool {
     })
 }
 
-/// Where the parts of a group's shares are.
+/// The lengths and the order of the parts of a group's shares.
 pub struct Layout {
     pub classical_len: usize,
     /// The encapsulation key in a client's share, and the ciphertext in a server's; 0 for a
@@ -239,12 +239,12 @@ impl Layout {
         }
     }
 
-    /// The ML-KEM and the classical part of a client's share, if it has the right length.
+    /// The ML-KEM part and the classical part of a client's share, if it has the right length.
     pub fn split_client<'a>(&self, share: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         self.split(share, self.ml_kem_client_len)
     }
 
-    /// The same of a server's share.
+    /// The same for a server's share.
     pub fn split_server<'a>(&self, share: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         self.split(share, self.ml_kem_server_len)
     }
@@ -262,7 +262,7 @@ impl Layout {
         })
     }
 
-    /// Whether the ML-KEM part of a client's share is one.
+    /// Whether the ML-KEM part of a client's share, if there is one, is a valid encapsulation key.
     pub fn accepts_client(&self, share: &[u8]) -> bool {
         self.split_client(share)
             .is_some_and(|(ml_kem, _)| ml_kem.is_empty() || is_reduced(ml_kem))
