@@ -144,7 +144,8 @@ impl IdentitySet {
     }
 
     /// Adds an identity for one name, whatever its certificate says: a DNS name, or a
-    /// wildcard such as `*.example.org`.
+    /// wildcard such as `*.example.org`. No client gets it for a name that starts with a dot, which
+    /// isn't a DNS name.
     ///
     /// This ties a DNS name to the identity: clients that ask for the name get this identity,
     /// wherever it stands in the order, before those that have the name or a wildcard for it in their
