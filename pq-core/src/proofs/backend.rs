@@ -12,7 +12,7 @@ use crate::arch::{
 use crate::sealed::Sealed;
 
 /// The token of the backend with `LANES` lanes of every kind. Kernels may have several forms, for different
-/// CPUs: `WAY` is one of [`ANY`], [`ROUNDS`], [`COMPLEMENTS`], [`CHI_LAST`] and [`IN_MEMORY`].
+/// CPUs: `WAY` is one of [`ANY`], [`ROUNDS`], [`COMPLEMENTS`], [`CHI_LAST`], [`IN_MEMORY`] and [`MAY_ADD_PAIRS`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Abstract<const LANES: usize, const WAY: u8 = ANY>;
 
@@ -26,6 +26,8 @@ pub(super) const COMPLEMENTS: u8 = 2;
 pub(super) const CHI_LAST: u8 = 3;
 /// With [`U64s::IN_MEMORY`](crate::arch::U64s::IN_MEMORY).
 pub(super) const IN_MEMORY: u8 = 4;
+/// With [`Backend::MAY_ADD_PAIRS`], on a CPU that doesn't add pairs faster.
+pub(super) const MAY_ADD_PAIRS: u8 = 5;
 
 impl<const LANES: usize, const WAY: u8> Sealed for Abstract<LANES, WAY> {}
 
@@ -53,6 +55,7 @@ where
     const NAME: &'static str = "abstract";
     const RANK: u8 = 0;
     const COMPLEMENTS: bool = WAY == COMPLEMENTS;
+    const MAY_ADD_PAIRS: bool = WAY == MAY_ADD_PAIRS;
 
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         kernel.run(self)

@@ -7,11 +7,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::array;
 
-use super::backend::{Abstract, COMPLEMENTS, on_each_way_of_words, on_each_width_of_words};
+use super::backend::{
+    Abstract, COMPLEMENTS, MAY_ADD_PAIRS, on_each_way_of_words, on_each_width_of_words,
+};
 use super::terms::{self, Id, prove};
 use super::words::{expect_lane, input, vectors};
-use crate::arch::{Backend, U64s, Vector};
-use crate::kernel::keccak::{KeccakF1600, PermuteAndAbsorb, Permuting, Step};
+use crate::arch::{Backend, U64s, Vector, on_each_backend};
+use crate::kernel::keccak::{self, KeccakF1600, PermuteAndAbsorb, Permuting, Step};
 use crate::kernel::slh_dsa::shake::Chain;
 
 /// rc(t) of FIPS 202, algorithm 5.
@@ -86,6 +88,28 @@ pub(super) fn permutation<B: Backend, const PAIRS: bool>(
 fn permutations() {
     on_each_way_of_words!(b => permutation::<_, false>(b, None).map(drop).unwrap());
     permutation::<_, true>(Abstract::<4>, None).unwrap();
+}
+
+/// Pairs are summed where the CPU does that faster, and not wherever a kernel is compiled for both.
+#[test]
+fn pairs_are_summed_where_that_is_faster() {
+    struct Sees<'a>(&'a mut Option<bool>);
+
+    impl<B: Backend> Permuting<B> for Sees<'_> {
+        fn run<const PAIRS: bool>(self, _: B) {
+            *self.0 = Some(PAIRS);
+        }
+    }
+
+    fn check<B: Backend>(b: B) {
+        let (mut all, mut few) = (None, None);
+        keccak::run(b, Sees(&mut all));
+        keccak::run_few(b, Sees(&mut few));
+        assert_eq!([all, few], [Some(b.adds_pairs_faster()); 2]);
+    }
+
+    check(Abstract::<1, MAY_ADD_PAIRS>);
+    on_each_backend!(b => check(b));
 }
 
 /// 22 of the 24 round constants are different. The complements use one more, and loaded words start as 0.

@@ -220,7 +220,10 @@ pub(crate) fn read<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Lanes, few_or_all, few_or_all_beside_chains, read};
+    use super::{
+        Lanes, few_or_all, few_or_all_beside_chains, lanes_beside, lanes_beside_chains, read,
+    };
+    use crate::arch::{Backend, Vector, on_each_backend};
 
     const COSTS: [usize; 2] = [2, 4];
 
@@ -273,6 +276,17 @@ mod tests {
             let lanes = Lanes { few, all, cost: 4 };
             assert_eq!(few_or_all_beside_chains(lanes, 9, 1), all);
         }
+    }
+
+    /// So much begins beside that all lanes take no longer, whatever they cost.
+    #[test]
+    fn all_lanes_of_each_backend() {
+        fn check<B: Backend>(b: B) {
+            assert_eq!(lanes_beside(b, 0, 1000, 1), B::U64s::LANES);
+            assert_eq!(lanes_beside_chains(b, 1, 1000), B::U64s::LANES);
+        }
+
+        on_each_backend!(b => check(b));
     }
 
     fn cases() -> impl Iterator<Item = (usize, usize, usize)> {

@@ -98,6 +98,8 @@ impl<'a, C: Consumer, I: Iterator<Item = Job<'a, C>>> Client for Jobs<I> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(debug_assertions)]
+    use super::{Client, Jobs, Midway};
     use super::{Consumer, Demand, Job, Message, run};
     use crate::arch::{Backend, on_each_backend};
     use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, Sponge};
@@ -166,5 +168,24 @@ mod tests {
         for count in [0, 1, 3, 4, 5, 100] {
             on_each_backend!(b => check(b, count));
         }
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "known from the first")]
+    fn jobs_never_wait() {
+        let (mut jobs, mut output) = (Jobs(core::iter::empty()), [0; 1000]);
+        let consumer = Take {
+            output: &mut output,
+            filled: 0,
+            blocks: 1,
+        };
+        let job = Job {
+            rate: 136,
+            suffix: SHAKE_SUFFIX,
+            message: Message::alone(&[]),
+            consumer,
+        };
+        jobs.pause((job, 0), Midway([0; 25]));
     }
 }

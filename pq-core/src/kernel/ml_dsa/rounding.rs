@@ -302,9 +302,9 @@ fn mask_not_below(x: i32, bound: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::{
-        AddPower2Round, Below, Centre, D, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint, Q, UseHint,
-        canonical, centred, decompose, make_hint, mask_not_below, not_negative, power2round,
-        use_hint,
+        AddPower2Round, BELOW_2_30, Below, Centre, D, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint,
+        Q, UseHint, canonical, centred, decompose, make_hint, mask_not_below, not_negative,
+        power2round, use_hint,
     };
     use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
@@ -338,6 +338,7 @@ mod tests {
 
     #[test]
     fn constants() {
+        assert_eq!(BELOW_2_30, -0x3fff_ffff..=0x3fff_ffff);
         assert_eq!(2 * GAMMA2_44, 93 << 11);
         assert_eq!(2 * GAMMA2_65_87, 1023 << 9);
         assert_eq!((1 << 19) / 93 + 1, 5638);

@@ -297,4 +297,23 @@ mod tests {
 
         on_each_backend!(b => check(b));
     }
+
+    #[test]
+    fn q_is_not_below_q() {
+        fn check<R: Ring>()
+        where
+            R::Element: TryFrom<i64>,
+        {
+            let q: i64 = R::Q.into();
+            let mut f = [element::<R>(1 - q); 256];
+            assert!(below_q::<R>(&f));
+            for x in [q, -q] {
+                f[255] = element::<R>(x);
+                assert!(!below_q::<R>(&f));
+            }
+        }
+
+        check::<Q3329>();
+        check::<Q8380417>();
+    }
 }
