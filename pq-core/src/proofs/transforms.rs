@@ -9,7 +9,7 @@ use super::backend::{Abstract, ROUNDS, on_each_width};
 use super::bounds::Bounds;
 use super::forms::Form;
 use super::inputs::{Number, expect, polynomial};
-use super::values::prove;
+use super::values::{self, prove};
 use crate::arch::{Backend, Coefficients};
 use crate::kernel::ntt::{InverseNtt, Ntt, NttOf, Q3329, Q8380417, Ring};
 
@@ -205,6 +205,33 @@ fn transforms_of_ml_kem() {
 fn transforms_of_ml_dsa() {
     let matrices = Matrices::new::<Q8380417>();
     on_each_width!(b => holds::<_, Q8380417>(b, &matrices));
+}
+
+type Transform<B, E> = fn(B, &mut [E; 256]);
+
+/// All vectors stay in registers if there are 16 of 512 bits: each coefficient is loaded once. Otherwise groups of
+/// vectors are loaded, twice.
+#[test]
+fn coefficients_stay_in_registers_where_they_fit() {
+    fn check<B: Backend, R: Standard>(b: B, expected: usize) {
+        let transforms: [Transform<B, R::Element>; 2] =
+            [|b, f| b.run(Ntt::<R>(f)), |b, f| b.run(InverseNtt::<R>(f))];
+        for transform in transforms {
+            let mut loads = 0;
+            let proof = prove(q::<R>(), None, || {
+                let mut f = polynomial(0, Bounds::up_to(q::<R>()));
+                transform(b, &mut f);
+                loads = values::loads();
+            });
+            proof.unwrap();
+            assert_eq!(loads, expected);
+        }
+    }
+
+    check::<_, Q8380417>(Abstract::<16>, 256);
+    check::<_, Q8380417>(Abstract::<8>, 512);
+    check::<_, Q3329>(Abstract::<16>, 512);
+    check::<_, Q3329>(Abstract::<32>, 512);
 }
 
 /// With inputs up to these bounds times q the proofs fail, on each width, because of an overflow.

@@ -63,6 +63,8 @@ struct Table {
     names: HashMap<(u32, i64), Id>,
     named: HashMap<(u32, Id), i64>,
     last_name: HashMap<u32, i64>,
+    /// How many names were read from memory.
+    loads: usize,
 }
 
 thread_local! {
@@ -85,6 +87,7 @@ pub(super) fn prove(
         names: HashMap::new(),
         named: HashMap::new(),
         last_name: HashMap::new(),
+        loads: 0,
     };
     TABLE.set(Some(table));
     proof();
@@ -212,7 +215,10 @@ pub(super) fn name(x: Id, bits: u32, q: i64) -> i64 {
 /// The value that a number in memory stands for.
 pub(super) fn named(n: i64, bits: u32, q: i64) -> Id {
     let id = with(|t| match t.names.get(&(bits, n)) {
-        Some(id) => *id,
+        Some(id) => {
+            t.loads += 1;
+            *id
+        }
         None => {
             t.check(!is_name(n, bits, q), || {
                 format!("{n} was read from memory and is neither a name nor a factor")
@@ -222,6 +228,11 @@ pub(super) fn named(n: i64, bits: u32, q: i64) -> Id {
     });
     traces::note(("named", id));
     id
+}
+
+/// How many values were read from memory so far; constants are not counted.
+pub(super) fn loads() -> usize {
+    with(|t| t.loads)
 }
 
 /// Checks the bounds of a value, and its polynomial modulo q.
