@@ -36,7 +36,21 @@ enum class algorithm : std::int32_t {
     ml_dsa_44 = PQTLS_ML_DSA_44,
     ml_dsa_65 = PQTLS_ML_DSA_65,
     ml_dsa_87 = PQTLS_ML_DSA_87,
+    slh_dsa_sha2_128s = PQTLS_SLH_DSA_SHA2_128S,
+    slh_dsa_sha2_128f = PQTLS_SLH_DSA_SHA2_128F,
+    slh_dsa_sha2_192s = PQTLS_SLH_DSA_SHA2_192S,
+    slh_dsa_sha2_192f = PQTLS_SLH_DSA_SHA2_192F,
+    slh_dsa_sha2_256s = PQTLS_SLH_DSA_SHA2_256S,
+    slh_dsa_sha2_256f = PQTLS_SLH_DSA_SHA2_256F,
+    slh_dsa_shake_128s = PQTLS_SLH_DSA_SHAKE_128S,
+    slh_dsa_shake_128f = PQTLS_SLH_DSA_SHAKE_128F,
+    slh_dsa_shake_192s = PQTLS_SLH_DSA_SHAKE_192S,
+    slh_dsa_shake_192f = PQTLS_SLH_DSA_SHAKE_192F,
+    slh_dsa_shake_256s = PQTLS_SLH_DSA_SHAKE_256S,
+    slh_dsa_shake_256f = PQTLS_SLH_DSA_SHAKE_256F,
 };
+
+enum class encoding : std::int32_t { pem = PQTLS_PEM, der = PQTLS_DER };
 
 // Bytes to read.
 class view {
@@ -106,6 +120,23 @@ template <class Call> void with(const randomness &source, Call call) {
     check(code);
 }
 
+// Calls a function whose output has a length that it tells, first to ask for the length.
+template <class Output, class Call> Output sized(Call call) {
+    std::size_t len = 0;
+    int code = call(nullptr, 0, &len);
+    if (code != PQTLS_ERROR_TOO_SMALL) check(code);
+    Output output(len);
+    check(call(output.data(), output.size(), &len));
+    return output;
+}
+
+// What pqtls_..._verify returned, if it is no other error.
+inline bool verified(int code) {
+    if (code == PQTLS_ERROR_INVALID_SIGNATURE) return false;
+    check(code);
+    return true;
+}
+
 struct sizes {
     std::size_t public_key, expanded_key, output, private_storage, public_storage, seed;
 };
@@ -130,6 +161,7 @@ inline sizes sizes_of(algorithm set) {
         PQTLS_DSA(87)
 #undef PQTLS_KEM
 #undef PQTLS_DSA
+    default: break;
     }
     throw error(PQTLS_ERROR_ALGORITHM);
 }
@@ -164,6 +196,54 @@ private:
 
 } // namespace detail
 
+// What is in the file of a private key: `key` is the seed of an ML-KEM or ML-DSA key, if `form` is
+// PQTLS_FORM_SEED, or the key as its standard encodes it.
+struct private_key {
+    pqtls::algorithm algorithm;
+    std::int32_t form;
+    secret key;
+};
+
+// What is in the file of a public key, as its standard encodes it.
+struct public_key {
+    pqtls::algorithm algorithm;
+    bytes key;
+};
+
+// Reads PKCS#8 in DER or PEM.
+inline private_key read_private_key(view file) {
+    std::int32_t algorithm = 0, form = 0;
+    auto key = detail::sized<secret>([&](std::uint8_t *output, std::size_t size, std::size_t *len) {
+        return pqtls_private_key_read(file.data(), file.size(), &algorithm, &form, output, size, len);
+    });
+    return {static_cast<pqtls::algorithm>(algorithm), form, std::move(key)};
+}
+
+// Writes PKCS#8. `key` is the seed of an ML-KEM or ML-DSA key, or an SLH-DSA signing key.
+inline secret write_private_key(algorithm set, view key, encoding as = encoding::pem) {
+    return detail::sized<secret>([&](std::uint8_t *output, std::size_t size, std::size_t *len) {
+        return pqtls_private_key_write(static_cast<std::int32_t>(set), key.data(), key.size(),
+                                       static_cast<std::int32_t>(as), output, size, len);
+    });
+}
+
+// Reads a SubjectPublicKeyInfo in DER or PEM.
+inline public_key read_public_key(view file) {
+    std::int32_t algorithm = 0;
+    auto key = detail::sized<bytes>([&](std::uint8_t *output, std::size_t size, std::size_t *len) {
+        return pqtls_public_key_read(file.data(), file.size(), &algorithm, output, size, len);
+    });
+    return {static_cast<pqtls::algorithm>(algorithm), std::move(key)};
+}
+
+// Writes a SubjectPublicKeyInfo.
+inline bytes write_public_key(algorithm set, view key, encoding as = encoding::pem) {
+    return detail::sized<bytes>([&](std::uint8_t *output, std::size_t size, std::size_t *len) {
+        return pqtls_public_key_write(static_cast<std::int32_t>(set), key.data(), key.size(),
+                                      static_cast<std::int32_t>(as), output, size, len);
+    });
+}
+
 namespace ml_kem {
 
 struct encapsulated {
@@ -176,6 +256,10 @@ public:
     encapsulation_key(pqtls::algorithm set, view encoded) : key(set, detail::sizes_of(set).public_storage) {
         detail::check(
             pqtls_ml_kem_from_encapsulation_key(number(), encoded.data(), encoded.size(), place(), size()));
+    }
+    static encapsulation_key read(view file) {
+        auto [set, encoded] = read_public_key(file);
+        return {set, encoded};
     }
     encapsulated encapsulate(const randomness &source = {}) const {
         encapsulated made{bytes(lengths().output), secret(PQTLS_ML_KEM_SHARED_SECRET_BYTES)};
@@ -202,6 +286,11 @@ public:
             pqtls_ml_kem_from_seed(made.number(), seed.data(), seed.size(), made.place(), made.size()));
         return made;
     }
+    // From PKCS#8 in DER or PEM.
+    static decapsulation_key read(view file) {
+        auto [set, form, encoded] = read_private_key(file);
+        return form == PQTLS_FORM_SEED ? from_seed(set, encoded) : from_expanded(set, encoded);
+    }
     static decapsulation_key from_expanded(pqtls::algorithm set, view expanded) {
         decapsulation_key made(set);
         detail::check(pqtls_ml_kem_from_expanded(made.number(), expanded.data(), expanded.size(), made.place(),
@@ -211,6 +300,8 @@ public:
     bytes public_key() const { return exported<bytes>(lengths().public_key, pqtls_ml_kem_encapsulation_key_of); }
     secret seed() const { return exported<secret>(lengths().seed, pqtls_ml_kem_seed); }
     secret expanded() const { return exported<secret>(lengths().expanded_key, pqtls_ml_kem_expanded); }
+    // PKCS#8 with the seed.
+    secret write(encoding as = encoding::pem) const { return write_private_key(algorithm(), seed(), as); }
     secret decapsulate(view ciphertext) const {
         secret shared(PQTLS_ML_KEM_SHARED_SECRET_BYTES);
         detail::check(pqtls_ml_kem_decapsulate(get(), ciphertext.data(), ciphertext.size(), shared.data(),
@@ -232,14 +323,15 @@ public:
         detail::check(
             pqtls_ml_dsa_from_verifying_key(number(), encoded.data(), encoded.size(), place(), size()));
     }
+    static verifying_key read(view file) {
+        auto [set, encoded] = read_public_key(file);
+        return {set, encoded};
+    }
     // Whether the signature is valid. A signature of a wrong length is an error.
     [[nodiscard]] bool verify(view message, view signature, view context = {},
                               std::int32_t kind = PQTLS_PURE) const {
-        int code = pqtls_ml_dsa_verify(get(), kind, message.data(), message.size(), context.data(),
-                                       context.size(), signature.data(), signature.size());
-        if (code == PQTLS_ERROR_INVALID_SIGNATURE) return false;
-        detail::check(code);
-        return true;
+        return detail::verified(pqtls_ml_dsa_verify(get(), kind, message.data(), message.size(), context.data(),
+                                                    context.size(), signature.data(), signature.size()));
     }
     bytes mu(view message, view context = {}) const {
         bytes mu(PQTLS_ML_DSA_MU_BYTES);
@@ -264,6 +356,11 @@ public:
             pqtls_ml_dsa_from_seed(made.number(), seed.data(), seed.size(), made.place(), made.size()));
         return made;
     }
+    // From PKCS#8 in DER or PEM.
+    static signing_key read(view file) {
+        auto [set, form, encoded] = read_private_key(file);
+        return form == PQTLS_FORM_SEED ? from_seed(set, encoded) : from_expanded(set, encoded);
+    }
     static signing_key from_expanded(pqtls::algorithm set, view expanded) {
         signing_key made(set);
         detail::check(pqtls_ml_dsa_from_expanded(made.number(), expanded.data(), expanded.size(), made.place(),
@@ -273,6 +370,8 @@ public:
     bytes public_key() const { return exported<bytes>(lengths().public_key, pqtls_ml_dsa_verifying_key_of); }
     secret seed() const { return exported<secret>(lengths().seed, pqtls_ml_dsa_seed); }
     secret expanded() const { return exported<secret>(lengths().expanded_key, pqtls_ml_dsa_expanded); }
+    // PKCS#8 with the seed.
+    secret write(encoding as = encoding::pem) const { return write_private_key(algorithm(), seed(), as); }
     bytes sign(view message, view context = {}, std::int32_t kind = PQTLS_PURE,
                const randomness &source = {}) const {
         bytes signature(lengths().output);
@@ -288,6 +387,127 @@ private:
 };
 
 } // namespace ml_dsa
+
+namespace slh_dsa {
+
+namespace detail {
+
+struct sizes {
+    std::size_t verifying_key, signing_key, signature;
+};
+
+inline sizes sizes_of(algorithm set) {
+    switch (set) {
+#define PQTLS_SLH_DSA(name, NAME)                                                                              \
+    case algorithm::slh_dsa_##name:                                                                            \
+        return {PQTLS_SLH_DSA_##NAME##_VERIFYING_KEY_BYTES, PQTLS_SLH_DSA_##NAME##_SIGNING_KEY_BYTES,          \
+                PQTLS_SLH_DSA_##NAME##_SIGNATURE_BYTES};
+        PQTLS_SLH_DSA(sha2_128s, SHA2_128S)
+        PQTLS_SLH_DSA(sha2_128f, SHA2_128F)
+        PQTLS_SLH_DSA(sha2_192s, SHA2_192S)
+        PQTLS_SLH_DSA(sha2_192f, SHA2_192F)
+        PQTLS_SLH_DSA(sha2_256s, SHA2_256S)
+        PQTLS_SLH_DSA(sha2_256f, SHA2_256F)
+        PQTLS_SLH_DSA(shake_128s, SHAKE_128S)
+        PQTLS_SLH_DSA(shake_128f, SHAKE_128F)
+        PQTLS_SLH_DSA(shake_192s, SHAKE_192S)
+        PQTLS_SLH_DSA(shake_192f, SHAKE_192F)
+        PQTLS_SLH_DSA(shake_256s, SHAKE_256S)
+        PQTLS_SLH_DSA(shake_256f, SHAKE_256F)
+#undef PQTLS_SLH_DSA
+    default: break;
+    }
+    throw error(PQTLS_ERROR_ALGORITHM);
+}
+
+// An encoded key of the length that the set has.
+template <class Bytes> Bytes copied(view encoded, std::size_t len) {
+    if (encoded.size() != len) throw error(PQTLS_ERROR_WRONG_LENGTH);
+    return Bytes(encoded.data(), encoded.data() + len);
+}
+
+} // namespace detail
+
+class verifying_key {
+public:
+    verifying_key(pqtls::algorithm set, view encoded)
+        : set_(set), key_(detail::copied<bytes>(encoded, detail::sizes_of(set).verifying_key)) {}
+    static verifying_key read(view file) {
+        auto [set, encoded] = read_public_key(file);
+        return {set, encoded};
+    }
+    pqtls::algorithm algorithm() const noexcept { return set_; }
+    const bytes &encoded() const noexcept { return key_; }
+    // Whether the signature is valid. A signature of a wrong length is an error.
+    [[nodiscard]] bool verify(view message, view signature, view context = {},
+                              std::int32_t kind = PQTLS_PURE) const {
+        return pqtls::detail::verified(pqtls_slh_dsa_verify(
+            static_cast<std::int32_t>(set_), key_.data(), key_.size(), kind, message.data(), message.size(),
+            context.data(), context.size(), signature.data(), signature.size()));
+    }
+
+private:
+    pqtls::algorithm set_;
+    bytes key_;
+};
+
+// It can be moved but not copied. After a move, the old object has no key.
+class signing_key {
+public:
+    signing_key(pqtls::algorithm set, view encoded)
+        : set_(set), key_(detail::copied<secret>(encoded, detail::sizes_of(set).signing_key)) {}
+    signing_key(const signing_key &) = delete;
+    signing_key &operator=(const signing_key &) = delete;
+    signing_key(signing_key &&) noexcept = default;
+    signing_key &operator=(signing_key &&) noexcept = default;
+    static signing_key generate(pqtls::algorithm set, const randomness &source = {}) {
+        signing_key made(set);
+        bytes public_key(detail::sizes_of(set).verifying_key);
+        pqtls::detail::with(source, [&](pqtls_random random, void *context) {
+            return pqtls_slh_dsa_generate(made.number(), random, context, made.key_.data(), made.key_.size(),
+                                          public_key.data(), public_key.size());
+        });
+        return made;
+    }
+    // From SK.seed, SK.prf and PK.seed.
+    static signing_key from_seed(pqtls::algorithm set, view seed) {
+        signing_key made(set);
+        bytes public_key(detail::sizes_of(set).verifying_key);
+        pqtls::detail::check(pqtls_slh_dsa_from_seed(made.number(), seed.data(), seed.size(), made.key_.data(),
+                                                     made.key_.size(), public_key.data(), public_key.size()));
+        return made;
+    }
+    // From PKCS#8 in DER or PEM.
+    static signing_key read(view file) {
+        auto [set, form, encoded] = read_private_key(file);
+        return {set, encoded};
+    }
+    pqtls::algorithm algorithm() const noexcept { return set_; }
+    const secret &encoded() const noexcept { return key_; }
+    // The second half of the signing key.
+    bytes public_key() const { return bytes(key_.begin() + key_.size() / 2, key_.end()); }
+    // PKCS#8.
+    secret write(encoding as = encoding::pem) const { return write_private_key(set_, key_, as); }
+    bytes sign(view message, view context = {}, std::int32_t kind = PQTLS_PURE,
+               const randomness &source = {}) const {
+        bytes signature(detail::sizes_of(set_).signature);
+        pqtls::detail::with(source, [&](pqtls_random random, void *random_context) {
+            return pqtls_slh_dsa_sign(number(), key_.data(), key_.size(), random, random_context, kind,
+                                      message.data(), message.size(), context.data(), context.size(),
+                                      signature.data(), signature.size());
+        });
+        return signature;
+    }
+
+private:
+    explicit signing_key(pqtls::algorithm set) : set_(set), key_(detail::sizes_of(set).signing_key) {}
+    std::int32_t number() const noexcept { return static_cast<std::int32_t>(set_); }
+
+    pqtls::algorithm set_;
+    secret key_;
+};
+
+} // namespace slh_dsa
 
 } // namespace pqtls
 

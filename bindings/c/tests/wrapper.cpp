@@ -51,6 +51,13 @@ int main() {
         CHECK(code_of([&] { (void)expanded.seed(); }) == PQTLS_ERROR_NO_SEED);
         CHECK(code_of([&] { (void)key.decapsulate("short"sv); }) == PQTLS_ERROR_WRONG_LENGTH);
         CHECK(key.get() != nullptr);
+        auto file = key.write();
+        CHECK(pqtls::ml_kem::decapsulation_key::read(file).decapsulate(ciphertext) == secret);
+        CHECK(code_of([&] { (void)pqtls::ml_dsa::signing_key::read(file); }) == PQTLS_ERROR_ALGORITHM);
+        CHECK(code_of([&] { (void)expanded.write(); }) == PQTLS_ERROR_NO_SEED);
+        auto public_file = pqtls::write_public_key(set, key.public_key(), pqtls::encoding::der);
+        auto [sent, shared] = pqtls::ml_kem::encapsulation_key::read(public_file).encapsulate();
+        CHECK(key.decapsulate(sent) == shared);
         auto moved = std::move(key);
         CHECK(moved.decapsulate(ciphertext) == secret);
         CHECK(code_of([&] { (void)key.decapsulate(ciphertext); }) == PQTLS_ERROR_NULL);
@@ -65,10 +72,41 @@ int main() {
         CHECK(code_of([&] { (void)public_key.verify("message"sv, "no signature"sv); }) ==
               PQTLS_ERROR_WRONG_LENGTH);
         CHECK(code_of([&] { (void)key.sign("message"sv, std::string(256, 'x')); }) == PQTLS_ERROR_CONTEXT);
+        auto file = pqtls::write_public_key(set, key.public_key());
+        CHECK(pqtls::ml_dsa::verifying_key::read(file).verify("message"sv, signature, "context"sv));
+        auto read = pqtls::ml_dsa::signing_key::read(key.write(pqtls::encoding::der));
+        CHECK(read.algorithm() == set && read.expanded() == key.expanded());
+        file.pop_back();
+        file.pop_back();
+        CHECK(code_of([&] { (void)pqtls::read_public_key(file); }) == PQTLS_ERROR_SYNTAX);
 #if __cplusplus >= 202002L
         CHECK(public_key.verify(std::span<const char>("message", 7), std::span(signature), "context"sv));
 #endif
     }
+    for (auto set : {algorithm::slh_dsa_sha2_128f, algorithm::slh_dsa_shake_192f, algorithm::slh_dsa_sha2_256f}) {
+        auto key = pqtls::slh_dsa::signing_key::generate(set);
+        pqtls::slh_dsa::verifying_key public_key(set, key.public_key());
+        auto signature = key.sign("message"sv, "context"sv, PQTLS_HASH_SHA2_512);
+        CHECK(public_key.verify("message"sv, signature, "context"sv, PQTLS_HASH_SHA2_512));
+        CHECK(!public_key.verify("message"sv, signature, "context"sv));
+        CHECK(code_of([&] { (void)public_key.verify("message"sv, "no signature"sv); }) ==
+              PQTLS_ERROR_WRONG_LENGTH);
+        auto n = key.encoded().size() / 4;
+        pqtls::secret seed(key.encoded().begin(), key.encoded().begin() + 3 * n);
+        CHECK(pqtls::slh_dsa::signing_key::from_seed(set, seed).encoded() == key.encoded());
+        auto read = pqtls::slh_dsa::signing_key::read(key.write());
+        CHECK(read.algorithm() == set && read.encoded() == key.encoded());
+        auto file = pqtls::write_public_key(set, key.public_key());
+        CHECK(pqtls::slh_dsa::verifying_key::read(file).encoded() == key.public_key());
+        CHECK(code_of([&] { pqtls::slh_dsa::verifying_key(set, "short"sv); }) == PQTLS_ERROR_WRONG_LENGTH);
+        auto moved = std::move(key);
+        CHECK(moved.encoded() == read.encoded());
+        CHECK(code_of([&] { (void)key.sign("message"sv); }) != PQTLS_OK);
+    }
+    CHECK(code_of([] { (void)pqtls::slh_dsa::signing_key::generate(algorithm::ml_dsa_44); }) ==
+          PQTLS_ERROR_ALGORITHM);
+    CHECK(code_of([] { (void)pqtls::ml_dsa::signing_key::generate(algorithm::slh_dsa_sha2_128f); }) ==
+          PQTLS_ERROR_ALGORITHM);
     // what a source throws arrives, and nothing is half made
     struct empty {};
     try {
