@@ -1,7 +1,7 @@
 // pqtls for C++17 and later: keys that wipe themselves, and exceptions instead of numbers.
 //
-// Functions throw pqtls::error, with the number and sentence of pqtls.h. Only for an invalid signature
-// verify() returns false instead. Exceptions of a source of randomness reach the caller. Inputs are a
+// Functions throw pqtls::error, with the number and sentence of pqtls.h. For an invalid signature, also one of
+// a wrong length, verify() returns false instead. Exceptions of a source of randomness reach the caller. Inputs are a
 // pqtls::view, which takes anything with data() and size() whose elements are bytes, such as a
 // std::vector<std::uint8_t>, a std::string_view or, from C++20 on, a std::span.
 #ifndef PQTLS_HPP
@@ -269,6 +269,14 @@ public:
         });
         return made;
     }
+    // With the 32 bytes m, which must be random and secret, and used once.
+    encapsulated encapsulate_derand(view randomness) const {
+        encapsulated made{bytes(lengths().output), secret(PQTLS_ML_KEM_SHARED_SECRET_BYTES)};
+        detail::check(pqtls_ml_kem_encapsulate_derand(get(), randomness.data(), randomness.size(),
+                                                      made.ciphertext.data(), made.ciphertext.size(),
+                                                      made.secret.data(), made.secret.size()));
+        return made;
+    }
 };
 
 class decapsulation_key : public detail::key<pqtls_ml_kem_decapsulation_key> {
@@ -327,9 +335,9 @@ public:
         auto [set, encoded] = read_public_key(file);
         return {set, encoded};
     }
-    // Whether the signature is valid. A signature of a wrong length is an error.
     [[nodiscard]] bool verify(view message, view signature, view context = {},
                               std::int32_t kind = PQTLS_PURE) const {
+        if (signature.size() != lengths().output) return false;
         return detail::verified(pqtls_ml_dsa_verify(get(), kind, message.data(), message.size(), context.data(),
                                                     context.size(), signature.data(), signature.size()));
     }
@@ -379,6 +387,15 @@ public:
             return pqtls_ml_dsa_sign(get(), random, random_context, kind, message.data(), message.size(),
                                      context.data(), context.size(), signature.data(), signature.size());
         });
+        return signature;
+    }
+    // With the 32 bytes rnd. Without randomness, it is the deterministic variant.
+    bytes sign_derand(view randomness, view message, view context = {},
+                      std::int32_t kind = PQTLS_PURE) const {
+        bytes signature(lengths().output);
+        detail::check(pqtls_ml_dsa_sign_derand(get(), randomness.data(), randomness.size(), kind,
+                                               message.data(), message.size(), context.data(), context.size(),
+                                               signature.data(), signature.size()));
         return signature;
     }
 
@@ -438,9 +455,9 @@ public:
     }
     pqtls::algorithm algorithm() const noexcept { return set_; }
     const bytes &encoded() const noexcept { return key_; }
-    // Whether the signature is valid. A signature of a wrong length is an error.
     [[nodiscard]] bool verify(view message, view signature, view context = {},
                               std::int32_t kind = PQTLS_PURE) const {
+        if (signature.size() != detail::sizes_of(set_).signature) return false;
         return pqtls::detail::verified(pqtls_slh_dsa_verify(
             static_cast<std::int32_t>(set_), key_.data(), key_.size(), kind, message.data(), message.size(),
             context.data(), context.size(), signature.data(), signature.size()));
@@ -496,6 +513,16 @@ public:
                                       message.data(), message.size(), context.data(), context.size(),
                                       signature.data(), signature.size());
         });
+        return signature;
+    }
+    // With the n bytes addrnd. Without randomness, it is the deterministic variant.
+    bytes sign_derand(view randomness, view message, view context = {},
+                      std::int32_t kind = PQTLS_PURE) const {
+        bytes signature(detail::sizes_of(set_).signature);
+        pqtls::detail::check(pqtls_slh_dsa_sign_derand(number(), key_.data(), key_.size(), randomness.data(),
+                                                       randomness.size(), kind, message.data(), message.size(),
+                                                       context.data(), context.size(), signature.data(),
+                                                       signature.size()));
         return signature;
     }
 

@@ -44,6 +44,10 @@ int main() {
         auto key = pqtls::ml_kem::decapsulation_key::generate(set);
         pqtls::ml_kem::encapsulation_key public_key(set, key.public_key());
         auto [ciphertext, secret] = public_key.encapsulate();
+        pqtls::secret m(PQTLS_ML_KEM_RANDOMNESS_BYTES, 9);
+        CHECK(public_key.encapsulate_derand(m).ciphertext == public_key.encapsulate_derand(m).ciphertext);
+        CHECK(key.decapsulate(public_key.encapsulate_derand(m).ciphertext) ==
+              public_key.encapsulate_derand(m).secret);
         CHECK(key.decapsulate(ciphertext) == secret);
         auto again = pqtls::ml_kem::decapsulation_key::from_seed(set, key.seed());
         auto expanded = pqtls::ml_kem::decapsulation_key::from_expanded(set, again.expanded());
@@ -69,8 +73,12 @@ int main() {
         CHECK(public_key.verify("message"sv, signature, "context"sv));
         CHECK(!public_key.verify("massage"sv, signature, "context"sv));
         CHECK(public_key.verify(public_key.mu("message"sv, "context"sv), signature, {}, PQTLS_MU));
-        CHECK(code_of([&] { (void)public_key.verify("message"sv, "no signature"sv); }) ==
-              PQTLS_ERROR_WRONG_LENGTH);
+        CHECK(!public_key.verify("message"sv, "no signature"sv));
+        auto deterministic = key.sign_derand({}, "message"sv);
+        CHECK(public_key.verify("message"sv, deterministic));
+        CHECK(key.sign_derand({}, "message"sv) == deterministic);
+        CHECK(key.sign("message"sv) != deterministic);
+        CHECK(code_of([&] { (void)key.sign_derand("short"sv, "message"sv); }) == PQTLS_ERROR_WRONG_LENGTH);
         CHECK(code_of([&] { (void)key.sign("message"sv, std::string(256, 'x')); }) == PQTLS_ERROR_CONTEXT);
         auto file = pqtls::write_public_key(set, key.public_key());
         CHECK(pqtls::ml_dsa::verifying_key::read(file).verify("message"sv, signature, "context"sv));
@@ -89,8 +97,12 @@ int main() {
         auto signature = key.sign("message"sv, "context"sv, PQTLS_HASH_SHA2_512);
         CHECK(public_key.verify("message"sv, signature, "context"sv, PQTLS_HASH_SHA2_512));
         CHECK(!public_key.verify("message"sv, signature, "context"sv));
-        CHECK(code_of([&] { (void)public_key.verify("message"sv, "no signature"sv); }) ==
-              PQTLS_ERROR_WRONG_LENGTH);
+        CHECK(!public_key.verify("message"sv, "no signature"sv));
+        auto deterministic = key.sign_derand({}, "message"sv);
+        CHECK(public_key.verify("message"sv, deterministic));
+        CHECK(key.sign_derand({}, "message"sv) == deterministic);
+        CHECK(key.sign("message"sv) != deterministic);
+        CHECK(code_of([&] { (void)key.sign_derand("short"sv, "message"sv); }) == PQTLS_ERROR_WRONG_LENGTH);
         auto n = key.encoded().size() / 4;
         pqtls::secret seed(key.encoded().begin(), key.encoded().begin() + 3 * n);
         CHECK(pqtls::slh_dsa::signing_key::from_seed(set, seed).encoded() == key.encoded());
