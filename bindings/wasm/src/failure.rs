@@ -51,12 +51,11 @@ impl Failure {
                 | KeyError::PublicKeyMismatch(_) => "malformed-key",
                 KeyError::NoSeed(_) => "no-seed",
                 KeyError::FormUnavailable { .. } => "form-unavailable",
-                KeyError::InvalidSignature(_) => "invalid-signature",
                 KeyError::NoMu(_) => "no-mu",
-                KeyError::CannotStream(_) => "cannot-stream",
-                KeyError::WeakPreHash { .. } | KeyError::OtherPreHash { .. } => "pre-hash",
                 KeyError::Operation { .. } => "refused-input",
                 KeyError::Randomness(_) => "no-randomness",
+                // No call fails with another: `keys` turns InvalidSignature into an answer and CannotStream into
+                // NoMu, and asks for no pre-hash.
                 _ => "error",
             },
         }

@@ -261,17 +261,75 @@ test("the entries have one class of errors", () => {
   refused(all.PqtlsError, "wrong-type", () => all.SigningKey.prototype.sign.call(lattice.SigningKey.generate("ML-DSA-44"), new Uint8Array(1)));
 });
 
+/** A worker that runs a program, which imports `entry` as "pqtls". */
+function started(program, entry = "pqtls", options = {}) {
+  const text = program.replace('"pqtls"', JSON.stringify(import.meta.resolve(entry)));
+  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(text)}`), options);
+}
+
+const answerOf = (worker) => new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+
 test("in a worker thread", async () => {
   const program = `
     import { parentPort } from "node:worker_threads";
     import { SigningKey } from "pqtls";
     const key = SigningKey.generate("ML-DSA-65");
     parentPort.postMessage(key.verifyingKey.verify(new Uint8Array(3), key.sign(new Uint8Array(3))));`;
-  const file = new URL(`data:text/javascript,${encodeURIComponent(program.replace('"pqtls"', JSON.stringify(import.meta.resolve("pqtls"))))}`);
-  const worker = new Worker(file);
-  const [answer] = await new Promise((resolve, reject) => worker.once("message", (...message) => resolve(message)).once("error", reject));
+  const worker = started(program);
+  const answer = await answerOf(worker);
   await worker.terminate();
   same(answer, true);
+});
+
+test("a worker that is terminated while it signs: another worker and this thread go on", { timeout: 60_000 }, async ({ signal }) => {
+  // How often the victim began and ended a call, whether it is gone, and how often the witness signed and verified.
+  const state = new Int32Array(new SharedArrayBuffer(16));
+  const [BEGUN, ENDED, GONE, SIGNED] = [0, 1, 2, 3];
+  const options = { workerData: state };
+  const victim = started(
+    `import { workerData as state } from "node:worker_threads";
+    import { SigningKey } from "pqtls";
+    const key = SigningKey.generate("SLH-DSA-SHAKE-128s");
+    for (;;) {
+      Atomics.add(state, ${BEGUN}, 1);
+      key.sign(new Uint8Array(3));
+      Atomics.add(state, ${ENDED}, 1);
+    }`,
+    "pqtls/slh-dsa",
+    options,
+  );
+  const witness = started(
+    `import { parentPort, workerData as state } from "node:worker_threads";
+    import { SigningKey } from "pqtls";
+    const key = SigningKey.generate("SLH-DSA-SHAKE-128f");
+    const signs = () => key.verifyingKey.verify(new Uint8Array(3), key.sign(new Uint8Array(3)));
+    let good = true;
+    for (let last = false; !last; Atomics.add(state, ${SIGNED}, 1)) {
+      last = Atomics.load(state, ${GONE}) === 1;
+      good = signs() && good;
+    }
+    parentPort.postMessage(good);`,
+    "pqtls/slh-dsa",
+    options,
+  );
+  try {
+    const answer = answerOf(witness);
+    const key = all.SigningKey.generate("SLH-DSA-SHAKE-128f");
+    const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+    // The timeout fails the test, but does not end this loop.
+    while (!signal.aborted && !(Atomics.load(state, BEGUN) && Atomics.load(state, SIGNED))) await pause(5);
+    // Signing takes longer than this; an exception of the victim's arrives earlier.
+    await pause(100);
+    same(await victim.terminate(), 1, "the victim had ended by itself");
+    same(state[BEGUN] - state[ENDED], 1, "the victim was not within a call");
+    ok(key.verifyingKey.verify(new Uint8Array(3), key.sign(new Uint8Array(3))), "this thread");
+    const before = Atomics.load(state, SIGNED);
+    Atomics.store(state, GONE, 1);
+    same(await answer, true);
+    ok(Atomics.load(state, SIGNED) > before, "the witness signed after that");
+  } finally {
+    await Promise.all([victim.terminate(), witness.terminate()]);
+  }
 });
 
 test("the package has what its package.json says", () => {

@@ -2,8 +2,10 @@
 /**
  * ML-KEM, ML-DSA and SLH-DSA (FIPS 203 to 205), with keys in PKCS#8, SPKI, PEM and the standards' own encodings.
  *
- * Functions throw a {@link PqtlsError}, and nothing else. Keys are in the module's memory until {@link Key.free} or
- * the garbage collector wipes them.
+ * Functions throw a {@link PqtlsError}. Two other exceptions pass through: one of the caller's own code that a call
+ * runs, such as a getter in the options, and the engine's own if the stack is full before the module is called.
+ *
+ * Keys are in the module's memory until {@link Key.free} or the garbage collector wipes them.
  *
  * An exception within the module, such as a stack overflow, is a {@link PqtlsError} with the code "internal". The
  * module's memory is then wiped, and using its keys gives "broken": call {@link load}, and make the keys anew.
@@ -25,8 +27,9 @@ export interface SignatureOptions {
   context?: Uint8Array | undefined;
 }
 
+/** How a private key is to be written. */
 export interface PrivateKeyOptions {
-  /** By default the seed, or for SLH-DSA the one form that it has. */
+  /** By default "seed", or for SLH-DSA "expanded". A key that was read from its expanded form has no seed. */
   form?: PrivateKeyForm | undefined;
 }
 
@@ -97,8 +100,11 @@ export class SigningKey extends Key {
   signMuDeterministic(mu: Uint8Array): Uint8Array<ArrayBuffer>;
   /** Throws if the halves of an SLH-DSA key do not belong together. It takes as long as making a key. */
   check(): void;
+  /** The key in PKCS#8, as DER. It throws "no-seed" or "form-unavailable" if the key does not have the form. */
   toPkcs8(options?: PrivateKeyOptions): Uint8Array<ArrayBuffer>;
+  /** {@link toPkcs8}, as PEM. JavaScript cannot wipe the string. */
   toPkcs8Pem(options?: PrivateKeyOptions): string;
+  /** The key in the standard's encoding of private keys, which `fromExpanded` reads. */
   toExpanded(): Uint8Array<ArrayBuffer>;
 }
 
@@ -115,8 +121,11 @@ export class VerifyingKey extends Key {
   verifyMu(mu: Uint8Array, signature: Uint8Array): boolean;
   /** µ of a message, 64 bytes, which the signer needs instead of the message (only for ML-DSA). */
   mu(message: Uint8Array, options?: SignatureOptions): Uint8Array<ArrayBuffer>;
+  /** The key in the standard's encoding, which `fromBytes` reads. */
   toBytes(): Uint8Array<ArrayBuffer>;
+  /** The key as a SubjectPublicKeyInfo in DER. */
   toSpki(): Uint8Array<ArrayBuffer>;
+  /** {@link toSpki}, as PEM. */
   toSpkiPem(): string;
 }
 
@@ -137,8 +146,11 @@ export class DecapsulationKey extends Key {
   readonly seed: Uint8Array<ArrayBuffer> | undefined;
   /** The shared secret in a ciphertext: 32 bytes. A ciphertext for another key gives a secret that nobody has. */
   decapsulate(ciphertext: Uint8Array): Uint8Array<ArrayBuffer>;
+  /** The key in PKCS#8, as DER. It throws "no-seed" if the form has a seed, but the key has none. */
   toPkcs8(options?: PrivateKeyOptions): Uint8Array<ArrayBuffer>;
+  /** {@link toPkcs8}, as PEM. JavaScript cannot wipe the string. */
   toPkcs8Pem(options?: PrivateKeyOptions): string;
+  /** The key in the standard's encoding of private keys, which `fromExpanded` reads. */
   toExpanded(): Uint8Array<ArrayBuffer>;
 }
 
@@ -159,7 +171,10 @@ export class EncapsulationKey extends Key {
   encapsulate(): Encapsulated;
   /** The shared secret that belongs to these 32 bytes m: for tests. Whoever knows m knows the secret. */
   encapsulateDeterministic(m: Uint8Array): Encapsulated;
+  /** The key in the standard's encoding, which `fromBytes` reads. */
   toBytes(): Uint8Array<ArrayBuffer>;
+  /** The key as a SubjectPublicKeyInfo in DER. */
   toSpki(): Uint8Array<ArrayBuffer>;
+  /** {@link toSpki}, as PEM. */
   toSpkiPem(): string;
 }
