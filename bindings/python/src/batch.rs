@@ -9,14 +9,13 @@ use std::thread;
 use std::time::Instant;
 
 use pq_x509::{KeyError, SignatureOptions};
-use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use crate::errors::Raise;
 use crate::errors::exceptions::OperationError;
-use crate::input::{Bytes, contents, filled, kept, no_memory};
+use crate::input::{Bytes, buffer, contents, filled, kept, no_memory};
 use crate::keys::{Prepared, VerifyingKey, options};
 use crate::lanes::{Signed, side_by_side};
 
@@ -230,7 +229,7 @@ enum Rows {
 
 impl Rows {
     fn read(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(buffer) = PyBuffer::<u8>::get(object) {
+        if let Some(buffer) = buffer(object.as_borrowed())? {
             let [rows, width] = *buffer.shape() else {
                 return Err(PyTypeError::new_err(format!(
                     "{what} has {} dimensions; give an array with two, or a list of bytes",

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use pq_x509::pki_types::UnixTime;
 use pyo3::PyClass;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::pyclass::boolean_struct::True;
@@ -42,10 +42,21 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Bytes<'a> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Self::of(object)?.ok_or_else(|| not_bytes_like(object))
+    }
+}
+
+impl<'a> Bytes<'a> {
+    /// The bytes of an object, or `None` if it is not bytes-like.
+    pub(crate) fn of(object: Borrowed<'a, '_, PyAny>) -> PyResult<Option<Self>> {
         if object.is_instance_of::<PyBytes>() {
-            return Ok(Self::InPlace(object.extract()?));
+            return Ok(Some(Self::InPlace(object.extract()?)));
         }
-        Ok(Self::Copied(Zeroizing::new(copied(object)?)))
+        let Some(buffer) = buffer(object)? else {
+            return Ok(None);
+        };
+        let bytes = contents(object.py(), &buffer)?;
+        Ok(Some(Self::Copied(Zeroizing::new(bytes))))
     }
 }
 
@@ -55,15 +66,11 @@ pub(crate) fn kept(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBackedBytes> {
         return Ok(object.extract()?);
     }
     let py = object.py();
-    let buffer = buffer(object)?;
+    let buffer = buffer(object)?.ok_or_else(|| not_bytes_like(object))?;
     let bytes = PyBytes::new_with(py, buffer.item_count(), |copy| {
         buffer.copy_to_slice(py, copy)
     })?;
     Ok(bytes.into())
-}
-
-fn copied(object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<u8>> {
-    contents(object.py(), &buffer(object)?)
 }
 
 /// A copy of what a buffer holds. It may be more than there is memory for: NumPy has views of any size.
@@ -86,14 +93,33 @@ pub(crate) fn no_memory(_: TryReserveError) -> PyErr {
     PyMemoryError::new_err(())
 }
 
-fn buffer(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBuffer<u8>> {
-    let Ok(buffer) = PyBuffer::<u8>::get(&object) else {
-        let name = object.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
-            "a bytes-like object is required, not '{name}'"
-        )));
-    };
-    Ok(buffer)
+/// The buffer of an object, or `None` if the object has none, or one of other items than bytes. If the object has one
+/// and can't give it, the error is the object's own: a closed `mmap` raises ValueError.
+pub(crate) fn buffer(object: Borrowed<'_, '_, PyAny>) -> PyResult<Option<PyBuffer<u8>>> {
+    match PyBuffer::get(&object) {
+        Ok(buffer) => Ok(Some(buffer)),
+        Err(error) if is_mismatch(object.py(), &error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an error says that there is no buffer of bytes.
+fn is_mismatch(py: Python<'_>, error: &PyErr) -> bool {
+    let kind = error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyBufferError>(py);
+    kind && !is_of_python_code(py, error)
+}
+
+/// Whether an error was raised by code in Python, such as the caller's `__buffer__`. Only such errors have a traceback
+/// by the time they arrive here.
+fn is_of_python_code(py: Python<'_>, error: &PyErr) -> bool {
+    error.traceback(py).is_some()
+}
+
+fn not_bytes_like(object: Borrowed<'_, '_, PyAny>) -> PyErr {
+    match object.get_type().name() {
+        Ok(name) => PyTypeError::new_err(format!("a bytes-like object is required, not '{name}'")),
+        Err(error) => error,
+    }
 }
 
 /// A `str`, or the bytes of a text, as PEM files have it.
@@ -180,7 +206,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Time {
         }
         match time.extract() {
             Ok(time) => Ok(Self(time)),
-            Err(error) if error.is_instance_of::<PyValueError>(py) => {
+            Err(error)
+                if error.is_instance_of::<PyValueError>(py) && !is_of_python_code(py, &error) =>
+            {
                 Err(PyValueError::new_err("a time is before the year 1970"))
             }
             Err(error) => Err(error),

@@ -45,6 +45,7 @@ mod _pqtls {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         crate::errors::exceptions::fetch(module)?;
         crate::input::warm(module.py())
     }

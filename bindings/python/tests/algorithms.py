@@ -4,23 +4,18 @@ import functools
 
 import pqtls
 
-ML_DSA = ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"]
-SLH_DSA = [
-    f"SLH-DSA-{family}-{size}{speed}"
-    for family in ("SHA2", "SHAKE")
-    for size in (128, 192, 256)
-    for speed in "fs"
-]
+ML_DSA = [name for name in pqtls.SIGNATURE_ALGORITHMS if name.startswith("ML-DSA-")]
+SLH_DSA = [name for name in pqtls.SIGNATURE_ALGORITHMS if name.startswith("SLH-DSA-")]
 # The s sets take up to a second for a signature.
 SIGNATURES = ML_DSA + [name for name in SLH_DSA if name.endswith("f")]
-ML_KEM = ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"]
+ML_KEM = list(pqtls.KEM_ALGORITHMS)
 
 
 @functools.cache
-def signing_key(algorithm: str) -> pqtls.SigningKey:
-    return pqtls.SigningKey.generate(algorithm)  # type: ignore[arg-type]
+def signing_key(algorithm: pqtls.SignatureAlgorithm) -> pqtls.SigningKey:
+    return pqtls.SigningKey.generate(algorithm)
 
 
 @functools.cache
-def decapsulation_key(algorithm: str) -> pqtls.DecapsulationKey:
-    return pqtls.DecapsulationKey.generate(algorithm)  # type: ignore[arg-type]
+def decapsulation_key(algorithm: pqtls.KemAlgorithm) -> pqtls.DecapsulationKey:
+    return pqtls.DecapsulationKey.generate(algorithm)

@@ -1,6 +1,8 @@
 """What is raised and written when something goes wrong: exceptions as the interpreter ends, files on full disks, too much
 of something, signals."""
 
+import datetime
+import mmap
 import os
 import pathlib
 import shutil
@@ -187,6 +189,105 @@ def test_more_than_there_is_memory_for():
         pqtls.verify_many(key, numpy.broadcast_to(numpy.uint8(0), (1, 2**62)), [b""])
     with pytest.raises(MemoryError):
         pqtls.verify_many(key, rows, rows)
+
+
+class Own(Exception):
+    """An exception of the caller."""
+
+
+def takers_of_bytes():
+    key = signing_key("ML-DSA-44")
+    root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("R"), key)
+    return [
+        key.sign,
+        lambda it: key.sign(b"", context=it),
+        lambda it: key.verifying_key.verify(b"", it),
+        key.hasher().update,
+        pqtls.SigningKey.from_der,
+        pqtls.SigningKey.from_pem,
+        lambda it: key.to_pem(passphrase=it),
+        pqtls.HashedMessage.from_mu,
+        lambda it: pqtls.verify_many(key.verifying_key, it, [b""]),
+        lambda it: pqtls.verify_many(key.verifying_key, [it], [b""]),
+        lambda it: root.issue(pqtls.CertificateBuilder.client(), it),
+    ]
+
+
+def test_buffers_that_are_gone():
+    closed, released = mmap.mmap(-1, 10), memoryview(b"m")
+    closed.close()
+    released.release()
+    for gone, words in ((closed, "mmap closed or invalid"), (released, "released memoryview")):
+        for take in takers_of_bytes():
+            with pytest.raises(ValueError, match=words) as raised:
+                take(gone)
+            assert type(raised.value) is ValueError
+
+
+def test_what_is_not_bytes_like():
+    for other in (5, numpy.zeros((4, 4)), memoryview(b"1234").cast("i")):
+        for take in takers_of_bytes():
+            with pytest.raises(TypeError, match="required, not|not iterable"):
+                take(other)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ is new in Python 3.12")
+def test_buffers_that_raise():
+    class Buffer:
+        def __buffer__(self, flags):
+            raise error
+
+    for error in (Own("own"), TypeError("own"), BufferError("own"), KeyboardInterrupt("own")):
+        for take in takers_of_bytes():
+            with pytest.raises(type(error)) as raised:
+                take(Buffer())
+            assert raised.value is error
+
+
+def test_paths_that_raise():
+    class Path:
+        def __fspath__(self):
+            raise error
+
+    key = signing_key("ML-DSA-44")
+    for error in (Own("own"), TypeError("own")):
+        for take in (
+            pqtls.load_private_key,
+            pqtls.load_public_key,
+            pqtls.SigningKey.load,
+            pqtls.VerifyingKey.load,
+            pqtls.Certificate.load_chain,
+            key.save,
+            key.verifying_key.save,
+        ):
+            with pytest.raises(type(error)) as raised:
+                take(Path())
+            assert raised.value is error
+
+
+def test_time_zones_that_raise():
+    class Zone(datetime.tzinfo):
+        def utcoffset(self, when):
+            self.calls += 1
+            if self.calls > self.good_calls:
+                raise error
+            return datetime.timedelta(0)
+
+    root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("R"), signing_key("ML-DSA-44"))
+    validator = pqtls.ChainValidator([root.certificate])
+    zone = Zone()
+    time = datetime.datetime(2030, 1, 1, tzinfo=zone)
+    for error in (Own("own"), ValueError("own"), TypeError("own")):
+        for zone.good_calls in (0, 1):
+            for take in (
+                lambda time: pqtls.CertificateBuilder.server().validity(time, time),
+                lambda time: pqtls.CertificateRevocationListBuilder(1).revoke(5, time),
+                lambda time: validator.validate_server([], "example.org", time),
+            ):
+                zone.calls = 0
+                with pytest.raises(type(error)) as raised:
+                    take(time)
+                assert raised.value is error
 
 
 def pre_hash_twins() -> list[pqtls.SigningKey]:

@@ -64,8 +64,8 @@ document!(CertificateRevocationList {
 
     /// The revoked certificates, in the list's order.
     #[getter]
-    fn entries(&self) -> Vec<RevokedCertificate> {
-        self.0.entries().iter().cloned().map(RevokedCertificate).collect()
+    fn entries(&self, py: Python<'_>) -> Vec<RevokedCertificate> {
+        py.detach(|| self.0.entries().iter().cloned().map(RevokedCertificate).collect())
     }
 
     /// The entry for a certificate, if it is on the list of its issuer. Who made the list, and when, is not checked.

@@ -137,7 +137,7 @@ fn spki_of(subject: &Bound<'_, PyAny>) -> PyResult<SubjectPublicKeyInfoDer<'stat
     if let Ok(certificate) = subject.cast::<Certificate>() {
         return of(&certificate.get().0);
     }
-    let Ok(der) = subject.extract::<Bytes<'_>>() else {
+    let Some(der) = Bytes::of(subject.as_borrowed())? else {
         return Err(PyTypeError::new_err(format!(
             "a key, a VerifiedRequest or the DER of a SubjectPublicKeyInfo is required, not '{}'",
             subject.get_type().name()?

@@ -13,8 +13,21 @@ assert_type(pqtls.verify_many(key.verifying_key, [b""], [memoryview(b"")]), list
 assert_type(pqtls.DecapsulationKey.load("key", "secret").encapsulation_key.encapsulate(), tuple[bytes, bytes])
 assert_type(pqtls.CertificateBuilder.ca("Root").path_len(0).days(5), pqtls.CertificateBuilder)
 
+algorithms: dict[pqtls.SignatureAlgorithm | pqtls.KemAlgorithm, str] = {"ML-DSA-65": "", "ML-KEM-768": ""}
+pre_hash: pqtls.PreHash = "SHA-512"
+key.sign(b"message", pre_hash=pre_hash)
+for signs in pqtls.SIGNATURE_ALGORITHMS:
+    pqtls.SigningKey.generate(signs)
+for decapsulates in pqtls.KEM_ALGORITHMS:
+    pqtls.DecapsulationKey.generate(decapsulates)
+assert_type(pqtls.PRE_HASHES, tuple[pqtls.PreHash, ...])
+assert_type(key.algorithm, pqtls.SignatureAlgorithm)
+assert_type(pqtls.__version__, str)
+
 key.sign("message")  # type: ignore[arg-type]
 key.sign(b"message", b"context")  # type: ignore[call-arg]
 pqtls.SigningKey.generate("ML-KEM-768")  # type: ignore[arg-type]
 key.verifying_key.verify(b"message", b"signature", pre_hash="MD5")  # type: ignore[arg-type]
 pqtls.ChainValidator([b"der"])  # type: ignore[list-item]
+unknown: pqtls.SignatureAlgorithm = "ML-DSA-66"  # type: ignore[assignment]
+pqtls.SIGNATURE_ALGORITHMS = ()  # type: ignore[misc]
