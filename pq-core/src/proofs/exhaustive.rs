@@ -1,6 +1,7 @@
 //! Kernels that are loops over single coefficients, run on every possible coefficient: they give the results
-//! of the standards, and nothing overflows, which the test profile checks. This is done on the
-//! portable backend: the others compile the same loops.
+//! of the standards, and nothing overflows, which the test profile checks. Kernels that pack, unpack or sample run on
+//! every backend of the machine, since each may do this by instructions of its own. The others run on the portable
+//! backend: all compile the same loops.
 
 use core::array;
 use core::ops::RangeInclusive;
@@ -75,11 +76,11 @@ fn textbook_decompose(gamma2: i32, r: i32) -> (i32, i32) {
 
 #[test]
 fn compressed_numbers_are_compared() {
-    fn check<const D: usize>() {
+    fn check<B: Backend, const D: usize>(b: B) {
         for f in small_polynomials(-4 * Q16..=4 * Q16) {
             let mut bytes = [0; 32 * 11];
             let bytes = &mut bytes[..32 * D];
-            run(CompressEncode::<D> {
+            b.run(CompressEncode::<D> {
                 f: &f,
                 output: bytes,
             });
@@ -89,7 +90,7 @@ fn compressed_numbers_are_compared() {
                 assert_eq!(number(bytes, D, i), rounded & ((1 << D) - 1));
             }
             assert_eq!(
-                run(CompressedDifference::<D> {
+                b.run(CompressedDifference::<D> {
                     f: &f,
                     input: bytes
                 }),
@@ -98,18 +99,20 @@ fn compressed_numbers_are_compared() {
         }
     }
 
-    check::<4>();
-    check::<5>();
-    check::<10>();
-    check::<11>();
+    on_each_backend!(b => {
+        check::<_, 4>(b);
+        check::<_, 5>(b);
+        check::<_, 10>(b);
+        check::<_, 11>(b);
+    });
 }
 
 #[test]
 fn numbers_are_decompressed() {
-    fn check<const D: usize>() {
+    fn check<B: Backend, const D: usize>(b: B) {
         for numbers in polynomials(0..=(1 << D) - 1) {
             let mut f = [0; 256];
-            run(DecodeDecompress::<D> {
+            b.run(DecodeDecompress::<D> {
                 input: &packed(&numbers, D)[..32 * D],
                 f: &mut f,
             });
@@ -118,77 +121,86 @@ fn numbers_are_decompressed() {
         }
     }
 
-    check::<4>();
-    check::<5>();
-    check::<10>();
-    check::<11>();
+    on_each_backend!(b => {
+        check::<_, 4>(b);
+        check::<_, 5>(b);
+        check::<_, 10>(b);
+        check::<_, 11>(b);
+    });
 }
 
 #[test]
 fn coefficients_of_ml_kem_become_canonical() {
-    for f in small_polynomials(-8 * Q16..=8 * Q16) {
+    on_each_backend!(b => for f in small_polynomials(-8 * Q16..=8 * Q16) {
         let expected = f.map(|x| i32::from(x).rem_euclid(Q16));
         let mut canonical = f;
-        run(Canonicalise(&mut canonical));
+        b.run(Canonicalise(&mut canonical));
         assert_eq!(canonical.map(i32::from), expected);
         let mut bytes = [0; 384];
-        run(Encode12 {
+        b.run(Encode12 {
             f: &f,
             output: &mut bytes,
         });
         assert_eq!(bytes, packed(&expected, 12)[..384]);
-    }
+    });
 }
 
 /// Each number in some place, and the numbers near q in every place.
 #[test]
 fn coefficients_are_reduced_or_not() {
-    let check = |x: i32, place: usize| {
+    fn check(b: impl Backend, x: i32, place: usize) {
         let numbers = array::from_fn(|i| if i == place { x } else { 0 });
         let input = &packed(&numbers, 12)[..384];
         let mut f = [1; 256];
-        assert_eq!(run(Decode12 { input, f: &mut f }), x < Q16);
+        assert_eq!(b.run(Decode12 { input, f: &mut f }), x < Q16);
         assert_eq!(f.map(i32::from), numbers);
-    };
-    for x in 0..4096 {
-        check(x, x as usize % 256);
     }
-    for place in 0..256 {
-        for x in [Q16 - 1, Q16, 4095] {
-            check(x, place);
+
+    on_each_backend!(b => {
+        for x in 0..4096 {
+            check(b, x, x as usize % 256);
         }
-    }
+        for place in 0..256 {
+            for x in [Q16 - 1, Q16, 4095] {
+                check(b, x, place);
+            }
+        }
+    });
 }
 
 /// All bits of one coefficient, or of four (FIPS 203, algorithm 8).
 #[test]
 fn binomials_of_all_bits() {
-    let ones = |bits: u32| bits.count_ones() as i16;
-    for byte in 0..=255 {
-        let mut f = [9; 256];
-        run(CentredBinomial::<2> {
-            bytes: &[byte; 128],
-            f: &mut f,
-        });
-        let bits = u32::from(byte);
-        let expected = [bits, bits >> 4].map(|bits| ones(bits & 3) - ones(bits >> 2 & 3));
-        assert!(f.as_chunks().0.iter().all(|f| *f == expected));
-    }
-    for high in 0u32..1 << 18 {
-        let bits: [u32; 64] = array::from_fn(|i| high << 6 | i as u32);
-        let bytes = bits.map(|bits| *bits.to_le_bytes().first_chunk::<3>().unwrap());
-        let mut f = [9; 256];
-        run(CentredBinomial::<3> {
-            bytes: bytes.as_flattened(),
-            f: &mut f,
-        });
-        for (f, bits) in f.as_chunks::<4>().0.iter().zip(bits) {
-            for (i, x) in f.iter().enumerate() {
-                let bits = bits >> (6 * i);
-                assert_eq!(*x, ones(bits & 7) - ones(bits >> 3 & 7));
+    fn check(b: impl Backend) {
+        let ones = |bits: u32| bits.count_ones() as i16;
+        for byte in 0..=255 {
+            let mut f = [9; 256];
+            b.run(CentredBinomial::<2> {
+                bytes: &[byte; 128],
+                f: &mut f,
+            });
+            let bits = u32::from(byte);
+            let expected = [bits, bits >> 4].map(|bits| ones(bits & 3) - ones(bits >> 2 & 3));
+            assert!(f.as_chunks().0.iter().all(|f| *f == expected));
+        }
+        for high in 0u32..1 << 18 {
+            let bits: [u32; 64] = array::from_fn(|i| high << 6 | i as u32);
+            let bytes = bits.map(|bits| *bits.to_le_bytes().first_chunk::<3>().unwrap());
+            let mut f = [9; 256];
+            b.run(CentredBinomial::<3> {
+                bytes: bytes.as_flattened(),
+                f: &mut f,
+            });
+            for (f, bits) in f.as_chunks::<4>().0.iter().zip(bits) {
+                for (i, x) in f.iter().enumerate() {
+                    let bits = bits >> (6 * i);
+                    assert_eq!(*x, ones(bits & 7) - ones(bits >> 3 & 7));
+                }
             }
         }
     }
+
+    on_each_backend!(b => check(b));
 }
 
 #[test]
@@ -298,14 +310,14 @@ fn hints_are_made() {
 
 #[test]
 fn numbers_are_packed() {
-    fn signed<const D: usize>(top: i32) {
+    fn signed<const D: usize>(b: impl Backend, top: i32) {
         for f in polynomials(top - (1 << D) + 1..=top) {
             let mut bytes = [0; 32 * 20];
             let output = &mut bytes[..32 * D];
-            run(BitPack::<D> { f: &f, top, output });
+            b.run(BitPack::<D> { f: &f, top, output });
             assert_eq!(bytes, packed(&f.map(|x| top - x), D));
             let mut again = [0; 256];
-            run(BitUnpack::<D> {
+            b.run(BitUnpack::<D> {
                 input: &bytes[..32 * D],
                 top,
                 f: &mut again,
@@ -314,14 +326,14 @@ fn numbers_are_packed() {
         }
     }
 
-    fn simple<const D: usize>() {
+    fn simple<const D: usize>(b: impl Backend) {
         for f in polynomials(0..=(1 << D) - 1) {
             let mut bytes = [0; 32 * 20];
             let output = &mut bytes[..32 * D];
-            run(SimpleBitPack::<D> { f: &f, output });
+            b.run(SimpleBitPack::<D> { f: &f, output });
             assert_eq!(bytes, packed(&f, D));
             let mut again = [0; 256];
-            run(SimpleBitUnpack::<D, 13> {
+            b.run(SimpleBitUnpack::<D, 13> {
                 input: &bytes[..32 * D],
                 f: &mut again,
             });
@@ -329,25 +341,27 @@ fn numbers_are_packed() {
         }
     }
 
-    signed::<3>(2);
-    signed::<4>(4);
-    signed::<13>(1 << 12);
-    signed::<18>(1 << 17);
-    signed::<20>(1 << 19);
-    simple::<4>();
-    simple::<6>();
-    simple::<10>();
+    on_each_backend!(b => {
+        signed::<3>(b, 2);
+        signed::<4>(b, 4);
+        signed::<13>(b, 1 << 12);
+        signed::<18>(b, 1 << 17);
+        signed::<20>(b, 1 << 19);
+        simple::<4>(b);
+        simple::<6>(b);
+        simple::<10>(b);
+    });
 }
 
 /// Each number in every place.
 #[test]
 fn small_numbers_are_unpacked() {
-    fn check<const D: usize>(top: u8) {
+    fn check<const D: usize>(b: impl Backend, top: u8) {
         for x in 0..1 << D {
             for place in 0..256 {
                 let numbers = array::from_fn(|i| if i == place { x } else { 0 });
                 let mut top_less_x = [1; 256];
-                let small = run(UnpackSmall::<D> {
+                let small = b.run(UnpackSmall::<D> {
                     input: &packed(&numbers, D)[..32 * D],
                     top,
                     top_less_x: &mut top_less_x,
@@ -358,18 +372,20 @@ fn small_numbers_are_unpacked() {
         }
     }
 
-    check::<3>(2);
-    check::<4>(4);
+    on_each_backend!(b => {
+        check::<3>(b, 2);
+        check::<4>(b, 4);
+    });
 }
 
 /// Each coefficient of a challenge and each bit of a hint, in every place.
 #[test]
 fn places_are_found() {
-    for place in 0..256 {
+    on_each_backend!(b => for place in 0..256 {
         let one = |x: i32| array::from_fn(|i| if i == place { x } else { 0 });
         for (c, start) in [(0, None), (1, Some(512)), (-1, Some(256))] {
             let mut terms = [0; 256];
-            let count = run(Terms {
+            let count = b.run(Terms {
                 c: &one(c),
                 terms: &mut terms,
             });
@@ -378,12 +394,12 @@ fn places_are_found() {
         }
         let mut indices = [0; 256];
         let hint = one(1);
-        let count = run(Ones {
+        let count = b.run(Ones {
             hint: &hint,
             indices: &mut indices,
         });
         assert_eq!(indices[..count], [place as i16]);
-    }
+    });
 }
 
 #[test]
@@ -425,16 +441,19 @@ fn products_of_every_sum() {
                 });
                 let before = [0, 1 - (1 << 30) + 240, (1 << 30) - 1 - 240];
                 let mut f = array::from_fn(|i| before[i % 3]);
-                run(AddProduct::<ETA, SUBTRACT> {
+                let product = sum as i32 - ETA * count as i32;
+                let product = if SUBTRACT { -product } else { product };
+                let expected: [i32; 256] = array::from_fn(|i| before[i % 3] + product);
+                let greatest = expected.iter().map(|x| x.abs()).max();
+                let bound = greatest.expect("there are 256") + (sum % 2) as i32;
+                let small = run(AddProduct::<ETA, SUBTRACT> {
                     f: &mut f,
                     terms: &terms[..count],
                     rotations: &[[0; 256], [rest; 256], [top as u8; 256]],
-                    bound: 1,
+                    bound,
                 });
-                let product = sum as i32 - ETA * count as i32;
-                let product = if SUBTRACT { -product } else { product };
-                let expected = array::from_fn(|i| before[i % 3] + product);
                 assert_eq!(f, expected, "{sum} of {count}");
+                assert_eq!(small, sum % 2 == 1, "{sum} of {count}");
             }
         }
     }

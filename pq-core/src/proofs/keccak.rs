@@ -112,20 +112,46 @@ fn pairs_are_summed_where_that_is_faster() {
     on_each_backend!(b => check(b));
 }
 
+type Proof<'a> = &'a dyn Fn(Option<usize>) -> Result<Vec<u64>, String>;
+
+/// Whether a proof has `count` constants, and fails with each of them increased by one, except with `spare`.
+fn fails_with_each_constant(count: usize, spare: Option<u64>, proof: Proof<'_>) {
+    let constants = proof(None).unwrap();
+    assert_eq!(constants.len(), count, "{constants:x?}");
+    for (tampered, c) in constants.into_iter().enumerate() {
+        assert_eq!(proof(Some(tampered)).is_ok(), spare == Some(c), "{c:x}");
+    }
+}
+
 /// 22 of the 24 round constants are different. The complements use one more, and loaded words start as 0.
 #[test]
 fn each_constant_of_keccak_matters() {
     fn check<B: Backend>(b: B, count: usize) {
-        let constants = permutation::<_, false>(b, None).unwrap();
-        assert_eq!(constants.len(), count);
-        for (tampered, c) in constants.into_iter().enumerate() {
-            let holds = permutation::<_, false>(b, Some(tampered)).is_ok();
-            assert_eq!(holds, c == 0, "{c:x}");
-        }
+        fails_with_each_constant(count, Some(0), &|tampered| {
+            permutation::<_, false>(b, tampered)
+        });
     }
 
     check(Abstract::<1>, 1 + 22);
     check(Abstract::<1, COMPLEMENTS>, 1 + 22 + 1);
+}
+
+/// Besides those of Keccak: the padding of a chain's messages. The mask of sponges that begin, and what follows a
+/// message, are zeros that matter.
+#[test]
+fn each_constant_of_sponges_matters() {
+    type Words = <Abstract<1> as Backend>::U64s;
+
+    let b = Abstract::<1>;
+    fails_with_each_constant(1 + 22, Some(0), &|tampered| absorbing(b, 136, 1, tampered));
+    for fresh in 0..2 {
+        fails_with_each_constant(1 + 22 + fresh as usize, None, &|tampered| {
+            step::<_, Words>(b, 0, fresh, &[136], true, tampered)
+        });
+    }
+    for n in [16, 24, 32] {
+        fails_with_each_constant(22 + 3, None, &|tampered| chain(b, n, 2, tampered));
+    }
 }
 
 /// Absorbs a block of `len` bytes.
@@ -136,8 +162,13 @@ fn absorb(state: &mut [Id; 25], block: impl Fn(usize) -> Id, len: usize) {
 }
 
 /// Absorbs `count` blocks of `rate` bytes.
-pub(super) fn absorbing<B: Backend>(b: B, rate: usize, count: usize) -> Result<Vec<u64>, String> {
-    prove(64, None, || {
+pub(super) fn absorbing<B: Backend>(
+    b: B,
+    rate: usize,
+    count: usize,
+    tampered: Option<usize>,
+) -> Result<Vec<u64>, String> {
+    prove(64, tampered, || {
         let mut expected = array::from_fn(|i| input::<u64>(0, i));
         let mut state = expected.map(terms::name);
         let mut message = Vec::new();
@@ -166,10 +197,10 @@ pub(super) fn absorbing<B: Backend>(b: B, rate: usize, count: usize) -> Result<V
 fn blocks_are_absorbed() {
     fn check<B: Backend>(b: B) {
         for rate in [72, 104, 136, 144, 168] {
-            absorbing(b, rate, 1).unwrap();
+            absorbing(b, rate, 1, None).unwrap();
         }
         for count in [0, 2] {
-            absorbing(b, 136, count).unwrap();
+            absorbing(b, 136, count, None).unwrap();
         }
     }
 
@@ -183,8 +214,9 @@ pub(super) fn step<B: Backend, A: U64s>(
     fresh: u32,
     absorbed: &[usize],
     squeeze: bool,
+    tampered: Option<usize>,
 ) -> Result<Vec<u64>, String> {
-    prove(64, None, || {
+    prove(64, tampered, || {
         let lanes = B::U64s::LANES;
         let mut words = vectors::<InMemory<A>, u64, 25>(input::<u64>);
         let block = |lane: usize, i: usize| input::<u64>(lane, 25 + i);
@@ -236,7 +268,7 @@ fn steps() {
                 let absorbed: Vec<_> = (0..lanes)
                     .map(|lane| lens[(lane + fresh as usize) % 4])
                     .collect();
-                step::<_, A>(b, group, fresh, &absorbed, fresh % 2 == 0).unwrap();
+                step::<_, A>(b, group, fresh, &absorbed, fresh % 2 == 0, None).unwrap();
             }
         }
     }
@@ -250,8 +282,13 @@ fn steps() {
 }
 
 /// `steps` steps of a chain of values of `n` bytes.
-pub(super) fn chain<B: Backend>(b: B, n: usize, steps: usize) -> Result<Vec<u64>, String> {
-    prove(64, None, || {
+pub(super) fn chain<B: Backend>(
+    b: B,
+    n: usize,
+    steps: usize,
+    tampered: Option<usize>,
+) -> Result<Vec<u64>, String> {
+    prove(64, tampered, || {
         let words = n / 8;
         let (value, address) = (
             |lane, i| input::<u64>(lane, i),
@@ -301,7 +338,7 @@ fn chains() {
     fn check<B: Backend>(b: B) {
         for steps in [0, 2] {
             for n in [16, 24, 32] {
-                chain(b, n, steps).unwrap();
+                chain(b, n, steps, None).unwrap();
             }
         }
     }

@@ -178,11 +178,12 @@ fn add_product<B: Backend, const ETA: i32, const SUBTRACT: bool>(
     terms::prove(64, None, || {
         let before: [i32; 256] = array::from_fn(|i| 1000 * i as i32 - 128_000);
         let mut f = before;
-        b.run(AddProduct::<ETA, SUBTRACT> {
+        let bound = 128_000;
+        let small = b.run(AddProduct::<ETA, SUBTRACT> {
             f: &mut f,
             terms: places,
             rotations: &rotations(2 * ETA as u8),
-            bound: 1,
+            bound,
         });
         let mut expected = before;
         for places in places.chunks(255 / (2 * ETA) as usize) {
@@ -198,6 +199,8 @@ fn add_product<B: Backend, const ETA: i32, const SUBTRACT: bool>(
             }
         }
         terms::check(f == expected, "f");
+        let expected = f.iter().all(|x| x.abs() < bound);
+        terms::check(small == expected, "whether all are below the bound");
     })
 }
 
@@ -209,9 +212,7 @@ fn products_by_challenges() {
         let check = |places: &[i16]| {
             add_product::<_, ETA, SUBTRACT>(b, places).unwrap();
         };
-        for place in (0..=512).step_by(if SUBTRACT || ETA == 4 { 16 } else { 1 }) {
-            check(&[place]);
-        }
+        (0..=512).for_each(|place| check(&[place]));
         for count in [31, 32, 39, 49, 60] {
             let places: Vec<_> = (0..count).map(|_| random.below(513) as i16).collect();
             check(&places);

@@ -106,7 +106,10 @@ pub(super) fn lanes<B: Backend, W: Standard>(
 }
 
 /// The function that [`Compress`](crate::kernel::sha2::Compress) calls for each block.
-fn one_state<B: Backend, W: Standard>(b: B, tampered: Option<usize>) -> Result<Vec<u64>, String> {
+pub(super) fn one_state<B: Backend, W: Standard>(
+    b: B,
+    tampered: Option<usize>,
+) -> Result<Vec<u64>, String> {
     prove_compression::<B, W>(b, tampered, |b, states, blocks| {
         let load = |array| <W::Lanes<B> as Vector>::load(b, array);
         let (state, block) = (states.each_ref().map(load), blocks.each_ref().map(load));
@@ -235,8 +238,8 @@ pub(super) fn stream(count: usize, tampered: Option<usize>) -> Result<Vec<u64>, 
 }
 
 /// A block into each of four states, the number that SLH-DSA compresses side by side.
-fn streams_side_by_side() -> Result<Vec<u64>, String> {
-    prove(32, None, || {
+pub(super) fn streams_side_by_side(tampered: Option<usize>) -> Result<Vec<u64>, String> {
+    prove(32, tampered, || {
         let state = |n| array::from_fn(|i| input::<u32>(n, i));
         let block = |n| array::from_fn(|i| input::<u32>(n, 8 + i));
         let states: [[Id; 8]; 4] = array::from_fn(state);
@@ -254,15 +257,21 @@ fn streams() {
     for count in 0..3 {
         stream(count, None).unwrap();
     }
-    streams_side_by_side().unwrap();
+    streams_side_by_side(None).unwrap();
     for tampered in 0..64 {
         stream(1, Some(tampered)).unwrap_err();
+        streams_side_by_side(Some(tampered)).unwrap_err();
     }
 }
 
 /// `steps` steps of a chain of values of `n` bytes.
-pub(super) fn chain<B: Backend>(b: B, n: usize, steps: usize) -> Result<Vec<u64>, String> {
-    prove(32, None, || {
+pub(super) fn chain<B: Backend>(
+    b: B,
+    n: usize,
+    steps: usize,
+    tampered: Option<usize>,
+) -> Result<Vec<u64>, String> {
+    prove(32, tampered, || {
         let words = n / 4;
         let midstate: [_; 8] = array::from_fn(|i| input::<u32>(63, i));
         // ADRSᶜ is 22 bytes long
@@ -314,10 +323,24 @@ fn chains() {
     fn check<B: Backend>(b: B) {
         for steps in [0, 2] {
             for n in [16, 24, 32] {
-                chain(b, n, steps).unwrap();
+                chain(b, n, steps, None).unwrap();
             }
         }
     }
 
     on_each_width_of_words!(b => check(b));
+}
+
+/// K, the padding, and the step from one address to the next. Of the word with the first bit of the padding, only the
+/// upper half gets into a block.
+#[test]
+fn each_constant_of_chains_matters() {
+    for n in [16, 24, 32] {
+        let proof = |tampered| chain(Abstract::<1>, n, 2, tampered);
+        let constants = proof(None).unwrap();
+        assert_eq!(constants.len(), 64 + 4, "{constants:x?}");
+        for (tampered, c) in constants.into_iter().enumerate() {
+            assert_eq!(proof(Some(tampered)).is_ok(), c == 1 << 31, "{c:x}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use alloc::string::String;
 use core::array;
 use core::fmt::Debug;
 
-use super::backend::{Abstract, on_each_width_of_words};
+use super::backend::{Abstract, CHI_LAST, COMPLEMENTS, IN_MEMORY, ROUNDS, on_each_width_of_words};
 use super::bounds::Bounds;
 use super::inputs::{Number, polynomial};
 use super::traces::{self, observe};
@@ -38,9 +38,12 @@ fn transforms_see_no_secret() {
     let matrices = Matrices::new::<Q3329>();
     check::<_, Q3329>(Abstract::<1>, &matrices);
     check::<_, Q3329>(Abstract::<16>, &matrices);
+    check::<_, Q3329>(Abstract::<8, ROUNDS>, &matrices);
     let matrices = Matrices::new::<Q8380417>();
     check::<_, Q8380417>(Abstract::<1>, &matrices);
     check::<_, Q8380417>(Abstract::<8>, &matrices);
+    // all in registers
+    check::<_, Q8380417>(Abstract::<16>, &matrices);
 }
 
 #[test]
@@ -63,17 +66,24 @@ fn hash_functions_see_no_secret() {
         let lens = [136, 168, 0, 72, 136, 168, 0, 72, 0, 0, 0, 0, 0, 0, 0, 0];
         let lens = &lens[..B::U64s::LANES];
         observe(|| keccak::permutation::<_, false>(b, None)).unwrap();
-        observe(|| keccak::absorbing(b, 136, 1)).unwrap();
-        observe(|| keccak::step::<_, B::U64s>(b, 0, 0x5555, lens, true)).unwrap();
-        observe(|| keccak::chain(b, 16, 2)).unwrap();
+        observe(|| keccak::absorbing(b, 136, 1, None)).unwrap();
+        observe(|| keccak::step::<_, B::U64s>(b, 0, 0x5555, lens, true, None)).unwrap();
+        observe(|| keccak::chain(b, 16, 2, None)).unwrap();
         observe(|| sha2::lanes::<_, u32>(b, None)).unwrap();
         observe(|| sha2::lanes::<_, u64>(b, None)).unwrap();
-        observe(|| sha2::chain(b, 16, 2)).unwrap();
+        observe(|| sha2::one_state::<_, u32>(b, None)).unwrap();
+        observe(|| sha2::one_state::<_, u64>(b, None)).unwrap();
+        observe(|| sha2::chain(b, 16, 2, None)).unwrap();
     }
 
     check(Abstract::<1>);
     check(Abstract::<4>);
+    observe(|| keccak::permutation::<_, true>(Abstract::<4>, None)).unwrap();
+    observe(|| keccak::permutation::<_, false>(Abstract::<1, COMPLEMENTS>, None)).unwrap();
+    observe(|| keccak::permutation::<_, false>(Abstract::<4, CHI_LAST>, None)).unwrap();
+    observe(|| keccak::permutation::<_, false>(Abstract::<2, IN_MEMORY>, None)).unwrap();
     observe(|| sha2::stream(2, None)).unwrap();
+    observe(|| sha2::streams_side_by_side(None)).unwrap();
 }
 
 /// Bytes of 0 and 255, which differ with each naming.
