@@ -174,7 +174,7 @@ fn pairs_of_16_bits_near_edges() {
 
 /// All 2³² pairs, and each factor times each number.
 #[test]
-#[ignore = "takes minutes: README.md has the command"]
+#[ignore = "takes up to half a minute: README.md has the command"]
 fn all_pairs_of_16_bits() {
     fn check<B: Backend>(b: B) {
         let all = all();

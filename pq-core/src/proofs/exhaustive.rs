@@ -547,7 +547,7 @@ fn candidates_of_ml_dsa() {
 
 /// f / R of all 2³² coefficients, R = 2³².
 #[test]
-#[ignore = "takes minutes: README.md has the command"]
+#[ignore = "takes up to half a minute: README.md has the command"]
 fn radix_of_every_coefficient() {
     for f in polynomials(i32::MIN..=i32::MAX) {
         let mut over = f;
@@ -561,7 +561,7 @@ fn radix_of_every_coefficient() {
 
 /// All 2³¹ coefficients that the kernel takes, for some bounds.
 #[test]
-#[ignore = "takes minutes: README.md has the command"]
+#[ignore = "takes up to half a minute: README.md has the command"]
 fn all_norms() {
     const LIMIT: i32 = (1 << 30) - 1;
     for bound in [1, (1 << 17) - 78, (1 << 19) - 196, GAMMA2_44, LIMIT] {
