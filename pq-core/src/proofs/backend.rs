@@ -31,6 +31,12 @@ pub(super) const MAY_ADD_PAIRS: u8 = 5;
 
 impl<const LANES: usize, const WAY: u8> Sealed for Abstract<LANES, WAY> {}
 
+impl<const LANES: usize, const WAY: u8> From<Abstract<LANES, WAY>> for Portable {
+    fn from(_: Abstract<LANES, WAY>) -> Self {
+        Self
+    }
+}
+
 /// No public operation runs on it.
 impl<const LANES: usize, const WAY: u8> IntoChoice for Abstract<LANES, WAY> {
     fn choice(self, _: InCrate) -> Choice {
@@ -46,7 +52,8 @@ where
     [u64; LANES]: Default,
 {
     type U64s = Word<u64, LANES, WAY>;
-    type Few = Word<u64, LANES, WAY>;
+    /// No proof runs kernels on few lanes: they are the same for any number of lanes.
+    type Few = u64;
     type U32s = Word<u32, LANES, WAY>;
     type Sha256 = NoSha256;
     type I16s = Lanes<i16, LANES, WAY>;

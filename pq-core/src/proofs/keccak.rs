@@ -12,7 +12,9 @@ use super::backend::{
 };
 use super::terms::{self, Id, prove};
 use super::words::{expect_lane, input, vectors};
-use crate::arch::{Backend, U64s, Vector, on_each_backend};
+use crate::arch::{Backend, Portable, U64s, Vector, on_each_backend};
+use crate::hash::lanes::{self, Consumer, Demand, Job, Message};
+use crate::hash::sha3::{SHAKE_SUFFIX, Sponge};
 use crate::kernel::keccak::{self, KeccakF1600, PermuteAndAbsorb, Permuting, Step};
 use crate::kernel::slh_dsa::shake::Chain;
 
@@ -112,6 +114,33 @@ fn pairs_are_summed_where_that_is_faster() {
     on_each_backend!(b => check(b));
 }
 
+/// A sponge by itself is hashed on few lanes. All lanes of this backend compute in proofs only, and this is none.
+#[test]
+fn one_sponge_takes_few_lanes() {
+    struct Once<'a>(&'a mut [u8; 136]);
+
+    impl Consumer for Once<'_> {
+        fn take(&mut self, block: &[u8]) -> Demand {
+            self.0.copy_from_slice(block);
+            Demand::more_if(false)
+        }
+    }
+
+    let (mut output, mut expected) = ([0; 136], [0; 136]);
+    let job = Job {
+        rate: 136,
+        suffix: SHAKE_SUFFIX,
+        message: Message::alone(&[7; 200]),
+        consumer: Once(&mut output),
+    };
+    lanes::run(Abstract::<4>, [job]);
+    let mut sponge = Sponge::new(136);
+    sponge.absorb(Portable, &[7; 200]);
+    sponge.finish(SHAKE_SUFFIX);
+    sponge.squeeze(Portable, &mut expected);
+    assert_eq!(output, expected);
+}
+
 type Proof<'a> = &'a dyn Fn(Option<usize>) -> Result<Vec<u64>, String>;
 
 /// Whether a proof has `count` constants, and fails with each of them increased by one, except with `spare`.
@@ -177,8 +206,8 @@ pub(super) fn absorbing<B: Backend>(
                 message.extend(terms::name(input::<u64>(1 + n, i)).to_le_bytes());
             }
         }
-        let kernel = PermuteAndAbsorb::<B::Few> {
-            token: From::from(b),
+        let kernel = PermuteAndAbsorb::<B::U64s> {
+            token: b,
             state: &mut state,
             rate,
             blocks: &message,
