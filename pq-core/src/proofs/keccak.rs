@@ -11,7 +11,7 @@ use super::backend::{
     Abstract, COMPLEMENTS, MAY_ADD_PAIRS, on_each_way_of_words, on_each_width_of_words,
 };
 use super::terms::{self, Id, prove};
-use super::words::{expect_lane, input, vectors};
+use super::words::{expect_lane, fails_with_each_constant, input, vectors};
 use crate::arch::{Backend, Portable, U64s, Vector, on_each_backend};
 use crate::hash::lanes::{self, Consumer, Demand, Job, Message};
 use crate::hash::sha3::{SHAKE_SUFFIX, Sponge};
@@ -139,17 +139,6 @@ fn one_sponge_takes_few_lanes() {
     sponge.finish(SHAKE_SUFFIX);
     sponge.squeeze(Portable, &mut expected);
     assert_eq!(output, expected);
-}
-
-type Proof<'a> = &'a dyn Fn(Option<usize>) -> Result<Vec<u64>, String>;
-
-/// Whether a proof has `count` constants, and fails with each of them increased by one, except with `spare`.
-fn fails_with_each_constant(count: usize, spare: Option<u64>, proof: Proof<'_>) {
-    let constants = proof(None).unwrap();
-    assert_eq!(constants.len(), count, "{constants:x?}");
-    for (tampered, c) in constants.into_iter().enumerate() {
-        assert_eq!(proof(Some(tampered)).is_ok(), spare == Some(c), "{c:x}");
-    }
 }
 
 /// 22 of the 24 round constants are different. The complements use one more, and loaded words start as 0.

@@ -3,6 +3,8 @@
 extern crate alloc;
 
 use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::array;
 use core::fmt::Debug;
 use core::marker::PhantomData;
@@ -72,6 +74,17 @@ pub(super) fn expect_lane<A: AsRef<[W]>, W: Unsigned>(
     for (i, (word, expected)) in words.iter().zip(expected).enumerate() {
         let what = format!("{what} {i} of lane {lane}");
         terms::expect(&what, word.as_ref()[lane].word(), *expected);
+    }
+}
+
+type Proof<'a> = &'a dyn Fn(Option<usize>) -> Result<Vec<u64>, String>;
+
+/// Checks that a proof has `count` constants, and fails with each of them increased by one, except with `spare`.
+pub(super) fn fails_with_each_constant(count: usize, spare: Option<u64>, proof: Proof<'_>) {
+    let constants = proof(None).unwrap();
+    assert_eq!(constants.len(), count, "{constants:x?}");
+    for (tampered, c) in constants.into_iter().enumerate() {
+        assert_eq!(proof(Some(tampered)).is_ok(), spare == Some(c), "{c:x}");
     }
 }
 
