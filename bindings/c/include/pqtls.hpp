@@ -1,8 +1,8 @@
 // pqtls for C++17 and later: keys that wipe themselves, and exceptions instead of numbers.
 //
 // Functions throw pqtls::error, with the number and sentence of pqtls.h. For an invalid signature, also one of
-// a wrong length, verify() returns false instead. Exceptions of a source of randomness reach the caller. Inputs are a
-// pqtls::view, which takes anything with data() and size() whose elements are bytes, such as a
+// a wrong length, verify() returns false instead. Exceptions of a source of randomness reach the caller.
+// Inputs are a pqtls::view, which takes anything with data() and size() whose elements are bytes, such as a
 // std::vector<std::uint8_t>, a std::string_view or, from C++20 on, a std::span.
 #ifndef PQTLS_HPP
 #define PQTLS_HPP
@@ -97,6 +97,8 @@ inline void check(int code) {
     if (code != PQTLS_OK) throw error(code);
 }
 
+inline std::int32_t number_of(algorithm set) noexcept { return static_cast<std::int32_t>(set); }
+
 // Calls a function that draws randomness. Exceptions do not pass through the library.
 template <class Call> void with(const randomness &source, Call call) {
     if (!source) return check(call(nullptr, nullptr));
@@ -118,6 +120,15 @@ template <class Call> void with(const randomness &source, Call call) {
         &passed);
     if (passed.thrown) std::rethrow_exception(passed.thrown);
     check(code);
+}
+
+// Calls a function that reads a key and tells its length. No key is longer than its file.
+template <class Output, class Call> Output read_from(view file, Call call) {
+    std::size_t len = 0;
+    Output output(file.size());
+    check(call(output.data(), output.size(), &len));
+    output.resize(len);
+    return output;
 }
 
 // Calls a function whose output has a length that it tells, first to ask for the length.
@@ -166,6 +177,40 @@ inline sizes sizes_of(algorithm set) {
     throw error(PQTLS_ERROR_ALGORITHM);
 }
 
+struct slh_dsa_sizes {
+    std::size_t verifying_key, signing_key, signature;
+};
+
+inline slh_dsa_sizes slh_dsa_sizes_of(algorithm set) {
+    switch (set) {
+#define PQTLS_SLH_DSA(name, NAME)                                                                              \
+    case algorithm::slh_dsa_##name:                                                                            \
+        return {PQTLS_SLH_DSA_##NAME##_VERIFYING_KEY_BYTES, PQTLS_SLH_DSA_##NAME##_SIGNING_KEY_BYTES,          \
+                PQTLS_SLH_DSA_##NAME##_SIGNATURE_BYTES};
+        PQTLS_SLH_DSA(sha2_128s, SHA2_128S)
+        PQTLS_SLH_DSA(sha2_128f, SHA2_128F)
+        PQTLS_SLH_DSA(sha2_192s, SHA2_192S)
+        PQTLS_SLH_DSA(sha2_192f, SHA2_192F)
+        PQTLS_SLH_DSA(sha2_256s, SHA2_256S)
+        PQTLS_SLH_DSA(sha2_256f, SHA2_256F)
+        PQTLS_SLH_DSA(shake_128s, SHAKE_128S)
+        PQTLS_SLH_DSA(shake_128f, SHAKE_128F)
+        PQTLS_SLH_DSA(shake_192s, SHAKE_192S)
+        PQTLS_SLH_DSA(shake_192f, SHAKE_192F)
+        PQTLS_SLH_DSA(shake_256s, SHAKE_256S)
+        PQTLS_SLH_DSA(shake_256f, SHAKE_256F)
+#undef PQTLS_SLH_DSA
+    default: break;
+    }
+    throw error(PQTLS_ERROR_ALGORITHM);
+}
+
+// An encoded key of the length that the set has.
+template <class Bytes> Bytes copied(view encoded, std::size_t len) {
+    if (encoded.size() != len) throw error(PQTLS_ERROR_WRONG_LENGTH);
+    return Bytes(encoded.data(), encoded.data() + len);
+}
+
 // A key in its own storage. It can be moved but not copied. After a move, the old object has no key.
 template <class Opaque> class key {
 public:
@@ -178,7 +223,7 @@ public:
 
 protected:
     key(pqtls::algorithm set, std::size_t size) : set_(set), sizes_(sizes_of(set)), storage_(size) {}
-    std::int32_t number() const noexcept { return static_cast<std::int32_t>(set_); }
+    std::int32_t number() const noexcept { return detail::number_of(set_); }
     Opaque *place() noexcept { return reinterpret_cast<Opaque *>(storage_.data()); }
     std::size_t size() const noexcept { return storage_.size(); }
     const sizes &lengths() const noexcept { return sizes_; }
@@ -213,7 +258,7 @@ struct public_key {
 // Reads PKCS#8 in DER or PEM.
 inline private_key read_private_key(view file) {
     std::int32_t algorithm = 0, form = 0;
-    auto key = detail::sized<secret>([&](std::uint8_t *output, std::size_t size, std::size_t *len) {
+    auto key = detail::read_from<secret>(file, [&](std::uint8_t *output, std::size_t size, std::size_t *len) {
         return pqtls_private_key_read(file.data(), file.size(), &algorithm, &form, output, size, len);
     });
     return {static_cast<pqtls::algorithm>(algorithm), form, std::move(key)};
@@ -222,7 +267,7 @@ inline private_key read_private_key(view file) {
 // Writes PKCS#8. `key` is the seed of an ML-KEM or ML-DSA key, or an SLH-DSA signing key.
 inline secret write_private_key(algorithm set, view key, encoding as = encoding::pem) {
     return detail::sized<secret>([&](std::uint8_t *output, std::size_t size, std::size_t *len) {
-        return pqtls_private_key_write(static_cast<std::int32_t>(set), key.data(), key.size(),
+        return pqtls_private_key_write(detail::number_of(set), key.data(), key.size(),
                                        static_cast<std::int32_t>(as), output, size, len);
     });
 }
@@ -230,7 +275,7 @@ inline secret write_private_key(algorithm set, view key, encoding as = encoding:
 // Reads a SubjectPublicKeyInfo in DER or PEM.
 inline public_key read_public_key(view file) {
     std::int32_t algorithm = 0;
-    auto key = detail::sized<bytes>([&](std::uint8_t *output, std::size_t size, std::size_t *len) {
+    auto key = detail::read_from<bytes>(file, [&](std::uint8_t *output, std::size_t size, std::size_t *len) {
         return pqtls_public_key_read(file.data(), file.size(), &algorithm, output, size, len);
     });
     return {static_cast<pqtls::algorithm>(algorithm), std::move(key)};
@@ -239,7 +284,7 @@ inline public_key read_public_key(view file) {
 // Writes a SubjectPublicKeyInfo.
 inline bytes write_public_key(algorithm set, view key, encoding as = encoding::pem) {
     return detail::sized<bytes>([&](std::uint8_t *output, std::size_t size, std::size_t *len) {
-        return pqtls_public_key_write(static_cast<std::int32_t>(set), key.data(), key.size(),
+        return pqtls_public_key_write(detail::number_of(set), key.data(), key.size(),
                                       static_cast<std::int32_t>(as), output, size, len);
     });
 }
@@ -407,48 +452,10 @@ private:
 
 namespace slh_dsa {
 
-namespace detail {
-
-struct sizes {
-    std::size_t verifying_key, signing_key, signature;
-};
-
-inline sizes sizes_of(algorithm set) {
-    switch (set) {
-#define PQTLS_SLH_DSA(name, NAME)                                                                              \
-    case algorithm::slh_dsa_##name:                                                                            \
-        return {PQTLS_SLH_DSA_##NAME##_VERIFYING_KEY_BYTES, PQTLS_SLH_DSA_##NAME##_SIGNING_KEY_BYTES,          \
-                PQTLS_SLH_DSA_##NAME##_SIGNATURE_BYTES};
-        PQTLS_SLH_DSA(sha2_128s, SHA2_128S)
-        PQTLS_SLH_DSA(sha2_128f, SHA2_128F)
-        PQTLS_SLH_DSA(sha2_192s, SHA2_192S)
-        PQTLS_SLH_DSA(sha2_192f, SHA2_192F)
-        PQTLS_SLH_DSA(sha2_256s, SHA2_256S)
-        PQTLS_SLH_DSA(sha2_256f, SHA2_256F)
-        PQTLS_SLH_DSA(shake_128s, SHAKE_128S)
-        PQTLS_SLH_DSA(shake_128f, SHAKE_128F)
-        PQTLS_SLH_DSA(shake_192s, SHAKE_192S)
-        PQTLS_SLH_DSA(shake_192f, SHAKE_192F)
-        PQTLS_SLH_DSA(shake_256s, SHAKE_256S)
-        PQTLS_SLH_DSA(shake_256f, SHAKE_256F)
-#undef PQTLS_SLH_DSA
-    default: break;
-    }
-    throw error(PQTLS_ERROR_ALGORITHM);
-}
-
-// An encoded key of the length that the set has.
-template <class Bytes> Bytes copied(view encoded, std::size_t len) {
-    if (encoded.size() != len) throw error(PQTLS_ERROR_WRONG_LENGTH);
-    return Bytes(encoded.data(), encoded.data() + len);
-}
-
-} // namespace detail
-
 class verifying_key {
 public:
     verifying_key(pqtls::algorithm set, view encoded)
-        : set_(set), key_(detail::copied<bytes>(encoded, detail::sizes_of(set).verifying_key)) {}
+        : set_(set), key_(detail::copied<bytes>(encoded, detail::slh_dsa_sizes_of(set).verifying_key)) {}
     static verifying_key read(view file) {
         auto [set, encoded] = read_public_key(file);
         return {set, encoded};
@@ -457,9 +464,9 @@ public:
     const bytes &encoded() const noexcept { return key_; }
     [[nodiscard]] bool verify(view message, view signature, view context = {},
                               std::int32_t kind = PQTLS_PURE) const {
-        if (signature.size() != detail::sizes_of(set_).signature) return false;
-        return pqtls::detail::verified(pqtls_slh_dsa_verify(
-            static_cast<std::int32_t>(set_), key_.data(), key_.size(), kind, message.data(), message.size(),
+        if (signature.size() != detail::slh_dsa_sizes_of(set_).signature) return false;
+        return detail::verified(pqtls_slh_dsa_verify(
+            detail::number_of(set_), key_.data(), key_.size(), kind, message.data(), message.size(),
             context.data(), context.size(), signature.data(), signature.size()));
     }
 
@@ -472,15 +479,15 @@ private:
 class signing_key {
 public:
     signing_key(pqtls::algorithm set, view encoded)
-        : set_(set), key_(detail::copied<secret>(encoded, detail::sizes_of(set).signing_key)) {}
+        : set_(set), key_(detail::copied<secret>(encoded, detail::slh_dsa_sizes_of(set).signing_key)) {}
     signing_key(const signing_key &) = delete;
     signing_key &operator=(const signing_key &) = delete;
     signing_key(signing_key &&) noexcept = default;
     signing_key &operator=(signing_key &&) noexcept = default;
     static signing_key generate(pqtls::algorithm set, const randomness &source = {}) {
         signing_key made(set);
-        bytes public_key(detail::sizes_of(set).verifying_key);
-        pqtls::detail::with(source, [&](pqtls_random random, void *context) {
+        bytes public_key(detail::slh_dsa_sizes_of(set).verifying_key);
+        detail::with(source, [&](pqtls_random random, void *context) {
             return pqtls_slh_dsa_generate(made.number(), random, context, made.key_.data(), made.key_.size(),
                                           public_key.data(), public_key.size());
         });
@@ -489,8 +496,8 @@ public:
     // From SK.seed, SK.prf and PK.seed.
     static signing_key from_seed(pqtls::algorithm set, view seed) {
         signing_key made(set);
-        bytes public_key(detail::sizes_of(set).verifying_key);
-        pqtls::detail::check(pqtls_slh_dsa_from_seed(made.number(), seed.data(), seed.size(), made.key_.data(),
+        bytes public_key(detail::slh_dsa_sizes_of(set).verifying_key);
+        detail::check(pqtls_slh_dsa_from_seed(made.number(), seed.data(), seed.size(), made.key_.data(),
                                                      made.key_.size(), public_key.data(), public_key.size()));
         return made;
     }
@@ -507,8 +514,8 @@ public:
     secret write(encoding as = encoding::pem) const { return write_private_key(set_, key_, as); }
     bytes sign(view message, view context = {}, std::int32_t kind = PQTLS_PURE,
                const randomness &source = {}) const {
-        bytes signature(detail::sizes_of(set_).signature);
-        pqtls::detail::with(source, [&](pqtls_random random, void *random_context) {
+        bytes signature(detail::slh_dsa_sizes_of(set_).signature);
+        detail::with(source, [&](pqtls_random random, void *random_context) {
             return pqtls_slh_dsa_sign(number(), key_.data(), key_.size(), random, random_context, kind,
                                       message.data(), message.size(), context.data(), context.size(),
                                       signature.data(), signature.size());
@@ -518,8 +525,8 @@ public:
     // With the n bytes addrnd. Without randomness, it is the deterministic variant.
     bytes sign_derand(view randomness, view message, view context = {},
                       std::int32_t kind = PQTLS_PURE) const {
-        bytes signature(detail::sizes_of(set_).signature);
-        pqtls::detail::check(pqtls_slh_dsa_sign_derand(number(), key_.data(), key_.size(), randomness.data(),
+        bytes signature(detail::slh_dsa_sizes_of(set_).signature);
+        detail::check(pqtls_slh_dsa_sign_derand(number(), key_.data(), key_.size(), randomness.data(),
                                                        randomness.size(), kind, message.data(), message.size(),
                                                        context.data(), context.size(), signature.data(),
                                                        signature.size()));
@@ -527,8 +534,8 @@ public:
     }
 
 private:
-    explicit signing_key(pqtls::algorithm set) : set_(set), key_(detail::sizes_of(set).signing_key) {}
-    std::int32_t number() const noexcept { return static_cast<std::int32_t>(set_); }
+    explicit signing_key(pqtls::algorithm set) : set_(set), key_(detail::slh_dsa_sizes_of(set).signing_key) {}
+    std::int32_t number() const noexcept { return detail::number_of(set_); }
 
     pqtls::algorithm set_;
     secret key_;

@@ -38,6 +38,15 @@ struct with_storage {
 };
 static_assert(alignof(with_storage) == PQTLS_KEY_ALIGNMENT);
 
+template <class Private, class Public> void check_signing(const Private &key, const Public &public_key) {
+    CHECK(!public_key.verify("message"sv, "no signature"sv));
+    auto deterministic = key.sign_derand({}, "message"sv);
+    CHECK(public_key.verify("message"sv, deterministic));
+    CHECK(key.sign_derand({}, "message"sv) == deterministic);
+    CHECK(key.sign("message"sv) != deterministic);
+    CHECK(code_of([&] { (void)key.sign_derand("short"sv, "message"sv); }) == PQTLS_ERROR_WRONG_LENGTH);
+}
+
 int main() {
     CHECK(reinterpret_cast<std::uintptr_t>(static_storage) % PQTLS_KEY_ALIGNMENT == 0);
     for (auto set : {algorithm::ml_kem_512, algorithm::ml_kem_768, algorithm::ml_kem_1024}) {
@@ -73,12 +82,7 @@ int main() {
         CHECK(public_key.verify("message"sv, signature, "context"sv));
         CHECK(!public_key.verify("massage"sv, signature, "context"sv));
         CHECK(public_key.verify(public_key.mu("message"sv, "context"sv), signature, {}, PQTLS_MU));
-        CHECK(!public_key.verify("message"sv, "no signature"sv));
-        auto deterministic = key.sign_derand({}, "message"sv);
-        CHECK(public_key.verify("message"sv, deterministic));
-        CHECK(key.sign_derand({}, "message"sv) == deterministic);
-        CHECK(key.sign("message"sv) != deterministic);
-        CHECK(code_of([&] { (void)key.sign_derand("short"sv, "message"sv); }) == PQTLS_ERROR_WRONG_LENGTH);
+        check_signing(key, public_key);
         CHECK(code_of([&] { (void)key.sign("message"sv, std::string(256, 'x')); }) == PQTLS_ERROR_CONTEXT);
         auto file = pqtls::write_public_key(set, key.public_key());
         CHECK(pqtls::ml_dsa::verifying_key::read(file).verify("message"sv, signature, "context"sv));
@@ -97,12 +101,7 @@ int main() {
         auto signature = key.sign("message"sv, "context"sv, PQTLS_HASH_SHA2_512);
         CHECK(public_key.verify("message"sv, signature, "context"sv, PQTLS_HASH_SHA2_512));
         CHECK(!public_key.verify("message"sv, signature, "context"sv));
-        CHECK(!public_key.verify("message"sv, "no signature"sv));
-        auto deterministic = key.sign_derand({}, "message"sv);
-        CHECK(public_key.verify("message"sv, deterministic));
-        CHECK(key.sign_derand({}, "message"sv) == deterministic);
-        CHECK(key.sign("message"sv) != deterministic);
-        CHECK(code_of([&] { (void)key.sign_derand("short"sv, "message"sv); }) == PQTLS_ERROR_WRONG_LENGTH);
+        check_signing(key, public_key);
         auto n = key.encoded().size() / 4;
         pqtls::secret seed(key.encoded().begin(), key.encoded().begin() + 3 * n);
         CHECK(pqtls::slh_dsa::signing_key::from_seed(set, seed).encoded() == key.encoded());
@@ -119,6 +118,8 @@ int main() {
           PQTLS_ERROR_ALGORITHM);
     CHECK(code_of([] { (void)pqtls::ml_dsa::signing_key::generate(algorithm::slh_dsa_sha2_128f); }) ==
           PQTLS_ERROR_ALGORITHM);
+    CHECK(code_of([] { (void)pqtls::read_private_key({}); }) == PQTLS_ERROR_SYNTAX);
+    CHECK(code_of([] { (void)pqtls::read_public_key({}); }) == PQTLS_ERROR_SYNTAX);
     // what a source throws arrives, and nothing is half made
     struct empty {};
     try {
