@@ -10,8 +10,7 @@ use super::serial_number::{NoRandomness, SerialNumber};
 pub enum LedgerError {
     /// The serial number belongs to another certificate.
     #[error(
-        "serial number {0} belongs to another certificate; issue this one again, with a new number from \
-         SerialNumber::random()"
+        "serial number {0} belongs to another certificate; issue this one again, with a new random number"
     )]
     SerialNumberTaken(SerialNumber),
     /// There is no certificate with this number.

@@ -28,7 +28,7 @@ pub enum CoseError {
     /// The key is private, but a public key is expected.
     #[error(
         "the COSE_Key contains its private part, but a public key is expected; whoever has seen it can sign \
-         with it: read it with CosePrivateKey and pass on its public half, or replace it if it was published"
+         with it: read it as a private key and pass on its public half, or replace it if it was published"
     )]
     Private,
     /// The key is public, but a private key is expected.

@@ -35,7 +35,7 @@ pub enum JwkError {
     /// The key is private, but a public key is expected.
     #[error(
         "the JSON Web Key contains its private part, \"priv\", but a public key is expected; whoever has seen \
-         it can sign with it: read it with PrivateJwk and pass on its public half, or replace it if it was \
+         it can sign with it: read it as a private key and pass on its public half, or replace it if it was \
          published"
     )]
     Private,

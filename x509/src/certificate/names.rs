@@ -29,13 +29,13 @@ pub enum NameError {
     #[error(
         "{0:?} is not a DNS name: labels of letters, digits, underscores and inner hyphens, no final \
          dot, at most a leading \"*.\"; write names in other scripts as \"xn--...\", and \
-         give addresses to ip_address()"
+         give an IP address as such"
     )]
     InvalidDnsName(String),
     /// A common name is empty or longer than 64 characters (RFC 5280, ub-common-name).
     #[error(
-        "a common name has 1 to 64 characters, not {0}; leave it out and name the subject \
-         by alternative names such as dns_name(), or pass a full name to subject()"
+        "a common name has 1 to 64 characters, not {0}; leave it out and give alternative \
+         names, such as a DNS name, or give a full name"
     )]
     CommonNameLength(usize),
     /// A prefix is longer than the address, or the address has nonzero bits after the prefix.
@@ -50,7 +50,7 @@ pub enum NameError {
         prefix_len: u8,
     },
     /// Not an e-mail address as certificates have it.
-    #[error("{0}; give other names to dns_name(), ip_address() or uri()")]
+    #[error("{0}; give a DNS name, an IP address or a URI as such")]
     EmailAddress(InvalidEmailAddress),
     /// Not a URI as certificates have it.
     #[error(transparent)]

@@ -33,14 +33,12 @@ pub enum IssueError {
     )]
     SerialNumber,
     /// An end entity has neither a subject nor an alternative name.
-    #[error(
-        "the certificate names nobody; add a name such as dns_name() or uri(), common_name() or subject()"
-    )]
+    #[error("the certificate names nobody; add a DNS name or a URI, a common name or a full name")]
     Nameless,
     /// A certificate for a SPIFFE ID is only for servers, or only for clients.
     #[error(
         "a certificate for {0} must be for both servers and clients, or have no extended key usage \
-         (X.509-SVID section 4.4); add both server_auth() and client_auth(), or neither"
+         (X.509-SVID section 4.4); make it for both, or for no certain purpose"
     )]
     SpiffePurposes(SpiffeId),
     /// A certificate for a SPIFFE ID does not have the required key usages.
@@ -52,7 +50,7 @@ pub enum IssueError {
     /// A CA has an empty subject.
     #[error(
         "a CA needs a name (RFC 5280 section 4.1.2.6); issue its certificate with \
-         common_name() or subject()"
+         a common name or a full name"
     )]
     CaWithoutName,
     /// The certificate given for a CA is not a CA's.
@@ -66,7 +64,7 @@ pub enum IssueError {
     /// The CA may not issue CA certificates.
     #[error(
         "path length 0 forbids \"{0}\" to issue CA certificates; issue from a CA above it, or \
-         issue that CA again with a larger path_len()"
+         issue that CA again with a larger path length"
     )]
     PathLength(String),
     /// The number of a revocation list is too long or empty.

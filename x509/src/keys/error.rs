@@ -21,10 +21,11 @@ pub enum KeyError {
     #[error(transparent)]
     Pem(#[from] PemError),
     /// The key is of an algorithm that this crate does not know.
+    ///
+    /// Such a key can issue and be certified all the same: see [`Signer`](crate::Signer) and
+    /// [`SubjectKey`](crate::SubjectKey).
     #[error(
-        "no support for keys of algorithm {0}; this crate reads ML-DSA, SLH-DSA and \
-         ML-KEM keys; a key of another algorithm can issue and be certified through \
-         the traits Signer and SubjectKey"
+        "keys of algorithm {0} are not supported here, only keys of ML-DSA, SLH-DSA and ML-KEM"
     )]
     UnsupportedAlgorithm(ObjectIdentifier),
     /// The key is for HashML-DSA, which RFC 9881 section 8.3 excludes from certificates.
@@ -85,14 +86,14 @@ pub enum KeyError {
     /// The caller asked for the seed, but the key was read from its expanded form.
     #[error(
         "this {0} key has no seed, because it was read from its expanded form and the \
-         expansion cannot be undone: write it with PrivateKeyForm::Expanded, or use the \
-         file that the seed came in"
+         expansion cannot be undone: ask for the expanded form, or use the file that has \
+         the seed"
     )]
     NoSeed(Algorithm),
     /// The caller asked for a form of private key that the algorithm doesn't have.
     #[error(
-        "{algorithm} private keys have one form (RFC 9909), which is not PrivateKeyForm::{form:?}: \
-         ask for no form, or for PrivateKeyForm::Expanded"
+        "{algorithm} private keys have one form (RFC 9909), the expanded one: ask for this form, or for \
+         none"
     )]
     FormUnavailable {
         /// The key's algorithm.
@@ -105,8 +106,8 @@ pub enum KeyError {
     InvalidSignature(SignatureAlgorithm),
     /// Pure SLH-DSA can't sign a message that comes in pieces.
     #[error(
-        "{0} reads a message twice to sign it, so the message must be there as a whole; sign it with \
-         sign_with, or sign a hash of it, such as {usual} (SignatureOptions::pre_hash)",
+        "{0} reads a message twice to sign it, so it takes messages as a whole; to sign one that comes in \
+         pieces, sign a hash of it, with the pre-hash {usual}",
         usual = .0.usual_pre_hash()
     )]
     CannotStream(SignatureAlgorithm),

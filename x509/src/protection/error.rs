@@ -68,10 +68,11 @@ pub enum ProtectionError {
         /// How long it may be.
         limit: usize,
     },
-    /// Deriving keys from the passphrase would take too long. The key was not derived.
+    /// Deriving keys from the passphrase would take too long. The key was not derived. [`CostLimits`](crate::CostLimits)
+    /// raise the limit.
     #[error(
         "the file asks for {found} iterations, or more, before its passphrase can be tried, and the limit \
-         is {limit}; don't trust this file, or raise the limit with CostLimits if its owner chose this cost"
+         is {limit}; don't trust this file, or raise the limit if its owner chose this cost"
     )]
     TooManyIterations {
         /// How many the file had asked for when the limit was passed; u64::MAX stands for more as well.
@@ -79,10 +80,10 @@ pub enum ProtectionError {
         /// The limit.
         limit: u64,
     },
-    /// scrypt would take too much memory. The key was not derived.
+    /// scrypt would take too much memory. The key was not derived. [`CostLimits`](crate::CostLimits) raise the limit.
     #[error(
         "the file asks for {found} bytes of memory, or more, before its passphrase can be tried, and the \
-         limit is {limit}; don't trust this file, or raise the limit with CostLimits if its owner chose this cost"
+         limit is {limit}; don't trust this file, or raise the limit if its owner chose this cost"
     )]
     TooMuchMemory {
         /// How much the file asks for; u64::MAX stands for more as well.
@@ -90,10 +91,10 @@ pub enum ProtectionError {
         /// The limit.
         limit: u64,
     },
-    /// scrypt would take too long. The key was not derived.
+    /// scrypt would take too long. The key was not derived. [`CostLimits`](crate::CostLimits) raise the limit.
     #[error(
         "the file asks scrypt for work (N·r·p) of {found}, or more, and the limit is {limit}; don't trust \
-         this file, or raise the limit with CostLimits if its owner chose this cost"
+         this file, or raise the limit if its owner chose this cost"
     )]
     TooMuchWork {
         /// How much the file had asked for when the limit was passed; u64::MAX stands for more as well.

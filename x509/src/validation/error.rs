@@ -145,10 +145,10 @@ pub enum ValidationError {
         /// The subject of the certificate that was signed, where known.
         subject: Option<String>,
     },
-    /// A signature is of an algorithm for which no verification algorithm was given.
+    /// A signature is of an algorithm for which no verification algorithm was given: see
+    /// [`ChainValidator::with_algorithms`](crate::ChainValidator::with_algorithms).
     #[error(
-        "a certificate in the chain is signed by an algorithm that was not given to this \
-         validator ({}); see with_algorithms()",
+        "a certificate in the chain is signed by an algorithm that this validator does not verify ({})",
         describe(.0)
     )]
     UnsupportedAlgorithm(Option<ObjectIdentifier>),
@@ -210,9 +210,10 @@ pub enum ValidationError {
         entry: Option<RevokedCertificate>,
     },
     /// No revocation list covers a certificate, and no OCSP response is about it.
+    /// [`RevocationPolicy::allow_unknown_status`](crate::RevocationPolicy::allow_unknown_status) accepts this.
     #[error(
         "{} may have been revoked: there is neither a revocation list of its issuer nor an OCSP response \
-         about it; get one, or see RevocationPolicy::allow_unknown_status()",
+         about it; get one, or accept that it is not known",
         whose(.subject)
     )]
     UnknownRevocationStatus {
@@ -246,10 +247,11 @@ pub enum ValidationError {
         /// What is wrong with the response.
         error: OcspError,
     },
-    /// A certificate is not well-formed.
+    /// A certificate is not well-formed. It may be in PEM, which
+    /// [`Certificate::chain_from_pem`](crate::Certificate::chain_from_pem) reads.
     #[error(
-        "a certificate of the chain is not well-formed DER; pass certificates in DER (PEM is \
-         read by Certificate::chain_from_pem), or have the certificate issued again"
+        "a certificate of the chain is not well-formed DER; pass certificates in DER, not \
+         in PEM, or have the certificate issued again"
     )]
     Malformed,
     /// webpki refused the chain for another reason.
