@@ -1,4 +1,4 @@
-/* Compares the library's functions with calls of the same code from Rust and with PQClean, in one process: `bench`. */
+/* Compares the library's functions with calls of the same code from Rust and with liboqs, in one process: `bench`. */
 #include <pqtls.h>
 
 #include <stdio.h>
@@ -6,7 +6,23 @@
 #include <string.h>
 #include <time.h>
 
-uint64_t pqtls_bench(int32_t who, int32_t what, uint32_t calls);
+/* calls from Rust: how many nanoseconds they take */
+uint64_t pqtls_bench(int32_t what, uint32_t calls);
+
+/* liboqs */
+int OQS_KEM_ml_kem_768_keypair(uint8_t *public_key, uint8_t *secret_key);
+int OQS_KEM_ml_kem_768_encaps(uint8_t *ciphertext, uint8_t *secret, const uint8_t *public_key);
+int OQS_KEM_ml_kem_768_decaps(uint8_t *secret, const uint8_t *ciphertext, const uint8_t *secret_key);
+int OQS_SIG_ml_dsa_65_keypair(uint8_t *public_key, uint8_t *secret_key);
+int OQS_SIG_ml_dsa_65_sign(uint8_t *signature, size_t *signature_len, const uint8_t *message, size_t message_len,
+                           const uint8_t *secret_key);
+int OQS_SIG_ml_dsa_65_verify(const uint8_t *message, size_t message_len, const uint8_t *signature,
+                             size_t signature_len, const uint8_t *public_key);
+int OQS_SIG_sphincs_sha2_128f_simple_keypair(uint8_t *public_key, uint8_t *secret_key);
+int OQS_SIG_sphincs_sha2_128f_simple_sign(uint8_t *signature, size_t *signature_len, const uint8_t *message,
+                                          size_t message_len, const uint8_t *secret_key);
+int OQS_SIG_sphincs_sha2_128f_simple_verify(const uint8_t *message, size_t message_len, const uint8_t *signature,
+                                            size_t signature_len, const uint8_t *public_key);
 
 #define ROUNDS 41
 
@@ -17,6 +33,16 @@ static PQTLS_STORAGE(dsa_public_place, PQTLS_ML_DSA_65_VERIFYING_KEY_STORAGE_BYT
 static PQTLS_STORAGE(other_place, PQTLS_ML_DSA_65_SIGNING_KEY_STORAGE_BYTES);
 static uint8_t seed[64], ek[1184], ciphertext[1088], secret[32], vk[1952], signature[3309], fixed[3309];
 static uint8_t slh_key[64], slh_public[32], slh_signature[17088], message[32];
+static uint8_t oqs_kem_key[2400], oqs_ek[1184], oqs_ciphertext[1088], oqs_secret[32];
+static uint8_t oqs_dsa_key[4032], oqs_vk[1952], oqs_signature[3309], oqs_fixed[3309];
+static uint8_t oqs_slh_key[64], oqs_slh_public[32], oqs_slh_signature[17088];
+static uint8_t oqs_other_key[4032], oqs_other_public[1952];
+
+/* The time of signing depends on the message, so all sign the same messages. */
+static void vary(uint8_t varied[32], uint32_t i) {
+    memcpy(varied, message, 32);
+    for (int byte = 0; byte < 4; byte++) varied[byte] = (uint8_t)(i >> 8 * byte);
+}
 
 static int call(int what, uint32_t i) {
     void *other = other_place;
@@ -36,8 +62,7 @@ static int call(int what, uint32_t i) {
         pqtls_wipe(other, sizeof other_place);
         return code;
     case 4:
-        memcpy(varied, message, sizeof varied);
-        for (int byte = 0; byte < 4; byte++) varied[byte] = (uint8_t)(i >> 8 * byte);
+        vary(varied, i);
         return pqtls_ml_dsa_sign_derand((void *)dsa_place, NULL, 0, PQTLS_PURE, varied, 32, NULL, 0,
                                         signature, sizeof signature);
     case 5:
@@ -56,6 +81,25 @@ static int call(int what, uint32_t i) {
     }
 }
 
+/* The same by liboqs, which asks the system for randomness. */
+static int liboqs(int what, uint32_t i) {
+    uint8_t varied[32];
+    size_t len;
+    switch (what) {
+    case 0: return OQS_KEM_ml_kem_768_keypair(oqs_other_public, oqs_other_key);
+    case 1: return OQS_KEM_ml_kem_768_encaps(oqs_ciphertext, oqs_secret, oqs_ek);
+    case 2: return OQS_KEM_ml_kem_768_decaps(oqs_secret, oqs_ciphertext, oqs_kem_key);
+    case 3: return OQS_SIG_ml_dsa_65_keypair(oqs_other_public, oqs_other_key);
+    case 4: vary(varied, i); return OQS_SIG_ml_dsa_65_sign(oqs_signature, &len, varied, 32, oqs_dsa_key);
+    case 5: return OQS_SIG_ml_dsa_65_verify(message, 32, oqs_fixed, sizeof oqs_fixed, oqs_vk);
+    case 6: return OQS_SIG_sphincs_sha2_128f_simple_keypair(oqs_other_public, oqs_other_key);
+    case 7: return OQS_SIG_sphincs_sha2_128f_simple_sign(oqs_slh_signature, &len, message, 32, oqs_slh_key);
+    default:
+        return OQS_SIG_sphincs_sha2_128f_simple_verify(message, 32, oqs_slh_signature, sizeof oqs_slh_signature,
+                                                       oqs_slh_public);
+    }
+}
+
 static void must(int code) {
     if (code != PQTLS_OK) {
         fprintf(stderr, "%s\n", pqtls_error_string(code));
@@ -63,10 +107,20 @@ static void must(int code) {
     }
 }
 
-static double ours(int what, uint32_t calls) {
+static void liboqs_must(int code) {
+    if (code != 0) {
+        fputs("liboqs failed\n", stderr);
+        exit(1);
+    }
+}
+
+static void ours_must(int what, uint32_t i) { must(call(what, i)); }
+static void theirs_must(int what, uint32_t i) { liboqs_must(liboqs(what, i)); }
+
+static double nanoseconds(void one(int, uint32_t), int what, uint32_t calls) {
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    for (uint32_t i = 0; i < calls; i++) must(call(what, i));
+    for (uint32_t i = 0; i < calls; i++) one(what, i);
     clock_gettime(CLOCK_MONOTONIC, &end);
     return (double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec);
 }
@@ -98,20 +152,27 @@ int main(void) {
                                          sizeof dsa_public_place));
     must(pqtls_ml_dsa_sign_derand(dsa, NULL, 0, PQTLS_PURE, message, 32, NULL, 0, fixed, sizeof fixed));
 
-    puts("| | C, µs | Rust, µs | C / Rust | PQClean, µs | PQClean / C |\n|---|---|---|---|---|---|");
+    size_t len;
+    liboqs_must(OQS_KEM_ml_kem_768_keypair(oqs_ek, oqs_kem_key));
+    liboqs_must(OQS_KEM_ml_kem_768_encaps(oqs_ciphertext, oqs_secret, oqs_ek));
+    liboqs_must(OQS_SIG_sphincs_sha2_128f_simple_keypair(oqs_slh_public, oqs_slh_key));
+    liboqs_must(OQS_SIG_ml_dsa_65_keypair(oqs_vk, oqs_dsa_key));
+    liboqs_must(OQS_SIG_ml_dsa_65_sign(oqs_fixed, &len, message, 32, oqs_dsa_key));
+
+    puts("| | C, µs | Rust, µs | C / Rust | liboqs, µs | liboqs / C |\n|---|---|---|---|---|---|");
     for (int what = 0; what < 9; what++) {
-        double c[ROUNDS], rust[ROUNDS], ratio[ROUNDS], pqclean[ROUNDS];
+        double c[ROUNDS], rust[ROUNDS], ratio[ROUNDS], theirs[ROUNDS];
         for (int round = 0; round < ROUNDS; round++) {
             /* the two take turns to be first, as the second may be quicker */
-            if (round % 2) c[round] = ours(what, calls[what]);
-            rust[round] = (double)pqtls_bench(0, what, calls[what]);
-            if (round % 2 == 0) c[round] = ours(what, calls[what]);
-            pqclean[round] = (double)pqtls_bench(1, what, calls[what]);
+            if (round % 2) c[round] = nanoseconds(ours_must, what, calls[what]);
+            rust[round] = (double)pqtls_bench(what, calls[what]);
+            if (round % 2 == 0) c[round] = nanoseconds(ours_must, what, calls[what]);
+            theirs[round] = nanoseconds(theirs_must, what, calls[what]);
             ratio[round] = c[round] / rust[round];
         }
-        double unit = 1000.0 * calls[what], mine = median(c) / unit, theirs = median(pqclean) / unit;
+        double unit = 1000.0 * calls[what], mine = median(c) / unit, other = median(theirs) / unit;
         printf("| %s | %.2f | %.2f | %.3f | %.2f | %.2f |\n", names[what], mine, median(rust) / unit,
-               median(ratio), theirs, theirs / mine);
+               median(ratio), other, other / mine);
     }
     return 0;
 }
