@@ -179,6 +179,12 @@ impl<'a> Word<'a> {
     }
 }
 
+// The most bytes that are read.
+const MAX_KEY_LEN: usize = 64 * 1024;
+const MAX_SET_LEN: usize = 1024 * 1024;
+const MAX_HEADER_LEN: usize = 64 * 1024;
+const MAX_TOKEN_LEN: usize = 256 * 1024;
+
 // JSON.
 
 #[derive(Arbitrary, Clone, Debug)]
@@ -444,7 +450,7 @@ impl<'a> AnyKey<'a> {
     fn check(&self) {
         let members = self.members();
         let text = Json::Object(members.clone()).to_text();
-        let is_sound = Json::Object(members.clone()).is_sound(0);
+        let is_sound = Json::Object(members.clone()).is_sound(0) && text.len() <= MAX_KEY_LEN;
         // Errors may show the contents of other members than `priv`.
         let own_seed = base64url(&seed(self.of));
         let is_secret = (members.iter())
@@ -586,9 +592,12 @@ fn check_set(keys: &[AnyKey<'_>], members: &[Member<'_>]) {
     let is_own = |it: &&Member<'_>| it.name.text() != "keys";
     let members: Vec<_> = members.iter().filter(is_own).cloned().collect();
     let members = with(vec![member("keys", Json::Array(objects))], &members);
-    let mut expected = Json::Object(members.clone()).is_sound(0).then(Vec::new);
+    let text = Json::Object(members.clone()).to_text();
+    let is_sound = Json::Object(members).is_sound(0) && text.len() <= MAX_SET_LEN;
+    let mut expected = is_sound.then(Vec::new);
     for key in &all {
         match classify(key, false) {
+            _ if Json::Object(key.clone()).to_text().len() > MAX_KEY_LEN => expected = None,
             Class::Good(of, kid) => {
                 if let Some(expected) = &mut expected {
                     expected.push((of, kid));
@@ -598,7 +607,6 @@ fn check_set(keys: &[AnyKey<'_>], members: &[Member<'_>]) {
             Class::Bad => expected = None,
         }
     }
-    let text = Json::Object(members).to_text();
     match JwkSet::from_json(&text) {
         Ok(set) => {
             let found = set.keys().iter();
@@ -755,7 +763,9 @@ impl<'a> AnySignature<'a> {
 
         let protected = self.protected();
         let has = |name: &str| get(&protected, name).is_some();
+        let text = Json::Object(protected.clone()).to_text();
         let mut is_read = Json::Object(protected.clone()).is_sound(0)
+            && text.len() <= MAX_HEADER_LEN
             && !has("crit")
             && !has("b64")
             && get(&protected, "alg").is_some_and(|it| it.text().is_some())
@@ -1054,6 +1064,11 @@ impl AnyToken<'_> {
         let [encoded, signed] = signature.sign(&payload, &trusted);
         let token = format!("{encoded}.{payload}.{signed}");
         let keys = jwks(&trusted);
+        if token.len() > MAX_TOKEN_LEN {
+            let refused = asked.policy().verify(&token, &keys, now());
+            assert!(matches!(refused, Err(JwtError::TooLong(len)) if len == token.len()));
+            return;
+        }
         let key = signature.verify(Form::Compact, &trusted, true);
         let mut faults = Vec::new();
         if !signature.is_read(Form::Compact) || key.is_err() {
