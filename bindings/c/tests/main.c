@@ -303,6 +303,32 @@ static void test_threads(void) {
     pqtls_wipe(place, sizeof place);
 }
 
+/* Randomness that is the start of a signature by the key that the outer call signs with. */
+static int sign_meanwhile(void *key, uint8_t *out, size_t len) {
+    uint8_t sig[PQTLS_ML_DSA_44_SIGNATURE_BYTES];
+    int code = pqtls_ml_dsa_sign_derand(key, NULL, 0, PQTLS_PURE, MESSAGE, NOTHING, sig, sizeof sig);
+    if (code == PQTLS_OK) memcpy(out, sig, len);
+    return code;
+}
+
+static void test_calls_from_callbacks(void) {
+    PQTLS_STORAGE(place, PQTLS_ML_DSA_44_SIGNING_KEY_STORAGE_BYTES);
+    PQTLS_STORAGE(other, PQTLS_ML_DSA_44_SIGNING_KEY_STORAGE_BYTES);
+    pqtls_ml_dsa_signing_key *key = (void *)place, *made = (void *)other;
+    uint8_t sig[PQTLS_ML_DSA_44_SIGNATURE_BYTES], again[PQTLS_ML_DSA_44_SIGNATURE_BYTES], seed[32];
+    IS(pqtls_ml_dsa_generate(PQTLS_ML_DSA_44, NULL, NULL, key, sizeof place), PQTLS_OK);
+    IS(sign_meanwhile(key, seed, sizeof seed), PQTLS_OK);
+    IS(pqtls_ml_dsa_sign(key, sign_meanwhile, key, PQTLS_PURE, MESSAGE, NOTHING, sig, sizeof sig), PQTLS_OK);
+    IS(pqtls_ml_dsa_sign_derand(key, seed, sizeof seed, PQTLS_PURE, MESSAGE, NOTHING, again, sizeof again),
+       PQTLS_OK);
+    CHECK(memcmp(sig, again, sizeof sig) == 0);
+    IS(pqtls_ml_dsa_generate(PQTLS_ML_DSA_44, sign_meanwhile, key, made, sizeof other), PQTLS_OK);
+    IS(pqtls_ml_dsa_seed(made, again, sizeof seed), PQTLS_OK);
+    CHECK(memcmp(seed, again, sizeof seed) == 0);
+    pqtls_wipe(place, sizeof place);
+    pqtls_wipe(other, sizeof other);
+}
+
 /* Parent and child draw different randomness, and both use their keys before and after. */
 static void test_fork(void) {
     PQTLS_STORAGE(place, PQTLS_ML_KEM_768_DECAPSULATION_KEY_STORAGE_BYTES);
@@ -338,6 +364,7 @@ int main(int argc, char **argv) {
         if (!slow) test_files_of(&sets[i]);
     }
     test_threads();
+    test_calls_from_callbacks();
     test_fork();
     if (argc > 1) test_vectors(argv[1]);
     for (int i = 2; i + 1 < argc; i += 2) test_files(argv[i], argv[i + 1]);
