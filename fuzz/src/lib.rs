@@ -6,6 +6,7 @@ pub mod der;
 mod edit;
 pub mod hello;
 pub mod identities;
+pub mod jose;
 pub mod names;
 #[cfg(feature = "openssl")]
 pub mod openssl;
