@@ -314,13 +314,14 @@ mod beside_openssl {
     ) {
         let root = PKI.root.certificate().der();
         let name = name.map(ServerName::to_str);
-        let seconds = i64::try_from(seconds).expect("32 bits");
-        let theirs = fuzz::openssl::verify(root, chain, is_client, name.as_deref(), seconds);
+        let time = i64::try_from(seconds).expect("32 bits");
+        let theirs = fuzz::openssl::verify(root, chain, is_client, name.as_deref(), time);
         // OpenSSL checks the key usage of CA certificates only.
         match (strict, relaxed, theirs) {
             (Ok(path), _, Err(refusal)) => assert!(
                 names_other_issuers(path.certificates())
-                    || has_unknown_key(&path.certificates()[0]),
+                    || has_unknown_key(&path.certificates()[0])
+                    || ends_at(seconds, path.certificates()),
                 "OpenSSL alone refused it: {refusal:?}"
             ),
             (_, Err(error), Ok(())) => assert!(
@@ -350,6 +351,15 @@ mod beside_openssl {
     /// Whether a leaf's key has an unknown algorithm, which is left to whoever uses the key.
     fn has_unknown_key(leaf: &Certificate) -> bool {
         matches!(leaf.public_key(), Err(KeyError::UnsupportedAlgorithm(_)))
+    }
+
+    /// Whether this is the last second of a certificate, which only OpenSSL counts as expired (RFC 5280, section
+    /// 4.1.2.5, includes it).
+    fn ends_at(seconds: u64, path: &[Certificate]) -> bool {
+        path.iter().any(|certificate| {
+            let validity = certificate.parsed().tbs_certificate().validity();
+            validity.not_after.to_unix_duration().as_secs() == seconds
+        })
     }
 
     /// Whether this is malformed input that OpenSSL accepts.
