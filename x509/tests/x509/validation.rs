@@ -1,6 +1,7 @@
 //! Valid chains, and all ways in which chains are not valid.
 
 use core::net::IpAddr;
+use core::time::Duration;
 
 use const_oid::db::rfc5280::{
     ANY_EXTENDED_KEY_USAGE, ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_EMAIL_PROTECTION,
@@ -311,6 +312,34 @@ fn times() {
     assert!(matches!(
         short_root(1, 2),
         Err(ValidationError::NotYetValid { subject: Some(subject), .. }) if subject == "CN=Root"
+    ));
+}
+
+/// RFC 5280, section 4.1.2.5: a certificate is valid from notBefore through notAfter. OpenSSL leaves out the last
+/// second.
+#[test]
+fn the_first_and_the_last_second_count() {
+    let pki = Pki::new();
+    let validity = Validity::new(days_from_now(1), days_from_now(2));
+    let leaf = pki.issue(server().validity(validity));
+    let tbs = leaf.parsed().tbs_certificate();
+    let first = tbs.validity().not_before.to_unix_duration().as_secs();
+    let last = tbs.validity().not_after.to_unix_duration().as_secs();
+    let chain = pki.chain(leaf.clone());
+    let name = ServerName::try_from("example.org").unwrap();
+    let validate = |seconds| {
+        let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        pki.validator().validate_server(&chain, &name, time)
+    };
+    assert!(matches!(
+        validate(first - 1),
+        Err(ValidationError::NotYetValid { .. })
+    ));
+    assert!(validate(first).is_ok());
+    assert!(validate(last).is_ok());
+    assert!(matches!(
+        validate(last + 1),
+        Err(ValidationError::Expired { .. })
     ));
 }
 
