@@ -411,7 +411,7 @@ impl Asked<'_> {
             }
         };
         let pause = all.refresh_ocsp_responses(&source);
-        let mut expected = 60 * 60;
+        let mut expected = DAY as u64;
         let now = UnixTime::now().as_secs();
         for ((shown, (der, is_taken)), server) in shown.iter_mut().zip(answers.clone()).zip(servers)
         {
