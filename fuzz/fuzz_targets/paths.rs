@@ -258,8 +258,8 @@ impl Input<'_> {
     }
 }
 
-/// Whether a path has something that the validator reads and webpki doesn't: dates before 1970, or name constraints
-/// of other kinds than DNS names and addresses.
+/// Whether a path has something that the validator reads and webpki doesn't: dates before 1970, path lengths above
+/// 255 (which the validator takes for 255), or name constraints of other kinds than DNS names and addresses.
 fn is_wider(path: &[Certificate]) -> bool {
     path.iter().any(|certificate| {
         let tbs = certificate.parsed().tbs_certificate();
@@ -278,7 +278,7 @@ fn is_wider(path: &[Certificate]) -> bool {
                 )
             })
         });
-        is_old || has_others
+        is_old || has_others || certificate.path_len() == Some(u8::MAX)
     })
 }
 
