@@ -7,8 +7,7 @@ use std::panic::catch_unwind;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use pq_x509::{
-    CertStatus, Certificate, OcspDelegateError, OcspError, OcspResponse, OcspVerifier,
-    SignatureError, SingleResponse,
+    CertStatus, Certificate, OcspError, OcspResponse, OcspVerifier, SignatureError, SingleResponse,
 };
 use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, UnixTime};
 use rustls::sign::CertifiedKey;
@@ -106,15 +105,10 @@ pub(super) fn check(
 
 /// Whether this side lacks the algorithm of the signature, so that only clients can verify it.
 fn is_for_others_to_verify(error: &OcspError) -> bool {
-    let signature = match error {
-        OcspError::Signature(error) => error,
-        OcspError::Delegate { error, .. } => match &**error {
-            OcspDelegateError::Signature(error) => error,
-            _ => return false,
-        },
-        _ => return false,
-    };
-    matches!(signature, SignatureError::UnsupportedAlgorithm(_))
+    matches!(
+        error.signature_error(),
+        Some(SignatureError::UnsupportedAlgorithm(_))
+    )
 }
 
 /// What a server needs to know about the response that it sends.

@@ -328,14 +328,22 @@ pub enum OcspError {
 }
 
 impl OcspError {
+    /// What is wrong with a signature: the response's, or that of its delegate's certificate. `None` if the error is
+    /// about something else.
+    pub fn signature_error(&self) -> Option<&SignatureError> {
+        match self {
+            Self::Signature(error) => Some(error),
+            Self::Delegate { error, .. } => match &**error {
+                OcspDelegateError::Signature(error) => Some(error),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Whether a signature was found invalid, which takes time.
     pub(crate) fn is_forgery(&self) -> bool {
-        let invalid = SignatureError::Invalid;
-        match self {
-            Self::Signature(error) => *error == invalid,
-            Self::Delegate { error, .. } => **error == OcspDelegateError::Signature(invalid),
-            _ => false,
-        }
+        self.signature_error() == Some(&SignatureError::Invalid)
     }
 }
 
