@@ -103,7 +103,7 @@ impl<'a> AnyKey<'a> {
     fn check(&self) {
         let members = self.members();
         let text = Json::Object(members.clone()).to_text();
-        let is_sound = Json::Object(members.clone()).is_sound(0) && text.len() <= MAX_KEY_LEN;
+        let is_sound = Json::Object(members.clone()).is_sound(0);
         // Errors may show the contents of other members than `priv`.
         let own_seed = base64url(&seed(self.of));
         let is_secret = (members.iter())
@@ -185,6 +185,9 @@ fn of_verifying_key(key: &VerifyingKey, algorithm: Algorithm) -> usize {
 
 /// The result that readers of private or of public keys must come to for these members.
 fn classify(members: &[Member<'_>], is_private: bool) -> Class {
+    if Json::Object(members.to_vec()).to_text().len() > MAX_KEY_LEN {
+        return Class::Bad;
+    }
     let Some(kty) = get(members, "kty").and_then(Json::text) else {
         return Class::Bad;
     };
@@ -250,7 +253,6 @@ fn check_set(keys: &[AnyKey<'_>], members: &[Member<'_>]) {
     let mut expected = is_sound.then(Vec::new);
     for key in &all {
         match classify(key, false) {
-            _ if Json::Object(key.clone()).to_text().len() > MAX_KEY_LEN => expected = None,
             Class::Good(of, kid) => {
                 if let Some(expected) = &mut expected {
                     expected.push((of, kid));
