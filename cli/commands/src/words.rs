@@ -1,5 +1,4 @@
-//! Errors of the libraries in the words of the command line, where the crates' own texts speak of their
-//! methods; and names of algorithms.
+//! Errors of the libraries in the words of the command line, where options can be named; and names of algorithms.
 //!
 //! This room uses [`keys`](crate::keys).
 
