@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::process::ExitCode;
 
 use clap::Parser;
-use timing::measure::{Subject, measure};
+use timing::measure::{Subject, compare, compare_until_difference};
 use timing::statistics::{Finding, THRESHOLD};
 use timing::subjects;
 
@@ -26,10 +26,10 @@ fn main() -> ExitCode {
     println!("|---|---|---:|---:|---:|---:|---|");
     let mut is_as_expected = true;
     for mut subject in subjects::all() {
-        let mut finding = measured(&mut *subject, time);
+        let mut finding = compare(&mut *subject, time);
         if finding.is_difference() {
             // A real difference shows more clearly in more measurements; one by chance does not come again.
-            finding = measured(&mut *subject, 4 * time);
+            finding = compare(&mut *subject, 4 * time);
         }
         is_as_expected &= !finding.is_difference();
         let verdict = match finding.is_difference() {
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         print(&*subject, &finding, verdict);
     }
     for mut subject in subjects::planted() {
-        let finding = measured(&mut *subject, time / 4);
+        let finding = compare_until_difference(&mut *subject, time / 4);
         is_as_expected &= finding.is_difference();
         let verdict = match finding.is_difference() {
             false => "planted, **NOT FOUND**",
@@ -51,12 +51,6 @@ fn main() -> ExitCode {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     }
-}
-
-fn measured(subject: &mut dyn Subject, time: Duration) -> Finding {
-    // A first run touches the pages and raises the CPU's frequency.
-    measure(subject, time / 20);
-    Finding::of(&measure(subject, time))
 }
 
 fn print(subject: &dyn Subject, finding: &Finding, verdict: &str) {

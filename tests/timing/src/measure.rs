@@ -4,6 +4,8 @@ use core::fmt;
 use core::time::Duration;
 use std::time::Instant;
 
+use crate::statistics::Finding;
+
 /// The class of an operation's input. The subject decides what each class is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Class {
@@ -35,12 +37,36 @@ impl fmt::Debug for dyn Subject {
     }
 }
 
-/// Measures the times of both classes in nanoseconds, for the duration `time`. The order of the classes is random.
+/// Measures for the duration `time`, after a short first run, and compares the classes.
 ///
 /// # Panics
 ///
 /// If the operating system gives no randomness.
-pub fn measure(subject: &mut dyn Subject, time: Duration) -> [Vec<u32>; 2] {
+pub fn compare(subject: &mut dyn Subject, time: Duration) -> Finding {
+    // The first run touches the pages and raises the CPU's frequency.
+    measure(subject, time / 20);
+    Finding::of(&measure(subject, time))
+}
+
+/// Compares up to five times, each for twice as long as before, until a difference shows. Other work of the machine can
+/// hide one that is there.
+///
+/// # Panics
+///
+/// If the operating system gives no randomness.
+pub fn compare_until_difference(subject: &mut dyn Subject, time: Duration) -> Finding {
+    let mut finding = compare(subject, time);
+    for factor in [2, 4, 8, 16] {
+        if finding.is_difference() {
+            break;
+        }
+        finding = compare(subject, factor * time);
+    }
+    finding
+}
+
+/// Measures the times of both classes in nanoseconds, for the duration `time`. The order of the classes is random.
+fn measure(subject: &mut dyn Subject, time: Duration) -> [Vec<u32>; 2] {
     let mut times = [Vec::new(), Vec::new()];
     let begun = Instant::now();
     while begun.elapsed() < time {

@@ -2,15 +2,13 @@
 
 use core::time::Duration;
 
-use timing::measure::measure;
-use timing::statistics::Finding;
+use timing::measure::compare_until_difference;
 use timing::subjects::planted;
 
 #[test]
 fn each_is_found() {
     for mut subject in planted() {
-        let time = Duration::from_secs(2);
-        let finding = Finding::of(&measure(&mut *subject, time));
+        let finding = compare_until_difference(&mut *subject, Duration::from_secs(2));
         assert!(finding.is_difference(), "{subject:?}: {finding:?}");
     }
 }
