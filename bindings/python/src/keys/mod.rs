@@ -3,6 +3,7 @@
 //! Everything that may take more than five microseconds lets other threads run meanwhile.
 
 mod any;
+mod computed_once;
 mod encapsulation;
 mod files;
 mod message;

@@ -1,7 +1,6 @@
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use pq_x509::verification::Mode;
 use pq_x509::{EncryptedPrivateKey, KeyError, Protection, SubjectKey};
@@ -11,6 +10,7 @@ use pyo3::types::{PyBytes, PyString};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use super::computed_once::ComputedOnce;
 use super::files::{Access, write_file};
 use super::message::{self, HashedMessage, MessageHasher};
 use super::private::private_key;
@@ -29,13 +29,15 @@ use crate::names;
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct SigningKey {
     pub(crate) key: pq_x509::SigningKey,
-    verifying_key: Arc<Prepared>,
+    verifying_key: ComputedOnce<Arc<Prepared>>,
 }
 
 impl SigningKey {
     pub(crate) fn new(key: pq_x509::SigningKey) -> Self {
-        let verifying_key = Arc::new(Prepared::new(key.verifying_key().clone()));
-        Self { key, verifying_key }
+        Self {
+            key,
+            verifying_key: ComputedOnce::new(),
+        }
     }
 }
 
@@ -113,7 +115,8 @@ private_key!(SigningKey {
     /// The public key that verifies this key's signatures.
     #[getter]
     fn verifying_key(&self) -> VerifyingKey {
-        VerifyingKey(self.verifying_key.clone())
+        let key = || Arc::new(Prepared::new(self.key.verifying_key().clone()));
+        VerifyingKey(self.verifying_key.get(key).cloned().unwrap_or_else(key))
     }
 });
 
@@ -122,9 +125,7 @@ private_key!(SigningKey {
 pub(crate) struct Prepared {
     key: pq_x509::VerifyingKey,
     used: AtomicBool,
-    /// Whether a thread has begun to set `expanded`.
-    claimed: AtomicBool,
-    expanded: OnceLock<pq_x509::VerifyingKey>,
+    expanded: ComputedOnce<pq_x509::VerifyingKey>,
 }
 
 impl Prepared {
@@ -136,32 +137,22 @@ impl Prepared {
         Self {
             key,
             used: AtomicBool::new(false),
-            claimed: AtomicBool::new(false),
-            expanded: OnceLock::new(),
+            expanded: ComputedOnce::new(),
         }
     }
 
     /// The key to verify one more signature with. To be called while other threads can run.
     pub(crate) fn for_one(&self) -> &pq_x509::VerifyingKey {
-        if let Some(expanded) = self.expanded.get() {
-            return expanded;
-        }
-        match self.used.swap(true, Ordering::Relaxed) {
+        match self.used.load(Ordering::Relaxed) || self.used.swap(true, Ordering::Relaxed) {
             true => self.for_many(),
             false => &self.key,
         }
     }
 
-    /// The same for many signatures. Threads that come at once compute the same, and one of them sets it. None waits
-    /// for another: it would wait forever in a process that was forked meanwhile, where the other thread is missing.
+    /// The same for many signatures.
     pub(crate) fn for_many(&self) -> &pq_x509::VerifyingKey {
-        if self.expanded.get().is_none() && !self.claimed.load(Ordering::Relaxed) {
-            let expanded = self.key.expand();
-            if !self.claimed.swap(true, Ordering::Relaxed) {
-                let _ = self.expanded.set(expanded);
-            }
-        }
-        self.expanded.get().unwrap_or(&self.key)
+        let expanded = self.expanded.get(|| self.key.expand());
+        expanded.unwrap_or(&self.key)
     }
 }
 
