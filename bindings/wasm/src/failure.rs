@@ -4,6 +4,8 @@ use pq_x509::{KeyError, UnknownAlgorithm};
 use thiserror::Error;
 use wasm_bindgen::JsValue;
 
+use crate::javascript;
+
 /// Why a call failed.
 #[derive(Debug, Error)]
 pub enum Failure {
@@ -65,7 +67,7 @@ impl Failure {
 /// An `Error` whose name is the code. `js/` makes a `PqtlsError` from it.
 impl From<Failure> for JsValue {
     fn from(failure: Failure) -> Self {
-        let error = js_sys::Error::new(&failure.to_string());
+        let error = javascript::Error::new(&failure.to_string());
         error.set_name(failure.code());
         error.into()
     }

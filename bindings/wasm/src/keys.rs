@@ -6,16 +6,17 @@
 
 use core::cell::{Cell, OnceCell};
 
-use js_sys::{Array, Uint8Array};
 use pq_x509::verification::Mode;
 use pq_x509::{
     DecapsulationKey, EncapsulationKey, HashedMessage, KeyError, PrivateKeyForm,
     SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant, VerifyingKey,
 };
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
+use crate::javascript::{Array, Uint8Array};
 
 /// Names of the algorithms that sign, in the standards' order.
 #[wasm_bindgen(js_name = signatureAlgorithms)]
@@ -79,25 +80,25 @@ macro_rules! private_key {
                     None => self.key.to_pkcs8_der()?,
                     Some(form) => self.key.to_pkcs8_der_as(form_named(&form)?)?,
                 };
-                Ok(Uint8Array::from(der.as_slice()))
+                Ok(Uint8Array::new(der.as_slice()))
             }
 
             #[wasm_bindgen(js_name = toPkcs8Pem)]
-            pub fn to_pkcs8_pem(&self, form: Option<String>) -> Result<js_sys::JsString, Failure> {
+            pub fn to_pkcs8_pem(&self, form: Option<String>) -> Result<JsValue, Failure> {
                 let text = match form {
                     None => self.key.to_pkcs8_pem()?,
                     Some(form) => self.key.to_pkcs8_pem_as(form_named(&form)?)?,
                 };
-                Ok(js_sys::JsString::from(text.as_str()))
+                Ok(JsValue::from_str(&text))
             }
 
             pub fn seed(&self) -> Option<Uint8Array> {
-                self.key.seed().map(Uint8Array::from)
+                self.key.seed().map(|seed| Uint8Array::new(seed))
             }
 
             #[wasm_bindgen(js_name = toExpanded)]
             pub fn to_expanded(&self) -> Uint8Array {
-                Uint8Array::from(self.key.to_expanded().as_slice())
+                Uint8Array::new(self.key.to_expanded().as_slice())
             }
 
             pub fn algorithm(&self) -> String {
@@ -131,12 +132,12 @@ macro_rules! public_key {
 
             #[wasm_bindgen(js_name = toBytes)]
             pub fn to_bytes(&self) -> Uint8Array {
-                Uint8Array::from(self.key.as_bytes())
+                Uint8Array::new(self.key.as_bytes())
             }
 
             #[wasm_bindgen(js_name = toSpkiDer)]
             pub fn to_spki_der(&self) -> Uint8Array {
-                Uint8Array::from(self.key.to_spki_der())
+                Uint8Array::new(self.key.to_spki_der())
             }
 
             #[wasm_bindgen(js_name = toSpkiPem)]
@@ -184,14 +185,14 @@ impl Signing {
         let signature = self
             .key
             .sign_with(message, &options, variant(deterministic))?;
-        Ok(Uint8Array::from(signature.as_slice()))
+        Ok(Uint8Array::new(signature.as_slice()))
     }
 
     #[wasm_bindgen(js_name = signMu)]
     pub fn sign_mu(&self, mu: &[u8], deterministic: bool) -> Result<Uint8Array, Failure> {
         let message = HashedMessage::from_mu(*fixed("µ", mu)?);
         let signature = self.key.sign_hashed(&message, variant(deterministic))?;
-        Ok(Uint8Array::from(signature.as_slice()))
+        Ok(Uint8Array::new(signature.as_slice()))
     }
 
     pub fn check(&self) -> Result<(), Failure> {
@@ -261,7 +262,7 @@ impl Verifying {
         let mu = message
             .mu()
             .ok_or_else(|| KeyError::NoMu(self.key.algorithm()))?;
-        Ok(Uint8Array::from(mu.as_slice()))
+        Ok(Uint8Array::new(mu.as_slice()))
     }
 }
 
@@ -290,7 +291,7 @@ impl Decapsulation {
     pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<Uint8Array, Failure> {
         let mut secret = Zeroizing::new([0; 32]);
         self.key.decapsulate_into(ciphertext, &mut secret)?;
-        Ok(Uint8Array::from(secret.as_slice()))
+        Ok(Uint8Array::new(secret.as_slice()))
     }
 }
 
@@ -342,7 +343,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
 }
 
 fn pair(first: &[u8], second: &[u8]) -> Array {
-    Array::of2(&Uint8Array::from(first), &Uint8Array::from(second))
+    Array::pair(&Uint8Array::new(first), &Uint8Array::new(second))
 }
 
 fn variant(deterministic: bool) -> SigningVariant {

@@ -7,4 +7,5 @@
 #![forbid(unsafe_code)]
 
 mod failure;
+mod javascript;
 mod keys;

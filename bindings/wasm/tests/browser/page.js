@@ -42,7 +42,7 @@ for (const [name, run] of Object.entries(contexts)) {
     results[name] = [{ name, ok: false, value: `${error}\n${error?.stack}` }];
   }
 }
-await fetch("/results", {
+await fetch(`/results${location.search}`, {
   method: "POST",
   body: JSON.stringify({ browser: navigator.userAgent, isolated: crossOriginIsolated, results }),
 });

@@ -21,15 +21,17 @@ const HEADERS = {
 };
 const vectors = JSON.stringify(vectorsFolder ? readVectors(vectorsFolder) : null);
 
-let arrived;
+// what to do with the results of a browser, by its name
+const arrived = {};
 const server = createServer((request, response) => {
-  const path = normalize(new URL(request.url, "http://localhost").pathname);
+  const { pathname, search } = new URL(request.url, "http://localhost");
+  const path = normalize(pathname);
   const answer = (status, type, body) => response.writeHead(status, { ...HEADERS, "content-type": type }).end(body);
   if (request.method === "POST" && path === "/results") {
     const parts = [];
     request.on("data", (part) => parts.push(part)).on("end", () => {
       answer(204, "text/plain");
-      arrived(JSON.parse(Buffer.concat(parts)));
+      arrived[search.slice(1)](JSON.parse(Buffer.concat(parts)));
     });
     return;
   }
@@ -42,7 +44,7 @@ const server = createServer((request, response) => {
   }
 });
 await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-const address = `http://127.0.0.1:${server.address().port}/tests/browser/page.html`;
+const address = (name) => `http://127.0.0.1:${server.address().port}/tests/browser/page.html?${name}`;
 
 const BROWSERS = {
   Chromium: (profile) => [
@@ -51,7 +53,7 @@ const BROWSERS = {
     "--disable-component-update", `--user-data-dir=${profile}`,
     // Chromium refuses root its sandbox. What it loads here is ours.
     ...(process.getuid() === 0 ? ["--no-sandbox"] : []),
-    address,
+    address("Chromium"),
   ],
   Firefox: (profile) => {
     // no pages of its own, and nothing fetched
@@ -62,18 +64,18 @@ const BROWSERS = {
     };
     const lines = Object.entries(preferences).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`);
     writeFileSync(join(profile, "user.js"), lines.join("\n"));
-    return [process.env.FIREFOX ?? "firefox-esr", "--headless", "--no-remote", "--profile", profile, address];
+    return [process.env.FIREFOX ?? "firefox-esr", "--headless", "--no-remote", "--profile", profile, address("Firefox")];
   },
 }; // prettier-ignore
 
-let failures = 0;
-for (const [name, command] of Object.entries(BROWSERS)) {
+// Tries a browser; false if a test failed.
+async function passes([name, command]) {
   const profile = mkdtempSync(join(tmpdir(), "pqtls-browser-"));
   const [program, ...options] = command(profile);
   const started = Date.now();
   const output = [];
   const results = new Promise((resolve, reject) => {
-    arrived = resolve;
+    arrived[name] = resolve;
     setTimeout(reject, SECONDS * 1000, new Error(`no results within ${SECONDS} s`)).unref();
   });
   // a process group of its own, since browsers are many processes
@@ -96,11 +98,11 @@ for (const [name, command] of Object.entries(BROWSERS)) {
     const few = Object.entries(contexts).find(([context, tests]) => tests.length < (context === "demo" ? 1 : 40));
     if (few) console.error(`${name}: too few tests in: ${few[0]}`);
     if (!isolated) console.error(`${name}: the page is not isolated, so nothing was tried with shared memory`);
-    if (failed.length || few || !isolated) failures++;
     console.log(`${name}, demo: ${contexts.demo[0].value}`);
+    return !failed.length && !few && isolated;
   } catch (error) {
-    failures++;
     console.error(`${name}: ${error.message}\n${Buffer.concat(output).toString().slice(-3000)}`);
+    return false;
   } finally {
     try {
       process.kill(-browser.pid, "SIGKILL");
@@ -111,6 +113,7 @@ for (const [name, command] of Object.entries(BROWSERS)) {
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
   }
 }
+const passed = await Promise.all(Object.entries(BROWSERS).map(passes));
 server.closeAllConnections();
 server.close();
-process.exitCode = failures ? 1 : 0;
+process.exitCode = passed.every(Boolean) ? 0 : 1;
