@@ -13,9 +13,9 @@
 //! rustls-pq = "0.1"
 //! ```
 //!
-//! Without `default-features = false` rustls depends on AWS-LC, which needs a C compiler and cmake
-//! to build. The same is true of tokio-rustls, hyper-rustls and others. If AWS-LC is still built,
-//! `cargo tree -i aws-lc-sys` shows which crate depends on it.
+//! Without `default-features = false` rustls depends on AWS-LC, which needs a C compiler to build,
+//! and cmake on some systems. The same is true of tokio-rustls, hyper-rustls and others. If AWS-LC
+//! is still built, `cargo tree -i aws-lc-sys` shows which crate depends on it.
 //!
 //! # A server
 //!
