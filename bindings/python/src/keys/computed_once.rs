@@ -19,14 +19,19 @@ impl<T> ComputedOnce<T> {
         }
     }
 
+    /// The value, if it has been computed.
+    pub(super) fn get(&self) -> Option<&T> {
+        self.value.get()
+    }
+
     /// The value; `None` if another thread is about to set it.
-    pub(super) fn get(&self, compute: impl FnOnce() -> T) -> Option<&T> {
-        if self.value.get().is_none() && !self.claimed.load(Ordering::Relaxed) {
+    pub(super) fn get_or_compute(&self, compute: impl FnOnce() -> T) -> Option<&T> {
+        if self.get().is_none() && !self.claimed.load(Ordering::Relaxed) {
             let value = compute();
             if !self.claimed.swap(true, Ordering::Relaxed) {
                 let _ = self.value.set(value);
             }
         }
-        self.value.get()
+        self.get()
     }
 }

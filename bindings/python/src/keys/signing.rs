@@ -116,7 +116,8 @@ private_key!(SigningKey {
     #[getter]
     fn verifying_key(&self) -> VerifyingKey {
         let key = || Arc::new(Prepared::new(self.key.verifying_key().clone()));
-        VerifyingKey(self.verifying_key.get(key).cloned().unwrap_or_else(key))
+        let kept = self.verifying_key.get_or_compute(key);
+        VerifyingKey(kept.cloned().unwrap_or_else(key))
     }
 });
 
@@ -143,7 +144,10 @@ impl Prepared {
 
     /// The key to verify one more signature with. To be called while other threads can run.
     pub(crate) fn for_one(&self) -> &pq_x509::VerifyingKey {
-        match self.used.load(Ordering::Relaxed) || self.used.swap(true, Ordering::Relaxed) {
+        if let Some(expanded) = self.expanded.get() {
+            return expanded;
+        }
+        match self.used.swap(true, Ordering::Relaxed) {
             true => self.for_many(),
             false => &self.key,
         }
@@ -151,7 +155,7 @@ impl Prepared {
 
     /// The same for many signatures.
     pub(crate) fn for_many(&self) -> &pq_x509::VerifyingKey {
-        let expanded = self.expanded.get(|| self.key.expand());
+        let expanded = self.expanded.get_or_compute(|| self.key.expand());
         expanded.unwrap_or(&self.key)
     }
 }
