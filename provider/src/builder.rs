@@ -231,6 +231,7 @@ impl Builder {
     /// as RFC 9846, section 4.4.2.2, requires and BouncyCastle does. It can't know that SLH-DSA is
     /// accepted in chains, and doesn't send a chain with such a signature. For such peers, call this
     /// on clients, and on servers that verify the chains of clients.
+    #[cfg(feature = "slh-dsa")]
     pub fn experimental_slh_dsa(mut self) -> Self {
         self.slh_dsa_handshakes = true;
         self

@@ -265,6 +265,8 @@
 //! * `graviola` (default): the base graviola, pure Rust and inline assembly. It needs
 //!   a CPU with AES, AVX2, ADX and BMI2, or NEON with AES and SHA-2; [`provider()`] checks.
 //!   Its rustls glue enables rustls's `tls12` feature.
+//! * `slh-dsa` (default): SLH-DSA in certificate chains, and [`Builder::experimental_slh_dsa`]. Without
+//!   it a program compiles faster, and refuses these chains with an error that names the feature.
 //! * `aws-lc-rs`, `ring`: these bases, which need a C compiler to build. If several bases are
 //!   enabled, [`provider()`] takes the first of graviola, AWS-LC and ring that the CPU can run.
 //! * `tls12`: TLS 1.2, which is always classical, with AWS-LC and ring.

@@ -2,7 +2,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use pq_x509::Certificate;
+use pq_x509::{Certificate, SignatureAlgorithm, verification};
 use rustls_pq::Group;
 
 use crate::groups_help::list;
@@ -20,12 +20,19 @@ pub struct Instructions {
     pub client: Option<(PathBuf, PathBuf)>,
     /// The groups to offer; none means whatever the program offers by itself.
     pub groups: Vec<Group>,
+    /// Whether the client has to verify signatures of SLH-DSA.
+    pub slh_dsa: bool,
 }
 
 impl Instructions {
-    /// For a server that listens on `address` and serves `leaf`. Roots, clients and
-    /// groups are left for the caller to fill in.
-    pub fn new(address: SocketAddr, leaf: &Certificate, ca: PathBuf) -> Self {
+    /// For a server that listens on `address` and serves `leaf`, with the certificates `above` it. Clients
+    /// and groups are left for the caller to fill in.
+    pub fn new(
+        address: SocketAddr,
+        leaf: &Certificate,
+        above: &[Certificate],
+        ca: PathBuf,
+    ) -> Self {
         let address = SocketAddr::new(reachable(address.ip()), address.port());
         Self {
             host: host_to_check(leaf, address.ip()),
@@ -33,6 +40,7 @@ impl Instructions {
             ca,
             client: None,
             groups: Vec::new(),
+            slh_dsa: above.iter().chain([leaf]).any(is_signed_by_slh_dsa),
         }
     }
 
@@ -43,7 +51,10 @@ impl Instructions {
 
     /// The command that connects with the client of this repository.
     pub fn our_client(&self) -> String {
-        let mut command = Command::new("cargo run --release -p tls-client --");
+        let mut command = Command::new(match self.slh_dsa {
+            true => "cargo run --release -p tls-client --features slh-dsa --",
+            false => "cargo run --release -p tls-client --",
+        });
         command.word(&self.url());
         command.path("--ca", &self.ca);
         if !self.resolves() {
@@ -164,6 +175,12 @@ fn host_to_check(leaf: &Certificate, ip: IpAddr) -> String {
         (None, Some(other)) => other.to_string(),
         (None, None) => ip.to_string(),
     }
+}
+
+fn is_signed_by_slh_dsa(certificate: &Certificate) -> bool {
+    let algorithm = certificate.parsed().signature_algorithm().oid;
+    let set = verification::parameter_set(algorithm);
+    set.is_some_and(|(set, _)| SignatureAlgorithm::SLH_DSA.contains(&set))
 }
 
 /// A command under construction.
@@ -291,6 +308,6 @@ mod tests {
             };
         }
         let leaf = root.issue(server, &key()).unwrap();
-        Instructions::new(address.parse().unwrap(), &leaf, "pki/root.pem".into())
+        Instructions::new(address.parse().unwrap(), &leaf, &[], "pki/root.pem".into())
     }
 }

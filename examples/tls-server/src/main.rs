@@ -289,7 +289,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let instructions = Instructions {
         client: client_files,
         groups,
-        ..Instructions::new(server.local_addr(), &setup.leaf, setup.ca)
+        ..Instructions::new(server.local_addr(), &setup.leaf, &setup.above, setup.ca)
     };
     // Before anyone is told that the server is there.
     let mut stop = StopSignals::catch().context("can't catch signals")?;
@@ -348,6 +348,7 @@ struct Setup {
     identities: Arc<Identities>,
     watcher: Option<Watcher>,
     leaf: Certificate,
+    above: Vec<Certificate>,
     ca: PathBuf,
     client_roots: Option<RootCertStore>,
     client_files: Option<(PathBuf, PathBuf)>,
@@ -398,13 +399,13 @@ impl Setup {
         for (chain, file) in chains.iter().zip(cert) {
             warn_of_ca(chain, file);
         }
-        let first = chains
-            .first()
-            .and_then(|chain| chain.first().zip(chain.last()));
-        let (leaf, top) = first.context("there is no certificate to serve")?;
+        let first = chains.first().and_then(|chain| chain.split_first());
+        let (leaf, above) = first.context("there is no certificate to serve")?;
+        let top = above.last().unwrap_or(leaf);
         Ok(Self {
             notes: format!("ROOT.pem is the certificate of {}.\n", top.issuer()),
             leaf: leaf.clone(),
+            above: above.to_vec(),
             identities,
             watcher: Some(watcher),
             ca: "ROOT.pem".into(),
@@ -444,7 +445,8 @@ impl Setup {
                 arguments.pki_dir.display(),
                 Sizes::of(&pki.server.chain)
             ),
-            leaf: pki.server.chain.swap_remove(0),
+            leaf: pki.server.chain.remove(0),
+            above: pki.server.chain,
             ca: files.root,
             client_files: files.client,
         })

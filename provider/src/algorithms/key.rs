@@ -153,7 +153,7 @@ impl fmt::Display for KeyAlgorithm {
             Self::Ed25519 => f.write_str("Ed25519"),
             Self::Ed448 => f.write_str("Ed448"),
             Self::Rsa { bits } => write!(f, "RSA-{bits}"),
-            Self::Other(oid) => oid.fmt(f),
+            Self::Other(oid) => oid::fmt_unnamed(*oid, f),
         }
     }
 }
@@ -172,4 +172,28 @@ pub(crate) fn bit_len(number: UintRef<'_>) -> usize {
     let bytes = number.as_bytes();
     let first = bytes.first().copied().unwrap_or_default();
     (bytes.len() * 8).saturating_sub(first.leading_zeros() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_feature_for_slh_dsa_is_named_if_it_is_missing() {
+        let named = |oid| KeyAlgorithm::Other(oid).to_string();
+        for (arc, is_slh_dsa) in [
+            (19, false),
+            (20, true),
+            (31, true),
+            (34, false),
+            (46, true),
+            (47, false),
+        ] {
+            let oid = format!("2.16.840.1.101.3.4.3.{arc}");
+            let name = named(ObjectIdentifier::new(&oid).unwrap());
+            let says = name.contains("without rustls-pq's feature slh-dsa");
+            assert_eq!(says, is_slh_dsa && !cfg!(feature = "slh-dsa"), "{name}");
+            assert!(name.contains(&oid));
+        }
+    }
 }

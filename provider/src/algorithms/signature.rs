@@ -143,7 +143,7 @@ impl fmt::Display for Signature {
             Self::RsaPss(hash) => write!(f, "RSA-PSS with {hash}"),
             Self::Ed25519 => f.write_str("Ed25519"),
             Self::Ed448 => f.write_str("Ed448"),
-            Self::Other(oid) => oid.fmt(f),
+            Self::Other(oid) => oid::fmt_unnamed(*oid, f),
         }
     }
 }

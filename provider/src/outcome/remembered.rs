@@ -94,6 +94,7 @@ mod tests {
             .copied()
             .map(KeyAlgorithm::PostQuantum)
             .chain([
+                #[cfg(feature = "slh-dsa")]
                 KeyAlgorithm::HashSlhDsa(SignatureAlgorithm::SlhDsaShake192f),
                 KeyAlgorithm::EcdsaP256,
                 KeyAlgorithm::EcdsaP384,

@@ -53,6 +53,7 @@ impl KeyProvider {
 
     /// Loads SLH-DSA keys as well, to sign handshakes with: see
     /// [`Builder::experimental_slh_dsa`](crate::Builder::experimental_slh_dsa).
+    #[cfg(feature = "slh-dsa")]
     pub fn experimental_slh_dsa(mut self) -> Self {
         self.slh_dsa = SlhDsa::InChainsAndHandshakes;
         self

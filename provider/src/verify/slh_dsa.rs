@@ -4,6 +4,7 @@
 //! IANA registered the code points for draft-reddy-tls-slhdsa, which has expired and is not a
 //! standard.
 
+#[cfg(feature = "slh-dsa")]
 use pq_x509::verification;
 use rustls::SignatureScheme;
 use rustls::crypto::WebPkiSupportedAlgorithms;
@@ -13,7 +14,8 @@ macro_rules! schemes {
         $($(#[$attribute])* pub const $scheme: SignatureScheme = SignatureScheme::Unknown($code);)+
 
         /// SLH-DSA for chains and for CertificateVerify (draft-reddy-tls-slhdsa), and HashSLH-DSA
-        /// for chains (RFC 9909).
+        /// for chains (RFC 9909). Without this crate's feature `slh-dsa` there are none.
+        #[cfg(feature = "slh-dsa")]
         pub static SLH_DSA: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
             all: &[$(verification::$pure),+, $(verification::$hash),+],
             mapping: &[$(($scheme, &[verification::$pure])),+],
@@ -47,3 +49,10 @@ schemes! {
     /// slhdsa_shake_256f
     SLHDSA_SHAKE_256F = 0x091C: SLH_DSA_SHAKE_256F, HASH_SLH_DSA_SHAKE_256F_WITH_SHAKE256;
 }
+
+/// None, as this crate is compiled without its feature `slh-dsa`.
+#[cfg(not(feature = "slh-dsa"))]
+pub static SLH_DSA: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
+    all: &[],
+    mapping: &[],
+};

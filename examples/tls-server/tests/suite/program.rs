@@ -523,6 +523,11 @@ async fn root_of_another_algorithm() {
         welcome.contains("2 certificates, ") && welcome.contains("under a root of SLH-DSA"),
         "{welcome}"
     );
+    // Ours is compiled without SLH-DSA otherwise.
+    assert!(
+        welcome.contains("tls-client --features slh-dsa -- https://"),
+        "{welcome}"
+    );
 
     let directory = TempDir::new().unwrap();
     let output = run_in(
