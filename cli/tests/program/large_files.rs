@@ -48,7 +48,8 @@ fn take_little_memory() {
     ] {
         let mut child = start(&folder, command);
         let mut pipe = child.stdin.take().unwrap();
-        for _ in 0..64 {
+        // more than the limit
+        for _ in 0..40 {
             pipe.write_all(MIB).unwrap();
         }
         let peak = peak(&child).expect("it waits for more");
