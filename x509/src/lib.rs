@@ -140,6 +140,7 @@ mod encoding;
 mod errors;
 mod issuing;
 mod keys;
+#[cfg(feature = "linting")]
 pub mod linting;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;

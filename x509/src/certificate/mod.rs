@@ -25,6 +25,7 @@ pub(crate) mod validity;
 
 pub(crate) use certificate::check_values;
 pub use certificate::{Certificate, CertificateError};
+#[cfg(feature = "linting")]
 pub(crate) use email_address::is_dot_atom;
 pub use email_address::{EmailAddress, InvalidEmailAddress};
 pub(crate) use extensions::{PROCESSED, critical_beside, encode_extension};

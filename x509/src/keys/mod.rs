@@ -23,6 +23,7 @@ pub use algorithm::{
 };
 pub use composite::CompositeIdentifier;
 pub use error::KeyError;
+#[cfg(feature = "linting")]
 pub(crate) use identifier::is_hash_ml_dsa;
 pub use message::{HashedMessage, MessageHasher, SignatureOptions, SigningVariant};
 pub use private_key::{DecapsulationKey, PrivateKey, SigningKey};
