@@ -265,13 +265,13 @@
 //! * `graviola` (default): the base graviola, pure Rust and inline assembly. It needs
 //!   a CPU with AES, AVX2, ADX and BMI2, or NEON with AES and SHA-2; [`provider()`] checks.
 //!   Its rustls glue enables rustls's `tls12` feature.
-//! * `slh-dsa` (default): SLH-DSA in certificate chains, and [`Builder::experimental_slh_dsa`]. Without
-//!   it a program compiles faster, and refuses these chains with an error that names the feature.
 //! * `aws-lc-rs`, `ring`: these bases, which need a C compiler to build. If several bases are
 //!   enabled, [`provider()`] takes the first of graviola, AWS-LC and ring that the CPU can run.
 //! * `tls12`: TLS 1.2, which is always classical, with AWS-LC and ring.
 //! * `quic`: QUIC with graviola, whose own cipher suites are for TCP only. Adds
 //!   RustCrypto's `aes` and `chacha20`, which protect packet headers.
+//! * `slh-dsa` (default): SLH-DSA in certificate chains, and [`Builder::experimental_slh_dsa`]. Without
+//!   it a program compiles faster, and refuses these chains with an error that names the feature.
 //! * `composite`: the module of that name, which has keys and signatures of Composite ML-DSA for
 //!   certificates and documents, by draft-ietf-lamps-pq-composite-sigs-19. Not for TLS. It enables
 //!   `graviola`.
