@@ -138,13 +138,16 @@ pub fn parse(mut der: &[u8]) -> Option<Vec<Element>> {
 /// The elements of the SEQUENCE that the document consists of.
 pub fn parts(document: &mut [Element]) -> &mut Vec<Element> {
     match document {
-        [
-            Element {
-                contents: Contents::Elements(_, parts),
-                ..
-            },
-        ] => parts,
+        [sequence] => inner(sequence),
         _ => unreachable!("a document is one SEQUENCE"),
+    }
+}
+
+/// The elements that an element consists of.
+pub fn inner(element: &mut Element) -> &mut Vec<Element> {
+    match &mut element.contents {
+        Contents::Elements(_, inner) => inner,
+        Contents::Bytes(_) => panic!("{:02x} has nothing in it", element.tag),
     }
 }
 
@@ -193,10 +196,7 @@ fn find(elements: &mut Vec<Element>, index: usize) -> (&mut Vec<Element>, usize)
         }
         let size = count(&elements[at..=at]);
         if index < before + size {
-            match &mut elements[at].contents {
-                Contents::Elements(_, inner) => return find(inner, index - before - 1),
-                Contents::Bytes(_) => unreachable!("an element without inner ones counts once"),
-            }
+            return find(inner(&mut elements[at]), index - before - 1);
         }
         before += size;
     }
@@ -204,6 +204,6 @@ fn find(elements: &mut Vec<Element>, index: usize) -> (&mut Vec<Element>, usize)
 }
 
 const BIT_STRING: u8 = 0x03;
-const OCTET_STRING: u8 = 0x04;
+pub const OCTET_STRING: u8 = 0x04;
 /// The tags from here on: SEQUENCE, SET, and all constructed and primitive tags of other classes.
 const CONSTRUCTED: u8 = 0x20;

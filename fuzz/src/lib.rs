@@ -2,6 +2,7 @@
 //! certificates to begin with, which are the same in every run.
 #![forbid(unsafe_code)]
 
+pub mod cms;
 pub mod der;
 mod edit;
 pub mod hello;

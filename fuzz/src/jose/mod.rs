@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 
 use arbitrary::Arbitrary;
 use pq_jose::Algorithm;
-use pq_x509::SignatureAlgorithm;
 
 use crate::one_of;
 use crate::pki::FixedKey;
@@ -15,15 +14,9 @@ use crate::pki::FixedKey;
 /// Two keys of ML-DSA-44, and one of each other algorithm.
 pub static KEYS: LazyLock<[FixedKey; 4]> = LazyLock::new(|| {
     let mut number = 0;
-    [
-        SignatureAlgorithm::MlDsa44,
-        SignatureAlgorithm::MlDsa44,
-        SignatureAlgorithm::MlDsa65,
-        SignatureAlgorithm::MlDsa87,
-    ]
-    .map(|algorithm| {
+    ALGORITHMS.map(|algorithm| {
         number += 1;
-        FixedKey::new(algorithm, number)
+        FixedKey::new(algorithm.into(), number)
     })
 });
 
