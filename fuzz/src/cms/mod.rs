@@ -9,6 +9,7 @@ mod message;
 mod mismatched;
 mod signed;
 mod streams;
+mod transport;
 
 pub use encrypted::Encrypted;
 pub use mismatched::Mismatched;

@@ -14,9 +14,9 @@ use self::recipients::{AnyKey, AnyRecipient};
 use super::ber::parse;
 use super::content::{AnyContent, TYPES};
 use super::keys::check_secrecy;
-use super::message::Rewriting;
-use super::streams::{Pace, through_pem};
-use crate::{Edit, one_of};
+use super::streams::Pace;
+use super::transport::Transport;
+use crate::one_of;
 
 #[derive(Arbitrary, Debug)]
 pub struct Encrypted<'a> {
@@ -25,10 +25,7 @@ pub struct Encrypted<'a> {
     recipients: Vec<AnyRecipient>,
     key: AnyKey,
     changes: Vec<Change>,
-    rewriting: Rewriting,
-    in_pem: bool,
-    /// Changes to the bytes, after all else.
-    edits: Vec<Edit<'a>>,
+    transport: Transport<'a>,
     content: AnyContent,
     reader: Pace,
     writer: Pace,
@@ -109,18 +106,8 @@ impl Encrypted<'_> {
                 _ => Fate::Opens,
             };
         }
-        let mut message = self.rewriting.write(element);
-        if self.in_pem {
-            assert_eq!(through_pem(&message, &self.reader), message);
-        }
-        if is_trailed {
-            message.push(0);
-        }
-        let before = message.clone();
-        for edit in &self.edits {
-            edit.apply(&mut message);
-        }
-        if message != before {
+        let (message, is_edited) = self.transport.carry(element, is_trailed, &self.reader);
+        if is_edited {
             fate = Fate::Unpredictable;
         }
         match inspect(self.reader.reader(&message)) {

@@ -19,11 +19,12 @@ use self::signers::AnySigner;
 use super::ber::{INTEGER, parse, primitive};
 use super::content::{AnyContent, DATA, PIECE, TYPES};
 use super::keys::{FIRST_CLASSICAL, KEYS, RSA_ENCRYPTION};
-use super::message::{Rewriting, fields};
-use super::streams::{Pace, through_pem};
+use super::message::fields;
+use super::streams::Pace;
+use super::transport::Transport;
 use crate::der::inner;
+use crate::one_of;
 use crate::pki::at;
-use crate::{Edit, one_of};
 
 #[derive(Arbitrary, Debug)]
 pub struct Signed<'a> {
@@ -34,9 +35,7 @@ pub struct Signed<'a> {
     verifier: AnyVerifier,
     changes: Vec<SignedChange>,
     version: Option<u8>,
-    rewriting: Rewriting,
-    in_pem: bool,
-    edits: Vec<Edit<'a>>,
+    transport: Transport<'a>,
     content: AnyContent,
     reader: Pace,
     writer: Pace,
@@ -138,18 +137,7 @@ impl Signed<'_> {
         let is_well_formed = version == expected_version
             && inner(&mut fields(&mut element)[1]).len() <= MAX_DIGESTS
             && !is_trailed;
-        let mut message = self.rewriting.write(element);
-        if self.in_pem {
-            assert_eq!(through_pem(&message, &self.reader), message);
-        }
-        if is_trailed {
-            message.push(0);
-        }
-        let before = message.clone();
-        for edit in &self.edits {
-            edit.apply(&mut message);
-        }
-        let is_edited = message != before;
+        let (message, is_edited) = self.transport.carry(element, is_trailed, &self.reader);
         let reads = self.reader.fails_at() > message.len();
 
         let inspected = inspect(self.reader.reader(&message));
