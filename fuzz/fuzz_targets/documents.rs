@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use fuzz::der::{self, Contents, DerEdits, Element};
-use fuzz::pki::{CA_LIST, FixedKey, PKI, SERVER_NAME, VALID, at, validity};
+use fuzz::pki::{
+    CA_LIST, FixedKey, PKI, SERVER_NAME, VALID, at, p256_private_key, p384_private_key, validity,
+};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
@@ -129,18 +131,15 @@ static CLASSICAL_KEYS: LazyLock<[ClassicalKey; 4]> = LazyLock::new(|| {
 static COMPOSITE_KEYS: LazyLock<[CompositeKey; 4]> = LazyLock::new(|| {
     let [p256, p384, ed25519, rsa] = &*CLASSICAL_KEYS;
     let raw = |key: &ClassicalKey| key.to_raw().expect("no key of RSA").to_vec();
-    // ECPrivateKey with its curve; RSAPrivateKey begins at the same place in each PKCS#8.
-    let ec = |head: &[u8], key: &ClassicalKey, curve: &[u8]| [head, &raw(key), curve].concat();
-    let p256_curve = [0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
-    let p384_curve = [0xa0, 7, 6, 5, 0x2b, 0x81, 4, 0, 0x22];
+    // RSAPrivateKey begins at the same place in each PKCS#8.
     [
         (
             CompositeAlgorithm::MlDsa44EcdsaP256Sha256,
-            ec(&[0x30, 49, 2, 1, 1, 4, 32], p256, &p256_curve),
+            p256_private_key(&raw(p256)),
         ),
         (
             CompositeAlgorithm::MlDsa65EcdsaP384Sha512,
-            ec(&[0x30, 62, 2, 1, 1, 4, 48], p384, &p384_curve),
+            p384_private_key(&raw(p384)),
         ),
         (CompositeAlgorithm::MlDsa44Ed25519Sha512, raw(ed25519)),
         (

@@ -208,3 +208,17 @@ pub fn sign(tbs: Vec<u8>, signer: &FixedKey) -> Vec<u8> {
     der::encode(&[sequence], &mut document);
     document
 }
+
+/// The scalar of P-256 as an ECPrivateKey that names its curve (RFC 5915).
+pub fn p256_private_key(scalar: &[u8]) -> Vec<u8> {
+    const HEAD: [u8; 7] = [0x30, 49, 2, 1, 1, 4, 32];
+    const CURVE: [u8; 12] = [0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+    [&HEAD, scalar, &CURVE].concat()
+}
+
+/// The same of P-384.
+pub fn p384_private_key(scalar: &[u8]) -> Vec<u8> {
+    const HEAD: [u8; 7] = [0x30, 62, 2, 1, 1, 4, 48];
+    const CURVE: [u8; 9] = [0xa0, 7, 6, 5, 0x2b, 0x81, 4, 0, 0x22];
+    [&HEAD, scalar, &CURVE].concat()
+}

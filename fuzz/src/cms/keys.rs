@@ -12,7 +12,7 @@ use pq_x509::{
 };
 use rustls_pq::classical::{ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey, RsaScheme};
 
-use crate::pki::{FixedKey, validity};
+use crate::pki::{FixedKey, p256_private_key, p384_private_key, validity};
 
 /// A key and its certificate.
 pub struct Owned<K> {
@@ -55,8 +55,8 @@ pub static KEYS: LazyLock<Keys> = LazyLock::new(|| {
     };
     let agreements = [
         of_agreement(5, &[&X25519_HEAD[..], &[9; 32]].concat()),
-        of_agreement(6, &[&P256_HEAD[..], &[9; 32], &P256_CURVE].concat()),
-        of_agreement(7, &[&P384_HEAD[..], &[9; 48], &P384_CURVE].concat()),
+        of_agreement(6, &p256_private_key(&[9; 32])),
+        of_agreement(7, &p384_private_key(&[9; 48])),
     ];
     let misused = root.issue(leaf(8), agreements[0].key.public_key()).unwrap();
     let raw = |algorithm, len| ClassicalKey::from_raw(algorithm, &vec![9; len]).unwrap();
@@ -94,12 +94,6 @@ pub static KEYS: LazyLock<Keys> = LazyLock::new(|| {
 const X25519_HEAD: [u8; 16] = [
     0x30, 46, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x6e, 4, 34, 4, 32,
 ];
-
-/// The bytes around a private key in ECPrivateKey (RFC 5915).
-const P256_HEAD: [u8; 7] = [0x30, 49, 2, 1, 1, 4, 32];
-const P256_CURVE: [u8; 12] = [0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
-const P384_HEAD: [u8; 7] = [0x30, 62, 2, 1, 1, 4, 48];
-const P384_CURVE: [u8; 9] = [0xa0, 7, 6, 5, 0x2b, 0x81, 4, 0, 0x22];
 
 /// Schemes, and their identifiers in messages. `rsaEncryption`, the second one, names no hash function.
 const RSA: [(RsaScheme, &str); 3] = [
