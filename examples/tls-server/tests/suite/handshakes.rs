@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use crate::harness::{Harness, Options, tls_error};
 
+#[cfg(target_os = "linux")]
+mod soak;
+
 #[tokio::test]
 async fn every_group_that_is_asked_for() {
     let available = rustls_pq::Builder::with_default_base()

@@ -20,5 +20,3 @@ mod rotation;
 #[cfg(target_os = "linux")]
 mod shares;
 mod shutdown;
-#[cfg(target_os = "linux")]
-mod soak;
