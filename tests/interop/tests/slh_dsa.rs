@@ -19,14 +19,27 @@ use rustls_pq::identity::IdentityError;
 /// The same test for every set.
 macro_rules! for_every_set {
     ($($test:ident),+ $(,)?) => {$(
-        #[test]
-        fn $test() {
-            let Some(work) = Workdir::new() else { return };
-            for_every_set!(@ $test, work:
-                SlhDsaSha2_128s, SlhDsaSha2_128f, SlhDsaSha2_192s, SlhDsaSha2_192f,
-                SlhDsaSha2_256s, SlhDsaSha2_256f, SlhDsaShake128s, SlhDsaShake128f,
-                SlhDsaShake192s, SlhDsaShake192f, SlhDsaShake256s, SlhDsaShake256f,
-            );
+        mod $test {
+            use super::*;
+
+            #[test]
+            fn fast_sets() {
+                let Some(work) = Workdir::new() else { return };
+                for_every_set!(@ $test, work:
+                    SlhDsaSha2_128f, SlhDsaSha2_192f, SlhDsaSha2_256f,
+                    SlhDsaShake128f, SlhDsaShake192f, SlhDsaShake256f,
+                );
+            }
+
+            #[test]
+            #[ignore = "takes seconds: `.ci/run tests` runs it"]
+            fn small_sets() {
+                let Some(work) = Workdir::new() else { return };
+                for_every_set!(@ $test, work:
+                    SlhDsaSha2_128s, SlhDsaSha2_192s, SlhDsaSha2_256s,
+                    SlhDsaShake128s, SlhDsaShake192s, SlhDsaShake256s,
+                );
+            }
         }
     )+};
     (@ $test:ident, $work:ident: $($set:ident),+ $(,)?) => {

@@ -18,6 +18,7 @@ fn key_generation_with_fast_sets() {
 }
 
 #[test]
+#[ignore = "takes seconds: `.ci/run tests` runs it"]
 fn key_generation_with_small_sets() {
     key_generation('s');
 }

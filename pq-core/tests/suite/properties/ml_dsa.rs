@@ -11,7 +11,7 @@ use crate::messages::{self, Hash};
 use crate::stream::Stream;
 
 macro_rules! tests {
-    ($($module:ident: $set:ident),*) => {
+    ($($module:ident: $set:ident $(#[$slow:meta])?),* $(,)?) => {
         $(
             mod $module {
                 use pq_core::ml_dsa::$set;
@@ -22,6 +22,7 @@ macro_rules! tests {
                 }
 
                 #[test]
+                $(#[$slow])?
                 fn flipped_signatures_are_invalid() {
                     super::flipped_signatures_are_invalid::<$set>();
                 }
@@ -75,7 +76,11 @@ macro_rules! tests {
     };
 }
 
-tests!(ml_dsa_44: MlDsa44, ml_dsa_65: MlDsa65, ml_dsa_87: MlDsa87);
+tests!(
+    ml_dsa_44: MlDsa44,
+    ml_dsa_65: MlDsa65 #[ignore = "takes seconds: `.ci/run tests` runs it"],
+    ml_dsa_87: MlDsa87 #[ignore = "takes seconds: `.ci/run tests` runs it"],
+);
 
 const INVALID: Result<(), Error> = Err(Error::InvalidSignature);
 

@@ -12,7 +12,7 @@ use crate::peers::implicit_rejection;
 use crate::stream::Stream;
 
 macro_rules! tests {
-    ($($module:ident: $set:ident),*) => {
+    ($($module:ident: $set:ident $(#[$slow:meta])?),* $(,)?) => {
         $(
             mod $module {
                 use pq_core::ml_kem::$set;
@@ -23,6 +23,7 @@ macro_rules! tests {
                 }
 
                 #[test]
+                $(#[$slow])?
                 fn flipped_ciphertexts_are_rejected_implicitly() {
                     super::flipped_ciphertexts_are_rejected_implicitly::<$set>();
                 }
@@ -61,7 +62,11 @@ macro_rules! tests {
     };
 }
 
-tests!(ml_kem_512: MlKem512, ml_kem_768: MlKem768, ml_kem_1024: MlKem1024);
+tests!(
+    ml_kem_512: MlKem512,
+    ml_kem_768: MlKem768 #[ignore = "takes seconds: `.ci/run tests` runs it"],
+    ml_kem_1024: MlKem1024 #[ignore = "takes seconds: `.ci/run tests` runs it"],
+);
 
 const Q: u16 = 3329;
 
