@@ -3,6 +3,7 @@
 use core::error::Error;
 use core::time::Duration;
 use std::thread;
+use std::time::Instant;
 
 use tokio::runtime::Runtime;
 
@@ -37,8 +38,14 @@ pub(super) fn idle(
 
     let server = implementation.start(setup, core)?;
     let client = Client::new(setup.client(client_name)?, server.address);
+    let at_first = server.process.descriptors()?;
     // Excludes memory that only the first connections take.
     client.load(runtime, AT_A_TIME, WARM_UP)?;
+    // The server may not have closed their connections yet.
+    let start = Instant::now();
+    while server.process.descriptors()? > at_first && start.elapsed() < SETTLED {
+        thread::sleep(Duration::from_millis(5));
+    }
     let descriptors = server.process.descriptors()?;
     let before = server.process.resident()?;
     let open = client.open(runtime, connections)?;
