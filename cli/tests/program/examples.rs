@@ -1,5 +1,7 @@
 //! The examples in the help of each command: they are run in order, in one folder.
 
+use std::sync::LazyLock;
+
 use clap::Command;
 
 use crate::dev::make_trust_stores;
@@ -17,14 +19,14 @@ pub(crate) struct Shown {
     pub(crate) is_group: bool,
 }
 
-/// Goes through all commands and runs their examples, each of which has to succeed.
-pub(crate) fn run_all() -> Vec<Shown> {
+/// All commands, with their examples, each of which has succeeded.
+pub(crate) static ALL: LazyLock<Vec<Shown>> = LazyLock::new(|| {
     let folder = Folder::with_ca();
     make_trust_stores(&folder);
     let mut shown = Vec::new();
     visit(&pqtls_commands::command(), "pqtls", &folder, &mut shown);
     shown
-}
+});
 
 fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>) {
     let after = command
@@ -84,7 +86,7 @@ fn as_at_home(printed: &str, folder: &Folder) -> String {
 
 #[test]
 fn every_command_has_examples_and_they_succeed() {
-    for command in run_all() {
+    for command in ALL.iter() {
         assert!(
             command.is_group || !command.examples.is_empty(),
             "{}",

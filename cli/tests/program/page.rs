@@ -4,7 +4,7 @@ use core::fmt::Write;
 use std::env;
 use std::fs;
 
-use crate::examples::{Shown, run_all};
+use crate::examples::{ALL, Shown};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/pqtls.md");
 
@@ -28,7 +28,7 @@ With `--json` a command prints a report whose field `schema` names its form, suc
 
 #[test]
 fn the_page_is_that_of_this_program() {
-    let page = page(&run_all());
+    let page = page(&ALL);
     if env::var_os("PQTLS_WRITE_PAGE").is_some() {
         fs::write(PAGE, page).unwrap();
         return;
