@@ -5,6 +5,7 @@
 use core::error::Error;
 use std::io;
 use std::path::Path;
+use std::thread;
 
 use benches::ours::batches::Batch;
 use benches::ours::growth::{Growth, SIZES};
@@ -161,38 +162,44 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     let sources = sources::hash(sources::repository())?;
+    if options.measures() {
+        run_operations(&options, &sources)?;
+        return run_over_time(&options, &sources);
+    }
+    // Nothing is measured, and one of them mostly waits.
+    thread::scope(|scope| {
+        let over_time =
+            scope.spawn(|| run_over_time(&options, &sources).map_err(|error| error.to_string()));
+        run_operations(&options, &sources)?;
+        Ok(over_time.join().expect("it does not panic")?)
+    })
+}
 
+/// Operations and handshakes, in this process.
+fn run_operations(options: &Options, sources: &str) -> Result<(), Box<dyn Error>> {
     for step in options.wanted(keccak::Step::ALL, keccak::Step::table) {
-        options.run(step.rows(), None, &sources)?;
+        options.run(step.rows(), None, sources)?;
     }
     for (name, make) in peers::ML_KEM {
-        options.run_set(name, make, Vec::new, &sources)?;
+        options.run_set(name, make, Vec::new, sources)?;
     }
     let messages = match options.measures() {
         true => ml_dsa::MESSAGES,
         false => 1,
     };
     for (name, make) in peers::ML_DSA {
-        options.run_set(name, || make(messages), Vec::new, &sources)?;
+        options.run_set(name, || make(messages), Vec::new, sources)?;
     }
     for (name, make) in peers::SLH_DSA {
         // Unoptimised, the slow sets take minutes.
         if options.measures() || name.ends_with("128f") {
-            options.run_set(name, make, || openssl::slh_dsa(name), &sources)?;
+            options.run_set(name, make, || openssl::slh_dsa(name), sources)?;
         }
     }
 
     for batch in Batch::ALL {
         if options.want(&batch.table()) {
-            options.run(batch.rows(), None, &sources)?;
-        }
-    }
-
-    // Unoptimised, the largest would take minutes.
-    let most = SIZES[if options.measures() { 2 } else { 1 }];
-    for growth in Growth::ALL {
-        if options.want(&growth.table()) {
-            options.run(growth.rows(most), None, &sources)?;
+            options.run(batch.rows(), None, sources)?;
         }
     }
 
@@ -201,18 +208,30 @@ fn main() -> Result<(), Box<dyn Error>> {
         pair.check();
     }
     // All in turn, since tables are held against each other.
-    options.run(pairs.iter().map(Pair::row).collect(), None, &sources)?;
+    options.run(pairs.iter().map(Pair::row).collect(), None, sources)?;
 
     for combination in options.wanted(account::COMBINATIONS, account::table) {
         let effort = options.effort();
         match account::measure(combination, effort)? {
-            Some(account) if options.measures() => options.show(&account, &sources)?,
+            Some(account) if options.measures() => options.show(&account, sources)?,
             _ => {}
         }
     }
+    Ok(())
+}
 
+/// How the provider copes with many certificates, which it watches, and what processes take that are
+/// connected.
+fn run_over_time(options: &Options, sources: &str) -> Result<(), Box<dyn Error>> {
+    // Unoptimised, the largest would take minutes.
+    let most = SIZES[if options.measures() { 2 } else { 1 }];
+    for growth in Growth::ALL {
+        if options.want(&growth.table()) {
+            options.run(growth.rows(most), None, sources)?;
+        }
+    }
     #[cfg(target_os = "linux")]
-    measure_loopback(&options, &sources)?;
+    measure_loopback(options, sources)?;
     Ok(())
 }
 
