@@ -42,7 +42,7 @@ pub(super) fn cached_folder() -> Result<PathBuf, Unavailable> {
     let log = target.join(format!("{name}.log"));
     let scratch = target.join(format!("{name}.build"));
     tell(&format!(
-        "building OpenSSL {} once, which takes some minutes; the log is {}",
+        "building OpenSSL {} once, which takes a minute or two; the log is {}",
         openssl_src::version(),
         log.display()
     ));
