@@ -166,7 +166,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         run_operations(&options, &sources)?;
         return run_over_time(&options, &sources);
     }
-    // Nothing is measured, and one of them mostly waits.
+    // Nothing is measured, and the second part mostly waits.
     thread::scope(|scope| {
         let over_time =
             scope.spawn(|| run_over_time(&options, &sources).map_err(|error| error.to_string()));
@@ -220,8 +220,7 @@ fn run_operations(options: &Options, sources: &str) -> Result<(), Box<dyn Error>
     Ok(())
 }
 
-/// How the provider copes with many certificates, which it watches, and what processes take that are
-/// connected.
+/// Operations on many certificates, whose files are watched, and connections between processes.
 fn run_over_time(options: &Options, sources: &str) -> Result<(), Box<dyn Error>> {
     // Unoptimised, the largest would take minutes.
     let most = SIZES[if options.measures() { 2 } else { 1 }];

@@ -4,6 +4,8 @@ use serde_json::Value;
 
 use crate::harness::{Harness, Options, tls_error};
 
+// Tests run in the order of their names. This one is early, since it waits for a limit of the server while
+// others run.
 #[cfg(target_os = "linux")]
 mod soak;
 

@@ -184,8 +184,8 @@ fn install(scratch: &Path, folder: &Path) -> io::Result<()> {
 }
 
 /// Options for a program that needs no other files, without features that no test uses. `no-module` and
-/// `no-legacy` are needed: a generated file that modules want is not in the crate. With -O0 it compiles in
-/// less than half the time that OpenSSL's own -O3 takes; its assembly is as fast.
+/// `no-legacy` are needed: a generated file that modules want is not in the crate. With -O0 it takes less
+/// time to compile than with OpenSSL's own -O3; its assembly is as fast.
 const OPTIONS: [&str; 12] = [
     "no-shared",
     "no-module",
