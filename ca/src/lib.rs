@@ -28,10 +28,11 @@ pub use authority::{
     Authority, AuthorityError, Batch, Order, Responder, ResponderError, UnknownReason,
     reason_from_name, reason_name,
 };
-pub use folder::{Constraints, Folder, FolderError, KeyPlan, Plan, Role, StoredKey};
+pub use folder::{Constraints, Folder, FolderError, Interruption, KeyPlan, Plan, Role, StoredKey};
 pub use ledger::{
-    Entry, Filter, InvalidSerialNumber, Issued, Ledger, LedgerError, LocalLedger, NameFilter,
-    NewEntry, NoRandomness, Revocation, SerialNumber, State,
+    AHEAD, BEHIND, Change, Condition, Entry, Filter, InvalidSerialNumber, Issued, KEPT, KeyHash,
+    Ledger, LedgerError, LocalLedger, NameFilter, NewEntry, NoRandomness, Revocation, Revoked,
+    SerialNumber, State,
 };
 pub use policy::{
     DurationError, EmailPattern, EmailPatternError, Forbidden, KeyAlgorithm, ListUrl, ListUrlError,

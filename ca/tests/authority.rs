@@ -1,19 +1,22 @@
 //! A CA in a folder, from its creation to its revocation lists.
 
 use core::error::Error;
+use core::ops::ControlFlow;
 use core::time::Duration;
 use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
 use pq_ca::{
-    Authority, AuthorityError, Constraints, Filter, Folder, FolderError, KeyPlan, Ledger,
-    LocalLedger, NewEntry, Order, Plan, Policy, Profile, Role, SerialNumber,
+    Authority, AuthorityError, Change, Condition, Constraints, Entry, Filter, Folder, FolderError,
+    KeyHash, KeyPlan, Ledger, LedgerError, LocalLedger, NewEntry, Order, Plan, Policy, Profile,
+    ResponderError, Revocation, Revoked, Role, SerialNumber,
 };
-use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
 use pq_x509::{
     CertStatus, Certificate, CertificateBuilder, CertificateRequest, ChainValidator, CrlReason,
-    KeyUsages, OcspFailure, OcspNonce, OcspRequest, OcspVerifier, RevocationPolicy,
-    SignatureAlgorithm, SigningKey, ValidationError,
+    Issuer, KeyUsages, OcspFailure, OcspNonce, OcspRequest, OcspVerifier, RevocationPolicy,
+    SignatureAlgorithm, SigningKey, ValidationError, Validity,
 };
 use tempfile::TempDir;
 
@@ -65,7 +68,7 @@ fn validate(folder: &Folder, leaf: &Certificate) -> Result<(), ValidationError> 
     let mut chain = vec![leaf.clone()];
     chain.extend(folder.chain().unwrap());
     let chain: Vec<_> = chain.iter().collect();
-    let lists = [Role::Root, folder.issuing_role()].map(|role| {
+    let lists = [Role::Root, folder.issuing_role().unwrap()].map(|role| {
         let ca = folder.authority::<SigningKey>(role).unwrap();
         ca.revocation_list(UnixTime::now(), None).unwrap()
     });
@@ -103,7 +106,8 @@ fn what_is_issued_is_valid_until_it_is_revoked() {
             UnixTime::now(),
         )
         .unwrap();
-    let revocation = revoked.revocation().unwrap();
+    assert_eq!(revoked.change, Change::Revoked);
+    let revocation = revoked.entry.revocation().unwrap();
     assert_eq!(revocation.reason, CrlReason::KeyCompromise);
     assert_eq!(revocation.by, "bob");
     let refused = validate(&folder, &leaf).unwrap_err();
@@ -199,9 +203,11 @@ fn ocsp_requests_are_answered_by_the_ledger() {
     let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let now = UnixTime::now();
     let delegate_key = key();
-    let order = Order::for_key(&delegate_key)
-        .unwrap()
-        .with(|wanted| wanted.common_name("OCSP").profile(Profile::OcspResponder));
+    let order = Order::for_key(&delegate_key).unwrap().with(|wanted| {
+        wanted
+            .common_name("Our OCSP")
+            .profile(Profile::OcspResponder)
+    });
     let delegate = authority.issue(&order, "alice", now).unwrap();
     let leaves = ["a.example.org", "b.example.org", "c.example.org"];
     let leaves = leaves.map(|name| issue(&authority, name));
@@ -373,10 +379,10 @@ fn a_root_alone_issues_by_itself() {
         ..plan()
     };
     let (_above, folder) = ca(&plan);
-    assert_eq!(folder.issuing_role(), Role::Root);
+    assert_eq!(folder.issuing_role().unwrap(), Role::Root);
     assert!(folder.chain().unwrap().is_empty());
     let authority = folder
-        .authority::<SigningKey>(folder.issuing_role())
+        .authority::<SigningKey>(folder.issuing_role().unwrap())
         .unwrap();
     assert_eq!(
         authority.issuer().certificate().describe_subject(),
@@ -411,7 +417,8 @@ fn the_policy_is_asked() {
     let is_made = names.map(|name| batch.add(&order(name)).is_ok());
     assert_eq!(is_made, [true, false, true]);
     assert_eq!(count(&authority, Filter::all().issuer("issuing")), 0);
-    let kept = batch.keep().unwrap();
+    let kept: Result<Vec<_>, _> = batch.keep().unwrap().into_iter().collect();
+    let kept = kept.unwrap();
     let read = |entry: &NewEntry<'_>| Certificate::from_der(&entry.certificate).unwrap();
     let leaves: Vec<_> = kept.iter().map(read).collect();
     let of_leaves: Vec<_> = leaves.iter().flat_map(Certificate::dns_names).collect();
@@ -432,7 +439,7 @@ fn count(authority: &Authority<SigningKey, LocalLedger>, filter: Filter) -> usiz
     let mut count = 0;
     let mut show = |_| {
         count += 1;
-        core::ops::ControlFlow::Continue(())
+        ControlFlow::Continue(())
     };
     authority.ledger().find(&filter, &mut show).unwrap();
     count
@@ -542,6 +549,443 @@ fn each_key_answers_for_its_own_certificates() {
             .entries()
             .is_empty()
     );
+}
+
+/// A number that another issuer gave is unknown, and its certificate is not this CA's to change.
+#[test]
+fn numbers_of_another_issuer_are_unknown_and_untouched() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let issuing = folder.certificate(Role::Issuing).unwrap();
+    let now = UnixTime::now();
+    // As if this CA had given the number that the root gave.
+    let builder = CertificateBuilder::server()
+        .dns_name("www.example.org")
+        .serial_number(issuing.serial_number());
+    let stranger = authority.issuer().issue(builder, &key()).unwrap();
+    let request = OcspRequest::builder()
+        .certificate(&stranger, &issuing)
+        .build()
+        .unwrap();
+    let response = authority.respond(request.der(), now, None).unwrap();
+    let answer = response.answer_for(&stranger, &issuing).unwrap();
+    assert_eq!(answer.status(), CertStatus::Unknown);
+
+    let root = folder.authority::<SigningKey>(Role::Root).unwrap();
+    let on_hold = number(&issuing);
+    root.revoke(&on_hold, CrlReason::CertificateHold, "bob", now)
+        .unwrap();
+    let before = root.ledger().entry(&on_hold).unwrap();
+    for refused in [
+        authority.reinstate(&on_hold, "bob", now).map(|_| ()),
+        authority
+            .revoke(&on_hold, CrlReason::KeyCompromise, "bob", now)
+            .map(|_| ()),
+        authority.renew(&on_hold, None, "bob", now).map(|_| ()),
+    ] {
+        let refused = refused.unwrap_err();
+        assert!(
+            matches!(refused, AuthorityError::AnotherIssuers { .. }),
+            "{refused}"
+        );
+    }
+    assert_eq!(root.ledger().entry(&on_hold).unwrap(), before);
+}
+
+#[test]
+fn what_is_on_hold_is_not_renewed() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let leaf = issue(&authority, "www.example.org");
+    let now = UnixTime::now();
+    authority
+        .revoke(&number(&leaf), CrlReason::CertificateHold, "bob", now)
+        .unwrap();
+    let refused = authority.renew(&number(&leaf), Some(&key()), "bob", now);
+    let refused = refused.unwrap_err();
+    assert!(
+        matches!(refused, AuthorityError::Revoked { .. }),
+        "{refused}"
+    );
+    authority.reinstate(&number(&leaf), "bob", now).unwrap();
+    authority.renew(&number(&leaf), None, "bob", now).unwrap();
+}
+
+/// A key that others may know is not certified again: not in an order, not for a request, not in a batch and not in a
+/// renewal; by no key of the CA, and whatever the certificate of the compromise was for.
+#[test]
+fn a_compromised_key_is_not_certified_again() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let (now, lost) = (UnixTime::now(), key());
+    let order = || {
+        let order = Order::for_key(&lost).unwrap();
+        order.with(|wanted| wanted.dns_name("www.example.org"))
+    };
+    let first = authority.issue(&order(), "alice", now).unwrap();
+    let second = authority.issue(&order(), "alice", now).unwrap();
+    let other = issue(&authority, "b.example.org");
+    authority
+        .revoke(&number(&first), CrlReason::KeyCompromise, "bob", now)
+        .unwrap();
+    let request = CertificateRequest::builder()
+        .dns_name("c.example.org")
+        .sign(&lost)
+        .unwrap()
+        .verify()
+        .unwrap();
+    let mut batch = authority.batch("alice", now);
+    batch.add(&order()).unwrap();
+    let root = folder.authority::<SigningKey>(Role::Root).unwrap();
+    let all = count(&authority, Filter::all());
+    for refused in [
+        authority.issue(&order(), "alice", now).map(|_| ()),
+        authority
+            .issue(&Order::for_request(&request).unwrap(), "alice", now)
+            .map(|_| ()),
+        batch.keep().unwrap().remove(0).map(|_| ()),
+        authority
+            .renew(&number(&second), None, "bob", now)
+            .map(|_| ()),
+        authority
+            .renew(&number(&other), Some(&lost), "bob", now)
+            .map(|_| ()),
+        root.issue_ca(CertificateBuilder::ca("Another"), &lost, "bob", now)
+            .map(|_| ()),
+    ] {
+        let refused = refused.unwrap_err();
+        assert!(
+            matches!(
+                refused,
+                AuthorityError::Ledger(LedgerError::KeyCompromised(known)) if known == number(&first)
+            ),
+            "{refused}"
+        );
+    }
+    assert_eq!(count(&authority, Filter::all()), all);
+    // The certificate is renewed for a new key.
+    let renewed = authority.renew(&number(&second), Some(&key()), "bob", now);
+    renewed.unwrap();
+}
+
+/// Of many, those whose key others may know are refused alone.
+#[test]
+fn of_a_batch_a_compromised_key_is_refused_alone() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let (now, lost, good) = (UnixTime::now(), [key(), key()], key());
+    let order = |key: &SigningKey| {
+        let names = |wanted: pq_ca::Wanted| wanted.dns_name("www.example.org");
+        let made = authority.issue(&Order::for_key(key).unwrap().with(names), "alice", now);
+        number(&made.unwrap())
+    };
+    let known = lost.each_ref().map(order);
+    let mut batch = authority.batch("alice", now);
+    for key in [&lost[0], &good, &lost[1], &good, &lost[0]] {
+        let order = Order::for_key(key).unwrap();
+        let order = order.with(|wanted| wanted.dns_name("www.example.org"));
+        batch.add(&order).unwrap();
+    }
+    for number in &known {
+        authority
+            .revoke(number, CrlReason::KeyCompromise, "bob", now)
+            .unwrap();
+    }
+    let before = count(&authority, Filter::all());
+    let compromised: Vec<_> = batch
+        .keep()
+        .unwrap()
+        .into_iter()
+        .map(|kept| match kept {
+            Ok(kept) => {
+                let entry = authority.ledger().entry(&kept.issued.serial_number);
+                assert_eq!(entry.unwrap().unwrap().issued, kept.issued);
+                None
+            }
+            Err(AuthorityError::Ledger(LedgerError::KeyCompromised(number))) => Some(number),
+            Err(error) => panic!("{error}"),
+        })
+        .collect();
+    let [first, second] = known.map(Some);
+    assert_eq!(compromised, [first, None, second, None, first]);
+    assert_eq!(count(&authority, Filter::all()), before + 2);
+}
+
+/// Whatever it was revoked for, nothing is issued or renewed. After a compromise, nothing is answered either: the
+/// answers of a key that others may know assure nobody. Lists are made, which only take trust away.
+#[test]
+fn a_ca_that_was_revoked_issues_nothing() {
+    for reason in [
+        CrlReason::CertificateHold,
+        CrlReason::Superseded,
+        CrlReason::KeyCompromise,
+        CrlReason::CaCompromise,
+    ] {
+        let (_above, folder) = ca(&plan());
+        let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+        let now = UnixTime::now();
+        let leaf = issue(&authority, "www.example.org");
+        let leaf_key = key();
+        let order = Order::for_key(&leaf_key).unwrap();
+        let order = order.with(|wanted| wanted.dns_name("www.example.org"));
+        let mut batch = authority.batch("alice", now);
+        batch.add(&order).unwrap();
+        let own = folder.certificate(Role::Issuing).unwrap();
+        let root = folder.authority::<SigningKey>(Role::Root).unwrap();
+        root.revoke(&number(&own), reason, "bob", now).unwrap();
+        let before = count(&authority, Filter::all());
+        for refused in [
+            authority.issue(&order, "alice", now).map(|_| ()),
+            authority
+                .renew(&number(&leaf), None, "alice", now)
+                .map(|_| ()),
+            batch.keep().map(|_| ()),
+        ] {
+            let refused = refused.unwrap_err();
+            assert!(
+                matches!(
+                    refused,
+                    AuthorityError::Ledger(LedgerError::IssuerRevoked { number: known, reason: why })
+                        if known == number(&own) && why == reason
+                ),
+                "{refused}"
+            );
+        }
+        assert_eq!(count(&authority, Filter::all()), before);
+        let request = OcspRequest::builder().certificate(&leaf, &own);
+        let request = request.build().unwrap();
+        let answered = authority.respond(request.der(), now, None);
+        match reason {
+            CrlReason::KeyCompromise | CrlReason::CaCompromise => {
+                let error = answered.unwrap_err();
+                assert_eq!(error.failure(), OcspFailure::Unauthorized, "{error}");
+            }
+            _ => drop(answered.unwrap()),
+        }
+        authority.revocation_list(now, None).unwrap();
+        // The root answers and certifies another CA.
+        let about_ca = OcspRequest::builder().certificate(&own, root.issuer().certificate());
+        root.respond(about_ca.build().unwrap().der(), now, None)
+            .unwrap();
+        let new = CertificateBuilder::ca("Another").path_len(0);
+        root.issue_ca(new, &key(), "bob", now).unwrap();
+    }
+}
+
+/// What can be seen to fail takes no number, and what was not written leaves out nothing.
+#[test]
+fn a_list_that_can_not_be_made_takes_no_number() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let now = UnixTime::now();
+    let endless = Some(9000 * 366 * DAY);
+    authority.revocation_list(now, endless).unwrap_err();
+    let list = authority.revocation_list(now, None).unwrap();
+    assert_eq!(list.number(), Some(&[1][..]));
+    authority.confirm_list(&list).unwrap();
+    let root = folder.authority::<SigningKey>(Role::Root).unwrap();
+    let error = root.confirm_list(&list).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            AuthorityError::Ledger(LedgerError::UnknownList { number: 1, .. })
+        ),
+        "{error}"
+    );
+}
+
+/// Nobody accepts what a key signs without a valid certificate, so the responder says it instead of all clients.
+#[test]
+fn a_response_ends_with_its_responders_certificate() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let leaf = issue(&authority, "www.example.org");
+    let own = folder.certificate(Role::Issuing).unwrap();
+    let request = OcspRequest::builder().certificate(&leaf, &own);
+    let request = request.build().unwrap();
+    let now = UnixTime::now().as_secs();
+    let hour = 60 * 60;
+    let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+    let system = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    let end = now + 5 * hour;
+    let key = key();
+    let delegate = CertificateBuilder::ocsp_responder()
+        .common_name("OCSP")
+        .validity(Validity::new(system(now - hour), system(end)));
+    let delegate = authority.issuer().issue(delegate, &key).unwrap();
+    let responder = || {
+        folder
+            .responder(Role::Issuing, delegate.clone(), key.clone())
+            .unwrap()
+    };
+    for (lasting, expected) in [(2 * hour, now + 2 * hour), (9 * hour, end), (u64::MAX, end)] {
+        let responder = responder().with_validity(Duration::from_secs(lasting));
+        let response = responder.respond(request.der(), at(now)).unwrap();
+        assert_eq!(response.answers()[0].next_update(), Some(at(expected)));
+    }
+    for time in [now - 2 * hour + 600, end + 1] {
+        let clock = at(time);
+        let error = responder().respond(request.der(), clock).unwrap_err();
+        // An hour before the last time in the ledger, that is said first.
+        let is_clock = matches!(error, ResponderError::Ledger(LedgerError::Clock { .. }));
+        assert_eq!(is_clock, time < now, "{error}");
+        if !is_clock {
+            assert!(matches!(error, ResponderError::NotValid { .. }), "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .contains("CN=OCSP, whose key is to answer"),
+                "{error}"
+            );
+            assert_eq!(error.failure(), OcspFailure::InternalError);
+        }
+    }
+    // The CA's own response ends with its certificate, too.
+    let response = authority
+        .respond(request.der(), at(now), Some(Duration::MAX))
+        .unwrap();
+    assert_eq!(response.answers()[0].next_update(), Some(own.not_after()));
+}
+
+/// A clock that a list would be refused for answers nothing either.
+#[test]
+fn a_clock_that_jumped_answers_nothing() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let leaf = issue(&authority, "www.example.org");
+    let own = folder.certificate(Role::Issuing).unwrap();
+    let request = OcspRequest::builder().certificate(&leaf, &own);
+    let request = request.build().unwrap();
+    let now = UnixTime::now().as_secs();
+    let day = DAY.as_secs();
+    for later in [now + 401 * day, now - day] {
+        let later = UnixTime::since_unix_epoch(Duration::from_secs(later));
+        let error = authority.respond(request.der(), later, None).unwrap_err();
+        assert!(
+            matches!(error, ResponderError::Ledger(LedgerError::Clock { .. })),
+            "{error}"
+        );
+        assert_eq!(error.failure(), OcspFailure::InternalError);
+    }
+    let later = UnixTime::since_unix_epoch(Duration::from_secs(now + 300 * day));
+    authority.respond(request.der(), later, None).unwrap();
+}
+
+/// A ledger in which another process revokes a certificate just after it was read.
+struct Overtaken(LocalLedger);
+
+impl Ledger for Overtaken {
+    fn certificate(
+        &self,
+        number: &SerialNumber,
+    ) -> Result<Option<CertificateDer<'static>>, LedgerError> {
+        let certificate = self.0.certificate(number);
+        let revocation = Revocation {
+            at: UnixTime::now(),
+            reason: CrlReason::Superseded,
+            by: "another process".into(),
+        };
+        self.0.revoke(number, &revocation)?;
+        certificate
+    }
+
+    fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
+        self.0.entry(number)
+    }
+
+    fn record_if(
+        &self,
+        entries: &[NewEntry<'_>],
+        conditions: &[Condition<'_>],
+    ) -> Result<(), LedgerError> {
+        self.0.record_if(entries, conditions)
+    }
+
+    fn adopt(
+        &self,
+        entries: &[NewEntry<'_>],
+        revocation: Option<&Revocation>,
+    ) -> Result<(), LedgerError> {
+        self.0.adopt(entries, revocation)
+    }
+
+    fn compromised(&self, key: &KeyHash) -> Result<Option<SerialNumber>, LedgerError> {
+        self.0.compromised(key)
+    }
+
+    fn revoke_if(
+        &self,
+        numbers: &[SerialNumber],
+        revocation: &Revocation,
+        conditions: &[Condition<'_>],
+    ) -> Result<Vec<Revoked>, LedgerError> {
+        self.0.revoke_if(numbers, revocation, conditions)
+    }
+
+    fn reinstate_if(
+        &self,
+        number: &SerialNumber,
+        at: UnixTime,
+        by: &str,
+        conditions: &[Condition<'_>],
+    ) -> Result<Entry, LedgerError> {
+        self.0.reinstate_if(number, at, by, conditions)
+    }
+
+    fn find(
+        &self,
+        filter: &Filter,
+        show: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        self.0.find(filter, show)
+    }
+
+    fn next_list(
+        &self,
+        issuer: &str,
+        now: UnixTime,
+        show: &mut dyn FnMut(&SerialNumber, &Revocation),
+    ) -> Result<u64, LedgerError> {
+        self.0.next_list(issuer, now, show)
+    }
+
+    fn confirm_list(&self, issuer: &str, number: u64, at: UnixTime) -> Result<(), LedgerError> {
+        self.0.confirm_list(issuer, number, at)
+    }
+
+    fn check_time(&self, now: UnixTime) -> Result<(), LedgerError> {
+        self.0.check_time(now)
+    }
+
+    fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
+        self.0.confirm_time(now, by)
+    }
+}
+
+#[test]
+fn what_is_revoked_while_it_is_renewed_is_not_renewed() {
+    let folder = tempfile::tempdir().unwrap();
+    let issuer = Issuer::self_signed(CertificateBuilder::ca("Example CA"), key()).unwrap();
+    let policy = Policy::parse(&plan().policy, "policy.toml").unwrap();
+    let ledger = Overtaken(LocalLedger::create(folder.path()).unwrap());
+    let authority = Authority::new("issuing", issuer, policy, ledger);
+    let (now, leaf_key) = (UnixTime::now(), key());
+    let order = Order::for_key(&leaf_key).unwrap();
+    let order = order.with(|wanted| wanted.dns_name("www.example.org"));
+    let leaf = authority.issue(&order, "alice", now).unwrap();
+    let refused = authority.renew(&number(&leaf), None, "bob", now);
+    let refused = refused.unwrap_err();
+    assert!(
+        matches!(refused, AuthorityError::Revoked { .. }),
+        "{refused}"
+    );
+    let mut recorded = 0;
+    let mut show = |_| {
+        recorded += 1;
+        ControlFlow::Continue(())
+    };
+    authority.ledger().find(&Filter::all(), &mut show).unwrap();
+    assert_eq!(recorded, 1);
 }
 
 #[test]
@@ -664,9 +1108,9 @@ fn what_is_missing_is_named() {
     )
     .unwrap();
     let error = folder.authority::<SigningKey>(Role::Issuing).unwrap_err();
-    assert!(matches!(error, FolderError::Issue(_)), "{error}");
+    assert!(matches!(error, FolderError::OtherKey { .. }), "{error}");
 
     fs::remove_dir_all(folder.path().join("ledger")).unwrap();
     let error = folder.ledger().unwrap_err();
-    assert!(matches!(error, FolderError::Ledger(_)), "{error}");
+    assert!(matches!(error, FolderError::Missing(_)), "{error}");
 }

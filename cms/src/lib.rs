@@ -19,11 +19,13 @@
 //! Content goes from a [`BufRead`](std::io::BufRead) to a [`Write`](std::io::Write) in pieces of 64 KiB. A slice
 //! of bytes is read in place; read a file with [`BufReader::with_capacity`](std::io::BufReader::with_capacity) of
 //! 64 KiB. (Encrypting takes any [`Read`](std::io::Read), as it has to copy what it encrypts.) The rest of
-//! a message may take up to 16 MiB of memory. The nesting depth and the numbers of signers, certificates and hash
-//! functions are limited, too. The number of recipients is not limited: they are read one by one.
+//! a signed message may have up to 3 MiB of certificates, each of up to 128 KiB, and 16 MiB of signers; read, both
+//! take less than 192 MiB of memory, whatever is in them. Encrypted messages take less than 2 MiB. The nesting depth and the
+//! numbers of signers, certificates and hash functions are limited, too. The number of recipients is not limited: they
+//! are read one by one.
 //!
 //! **Content that is written in pieces is authentic only after the function that writes it has returned `Ok`**:
-//! signatures and tags come last. [`Verifier::verify_to_vec`], [`Opener::open_to_vec`] and
+//! signatures and tags come last. [`Verifier::verify`], [`Opener::open`] and
 //! [`Opener::open_seekable`] authenticate the whole message before they give out any content.
 //!
 //! # What is not here
@@ -63,6 +65,7 @@ pub use enveloped::{
 pub use identifier::{Identifier, key_identifier};
 pub use inspection::{InspectionError, Outline, inspect};
 pub use signed::{
-    DocumentSigner, SignatureRefusal, SignedDataBuilder, SignedOutline, SignerOutline,
-    SigningError, VerificationError, VerificationTime, Verified, VerifiedSigner, Verifier,
+    AttributesGuard, DocumentSigner, SignatureRefusal, SignedDataBuilder, SignedOutline,
+    SignerOutline, SigningError, VerificationError, VerificationTime, Verified, VerifiedSigner,
+    Verifier,
 };

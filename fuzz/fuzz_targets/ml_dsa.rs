@@ -121,7 +121,12 @@ fn check_generation<P: Peer>(expanded: &[u8], verifying_key: &[u8], input: &Inpu
 fn check_signature<P: Peer>(valid: &Parts<'_>, input: &Input<'_>) {
     let key = SigningKey::<P>::from_seed(&input.xi);
     let (message, context) = (input.message, input.context);
-    let hash = one_of(PreHash::ALL, input.hash);
+    // others are refused
+    let hashes = PreHash::ALL.iter().copied();
+    let hashes: Vec<_> = hashes
+        .filter(|hash| 8 * hash.digest_len() >= 2 * P::LAMBDA)
+        .collect();
+    let hash = one_of(&hashes, input.hash);
     let pure = key.sign(message, context, &input.randomness);
     let hashed = key.hash_sign(hash, message, context, &input.randomness);
     let (Ok(pure), Ok(hashed)) = (&pure, &hashed) else {

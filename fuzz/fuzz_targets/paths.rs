@@ -77,7 +77,7 @@ impl Host {
         match self {
             Self::Local => SERVER_NAME,
             Self::BelowLocal => "a.localhost",
-            Self::Wildcard => "*.localhost",
+            Self::Wildcard => "*.a.localhost",
             Self::Other => "example.org",
             Self::NotBelowLocal => "alocalhost",
             Self::Upper => "LOCALHOST",

@@ -176,7 +176,12 @@ impl Signing<'_> {
         randomness: &Array<P::N, u8>,
     ) {
         let (message, context) = (self.message, self.context);
-        let hash = one_of(PreHash::ALL, self.hash);
+        // others are refused
+        let hashes = PreHash::ALL.iter().copied();
+        let hashes: Vec<_> = hashes
+            .filter(|hash| hash.digest_len() >= 2 * P::N::N)
+            .collect();
+        let hash = one_of(&hashes, self.hash);
         let mut hasher = hash.hasher();
         hasher.update(message);
         let digest = hasher.finish();

@@ -24,6 +24,14 @@ pub enum Error {
     InconsistentKey,
     /// A context string is longer than 255 bytes (FIPS 204, section 5.2).
     ContextTooLong,
+    /// A hash function is weaker than the parameter set, so that signatures of its digests would be
+    /// (FIPS 204, section 5.4.1; FIPS 205, section 10.2.2).
+    WeakHash {
+        /// The least length of a digest that the parameter set may sign, in bytes.
+        least: usize,
+        /// The length of the hash function's digests, in bytes.
+        actual: usize,
+    },
     /// The signature is not valid for this key, message and context.
     InvalidSignature,
     /// The key has made as many signatures as its parameter set allows (SP 800-230, draft).
@@ -62,6 +70,10 @@ impl fmt::Display for Error {
                 f.write_str("expanded private key does not match the public key inside it")
             }
             Self::ContextTooLong => f.write_str("context string is longer than 255 bytes"),
+            Self::WeakHash { least, actual } => write!(
+                f,
+                "hash function is weaker than the key: sign digests of at least {least} bytes, not of {actual}"
+            ),
             Self::InvalidSignature => f.write_str("invalid signature"),
             #[cfg(feature = "slh-dsa-sp800-230-draft")]
             Self::SignatureLimit => f.write_str(

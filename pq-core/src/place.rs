@@ -16,16 +16,33 @@ pub(crate) fn try_insert<T, E>(
     zero: impl FnOnce() -> T,
     fill: impl FnOnce(&mut T) -> Result<(), E>,
 ) -> Result<&T, E> {
-    // dropped first, so that zeros are written to its place
-    *place = None;
-    let unfinished = Unfinished(place);
+    let unfinished = Unfinished::new(place);
     fill(unfinished.0.insert(zero()))?;
-    mem::forget(unfinished);
+    unfinished.finish();
     Ok(place.as_ref().expect("it was put there"))
 }
 
-/// Empties a place when dropped.
-struct Unfinished<'p, T>(&'p mut Option<T>);
+/// A place whose value is being made. Dropping it empties the place: a caller that catches a panic
+/// finds no zeros that look like a key or a secret, nor what was there before.
+pub(crate) struct Unfinished<'p, T>(&'p mut Option<T>);
+
+impl<'p, T> Unfinished<'p, T> {
+    /// Drops the previous value, so that zeros can be written to its place.
+    pub(crate) fn new(place: &'p mut Option<T>) -> Self {
+        *place = None;
+        Self(place)
+    }
+
+    /// The place, where the value is to be made.
+    pub(crate) fn place(&mut self) -> &mut Option<T> {
+        self.0
+    }
+
+    /// The value is made: it stays.
+    pub(crate) fn finish(self) {
+        mem::forget(self);
+    }
+}
 
 impl<T> Drop for Unfinished<'_, T> {
     fn drop(&mut self) {

@@ -17,7 +17,9 @@ use crate::secret::wipe_stack;
 ///
 /// These are all that NIST approves. The standards require a collision strength that is not below
 /// the strength of the parameter set: a digest of at least 256 bits for ML-DSA-44 and the sets of
-/// SLH-DSA with n = 16, 384 for ML-DSA-65 and n = 24, and 512 for ML-DSA-87 and n = 32.
+/// SLH-DSA with n = 16, 384 for ML-DSA-65 and n = 24, and 512 for ML-DSA-87 and n = 32. Keys sign no
+/// shorter ones ([`Error::WeakHash`]). Signatures that others made of them verify, as in NIST's
+/// vectors: what they are worth is up to the signer's hash function.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PreHash {
@@ -113,6 +115,17 @@ impl PreHash {
             Self::Sha384 | Self::Sha3_384 => 48,
             Self::Sha512 | Self::Sha3_512 | Self::Shake256 => 64,
         }
+    }
+
+    /// Refuses to sign a digest of this function with a parameter set of so many bits of strength.
+    /// Collisions of all these functions, SHAKE's among them, are as hard to find as of any function
+    /// with such digests: half their bits.
+    pub(crate) const fn check_strength(self, bits: usize) -> Result<(), Error> {
+        let (least, actual) = (2 * bits / 8, self.digest_len());
+        if actual < least {
+            return Err(Error::WeakHash { least, actual });
+        }
+        Ok(())
     }
 
     /// The last arc of the object identifier, under NIST's `hashAlgs`, 2.16.840.1.101.3.4.2.

@@ -15,6 +15,17 @@ pub(crate) fn wipe<T: Copy + Default>(secret: &mut [T]) {
     zeroize::optimization_barrier(secret);
 }
 
+/// Copies a secret byte by byte, for functions that go on afterwards.
+///
+/// A whole copy leaves half of the secret in a vector register. Code that follows stores such registers where it moves
+/// an `Option` that is `None`: to the compiler, its content is nobody's.
+pub(crate) fn copy<const N: usize>(to: &mut [u8; N], from: &[u8; N]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+        zeroize::optimization_barrier(to);
+    }
+}
+
 /// Overwrites what earlier calls of the caller left on the stack: words of a hash's state that did
 /// not fit in general registers.
 ///

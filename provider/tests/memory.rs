@@ -15,7 +15,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
 use rustls::server::ProducesTickets;
 use rustls_pq::identity::{Identities, Identity, IdentitySet};
-use rustls_pq::{Builder, Offer, TicketOptions, Tickets};
+use rustls_pq::{Builder, Offer, OfferReader, TicketOptions, Tickets};
 
 const MANY: usize = 100_000;
 
@@ -113,6 +113,7 @@ fn choices() {
 fn what_is_shown() {
     let tenants = Tenants::new();
     let identity = tenants.identity(0, &tenants.p256);
+    let identity = identity.with_ocsp_issuers([tenants.root.certificate().clone()]);
     let allocations = || measure(|| drop(identity.certified_key())).count_total;
     assert_eq!(allocations(), 0);
 
@@ -127,6 +128,144 @@ fn what_is_shown() {
     identity.set_ocsp_response(response.unwrap().der()).unwrap();
     assert!(identity.certified_key().ocsp.is_some());
     assert_eq!(allocations(), 0);
+}
+
+/// What a ClientHello offers takes at most four times its bytes and 16 KiB, however it is cut into records. `OfferReader`
+/// says that it takes no more than some 100 kB for a list.
+#[test]
+fn client_hellos() {
+    let vector = |bytes: &[u8]| [&(bytes.len() as u16).to_be_bytes()[..], bytes].concat();
+    let extension = |number: u16, data: &[u8]| [&number.to_be_bytes()[..], &vector(data)].concat();
+    let room = 65_000;
+    let many = |piece: &[u8]| piece.repeat(room / piece.len());
+    for (what, suites, extensions) in [
+        ("suites", many(&[0x13, 1]), vec![]),
+        (
+            "groups",
+            vec![0x13, 1],
+            extension(10, &vector(&many(&[0, 29]))),
+        ),
+        (
+            "schemes",
+            vec![0x13, 1],
+            extension(13, &vector(&many(&[4, 3]))),
+        ),
+        (
+            "shares",
+            vec![0x13, 1],
+            extension(51, &vector(&many(&[0, 29, 0, 0]))),
+        ),
+        (
+            "protocols",
+            vec![0x13, 1],
+            extension(16, &vector(&many(&[1, b'a']))),
+        ),
+        (
+            "empty protocols",
+            vec![0x13, 1],
+            extension(16, &vector(&many(&[0]))),
+        ),
+        (
+            "names of CAs",
+            vec![0x13, 1],
+            extension(47, &vector(&many(&[0, 1, 7]))),
+        ),
+        (
+            "long names of CAs",
+            vec![0x13, 1],
+            extension(47, &vector(&many(&[&[0, 60][..], &[7; 60]].concat()))),
+        ),
+        (
+            "trust anchors",
+            vec![0x13, 1],
+            extension(0xca34, &vector(&many(&[1, 7]))),
+        ),
+        ("extensions", vec![0x13, 1], many(&[0xaa, 0xaa, 0, 0])),
+        (
+            "the same extension",
+            vec![0x13, 1],
+            many(&extension(10, &vector(&[0, 29].repeat(100)))),
+        ),
+    ] {
+        let hello = [
+            &[3; 35][..34],
+            &[0],
+            &vector(&suites),
+            &[1, 0],
+            &vector(&extensions),
+        ];
+        let hello = hello.concat();
+        let message = [&[1, 0][..], &vector(&hello)].concat();
+        for record in [1, 1 << 14] {
+            let records = message.chunks(record);
+            let records = records.flat_map(|record| [&[22, 3, 1][..], &vector(record)].concat());
+            let records: Vec<u8> = records.collect();
+            for piece in [1, records.len()] {
+                let peak = measure(|| {
+                    let mut reader = OfferReader::new();
+                    let mut offer = None;
+                    for piece in records.chunks(piece) {
+                        offer = reader.read(piece).unwrap();
+                    }
+                    assert!(offer.is_some());
+                });
+                let peak = peak.bytes_max as usize;
+                println!("{what}: {} bytes, {peak} at once", message.len());
+                assert!(peak <= 4 * message.len() + (16 << 10), "{what}: {peak}");
+            }
+        }
+    }
+}
+
+/// A ticket that nobody made takes no more than twice its bytes.
+#[test]
+fn tickets_of_strangers() {
+    let base = rustls::crypto::ring::default_provider();
+    let tickets = Tickets::for_provider(&base, TicketOptions::default()).unwrap();
+    let session = [7; Tickets::MAX_STATELESS_LEN];
+    let own = tickets.encrypt(&session).unwrap();
+    for len in [0, 1, 8, 31, 32, 33, own.len(), 0xffff] {
+        // With the key's own number, so that it is tried.
+        let ticket: Vec<u8> = own.iter().copied().cycle().take(len).collect();
+        let peak = measure(|| drop(tickets.decrypt(&ticket))).bytes_max;
+        assert!(peak <= 2 * len as u64 + 4096, "{len}: {peak}");
+    }
+}
+
+/// A chain and a key, in files of a mebibyte at most, take at most four times their bytes, and 128 KiB.
+#[test]
+fn texts_of_identities() {
+    let tenants = Tenants::new();
+    let identity = tenants.identity(0, &tenants.p256);
+    let leaf = Certificate::from_der(&identity.chain()[0]).unwrap();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let key = key.to_pkcs8_pem().unwrap();
+    let chain = leaf.to_pem();
+    for (what, chain, key) in [
+        (
+            "certificates",
+            chain.repeat((1 << 20) / chain.len()),
+            key.to_string(),
+        ),
+        ("keys", chain.clone(), key.repeat((1 << 20) / key.len())),
+        ("lines", "\n".repeat(1 << 20), key.to_string()),
+        (
+            "labels",
+            "-----BEGIN -----\n".repeat(60_000),
+            key.to_string(),
+        ),
+    ] {
+        let peak = measure(|| {
+            drop(Identity::from_pem(
+                chain.as_bytes(),
+                key.as_bytes(),
+                &tenants.provider,
+            ));
+        });
+        let (peak, input) = (peak.bytes_max as usize, chain.len() + key.len());
+        println!("{what}: {input} bytes, {peak} at once");
+        assert!(peak <= 4 * input + (128 << 10), "{what}: {peak}");
+    }
 }
 
 /// How many more bytes are allocated after `run`.

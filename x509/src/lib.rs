@@ -142,6 +142,10 @@ mod issuing;
 mod keys;
 #[cfg(feature = "linting")]
 pub mod linting;
+// Issuing uses the rules in any case, but not all that the public module offers.
+#[cfg(not(feature = "linting"))]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+mod linting;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;
 #[cfg(feature = "encryption")]

@@ -48,6 +48,8 @@ pub(crate) fn code(error: Error) -> Code {
         | Error::SecretOutOfRange
         | Error::InconsistentKey => PQTLS_ERROR_MALFORMED_KEY,
         Error::ContextTooLong => PQTLS_ERROR_CONTEXT,
+        // not one for this key
+        Error::WeakHash { .. } => PQTLS_ERROR_ALGORITHM,
         Error::InvalidSignature => PQTLS_ERROR_INVALID_SIGNATURE,
         _ => PQTLS_ERROR_OTHER,
     }

@@ -27,7 +27,7 @@ use crate::names::{self, shown};
 /// >>> validator.validate_server([leaf], "example.net")
 /// Traceback (most recent call last):
 ///     ...
-/// pqtls.ValidationError: the certificate is not for example.net but for DnsName("example.org"); use one of these names, or have a certificate issued for example.net
+/// pqtls.ValidationError: the certificate is not for example.net but for example.org; use one of these names, or have a certificate issued for example.net
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct ChainValidator(pq_x509::ChainValidator);
 

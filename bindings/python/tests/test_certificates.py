@@ -123,6 +123,12 @@ def test_issuers(root, ca, leaf):
         lambda: ca.issue(Builder.client().common_name("x").serial_number(0), key),
         lambda: ca.issue(Builder.client().common_name("x").serial_number(2**200), key),
         lambda: ca.issue(Builder.client().common_name("x").validity(NOW, NOW - DAY), key),
+        lambda: ca.issue(Builder.server().dns_name("*.localhost"), key),
+        lambda: ca.issue(Builder.client().subject("C=DEU"), key),
+        lambda: ca.issue(Builder.client().subject("O=" + "x" * 65), key),
+        lambda: ca.issue(Builder.client().common_name("abc\u202egnp"), key),
+        lambda: ca.issue(Builder.client().subject(",".join(["CN=a"] * 100_000)), key),
+        lambda: pqtls.Issuer.self_signed(Builder.ca("x").subject("C=DEU"), key),
         lambda: Builder.server().path_len(1),
         lambda: Builder.ca("x").dns_name("example.org"),
         lambda: Builder.server().subject("no name"),
@@ -208,6 +214,13 @@ def test_name_constraints(root):
 
 def test_requests(ca, tmp_path):
     key = pqtls.SigningKey.generate("ML-DSA-65")
+    for wrong in (
+        pqtls.RequestBuilder().dns_name("*.localhost"),
+        pqtls.RequestBuilder().subject("C=DEU"),
+        pqtls.RequestBuilder().common_name("abc\u202egnp"),
+    ):
+        with pytest.raises(pqtls.RequestError):
+            wrong.sign(key)
     builder = pqtls.RequestBuilder().common_name("Someone").dns_name("example.org").ip_address("192.0.2.1")
     request = builder.email_address("a@example.org").uri("urn:a:b").sign(key)
     path = tmp_path / "request.pem"

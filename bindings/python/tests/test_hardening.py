@@ -167,6 +167,56 @@ except OSError:
     assert os.listdir(tmp_path) == ["key"]
 
 
+# Notes each step that makes a file stay, since nothing but a loss of power would show that one is missing.
+NOTING = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int fsync(int file) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length > 0) {
+        path[length] = 0;
+        fprintf(stderr, "sync %s\n", path);
+    }
+    int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+    return next(file);
+}
+
+int rename(const char *old, const char *new) {
+    fprintf(stderr, "rename to %s\n", new);
+    int (*next)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    return next(old, new);
+}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD is Linux's")
+def test_saved_keys_and_their_names_are_on_the_disk(tmp_path):
+    source, library, folder = tmp_path / "noting.c", tmp_path / "noting.so", tmp_path / "keys"
+    source.write_text(NOTING)
+    folder.mkdir()
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
+    program = """
+import sys, pqtls
+key = pqtls.SigningKey.generate("ML-DSA-44")
+key.save(sys.argv[1])
+key.verifying_key.save(sys.argv[1], overwrite=True)
+"""
+    command = [sys.executable, "-c", program, str(folder / "key")]
+    environment = {**os.environ, "LD_PRELOAD": str(library)}
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    steps = ended.stderr.splitlines()
+    assert (ended.returncode, len(steps)) == (0, 5), ended.stderr
+    assert steps[:2] == [f"sync {folder / 'key'}", f"sync {folder}"]
+    assert steps[2].startswith(f"sync {folder}/.pqtls-")
+    assert steps[3:] == [f"rename to {folder / 'key'}", f"sync {folder}"]
+
+
 def test_what_cannot_be_replaced(tmp_path):
     with pytest.raises(IsADirectoryError):
         signing_key("ML-DSA-44").save(tmp_path, overwrite=True)

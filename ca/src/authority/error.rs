@@ -3,7 +3,8 @@ use pq_x509::{CrlReason, IssueError, KeyError};
 use crate::ledger::{LedgerError, NoRandomness, SerialNumber};
 use crate::policy::Forbidden;
 
-/// Why a CA did not do what was asked. Nothing was issued or revoked.
+/// Why a CA did not do what was asked. Nothing was issued or revoked, unless
+/// [`changed_nothing`](Self::changed_nothing) says that this is not certain.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthorityError {
@@ -27,7 +28,7 @@ pub enum AuthorityError {
     Key(KeyError),
     /// The ledger failed.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    Ledger(LedgerError),
     /// The certificate belongs to another issuer.
     #[error(
         "the certificate with serial number {number} was issued by \"{issuer}\", not by \"{asked}\"; \
@@ -61,6 +62,17 @@ pub enum AuthorityError {
     OfACa(SerialNumber),
 }
 
+impl AuthorityError {
+    /// Whether nothing was issued or revoked for certain. After a failure of the ledger's disk, for example, the
+    /// ledger may have the certificate nevertheless.
+    pub fn changed_nothing(&self) -> bool {
+        match self {
+            Self::Ledger(error) => error.changed_nothing(),
+            _ => true,
+        }
+    }
+}
+
 impl From<Forbidden> for AuthorityError {
     fn from(cause: Forbidden) -> Self {
         Self::Forbidden(cause)
@@ -70,6 +82,24 @@ impl From<Forbidden> for AuthorityError {
 impl From<KeyError> for AuthorityError {
     fn from(cause: KeyError) -> Self {
         Self::Key(cause)
+    }
+}
+
+impl From<LedgerError> for AuthorityError {
+    fn from(cause: LedgerError) -> Self {
+        match cause {
+            LedgerError::AnotherIssuers {
+                number,
+                issuer,
+                asked,
+            } => Self::AnotherIssuers {
+                number,
+                issuer,
+                asked,
+            },
+            LedgerError::Revoked { number, reason } => Self::Revoked { number, reason },
+            cause => Self::Ledger(cause),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The CA: it issues what the policy permits, and hands out a certificate only after the ledger has recorded it.
 //! Also the responder that answers OCSP requests in its place.
 
+mod adopted;
 mod batch;
 mod error;
 mod order;
@@ -20,13 +21,17 @@ use pq_x509::{
     OcspResponse, Signer, SubjectKey, Validity,
 };
 
+pub(crate) use self::adopted::adopted;
 pub use self::batch::Batch;
 pub use self::error::AuthorityError;
 pub use self::order::Order;
 pub use self::reason::{UnknownReason, reason_from_name, reason_name};
 use self::responder::OfIssuer;
 pub use self::responder::{Responder, ResponderError};
-use crate::ledger::{Entry, Issued, Ledger, LedgerError, NewEntry, Revocation, SerialNumber};
+use crate::ledger::{
+    Condition, Entry, Issued, KeyHash, Ledger, LedgerError, NewEntry, Revocation, Revoked,
+    SerialNumber,
+};
 use crate::policy::{KeyAlgorithm, Policy, Profile, Wanted};
 use crate::time::system_time;
 
@@ -95,15 +100,17 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ///
     /// # Errors
     ///
-    /// [`AuthorityError::Forbidden`] if the policy forbids the certificate, and other errors if it can't be
-    /// made or recorded.
+    /// [`AuthorityError::Forbidden`] if the policy forbids the certificate,
+    /// [`LedgerError::KeyCompromised`] if a certificate for the same key was revoked because others may know the key,
+    /// [`LedgerError::IssuerRevoked`] if the ledger has this CA's own certificate, and it is revoked or on hold,
+    /// and other errors if it can't be made or recorded.
     pub fn issue(
         &self,
         order: &Order<'_>,
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError> {
-        self.keep(&self.make(order, by, now)?)
+        self.keep(&self.make(order, by, now)?, &[])
     }
 
     /// Begins a batch of certificates, which the ledger records at once. `by` says who ordered them.
@@ -125,13 +132,13 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError> {
-        let entry = self.own_entry(number)?;
-        if let Some(revocation) = entry.revocation() {
-            return Err(AuthorityError::Revoked {
-                number: *number,
-                reason: revocation.reason,
-            });
+        let entry = self.ledger.entry(number)?;
+        // Another process may revoke it after this, so the ledger checks the same when it records the new one.
+        let conditions = [self.own(number), Condition::NotRevoked(number)];
+        for condition in &conditions {
+            condition.check(|_| Ok(entry.clone()), |key| self.ledger.compromised(key))?;
         }
+        let entry = entry.ok_or(LedgerError::Unknown(*number))?;
         let Ok(profile) = entry.issued.profile.parse::<Profile>() else {
             return Err(AuthorityError::OfACa(*number));
         };
@@ -141,7 +148,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let old_key = public_key(&old)?;
         let order = Order::for_key(key.unwrap_or(&old_key))?
             .with(|wanted| same_names(wanted, &old).profile(profile));
-        self.issue(&order, by, now)
+        self.keep(&self.make(&order, by, now)?, &conditions)
     }
 
     /// Issues a certificate for another CA, as the root does for the issuing CA. The policy is only for end
@@ -160,11 +167,15 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let number = SerialNumber::random()?;
         let builder = builder.serial_number(number.as_bytes());
         let algorithm = KeyAlgorithm::of(key)?;
-        self.keep(&self.sign(builder, key, algorithm, number, CA_PROFILE, by, now)?)
+        let made = self.sign(builder, key, algorithm, number, CA_PROFILE, by, now)?;
+        self.keep(&made, &[])
     }
 
     /// Revokes a certificate that this CA issued. This is final unless the reason is a hold. `by` says who
-    /// revokes it. Clients learn of it from the next [`revocation_list`](Self::revocation_list) and from OCSP
+    /// revokes it. If it was revoked before, the result says whether the new reason took the place of the old one,
+    /// as a compromise of the key does. From then on, no certificate is issued for a compromised key. Other
+    /// certificates for that key stay as they are: find them with [`Filter::keys`](crate::Filter::keys), and revoke
+    /// them, too. Clients learn of it from the next [`revocation_list`](Self::revocation_list) and from OCSP
     /// [responses](Self::respond).
     ///
     /// # Errors
@@ -176,68 +187,94 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         reason: CrlReason,
         by: &str,
         at: UnixTime,
-    ) -> Result<Entry, AuthorityError> {
-        self.own_entry(number)?;
+    ) -> Result<Revoked, AuthorityError> {
         let revocation = Revocation {
             at,
             reason,
             by: by.into(),
         };
-        Ok(self.ledger.revoke(number, &revocation)?)
+        let mut revoked =
+            self.ledger
+                .revoke_if(slice::from_ref(number), &revocation, &[self.own(number)])?;
+        Ok(revoked.pop().ok_or(LedgerError::Unknown(*number))?)
     }
 
     /// Releases a certificate of this CA that is on hold.
     ///
     /// # Errors
     ///
-    /// If the certificate is not on hold, if this CA did not issue it, or if the ledger can't be written.
+    /// If the certificate is not on hold, if others may know its key, if this CA did not issue it, or if the ledger can't
+    /// be written.
     pub fn reinstate(
         &self,
         number: &SerialNumber,
         by: &str,
         at: UnixTime,
     ) -> Result<Entry, AuthorityError> {
-        self.own_entry(number)?;
-        Ok(self.ledger.reinstate(number, at, by)?)
+        let conditions = [self.own(number)];
+        Ok(self.ledger.reinstate_if(number, at, by, &conditions)?)
     }
 
     /// Makes the next list of the certificates that this CA revoked. It is valid from now on, by default for as
-    /// long as the policy says.
+    /// long as the policy says. When it is where clients get it, say so with [`confirm_list`](Self::confirm_list).
     ///
     /// # Errors
     ///
-    /// If the ledger can't be read or written, or the list can't be made.
+    /// If the ledger can't be read or written, or the list can't be made. If signing it fails, its number is used up,
+    /// and the next list has the next one.
     pub fn revocation_list(
         &self,
         now: UnixTime,
         validity: Option<Duration>,
     ) -> Result<CertificateRevocationList, AuthorityError> {
+        let validity = validity.unwrap_or_else(|| self.policy.revocation_list_validity());
+        let validity = Validity::starting(system_time(now), validity);
+        let list_with = |number: u64| {
+            CertificateRevocationListBuilder::new(&number.to_be_bytes()).validity(validity)
+        };
+        // Before a number is used up
+        self.issuer.check_revocation_list(&list_with(1))?;
         let mut revoked = Vec::new();
         let number = self
             .ledger
             .next_list(&self.name, now, &mut |number, revocation| {
                 revoked.push((*number, revocation.at, revocation.reason));
             })?;
-        let validity = validity.unwrap_or_else(|| self.policy.revocation_list_validity());
-        let mut list = CertificateRevocationListBuilder::new(&number.to_be_bytes())
-            .validity(Validity::starting(system_time(now), validity));
+        let mut list = list_with(number);
         for (number, at, reason) in revoked {
             list = list.revoke(number.as_bytes(), system_time(at), reason);
         }
         Ok(self.issuer.issue_revocation_list(list)?)
     }
 
+    /// Notes in the ledger that a list of [`revocation_list`](Self::revocation_list) was written where clients get it.
+    /// Expired certificates stay on the lists until one that had them after their expiry was written: see
+    /// [`Ledger::next_list`].
+    ///
+    /// # Errors
+    ///
+    /// If the ledger has no list of this number, or can't be written.
+    pub fn confirm_list(&self, list: &CertificateRevocationList) -> Result<(), AuthorityError> {
+        let number = list.number().filter(|number| number.len() <= 8);
+        // 0 is the number of no list.
+        let number = number.unwrap_or_default().iter();
+        let number = number.fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let at = list.this_update();
+        Ok(self.ledger.confirm_list(&self.name, number, at)?)
+    }
+
     /// Answers an OCSP request with the CA's own key. The request is DER from any sender.
     ///
     /// The response is valid from an hour before now, for clients whose clocks are slow, and by default for as
-    /// long as the policy says. A [`Responder`] answers in place of the CA.
+    /// long as the policy says, but no longer than this CA's own certificate. A [`Responder`] answers in place of the CA.
     ///
     /// Certificates that the ledger doesn't have, or that another issuer issued, are unknown. An expired
     /// certificate keeps its last status.
     ///
     /// # Errors
     ///
-    /// If there is no answer. Then respond with [`ResponderError::failure`].
+    /// If there is no answer: also if this CA's own certificate was revoked for a compromise or is not valid now, or the
+    /// ledger finds that the clock jumped. Then respond with [`ResponderError::failure`].
     pub fn respond(
         &self,
         request: &[u8],
@@ -296,6 +333,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             not_after: tbs.not_after(),
             profile: profile.into(),
             key_algorithm: key_algorithm.map_or("unknown", KeyAlgorithm::name).into(),
+            key: KeyHash::of(key)?,
+            halves: KeyHash::halves_of(key)?,
             by: by.into(),
             at,
         };
@@ -305,24 +344,39 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         })
     }
 
-    fn keep(&self, made: &NewEntry<'_>) -> Result<Certificate, AuthorityError> {
+    fn keep(
+        &self,
+        made: &NewEntry<'_>,
+        conditions: &[Condition<'_>],
+    ) -> Result<Certificate, AuthorityError> {
         let certificate = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
-        self.ledger.record(slice::from_ref(made))?;
+        self.record(slice::from_ref(made), conditions)?;
         Ok(certificate)
     }
 
-    /// The ledger's entry for a certificate of this CA.
-    fn own_entry(&self, number: &SerialNumber) -> Result<Entry, AuthorityError> {
-        let entry = self.ledger.entry(number)?;
-        let entry = entry.ok_or(LedgerError::Unknown(*number))?;
-        match entry.issued.issuer == self.name {
-            true => Ok(entry),
-            false => Err(AuthorityError::AnotherIssuers {
-                number: *number,
-                issuer: entry.issued.issuer,
-                asked: self.name.clone(),
-            }),
-        }
+    /// Records certificates, unless this CA's own certificate is revoked.
+    fn record(
+        &self,
+        made: &[NewEntry<'_>],
+        conditions: &[Condition<'_>],
+    ) -> Result<(), AuthorityError> {
+        let own = self.issuer.certificate();
+        let keys = keys_of(own).map_err(IssueError::SubjectKey)?;
+        // If the ledger can't have such a number, another CA made the certificate.
+        let number = SerialNumber::from_bytes(own.serial_number()).ok();
+        let not_revoked = number.as_ref().map(Condition::IssuerNotRevoked);
+        let conditions: Vec<_> = conditions
+            .iter()
+            .copied()
+            .chain(not_revoked)
+            .chain(keys.iter().map(Condition::IssuerKeyNotCompromised))
+            .collect();
+        Ok(self.ledger.record_if(made, &conditions)?)
+    }
+
+    /// That this CA issued the certificate.
+    fn own<'a>(&'a self, number: &'a SerialNumber) -> Condition<'a> {
+        Condition::IssuedBy(number, &self.name)
     }
 }
 
@@ -343,6 +397,23 @@ fn same_names(mut wanted: Wanted, certificate: &Certificate) -> Wanted {
         wanted = wanted.alternative_name(name);
     }
     wanted.subject(certificate.subject().clone())
+}
+
+/// That nobody else may know the key of a CA, as far as its ledger knows.
+fn check_key_of<E>(ca: &Certificate, ledger: &impl Ledger) -> Result<(), E>
+where
+    E: From<LedgerError> + From<IssueError>,
+{
+    for key in keys_of(ca).map_err(IssueError::SubjectKey)? {
+        let condition = Condition::IssuerKeyNotCompromised(&key);
+        condition.check(|number| ledger.entry(number), |key| ledger.compromised(key))?;
+    }
+    Ok(())
+}
+
+/// The digests of a certificate's key and of its halves.
+fn keys_of(certificate: &Certificate) -> Result<Vec<KeyHash>, KeyError> {
+    KeyHash::all_of(&public_key(certificate)?)
 }
 
 fn public_key(certificate: &Certificate) -> Result<SubjectPublicKeyInfoDer<'static>, KeyError> {

@@ -7,7 +7,8 @@ use pq_x509::{
     OcspResponse, Signer, Validity,
 };
 
-use crate::ledger::{Ledger, LedgerError, SerialNumber};
+use super::check_key_of;
+use crate::ledger::{Ledger, LedgerError, SerialNumber, written};
 use crate::time::system_time;
 
 /// Answers OCSP requests in place of a CA.
@@ -39,7 +40,7 @@ use crate::time::system_time;
 /// # let key = new_key()?;
 /// // policy.toml has to have this profile among usages.profiles.
 /// let order = Order::for_key(&key)?
-///     .with(|wanted| wanted.common_name("OCSP").profile(Profile::OcspResponder));
+///     .with(|wanted| wanted.common_name("Example OCSP").profile(Profile::OcspResponder));
 /// let delegate = ca.issue(&order, "alice", UnixTime::now())?;
 ///
 /// let signer = OcspResponder::delegate(ca_certificate.clone(), delegate, key)?;
@@ -92,7 +93,8 @@ impl<S: Signer, L: Ledger> Responder<S, L> {
         Self { validity, ..self }
     }
 
-    /// Answers a request, as [`Authority::respond`](crate::Authority::respond) does.
+    /// Answers a request, as [`Authority::respond`](crate::Authority::respond) does. The response ends with the
+    /// responder's certificate at the latest.
     ///
     /// # Errors
     ///
@@ -126,9 +128,22 @@ impl<L: Ledger> OfIssuer<'_, L> {
         if !certificates.iter().any(|one| one.is_by(signer.issuer())) {
             return Err(ResponderError::OfOthers);
         }
+        // An answer of a key that others may know assures nobody, and one of a clock that jumped misleads for long.
+        check_key_of::<ResponderError>(signer.issuer(), self.ledger)?;
+        self.ledger.check_time(now)?;
+        let own = signer.certificate();
+        if now < own.not_before() || own.not_after() < now {
+            return Err(ResponderError::NotValid {
+                subject: own.describe_subject(),
+                not_before: own.not_before(),
+                not_after: own.not_after(),
+            });
+        }
+        let last = system_time(own.not_after());
         let now = system_time(now);
         let from = now.checked_sub(EARLIER).unwrap_or(SystemTime::UNIX_EPOCH);
-        let validity = Validity::starting(from, validity.saturating_add(EARLIER));
+        let end = now.checked_add(validity).map_or(last, |end| end.min(last));
+        let validity = Validity::new(from, end);
         signer.respond(&request, now, validity, |number| self.status(number))
     }
 
@@ -167,9 +182,26 @@ pub enum ResponderError {
          certificates"
     )]
     OfOthers,
-    /// The ledger can't be read.
+    /// The ledger can't be read, or says that nothing is to be answered: [`LedgerError::Clock`] and
+    /// [`LedgerError::IssuerRevoked`].
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The certificate of the key that answers, a responder's or the CA's, is not valid now, so nobody accepts what the
+    /// key signs.
+    #[error(
+        "the certificate of {subject}, whose key is to answer, is valid from {} to {}; have a certificate issued that is \
+         valid now, and check the clock",
+        written(.not_before),
+        written(.not_after)
+    )]
+    NotValid {
+        /// The subject of the certificate.
+        subject: String,
+        /// From when it is valid.
+        not_before: UnixTime,
+        /// Until when it is valid.
+        not_after: UnixTime,
+    },
     /// The response can't be made.
     #[error(transparent)]
     Issue(#[from] IssueError),
@@ -180,8 +212,11 @@ impl ResponderError {
     pub fn failure(&self) -> OcspFailure {
         match self {
             Self::Request(_) => OcspFailure::MalformedRequest,
-            Self::OfOthers => OcspFailure::Unauthorized,
-            Self::Ledger(_) | Self::Issue(_) => OcspFailure::InternalError,
+            // "Not capable of responding authoritatively" (RFC 6960 section 2.3)
+            Self::OfOthers | Self::Ledger(LedgerError::IssuerRevoked { .. }) => {
+                OcspFailure::Unauthorized
+            }
+            Self::Ledger(_) | Self::Issue(_) | Self::NotValid { .. } => OcspFailure::InternalError,
         }
     }
 }

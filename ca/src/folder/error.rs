@@ -21,11 +21,111 @@ pub enum FolderError {
         ROOT = super::ROOT_CERTIFICATE
     )]
     NoCa(PathBuf),
+    /// The folder is what a process left that was killed while it made a CA.
+    #[error(
+        "{0} is the draft of a CA whose making was interrupted; make the CA again, which removes the draft"
+    )]
+    Unfinished(PathBuf),
+    /// The certificate of the issuing key is gone. The root does not issue in its place.
+    #[error(
+        "{0} is not there, and the root is not for issuing; put it back from a backup, or from the ledger, which has \
+         it as the certificate that the root issued"
+    )]
+    NoIssuingCertificate(PathBuf),
+    /// Other users may write to a file or folder.
+    #[error(
+        "{0} can be changed by other users; look whether somebody did, and allow nobody else to (chmod go-w {0})"
+    )]
+    Writable(PathBuf),
+    /// The system's administrator uses the folder of another user.
+    #[error("{path} belongs to another user; run this as that user (sudo -u '#{owner}')")]
+    OfAnother {
+        /// The folder.
+        path: PathBuf,
+        /// The number of its owner.
+        owner: u32,
+    },
+    /// A folder above the CA or above one of its keys can be changed by everybody.
+    #[error(
+        "in {0} everybody can put another folder in the place of the CA's or its key's; forbid that (chmod o-w {0}), \
+         or move them elsewhere"
+    )]
+    Exposed(PathBuf),
+    /// A file of the CA is lost: others are there.
+    #[error("{0} is missing, which belongs to the CA there; restore it from a backup")]
+    Missing(PathBuf),
+    /// A file belongs to somebody else.
+    #[error(
+        "{0} belongs to another user, who can change it; run this as its owner, or look at it and take it over \
+         (chown)"
+    )]
+    OtherOwner(PathBuf),
+    /// A file is a folder, a pipe or a device.
+    #[error("{0} is not a file; put the file there, from a backup")]
+    NoFile(PathBuf),
+    /// There is nothing in a file.
+    #[error("{0} is empty, perhaps because a disk was full; restore it from a backup")]
+    Empty(PathBuf),
+    /// A file is larger than any of a CA.
+    #[error("{0} is larger than a CA's files are; restore it from a backup")]
+    TooLarge(PathBuf),
+    /// A file is not text.
+    #[error("{0} is not text, as a CA's files are; restore it from a backup")]
+    NoText(PathBuf),
+    /// A key is under a passphrase.
+    #[error(
+        "{0} is encrypted; give its passphrase, with a program that asks for it, such as pqtls, or by \
+         Folder::authority_with"
+    )]
+    Encrypted(PathBuf),
+    /// A key is not the one in the certificate.
+    #[error(
+        "the key in {key} is not the one in the certificate in {certificate}; restore both from one backup"
+    )]
+    OtherKey {
+        /// The key's file.
+        key: PathBuf,
+        /// The certificate's file.
+        certificate: PathBuf,
+    },
+    /// The ledger is another CA's: it has other revocations.
+    #[error(
+        "the ledger in {ledger} is not of the CA in {certificate}, or is older than that: it lacks that CA's certificates \
+         and revocations; restore the whole folder from one backup, and make the lists again that were made with it"
+    )]
+    OtherLedger {
+        /// The ledger's folder.
+        ledger: PathBuf,
+        /// The certificate's file.
+        certificate: PathBuf,
+    },
+    /// The issuing certificate is another CA's.
+    #[error(
+        "the root in {root} did not issue the certificate in {issuing}; restore the whole folder from one backup"
+    )]
+    OtherRoot {
+        /// The root's file.
+        root: PathBuf,
+        /// The file of the issuing certificate.
+        issuing: PathBuf,
+    },
+    /// A certificate is not of this CA: none of its keys signed it.
+    #[error("no key of this CA signed the certificate of {0}; ask the CA that issued it")]
+    NotOfThisCa(String),
+    /// A certificate is the root's own, which no ledger has.
+    #[error(
+        "this is the certificate of the CA's own root, which is in no ledger, and which no list of its own can revoke; if \
+         others may know its key, have nobody trust it any more, and make a new CA"
+    )]
+    OwnRoot,
+    /// Another thread stopped it, by [`Interruption::stop`](super::Interruption::stop).
+    #[error("making the CA was stopped, and nothing is left of it; begin again")]
+    Stopped,
     /// A key is not in the folder.
     #[error("{0} is not there; put the key back for as long as it is needed")]
     NoKey(PathBuf),
     /// A file can't be read or written.
-    #[error("can't {doing} {path}: {cause}; {}", remedy(.cause).unwrap_or("fix that, and try again"))]
+    #[error("can't {doing} {path}: {cause}; {}", remedy(.cause, path).unwrap_or_else(|| "fix that, and try again".into()))]
     Io {
         /// What failed, as a verb.
         doing: &'static str,
@@ -35,7 +135,7 @@ pub enum FolderError {
         cause: io::Error,
     },
     /// A certificate can't be read.
-    #[error("{path}: {cause}")]
+    #[error("{path}: {cause}; restore it from a backup")]
     Certificate {
         /// The file.
         path: PathBuf,
@@ -43,7 +143,7 @@ pub enum FolderError {
         cause: CertificateError,
     },
     /// A key can't be read or written.
-    #[error("{path}: {cause}")]
+    #[error("{path}: {cause}; restore it from a backup")]
     Key {
         /// The file.
         path: PathBuf,

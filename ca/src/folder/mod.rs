@@ -2,26 +2,35 @@
 
 //! A CA in a folder: its certificates and keys, its policy and its ledger.
 
+mod disk;
+mod draft;
 mod error;
 mod key;
 mod plan;
+mod reading;
+mod whole;
 
 use core::time::Duration;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, CertificateBuilder, Issuer, OcspResponder, Signer, Validity};
-use zeroize::Zeroizing;
+use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
+use pq_x509::{
+    Certificate, CertificateBuilder, IssueError, Issuer, OcspResponder, Signer, Validity,
+};
 
+use self::disk::{Access, write_new};
+pub use self::draft::Interruption;
+use self::draft::{Draft, folder_above, is_draft, left_in, make_private_folder};
 pub use self::error::FolderError;
 use self::error::{io_error, key_error};
 pub use self::key::StoredKey;
 pub use self::plan::{Constraints, KeyPlan, Plan};
-use crate::authority::{Authority, Responder};
-use crate::ledger::LocalLedger;
+use self::reading::{Owner, check_place, is_readable_by_others};
+use crate::authority::{Authority, Responder, adopted};
+use crate::ledger::{LedgerError, LocalLedger, NewEntry, Reader};
 use crate::policy::Policy;
 use crate::time::system_time;
 
@@ -35,11 +44,15 @@ use crate::time::system_time;
 /// | `policy.toml` | the [`Policy`] |
 /// | `ledger/` | the [`LocalLedger`] |
 ///
-/// On Unix, only their owner can read the key files. The program chooses the type of keys: any [`StoredKey`], from
-/// pq-x509 or elsewhere.
+/// On Unix, only their owner can read the key files, and what is read has to be somebody's whom the CA relies on: files
+/// and folders that other users may write to, or that belong to others than the folder's owner, the user of this
+/// process and the system's administrator, are refused. Who uses a key has to own all of it, or the system's administrator
+/// does, and so has whoever made links that lead there; and the administrator uses no folder of another user. The program chooses the type of keys: any [`StoredKey`], from
+/// pq-x509 or elsewhere, or [one that it reads itself](Self::authority_with).
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
+    owner: Owner,
 }
 
 /// One of a CA's keys.
@@ -65,38 +78,91 @@ impl Folder {
     /// Makes a CA in a folder that does not exist yet, or is empty. The folder appears complete, or not at all. `by`
     /// says who makes it.
     ///
+    /// Private keys are written last. If the process is killed, what is left beside `path` is removed by the next call
+    /// for a path in the same folder: a draft has a random name and a file that marks it, and only what has both, belongs
+    /// to this user, is made by no process and has nothing but a draft's files is removed.
+    ///
     /// # Errors
     ///
-    /// [`FolderError::Exists`], or other errors if the plan is wrong or files can't be made.
+    /// [`FolderError::Exists`], [`FolderError::Exposed`] if everybody can change a folder above it, or other errors if the
+    /// plan is wrong or files can't be made.
     pub fn create(
         path: impl Into<PathBuf>,
         plan: &Plan<impl StoredKey>,
         by: &str,
         now: UnixTime,
     ) -> Result<Self, FolderError> {
+        Self::create_unless_stopped(path, plan, by, now, &Interruption::default())
+    }
+
+    /// The same, until another thread stops it.
+    ///
+    /// # Errors
+    ///
+    /// Also [`FolderError::Stopped`].
+    pub fn create_unless_stopped(
+        path: impl Into<PathBuf>,
+        plan: &Plan<impl StoredKey>,
+        by: &str,
+        now: UnixTime,
+        interruption: &Interruption,
+    ) -> Result<Self, FolderError> {
         let path = path.into();
-        let is_free = match fs::read_dir(&path) {
+        Self::check_free(&path)?;
+        check_place(&path)?;
+        let draft = Draft::new(&path, interruption)?;
+        fill(draft.path(), plan, by, now)?;
+        let keys = draft.path().to_owned();
+        draft.complete(&path, interruption, || write_keys(&keys, plan))?;
+        Self::open(path)
+    }
+
+    /// Folders beside a CA that have the name of a draft, and that [`create`](Self::create) left alone because they have more
+    /// in them, or less, than a draft. Programs should say so: there may be keys in them.
+    pub fn drafts_left_beside(path: &Path) -> Vec<PathBuf> {
+        let mut left = left_in(folder_above(path));
+        // a CA to which somebody gave such a name
+        left.retain(|draft| draft.file_name() != path.file_name());
+        left
+    }
+
+    /// Whether a CA can be made there: nothing is there, or an empty folder.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::Exists`].
+    pub fn check_free(path: &Path) -> Result<(), FolderError> {
+        let is_free = match fs::read_dir(path) {
             Ok(mut files) => files.next().is_none(),
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
-        if !is_free {
-            return Err(FolderError::Exists(path));
+        match is_free {
+            true => Ok(()),
+            false => Err(FolderError::Exists(path.into())),
         }
-        let draft = Draft::new(&path)?;
-        draft.folder.fill(plan, by, now)?;
-        draft.put_in_place(&path)?;
-        Ok(Self { path })
     }
 
     /// Opens the CA in a folder.
     ///
     /// # Errors
     ///
-    /// [`FolderError::NoCa`] if there is no CA.
+    /// [`FolderError::NoCa`] if there is no CA, [`FolderError::Missing`] if there is one without its root's certificate,
+    /// [`FolderError::Writable`] if other users may write to the folder, and [`FolderError::OfAnother`] if the system's
+    /// administrator opens the folder of another user.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
-        match path.join(ROOT_CERTIFICATE).exists() {
-            true => Ok(Self { path }),
+        if is_draft(&path) {
+            return Err(FolderError::Unfinished(path));
+        }
+        let root = path.join(ROOT_CERTIFICATE);
+        match is_there(&root)? {
+            true => Ok(Self {
+                owner: Owner::of(&path)?,
+                path,
+            }),
+            false if FILES_OF_A_CA.iter().any(|file| path.join(file).exists()) => {
+                Err(FolderError::Missing(root))
+            }
             false => Err(FolderError::NoCa(path)),
         }
     }
@@ -111,11 +177,20 @@ impl Folder {
         self.path.join(POLICY)
     }
 
-    /// The key that issues certificates: the root's key, if there is no issuing key.
-    pub fn issuing_role(&self) -> Role {
-        match self.certificate_path(Role::Issuing).exists() {
-            true => Role::Issuing,
-            false => Role::Root,
+    /// The key that issues certificates: the root's key, if the root was made to issue.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::NoIssuingCertificate`] if the root was made to certify an issuing key, whose certificate is gone.
+    pub fn issuing_role(&self) -> Result<Role, FolderError> {
+        let issuing = certificate_path(&self.path, Role::Issuing);
+        if is_there(&issuing)? {
+            return Ok(Role::Issuing);
+        }
+        // Only a root that may have no CA below it issues.
+        match self.certificate(Role::Root)?.path_len() {
+            Some(0) => Ok(Role::Root),
+            _ => Err(FolderError::NoIssuingCertificate(issuing)),
         }
     }
 
@@ -125,8 +200,8 @@ impl Folder {
     ///
     /// If the certificate is missing or can't be read.
     pub fn certificate(&self, role: Role) -> Result<Certificate, FolderError> {
-        let path = self.certificate_path(role);
-        let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
+        let path = certificate_path(&self.path, role);
+        let text = self.owner.read(&path, Reader::Anybody)?;
         Certificate::from_pem(&text).map_err(|cause| FolderError::Certificate { path, cause })
     }
 
@@ -136,7 +211,7 @@ impl Folder {
     ///
     /// If a certificate can't be read.
     pub fn chain(&self) -> Result<Vec<Certificate>, FolderError> {
-        match self.issuing_role() {
+        match self.issuing_role()? {
             Role::Issuing => Ok(vec![self.certificate(Role::Issuing)?]),
             Role::Root => Ok(Vec::new()),
         }
@@ -144,29 +219,152 @@ impl Folder {
 
     /// The ledger alone. This needs no key.
     ///
+    /// A ledger of another CA has none of this CA's revocations, so it is compared with the certificates: it has to have
+    /// the issuing certificate, as it does since the CA was made, and the root has to have issued that. Where the root
+    /// issues, it has to have issued what is in the ledger.
+    ///
     /// # Errors
     ///
-    /// If the ledger can't be opened.
+    /// [`FolderError::OtherLedger`] and [`FolderError::OtherRoot`] if the files are not of one CA, and other errors if
+    /// the ledger or a certificate can't be read.
     pub fn ledger(&self) -> Result<LocalLedger, FolderError> {
-        Ok(LocalLedger::open(self.path.join(LEDGER))?)
+        let path = self.path.join(LEDGER);
+        self.owner.check_folder(&path)?;
+        if !is_there(&path)? {
+            return Err(FolderError::Missing(path));
+        }
+        let ledger = LocalLedger::open(&path).map_err(|error| match error {
+            LedgerError::NoLedger { .. } => FolderError::Missing(path.join(JOURNAL)),
+            error => error.into(),
+        })?;
+        self.check_whole(&path, &ledger)?;
+        Ok(ledger)
+    }
+
+    /// That the ledger and the certificates are of one CA.
+    fn check_whole(&self, path: &Path, ledger: &LocalLedger) -> Result<(), FolderError> {
+        let root = self.certificate(Role::Root)?;
+        let [of_root, of_issuing] =
+            [Role::Root, Role::Issuing].map(|role| certificate_path(&self.path, role));
+        let (is_same, certificate) = match is_there(&of_issuing)? {
+            true => {
+                let issuing = self.certificate(Role::Issuing)?;
+                if !whole::is_issued_by(&root, &issuing) {
+                    return Err(FolderError::OtherRoot {
+                        root: of_root,
+                        issuing: of_issuing,
+                    });
+                }
+                (whole::has_issuing(ledger, &issuing)?, of_issuing)
+            }
+            false => (whole::can_be_of_root(ledger, &root)?, of_root),
+        };
+        match is_same {
+            true => Ok(()),
+            false => Err(FolderError::OtherLedger {
+                ledger: path.into(),
+                certificate,
+            }),
+        }
+    }
+
+    /// The entry of a certificate that one of the CA's keys signed, for [`Ledger::adopt`](crate::Ledger::adopt): after an
+    /// older backup was put in place, the ledger lacks what was issued since. `by` says who has it recorded. The
+    /// signature is verified with the algorithms of pq-x509 and with those given.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::NotOfThisCa`] if neither key signed it, [`FolderError::OwnRoot`] if it is the root's own, which is in
+    /// no ledger, and other errors if a certificate can't be read.
+    pub fn adopted(
+        &self,
+        certificate: &Certificate,
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+        by: &str,
+    ) -> Result<NewEntry<'static>, FolderError> {
+        let root = self.certificate(Role::Root)?;
+        if root.der() == certificate.der() {
+            return Err(FolderError::OwnRoot);
+        }
+        let issuing = match is_there(&certificate_path(&self.path, Role::Issuing))? {
+            true => Some((Role::Issuing, self.certificate(Role::Issuing)?)),
+            false => None,
+        };
+        let is_by = |ca: &Certificate| {
+            certificate.issuer() == ca.subject()
+                && certificate.verify_signature(ca, algorithms).is_ok()
+        };
+        let keys = issuing.into_iter().chain([(Role::Root, root)]);
+        let not_here = || FolderError::NotOfThisCa(certificate.describe_subject());
+        let (role, _) = keys
+            .into_iter()
+            .find(|(_, ca)| is_by(ca))
+            .ok_or_else(not_here)?;
+        let entry = adopted(certificate, role.name(), by).map_err(IssueError::SubjectKey)?;
+        entry.ok_or_else(not_here)
+    }
+
+    /// The path of a key's file, which need not be there.
+    pub fn key_path(&self, role: Role) -> PathBuf {
+        key_path(&self.path, role)
+    }
+
+    /// The files of keys, of those that are there, which others than their owner may read. Programs should warn of them.
+    pub fn keys_for_others(&self) -> Vec<PathBuf> {
+        let keys = [Role::Root, Role::Issuing].map(|role| self.key_path(role));
+        keys.into_iter()
+            .filter(|key| is_readable_by_others(key))
+            .collect()
     }
 
     /// The CA with one of its keys.
     ///
     /// # Errors
     ///
-    /// [`FolderError::NoKey`] if the key is not in the folder, and other errors if a file can't be read.
+    /// [`FolderError::NoKey`] if the key is not in the folder, [`FolderError::Encrypted`] if it is under a passphrase,
+    /// and other errors if a file can't be read.
     pub fn authority<K: StoredKey>(
         &self,
         role: Role,
     ) -> Result<Authority<K, LocalLedger>, FolderError> {
-        let issuer = Issuer::new(self.certificate(role)?, self.key(role)?)?;
-        Ok(Authority::new(
-            role.name(),
-            issuer,
-            self.policy()?,
-            self.ledger()?,
-        ))
+        self.authority_with(role, |path, text| {
+            if text.contains(ENCRYPTED) {
+                return Err(FolderError::Encrypted(path.into()));
+            }
+            K::from_pem(text).map_err(key_error(path.into()))
+        })
+    }
+
+    /// The CA with a key that `read` makes from the text of the key's file, such as a key under a passphrase. The path
+    /// is that of the file. It is called last, so that nobody is asked for a passphrase in vain.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`authority`](Self::authority), and those of `read`.
+    pub fn authority_with<S: Signer, E: From<FolderError>>(
+        &self,
+        role: Role,
+        read: impl FnOnce(&Path, &str) -> Result<S, E>,
+    ) -> Result<Authority<S, LocalLedger>, E> {
+        let path = self.key_path(role);
+        // a link that leads nowhere, too, such as to a medium that is not in the machine
+        let has_key = is_there(&path)?;
+        let way = if has_key { &path } else { &self.path };
+        self.owner.check_for_keys(&self.path, way)?;
+        let certificate = self.certificate(role)?;
+        let (policy, ledger) = (self.policy()?, self.ledger()?);
+        if !has_key {
+            return Err(FolderError::NoKey(path).into());
+        }
+        let key = read(&path, &self.owner.read(&path, Reader::Owner)?)?;
+        let issuer = Issuer::new(certificate, key).map_err(|error| match error {
+            IssueError::WrongKey(_) => FolderError::OtherKey {
+                certificate: certificate_path(&self.path, role),
+                key: path,
+            },
+            error => error.into(),
+        })?;
+        Ok(Authority::new(role.name(), issuer, policy, ledger))
     }
 
     /// An OCSP responder that answers in place of one of the CA's keys, which is not needed then.
@@ -200,162 +398,91 @@ impl Folder {
     /// If the policy can't be read.
     pub fn policy(&self) -> Result<Policy, FolderError> {
         let path = self.policy_path();
-        let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
+        let text = self.owner.read(&path, Reader::Anybody)?;
         Ok(Policy::parse(&text, &path.display().to_string())?)
     }
+}
 
-    fn certificate_path(&self, role: Role) -> PathBuf {
-        match role {
-            Role::Root => self.path.join(ROOT_CERTIFICATE),
-            Role::Issuing => self.path.join("issuing.pem"),
-        }
+/// Makes everything that belongs in an empty folder, except the keys.
+fn fill(
+    folder: &Path,
+    plan: &Plan<impl StoredKey>,
+    by: &str,
+    now: UnixTime,
+) -> Result<(), FolderError> {
+    let policy = Policy::parse(&plan.policy, POLICY)?;
+    let text = plan.policy.as_bytes();
+    write(&folder.join(POLICY), text, Access::Public)?;
+    let ledger = folder.join(LEDGER);
+    // Whatever the umask, nobody else may write there.
+    make_private_folder(&ledger)?;
+    let ledger = LocalLedger::create(ledger)?;
+
+    let name = match plan.issuing {
+        Some(_) => format!("{} Root", plan.name),
+        None => plan.name.clone(),
+    };
+    let root = CertificateBuilder::ca(name).validity(lasting(plan.root.validity, now));
+    let root = match plan.issuing {
+        Some(_) => root.path_len(1),
+        None => plan.constraints.apply(root.path_len(0)),
+    };
+    let root = Issuer::self_signed(root, &plan.root.key)?;
+    write_certificate(folder, Role::Root, root.certificate())?;
+    let root = Authority::new(Role::Root.name(), root, policy, ledger);
+
+    if let Some(issuing) = &plan.issuing {
+        let builder = CertificateBuilder::ca(&plan.name)
+            .path_len(0)
+            .validity(lasting(issuing.validity, now));
+        let builder = plan.constraints.apply(builder);
+        let certificate = root.issue_ca(builder, &issuing.key, by, now)?;
+        write_certificate(folder, Role::Issuing, &certificate)?;
     }
+    Ok(())
+}
 
-    fn key_path(&self, role: Role) -> PathBuf {
-        self.certificate_path(role).with_extension("key")
-    }
+fn write_keys(folder: &Path, plan: &Plan<impl StoredKey>) -> Result<(), FolderError> {
+    write_key(folder, Role::Root, &plan.root.key)?;
+    plan.issuing.as_ref().map_or(Ok(()), |issuing| {
+        write_key(folder, Role::Issuing, &issuing.key)
+    })
+}
 
-    fn key<K: StoredKey>(&self, role: Role) -> Result<K, FolderError> {
-        let path = self.key_path(role);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => Zeroizing::new(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(FolderError::NoKey(path));
-            }
-            Err(error) => return Err(io_error("read", &path)(error)),
-        };
-        K::from_pem(&text).map_err(key_error(path))
-    }
+fn write_key(folder: &Path, role: Role, key: &impl StoredKey) -> Result<(), FolderError> {
+    let path = key_path(folder, role);
+    let pem = key.to_pem().map_err(key_error(path.clone()))?;
+    write(&path, pem.as_bytes(), Access::Private)
+}
 
-    /// Makes everything that belongs in an empty folder.
-    fn fill(
-        &self,
-        plan: &Plan<impl StoredKey>,
-        by: &str,
-        now: UnixTime,
-    ) -> Result<(), FolderError> {
-        let policy = Policy::parse(&plan.policy, POLICY)?;
-        self.write(&self.policy_path(), plan.policy.as_bytes(), Access::Public)?;
-        let ledger = LocalLedger::create(self.path.join(LEDGER))?;
+fn write_certificate(
+    folder: &Path,
+    role: Role,
+    certificate: &Certificate,
+) -> Result<(), FolderError> {
+    let path = certificate_path(folder, role);
+    write(&path, certificate.to_pem().as_bytes(), Access::Public)
+}
 
-        let name = match plan.issuing {
-            Some(_) => format!("{} Root", plan.name),
-            None => plan.name.clone(),
-        };
-        let root = CertificateBuilder::ca(name).validity(lasting(plan.root.validity, now));
-        let root = match plan.issuing {
-            Some(_) => root.path_len(1),
-            None => plan.constraints.apply(root.path_len(0)),
-        };
-        self.write_key(Role::Root, &plan.root.key)?;
-        let root = Issuer::self_signed(root, &plan.root.key)?;
-        self.write_certificate(Role::Root, root.certificate())?;
-        let root = Authority::new(Role::Root.name(), root, policy, ledger);
+fn write(path: &Path, content: &[u8], access: Access) -> Result<(), FolderError> {
+    write_new(path, content, access).map_err(io_error("write", path))
+}
 
-        if let Some(issuing) = &plan.issuing {
-            let builder = CertificateBuilder::ca(&plan.name)
-                .path_len(0)
-                .validity(lasting(issuing.validity, now));
-            self.write_key(Role::Issuing, &issuing.key)?;
-            let builder = plan.constraints.apply(builder);
-            let certificate = root.issue_ca(builder, &issuing.key, by, now)?;
-            self.write_certificate(Role::Issuing, &certificate)?;
-        }
-        Ok(())
-    }
-
-    fn write_key(&self, role: Role, key: &impl StoredKey) -> Result<(), FolderError> {
-        let path = self.key_path(role);
-        let pem = key.to_pem().map_err(key_error(path.clone()))?;
-        self.write(&path, pem.as_bytes(), Access::Private)
-    }
-
-    fn write_certificate(&self, role: Role, certificate: &Certificate) -> Result<(), FolderError> {
-        let path = self.certificate_path(role);
-        self.write(&path, certificate.to_pem().as_bytes(), Access::Public)
-    }
-
-    /// Writes a new file. It is on the disk when this returns.
-    fn write(&self, path: &Path, content: &[u8], access: Access) -> Result<(), FolderError> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        access.restrict(&mut options);
-        options
-            .open(path)
-            .and_then(|mut file| {
-                file.write_all(content)?;
-                file.sync_all()
-            })
-            .map_err(io_error("write", path))
+fn certificate_path(folder: &Path, role: Role) -> PathBuf {
+    match role {
+        Role::Root => folder.join(ROOT_CERTIFICATE),
+        Role::Issuing => folder.join(ISSUING_CERTIFICATE),
     }
 }
 
-/// A folder that is removed unless it gets its name.
-struct Draft {
-    folder: Folder,
+fn key_path(folder: &Path, role: Role) -> PathBuf {
+    certificate_path(folder, role).with_extension("key")
 }
 
-impl Draft {
-    /// Makes the folder beside `path`, so that it can be renamed to it.
-    fn new(path: &Path) -> Result<Self, FolderError> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".new-{}", std::process::id()));
-        let draft = path.with_file_name(name);
-        let mut builder = DirBuilder::new();
-        only_for_its_owner(&mut builder);
-        builder.create(&draft).map_err(io_error("create", &draft))?;
-        Ok(Self {
-            folder: Folder { path: draft },
-        })
-    }
-
-    fn put_in_place(self, path: &Path) -> Result<(), FolderError> {
-        fs::rename(&self.folder.path, path).map_err(io_error("create", path))
-    }
+/// Whether there is a file, which is not the same as whether one can be seen.
+fn is_there(path: &Path) -> Result<bool, FolderError> {
+    path.try_exists().map_err(io_error("read", path))
 }
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // After the rename there is nothing to remove. A failure to remove the draft is ignored: the error that led
-        // here matters more.
-        let _ = fs::remove_dir_all(&self.folder.path);
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Access {
-    /// Readable only by its owner.
-    Private,
-    Public,
-}
-
-#[cfg(unix)]
-impl Access {
-    fn restrict(self, options: &mut OpenOptions) {
-        use std::os::unix::fs::OpenOptionsExt;
-
-        options.mode(match self {
-            Self::Private => 0o600,
-            Self::Public => 0o644,
-        });
-    }
-}
-
-/// On other systems the permissions of the folder decide who may read the file.
-#[cfg(not(unix))]
-impl Access {
-    fn restrict(self, _: &mut OpenOptions) {}
-}
-
-#[cfg(unix)]
-fn only_for_its_owner(builder: &mut DirBuilder) {
-    use std::os::unix::fs::DirBuilderExt;
-
-    builder.mode(0o700);
-}
-
-#[cfg(not(unix))]
-fn only_for_its_owner(_: &mut DirBuilder) {}
 
 /// This validity from now on, and an hour before now, for peers whose clocks are slow.
 fn lasting(validity: Duration, now: UnixTime) -> Validity {
@@ -367,5 +494,22 @@ fn lasting(validity: Duration, now: UnixTime) -> Validity {
 const EARLIER: Duration = Duration::from_secs(60 * 60);
 
 const ROOT_CERTIFICATE: &str = "root.pem";
+const ISSUING_CERTIFICATE: &str = "issuing.pem";
+/// What shows that there was a CA, even if its root's certificate is lost.
+const FILES_OF_A_CA: [&str; 5] = [
+    "root.key",
+    "issuing.key",
+    ISSUING_CERTIFICATE,
+    POLICY,
+    LEDGER,
+];
 const POLICY: &str = "policy.toml";
 const LEDGER: &str = "ledger";
+/// The file without which there is no ledger.
+const JOURNAL: &str = "journal";
+
+/// What stands in PEM files of keys that are under a passphrase (RFC 7468 section 11).
+const ENCRYPTED: &str = "-----BEGIN ENCRYPTED PRIVATE KEY-----";
+
+#[cfg(test)]
+mod tests;

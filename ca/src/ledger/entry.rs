@@ -3,6 +3,8 @@
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 use pq_x509::{CrlReason, pem};
 
+use super::error::LedgerError;
+use super::key_hash::KeyHash;
 use super::serial_number::SerialNumber;
 
 /// A certificate that is to be recorded.
@@ -72,10 +74,21 @@ pub struct Issued {
     pub profile: String,
     /// The algorithm of the certified key, such as `ML-DSA-65`.
     pub key_algorithm: String,
+    /// The digest of the certified key.
+    pub key: KeyHash,
+    /// The digests of the halves of a composite key, as [`KeyHash::halves_of`] returns them. Other keys have none.
+    pub halves: Vec<KeyHash>,
     /// Who ordered the certificate.
     pub by: String,
     /// When the certificate was issued.
     pub at: UnixTime,
+}
+
+impl Issued {
+    /// The digests of the certified key and of its halves.
+    pub fn keys(&self) -> impl Iterator<Item = KeyHash> {
+        [self.key].into_iter().chain(self.halves.iter().copied())
+    }
 }
 
 /// Whether a certificate is revoked. For expiry, see [`Entry::is_expired`].
@@ -99,9 +112,137 @@ pub struct Revocation {
 }
 
 impl Revocation {
-    /// Whether this is a hold. Only a hold can be released, or replaced by another reason (RFC 5280
-    /// section 5.3.1).
+    /// Whether this is a hold. Only a hold can be released (RFC 5280 section 5.3.1).
     pub fn is_hold(&self) -> bool {
         self.reason == CrlReason::CertificateHold
+    }
+
+    /// Whether others may know the private key. Then the key is never certified again.
+    pub fn is_compromise(&self) -> bool {
+        matches!(
+            self.reason,
+            CrlReason::KeyCompromise | CrlReason::CaCompromise | CrlReason::AaCompromise
+        )
+    }
+
+    /// What a certificate's revocation becomes when this one comes after it, or `None` if it stays as it is.
+    ///
+    /// A hold becomes final. Any other reason gives way to a compromise of the key, as the CA/Browser Forum asks
+    /// (Baseline Requirements, section 7.2.2). The certificate was invalid since the earlier of the two times: a
+    /// compromise may turn out to be older than was known, and the clock may have run ahead at the first revocation.
+    pub fn after(&self, earlier: &Self) -> Option<Self> {
+        let becomes_final = earlier.is_hold() && !self.is_hold();
+        let is_found_compromised = self.is_compromise() && !earlier.is_compromise();
+        let has_new_reason = becomes_final || is_found_compromised;
+        (has_new_reason || self.at < earlier.at).then(|| Self {
+            at: self.at.min(earlier.at),
+            reason: match has_new_reason {
+                true => self.reason,
+                false => earlier.reason,
+            },
+            by: self.by.clone(),
+        })
+    }
+
+    /// This revocation, at the time that it gets for a certificate: not before the certificate was valid, as from a
+    /// clock that was set back. It was revoked from its beginning then.
+    pub fn for_certificate(&self, issued: &Issued) -> Self {
+        Self {
+            at: self.at.max(issued.not_before.min(issued.at)),
+            ..self.clone()
+        }
+    }
+}
+
+/// What a revocation did to a certificate.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Revoked {
+    /// The certificate's entry, as it is now.
+    pub entry: Entry,
+    /// What was changed.
+    pub change: Change,
+}
+
+/// What a revocation changed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Change {
+    /// The certificate was valid, and is revoked now.
+    Revoked,
+    /// The certificate was revoked already, and the new revocation took the place of this one, as
+    /// [`Revocation::after`] says.
+    Updated(Revocation),
+    /// The certificate was revoked already, and stays as it was: the reason that was given now does not take the
+    /// place of the earlier one.
+    Unchanged,
+}
+
+/// What has to hold for a change, so that a ledger checks and changes in one step.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Condition<'a> {
+    /// The certificate with this number was signed by the key with this name. Otherwise the change fails with
+    /// [`LedgerError::AnotherIssuers`](super::LedgerError::AnotherIssuers).
+    IssuedBy(&'a SerialNumber, &'a str),
+    /// The certificate with this number is neither revoked nor on hold. Otherwise the change fails with
+    /// [`LedgerError::Revoked`](super::LedgerError::Revoked).
+    NotRevoked(&'a SerialNumber),
+    /// The certificate with this number, that of the CA which issues, is neither revoked nor on hold, as far as this
+    /// ledger knows: it need not have the certificate. Otherwise the change fails with
+    /// [`LedgerError::IssuerRevoked`](super::LedgerError::IssuerRevoked).
+    IssuerNotRevoked(&'a SerialNumber),
+    /// No certificate for this key, that of the CA which issues, was revoked for a
+    /// [compromise](Revocation::is_compromise): of its certificates, another than the one in use may be revoked.
+    /// Otherwise the change fails with [`LedgerError::IssuerRevoked`](super::LedgerError::IssuerRevoked).
+    IssuerKeyNotCompromised(&'a KeyHash),
+}
+
+impl Condition<'_> {
+    /// Checks the condition. `find` looks an entry up in the ledger, and `compromised` a revoked certificate by its
+    /// key, like [`Ledger::compromised`](super::Ledger::compromised).
+    ///
+    /// # Errors
+    ///
+    /// The error of the condition if it doesn't hold, [`LedgerError::Unknown`] if there is no entry, and the errors of
+    /// `find` and `compromised`.
+    pub fn check(
+        &self,
+        find: impl FnOnce(&SerialNumber) -> Result<Option<Entry>, LedgerError>,
+        compromised: impl FnOnce(&KeyHash) -> Result<Option<SerialNumber>, LedgerError>,
+    ) -> Result<(), LedgerError> {
+        let number = match *self {
+            Self::IssuedBy(number, _)
+            | Self::NotRevoked(number)
+            | Self::IssuerNotRevoked(number) => *number,
+            Self::IssuerKeyNotCompromised(key) => match compromised(key)? {
+                Some(number) => number,
+                None => return Ok(()),
+            },
+        };
+        let entry = match (find(&number)?, self) {
+            (Some(entry), _) => entry,
+            // A root's certificate is in no ledger, and another CA's in that CA's.
+            (None, Self::IssuerNotRevoked(_)) => return Ok(()),
+            (None, _) => return Err(LedgerError::Unknown(number)),
+        };
+        match (self, entry.revocation()) {
+            (Self::IssuedBy(_, asked), _) if entry.issued.issuer != *asked => {
+                Err(LedgerError::AnotherIssuers {
+                    number,
+                    issuer: entry.issued.issuer,
+                    asked: (*asked).into(),
+                })
+            }
+            (Self::NotRevoked(_), Some(&Revocation { reason, .. })) => {
+                Err(LedgerError::Revoked { number, reason })
+            }
+            (Self::IssuerNotRevoked(_), Some(&Revocation { reason, .. })) => {
+                Err(LedgerError::IssuerRevoked { number, reason })
+            }
+            (Self::IssuerKeyNotCompromised(_), revocation) => {
+                let reason = revocation.map_or(CrlReason::KeyCompromise, |one| one.reason);
+                Err(LedgerError::IssuerRevoked { number, reason })
+            }
+            _ => Ok(()),
+        }
     }
 }

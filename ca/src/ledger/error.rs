@@ -1,8 +1,13 @@
 use core::error::Error;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use pq_x509::CrlReason;
+use pq_x509::pki_types::UnixTime;
+use pq_x509::x509_cert::der::DateTime;
 
 use super::serial_number::{NoRandomness, SerialNumber};
+use super::{AHEAD, BEHIND};
 
 /// Why a ledger did not do what was asked. Unless a variant says otherwise, nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +27,7 @@ pub enum LedgerError {
     /// A certificate that is not on hold can't be reinstated.
     #[error(
         "the certificate with serial number {0} is not on hold, and only a hold can be released (RFC 5280 \
-         section 5.3.1); issue another certificate"
+         section 5.3.1); if it is valid, there is nothing to do, and if it is revoked, issue another certificate"
     )]
     NotOnHold(SerialNumber),
     /// `removeFromCRL` was given as a reason.
@@ -31,6 +36,84 @@ pub enum LedgerError {
          that is on hold, reinstate it"
     )]
     NotAReason,
+    /// The certificate's key was revoked before, because others may know it.
+    #[error(
+        "the key was in the certificate with serial number {0}, which was revoked because others may know the key, so \
+         nothing is valid for it again; make a new key (of a composite key, both halves)"
+    )]
+    KeyCompromised(SerialNumber),
+    /// There is no such revocation list.
+    #[error(
+        "the ledger has no list {number} of \"{issuer}\"; confirm lists that this ledger numbered"
+    )]
+    UnknownList {
+        /// Whose list it would be.
+        issuer: String,
+        /// Its number.
+        number: u64,
+    },
+    /// A certificate that should have been valid is revoked: see
+    /// [`Condition::NotRevoked`](super::Condition::NotRevoked).
+    #[error(
+        "the certificate with serial number {number} is revoked; look at its entry in the ledger"
+    )]
+    Revoked {
+        /// Its serial number.
+        number: SerialNumber,
+        /// Why it was revoked.
+        reason: CrlReason,
+    },
+    /// The certificate of the CA itself is revoked: see
+    /// [`Condition::IssuerNotRevoked`](super::Condition::IssuerNotRevoked).
+    #[error(
+        "the CA's own certificate, with serial number {number}, is revoked, and nobody should accept what it issues: \
+         {}",
+        what_instead(*.reason, number)
+    )]
+    IssuerRevoked {
+        /// Its serial number.
+        number: SerialNumber,
+        /// Why it was revoked.
+        reason: CrlReason,
+    },
+    /// A certificate belongs to another issuer: see [`Condition::IssuedBy`](super::Condition::IssuedBy).
+    #[error(
+        "the certificate with serial number {number} was issued by \"{issuer}\", not by \"{asked}\"; \
+         ask that issuer"
+    )]
+    AnotherIssuers {
+        /// Its serial number.
+        number: SerialNumber,
+        /// Who issued it.
+        issuer: String,
+        /// Who was asked.
+        asked: String,
+    },
+    /// The time of a certificate or a list is far from the last one that the ledger knows. If the clock is right, a program
+    /// confirms that with [`Ledger::confirm_time`](super::Ledger::confirm_time), as the command in the text does.
+    #[error(
+        "the clock says {}, and the last list or certificate in the ledger is of {}, which is more than {} days \
+         before or more than {} hour after that; if the clock is wrong, set it; if it is right, confirm that with \
+         \"pqtls ca crl --clock-is-right\", and try again",
+        written(.now),
+        written(.last),
+        AHEAD.as_secs() / (24 * 60 * 60),
+        BEHIND.as_secs() / (60 * 60)
+    )]
+    Clock {
+        /// What the clock says.
+        now: UnixTime,
+        /// The last time in the ledger.
+        last: UnixTime,
+    },
+    /// The ledger was opened for reading alone.
+    #[error("the ledger {path} is open for reading alone; to change it, {remedy}")]
+    ReadOnly {
+        /// The folder.
+        path: PathBuf,
+        /// What to do.
+        remedy: String,
+    },
     /// The folder has no ledger.
     #[error("{path} has no ledger; check the path, or create a ledger there")]
     NoLedger {
@@ -55,18 +138,45 @@ pub enum LedgerError {
         /// The newest version that this crate reads.
         known: u32,
     },
-    /// The content of a file is damaged.
-    #[error("{path} is damaged: {what}; restore it from a backup")]
+    /// A file was written by a version of this crate that was never released.
+    #[error(
+        "{path} has format {format} of a version before the first release, and this program reads {known}; make a \
+         new CA, or use the version that wrote it"
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The version of the file's format.
+        format: u32,
+        /// The oldest version that this crate reads.
+        known: u32,
+    },
+    /// The content of a file is damaged, or is an old copy.
+    #[error(
+        "{path} is damaged: {what}; nothing was changed; keep a copy of the folder, restore the newest \
+         backup, and revoke again what was revoked since"
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         what: &'static str,
     },
+    /// Other users may write to a file of the ledger.
+    #[error(
+        "{0} can be changed by other users; look whether somebody did, and allow nobody else to (chmod go-w {0})"
+    )]
+    Writable(PathBuf),
+    /// A file of the ledger belongs to somebody else.
+    #[error(
+        "{0} belongs to another user, who can change it; run this as its owner, or look at it and take it over \
+         (chown)"
+    )]
+    OtherOwner(PathBuf),
     /// The index can't be read or written.
     #[error(
-        "the index {path}: {cause}; if this happens again, delete that file while nothing uses the \
-         ledger: it is rebuilt from the journal"
+        "the index {path}: {cause}; delete that file while nothing uses the ledger: it is made again from the \
+         journal, and nothing is lost"
     )]
     Index {
         /// The file.
@@ -76,7 +186,7 @@ pub enum LedgerError {
     },
     /// A file can't be read or written. If the disk failed, the change may be in the ledger
     /// nevertheless.
-    #[error("can't {doing} {path}: {cause}; {}", advice(.cause))]
+    #[error("can't {doing} {path}: {cause}; {}", advice(.cause, path))]
     Io {
         /// What failed, as a verb.
         doing: &'static str,
@@ -93,23 +203,124 @@ pub enum LedgerError {
     Other(Box<dyn Error + Send + Sync>),
 }
 
-fn advice(cause: &io::Error) -> &'static str {
-    let otherwise = "fix that, and check in the ledger what was done before you try again";
-    remedy(cause).unwrap_or(otherwise)
+impl LedgerError {
+    /// Whether nothing was changed for certain. After a failure of the disk or of another implementation, for example,
+    /// the change may be in the ledger nevertheless.
+    pub fn changed_nothing(&self) -> bool {
+        !matches!(
+            self,
+            // Reading it again, after the journal has the change, may be what failed.
+            Self::Io { .. } | Self::Index { .. } | Self::Damaged { .. } | Self::Other(_)
+        )
+    }
+}
+
+fn what_instead(reason: CrlReason, number: &SerialNumber) -> String {
+    match reason {
+        CrlReason::CertificateHold => format!(
+            "it is on hold; reinstate it (\"pqtls ca reinstate {number}\") if it is to issue again"
+        ),
+        _ => "make a new CA, with a new key, and issue with that".into(),
+    }
+}
+
+/// A time as people read it: RFC 3339.
+pub(crate) fn written(time: &UnixTime) -> String {
+    let time = core::time::Duration::from_secs(time.as_secs());
+    DateTime::from_unix_duration(time).map_or_else(
+        |_| {
+            format!(
+                "a time after the year 9999, {} s after 1970",
+                time.as_secs()
+            )
+        },
+        |time| time.to_string(),
+    )
+}
+
+fn advice(cause: &io::Error, path: &Path) -> String {
+    let otherwise =
+        || "fix that, and check in the ledger what was done before you try again".into();
+    remedy(cause, path).unwrap_or_else(otherwise)
 }
 
 /// What to do so that a CA's file can be read or written, if this is known.
-pub(crate) fn remedy(cause: &io::Error) -> Option<&'static str> {
+pub(crate) fn remedy(cause: &io::Error, path: &Path) -> Option<String> {
     match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Some("free some space there, and try again")
+            Some("free some space there, and try again".into())
         }
-        ErrorKind::PermissionDenied => {
-            Some("run this as the user who owns the CA, or get permission from that user")
-        }
-        ErrorKind::ReadOnlyFilesystem => {
-            Some("make the file system writable, or move the CA's folder")
-        }
+        ErrorKind::PermissionDenied => Some(for_its_owner(path)),
+        ErrorKind::ReadOnlyFilesystem => Some(WRITABLE.into()),
         _ => None,
+    }
+}
+
+const WRITABLE: &str = "make the file system writable, or move the CA's folder";
+
+/// Who may use a file. The owner of a CA may be kept from it by somebody else's file in its folder, as from a backup that
+/// the administrator restored.
+#[cfg(unix)]
+fn for_its_owner(path: &Path) -> String {
+    use std::os::unix::fs::MetadataExt;
+
+    let owner = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.uid());
+    let user = rustix::process::geteuid().as_raw();
+    match (owner(path), path.parent().map(owner)) {
+        (Ok(file), Some(Ok(folder))) if file != user && folder == user => format!(
+            "it belongs to another user than its folder (user number {file}); have that user give it to you (chown {user} {})",
+            path.display()
+        ),
+        (Ok(file), _) if file != user => format!(
+            "run this as the user who owns it (sudo -u '#{file}'), or get permission from that user"
+        ),
+        (Ok(_), _) => "permit it to yourself (chmod u+rw), and try again".into(),
+        (Err(_), _) => OTHERWISE.into(),
+    }
+}
+
+#[cfg(not(unix))]
+fn for_its_owner(_: &Path) -> String {
+    OTHERWISE.into()
+}
+
+const OTHERWISE: &str = "run this as the user who owns the CA, or get permission from that user";
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, chown};
+
+    use super::*;
+
+    /// Who owns the CA is not to be told to become its owner. Only the administrator can give files away.
+    #[test]
+    fn who_owns_a_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        fs::write(&path, "").unwrap();
+        let says = |kind: ErrorKind| remedy(&kind.into(), &path).unwrap();
+        assert_eq!(
+            says(ErrorKind::ReadOnlyFilesystem),
+            "make the file system writable, or move the CA's folder"
+        );
+        let own = "permit it to yourself (chmod u+rw), and try again";
+        assert_eq!(says(ErrorKind::PermissionDenied), own);
+        let user = fs::metadata(&path).unwrap().uid();
+        if chown(&path, Some(65533), None).is_err() {
+            return;
+        }
+        let shown = path.display();
+        assert_eq!(
+            says(ErrorKind::PermissionDenied),
+            format!(
+                "it belongs to another user than its folder (user number 65533); have that user give it to you (chown \
+                 {user} {shown})"
+            )
+        );
+        chown(folder.path(), Some(65533), None).unwrap();
+        let words =
+            "run this as the user who owns it (sudo -u '#65533'), or get permission from that user";
+        assert_eq!(says(ErrorKind::PermissionDenied), words);
     }
 }

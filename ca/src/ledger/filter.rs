@@ -1,8 +1,11 @@
 //! Filters that select entries.
 
+use alloc::collections::BTreeSet;
+
 use pq_x509::pki_types::UnixTime;
 
 use super::entry::{Entry, State};
+use super::key_hash::KeyHash;
 use super::name;
 
 /// A filter for [`Ledger::find`](super::Ledger::find), which shows the entries that meet all conditions.
@@ -28,6 +31,8 @@ pub struct Filter {
     pub issuer: Option<String>,
     /// Only certificates whose subject contains this text. Case makes no difference.
     pub subject: Option<String>,
+    /// Only certificates for one of these keys, or with one of them as a half.
+    pub keys: Option<BTreeSet<KeyHash>>,
     /// The maximum number of entries. By default there is no limit.
     pub limit: Option<usize>,
 }
@@ -98,6 +103,13 @@ impl Filter {
         self
     }
 
+    /// Only certificates for one of these keys, or with one of them as a half. For this, a ledger has to read every entry that meets the other
+    /// conditions.
+    pub fn keys(mut self, keys: impl IntoIterator<Item = KeyHash>) -> Self {
+        self.keys = Some(keys.into_iter().collect());
+        self
+    }
+
     /// At most this many entries.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
@@ -110,6 +122,10 @@ impl Filter {
         let is_revoked = matches!(entry.state, State::Revoked(_));
         self.revoked.is_none_or(|revoked| revoked == is_revoked)
             && self.allows_expiry(issued.not_after)
+            && self
+                .keys
+                .as_ref()
+                .is_none_or(|keys| issued.keys().any(|key| keys.contains(&key)))
             && self
                 .issuer
                 .as_ref()

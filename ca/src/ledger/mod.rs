@@ -6,6 +6,7 @@
 mod entry;
 mod error;
 mod filter;
+mod key_hash;
 mod local;
 mod name;
 mod serial_number;
@@ -13,14 +14,20 @@ mod serial_number;
 mod suite;
 
 use core::ops::ControlFlow;
+use core::slice;
+use core::time::Duration;
 
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
-pub use self::entry::{Entry, Issued, NewEntry, Revocation, State};
+pub use self::entry::{Change, Condition, Entry, Issued, NewEntry, Revocation, Revoked, State};
 pub use self::error::LedgerError;
-pub(crate) use self::error::remedy;
+pub(crate) use self::error::{remedy, written};
 pub use self::filter::{Filter, NameFilter};
+pub use self::key_hash::KeyHash;
 pub use self::local::LocalLedger;
+pub(crate) use self::local::{Fault, Owner, Reader, check_writable};
+#[cfg(unix)]
+pub(crate) use self::local::{is_of_this_user, user};
 pub use self::serial_number::{InvalidSerialNumber, NoRandomness, SerialNumber};
 
 /// The record of what a CA issued and revoked.
@@ -35,9 +42,41 @@ pub trait Ledger: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`LedgerError::SerialNumberTaken`] if one has the serial number of another, in the ledger
-    /// or among these.
-    fn record(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError>;
+    /// Those of [`record_if`](Self::record_if) without conditions.
+    fn record(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
+        self.record_if(entries, &[])
+    }
+
+    /// Records certificates if all conditions hold: all of them or none. Nothing comes between the check of the
+    /// conditions and the change.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::SerialNumberTaken`] if one has the serial number of another, in the ledger or among these,
+    /// [`LedgerError::KeyCompromised`] if a certificate that has one of the same [keys](Issued::keys) was revoked for
+    /// a [compromise](Revocation::is_compromise), whoever issued it, [`LedgerError::Clock`] if one was issued long
+    /// after everything in the ledger, and the errors of the [conditions](Condition).
+    fn record_if(
+        &self,
+        entries: &[NewEntry<'_>],
+        conditions: &[Condition<'_>],
+    ) -> Result<(), LedgerError>;
+
+    /// Records certificates that the CA issued and that this ledger lacks, as after an older backup was put in its
+    /// place, and revokes them if there is a revocation: all of it or nothing. The revocation gets the time that
+    /// [`Revocation::for_certificate`] says. Times of certificates that were issued earlier are not compared with those
+    /// that the ledger knows, and a key that others may know does not keep its certificate from being revoked.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::SerialNumberTaken`] if one has the serial number of another, in the ledger or among these,
+    /// [`LedgerError::KeyCompromised`], without a revocation, if a certificate for the same key was revoked for a
+    /// [compromise](Revocation::is_compromise), and [`LedgerError::NotAReason`] for `removeFromCRL`.
+    fn adopt(
+        &self,
+        entries: &[NewEntry<'_>],
+        revocation: Option<&Revocation>,
+    ) -> Result<(), LedgerError>;
 
     /// The entry of a certificate, or `None` if the ledger has no certificate with this number.
     ///
@@ -56,39 +95,73 @@ pub trait Ledger: Send + Sync {
         number: &SerialNumber,
     ) -> Result<Option<CertificateDer<'static>>, LedgerError>;
 
-    /// Revokes a certificate, and returns its new entry. A certificate that was revoked before keeps its
-    /// first revocation, unless that was a hold and the new one is not.
+    /// The certificate for this key, or with this key as a half, that was revoked for a
+    /// [compromise](Revocation::is_compromise), or `None` if none was. If there are several, it is one of them.
     ///
     /// # Errors
     ///
-    /// [`LedgerError::Unknown`] if the ledger has no certificate with this number, and
-    /// [`LedgerError::NotAReason`] for `removeFromCRL`.
-    fn revoke(&self, number: &SerialNumber, revocation: &Revocation) -> Result<Entry, LedgerError>;
+    /// If the ledger can't be read.
+    fn compromised(&self, key: &KeyHash) -> Result<Option<SerialNumber>, LedgerError>;
 
-    /// Revokes certificates as [`revoke`](Self::revoke) does: all of them, or none.
+    /// Revokes a certificate, and says what this changed.
     ///
     /// # Errors
     ///
-    /// The errors of [`revoke`](Self::revoke).
-    fn revoke_all(
+    /// Those of [`revoke_if`](Self::revoke_if) without conditions.
+    fn revoke(
+        &self,
+        number: &SerialNumber,
+        revocation: &Revocation,
+    ) -> Result<Revoked, LedgerError> {
+        let mut revoked = self.revoke_if(slice::from_ref(number), revocation, &[])?;
+        revoked.pop().ok_or(LedgerError::Unknown(*number))
+    }
+
+    /// Revokes certificates if all conditions hold: all of them or none. Returns what this changed, in the order of
+    /// the numbers. A certificate that was revoked before keeps its first revocation, unless
+    /// [`Revocation::after`] says otherwise. The revocation gets the time that
+    /// [`Revocation::for_certificate`] says.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Unknown`] if the ledger has no certificate with such a number,
+    /// [`LedgerError::NotAReason`] for `removeFromCRL`, and the errors of the [conditions](Condition).
+    fn revoke_if(
         &self,
         numbers: &[SerialNumber],
         revocation: &Revocation,
-    ) -> Result<(), LedgerError>;
+        conditions: &[Condition<'_>],
+    ) -> Result<Vec<Revoked>, LedgerError>;
 
-    /// Releases a certificate that is on hold, and returns its new entry. The next revocation list does
-    /// not contain it (RFC 5280 section 5.3.1).
+    /// Releases a certificate that is on hold if all conditions hold, and returns its new entry. The next
+    /// revocation list does not contain it (RFC 5280 section 5.3.1).
     ///
     /// # Errors
     ///
-    /// [`LedgerError::NotOnHold`], and [`LedgerError::Unknown`] if the ledger has no certificate with
-    /// this number.
+    /// [`LedgerError::NotOnHold`], [`LedgerError::KeyCompromised`] if another certificate for the same key was revoked for
+    /// a [compromise](Revocation::is_compromise), [`LedgerError::Unknown`] if the ledger has no certificate with this
+    /// number, and the errors of the [conditions](Condition).
+    fn reinstate_if(
+        &self,
+        number: &SerialNumber,
+        at: UnixTime,
+        by: &str,
+        conditions: &[Condition<'_>],
+    ) -> Result<Entry, LedgerError>;
+
+    /// Releases a certificate that is on hold, and returns its new entry.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`reinstate_if`](Self::reinstate_if) without conditions.
     fn reinstate(
         &self,
         number: &SerialNumber,
         at: UnixTime,
         by: &str,
-    ) -> Result<Entry, LedgerError>;
+    ) -> Result<Entry, LedgerError> {
+        self.reinstate_if(number, at, by, &[])
+    }
 
     /// Shows the certificates that match a filter, ordered by expiry, until there are no more or `show`
     /// breaks off. No certificate is shown twice.
@@ -105,16 +178,58 @@ pub trait Ledger: Send + Sync {
     /// Takes the next number for an issuer's revocation list, and shows the certificates that belong on
     /// this list. The first number is 1. `now` is the time of the list.
     ///
-    /// A revoked certificate of the issuer stays on the lists until it has been on a list that was made
-    /// after its expiry (RFC 5280 section 3.3). `show` must not call the ledger: this would deadlock.
+    /// A revoked certificate stays on its issuer's lists until one of them was made more than [`KEPT`] after its
+    /// expiry and was written, as [`confirm_list`](Self::confirm_list) says: RFC 5280 section 3.3 asks for a list after
+    /// its expiry. A list that could not be made or written has used up its number, which does no harm, and leaves out
+    /// nothing. What a list leaves out depends on its own time and on that of the last one that was written, so if both
+    /// came from a clock that was wrong, the next list has the certificates again. `show` must not call the ledger:
+    /// this would deadlock.
     ///
     /// # Errors
     ///
-    /// If the ledger can't be read or written. Then ignore everything that was shown.
+    /// [`LedgerError::Clock`] if `now` is more than [`AHEAD`] after the last time that the ledger knows, or more than
+    /// [`BEHIND`] before it. These are the times of the lists and certificates since the last
+    /// [`confirm_time`](Self::confirm_time). Another error if the ledger can't be read or written. Then ignore
+    /// everything that was shown.
     fn next_list(
         &self,
         issuer: &str,
         now: UnixTime,
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError>;
+
+    /// Notes that a list of [`next_list`](Self::next_list) was written where clients get it. `at` is the list's time.
+    /// Without this, expired certificates stay on the lists.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::UnknownList`] if the number is none of this issuer's lists, and others if the ledger can't be
+    /// read or written.
+    fn confirm_list(&self, issuer: &str, number: u64, at: UnixTime) -> Result<(), LedgerError>;
+
+    /// Compares a time with the last one that the ledger knows, as [`next_list`](Self::next_list) does. For what is
+    /// signed without being recorded, such as OCSP responses.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Clock`] if `now` is more than [`AHEAD`] after that time, or more than [`BEHIND`] before it.
+    /// Another error if the ledger can't be read.
+    fn check_time(&self, now: UnixTime) -> Result<(), LedgerError>;
+
+    /// Takes a person's word that it is `now`: from here on, times are compared with this one. `by` says whose word
+    /// it is. Call this after [`LedgerError::Clock`], if the clock is right.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't be written.
+    fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError>;
 }
+
+/// How far the time of a certificate or of a list may be after the last one that the ledger knows: 400 days, since the
+/// list of a root is made at least once a year.
+pub const AHEAD: Duration = Duration::from_secs(400 * DAY);
+/// How far the time of a list may be before the last one that the ledger knows: an hour.
+pub const BEHIND: Duration = Duration::from_secs(60 * 60);
+/// How long after its expiry a revoked certificate is on every list, at least: 7 days.
+pub const KEPT: Duration = Duration::from_secs(7 * DAY);
+const DAY: u64 = 24 * 60 * 60;

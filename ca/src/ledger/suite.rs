@@ -8,7 +8,8 @@ use pq_x509::CrlReason;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 use super::{
-    Entry, Filter, Issued, Ledger, LedgerError, NewEntry, Revocation, SerialNumber, State,
+    AHEAD, BEHIND, Change, Condition, Entry, Filter, Issued, KEPT, KeyHash, Ledger, LedgerError,
+    NewEntry, Revocation, Revoked, SerialNumber, State,
 };
 
 /// A test for each function of the suite.
@@ -19,13 +20,22 @@ macro_rules! hold_to_suite {
             certificates_come_back_byte_by_byte
             a_serial_number_is_taken_once
             all_of_a_call_are_recorded_or_none
+            what_was_issued_earlier_is_adopted
+            what_is_adopted_is_revoked_with_it
             nothing_can_be_recorded
             what_is_unknown_is_not_there
             a_revocation_is_kept
             the_first_revocation_counts
+            a_compromise_takes_the_place_of_another_reason
+            a_compromise_may_be_older_than_was_known
+            what_was_changed_is_said_for_each
+            a_compromised_key_is_not_certified_again
+            a_key_of_another_reason_is_certified_again
+            conditions_are_checked_with_the_change
             all_of_a_call_are_revoked_or_none
             a_hold_may_become_final
             a_hold_may_be_released_and_nothing_else
+            what_is_for_a_compromised_key_stays_on_hold
             remove_from_crl_is_no_reason
             entries_are_found_in_the_order_of_their_expiry
             each_condition_of_a_filter_counts
@@ -36,9 +46,22 @@ macro_rules! hold_to_suite {
             a_search_may_call_the_ledger
             lists_are_numbered_for_each_issuer
             lists_have_what_their_issuer_revoked
-            a_list_has_what_expired_once_more
+            a_list_has_what_expired_until_it_was_long_ago
+            a_list_that_was_not_written_leaves_out_nothing
+            a_list_that_a_clock_ahead_wrote_counts_as_one_of_now
+            only_lists_that_were_numbered_are_written
+            a_compromised_half_is_not_certified_again
+            what_was_revoked_late_is_on_a_list_once
             a_list_has_no_longer_what_was_released
-            a_clock_set_back_brings_nothing_back
+            nothing_is_left_out_for_good_by_a_clock_that_ran_ahead
+            a_list_that_a_clock_ahead_made_does_not_count_later
+            a_clock_that_jumps_is_refused
+            certificates_of_a_clock_far_ahead_are_refused
+            a_revocation_is_not_held_up_by_a_clock
+            the_time_of_a_revocation_may_be_corrected
+            a_time_is_compared_as_for_a_list
+            compromised_keys_are_known
+            certificates_are_found_by_their_keys
             texts_may_be_of_any_characters
         );
     };
@@ -60,6 +83,13 @@ pub(crate) fn number(number: u64) -> SerialNumber {
     SerialNumber::from_bytes(&number.to_be_bytes()).unwrap()
 }
 
+/// The digest of a key that only certificate number `n` is for.
+pub(crate) fn key(n: u64) -> KeyHash {
+    let mut bytes = [0xf0; 32];
+    bytes[..8].copy_from_slice(&n.to_be_bytes());
+    KeyHash::from_bytes(bytes)
+}
+
 /// Certificate number `n` of the key "issuing", which expires at 1000 + n.
 pub(crate) fn issued(n: u64) -> Issued {
     Issued {
@@ -71,6 +101,8 @@ pub(crate) fn issued(n: u64) -> Issued {
         not_after: at(1000 + n),
         profile: "server".into(),
         key_algorithm: "ML-DSA-65".into(),
+        key: key(n),
+        halves: Vec::new(),
         by: "somebody".into(),
         at: at(20),
     }
@@ -127,7 +159,19 @@ fn found(ledger: &impl Ledger, filter: Filter) -> Vec<u64> {
     entries.into_iter().map(number).collect()
 }
 
+/// Makes a list, and says that it was written.
 pub(crate) fn next_list(
+    ledger: &impl Ledger,
+    issuer: &str,
+    seconds: u64,
+) -> (u64, Vec<(SerialNumber, Revocation)>) {
+    let list = lost_list(ledger, issuer, seconds);
+    ledger.confirm_list(issuer, list.0, at(seconds)).unwrap();
+    list
+}
+
+/// Makes a list which is written nowhere.
+fn lost_list(
     ledger: &impl Ledger,
     issuer: &str,
     seconds: u64,
@@ -195,6 +239,74 @@ pub(crate) fn all_of_a_call_are_recorded_or_none(ledger: &impl Ledger) {
     assert_eq!(found(ledger, Filter::all()), [1, 2, 3]);
 }
 
+pub(crate) fn what_was_issued_earlier_is_adopted(ledger: &impl Ledger) {
+    record(ledger, [issued(1), issued(2)]);
+    let compromise = revocation(30, CrlReason::KeyCompromise);
+    ledger.revoke(&number(1), &compromise).unwrap();
+    for (entries, is_expected) in [
+        (vec![], true),
+        (vec![issued(3)], true),
+        (vec![issued(4), issued(2)], false),
+        (vec![issued(4), issued(4)], false),
+    ] {
+        let entries: Vec<_> = entries.into_iter().map(new_entry).collect();
+        match ledger.adopt(&entries, None) {
+            Ok(()) => assert!(is_expected),
+            Err(LedgerError::SerialNumberTaken(_)) => assert!(!is_expected),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let same_key = Issued {
+        key: key(1),
+        ..issued(4)
+    };
+    let error = ledger.adopt(&[new_entry(same_key)], None).unwrap_err();
+    assert!(matches!(error, LedgerError::KeyCompromised(of) if of == number(1)));
+    assert_eq!(ledger.entry(&number(3)).unwrap(), Some(entry(issued(3))));
+    let kept = ledger.certificate(&number(3)).unwrap();
+    assert_eq!(kept, Some(new_entry(issued(3)).certificate));
+    assert_eq!(found(ledger, Filter::all()), [1, 2, 3]);
+    assert_eq!(
+        next_list(ledger, "issuing", 40),
+        (1, vec![(number(1), compromise)])
+    );
+}
+
+/// Also of a compromised key, and of a time that says nothing of today's.
+pub(crate) fn what_is_adopted_is_revoked_with_it(ledger: &impl Ledger) {
+    let far = AHEAD.as_secs() * 3;
+    record(ledger, [issued(1)]);
+    let compromise = revocation(30, CrlReason::KeyCompromise);
+    ledger.revoke(&number(1), &compromise).unwrap();
+    let earlier = [2, 3].map(|n| Issued {
+        key: key(1),
+        not_before: at(if n == 2 { 10 } else { far }),
+        at: at(if n == 2 { 10 } else { far }),
+        not_after: at(far + n),
+        ..issued(n)
+    });
+    let entries = earlier.clone().map(new_entry);
+    let removal = revocation(40, CrlReason::RemoveFromCRL);
+    let error = ledger.adopt(&entries, Some(&removal)).unwrap_err();
+    assert!(matches!(error, LedgerError::NotAReason));
+    assert_eq!(ledger.entry(&number(2)).unwrap(), None);
+    let last = revocation(40, CrlReason::Superseded);
+    ledger.adopt(&entries, Some(&last)).unwrap();
+    let times = [40, far];
+    for (issued, time) in earlier.into_iter().zip(times) {
+        let known = ledger.entry(&issued.serial_number).unwrap().unwrap();
+        let revoked = Revocation {
+            at: at(time),
+            ..last.clone()
+        };
+        assert_eq!(known.revocation(), Some(&revoked));
+        assert_eq!(known.issued, issued);
+    }
+    let (list, shown) = next_list(ledger, "issuing", 50);
+    let numbers: Vec<_> = shown.iter().map(|(number, _)| *number).collect();
+    assert_eq!((list, numbers), (1, vec![number(1), number(2), number(3)]));
+}
+
 pub(crate) fn nothing_can_be_recorded(ledger: &impl Ledger) {
     ledger.record(&[]).unwrap();
     assert_eq!(find(ledger, &Filter::all()), []);
@@ -235,34 +347,236 @@ pub(crate) fn a_revocation_is_kept(ledger: &impl Ledger) {
             state: State::Revoked(revocation(30 + n, reason)),
         };
         let known = ledger.revoke(&number(n), &revocation(30 + n, reason));
-        assert_eq!(known.unwrap(), revoked);
+        let known = known.unwrap();
+        assert_eq!(
+            (known.entry, known.change),
+            (revoked.clone(), Change::Revoked)
+        );
         assert_eq!(ledger.entry(&number(n)).unwrap(), Some(revoked));
     }
 }
 
 pub(crate) fn the_first_revocation_counts(ledger: &impl Ledger) {
+    for (n, (first, later)) in (1..).zip([
+        (CrlReason::KeyCompromise, CrlReason::Superseded),
+        (CrlReason::KeyCompromise, CrlReason::KeyCompromise),
+        (CrlReason::KeyCompromise, CrlReason::CertificateHold),
+        (CrlReason::CaCompromise, CrlReason::KeyCompromise),
+        (CrlReason::Superseded, CrlReason::CessationOfOperation),
+        (CrlReason::Superseded, CrlReason::CertificateHold),
+        (CrlReason::Unspecified, CrlReason::Unspecified),
+    ]) {
+        record(ledger, [issued(n)]);
+        let first = revocation(30, first);
+        ledger.revoke(&number(n), &first).unwrap();
+        let known = ledger.revoke(&number(n), &revocation(40, later)).unwrap();
+        assert_eq!(known.entry.revocation(), Some(&first), "{later:?}");
+        assert_eq!(known.change, Change::Unchanged);
+        assert_eq!(ledger.entry(&number(n)).unwrap(), Some(known.entry));
+    }
+}
+
+/// The CA/Browser Forum's Baseline Requirements ask for this in section 7.2.2.
+pub(crate) fn a_compromise_takes_the_place_of_another_reason(ledger: &impl Ledger) {
+    record(ledger, (1..=2).map(issued));
+    let first = revocation(30, CrlReason::Superseded);
+    let known = next_list(ledger, "issuing", 35);
+    assert_eq!(known, (1, vec![]));
+    for n in [1, 2] {
+        ledger.revoke(&number(n), &first).unwrap();
+    }
+    for (n, at, since) in [(1, 40, 30), (2, 20, 20)] {
+        let compromise = revocation(at, CrlReason::KeyCompromise);
+        let known = ledger.revoke(&number(n), &compromise).unwrap();
+        // It was invalid since the earlier time.
+        let since = revocation(since, CrlReason::KeyCompromise);
+        assert_eq!(known.entry.revocation(), Some(&since));
+        assert_eq!(known.change, Change::Updated(first.clone()));
+        assert_eq!(ledger.entry(&number(n)).unwrap(), Some(known.entry));
+    }
+    let on_list = [(1, 30), (2, 20)]
+        .map(|(n, since)| (number(n), revocation(since, CrlReason::KeyCompromise)));
+    assert_eq!(next_list(ledger, "issuing", 50), (2, on_list.to_vec()));
+    assert_eq!(found(ledger, Filter::all().revoked()), [1, 2]);
+}
+
+pub(crate) fn a_compromise_may_be_older_than_was_known(ledger: &impl Ledger) {
     record(ledger, [issued(1)]);
     let first = revocation(30, CrlReason::KeyCompromise);
     ledger.revoke(&number(1), &first).unwrap();
-    for later in [CrlReason::Superseded, CrlReason::CertificateHold] {
-        let known = ledger.revoke(&number(1), &revocation(40, later)).unwrap();
-        assert_eq!(known.revocation(), Some(&first));
+    let older = revocation(25, CrlReason::KeyCompromise);
+    let known = ledger.revoke(&number(1), &older).unwrap();
+    assert_eq!(known.entry.revocation(), Some(&older));
+    assert_eq!(known.change, Change::Updated(first));
+}
+
+pub(crate) fn what_was_changed_is_said_for_each(ledger: &impl Ledger) {
+    record(ledger, (1..=3).map(issued));
+    let hold = revocation(30, CrlReason::CertificateHold);
+    ledger.revoke(&number(2), &hold).unwrap();
+    let last = revocation(40, CrlReason::Superseded);
+    ledger.revoke(&number(3), &last).unwrap();
+    let revoked = ledger.revoke_if(&[3, 1, 2].map(number), &last, &[]);
+    let said: Vec<_> = revoked
+        .unwrap()
+        .into_iter()
+        .map(|Revoked { entry, change }| (entry.issued.serial_number, change))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (number(3), Change::Unchanged),
+            (number(1), Change::Revoked),
+            (number(2), Change::Updated(hold)),
+        ]
+    );
+}
+
+pub(crate) fn a_compromised_key_is_not_certified_again(ledger: &impl Ledger) {
+    let reasons = [
+        CrlReason::KeyCompromise,
+        CrlReason::CaCompromise,
+        CrlReason::AaCompromise,
+    ];
+    for (reason, n) in reasons.into_iter().zip((10..).step_by(10)) {
+        let again = |n, of| {
+            new_entry(Issued {
+                key: key(of),
+                issuer: "root".into(),
+                ..issued(n)
+            })
+        };
+        // Two certificates for one key, of which one is revoked, and then another reason for the other.
+        record(ledger, [issued(n)]);
+        ledger.record(&[again(n + 1, n)]).unwrap();
+        ledger.revoke(&number(n), &revocation(30, reason)).unwrap();
+        ledger
+            .revoke(&number(n + 1), &revocation(40, CrlReason::Superseded))
+            .unwrap();
+        for entries in [
+            vec![again(n + 2, n)],
+            vec![new_entry(issued(n + 3)), again(n + 2, n)],
+        ] {
+            let error = ledger.record(&entries).unwrap_err();
+            assert!(
+                matches!(error, LedgerError::KeyCompromised(known) if known == number(n)),
+                "{error}"
+            );
+        }
+        assert_eq!(ledger.entry(&number(n + 2)).unwrap(), None);
+        assert_eq!(ledger.entry(&number(n + 3)).unwrap(), None);
+        record(ledger, [issued(n + 3)]);
     }
-    let kept = ledger.entry(&number(1)).unwrap().unwrap();
-    assert_eq!(kept.revocation(), Some(&first));
+}
+
+pub(crate) fn a_key_of_another_reason_is_certified_again(ledger: &impl Ledger) {
+    record(ledger, (1..=2).map(issued));
+    for (n, reason) in [(1, CrlReason::Superseded), (2, CrlReason::CertificateHold)] {
+        ledger.revoke(&number(n), &revocation(30, reason)).unwrap();
+        record(
+            ledger,
+            [Issued {
+                key: key(n),
+                ..issued(n + 10)
+            }],
+        );
+    }
+    // It was found compromised later.
+    ledger
+        .revoke(&number(1), &revocation(40, CrlReason::KeyCompromise))
+        .unwrap();
+    let again = Issued {
+        key: key(1),
+        ..issued(20)
+    };
+    let error = ledger.record(&[new_entry(again)]).unwrap_err();
+    assert!(matches!(error, LedgerError::KeyCompromised(_)), "{error}");
+}
+
+pub(crate) fn conditions_are_checked_with_the_change(ledger: &impl Ledger) {
+    record(ledger, (1..=4).map(issued));
+    record(ledger, (6..=7).map(issued));
+    let compromise = revocation(25, CrlReason::KeyCompromise);
+    ledger.revoke(&number(7), &compromise).unwrap();
+    let hold = revocation(30, CrlReason::CertificateHold);
+    ledger.revoke(&number(2), &hold).unwrap();
+    let superseded = revocation(30, CrlReason::Superseded);
+    ledger.revoke(&number(3), &superseded).unwrap();
+    let before = find(ledger, &Filter::all());
+    let (valid, on_hold, revoked, unknown) = (number(1), number(2), number(3), number(9));
+    let wrong = [
+        (Condition::IssuedBy(&valid, "root"), 0),
+        (Condition::IssuedBy(&on_hold, "issuin"), 0),
+        (Condition::NotRevoked(&on_hold), 1),
+        (Condition::NotRevoked(&revoked), 1),
+        (Condition::IssuerNotRevoked(&on_hold), 3),
+        (Condition::IssuerNotRevoked(&revoked), 3),
+        (Condition::IssuerKeyNotCompromised(&key(7)), 3),
+        (Condition::NotRevoked(&unknown), 2),
+        (Condition::IssuedBy(&unknown, "issuing"), 2),
+    ];
+    for (condition, kind) in wrong {
+        // Each one counts, not only the first or the last.
+        for conditions in [
+            [condition, Condition::NotRevoked(&valid)],
+            [Condition::NotRevoked(&valid), condition],
+        ] {
+            for error in [
+                ledger
+                    .record_if(&[new_entry(issued(5))], &conditions)
+                    .unwrap_err(),
+                ledger
+                    .revoke_if(&[number(4)], &superseded, &conditions)
+                    .unwrap_err(),
+                ledger
+                    .reinstate_if(&on_hold, at(40), "somebody", &conditions)
+                    .unwrap_err(),
+            ] {
+                let found = match error {
+                    LedgerError::AnotherIssuers { .. } => 0,
+                    LedgerError::Revoked { .. } => 1,
+                    LedgerError::Unknown(_) => 2,
+                    LedgerError::IssuerRevoked { .. } => 3,
+                    error => panic!("{error}"),
+                };
+                assert_eq!(found, kind, "{condition:?}");
+            }
+        }
+    }
+    assert_eq!(find(ledger, &Filter::all()), before);
+    let right = [
+        Condition::IssuedBy(&valid, "issuing"),
+        Condition::NotRevoked(&valid),
+        Condition::IssuerNotRevoked(&valid),
+        // Another CA's ledger has it.
+        Condition::IssuerNotRevoked(&unknown),
+        Condition::IssuerKeyNotCompromised(&key(6)),
+        // It was revoked for another reason, and its key may be in use elsewhere.
+        Condition::IssuerKeyNotCompromised(&key(3)),
+        Condition::IssuerKeyNotCompromised(&key(9)),
+    ];
+    ledger.record_if(&[new_entry(issued(5))], &right).unwrap();
+    ledger.revoke_if(&[number(4)], &superseded, &right).unwrap();
+    ledger
+        .reinstate_if(&on_hold, at(40), "somebody", &right)
+        .unwrap();
+    assert_eq!(found(ledger, Filter::all().revoked()), [3, 4, 7]);
 }
 
 pub(crate) fn all_of_a_call_are_revoked_or_none(ledger: &impl Ledger) {
     record(ledger, (1..=4).map(issued));
-    let first = revocation(30, CrlReason::Superseded);
+    let first = revocation(30, CrlReason::KeyCompromise);
     ledger.revoke(&number(2), &first).unwrap();
-    let all = revocation(40, CrlReason::KeyCompromise);
-    let error = ledger.revoke_all(&[1, 2, 5].map(number), &all).unwrap_err();
+    let all = revocation(40, CrlReason::Superseded);
+    let error = ledger
+        .revoke_if(&[1, 2, 5].map(number), &all, &[])
+        .unwrap_err();
     assert!(matches!(error, LedgerError::Unknown(unknown) if unknown == number(5)));
     assert_eq!(found(ledger, Filter::all().revoked()), [2]);
-    ledger.revoke_all(&[], &all).unwrap();
-    ledger.revoke_all(&[3, 1, 2, 3].map(number), &all).unwrap();
-    ledger.revoke_all(&[1, 2].map(number), &first).unwrap();
+    assert_eq!(ledger.revoke_if(&[], &all, &[]).unwrap(), []);
+    ledger
+        .revoke_if(&[3, 1, 2, 3].map(number), &all, &[])
+        .unwrap();
     let on_list = [(1, &all), (2, &first), (3, &all)];
     let on_list = on_list.map(|(n, revocation)| (number(n), revocation.clone()));
     assert_eq!(next_list(ledger, "issuing", 100), (1, on_list.to_vec()));
@@ -270,18 +584,23 @@ pub(crate) fn all_of_a_call_are_revoked_or_none(ledger: &impl Ledger) {
 }
 
 pub(crate) fn a_hold_may_become_final(ledger: &impl Ledger) {
-    record(ledger, [issued(1)]);
-    let hold = revocation(30, CrlReason::CertificateHold);
-    ledger.revoke(&number(1), &hold).unwrap();
-    let again = ledger.revoke(&number(1), &revocation(40, CrlReason::CertificateHold));
-    assert_eq!(again.unwrap().revocation(), Some(&hold));
-    let last = revocation(50, CrlReason::KeyCompromise);
-    let known = ledger.revoke(&number(1), &last).unwrap();
-    assert_eq!(known.revocation(), Some(&last));
-    let error = ledger
-        .reinstate(&number(1), at(60), "somebody")
-        .unwrap_err();
-    assert!(matches!(error, LedgerError::NotOnHold(_)));
+    record(ledger, (1..=2).map(issued));
+    for (n, reason) in [(1, CrlReason::KeyCompromise), (2, CrlReason::Superseded)] {
+        let hold = revocation(30, CrlReason::CertificateHold);
+        ledger.revoke(&number(n), &hold).unwrap();
+        let again = ledger.revoke(&number(n), &revocation(40, CrlReason::CertificateHold));
+        let again = again.unwrap();
+        assert_eq!(again.entry.revocation(), Some(&hold));
+        assert_eq!(again.change, Change::Unchanged);
+        let known = ledger.revoke(&number(n), &revocation(50, reason)).unwrap();
+        // What was signed while it was on hold stays invalid.
+        assert_eq!(known.entry.revocation(), Some(&revocation(30, reason)));
+        assert_eq!(known.change, Change::Updated(hold));
+        let error = ledger
+            .reinstate(&number(n), at(60), "somebody")
+            .unwrap_err();
+        assert!(matches!(error, LedgerError::NotOnHold(_)));
+    }
 }
 
 pub(crate) fn a_hold_may_be_released_and_nothing_else(ledger: &impl Ledger) {
@@ -297,6 +616,28 @@ pub(crate) fn a_hold_may_be_released_and_nothing_else(ledger: &impl Ledger) {
         assert_eq!(known, entry(issued(1)));
         assert_eq!(ledger.entry(&number(1)).unwrap(), Some(known));
     }
+}
+
+pub(crate) fn what_is_for_a_compromised_key_stays_on_hold(ledger: &impl Ledger) {
+    let same_key = |n| Issued {
+        key: key(1),
+        ..issued(n)
+    };
+    record(ledger, [same_key(1), same_key(2), issued(3)]);
+    let hold = revocation(30, CrlReason::CertificateHold);
+    for n in 1..=3 {
+        ledger.revoke(&number(n), &hold).unwrap();
+    }
+    let compromise = revocation(40, CrlReason::KeyCompromise);
+    ledger.revoke(&number(1), &compromise).unwrap();
+    let error = ledger.reinstate(&number(2), at(50), "bob").unwrap_err();
+    assert!(
+        matches!(error, LedgerError::KeyCompromised(other) if other == number(1)),
+        "{error}"
+    );
+    let kept = ledger.entry(&number(2)).unwrap().unwrap();
+    assert_eq!(kept.revocation(), Some(&hold));
+    ledger.reinstate(&number(3), at(50), "bob").unwrap();
 }
 
 pub(crate) fn remove_from_crl_is_no_reason(ledger: &impl Ledger) {
@@ -500,24 +841,122 @@ pub(crate) fn lists_have_what_their_issuer_revoked(ledger: &impl Ledger) {
     assert_eq!(next_list(ledger, "other", 100), (1, vec![]));
 }
 
-pub(crate) fn a_list_has_what_expired_once_more(ledger: &impl Ledger) {
-    record(ledger, (1..=3).map(issued));
+/// Seconds after the expiry of certificate 1, beyond the time for which it stays on every list.
+fn kept_and(seconds: u64) -> u64 {
+    1001 + KEPT.as_secs() + seconds
+}
+
+pub(crate) fn a_list_has_what_expired_until_it_was_long_ago(ledger: &impl Ledger) {
+    record(ledger, [issued(1)]);
+    let revoked = revocation(30, CrlReason::KeyCompromise);
+    let on_list = [(number(1), revoked.clone())];
+    ledger.revoke(&number(1), &revoked).unwrap();
+    // As many lists as there may be soon after its expiry; the last one after that time has it once more.
+    for (list, time) in (1..).zip([1000, 1001, 1002, 1003, kept_and(0), kept_and(1)]) {
+        assert_eq!(
+            next_list(ledger, "issuing", time),
+            (list, on_list.to_vec()),
+            "{time}"
+        );
+    }
+    assert_eq!(next_list(ledger, "issuing", kept_and(1)), (7, vec![]));
+    assert_eq!(next_list(ledger, "issuing", kept_and(2)), (8, vec![]));
+    assert_eq!(found(ledger, Filter::all().revoked()), [1]);
+}
+
+pub(crate) fn a_list_that_was_not_written_leaves_out_nothing(ledger: &impl Ledger) {
+    record(ledger, [issued(1)]);
+    let revoked = revocation(30, CrlReason::KeyCompromise);
+    let on_list = [(number(1), revoked.clone())];
+    ledger.revoke(&number(1), &revoked).unwrap();
+    assert_eq!(next_list(ledger, "issuing", 500), (1, on_list.to_vec()));
+    for list in 2..5 {
+        let late = kept_and(list);
+        assert_eq!(lost_list(ledger, "issuing", late), (list, on_list.to_vec()));
+    }
+    // Another issuer's counts for itself.
+    next_list(ledger, "root", kept_and(5));
+    let late = kept_and(6);
+    assert_eq!(next_list(ledger, "issuing", late), (5, on_list.to_vec()));
+    assert_eq!(next_list(ledger, "issuing", late), (6, vec![]));
+    // An earlier one that is written later takes nothing back, and puts off nothing.
+    ledger.confirm_list("issuing", 2, at(600)).unwrap();
+    assert_eq!(lost_list(ledger, "issuing", late), (7, vec![]));
+}
+
+pub(crate) fn a_list_that_a_clock_ahead_wrote_counts_as_one_of_now(ledger: &impl Ledger) {
+    record(ledger, [issued(1)]);
+    let revoked = revocation(30, CrlReason::KeyCompromise);
+    let on_list = [(number(1), revoked.clone())];
+    ledger.revoke(&number(1), &revoked).unwrap();
+    next_list(ledger, "issuing", kept_and(1000));
+    ledger.confirm_time(at(900), "somebody").unwrap();
+    lost_list(ledger, "issuing", 900);
+    // Since it expired, none was written.
+    assert_eq!(next_list(ledger, "issuing", kept_and(1)).1, on_list);
+    assert_eq!(next_list(ledger, "issuing", kept_and(2)).1, []);
+}
+
+pub(crate) fn only_lists_that_were_numbered_are_written(ledger: &impl Ledger) {
+    next_list(ledger, "issuing", 100);
+    for (issuer, list) in [("issuing", 0), ("issuing", 2), ("root", 1)] {
+        let error = ledger.confirm_list(issuer, list, at(100)).unwrap_err();
+        assert!(
+            matches!(error, LedgerError::UnknownList { number, .. } if number == list),
+            "{error}"
+        );
+    }
+}
+
+pub(crate) fn a_compromised_half_is_not_certified_again(ledger: &impl Ledger) {
+    // Of two composite keys and two simple ones, by the digests that they have
+    let with = |n, of: u64, halves: &[u64]| Issued {
+        key: key(of),
+        halves: halves.iter().map(|half| key(*half)).collect(),
+        ..issued(n)
+    };
+    record(ledger, [with(1, 100, &[101, 102]), with(2, 102, &[])]);
+    let filter = Filter::all().keys([key(102)]);
+    assert_eq!(found(ledger, filter), [1, 2]);
+    let revoked = revocation(30, CrlReason::KeyCompromise);
+    ledger.revoke(&number(1), &revoked).unwrap();
+    for (of, halves) in [
+        (100, &[][..]),
+        (101, &[]),
+        (102, &[]),
+        (200, &[201, 102]),
+        (200, &[101, 202]),
+    ] {
+        let again = ledger.record(&[new_entry(with(3, of, halves))]);
+        let error = again.unwrap_err();
+        assert!(matches!(error, LedgerError::KeyCompromised(known) if known == number(1)));
+    }
+    record(ledger, [with(4, 200, &[201, 202])]);
+    // And a simple key that is a half later
+    ledger
+        .revoke(&number(4), &revocation(30, CrlReason::Superseded))
+        .unwrap();
+    record(ledger, [with(5, 201, &[])]);
+    ledger.revoke(&number(5), &revoked).unwrap();
+    let error = ledger.record(&[new_entry(with(6, 200, &[201, 202]))]);
+    let error = error.unwrap_err();
+    assert!(matches!(error, LedgerError::KeyCompromised(known) if known == number(5)));
+}
+
+pub(crate) fn what_was_revoked_late_is_on_a_list_once(ledger: &impl Ledger) {
+    record(ledger, (1..=2).map(issued));
     let revoked = revocation(30, CrlReason::KeyCompromise);
     let on_list = |n| (number(n), revoked.clone());
+    // This one was on no list before.
     ledger.revoke(&number(1), &revoked).unwrap();
-    // In the last second of its validity, it has not expired.
-    assert_eq!(next_list(ledger, "issuing", 1001), (1, vec![on_list(1)]));
-    assert_eq!(next_list(ledger, "issuing", 1002), (2, vec![on_list(1)]));
-    assert_eq!(next_list(ledger, "issuing", 1003), (3, vec![]));
-    // This one was on no list before it expired.
+    let list = next_list(ledger, "issuing", kept_and(10));
+    assert_eq!(list, (1, vec![on_list(1)]));
+    assert_eq!(next_list(ledger, "issuing", kept_and(11)), (2, vec![]));
+    // And this one was revoked after a list that was made long after its expiry.
     ledger.revoke(&number(2), &revoked).unwrap();
-    assert_eq!(next_list(ledger, "issuing", 1010), (4, vec![on_list(2)]));
-    assert_eq!(next_list(ledger, "issuing", 1011), (5, vec![]));
-    // And this one was revoked after a list that was made after its expiry.
-    ledger.revoke(&number(3), &revoked).unwrap();
-    assert_eq!(next_list(ledger, "issuing", 1012), (6, vec![on_list(3)]));
-    assert_eq!(next_list(ledger, "issuing", 1013), (7, vec![]));
-    assert_eq!(found(ledger, Filter::all().revoked()), [1, 2, 3]);
+    let list = next_list(ledger, "issuing", kept_and(12));
+    assert_eq!(list, (3, vec![on_list(2)]));
+    assert_eq!(next_list(ledger, "issuing", kept_and(13)), (4, vec![]));
 }
 
 pub(crate) fn a_list_has_no_longer_what_was_released(ledger: &impl Ledger) {
@@ -537,13 +976,173 @@ pub(crate) fn a_list_has_no_longer_what_was_released(ledger: &impl Ledger) {
     );
 }
 
-pub(crate) fn a_clock_set_back_brings_nothing_back(ledger: &impl Ledger) {
+pub(crate) fn nothing_is_left_out_for_good_by_a_clock_that_ran_ahead(ledger: &impl Ledger) {
     record(ledger, [issued(1)]);
     let revoked = revocation(30, CrlReason::KeyCompromise);
     ledger.revoke(&number(1), &revoked).unwrap();
-    assert_eq!(next_list(ledger, "issuing", 2000).1.len(), 1);
-    assert_eq!(next_list(ledger, "issuing", 500).1.len(), 0);
-    assert_eq!(next_list(ledger, "issuing", 500).1.len(), 0);
+    let on_list = [(number(1), revoked)];
+    let list = |seconds| next_list(ledger, "issuing", seconds).1;
+    assert_eq!(list(100), on_list);
+    // One reading of a clock that is wrong leaves out nothing.
+    assert_eq!(list(kept_and(100)), on_list);
+    ledger.confirm_time(at(101), "somebody").unwrap();
+    assert_eq!(list(101), on_list);
+    // Several do, but no longer than the clock is wrong.
+    for _ in 0..5 {
+        list(kept_and(200));
+    }
+    assert_eq!(list(kept_and(200)), []);
+    ledger.confirm_time(at(102), "somebody").unwrap();
+    for seconds in [102, 103, 1001, 1002] {
+        assert_eq!(list(seconds), on_list);
+    }
+}
+
+pub(crate) fn a_list_that_a_clock_ahead_made_does_not_count_later(ledger: &impl Ledger) {
+    record(ledger, [issued(1)]);
+    let revoked = revocation(30, CrlReason::KeyCompromise);
+    ledger.revoke(&number(1), &revoked).unwrap();
+    let on_list = [(number(1), revoked)];
+    let list = |seconds| next_list(ledger, "issuing", seconds).1;
+    assert_eq!(list(kept_and(1000)), on_list);
+    ledger.confirm_time(at(900), "somebody").unwrap();
+    assert_eq!(list(900), on_list);
+    // This is the first list after its expiry, whatever the clock said before.
+    assert_eq!(list(kept_and(10)), on_list);
+    assert_eq!(list(kept_and(11)), []);
+}
+
+pub(crate) fn a_clock_that_jumps_is_refused(ledger: &impl Ledger) {
+    let start = 1_000_000_000;
+    let refused = |issuer, seconds| {
+        let mut show = |_: &SerialNumber, _: &Revocation| panic!("a list was begun");
+        let error = ledger.next_list(issuer, at(seconds), &mut show);
+        let error = error.unwrap_err();
+        assert!(
+            matches!(error, LedgerError::Clock { now, .. } if now == at(seconds)),
+            "{error}"
+        );
+        error.to_string()
+    };
+    record(
+        ledger,
+        [Issued {
+            at: at(start),
+            ..issued(1)
+        }],
+    );
+    let ahead = start + AHEAD.as_secs();
+    let text = refused("issuing", ahead + 1);
+    for part in ["2001-09-09T01:46:40Z", "2002-10-14T01:46:41Z", "confirm"] {
+        assert!(text.contains(part), "{text}");
+    }
+    refused("issuing", start - BEHIND.as_secs() - 1);
+    refused("issuing", u64::MAX);
+    refused("issuing", 0);
+    // At the limits, and no number was taken
+    let behind = start - BEHIND.as_secs();
+    assert_eq!(next_list(ledger, "issuing", behind).0, 1);
+    assert_eq!(next_list(ledger, "issuing", ahead).0, 2);
+    // The times of all issuers count, and the greatest.
+    refused("root", start);
+    refused("issuing", start);
+    // A person's word counts more.
+    ledger.confirm_time(at(start), "somebody").unwrap();
+    assert_eq!(next_list(ledger, "root", start).0, 1);
+    refused("issuing", ahead + 1);
+    ledger.confirm_time(at(ahead + 1), "somebody").unwrap();
+    assert_eq!(next_list(ledger, "issuing", ahead + 1).0, 3);
+}
+
+pub(crate) fn certificates_of_a_clock_far_ahead_are_refused(ledger: &impl Ledger) {
+    record(ledger, [issued(1)]);
+    let late = |n, seconds| Issued {
+        at: at(20 + AHEAD.as_secs() + seconds),
+        ..issued(n)
+    };
+    let entries = [issued(2), late(3, 1)].map(new_entry);
+    let error = ledger.record(&entries).unwrap_err();
+    assert!(matches!(error, LedgerError::Clock { .. }), "{error}");
+    assert_eq!(found(ledger, Filter::all()), [1]);
+    record(ledger, [late(2, 0)]);
+    // An earlier time harms nobody, and doesn't set the ledger's time back.
+    record(ledger, [issued(3)]);
+    record(ledger, [late(4, 1)]);
+    assert_eq!(found(ledger, Filter::all()), [1, 2, 3, 4]);
+}
+
+pub(crate) fn a_revocation_is_not_held_up_by_a_clock(ledger: &impl Ledger) {
+    record(ledger, (1..=2).map(issued));
+    for (n, seconds) in [(1, u64::from(u32::MAX)), (2, 0)] {
+        let revoked = revocation(seconds, CrlReason::KeyCompromise);
+        ledger.revoke(&number(n), &revoked).unwrap();
+    }
+    // and says nothing about the time. What is before the certificate's beginning counts from there.
+    let kept = [(1, u64::from(u32::MAX)), (2, 10)]
+        .map(|(n, since)| (number(n), revocation(since, CrlReason::KeyCompromise)));
+    assert_eq!(next_list(ledger, "issuing", 100).1, kept);
+}
+
+/// Of whatever reason: a revocation that a clock ahead gave a time in the future is of the right time later.
+pub(crate) fn the_time_of_a_revocation_may_be_corrected(ledger: &impl Ledger) {
+    for (n, reason) in (1..).zip([
+        CrlReason::KeyCompromise,
+        CrlReason::Superseded,
+        CrlReason::CertificateHold,
+    ]) {
+        record(ledger, [issued(n)]);
+        let ahead = revocation(u64::from(u32::MAX), reason);
+        ledger.revoke(&number(n), &ahead).unwrap();
+        let again = ledger.revoke(&number(n), &revocation(40, reason)).unwrap();
+        let right = revocation(40, reason);
+        assert_eq!(again.entry.revocation(), Some(&right));
+        assert_eq!(again.change, Change::Updated(ahead));
+        // A hold, or no reason, corrects the time, and takes no reason away.
+        let hold = revocation(30, CrlReason::CertificateHold);
+        let again = ledger.revoke(&number(n), &hold).unwrap();
+        assert_eq!(again.entry.revocation(), Some(&revocation(30, reason)));
+    }
+}
+
+pub(crate) fn a_time_is_compared_as_for_a_list(ledger: &impl Ledger) {
+    ledger.check_time(at(u64::MAX)).unwrap();
+    record(ledger, [issued(1)]);
+    ledger.confirm_time(at(1_000_000_000), "somebody").unwrap();
+    let (ahead, behind) = (AHEAD.as_secs(), BEHIND.as_secs());
+    for seconds in [1_000_000_000 + ahead, 1_000_000_000 - behind] {
+        ledger.check_time(at(seconds)).unwrap();
+    }
+    for seconds in [1_000_000_001 + ahead, 999_999_999 - behind] {
+        let error = ledger.check_time(at(seconds)).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, LedgerError::Clock { .. }), "{text}");
+        for part in ["400 days", "1 hour", "pqtls ca crl --clock-is-right"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
+
+pub(crate) fn compromised_keys_are_known(ledger: &impl Ledger) {
+    record(ledger, (1..=3).map(issued));
+    let superseded = revocation(30, CrlReason::Superseded);
+    ledger.revoke(&number(1), &superseded).unwrap();
+    let compromise = revocation(30, CrlReason::CaCompromise);
+    ledger.revoke(&number(2), &compromise).unwrap();
+    for (n, known) in [(1, None), (2, Some(number(2))), (3, None), (4, None)] {
+        assert_eq!(ledger.compromised(&key(n)).unwrap(), known);
+    }
+}
+
+pub(crate) fn certificates_are_found_by_their_keys(ledger: &impl Ledger) {
+    let same = Issued {
+        key: key(1),
+        ..issued(4)
+    };
+    record(ledger, (1..=3).map(issued).chain([same]));
+    assert_eq!(found(ledger, Filter::all().keys([key(1)])), [1, 4]);
+    let two = Filter::all().keys([key(3), key(1)]);
+    assert_eq!(found(ledger, two), [1, 3, 4]);
+    assert_eq!(found(ledger, Filter::all().keys([])), []);
 }
 
 pub(crate) fn texts_may_be_of_any_characters(ledger: &impl Ledger) {

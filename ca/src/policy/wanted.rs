@@ -11,7 +11,8 @@ use pq_x509::x509_cert::der::oid::db::rfc4519::COMMON_NAME;
 use pq_x509::x509_cert::der::{Tag, Tagged};
 use pq_x509::x509_cert::ext::pkix::name::DirectoryString;
 use pq_x509::{
-    AlternativeName, CertificateBuilder, EndEntity, KeyError, Name, SubjectKey, VerifiedRequest,
+    AlternativeName, CertificateBuilder, EmailAddress, EndEntity, KeyError, Name, SubjectKey,
+    VerifiedRequest,
 };
 
 use super::values::{AskedKey, Profile};
@@ -122,13 +123,15 @@ impl Wanted {
         self.names.iter().any(is_of_server)
     }
 
-    /// Whether a text is among the DNS names or addresses.
+    /// Whether a text is among the alternative names.
     pub(crate) fn has_alternative_name(&self, text: &str) -> bool {
         let address = text.parse().ok();
+        let mailbox: Option<EmailAddress> = text.parse().ok();
         self.names.iter().any(|name| match name {
             AlternativeName::Dns(name) => name.eq_ignore_ascii_case(text),
             AlternativeName::Ip(ip) => Some(*ip) == address,
-            _ => false,
+            AlternativeName::Email(name) => mailbox.is_some() && name.parse().ok() == mailbox,
+            AlternativeName::Uri(uri) => uri == text,
         })
     }
 

@@ -424,7 +424,7 @@ fn everything_that_is_forbidden_is_said_at_once() {
     let text = "[names]\ndns = [\n  'a.org',\n]\n\n[keys]\nalgorithms = ['RSA']\n[validity]\nmax = \
                 '1h'\ndefault = '1h'\n[usages]\nprofiles = ['client']\n";
     let wanted = names_of(&["b.org", "c.org.", "10.0.0.1"])
-        .common_name("b")
+        .common_name("b b")
         .validity(core::time::Duration::from_secs(7200))
         .profile(pq_ca::Profile::Server);
     assert_eq!(
@@ -440,7 +440,7 @@ fn everything_that_is_forbidden_is_said_at_once() {
              \"10.0.0.1\"; ask for another address, or permit it by ip = [\"10.0.0.1\"] below \
              [names]",
             "policy.toml: subject.common-name is not set, and by default permits nothing, so not \
-             \"b\"; ask for a subject without it, or permit it by common-name = [\"b\"] below \
+             \"b b\"; ask for a subject without it, or permit it by common-name = [\"b b\"] below \
              [subject]",
             "policy.toml:7: keys.algorithms permits \"RSA\", not \"ML-DSA-44\"; make a key of \
              another algorithm, or permit it there",

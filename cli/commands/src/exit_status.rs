@@ -28,7 +28,7 @@ impl ExitStatus {
     fn meaning(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Refused => "refused, or failed to verify",
+            Self::Refused => "refused, failed to verify, or something is left to do",
             Self::Usage => "the command line is wrong",
             Self::InputOutput => "a file can't be read, understood or written",
             Self::Policy => "a policy forbids it",

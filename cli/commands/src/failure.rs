@@ -2,7 +2,7 @@
 //!
 //! This room uses [`chains`](crate::chains), [`documents`](crate::documents),
 //! [`exit_status`](crate::exit_status), [`files`](crate::files), [`keys`](crate::keys),
-//! [`passphrases`](crate::passphrases) and [`words`](crate::words).
+//! [`passphrases`](crate::passphrases), [`shell`](crate::shell) and [`words`](crate::words).
 
 use std::io;
 
@@ -24,6 +24,7 @@ use crate::exit_status::ExitStatus;
 use crate::files::{InputError, OutputError};
 use crate::keys::{self, KeyError};
 use crate::passphrases::PassphraseError;
+use crate::shell::with_options_of_ca;
 use crate::words::{
     of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_jwt_error,
     of_pkcs12_error, of_protection_error, of_request_error, of_validation_error,
@@ -80,6 +81,11 @@ pub(crate) enum Failure {
 
     #[error("nothing was signed: {0}")]
     Signing(pq_cms::SigningError),
+    #[error(
+        "nothing was signed: {0} may be the signed attributes of a CMS message, and a signature of them without a \
+         context would be one of that message's content; use --context or --pre-hash, or sign it by \"pqtls cms sign\""
+    )]
+    MayBeAttributes(String),
     #[error("{file} was refused: {error}")]
     SignedMessage {
         file: String,
@@ -187,6 +193,43 @@ pub(crate) enum Failure {
         found: &'static str,
     },
     #[error(
+        "{file} has several certificates, and this command takes one; name it by its number: {}",
+        serial_numbers(.numbers)
+    )]
+    WhichCertificate {
+        file: String,
+        numbers: Vec<SerialNumber>,
+    },
+    #[error(
+        "the CA's own key signed {file}, but its ledger has no certificate with the serial number {number}: it may be \
+         an older copy, which lacks what was issued and revoked since; restore the newest backup, or, if there is none, \
+         have the ledger record the certificate again with \"pqtls ca adopt {file}\", and --revoke REASON to revoke it; if \
+         the ledger is none from a backup, find out who else uses the CA's key"
+    )]
+    NotInLedger { file: String, number: String },
+    #[error(
+        "the ledger has the certificate with the serial number {0} already, so nothing was recorded; revoke it with \
+         \"pqtls ca revoke {0}\", or leave its file out"
+    )]
+    InLedger(String),
+    #[error(
+        "the ledger has another certificate of this CA with the serial number {0}; revocation lists have numbers alone, \
+         so revoke that one, which revokes both: \"pqtls ca revoke {0}\""
+    )]
+    NumberOfAnother(String),
+    /// A command of a CA failed. Command lines that its text advises get what they need to be about this CA.
+    #[error("{}", about_ca(.failure, .options, *.of_root))]
+    AtCa {
+        failure: Box<Self>,
+        options: String,
+        /// Whether the root's key was to be used.
+        of_root: bool,
+    },
+    #[error("the CA's root issued {0}, so the root answers: \"pqtls ca ocsp --root --for {0}\"")]
+    OfTheRoot(String),
+    #[error("the CA's root did not issue {0}, so another key answers: leave --root out")]
+    NotOfTheRoot(String),
+    #[error(
         "{error}; but the CA has issued it, and its ledger keeps it: {}; write it with \"pqtls ca show \
          NUMBER --pem\"",
         serial_numbers(.issued)
@@ -195,6 +238,25 @@ pub(crate) enum Failure {
         issued: Vec<SerialNumber>,
         error: OutputError,
     },
+    #[error(
+        "{failure}; before that, the CA issued certificates, which its ledger keeps: {}; those that their files lack, \
+         write with \"pqtls ca show NUMBER --pem\"",
+        serial_numbers(.issued)
+    )]
+    StoppedAfter {
+        issued: Vec<SerialNumber>,
+        failure: Box<Self>,
+    },
+    #[error(
+        "{failure}; the new key stays in {file}, since the ledger may have a certificate for it: look with \"pqtls ca \
+         list\", and write the certificate with \"pqtls ca show NUMBER --pem\", or issue one with --key {file}"
+    )]
+    KeyKept { file: String, failure: Box<Self> },
+    #[error(
+        "{0} was revoked, because others may know its key, so it is not used to answer; have another certificate \
+         issued for a new key"
+    )]
+    ResponderRevoked(String),
     #[error("{refused} of {count} requests were refused, and the others signed:\n{reasons}")]
     RequestsRefused {
         refused: usize,
@@ -217,10 +279,27 @@ pub(crate) enum Failure {
     )]
     RootExpired(String),
     #[error(
+        "{0} belongs to another user, or others can change it, so what it has is not used; look where it comes from, \
+         and remove the folder, or make it yours alone (chown, chmod go-w)"
+    )]
+    RootOfOthers(String),
+    #[error(
+        "the root in {file} may be another's, or an older version's, and certify more: {what}; look where it comes \
+         from, run \"pqtls dev --uninstall\", remove the folder, and run this again for a new root"
+    )]
+    NotOurRoot { file: String, what: &'static str },
+    #[error(
+        "{failure}; roots are of no use without all of their files: remove {folder}, and run this again for new roots, which \
+         clients then have to be told to trust"
+    )]
+    BrokenRoots { folder: String, failure: Box<Self> },
+    #[error(
         "with sudo, this would use another user's roots; run it without sudo, and run the lines that it \
          prints with sudo, or name the roots' folder with --data-dir"
     )]
     BySudo,
+    #[error("can't wait for signals, which could leave a key behind: {0}; try again")]
+    Signals(io::Error),
     #[error("there is no home directory to keep the roots in; name a folder with --data-dir")]
     NoHome,
 
@@ -242,6 +321,14 @@ pub(crate) enum Failure {
          the one, or lengthen the other"
     )]
     OutlivesRoot,
+    #[error(
+        "--all-with-key is for keys that others may know; name a compromise with --reason, such as keyCompromise"
+    )]
+    NotACompromise,
+    #[error(
+        "the options for a passphrase are of no use without a private key; leave them out, or give --key or --new-key"
+    )]
+    NoKeyToEncrypt,
     #[error(
         "with --json the report goes to standard output, and so would the result; name a file with --out"
     )]
@@ -297,7 +384,7 @@ impl Failure {
             | Self::Pkcs12(Pkcs12Error::Protection(ProtectionError::Randomness(_))) => {
                 ExitStatus::InputOutput
             }
-            Self::Document(_) | Self::Output(_) => ExitStatus::InputOutput,
+            Self::Document(_) | Self::Output(_) | Self::Signals(_) => ExitStatus::InputOutput,
             Self::NotWritten { .. } => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
             Self::Key(
@@ -309,6 +396,13 @@ impl Failure {
             Self::Folder(error) => of_folder(error),
             Self::Authority(error) => of_authority(error),
             Self::RequestsRefused { status, .. } => *status,
+            Self::StoppedAfter { failure, .. }
+            | Self::KeyKept { failure, .. }
+            | Self::AtCa { failure, .. }
+            | Self::BrokenRoots { failure, .. } => failure.status(),
+            Self::Unanswered(ResponderError::Ledger(
+                LedgerError::Clock { .. } | LedgerError::IssuerRevoked { .. },
+            )) => ExitStatus::Refused,
             Self::Unanswered(ResponderError::Ledger(_)) => ExitStatus::InputOutput,
             Self::NotLocal { .. } => ExitStatus::Policy,
             Self::Signing(pq_cms::SigningError::Encoding(_))
@@ -337,9 +431,10 @@ impl Failure {
             | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)
             | Self::NotText(_) => ExitStatus::InputOutput,
             Self::NewSshKey(_) | Self::SshSigning(_) => ExitStatus::Usage,
-            Self::Signing(_) | Self::Enveloping(_) | Self::EncryptedMessage { .. } => {
-                ExitStatus::Refused
-            }
+            Self::Signing(_)
+            | Self::MayBeAttributes(_)
+            | Self::Enveloping(_)
+            | Self::EncryptedMessage { .. } => ExitStatus::Refused,
             Self::Key(_)
             | Self::Protection(_)
             | Self::Pkcs12(_)
@@ -358,17 +453,28 @@ impl Failure {
             | Self::Token(_)
             | Self::NotForEncryption(_)
             | Self::NotOfThisCa { .. }
+            | Self::NotInLedger { .. }
+            | Self::InLedger(_)
+            | Self::OfTheRoot(_)
+            | Self::NotOfTheRoot(_)
+            | Self::NumberOfAnother(_)
+            | Self::ResponderRevoked(_)
+            | Self::RootOfOthers(_)
+            | Self::NotOurRoot { .. }
             | Self::RootExpired(_) => ExitStatus::Refused,
             Self::TooLargeForMemory { .. }
             | Self::KeysAndCertificates { .. }
             | Self::NotACertificate(_)
             | Self::WhichKey { .. }
+            | Self::WhichCertificate { .. }
             | Self::NoIssuer
             | Self::BySudo
             | Self::NoHome
             | Self::SameName { .. }
             | Self::OutlivesRoot
             | Self::JsonBesideResult
+            | Self::NotACompromise
+            | Self::NoKeyToEncrypt
             | Self::NamelessServer
             | Self::NoForms(_)
             | Self::BothAsRaw
@@ -381,11 +487,13 @@ impl Failure {
 
     /// Whether the reader of standard output has closed it.
     pub(crate) fn is_broken_pipe(&self) -> bool {
-        matches!(
-            self,
-            Self::Output(OutputError::StandardOutput { error })
-                if error.kind() == io::ErrorKind::BrokenPipe
-        )
+        match self {
+            Self::AtCa { failure, .. } => failure.is_broken_pipe(),
+            Self::Output(OutputError::StandardOutput { error }) => {
+                error.kind() == io::ErrorKind::BrokenPipe
+            }
+            _ => false,
+        }
     }
 }
 
@@ -414,7 +522,12 @@ fn of_decryption(error: &DecryptionError) -> ExitStatus {
 fn of_folder(error: &FolderError) -> ExitStatus {
     match error {
         FolderError::Authority(error) => of_authority(error),
-        FolderError::Issue(_) => ExitStatus::Refused,
+        FolderError::Issue(_)
+        | FolderError::OtherKey { .. }
+        | FolderError::NotOfThisCa(_)
+        | FolderError::OwnRoot
+        | FolderError::OtherLedger { .. }
+        | FolderError::OtherRoot { .. } => ExitStatus::Refused,
         _ => ExitStatus::InputOutput,
     }
 }
@@ -428,11 +541,26 @@ fn of_authority(error: &AuthorityError) -> ExitStatus {
             LedgerError::SerialNumberTaken(_)
             | LedgerError::Unknown(_)
             | LedgerError::NotOnHold(_)
-            | LedgerError::NotAReason,
+            | LedgerError::NotAReason
+            | LedgerError::KeyCompromised(_)
+            | LedgerError::Revoked { .. }
+            | LedgerError::IssuerRevoked { .. }
+            | LedgerError::AnotherIssuers { .. }
+            | LedgerError::Clock { .. },
         ) => ExitStatus::Refused,
         AuthorityError::Ledger(_) => ExitStatus::InputOutput,
         _ => ExitStatus::Refused,
     }
+}
+
+fn about_ca(failure: &Failure, options: &str, of_root: bool) -> String {
+    const CONFIRM: &str = "pqtls ca crl --clock-is-right";
+    const OF_ROOT: &str = "pqtls ca crl --root --clock-is-right";
+    let mut text = failure.to_string();
+    if of_root {
+        text = text.replace(CONFIRM, OF_ROOT);
+    }
+    with_options_of_ca(&text, options)
 }
 
 /// Names the first few serial numbers, and counts the rest.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `exit_status` | how a command ends, for the shell |
 //! | `files` | reading and writing files, standard input and standard output |
+//! | `shell` | command lines that a reader can copy |
 //! | `progress` | the progress of long operations |
 //! | `passphrases` | where passphrases come from |
 //! | `keys` | post-quantum and classical keys as one type |
@@ -32,6 +33,7 @@ mod keys;
 mod passphrases;
 mod progress;
 mod report;
+mod shell;
 mod words;
 
 use std::ffi::OsString;

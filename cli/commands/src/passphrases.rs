@@ -84,24 +84,85 @@ options!(
     old_passphrase_env
 );
 
+options!(
+    /// The passphrase of the key of a CA, beside that of another key.
+    CaPassphraseOptions,
+    "Passphrase of the CA's key, if it is encrypted [default: ask for it]",
+    "--ca-passphrase",
+    ca_passphrase_file,
+    ca_passphrase_fd,
+    ca_passphrase_env
+);
+
+/// For `mut_args`: a passphrase is of use with this argument alone.
+pub(crate) fn only_with(argument: &'static str, option: clap::Arg) -> clap::Arg {
+    match option.get_id().as_str() {
+        "passphrase_file" | "passphrase_fd" | "passphrase_env" => option.requires(argument),
+        _ => option,
+    }
+}
+
 impl PassphraseOptions {
+    /// Whether an option names a passphrase.
+    pub(crate) fn is_given(&self) -> bool {
+        let Self {
+            passphrase_file,
+            passphrase_fd,
+            passphrase_env,
+        } = self;
+        passphrase_file.is_some() || passphrase_fd.is_some() || passphrase_env.is_some()
+    }
+
+    /// Refuses an environment variable that is not set, also where no passphrase is needed in the end.
+    pub(crate) fn check(&self) -> Result<(), PassphraseError> {
+        self.passphrase_env
+            .as_deref()
+            .map_or(Ok(()), |name| variable(name).map(drop))
+    }
+
+    /// The passphrase of new keys that may do without one. Without an option, a user at the terminal is asked, and may
+    /// give none; scripts have no user.
+    pub(crate) fn of_new_or_none(
+        &self,
+        whose: &str,
+    ) -> Result<Option<Passphrase>, PassphraseError> {
+        let passphrase = match self.named()? {
+            Some(passphrase) => passphrase,
+            None if !(can_ask() && io::stdin().is_terminal()) => return Ok(None),
+            None => {
+                let passphrase = ask(&format!("Passphrase for {whose} [none]: "))?;
+                if passphrase.is_empty() {
+                    return Ok(None);
+                }
+                repeated(passphrase)?
+            }
+        };
+        not_empty(passphrase).map(Some)
+    }
+
     /// The new passphrase of a private key. Without an option, the user at the terminal is asked twice.
     pub(crate) fn of_new(&self) -> Result<Passphrase, PassphraseError> {
         let passphrase = match self.named()? {
             Some(passphrase) => passphrase,
             None if !can_ask() => return Err(PassphraseError::NeededToWrite),
-            None => {
-                let passphrase = ask("New passphrase: ")?;
-                if passphrase != ask("The same again: ")? {
-                    return Err(PassphraseError::Mistyped);
-                }
-                passphrase
-            }
+            None => repeated(ask("New passphrase: ")?)?,
         };
-        match passphrase.is_empty() {
-            true => Err(PassphraseError::Empty),
-            false => Ok(passphrase),
-        }
+        not_empty(passphrase)
+    }
+}
+
+/// The passphrase, if the user types it once more.
+fn repeated(passphrase: Passphrase) -> Result<Passphrase, PassphraseError> {
+    match passphrase == ask("The same again: ")? {
+        true => Ok(passphrase),
+        false => Err(PassphraseError::Mistyped),
+    }
+}
+
+fn not_empty(passphrase: Passphrase) -> Result<Passphrase, PassphraseError> {
+    match passphrase.is_empty() {
+        true => Err(PassphraseError::Empty),
+        false => Ok(passphrase),
     }
 }
 

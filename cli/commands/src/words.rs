@@ -196,13 +196,19 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
              with \"pqtls ca init\"",
             path.display()
         ),
+        FolderError::NoIssuingCertificate(path) => format!(
+            "{0} is not there, and the root is not for issuing; put it back from a backup, or from the ledger: \
+             \"pqtls ca list --subject NAME\" has its serial number, and \"pqtls ca show NUMBER --pem --out {0}\" \
+             writes it",
+            path.display()
+        ),
         FolderError::Issue(error) => of_issue_error_at_ca(error),
         FolderError::Key { path, cause } => {
             let cause = match cause.downcast_ref() {
                 Some(cause) => of_any_key_error(cause),
                 None => cause.to_string(),
             };
-            format!("{}: {cause}", path.display())
+            format!("{}: {cause}; restore it from a backup", path.display())
         }
         FolderError::Authority(error) => of_authority_error(error),
         other => other.to_string(),

@@ -242,3 +242,65 @@ fn what_a_message_is_is_shown_without_a_key() {
         .fails(3, "cut can't be read: the message is cut short");
     folder.pqtls("cms show a.pem").fails(3, "no PEM block");
 }
+
+/// The values in a value in DER.
+fn parts(der: &[u8]) -> Vec<&[u8]> {
+    let header = |der: &[u8]| match der[1] {
+        len @ ..0x80 => (2, usize::from(len)),
+        count => {
+            let len = &der[2..2 + usize::from(count & 0x7f)];
+            let number = |sum: usize, byte: &u8| sum << 8 | usize::from(*byte);
+            (2 + len.len(), len.iter().fold(0, number))
+        }
+    };
+    let (start, len) = header(der);
+    let mut rest = &der[start..start + len];
+    let mut parts = Vec::new();
+    while !rest.is_empty() {
+        let (start, len) = header(rest);
+        let (part, after) = rest.split_at(start + len);
+        parts.push(part);
+        rest = after;
+    }
+    parts
+}
+
+/// A value in DER, with a length of two bytes.
+fn value(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let contents = parts.concat();
+    let len = (contents.len() as u16).to_be_bytes();
+    let len = match contents.len() {
+        short @ ..0x80 => vec![short as u8],
+        0x80..0x100 => vec![0x81, len[1]],
+        _ => vec![0x82, len[0], len[1]],
+    };
+    [&[tag][..], &len, &contents].concat()
+}
+
+/// What `pqtls sign` signs without a context is also signed as the content of a message without attributes: it says the
+/// same of the same bytes. Whoever wants to know that a message was signed as one requires attributes.
+#[test]
+fn a_signature_of_a_file_is_one_of_a_message_unless_attributes_are_required() {
+    let folder = with_keys();
+    folder.write("short", "pay 5 to bob");
+    folder.pqtls("sign a.key short --out raw").ok();
+    let sign = "cms sign short --key a.key --cert a.pem --no-certs";
+    folder.pqtls(&format!("{sign} --out m")).ok();
+    let (message, signature) = (bytes(&folder, "m"), bytes(&folder, "raw"));
+    let info = parts(&message);
+    let signed = parts(parts(info[1])[0]);
+    let signer = parts(parts(signed[3])[0]);
+    let signature = value(4, &[&signature]);
+    let signer = value(
+        0x30,
+        &[signer[0], signer[1], signer[2], signer[4], &signature],
+    );
+    let signers = value(0x31, &[&signer]);
+    let signed = value(0x30, &[signed[0], signed[1], signed[2], &signers]);
+    folder.write("made", value(0x30, &[info[0], &value(0xa0, &[&signed])]));
+    let strict = "--signer a.pem --require-attributes";
+    folder.pqtls("cms verify made --signer a.pem").ok();
+    folder.pqtls(&format!("cms verify m {strict}")).ok();
+    let refused = folder.pqtls(&format!("cms verify made {strict}"));
+    refused.fails(1, "it has no signed attributes");
+}

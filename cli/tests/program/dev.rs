@@ -5,7 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::thread;
 
-use pq_x509::{Certificate, CertificateBuilder, Issuer, Signer, SigningKey, Validity};
+use pq_x509::{
+    Ca, Certificate, CertificateBuilder, EndEntity, Issuer, SignatureAlgorithm, Signer, SigningKey,
+    Validity,
+};
 use rustls_pq::classical::ClassicalKey;
 
 use crate::folder::{Folder, SYSTEM_STORE};
@@ -39,7 +42,12 @@ pub(crate) fn make_trust_stores(folder: &Folder) {
             shift
         done
         case $command in
-        -L) cat "$folder/$name" ;;
+        -L)
+            if [ -n "$name" ]; then cat "$folder/$name"; exit; fi
+            echo; echo "Certificate Nickname    Trust Attributes"; echo
+            for file in "$folder"/*; do
+                [ "${file##*/}" = cert9.db ] || echo "${file##*/}    C,,"
+            done ;;
         -A) [ "$trust" = C,, ] && cp "$file" "$folder/$name" ;;
         -D) rm "$folder/$name" ;;
         esac
@@ -133,6 +141,65 @@ fn what_is_printed_can_be_pasted() {
     let made = lines("pqtls dev ::1");
     assert!(made.contains("'https://[::1]:8443/'"), "{made}");
     assert!(made.contains("__1.pem"), "{made}");
+}
+
+/// Go, rustls and browsers refuse roots.pem.
+#[test]
+fn each_client_is_told_its_file_of_roots() {
+    let folder = Folder::new();
+    let made = folder.pqtls("dev localhost --data-dir data");
+    let roots = folder.path().join("data/local");
+    for (clients, file) in [
+        ("curl, Python and others with OpenSSL", "roots.pem"),
+        (
+            "Firefox and other browsers, Go, and rustls with our tls-client",
+            "roots-for-browsers.pem",
+        ),
+    ] {
+        let file = roots.join(file);
+        assert!(file.exists());
+        let line = format!("  {clients} take {}\n", file.display());
+        assert!(made.ok().contains(&line), "{line}: {}", made.ok());
+    }
+}
+
+#[test]
+fn a_dry_run_makes_nothing() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    let names = || names_in(&folder, "");
+    let before = names();
+    for (options, scope) in [("", "local"), (" --any-name", "any-name")] {
+        let command = format!("dev --install --dry-run{options} --data-dir data");
+        let planned = folder.pqtls(&format!("{command} a.test"));
+        let root = folder
+            .path()
+            .join(format!("data/{scope}/root-classical.pem"));
+        let expected = [
+            format!("{}: to be made, with its key\n", root.display()),
+            "a.test-classical.pem: to be made, with its key\n".into(),
+            format!(
+                "system store {}: to be installed\n",
+                folder.path().join(SYSTEM_STORE).display()
+            ),
+        ];
+        for line in expected {
+            assert!(planned.ok().contains(&line), "{line}: {}", planned.ok());
+        }
+        folder.pqtls(&command).ok();
+        assert_eq!(names(), before);
+    }
+    // With roots, it makes no certificates either.
+    folder.pqtls("dev b.test --data-dir data").ok();
+    let before = names();
+    let planned = folder.pqtls("dev a.test --install --dry-run --data-dir data");
+    assert!(
+        planned
+            .ok()
+            .contains("a.test.pem: to be made, with its key\n")
+    );
+    assert!(!planned.ok().contains("root.pem: to be made"));
+    assert_eq!(names(), before);
 }
 
 #[cfg(unix)]
@@ -230,6 +297,52 @@ fn whoever_steals_a_root_can_speak_for_local_names_alone() {
     }
 }
 
+/// A common name is a host's to some clients, whatever alternative names there are.
+#[test]
+fn whoever_steals_a_root_can_put_no_host_into_a_subject() {
+    let folder = Folder::new();
+    folder.pqtls("dev localhost").ok();
+    let roots = ".local/share/pqtls/dev/local";
+    let key = SigningKey::from_pkcs8_pem(&folder.read(&format!("{roots}/root.key"))).unwrap();
+    let root = Issuer::new(certificate(&folder, &format!("{roots}/root.pem")), key).unwrap();
+    let key = ClassicalKey::generate("ECDSA-P256".parse().unwrap()).unwrap();
+    let leaf = |builder: CertificateBuilder<EndEntity>| {
+        folder.write("stolen.pem", root.issue(builder, &key).unwrap().to_pem());
+        folder.pqtls(&format!("cert verify stolen.pem --roots {ROOTS}"))
+    };
+    let server = || CertificateBuilder::server().ip_address("127.0.0.1".parse().unwrap());
+    leaf(server()).ok();
+    for name in [
+        "*.evil.example.com",
+        "intranet",
+        "evil.com.",
+        "w*.evil.com",
+        "localhost",
+    ] {
+        leaf(server().common_name(name)).fails(1, "name constraints");
+    }
+    leaf(server().email_address("a@localhost")).fails(1, "name constraints");
+    leaf(server().uri("https://localhost/")).fails(1, "name constraints");
+}
+
+/// Roots of older versions limit no subjects. They can still be removed.
+#[test]
+fn roots_without_a_limit_of_subjects_are_refused() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    folder.pqtls("dev localhost --install").ok();
+    let roots = ".local/share/pqtls/dev/local";
+    let old = folder.read(&format!("{roots}/root-classical-for-browsers.pem"));
+    folder.write(&format!("{roots}/root-classical.pem"), old);
+    for command in ["dev localhost", "dev other.test", "dev --install"] {
+        folder.pqtls(command).fails(
+            1,
+            "root-classical.pem may be another's, or an older version's",
+        );
+    }
+    folder.pqtls("dev --uninstall").ok();
+}
+
 #[test]
 fn other_names_are_refused_or_have_roots_of_their_own() {
     let folder = Folder::new();
@@ -242,6 +355,17 @@ fn other_names_are_refused_or_have_roots_of_their_own() {
         folder
             .pqtls(&format!("dev localhost {name}"))
             .fails(1, "neither an IP address nor a DNS name");
+    }
+    for name in [
+        "*.localhost",
+        "*.test",
+        "*.internal",
+        "*.Local",
+        "*.example",
+    ] {
+        folder
+            .pqtls(&format!("dev localhost {name}"))
+            .fails(1, "has a single label after the");
     }
     folder.write("localhost.pem", "precious");
     folder
@@ -333,6 +457,75 @@ fn roots_are_where_one_says_or_among_the_users_data() {
     }
 }
 
+/// A CA's certificate for what `pqtls dev` calls local.
+fn limited_to_local_names(ca: CertificateBuilder<Ca>) -> CertificateBuilder<Ca> {
+    const DOMAINS: [&str; 6] = [
+        "localhost",
+        "test",
+        "local",
+        "internal",
+        "home.arpa",
+        "example",
+    ];
+    const NETWORKS: [(&str, u8); 8] = [
+        ("127.0.0.0", 8),
+        ("10.0.0.0", 8),
+        ("172.16.0.0", 12),
+        ("192.168.0.0", 16),
+        ("169.254.0.0", 16),
+        ("::1", 128),
+        ("fc00::", 7),
+        ("fe80::", 10),
+    ];
+    let ca = DOMAINS.into_iter().fold(ca, CertificateBuilder::permit_dns);
+    let ca = NETWORKS.into_iter().fold(ca, |ca, (address, len)| {
+        ca.permit_ip(address.parse().unwrap(), len)
+    });
+    ca.permit_email("none.invalid").permit_uri("none.invalid")
+}
+
+/// With some of their files lost, roots are of no use any more.
+#[test]
+fn roots_without_all_of_their_files_are_said_to_be_removed() {
+    for (file, keeps) in [
+        ("root.key", 0),
+        ("root.pem", 100),
+        ("root-classical.pem", 0),
+    ] {
+        let folder = Folder::new();
+        folder.pqtls("dev a.test --data-dir data").ok();
+        let path = folder.path().join("data/local").join(file);
+        let text = fs::read(&path).unwrap();
+        match keeps {
+            0 => fs::remove_file(&path).unwrap(),
+            some => fs::write(&path, &text[..some]).unwrap(),
+        }
+        let refused = folder.pqtls("dev b.test --data-dir data");
+        let words = "data/local, and run this again for new roots";
+        assert!(
+            refused.stderr().contains(words),
+            "{file}: {}",
+            refused.stderr()
+        );
+        fs::remove_dir_all(folder.path().join("data/local")).unwrap();
+        folder.pqtls("dev b.test --data-dir data").ok();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_roots_key_that_others_can_read_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.pqtls("dev a.test --data-dir data").ok();
+    let key = folder.path().join("data/local/root.key");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
+    let made = folder.pqtls("dev b.test --data-dir data");
+    assert_eq!(made.status(), 0);
+    let words = "data/local/root.key can be read by other users";
+    assert!(made.stderr().contains(words), "{}", made.stderr());
+}
+
 #[test]
 fn a_root_that_has_expired_is_told() {
     let folder = Folder::new();
@@ -340,12 +533,21 @@ fn a_root_that_has_expired_is_told() {
     let roots = folder.path().join(".local/share/pqtls/dev/local");
     let text = fs::read_to_string(roots.join("root.key")).unwrap();
     let with_end = |days| {
-        let key = SigningKey::from_pkcs8_pem(&text).unwrap();
+        let key = || SigningKey::from_pkcs8_pem(&text).unwrap();
         let day = core::time::Duration::from_secs(24 * 60 * 60);
         let start = std::time::SystemTime::now() - 10 * day;
-        let builder = CertificateBuilder::ca("Old").validity(Validity::starting(start, days * day));
-        let root = Issuer::self_signed(builder, key).unwrap();
+        let old = || {
+            let all = Validity::starting(start, days * day);
+            let old = CertificateBuilder::ca("Old").path_len(0).server_auth();
+            limited_to_local_names(old.validity(all))
+        };
+        // Roots without these limits are refused for that.
+        let limited = old().exclude_directory(pq_x509::Name::default());
+        let root = Issuer::self_signed(limited, key()).unwrap();
         fs::write(roots.join("root.pem"), root.certificate().to_pem()).unwrap();
+        let for_browsers = Issuer::self_signed(old(), key()).unwrap();
+        let file = roots.join("root-for-browsers.pem");
+        fs::write(file, for_browsers.certificate().to_pem()).unwrap();
         root.certificate().not_after()
     };
     with_end(9);
@@ -395,7 +597,11 @@ fn roots_are_installed_once_and_taken_out_again() {
     for database in [".pki/nssdb", ".mozilla/firefox/a.default"] {
         let names = names_in(&folder, database);
         let label = names.iter().find(|name| *name != "cert9.db").unwrap();
-        assert_eq!(folder.read(&format!("{database}/{label}")), roots[1]);
+        let file = ".local/share/pqtls/dev/local/root-classical-for-browsers.pem";
+        assert_eq!(
+            folder.read(&format!("{database}/{label}")),
+            folder.read(file)
+        );
     }
 
     let again = folder.pqtls("dev --install");
@@ -430,6 +636,159 @@ fn roots_are_installed_once_and_taken_out_again() {
     let again = folder.pqtls("dev --uninstall");
     assert_eq!(again.ok().matches(": nothing to remove\n").count(), 3);
     assert_eq!(log(&folder), "");
+}
+
+/// Roots outlive their folder in the stores: whoever has removed it, or uses another one, gets rid of them as well.
+#[cfg(unix)]
+#[test]
+fn roots_are_taken_out_whose_folder_is_gone() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    let data = folder.path().join(".local/share/pqtls/dev");
+    folder.pqtls("dev --install --any-name").ok();
+    folder.pqtls("dev --install").ok();
+    // Others' certificates under such names, and files that are no certificates.
+    let other = Issuer::self_signed(
+        CertificateBuilder::ca("pqtls dev CA for others"),
+        SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap(),
+    );
+    let other = other.unwrap().certificate().to_pem();
+    let others = ["pqtls-dev-0123456789abcdef", "pqtls-dev-notes"];
+    for (name, content) in others.iter().zip([&other, "notes"]) {
+        folder.write(&format!("{SYSTEM_STORE}/{name}.crt"), content);
+        folder.write(&format!(".pki/nssdb/{name}"), content);
+    }
+    let installed = |folder: &Folder| names_in(folder, SYSTEM_STORE).len() - others.len();
+    assert_eq!(installed(&folder), 4);
+    fs::remove_dir_all(&data).unwrap();
+    folder.pqtls("dev --install").ok();
+    assert_eq!(installed(&folder), 6);
+
+    let removed = folder.pqtls("dev --uninstall");
+    assert_eq!(removed.ok().matches(": removed\n").count(), 2);
+    // Six roots in the system's store, of which NSS takes half.
+    assert_eq!(removed.stdout().matches("\n  pqtls-dev-").count(), 9);
+    let crt = others.map(|name| format!("{name}.crt"));
+    assert_eq!(names_in(&folder, SYSTEM_STORE), crt.into());
+    let left = names_in(&folder, ".pki/nssdb");
+    assert_eq!(left.len(), others.len() + 1, "{left:?}");
+    assert!(data.exists(), "files stay");
+
+    fs::remove_dir_all(&data).unwrap();
+    let again = folder.pqtls("dev --uninstall");
+    assert_eq!(again.ok().matches(": nothing to remove\n").count(), 2);
+    assert!(!data.exists());
+}
+
+/// What a killed process left has a name of its own, and disturbs nobody.
+#[test]
+fn a_draft_that_was_left_disturbs_no_later_run() {
+    let folder = Folder::new();
+    let left = ".local/share/pqtls/dev/.pqtls-left00";
+    fs::create_dir_all(folder.path().join(left)).unwrap();
+    folder.write(&format!("{left}/root.key"), "left");
+    folder.write(".pqtls-left00", "left");
+    folder.write(".pqtls-replaced-left00", "left");
+    folder.pqtls("dev localhost").ok();
+    folder.pqtls("dev localhost --force").ok();
+    for name in [".pqtls-left00", ".pqtls-replaced-left00"] {
+        assert_eq!(folder.read(name), "left");
+    }
+}
+
+/// Who can write to the data folder could have everybody's names certified.
+#[cfg(unix)]
+#[test]
+fn roots_that_this_program_would_not_make_are_not_installed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    folder.write("log", "");
+    folder.pqtls("dev localhost").ok();
+    let roots = folder.path().join(".local/share/pqtls/dev/local");
+    let read = |file: &str| fs::read_to_string(roots.join(file)).unwrap();
+    let (key, pem) = (read("root.key"), read("root.pem"));
+    let key = || SigningKey::from_pkcs8_pem(&key).unwrap();
+    let own = |builder| Issuer::self_signed(builder, key()).unwrap();
+    let other_key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let another = Issuer::self_signed(CertificateBuilder::ca("Another"), other_key).unwrap();
+    let ca = || {
+        CertificateBuilder::ca("pqtls dev CA")
+            .path_len(0)
+            .server_auth()
+    };
+    for (planted, words) in [
+        (
+            own(CertificateBuilder::ca("Any")).certificate().to_pem(),
+            "is not limited",
+        ),
+        (own(ca()).certificate().to_pem(), "is not limited"),
+        (
+            own(ca().permit_dns("test").permit_dns("com"))
+                .certificate()
+                .to_pem(),
+            "is not limited",
+        ),
+        (
+            another
+                .issue_ca(ca(), key())
+                .unwrap()
+                .certificate()
+                .to_pem(),
+            "not signed by itself",
+        ),
+    ] {
+        fs::write(roots.join("root.pem"), planted).unwrap();
+        let install = folder.pqtls("dev --install");
+        install.fails(1, "root.pem may be another's");
+        install.fails(1, words);
+        assert_eq!(log(&folder), "");
+        assert!(names_in(&folder, SYSTEM_STORE).is_empty());
+    }
+    fs::write(roots.join("root.pem"), pem).unwrap();
+
+    let data = roots.parent().unwrap();
+    for path in [
+        data.to_owned(),
+        roots.clone(),
+        roots.join("root.pem"),
+        roots.join("root.key"),
+    ] {
+        let mode = fs::metadata(&path).unwrap().permissions();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode.mode() | 0o020)).unwrap();
+        let words = format!(
+            "{} belongs to another user, or others can change it",
+            path.display()
+        );
+        folder.pqtls("dev b.test").fails(1, &words);
+        fs::set_permissions(&path, mode).unwrap();
+        if std::os::unix::fs::chown(&path, Some(65533), None).is_ok() {
+            folder.pqtls("dev b.test").fails(1, &words);
+            std::os::unix::fs::chown(&path, Some(0), None).unwrap();
+        }
+    }
+    folder.pqtls("dev --install").ok();
+}
+
+/// The program that changes one store exchanges the root before it gets to the next.
+#[cfg(unix)]
+#[test]
+fn what_was_checked_is_what_is_installed() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    let roots = ".local/share/pqtls/dev/local";
+    folder.pqtls("dev localhost").ok();
+    let checked = folder.read(&format!("{roots}/root-classical-for-browsers.pem"));
+    let exchange = format!("echo evil > \"$HOME/{roots}/root-classical-for-browsers.pem\"");
+    program(&folder, "update-ca-certificates", &exchange);
+    folder.pqtls("dev --install").ok();
+    assert_eq!(
+        folder.read(&format!("{roots}/root-classical-for-browsers.pem")),
+        "evil\n"
+    );
+    let names = names_in(&folder, ".pki/nssdb");
+    let label = names.iter().find(|name| *name != "cert9.db").unwrap();
+    assert_eq!(folder.read(&format!(".pki/nssdb/{label}")), checked);
 }
 
 #[cfg(unix)]
@@ -515,6 +874,20 @@ fn without_certutil_its_package_is_named() {
         "{}",
         done.stdout()
     );
+    // What may be there is told from the file, and not taken for nothing.
+    let uninstall = format!("PATH=\"$HOME/bin\" {program} dev --uninstall");
+    let done = folder.shell(&uninstall);
+    assert!(done.ok().contains("nssdb: nothing to remove\n"));
+    let label = "pqtls-dev-0123456789abcdef";
+    folder.write(
+        ".pki/nssdb/cert9.db",
+        format!("rows \u{1} {label}\u{0}more"),
+    );
+    let done = folder.shell(&uninstall);
+    assert_eq!(done.status(), 3);
+    assert!(done.stdout().contains(words), "{}", done.stdout());
+    let command = format!(".pki/nssdb -n {label}\n");
+    assert!(done.stdout().contains(&command), "{}", done.stdout());
 }
 
 #[test]

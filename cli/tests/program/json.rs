@@ -116,6 +116,7 @@ fn every_report_is_as_its_schema_says() {
         ("dev --install --dry-run", 0),
         ("dev --install", 0),
         ("dev --uninstall", 0),
+        ("ca init --name Safe --dir safe --passphrase-file a.pub", 0),
         ("ca init --name CA --algorithm ML-DSA-44 --dns a.example", 0),
         (
             "ca init --name CA --algorithm ML-DSA-44 --no-intermediate --dir small",
@@ -130,7 +131,13 @@ fn every_report_is_as_its_schema_says() {
         ("ca list", 0),
         ("ca show ca-a.pem", 0),
         ("ca reinstate ca-a.pem", 0),
+        ("ca adopt ca-a.pem", 0),
         ("ca revoke ca-a.pem ca-b.pem", 0),
+        ("ca revoke ca-a.pem --reason keyCompromise", 1),
+        (
+            "ca revoke ca-a.pem --reason keyCompromise --all-with-key",
+            0,
+        ),
         ("ca crl --out ca.crl", 0),
         ("cert ocsp-request ca-a.pem --out a.req", 0),
         ("ca ocsp a.req --out a.ocsp", 0),

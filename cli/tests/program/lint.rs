@@ -1,7 +1,7 @@
 //! `pqtls cert lint`.
 
-use pq_x509::Certificate;
 use pq_x509::linting::all_rules;
+use pq_x509::{Certificate, pem};
 
 use crate::folder::Folder;
 
@@ -27,12 +27,12 @@ fn what_this_program_makes_breaks_no_rule() {
         "ca init --name CA --dns a.example --ip 192.0.2.0/24 --algorithm ML-DSA-44 \
          --crl-url http://ca.example/ca.crl",
         "ca issue a.example 192.0.2.1 --key a.key --validity 45d --out issued.pem",
-        "ca issue --common-name Robot --profile client --key a.key --out robot.pem",
+        "ca issue --common-name 'Robot 7' --profile client --key a.key --out robot.pem",
         "ca revoke robot.pem --reason superseded",
         "ca crl --out ca.crl",
         "ca crl --root --out root.crl",
     ] {
-        folder.pqtls(command).ok();
+        folder.shell(&format!("pqtls {command}")).ok();
     }
     let linted = folder.pqtls(
         "cert lint www.pem ca.pem ca-root.pem none.crl www.crl a.csr root.pem a.pem ca/root.pem \
@@ -139,4 +139,45 @@ fn every_rule_is_listed() {
     for rule in all_rules() {
         assert!(listed.ok().contains(&format!(" {}: ", rule.name())));
     }
+}
+
+/// What a stranger sends takes no more than some megabytes: certificates and requests have a limit, and beyond a number
+/// of values only the beginning is looked at.
+#[test]
+fn long_documents_are_refused_and_many_values_are_found() {
+    let folder = Folder::with_ca();
+    let wrap = |tag: u8, contents: &[u8]| {
+        let len = u32::try_from(contents.len()).unwrap().to_be_bytes();
+        [&[tag, 0x83][..], &len[1..], contents].concat()
+    };
+    // A certificate's body with some million tiny extensions.
+    let of_extensions = |number: usize| {
+        let tiny = [0x30, 5, 6, 1, 0x2a, 4, 0].repeat(number);
+        let algorithm = [0x30, 4, 6, 2, 0x2a, 3];
+        let body = [
+            &[0xa0, 3, 2, 1, 2, 2, 1, 1][..],
+            &algorithm,
+            &[0x30, 0],
+            &[0x30, 30],
+            &b"\x17\x0d260101000000Z".repeat(2),
+            &[0x30, 0],
+            &[0x30, 9],
+            &algorithm,
+            &[3, 1, 0],
+            &wrap(0xa3, &wrap(0x30, &tiny)),
+        ];
+        let body = wrap(0x30, &body.concat());
+        let der = wrap(0x30, &[&body[..], &algorithm, &[3, 1, 0]].concat());
+        pem::encode("CERTIFICATE", &der)
+    };
+    folder.write("long.pem", of_extensions(1_200_000));
+    folder
+        .pqtls("cert lint long.pem")
+        .fails(3, "long.pem: a certificate of 8400");
+    folder.write("many.pem", of_extensions(100_000));
+    let linted = folder.pqtls("cert lint many.pem");
+    assert_eq!(linted.status(), 1, "{}", linted.stderr());
+    let says = |text: &str| assert!(linted.stdout().contains(text), "{}", linted.stdout());
+    says("has more than 10000 values in it");
+    says("has more than one 1.2");
 }

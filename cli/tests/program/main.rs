@@ -21,6 +21,9 @@ mod keys;
 mod large_files;
 mod lint;
 mod manners;
+mod operator;
 mod page;
 mod raw;
+#[cfg(target_os = "linux")]
+mod signals;
 mod ssh;

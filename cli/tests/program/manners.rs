@@ -22,6 +22,49 @@ fn nothing_is_replaced_unless_forced() {
     folder.pqtls("key check taken").ok();
 }
 
+/// What is given has an effect, or is refused: whoever gives revocation lists expects that they are read, and whoever
+/// gives a passphrase that the key is encrypted.
+#[test]
+fn no_option_is_without_effect() {
+    let folder = Folder::new();
+    for command in [
+        "cms verify a.cms --signer a.pem --crl none.crl",
+        "cms verify a.cms --signer a.pem --at 2030-01-01",
+        "cms verify a.cms --signer a.pem --at-signing-time",
+        "cms verify a.cms --signer a.pem --certs b.pem",
+        "cms verify a.cms --signer a.pem --force",
+        "cms verify a.cms --signer a.pem --content a --force",
+        "cert verify a.pem --roots b.pem --ocsp-request a.req",
+        "key new --passphrase-file pw",
+        "key new --passphrase-env PW --form seed",
+        "key convert a.key --algorithm ML-DSA-65 --passphrase-file pw",
+        "ssh new --passphrase-file pw",
+        "ca init --name A --no-passphrase --passphrase-file pw",
+        "ca init --name A --no-intermediate --root ML-DSA-44",
+        "ca init --name A --no-intermediate --validity 1y",
+        "ca issue a.example --key a.key --algorithm ML-DSA-44",
+        "ca ocsp a.req --passphrase-file pw",
+        "ca ocsp a.req --key a.key --cert a.pem --ca-passphrase-file pw",
+        "ca show a.pem --out b.pem",
+        "ca list --valid --revoked",
+        "dev --uninstall --force",
+        "dev --uninstall --out-dir x",
+        "dev --install --validity 1d",
+        "dev --install --dry-run --force",
+        "jwt verify a.pub a.jwt --issuer a --any-issuer",
+        "jwt sign a.key --no-expiry --valid-for 1h",
+        "sign a.key a --mu --context x",
+        "sign a.key a --mu --pre-hash SHA-512",
+        "verify a.pub a.sig a --mu --context x",
+        "cert lint --list --severity error",
+    ] {
+        let refused = folder.pqtls(command);
+        assert_eq!(refused.status(), 2, "{command}: {}", refused.stderr());
+        assert!(refused.stderr().contains("--"), "{}", refused.stderr());
+    }
+    assert!(folder.files().is_empty());
+}
+
 #[test]
 fn two_results_dont_share_a_file() {
     let folder = Folder::new();
@@ -298,8 +341,9 @@ fn names_in_certificates_move_no_cursor() {
     let folder = Folder::new();
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), &key).unwrap();
-    let builder = CertificateBuilder::server().common_name("a\u{1b}[2Jb\nc");
+    let builder = CertificateBuilder::server().common_name("a");
     let mut tbs = root.prepare(builder, &key).unwrap();
+    tbs.subject = "CN=a\u{1b}[2Jb\nc".parse().unwrap();
     let name = Ia5String::new("a\u{1b}[2Jb\nc").unwrap();
     let names = SubjectAltName(vec![GeneralName::DnsName(name)]);
     tbs.set_extension(false, &names).unwrap();
@@ -319,4 +363,81 @@ fn der_goes_into_pipes() {
     let der = folder.pqtls("key new --der");
     assert_eq!(der.status(), 0);
     folder.pqtls_reading(der.stdout_bytes(), "key check -").ok();
+}
+
+/// A key would go to whoever reads.
+#[cfg(unix)]
+#[test]
+fn nothing_goes_through_what_others_may_have_put_there() {
+    use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
+    const OTHER: u32 = 65533;
+    let folder = Folder::new();
+    // as /tmp is
+    let open = folder.path().join("open");
+    fs::create_dir(&open).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
+    // Somebody reads from each pipe, so that a program that opens one does not wait.
+    let write_to = |path: &str, options: &str| {
+        folder.shell(&format!(
+            "(cat {path} > /dev/null 2>&1) & pqtls key new --out {path} {options}; status=$?; kill $! 2> /dev/null; exit $status"
+        ))
+    };
+    let refused = |path: &str| {
+        for options in ["", "--force", "--public a.pub"] {
+            write_to(path, options).fails(3, &format!("{path} is a pipe, a device or a link"));
+        }
+    };
+    folder
+        .shell("mkfifo own open/own open/pipe && ln open/pipe open/second")
+        .ok();
+    refused("open/pipe");
+    refused("open/second");
+    write_to("own", "").ok();
+    write_to("open/own", "").ok();
+    symlink("../own", open.join("link")).unwrap();
+    write_to("open/link", "").ok();
+    symlink("open/pipe", folder.path().join("to-pipe")).unwrap();
+    refused("to-pipe");
+    // Only the administrator can make things that are another user's.
+    folder.shell("mkfifo open/others").ok();
+    if chown(open.join("others"), Some(OTHER), None).is_ok() {
+        refused("open/others");
+        lchown(open.join("link"), Some(OTHER), None).unwrap();
+        refused("open/link");
+        // a link to a file, which would be replaced where the link leads
+        folder.write("precious", "precious");
+        symlink("../precious", open.join("to-file")).unwrap();
+        lchown(open.join("to-file"), Some(OTHER), None).unwrap();
+        refused("open/to-file");
+        // a folder of another user
+        folder.shell("mkdir theirs && mkfifo theirs/pipe").ok();
+        for path in ["theirs", "theirs/pipe"] {
+            chown(folder.path().join(path), Some(OTHER), None).unwrap();
+        }
+        refused("theirs/pipe");
+    }
+    // What the shell made is its user's.
+    let piped = folder.shell("pqtls key new --out /dev/fd/3 3>&1 | cat");
+    assert!(piped.ok().starts_with("-----BEGIN PRIVATE KEY-----"));
+    folder.pqtls("key new --out /dev/null").ok();
+    folder
+        .shell("pqtls key new --out /dev/stdout | pqtls key check -")
+        .ok();
+}
+
+/// A key that is replaced comes back, if the other file of the command can't be written: the certificate beside it is still
+/// the old one's.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_key_that_was_replaced_comes_back_if_something_else_fails() {
+    let folder = Folder::new();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    let before = folder.files();
+    let line = "pqtls key new ML-DSA-44 --out a.key --public - --force";
+    let full = folder.shell(&format!("{line} > /dev/full"));
+    full.fails(3, "can't write to standard output");
+    assert!(folder.files() == before);
+    folder.shell(&format!("{line} > /dev/null")).ok();
+    let after = folder.files();
+    assert!(after != before && after.len() == 1);
 }

@@ -487,3 +487,30 @@ fn only_slh_dsa_needs_a_message_in_memory_and_says_so() {
         .pqtls(&format!("verify {name}.pub sig large --pre-hash SHAKE128"))
         .ok();
 }
+
+/// Its signature would be one of a CMS message's content, which the attributes are for, whatever their types are.
+#[test]
+fn signed_attributes_of_messages_are_not_signed_as_files() {
+    let folder = folder();
+    // SET { SEQUENCE { 2.999.1, SET {} } }
+    let attributes = [0x31, 9, 0x30, 7, 6, 3, 0x88, 0x37, 1, 0x31, 0];
+    folder.write("attributes", attributes);
+    folder.write("text", "1. Introduction");
+    for algorithm in ["ML-DSA-65", "SLH-DSA-SHA2-128f"] {
+        let sign = |rest: &str| folder.pqtls(&format!("sign {algorithm}.key {rest} --force"));
+        sign("attributes --out attributes.sig").fails(1, "sign it by \"pqtls cms sign\"");
+        assert!(!folder.path().join("attributes.sig").exists());
+        for allowed in [
+            "attributes --context x --out x.sig",
+            "attributes --pre-hash SHA-512 --out x.sig",
+            "text --out x.sig",
+        ] {
+            sign(allowed).ok();
+        }
+    }
+    let mu = "mu ML-DSA-65.pub attributes --out x.mu";
+    folder
+        .pqtls(mu)
+        .fails(1, "signed attributes of a CMS message");
+    folder.pqtls(&format!("{mu} --context x")).ok();
+}

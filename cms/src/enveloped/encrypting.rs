@@ -33,7 +33,7 @@ use crate::encoding::{BerWriter, PIECE, for_each_piece, read_start, tag, tlv};
 ///     .encrypt(&b"a secret"[..], &mut message)?;
 ///
 /// let opener = Opener::new(RecipientKey::new(&key));
-/// let (content, _) = opener.open_to_vec(&message[..], 1024)?;
+/// let (content, _) = opener.open(&message[..], 1024)?;
 /// assert_eq!(content.as_slice(), b"a secret");
 /// # Ok(())
 /// # }

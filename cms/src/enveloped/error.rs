@@ -73,6 +73,12 @@ pub enum OpeningError {
     /// The key belongs to no recipient.
     #[error("none of the {0} recipients has this key; decrypt with the key of one of them")]
     NotARecipient(u64),
+    /// The key was tried for as many recipients as it is tried for, and there are more that it may belong to.
+    #[error(
+        "this key is none of the first {0} recipients that it may be, and is tried for no more: give its certificate, so \
+         that its recipient is known by name"
+    )]
+    TooManyTried(u16),
     /// The key belongs to no recipient that can be read.
     #[error(
         "none of the {recipients} recipients has this key, but one of them can't be read: {error}; get the \

@@ -179,6 +179,9 @@ fn recipients(
         }
     }
     reader.leave()?;
+    if let (Some(Err(OpeningError::WrongKey)) | None, Some(tried)) = (&outcome, tries.exhausted()) {
+        return Err(OpeningError::TooManyTried(tried));
+    }
     match (outcome, unreadable) {
         (Some(outcome), _) => Ok((outcome?, count)),
         (None, Some(error)) => Err(OpeningError::UnreadableRecipient {

@@ -56,16 +56,46 @@ impl<'k> Opener<'k> {
         self
     }
 
-    /// Decrypts a message and writes its content. It is read once, in constant memory.
+    /// Decrypts a message and returns its content after the whole message was authenticated, which AES-CBC messages
+    /// can't be. The content is wiped when dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`OpeningError::ContentTooLarge`] if the content has more than `limit` bytes; otherwise an
+    /// [`OpeningError`] that says what is wrong.
+    pub fn open(
+        &self,
+        message: impl BufRead,
+        limit: usize,
+    ) -> Result<(Zeroizing<Vec<u8>>, Opened), OpeningError> {
+        let mut content = Zeroizing::new(Vec::new());
+        let opened = self.run(message, Pass::Decrypt, |piece| {
+            let len = content.len() + piece.len();
+            if len > limit {
+                return Err(OpeningError::ContentTooLarge(limit));
+            }
+            if content.capacity() < len {
+                // A vector that grows by itself leaves a copy behind.
+                let mut larger = Zeroizing::new(Vec::with_capacity(2 * len));
+                larger.extend_from_slice(&content);
+                content = larger;
+            }
+            content.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok((content, opened))
+    }
+
+    /// Decrypts a message of any size, and writes its content while it is read, once and in constant memory.
     ///
     /// **What is written is authentic only after this has returned `Ok`**: the tag comes last. Write it to
     /// a file that gets its name afterwards, or use [`open_seekable`](Self::open_seekable) or
-    /// [`open_to_vec`](Self::open_to_vec). After an error, discard it.
+    /// [`open`](Self::open). After an error, discard it.
     ///
     /// # Errors
     ///
     /// An [`OpeningError`] that says what is wrong.
-    pub fn open(
+    pub fn write_unauthenticated(
         &self,
         message: impl BufRead,
         mut content_to: impl Write,
@@ -95,37 +125,7 @@ impl<'k> Opener<'k> {
         message
             .seek(SeekFrom::Start(start))
             .map_err(EncodingError::Read)?;
-        self.open(message, content_to)
-    }
-
-    /// Decrypts a message and returns its content after the whole message was authenticated, which AES-CBC messages
-    /// can't be. The content is wiped when dropped.
-    ///
-    /// # Errors
-    ///
-    /// [`OpeningError::ContentTooLarge`] if the content has more than `limit` bytes, and the errors of
-    /// [`open`](Self::open).
-    pub fn open_to_vec(
-        &self,
-        message: impl BufRead,
-        limit: usize,
-    ) -> Result<(Zeroizing<Vec<u8>>, Opened), OpeningError> {
-        let mut content = Zeroizing::new(Vec::new());
-        let opened = self.run(message, Pass::Decrypt, |piece| {
-            let len = content.len() + piece.len();
-            if len > limit {
-                return Err(OpeningError::ContentTooLarge(limit));
-            }
-            if content.capacity() < len {
-                // A vector that grows by itself leaves a copy behind.
-                let mut larger = Zeroizing::new(Vec::with_capacity(2 * len));
-                larger.extend_from_slice(&content);
-                content = larger;
-            }
-            content.extend_from_slice(piece);
-            Ok(())
-        })?;
-        Ok((content, opened))
+        self.write_unauthenticated(message, content_to)
     }
 
     fn run(

@@ -252,8 +252,8 @@ enum OwnKey<'k> {
 impl<'k> RecipientKey<'k> {
     /// An ML-KEM key without its certificate.
     ///
-    /// It is tried for the first 16 recipients that its [`key_identifier`] names, and for the first 16 others
-    /// with a key of its algorithm.
+    /// It is tried for the first 16 recipients that its [`key_identifier`] names, and for the first 1,024 others
+    /// with a key of its algorithm: some tenths of a second at most.
     pub fn new(key: &'k DecapsulationKey) -> Self {
         Self::of(OwnKey::Kem(key))
     }
@@ -422,6 +422,7 @@ impl<'k> RecipientKey<'k> {
             Some(_) => return false,
             None => &mut tries.others,
         };
+        tries.passed_over |= *left == 0;
         match left.checked_sub(1) {
             Some(less) => {
                 *left = less;
@@ -448,7 +449,11 @@ fn is_of_curve(info: &KeyAgreeRecipientInfo<'_>, own: &SubjectPublicKeyInfoRef<'
 /// The content's key, if this `kekri` is for the key with this name; otherwise `None`.
 fn open_kek(id: &[u8], key: &[u8], der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
     let info = KekRecipientInfo::from_der(der)?;
-    let Some(left) = tries.named.checked_sub(1).filter(|_| info.id == id) else {
+    if info.id != id {
+        return Ok(None);
+    }
+    tries.passed_over |= tries.named == 0;
+    let Some(left) = tries.named.checked_sub(1) else {
         return Ok(None);
     };
     tries.named = left;
@@ -464,21 +469,33 @@ fn open_kek(id: &[u8], key: &[u8], der: &[u8], tries: &mut Tries) -> der::Result
 /// For how many more recipients a key is tried. Each costs a decapsulation or an agreement.
 pub(super) struct Tries {
     /// Recipients that name the key.
-    named: u8,
+    named: u16,
     /// Recipients that may mean the key.
-    others: u8,
+    others: u16,
+    /// There was one more.
+    passed_over: bool,
 }
 
 impl Tries {
     pub(super) fn new() -> Self {
         Self {
-            named: MAX_TRIED,
-            others: MAX_TRIED,
+            named: MAX_NAMED,
+            others: MAX_OTHERS,
+            passed_over: false,
         }
+    }
+
+    /// For how many recipients the key was tried, if there are more that it may belong to.
+    pub(super) fn exhausted(&self) -> Option<u16> {
+        self.passed_over
+            .then(|| MAX_NAMED - self.named + MAX_OTHERS - self.others)
     }
 }
 
-const MAX_TRIED: u8 = 16;
+const MAX_NAMED: u16 = 16;
+
+/// As many as a mailing list may have.
+const MAX_OTHERS: u16 = 1024;
 
 /// The content's key, or why a recipient with this key does not get it.
 pub(super) type Outcome = Result<Zeroizing<Vec<u8>>, OpeningError>;

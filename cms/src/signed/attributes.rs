@@ -73,14 +73,8 @@ impl SignedAttributes {
         let (mut content_type, mut message_digest) = (None, None);
         let (mut signing_time, mut protection) = (None, None);
         let mut types = Vec::new();
-        let mut before: &[u8] = &[];
-        let mut attributes = Fields::of(tag::SET, set)?;
-        while !attributes.is_empty() {
-            let attribute = attributes.element()?;
-            if attribute < before {
-                return Err(SignatureRefusal::AttributesNotSorted);
-            }
-            before = attribute;
+        let mut attributes = Sorted::of(set)?;
+        while let Some(attribute) = attributes.next()? {
             let mut fields = Fields::of(tag::SEQUENCE, attribute)?;
             let oid: Oid = fields.read()?;
             let values = fields.element()?;
@@ -109,7 +103,8 @@ impl SignedAttributes {
                     protection = Some(Protection::from_der(only_value(oid, values)?)?);
                 }
                 _ => {
-                    Fields::of(tag::SET, values)?;
+                    let mut values = Sorted::of(values)?;
+                    while values.next()?.is_some() {}
                 }
             }
         }
@@ -122,22 +117,6 @@ impl SignedAttributes {
             types,
         })
     }
-}
-
-/// Whether any reader, even a less strict one, may take these bytes for signed attributes.
-pub(super) fn may_be(set: &[u8]) -> bool {
-    let read = || -> der::Result<bool> {
-        let mut attributes = Fields::of(tag::SET, set)?;
-        let is_empty = attributes.is_empty();
-        while !attributes.is_empty() {
-            let mut fields = Fields::of(tag::SEQUENCE, attributes.element()?)?;
-            fields.read::<Oid>()?;
-            Fields::of(tag::SET, fields.element()?)?;
-            fields.end()?;
-        }
-        Ok(!is_empty)
-    };
-    read().unwrap_or(false)
 }
 
 /// Other programs write some six. Each type is compared with those before it.
@@ -165,6 +144,33 @@ pub(super) fn encode(
     ];
     attributes.sort_unstable();
     Ok(tlv(tag::SET, &attributes.each_ref().map(Vec::as_slice)))
+}
+
+/// Reads the elements of a SET OF in DER, which are in order.
+struct Sorted<'a> {
+    elements: Fields<'a>,
+    before: &'a [u8],
+}
+
+impl<'a> Sorted<'a> {
+    fn of(set: &'a [u8]) -> Result<Self, SignatureRefusal> {
+        Ok(Self {
+            elements: Fields::of(tag::SET, set)?,
+            before: &[],
+        })
+    }
+
+    fn next(&mut self) -> Result<Option<&'a [u8]>, SignatureRefusal> {
+        if self.elements.is_empty() {
+            return Ok(None);
+        }
+        let element = self.elements.element()?;
+        if element < self.before {
+            return Err(SignatureRefusal::AttributesNotSorted);
+        }
+        self.before = element;
+        Ok(Some(element))
+    }
 }
 
 /// The one value of an attribute.

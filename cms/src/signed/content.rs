@@ -4,8 +4,7 @@ use pq_x509::{
 };
 use zeroize::Zeroizing;
 
-use super::attributes;
-use crate::encoding::tag;
+use super::guard::AttributesGuard;
 
 /// What signatures need from content that passes in pieces.
 pub(super) struct Content {
@@ -15,7 +14,7 @@ pub(super) struct Content {
     /// All of the content, for signatures that need it at once, unless it is longer than the limit.
     whole: Option<Zeroizing<Vec<u8>>>,
     limit: usize,
-    outline: Outline,
+    guard: AttributesGuard,
 }
 
 impl Content {
@@ -25,7 +24,7 @@ impl Content {
             messages: Vec::new(),
             whole: None,
             limit: 0,
-            outline: Outline::default(),
+            guard: AttributesGuard::new(),
         }
     }
 
@@ -51,7 +50,7 @@ impl Content {
     }
 
     pub(super) fn take(&mut self, piece: &[u8]) {
-        self.outline.take(piece);
+        self.guard.update(piece);
         for (_, hasher) in &mut self.digests {
             hasher.update(piece);
         }
@@ -77,44 +76,8 @@ impl Content {
                 .map(|(certificate, hasher)| (certificate, hasher.finish()))
                 .collect(),
             whole: self.whole,
-            outline: self.outline,
+            guard: self.guard,
         }
-    }
-}
-
-/// How content begins, and its length: known for all content.
-#[derive(Default)]
-struct Outline {
-    start: [u8; Self::START],
-    len: u64,
-}
-
-impl Outline {
-    /// A tag and the longest length.
-    const START: usize = 10;
-
-    fn take(&mut self, piece: &[u8]) {
-        let missing = self
-            .start
-            .iter_mut()
-            .skip(self.len.min(Self::START as u64) as usize);
-        for (start, byte) in missing.zip(piece) {
-            *start = *byte;
-        }
-        self.len = self.len.saturating_add(piece.len() as u64);
-    }
-
-    /// Whether all of it is one SET in DER, of more than 127 bytes.
-    fn is_set(&self) -> bool {
-        let [tag::SET, count @ 0x81..=0xff, rest @ ..] = &self.start else {
-            return false;
-        };
-        let count = usize::from(count & 0x7f);
-        let Some(len) = rest.get(..count) else {
-            return false;
-        };
-        let len = len.iter().fold(0, |len, byte| len << 8 | u64::from(*byte));
-        len.saturating_add(2 + count as u64) == self.len
     }
 }
 
@@ -126,7 +89,7 @@ pub(super) struct HashedContent {
     digests: Vec<(PreHash, Digest)>,
     messages: Vec<(Certificate, HashedMessage)>,
     whole: Option<Zeroizing<Vec<u8>>>,
-    outline: Outline,
+    guard: AttributesGuard,
 }
 
 impl HashedContent {
@@ -145,13 +108,9 @@ impl HashedContent {
     }
 
     /// Whether the content itself may be a set of signed attributes. A signature over it would also be valid
-    /// for other content, which has these attributes (RFC 9882, section 6). For content that was not kept,
-    /// every SET may be one.
-    pub(super) fn is_attributes(&self) -> bool {
-        match self.whole() {
-            Some(whole) => attributes::may_be(whole),
-            None => self.outline.is_set(),
-        }
+    /// for other content, which has these attributes (RFC 9882, section 6).
+    pub(super) fn may_be_attributes(&self) -> bool {
+        self.guard.may_be_attributes()
     }
 
     /// All of it, if it was kept.

@@ -37,9 +37,10 @@ pub enum SigningError {
          with ML-DSA"
     )]
     TooLarge(usize),
-    /// Signed attributes are left out, and the content is a set of them.
+    /// Signed attributes are left out, and the content may be a set of them for some reader: see
+    /// [`AttributesGuard`](crate::AttributesGuard).
     #[error(
-        "the content is itself a set of signed attributes: a signature without attributes would also be \
+        "the content may itself be a set of signed attributes: a signature without attributes would also be \
          valid for other content; leave the attributes in"
     )]
     ContentIsAttributes,
@@ -164,10 +165,17 @@ pub enum SignatureRefusal {
          bytes; raise the limit"
     )]
     TooLarge(usize),
-    /// There are no attributes, and the content is a set of them: what was signed may be other content, with
-    /// these attributes (RFC 9882, section 6).
-    #[error("it has no attributes, but the content is a set of them; it may be for other content")]
+    /// There are no attributes, and the content may be a set of them for some reader: what was signed may be other
+    /// content, with these attributes (RFC 9882, section 6).
+    #[error(
+        "it has no attributes, but the content may be a set of them; it may be for other content"
+    )]
     ContentIsAttributes,
+    /// There are no attributes, and this verifier [requires](crate::Verifier::require_attributes) them.
+    #[error(
+        "it has no signed attributes; have it signed with them, as most programs do by default"
+    )]
+    NoAttributes,
     /// The signature does not verify, or can't be verified.
     #[error("{0}")]
     Signature(SignatureError),
@@ -177,6 +185,12 @@ pub enum SignatureRefusal {
     /// Too many other signatures of the message were checked before it.
     #[error("it was not checked, as {0} checks of this message came before; use fewer signers")]
     TooManyChecks(usize),
+    /// The searches for the chains of other signatures took all the work that a message gets.
+    #[error(
+        "its chain was not searched, as searching for those of other signatures took all the work that one message \
+         gets; use fewer signers, and leave out certificates of CAs that they don't need"
+    )]
+    TooManySearches,
     /// The chain must be valid at the signing time, which the signature doesn't state.
     #[error("it does not say when it was made; verify it at a time that you give")]
     NoSigningTime,

@@ -21,8 +21,15 @@ const MAX_CERTIFICATES: usize = 1024;
 /// How many hash functions a message may announce. Each hashes all of the content.
 const MAX_DIGESTS: usize = 16;
 
-/// How much of a message is read into memory at most, beside the content.
-const MAX_MEMORY: usize = 16 * 1024 * 1024;
+/// The longest certificate. One signed by SLH-DSA has 50 KB, and room for thousands of names.
+const MAX_CERTIFICATE: usize = 128 * 1024;
+
+/// How many bytes all certificates have at most. Once read they take up to 40 times as much memory, if their parts are as
+/// small as parts can be.
+const MAX_CERTIFICATE_BYTES: usize = 3 * 1024 * 1024;
+
+/// How many bytes all signers have at most. They are kept about as they are.
+const MAX_SIGNER_BYTES: usize = 16 * 1024 * 1024;
 
 /// The part of a SignedData before the content.
 pub(super) struct Head {
@@ -100,7 +107,7 @@ impl Head {
             reader.leave()?;
         }
         reader.leave()?;
-        let mut memory = MAX_MEMORY;
+        let mut room = MAX_CERTIFICATE_BYTES;
         let (mut certificates, mut others) = (Vec::new(), OtherCertificates::default());
         if reader.peek()? == Some(tag::context_constructed(0)) {
             reader.enter(tag::context_constructed(0), "certificates")?;
@@ -113,8 +120,9 @@ impl Head {
                                 limit: MAX_CERTIFICATES,
                             });
                         }
-                        let der = reader.element(found, memory, "a certificate")?;
-                        memory -= der.len().min(memory);
+                        let limit = room.min(MAX_CERTIFICATE);
+                        let der = reader.element(found, limit, "a certificate")?;
+                        room -= der.len().min(room);
                         let certificate = Certificate::from_der(&der)?;
                         certificates.push(NamedCertificate::new(certificate)?);
                         continue;
@@ -137,6 +145,7 @@ impl Head {
             }
             reader.leave()?;
         }
+        let mut room = MAX_SIGNER_BYTES;
         let mut signers = Vec::new();
         reader.enter(tag::SET, "the signers")?;
         while reader.peek()?.is_some() {
@@ -146,8 +155,8 @@ impl Head {
                     limit: MAX_SIGNERS,
                 });
             }
-            let der = reader.element(tag::SEQUENCE, memory, "a signer")?;
-            memory -= der.len().min(memory);
+            let der = reader.element(tag::SEQUENCE, room, "a signer")?;
+            room -= der.len().min(room);
             signers.push(SignerInfo::from_der(&der)?);
         }
         for _ in 0..4 {

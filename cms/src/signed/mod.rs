@@ -7,6 +7,7 @@
 mod attributes;
 mod content;
 mod error;
+mod guard;
 mod message;
 mod outline;
 mod signer_info;
@@ -14,6 +15,7 @@ mod signing;
 mod verification;
 
 pub use error::{SignatureRefusal, SigningError, VerificationError};
+pub use guard::AttributesGuard;
 pub(crate) use outline::outline;
 pub use outline::{SignedOutline, SignerOutline};
 pub use signing::{DocumentSigner, SignedDataBuilder};

@@ -141,7 +141,10 @@ impl<'k> DocumentSigner<'k> {
         let (attributes, signature) = match self.has_attributes {
             true => {
                 let protection = Protection::of(&digest, &algorithm)?;
-                let message_digest = content.digest(self.digest).unwrap_or_default();
+                // `begin` has the content hashed for each signer: without a digest nothing may be signed.
+                let message_digest = content
+                    .digest(self.digest)
+                    .ok_or(Weakness::NotForMessages(self.digest))?;
                 let set = attributes::encode(content_type, message_digest, time, &protection)?;
                 let signature = key.sign(&set)?;
                 (Some(set), signature)
@@ -158,7 +161,7 @@ impl<'k> DocumentSigner<'k> {
     }
 
     fn sign_content(&self, content: &HashedContent) -> Result<Vec<u8>, SigningError> {
-        if content.is_attributes() {
+        if content.may_be_attributes() {
             return Err(SigningError::ContentIsAttributes);
         }
         match (self.key, content.message(self.certificate)) {
@@ -206,7 +209,7 @@ const WHOLE_LIMIT: usize = 1024 * 1024;
 ///     .sign(&b"Version 1.0"[..], &mut message)?;
 ///
 /// let validator = ChainValidator::new([root.certificate().clone()])?;
-/// let (content, verified) = Verifier::with_chains(&validator).verify_to_vec(&message[..], 1024)?;
+/// let (content, verified) = Verifier::with_chains(&validator).verify(&message[..], 1024)?;
 /// assert_eq!(content, b"Version 1.0");
 /// assert_eq!(verified.signers[0].certificate, certificate);
 /// # Ok(())

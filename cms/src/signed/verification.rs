@@ -5,8 +5,8 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_DATA;
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use pq_x509::{
-    Certificate, ChainValidator, KeyError, PreHash, PublicKey, Purpose, SignatureError,
-    ValidatedChain,
+    Certificate, ChainValidator, KeyError, PreHash, PublicKey, Purpose, SignatureError, SubjectKey,
+    ValidatedChain, ValidationError,
 };
 
 use super::attributes::{Protection, SignedAttributes};
@@ -21,7 +21,8 @@ use crate::identifier::NamedCertificate;
 /// Verifies signed messages, attached and detached.
 ///
 /// Every signature of a message has to be valid, unless [`any_signer`](Self::any_signer) says otherwise.
-/// A message is read once, in constant memory: see [`verify`](Self::verify) before you use the content.
+/// [`verify`](Self::verify) returns content that was verified; content of any size, in constant memory, is
+/// [written before it is verified](Self::write_unverified).
 #[derive(Clone, Debug)]
 pub struct Verifier<'v> {
     trust: Trust<'v>,
@@ -29,6 +30,7 @@ pub struct Verifier<'v> {
     certificates: Vec<NamedCertificate>,
     time: VerificationTime,
     takes_any_signer: bool,
+    requires_attributes: bool,
     expects_no_attributes: bool,
     whole_limit: usize,
 }
@@ -81,6 +83,7 @@ impl<'v> Verifier<'v> {
             certificates: Vec::new(),
             time: VerificationTime::Now,
             takes_any_signer: false,
+            requires_attributes: false,
             expects_no_attributes: false,
             whole_limit: DEFAULT_WHOLE_LIMIT,
         }
@@ -118,11 +121,21 @@ impl<'v> Verifier<'v> {
     /// Accepts a message that has one valid signature, whatever the others are, such as signatures of unknown
     /// algorithms. [`Verified::refused`] says why they were refused.
     ///
-    /// After 256 refusals and chain searches in all, the remaining signatures are refused without a check. A
-    /// chain is searched once for each certificate and time.
+    /// After 256 refusals and chain searches in all, the remaining signatures are refused without a check, and
+    /// after searches among 512 certificates in all no further chain is searched. A chain is searched once for
+    /// each certificate and time, whether it is found or not.
     #[must_use]
     pub fn any_signer(mut self) -> Self {
         self.takes_any_signer = true;
+        self
+    }
+
+    /// Refuses signatures without signed attributes. They say neither when nor as what content was signed: any
+    /// signature that the key made over these bytes, by another program and for another purpose, can be presented as
+    /// one.
+    #[must_use]
+    pub fn require_attributes(mut self) -> Self {
+        self.requires_attributes = true;
         self
     }
 
@@ -145,16 +158,39 @@ impl<'v> Verifier<'v> {
         self
     }
 
-    /// Verifies a message and writes its content.
+    /// Verifies a message and returns its content after all of it was verified.
+    ///
+    /// # Errors
+    ///
+    /// [`VerificationError::ContentTooLarge`] if the content has more than `limit` bytes; otherwise a
+    /// [`VerificationError`] that says what is wrong.
+    pub fn verify(
+        &self,
+        message: impl BufRead,
+        limit: usize,
+    ) -> Result<(Vec<u8>, Verified), VerificationError> {
+        let mut content = LimitedVec {
+            bytes: Vec::new(),
+            limit,
+            is_full: false,
+        };
+        let verified = self.write_unverified(message, &mut content);
+        match content.is_full {
+            true => Err(VerificationError::ContentTooLarge(limit)),
+            false => Ok((content.bytes, verified?)),
+        }
+    }
+
+    /// Writes the content of a message of any size while it is read, and verifies the message at its end.
     ///
     /// **What is written is authentic only after this has returned `Ok`.** Until then it may come from
-    /// anybody: write it to a file that gets its name afterwards, or use
-    /// [`verify_to_vec`](Self::verify_to_vec). After an error, discard it.
+    /// anybody: write it to a file that gets its name afterwards, or use [`verify`](Self::verify). After an
+    /// error, discard it.
     ///
     /// # Errors
     ///
     /// A [`VerificationError`] that says what is wrong.
-    pub fn verify(
+    pub fn write_unverified(
         &self,
         message: impl BufRead,
         mut content_to: impl Write,
@@ -178,29 +214,6 @@ impl<'v> Verifier<'v> {
         let message = head.tail(reader)?;
         content_to.flush().map_err(EncodingError::Write)?;
         self.judge(&message, &content.finish(), len)
-    }
-
-    /// Verifies a message and returns its content after all of it was verified.
-    ///
-    /// # Errors
-    ///
-    /// [`VerificationError::ContentTooLarge`] if the content has more than `limit` bytes; otherwise a
-    /// [`VerificationError`] that says what is wrong.
-    pub fn verify_to_vec(
-        &self,
-        message: impl BufRead,
-        limit: usize,
-    ) -> Result<(Vec<u8>, Verified), VerificationError> {
-        let mut content = LimitedVec {
-            bytes: Vec::new(),
-            limit,
-            is_full: false,
-        };
-        let verified = self.verify(message, &mut content);
-        match content.is_full {
-            true => Err(VerificationError::ContentTooLarge(limit)),
-            false => Ok((content.bytes, verified?)),
-        }
     }
 
     /// Verifies a detached signature of content that is elsewhere.
@@ -250,7 +263,7 @@ impl<'v> Verifier<'v> {
         let mut checks = Checks::new();
         for (number, signer) in message.signers.iter().enumerate() {
             match self.check(message, content, signer, &mut checks) {
-                Ok(signer) => verified.signers.push(signer),
+                Ok(signer) => verified.add(signer),
                 Err(refusal) => {
                     let refused = VerificationError::Signature {
                         number,
@@ -291,12 +304,15 @@ impl<'v> Verifier<'v> {
         }
         let attributes = match &signer.attributes {
             None => {
+                if self.requires_attributes {
+                    return Err(SignatureRefusal::NoAttributes);
+                }
                 if message.content_type != ID_DATA {
                     return Err(SignatureRefusal::AttributesRequired(message.content_type));
                 }
                 // The content is not hashed with this digest, so its strength doesn't matter.
                 weakness(signer.algorithm.oid, PreHash::Sha512)?;
-                if content.is_attributes() {
+                if content.may_be_attributes() {
                     return Err(SignatureRefusal::ContentIsAttributes);
                 }
                 None
@@ -310,7 +326,7 @@ impl<'v> Verifier<'v> {
             }
         };
         let time = match (self.time, &attributes) {
-            (VerificationTime::Now, _) => Some(UnixTime::now()),
+            (VerificationTime::Now, _) => Some(checks.now),
             (VerificationTime::At(time), _) => Some(time),
             (VerificationTime::Signing, Some(attributes)) => attributes.signing_time,
             (VerificationTime::Signing, None) => None,
@@ -405,8 +421,8 @@ impl<'v> Verifier<'v> {
             return Ok(None);
         };
         let time = time.ok_or(SignatureRefusal::NoSigningTime)?;
-        if let Some(chain) = checks.chain(certificate, time) {
-            return Ok(Some(chain));
+        if let Some(found) = checks.chain(certificate, time) {
+            return Ok(Some(found?));
         }
         let cas = self
             .certificates
@@ -416,31 +432,54 @@ impl<'v> Verifier<'v> {
             .filter(|known| known.is_ca())
             .take(MAX_CAS);
         let chain: Vec<&Certificate> = [certificate].into_iter().chain(cas).collect();
-        let chain = validator.validate(&chain, Purpose::Documents, None, time)?;
-        checks.chains.push((certificate, time, chain.clone()));
+        checks.searched = checks.searched.saturating_add(chain.len());
+        if checks.searched > MAX_SEARCHED {
+            return Err(SignatureRefusal::TooManySearches);
+        }
+        let found = validator.validate(&chain, Purpose::Documents, None, time);
+        checks.chains.push((certificate, time, found.clone()));
+        // A refusal is counted where all are.
+        let found = found?;
         checks.left = checks.left.saturating_sub(1);
-        Ok(Some(chain))
+        Ok(Some(found))
     }
 }
 
 /// How much more is done for the signatures of a message. Whoever makes the message decides how many there are,
 /// and whether its certificates lead to a root.
 struct Checks<'c> {
+    /// The same for all of them, so that a chain is searched once.
+    now: UnixTime,
     /// How many more chains are searched, or signatures refused.
     left: usize,
-    /// The chains that were found. Signatures with the same certificate share one.
-    chains: Vec<(&'c Certificate, UnixTime, ValidatedChain)>,
+    /// Among how many certificates chains were searched, in all.
+    searched: usize,
+    /// The chains that were searched, found or not. Signatures with the same certificate share one.
+    chains: Vec<Searched<'c>>,
 }
+
+/// A certificate, the time at which its chain has to be valid, and the chain.
+type Searched<'c> = (
+    &'c Certificate,
+    UnixTime,
+    Result<ValidatedChain, ValidationError>,
+);
 
 impl Checks<'_> {
     fn new() -> Self {
         Self {
+            now: UnixTime::now(),
             left: MAX_CHECKS,
+            searched: 0,
             chains: Vec::new(),
         }
     }
 
-    fn chain(&self, of: &Certificate, at: UnixTime) -> Option<ValidatedChain> {
+    fn chain(
+        &self,
+        of: &Certificate,
+        at: UnixTime,
+    ) -> Option<Result<ValidatedChain, ValidationError>> {
         let mut chains = self.chains.iter();
         let (_, _, chain) =
             chains.find(|(certificate, time, _)| ptr::eq(*certificate, of) && *time == at)?;
@@ -449,8 +488,11 @@ impl Checks<'_> {
 }
 
 /// How many chain searches and refusals there are before the remaining signatures are refused without a check.
-/// A search that fails, among as many certificates as are tried, takes some milliseconds.
 const MAX_CHECKS: usize = 256;
+
+/// Among how many certificates, in all searches of a message, chains are searched: 256 signers with one CA between them
+/// and the root, or 15 with as many CAs as are tried. A search among that many which fails takes up to 0.2 seconds.
+const MAX_SEARCHED: usize = 512;
 
 /// Checks the attributes against the message.
 fn check_attributes(
@@ -478,7 +520,7 @@ fn check_attributes(
 
 const DEFAULT_WHOLE_LIMIT: usize = 1024 * 1024;
 
-/// The least limit: more bytes than any signer's attributes have, so that content can be checked for being attributes.
+/// The least limit, which costs next to nothing.
 const LEAST_WHOLE_LIMIT: usize = 64 * 1024;
 
 /// How many certificates of one name are tried.
@@ -495,10 +537,20 @@ pub struct Verified {
     pub content_type: ObjectIdentifier,
     /// Length of the content, in bytes.
     pub len: u64,
-    /// Who signed; at least one.
+    /// Who signed; at least one. Each key is there once, with its first valid signature, however often it signed.
     pub signers: Vec<VerifiedSigner>,
     /// Signatures that were refused, if [any signer](Verifier::any_signer) suffices.
     pub refused: Vec<VerificationError>,
+}
+
+impl Verified {
+    /// Adds a signer, unless the key is there already. Whoever counts signers counts keys.
+    fn add(&mut self, signer: VerifiedSigner) {
+        let mut known = self.signers.iter().map(|known| known.certificate.spki());
+        if !known.any(|known| known == signer.certificate.spki()) {
+            self.signers.push(signer);
+        }
+    }
 }
 
 /// A signature that was accepted.

@@ -53,7 +53,9 @@ fn every_cipher_and_key_and_length() {
                 let content: Vec<u8> = (0..len).map(|i: u32| (i / 3) as u8).collect();
                 let message = encrypt(&builder, &content);
                 let mut written = Vec::new();
-                let opened = opener.open(&message[..], &mut written).unwrap();
+                let opened = opener
+                    .write_unauthenticated(&message[..], &mut written)
+                    .unwrap();
                 assert!(written == content, "{algorithm} {} {len}", cipher.name());
                 assert_eq!((opened.len, opened.recipients), (u64::from(len), 1));
                 assert_eq!(opened.cipher, cipher);
@@ -87,7 +89,7 @@ fn several_recipients_and_kdfs() {
     let message = encrypt(&builder, SECRET);
     let openers = keys.iter().map(RecipientKey::new);
     for own in openers.chain([RecipientKey::shared_key(b"group", &shared)]) {
-        let (content, opened) = Opener::new(own).open_to_vec(&message[..], 100).unwrap();
+        let (content, opened) = Opener::new(own).open(&message[..], 100).unwrap();
         assert_eq!(content.as_slice(), SECRET);
         assert_eq!(opened.recipients, 4);
     }
@@ -97,7 +99,7 @@ fn several_recipients_and_kdfs() {
         (RecipientKey::shared_key(b"group", &[8; 16]), true),
         (RecipientKey::shared_key(b"others", &shared), false),
     ] {
-        match Opener::new(own).open_to_vec(&message[..], 100) {
+        match Opener::new(own).open(&message[..], 100) {
             Err(OpeningError::WrongKey) => assert!(is_named),
             Err(OpeningError::NotARecipient(4)) => assert!(!is_named),
             other => panic!("{other:?}"),
@@ -136,20 +138,20 @@ fn classical_recipients() {
             RecipientKey::shared_key(b"group", &[9; 16]),
         ] {
             let opener = Opener::new(own.clone()).take_unauthenticated();
-            let opened = opener.open_to_vec(&message[..], 100);
+            let opened = opener.open(&message[..], 100);
             let (content, opened) =
                 opened.unwrap_or_else(|error| panic!("{own:?}, {cipher:?}: {error}"));
             assert_eq!((content.as_slice(), opened.recipients), (SECRET, 4));
         }
         let stranger = EcdhKey::new(7);
         assert!(matches!(
-            Opener::new(RecipientKey::agreement(&stranger)).open_to_vec(&message[..], 100),
+            Opener::new(RecipientKey::agreement(&stranger)).open(&message[..], 100),
             Err(OpeningError::WrongKey)
         ));
         let certificate = stranger.certificate(KeyUsages::KeyAgreement);
         let own = RecipientKey::agreement_with_certificate(&stranger, &certificate).unwrap();
         assert!(matches!(
-            Opener::new(own).open_to_vec(&message[..], 100),
+            Opener::new(own).open(&message[..], 100),
             Err(OpeningError::NotARecipient(4))
         ));
     }
@@ -165,7 +167,7 @@ fn a_recipient_is_found_by_name() {
     let by_name = EnvelopeBuilder::new().recipient(Recipient::certificate(&certificate).unwrap());
     assert!(
         opener
-            .open(&encrypt(&by_name, SECRET)[..], Vec::new())
+            .write_unauthenticated(&encrypt(&by_name, SECRET)[..], Vec::new())
             .is_ok()
     );
     let id = certificate.subject_key_id().unwrap();
@@ -173,12 +175,12 @@ fn a_recipient_is_found_by_name() {
     let by_id = EnvelopeBuilder::new().recipient(by_id);
     assert!(
         opener
-            .open(&encrypt(&by_id, SECRET)[..], Vec::new())
+            .write_unauthenticated(&encrypt(&by_id, SECRET)[..], Vec::new())
             .is_ok()
     );
     let other = encrypt(&sealed_for(&key), SECRET);
     assert!(matches!(
-        opener.open(&other[..], Vec::new()),
+        opener.write_unauthenticated(&other[..], Vec::new()),
         Err(OpeningError::NotARecipient(1))
     ));
     let others_key = self::key(KemAlgorithm::MlKem768);
@@ -211,7 +213,7 @@ fn a_key_is_found_by_what_it_is() {
         RecipientKey::new(&key),
         RecipientKey::with_certificate(&key, &certificate).unwrap(),
     ] {
-        let opened = Opener::new(own).open_to_vec(&message[..], 100);
+        let opened = Opener::new(own).open(&message[..], 100);
         assert_eq!(opened.unwrap().0.as_slice(), SECRET);
     }
 }
@@ -268,7 +270,7 @@ fn content_types() {
     let opener = Opener::new(RecipientKey::new(&key));
     for content in [SECRET, &vec![7; 100_000]] {
         let message = encrypt(&builder, content);
-        let (_, opened) = opener.open_to_vec(&message[..], 1_000_000).unwrap();
+        let (_, opened) = opener.open(&message[..], 1_000_000).unwrap();
         assert_eq!(opened.content_type, signed);
     }
     // Plain data can't be changed into another type, nor the reverse.
@@ -279,7 +281,7 @@ fn content_types() {
         let mut altered = message.clone();
         altered[at + 8] ^= 3;
         assert!(matches!(
-            opener.open(&altered[..], Vec::new()),
+            opener.write_unauthenticated(&altered[..], Vec::new()),
             Err(OpeningError::Altered)
         ));
     }
@@ -292,11 +294,15 @@ fn cbc_is_refused_unless_asked_for() {
     let message = encrypt(&sealed_for(&key).cipher(ContentCipher::Aes256Cbc), SECRET);
     let opener = Opener::new(RecipientKey::new(&key));
     assert!(matches!(
-        opener.open(&message[..], Vec::new()),
+        opener.write_unauthenticated(&message[..], Vec::new()),
         Err(OpeningError::NotAuthenticated("AES-256-CBC"))
     ));
     let opener = opener.take_unauthenticated();
-    assert!(opener.open(&message[..], Vec::new()).is_ok());
+    assert!(
+        opener
+            .write_unauthenticated(&message[..], Vec::new())
+            .is_ok()
+    );
 }
 
 /// Reads in pieces a message in BER whose pieces are not whole blocks.
@@ -317,7 +323,9 @@ fn ber() {
     );
     let opener = Opener::new(RecipientKey::new(&key));
     let mut written = Vec::new();
-    opener.open(OneByOne(&message), &mut written).unwrap();
+    opener
+        .write_unauthenticated(OneByOne(&message), &mut written)
+        .unwrap();
     assert_eq!(written, [5; 1000]);
     assert!(
         opener
@@ -331,9 +339,9 @@ fn content_is_handed_out_up_to_a_limit() {
     let key = key(KemAlgorithm::MlKem768);
     let opener = Opener::new(RecipientKey::new(&key));
     let message = encrypt(&sealed_for(&key), &[1; 200_000]);
-    assert!(opener.open_to_vec(&message[..], 200_000).is_ok());
+    assert!(opener.open(&message[..], 200_000).is_ok());
     assert!(matches!(
-        opener.open_to_vec(&message[..], 199_999),
+        opener.open(&message[..], 199_999),
         Err(OpeningError::ContentTooLarge(_))
     ));
 }
@@ -351,7 +359,7 @@ fn nothing_unauthenticated_is_written_in_two_passes() {
     assert!(matches!(opened, Err(OpeningError::Altered)));
     assert!(written.is_empty());
     assert!(matches!(
-        opener.open(&message[..], &mut written),
+        opener.write_unauthenticated(&message[..], &mut written),
         Err(OpeningError::Altered)
     ));
     assert!(!written.is_empty());

@@ -2,15 +2,17 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
-use std::time::Instant;
 
 use pq_cms::{DocumentSigner, EncodingError, SignedDataBuilder, VerificationError, Verifier};
 use pq_x509::pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
-use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::{
+    Certificate, CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey,
+};
 
 use crate::bytes::{OneByOne, Repeated, changed, indefinite, parts, tlv};
 use crate::people::{EcdsaP256, P256Key, Person, certificate};
 use crate::signed::{CONTENT, attached, by};
+use crate::spent::Spent;
 
 #[test]
 fn every_byte_of_a_signed_message_counts() {
@@ -29,7 +31,7 @@ fn every_byte_of_a_signed_message_counts() {
     let verifier = Verifier::with_signers([certificate]).unwrap();
     let verifier = verifier.algorithms(&[&EcdsaP256]);
     for message in [&message, &plain] {
-        let verify = |message: &[u8]| verifier.verify(message, io::sink());
+        let verify = |message: &[u8]| verifier.write_unverified(message, io::sink());
         verify(message).unwrap();
         for (at, changed) in changed(message) {
             assert!(verify(&changed).is_err(), "{at}");
@@ -64,7 +66,10 @@ fn every_byte_of_a_post_quantum_message_counts() {
         - 4;
     for (at, changed) in changed(&message) {
         if !(start..start + 4 + certificate.len()).contains(&at) {
-            assert!(verifier.verify(&changed[..], io::sink()).is_err(), "{at}");
+            assert!(
+                verifier.write_unverified(&changed[..], io::sink()).is_err(),
+                "{at}"
+            );
         }
     }
 }
@@ -95,16 +100,17 @@ fn many_signers() {
     let signed = parts(parts(parts(&message)[1])[0]);
     let signer = parts(signed[4])[0].to_vec();
     let with = |times| Repeated::new(start.clone(), signer.clone(), times, end.clone());
-    let verified = verifier.verify(with(1000), io::sink()).unwrap();
-    assert_eq!(verified.signers.len(), 1000);
-    let begin = Instant::now();
+    let verified = verifier.write_unverified(with(1000), io::sink()).unwrap();
+    // however often, it is one signer
+    assert_eq!(verified.signers.len(), 1);
+    let begin = Spent::now();
     assert!(matches!(
-        verifier.verify(with(1_000_000), io::sink()),
+        verifier.write_unverified(with(1_000_000), io::sink()),
         Err(VerificationError::TooMany { .. })
     ));
     assert!(begin.elapsed().as_secs() < 5);
     assert!(matches!(
-        verifier.verify(with(0), io::sink()),
+        verifier.write_unverified(with(0), io::sink()),
         Err(VerificationError::NoSigner)
     ));
 }
@@ -127,7 +133,7 @@ fn many_strangers() {
     let verifier = Verifier::with_chains(&validator).algorithms(&[&counted]);
     let verify = |verifier: &Verifier<'_>| {
         let message = Repeated::new(start.clone(), signer.clone(), 100, end.clone());
-        verifier.verify(message, io::sink()).map(|_| ())
+        verifier.write_unverified(message, io::sink()).map(|_| ())
     };
     assert!(matches!(
         verify(&verifier),
@@ -178,13 +184,193 @@ fn many_strangers_with_many_certificates() {
     let counted = Counted::default();
     let verifier = Verifier::with_chains(&validator).algorithms(&[&counted]);
     let message = Repeated::new(start.concat(), signers, 1024, vec![0; 8]);
-    let begin = Instant::now();
+    let begin = Spent::now();
     assert!(matches!(
-        verifier.any_signer().verify(message, io::sink()),
+        verifier.any_signer().write_unverified(message, io::sink()),
         Err(VerificationError::TooMany { limit: 256, .. })
     ));
     assert_eq!(counted.0.load(Ordering::Relaxed), 256);
     assert!(begin.elapsed().as_secs() < 10);
+}
+
+/// A message with these certificates and these signers.
+fn with_all(message: &[u8], certificates: &[u8], signers: &[u8]) -> Vec<u8> {
+    let info = parts(message);
+    let signed = parts(parts(info[1])[0]);
+    let certificates = tlv(0xa0, &[certificates]);
+    let signers = tlv(0x31, &[signers]);
+    let signed = tlv(
+        0x30,
+        &[signed[0], signed[1], signed[2], &certificates, &signers],
+    );
+    tlv(0x30, &[info[0], &tlv(0xa0, &[&signed])])
+}
+
+/// Whoever knows the root's name makes chains that lead to it but for a signature. All signers of a message share the
+/// work of searching for them: the same chain is searched once, and with many CAs only some chains are.
+#[test]
+fn searches_of_a_message_share_one_budget() {
+    let root = |secret| Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(secret));
+    let (root, fake) = (root(1).unwrap(), root(2).unwrap());
+    let key = P256Key::new(3);
+    let signed_by = |issuer: &Issuer<P256Key>, name: &str| {
+        let builder = CertificateBuilder::end_entity().common_name(name);
+        let certificate = issuer.issue(builder, &key).unwrap();
+        let signer = DocumentSigner::with_signer(&certificate, &key);
+        let message = attached(SignedDataBuilder::new().signer(signer), CONTENT);
+        let signed = parts(parts(parts(&message)[1])[0]);
+        (
+            parts(signed[3])[0].to_vec(),
+            parts(signed[4])[0].to_vec(),
+            message.clone(),
+        )
+    };
+    let counted: &Counted = Box::leak(Box::default());
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let validator = validator.with_algorithms(&[counted]);
+    let verifier = Verifier::with_chains(&validator)
+        .algorithms(&[&EcdsaP256])
+        .any_signer();
+    let searched = |message: &[u8]| {
+        let before = counted.0.load(Ordering::Relaxed);
+        let verified = verifier
+            .verify(message, 100)
+            .map(|(_, verified)| verified.signers.len());
+        (verified, counted.0.load(Ordering::Relaxed) - before)
+    };
+
+    let (certificate, signer, template) = signed_by(&fake, "Mallory");
+    let (refused, one) = searched(&with_all(&template, &certificate, &signer));
+    assert!(refused.is_err() && one >= 1);
+    let (refused, many) = searched(&with_all(&template, &certificate, &signer.repeat(200)));
+    assert!(refused.is_err());
+    assert_eq!(many, one);
+
+    // Strangers, before one who is trusted: each with some CAs more in the message.
+    let cas = |count: u8| -> Vec<u8> {
+        let ca = |_| {
+            fake.issue_ca(CertificateBuilder::ca("M"), P256Key::new(4))
+                .unwrap()
+        };
+        (0..count)
+            .flat_map(|number| ca(number).certificate().der().to_vec())
+            .collect()
+    };
+    let strangers: Vec<_> = (0..40)
+        .map(|at| signed_by(&fake, &format!("{at}")))
+        .collect();
+    let (trusted, last, template) = signed_by(&root, "Alice");
+    for (count, before, is_reached) in [
+        (0, 40, true),
+        (32, 14, true),
+        (32, 15, false),
+        (32, 40, false),
+    ] {
+        let (mut certificates, mut signers) = (cas(count), Vec::new());
+        for (certificate, signer, _) in &strangers[..before] {
+            certificates.extend_from_slice(certificate);
+            signers.extend_from_slice(signer);
+        }
+        certificates.extend_from_slice(&trusted);
+        signers.extend_from_slice(&last);
+        let (verified, _) = searched(&with_all(&template, &certificates, &signers));
+        match is_reached {
+            true => assert_eq!(verified.unwrap(), 1),
+            false => assert!(verified.is_err(), "{count} {before}"),
+        }
+    }
+}
+
+/// The most of everything, and one beyond.
+#[test]
+fn one_beyond_each_limit() {
+    let person = Person::new(SignatureAlgorithm::MlDsa44);
+    let message = attached(by(&person).without_certificates(), CONTENT);
+    let info = parts(&message);
+    let signed = parts(parts(info[1])[0]);
+    let verifier = Verifier::with_signers([person.certificate]).unwrap();
+    let with = |digests: &[u8], certificates: &[u8], signers: &[u8]| {
+        let certificates = match certificates {
+            [] => vec![],
+            some => tlv(0xa0, &[some]),
+        };
+        let (digests, signers) = (tlv(0x31, &[digests]), tlv(0x31, &[signers]));
+        let signed = tlv(
+            0x30,
+            &[signed[0], &digests, signed[2], &certificates, &signers],
+        );
+        let message = tlv(0x30, &[info[0], &tlv(0xa0, &[&signed])]);
+        verifier.verify(&message[..], 100).map(|_| ())
+    };
+    let (digest, signer) = (parts(signed[1])[0], parts(signed[3])[0]);
+    let is_too_many = |result, wanted: &str, most: usize| match result {
+        Err(VerificationError::TooMany { what, limit }) => {
+            assert_eq!((what, limit), (wanted, most));
+        }
+        other => panic!("{wanted}: {other:?}"),
+    };
+    with(digest, &[], &signer.repeat(1024)).unwrap();
+    is_too_many(with(digest, &[], &signer.repeat(1025)), "signers", 1024);
+    with(&digest.repeat(16), &[], signer).unwrap();
+    is_too_many(with(&digest.repeat(17), &[], signer), "hash functions", 16);
+    // small certificates, of an algorithm that nobody needs to know
+    let key = P256Key::new(3);
+    let small = certificate("x", &key);
+    let small = parts(small.der());
+    let tbs = parts(small[0]);
+    let extensions: Vec<_> = tbs[..7].to_vec();
+    let small = tlv(0x30, &[&tlv(0x30, &extensions), small[1], &[3, 2, 0, 1]]);
+    with(digest, &small.repeat(1024), signer).unwrap();
+    is_too_many(
+        with(digest, &small.repeat(1025), signer),
+        "certificates",
+        1024,
+    );
+    // an identifier of 256 bytes: of its header two are counted
+    let identifier = |len: usize| {
+        let oid = parts(digest)[0];
+        tlv(0x30, &[oid, &tlv(4, &[&vec![0; len - oid.len() - 6]])])
+    };
+    let both = |len| with(&[digest, &identifier(len)].concat(), &[], signer);
+    assert_eq!(identifier(256).len(), 256);
+    both(256).unwrap();
+    assert!(matches!(
+        both(260),
+        Err(VerificationError::Encoding(EncodingError::TooLarge {
+            limit: 256,
+            ..
+        }))
+    ));
+}
+
+/// Of certificates with the signer's name four are tried. Names are not unique: the others are somebody else's.
+#[test]
+fn four_certificates_of_one_name_are_tried() {
+    let person = Person::new(SignatureAlgorithm::MlDsa44);
+    let message = attached(by(&person), CONTENT);
+    // The same name of issuer and serial number, and other keys.
+    let own = parts(person.certificate.der());
+    let impostor = |seed: u8| {
+        let other = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[seed; 32]).unwrap();
+        let other = certificate("other", &other);
+        let other = parts(parts(other.der())[0])[6].to_vec();
+        let mut tbs = parts(own[0]);
+        tbs[6] = &other;
+        let der = tlv(0x30, &[&tlv(0x30, &tbs), own[1], own[2]]);
+        Certificate::from_der(&der).unwrap()
+    };
+    for (before, is_found) in [(0, true), (3, true), (4, false)] {
+        let known: Vec<_> = (1..=before)
+            .map(impostor)
+            .chain([person.certificate.clone()])
+            .collect();
+        let verifier = Verifier::with_signers(known).unwrap();
+        assert_eq!(
+            verifier.verify(&message[..], 100).is_ok(),
+            is_found,
+            "{before}"
+        );
+    }
 }
 
 /// The number of verified signatures of ECDSA.
@@ -225,7 +411,7 @@ fn depth() {
             let signed = indefinite(0x30, &[&[2, 1, 1], &tlv(0x31, &[]), &content]);
             let message = indefinite(0x30, &[&oid(2), &indefinite(0xa0, &[&signed])]);
             assert!(matches!(
-                verifier.verify(&message[..], io::sink()),
+                verifier.write_unverified(&message[..], io::sink()),
                 Err(VerificationError::Encoding(EncodingError::TooDeep(_)))
             ));
         }
@@ -241,7 +427,9 @@ fn lengths() {
     let (start, _) = around_signers(&message);
     let verify = |signer: &[u8]| {
         let message = [&start, signer].concat();
-        verifier.verify(OneByOne(&message), io::sink()).unwrap_err()
+        verifier
+            .write_unverified(OneByOne(&message), io::sink())
+            .unwrap_err()
     };
     assert!(matches!(
         verify(&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff]),
@@ -269,7 +457,7 @@ fn lengths() {
         vec![],
     );
     assert!(matches!(
-        verifier.verify(endless, io::sink()),
+        verifier.write_unverified(endless, io::sink()),
         Err(VerificationError::Encoding(EncodingError::TooLarge { .. }))
     ));
 }

@@ -2,18 +2,19 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
-use std::time::Instant;
 
 use pq_cms::{
     ContentCipher, EncodingError, EnvelopeBuilder, Opener, OpeningError, Recipient, RecipientKey,
+    key_identifier,
 };
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::{AgreementError, AgreementKey, KemAlgorithm, SubjectKey};
+use pq_x509::{AgreementError, AgreementKey, DecapsulationKey, KemAlgorithm, SubjectKey};
 use zeroize::Zeroizing;
 
 use crate::bytes::{Repeated, changed, indefinite, parts, tlv, value};
 use crate::enveloped::{CIPHERS, SECRET, encrypt, key, sealed_for};
-use crate::people::EcdhKey;
+use crate::people::{EcdhKey, certificate};
+use crate::spent::Spent;
 
 #[test]
 fn every_byte_of_an_authenticated_message_counts() {
@@ -31,7 +32,7 @@ fn every_byte_of_an_authenticated_message_counts() {
     ] {
         let message = encrypt(&builder, SECRET);
         let opener = Opener::new(own).take_unauthenticated();
-        let open = |message: &[u8]| opener.open(message, io::sink());
+        let open = |message: &[u8]| opener.write_unauthenticated(message, io::sink());
         open(&message).unwrap();
         // The recipient's name is only for finding the recipient, and without a certificate it is not checked.
         let name = message.windows(4).position(|window| window == b"name");
@@ -58,12 +59,19 @@ fn bytes_of_an_unauthenticated_message() {
     let opener = Opener::new(RecipientKey::new(&key)).take_unauthenticated();
     for (_, changed) in changed(&message) {
         let mut written = Vec::new();
-        if opener.open(&changed[..], &mut written).is_ok() {
+        if opener
+            .write_unauthenticated(&changed[..], &mut written)
+            .is_ok()
+        {
             assert!(written.len() < 16);
         }
     }
     for cut in 0..message.len() {
-        assert!(opener.open(&message[..cut], io::sink()).is_err());
+        assert!(
+            opener
+                .write_unauthenticated(&message[..cut], io::sink())
+                .is_err()
+        );
     }
 }
 
@@ -89,7 +97,7 @@ fn many_recipients() {
     let key = key(KemAlgorithm::MlKem512);
     let (start, recipient, end) = around_recipients(&encrypt(&sealed_for(&key), SECRET));
     let opener = Opener::new(RecipientKey::new(&key));
-    let begin = Instant::now();
+    let begin = Spent::now();
     // kinds that are skipped: ktri, kari, pwri, and an ori of another kind
     let unknown = tlv(0xa4, &[&tlv(6, &[&[42, 3, 4]]), &tlv(0x30, &[])]);
     let unknown = [
@@ -100,7 +108,7 @@ fn many_recipients() {
     ];
     let last = [&recipient[..], &end].concat();
     let message = Repeated::new(start.clone(), unknown.concat(), 250_000, last);
-    let opened = opener.open(message, io::sink()).unwrap();
+    let opened = opener.write_unauthenticated(message, io::sink()).unwrap();
     assert_eq!(opened.recipients, 1_000_001);
 
     // Recipients that may all be meant, but are somebody else's: a few are tried.
@@ -108,8 +116,8 @@ fn many_recipients() {
     let not_ours = Opener::new(RecipientKey::new(&stranger));
     let message = Repeated::new(start, recipient, 20_000, end);
     assert!(matches!(
-        not_ours.open(message, io::sink()),
-        Err(OpeningError::WrongKey)
+        not_ours.write_unauthenticated(message, io::sink()),
+        Err(OpeningError::TooManyTried(1024))
     ));
     assert!(begin.elapsed().as_secs() < 10);
 }
@@ -144,7 +152,7 @@ fn unreadable_recipients() {
         let opener = Opener::new(own);
         let open = |before: &[u8], recipient: &[u8]| {
             let message = [&start, before, recipient, &end].concat();
-            opener.open_to_vec(&message[..], 100)
+            opener.open(&message[..], 100)
         };
         for bad in [
             newer,
@@ -198,7 +206,7 @@ fn a_recipient_of_rsa_is_passed_over() {
     );
     for recipients in [[&rsa[..], &recipient], [&recipient, &rsa]] {
         let message = [&start, &recipients.concat()[..], &end].concat();
-        let opened = Opener::new(RecipientKey::new(&key)).open_to_vec(&message[..], 100);
+        let opened = Opener::new(RecipientKey::new(&key)).open(&message[..], 100);
         let (content, opened) = opened.unwrap();
         assert_eq!((content.as_slice(), opened.recipients), (SECRET, 2));
     }
@@ -220,19 +228,79 @@ fn many_recipients_of_one_agreement() {
     };
     let open = |recipient: &[u8]| {
         let message = [&start, recipient, &end].concat();
-        Opener::new(RecipientKey::agreement(&key)).open_to_vec(&message[..], 100)
+        Opener::new(RecipientKey::agreement(&key)).open(&message[..], 100)
     };
-    assert!(open(&with(15)).is_ok());
-    assert!(matches!(open(&with(16)), Err(OpeningError::WrongKey)));
-    assert!(matches!(open(&with(500)), Err(OpeningError::WrongKey)));
+    assert!(open(&with(1023)).is_ok());
+    assert!(matches!(
+        open(&with(1024)),
+        Err(OpeningError::TooManyTried(1024))
+    ));
     assert!(matches!(open(&with(0).repeat(3)), Ok((_, opened)) if opened.recipients == 3));
 
     // A key's identifiers are not computed again for each recipient.
     let counted = Counted(key, AtomicUsize::new(0));
     let message = [&start, &with(1000)[..], &end].concat();
-    let opened = Opener::new(RecipientKey::agreement(&counted)).open_to_vec(&message[..], 100);
-    assert!(matches!(opened, Err(OpeningError::WrongKey)));
+    let opened = Opener::new(RecipientKey::agreement(&counted)).open(&message[..], 100);
+    assert!(opened.is_ok());
     assert!(counted.1.into_inner() < 10);
+}
+
+/// Each of them has a certificate, and opens the message by the key alone.
+#[test]
+fn recipients_without_their_certificates() {
+    let keys: Vec<_> = (0..24).map(|_| key(KemAlgorithm::MlKem768)).collect();
+    let mut builder = EnvelopeBuilder::new();
+    for (number, key) in keys.iter().enumerate() {
+        let certificate = certificate(&format!("recipient {number}"), key.encapsulation_key());
+        builder = builder.recipient(Recipient::certificate(&certificate).unwrap());
+    }
+    let message = encrypt(&builder, SECRET);
+    for key in &keys {
+        let opened = Opener::new(RecipientKey::new(key)).open(&message[..], 100);
+        assert_eq!(opened.unwrap().0.as_slice(), SECRET);
+    }
+}
+
+/// The last recipient that a key is tried for, and one beyond it, which is told apart from a wrong key.
+#[test]
+fn recipients_that_a_key_is_tried_for() {
+    let (ours, stranger) = (key(KemAlgorithm::MlKem512), key(KemAlgorithm::MlKem512));
+    let own_name = key_identifier(ours.encapsulation_key());
+    for (name, limit) in [(&b"name"[..], 1024), (&own_name, 16)] {
+        let sealed = |key: &DecapsulationKey| {
+            let recipient = Recipient::key(key.encapsulation_key().clone(), name);
+            encrypt(&EnvelopeBuilder::new().recipient(recipient), SECRET)
+        };
+        let (_, before, _) = around_recipients(&sealed(&stranger));
+        let (start, own, end) = around_recipients(&sealed(&ours));
+        let end = [own, end].concat();
+        let open = |before_us: u64| {
+            let message = Repeated::new(start.clone(), before.clone(), before_us, end.clone());
+            Opener::new(RecipientKey::new(&ours)).open(message, 100)
+        };
+        assert!(open(limit - 1).is_ok());
+        let error = open(limit).unwrap_err();
+        assert!(matches!(error, OpeningError::TooManyTried(tried) if u64::from(tried) == limit));
+        assert!(error.to_string().contains("certificate"), "{error}");
+    }
+    let (shared, other) = ([9; 32], [8; 32]);
+    let sealed = |key: &[u8]| {
+        let recipient = Recipient::shared_key(b"group", key).unwrap();
+        around_recipients(&encrypt(
+            &EnvelopeBuilder::new().recipient(recipient),
+            SECRET,
+        ))
+    };
+    let ((_, before, _), (start, own, end)) = (sealed(&other), sealed(&shared));
+    for (before_us, is_found) in [(15, true), (16, false)] {
+        let message = [&start[..], &before.repeat(before_us), &own, &end].concat();
+        let opened =
+            Opener::new(RecipientKey::shared_key(b"group", &shared)).open(&message[..], 100);
+        match is_found {
+            true => assert!(opened.is_ok()),
+            false => assert!(matches!(opened, Err(OpeningError::TooManyTried(16)))),
+        }
+    }
 }
 
 /// A key that counts how often it is used.
@@ -256,7 +324,7 @@ fn depth_and_lengths() {
     let key = key(KemAlgorithm::MlKem512);
     let (start, _, _) = around_recipients(&encrypt(&sealed_for(&key), SECRET));
     let opener = Opener::new(RecipientKey::new(&key));
-    let open = |rest: &[u8]| opener.open(&[&start, rest].concat()[..], io::sink());
+    let open = |rest: &[u8]| opener.write_unauthenticated(&[&start, rest].concat()[..], io::sink());
     for kind in [0x30, 0xa4] {
         assert!(matches!(
             open(&[kind, 0x80].repeat(10_000)),
@@ -272,7 +340,7 @@ fn depth_and_lengths() {
         vec![],
     );
     assert!(matches!(
-        opener.open(endless, io::sink()),
+        opener.write_unauthenticated(endless, io::sink()),
         Err(OpeningError::Encoding(EncodingError::Truncated(_)))
     ));
 }
@@ -303,9 +371,17 @@ fn parameters() {
             let content = tlv(0x30, &[content[0], &identifier, content[2]]);
             let tag = enveloped.get(3).copied().unwrap_or_default();
             let message = [&start, &recipient, &[0, 0][..], &content, tag, &[0; 6]].concat();
-            assert!(opener.open(&message[..], io::sink()).is_err());
+            assert!(
+                opener
+                    .write_unauthenticated(&message[..], io::sink())
+                    .is_err()
+            );
         }
         let message = [start, recipient, end].concat();
-        assert!(opener.open(&message[..], io::sink()).is_ok());
+        assert!(
+            opener
+                .write_unauthenticated(&message[..], io::sink())
+                .is_ok()
+        );
     }
 }

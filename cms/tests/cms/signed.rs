@@ -32,7 +32,7 @@ pub(crate) fn by(person: &Person) -> SignedDataBuilder<'_> {
 }
 
 /// The reason for refusing a message.
-fn refusal(result: Result<Verified, VerificationError>) -> SignatureRefusal {
+pub(crate) fn refusal(result: Result<Verified, VerificationError>) -> SignatureRefusal {
     match result.unwrap_err() {
         VerificationError::Signature { refusal, .. } => *refusal,
         error => panic!("{error}"),
@@ -59,7 +59,9 @@ fn attached_and_detached_by_every_quick_algorithm() {
         for content in [CONTENT, b"", &large] {
             let message = attached(by(&person), content);
             let mut written = Vec::new();
-            let verified = verifier.verify(&message[..], &mut written).unwrap();
+            let verified = verifier
+                .write_unverified(&message[..], &mut written)
+                .unwrap();
             assert!(written == content, "{algorithm}");
             assert_eq!(verified.len, content.len() as u64);
             let [signer] = &*verified.signers else {
@@ -80,7 +82,7 @@ fn attached_and_detached_by_every_quick_algorithm() {
                 SignatureRefusal::DigestMismatch
             ));
             assert!(matches!(
-                verifier.verify(&detached[..], &mut Vec::new()),
+                verifier.write_unverified(&detached[..], &mut Vec::new()),
                 Err(VerificationError::NoContent)
             ));
             assert!(matches!(
@@ -255,6 +257,25 @@ fn what_verifiers_refuse_of_attributes() {
         refusal(swapped),
         SignatureRefusal::AttributesNotSorted
     ));
+    // so are the values of an attribute, whatever it is
+    let with_values = |values: [u8; 2]| {
+        let values = values.map(|value| [2, 1, value]).concat();
+        let attribute = tlv(0x30, &[&[6, 3, 42, 3, 4], &tlv(0x31, &[&values])]);
+        verify(signed_by_hand(
+            &person,
+            SHA_512,
+            PreHash::Sha512,
+            |attributes| {
+                attributes.push(attribute);
+                attributes.sort();
+            },
+        ))
+    };
+    assert!(with_values([1, 2]).is_ok());
+    assert!(matches!(
+        refusal(with_values([2, 1])),
+        SignatureRefusal::AttributesNotSorted
+    ));
     let twice = by_hand(|attributes| attributes.push(attributes[1].clone()));
     assert!(matches!(
         refusal(twice),
@@ -287,6 +308,21 @@ fn what_verifiers_refuse_of_attributes() {
         refusal(other_type),
         SignatureRefusal::ContentType { .. }
     ));
+    // attributes of further types, as many as are read and one more
+    for (more, is_accepted) in [(62, true), (63, false)] {
+        let message = signed_by_hand(&person, SHA_512, PreHash::Sha512, |attributes| {
+            let other = |number| tlv(0x30, &[&[6, 2, 42, number], &tlv(0x31, &[])]);
+            attributes.extend((0..more).map(other));
+            attributes.sort();
+        });
+        match is_accepted {
+            true => assert!(verify(message).is_ok()),
+            false => assert!(matches!(
+                refusal(verify(message)),
+                SignatureRefusal::TooManyAttributes(64)
+            )),
+        }
+    }
     // CMSAlgorithmProtection that says SHA-256
     let protected = by_hand(|attributes| {
         let protection = hex::decode(
@@ -326,16 +362,24 @@ fn without_attributes() {
     let verified = verifier.verify_detached(&detached[..], &large[..]).unwrap();
     assert_eq!(verified.signers[0].attributes, None);
     assert_eq!(verified.signers[0].digest, None);
-    assert!(verifier.verify(&message[..], &mut Vec::new()).is_ok());
+    assert!(
+        verifier
+            .write_unverified(&message[..], &mut Vec::new())
+            .is_ok()
+    );
     let little = verifier.clone().whole_limit(0);
     assert!(little.verify_detached(&detached[..], &large[..]).is_ok());
     assert!(matches!(
-        refusal(little.verify(&message[..], &mut Vec::new())),
+        refusal(little.write_unverified(&message[..], &mut Vec::new())),
         SignatureRefusal::TooLarge(65536)
     ));
     let known = [person.certificate];
     let expecting = little.certificates(known).unwrap().expect_no_attributes();
-    assert!(expecting.verify(&message[..], &mut Vec::new()).is_ok());
+    assert!(
+        expecting
+            .write_unverified(&message[..], &mut Vec::new())
+            .is_ok()
+    );
     assert!(matches!(
         refusal(verifier.verify_detached(&detached[..], CONTENT)),
         SignatureRefusal::Signature(_)
@@ -343,13 +387,17 @@ fn without_attributes() {
     // Without a signing time, no chain can be validated for it.
     let then = verifier.clone().time(VerificationTime::Signing);
     assert!(matches!(
-        refusal(then.verify(&message[..], &mut Vec::new())),
+        refusal(then.write_unverified(&message[..], &mut Vec::new())),
         SignatureRefusal::NoSigningTime
     ));
 
     let slow = Person::new(SignatureAlgorithm::SlhDsaSha2_128f);
     let (message, detached) = plain(&slow, &large);
-    assert!(verifier.verify(&message[..], &mut Vec::new()).is_ok());
+    assert!(
+        verifier
+            .write_unverified(&message[..], &mut Vec::new())
+            .is_ok()
+    );
     assert!(verifier.verify_detached(&detached[..], &large[..]).is_ok());
     let signer = DocumentSigner::new(&slow.certificate, &slow.key).without_attributes();
     let too_large = SignedDataBuilder::new()
@@ -446,17 +494,17 @@ fn several_signers_of_all_kinds() {
     let validator = validator();
     let verifier = Verifier::with_chains(&validator);
     let all = verifier.clone().algorithms(&[&EcdsaP256]);
-    let verified = all.verify(&message[..], &mut Vec::new()).unwrap();
+    let verified = all.write_unverified(&message[..], &mut Vec::new()).unwrap();
     assert_eq!(verified.signers.len(), 3);
     assert!(all.verify_detached(&detached[..], CONTENT).is_ok());
 
     // All signatures have to be valid, unless one is enough.
     assert!(matches!(
-        refusal(verifier.verify(&message[..], &mut Vec::new())),
+        refusal(verifier.write_unverified(&message[..], &mut Vec::new())),
         SignatureRefusal::Signature(_)
     ));
     let any = verifier.any_signer();
-    let verified = any.verify(&message[..], &mut Vec::new()).unwrap();
+    let verified = any.write_unverified(&message[..], &mut Vec::new()).unwrap();
     assert_eq!((verified.signers.len(), verified.refused.len()), (2, 1));
     assert!(any.verify_detached(&detached[..], &b"other"[..]).is_err());
 }
@@ -468,8 +516,9 @@ fn who_is_trusted_and_when() {
     let validator = validator();
     let hour = Duration::from_secs(3600);
     let message = |time: SystemTime| attached(by(&person).signing_time(time), CONTENT);
-    let verify =
-        |verifier: &Verifier<'_>, message: &[u8]| verifier.verify(message, &mut Vec::new());
+    let verify = |verifier: &Verifier<'_>, message: &[u8]| {
+        verifier.write_unverified(message, &mut Vec::new())
+    };
 
     // Pinned certificates are trusted; others are not, whether they are in the message or not.
     let now = message(SystemTime::now());
@@ -571,7 +620,9 @@ fn ber() {
             let signed = wrap(0xa0, &[&wrap(0x30, &parts)]);
             let message = wrap(0x30, &[info[0], &signed]);
             let mut written = Vec::new();
-            verifier.verify(OneByOne(&message), &mut written).unwrap();
+            verifier
+                .write_unverified(OneByOne(&message), &mut written)
+                .unwrap();
             assert_eq!(written, CONTENT);
         }
     }
@@ -580,7 +631,11 @@ fn ber() {
     let content = tlv(0x30, &[content[0], &tlv(0xa0, &[&octets])]);
     let parts = [signed[0], signed[1], &content, signed[3], signed[4]];
     let message = tlv(0x30, &[info[0], &tlv(0xa0, &[&tlv(0x30, &parts)])]);
-    assert!(verifier.verify(&message[..], &mut Vec::new()).is_err());
+    assert!(
+        verifier
+            .write_unverified(&message[..], &mut Vec::new())
+            .is_err()
+    );
 }
 
 /// SHA-2's parameters may be absent or NULL, and the message and the signer may differ in that.
@@ -597,7 +652,7 @@ fn null_is_as_good_as_nothing() {
         let parts = [&[signed[0], &digests], &signed[2..]].concat();
         let signed = tlv(0xa0, &[&tlv(0x30, &parts)]);
         let message = tlv(0x30, &[info[0], &signed]);
-        verifier.verify(&message[..], std::io::sink())
+        verifier.write_unverified(&message[..], std::io::sink())
     };
     for parameters in [&[][..], &[5, 0]] {
         with(parameters).unwrap();
@@ -613,10 +668,10 @@ fn content_is_handed_out_up_to_a_limit() {
     let person = Person::new(SignatureAlgorithm::MlDsa44);
     let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
     let message = attached(by(&person), CONTENT);
-    let (content, _) = verifier.verify_to_vec(&message[..], CONTENT.len()).unwrap();
+    let (content, _) = verifier.verify(&message[..], CONTENT.len()).unwrap();
     assert_eq!(content, CONTENT);
     assert!(matches!(
-        verifier.verify_to_vec(&message[..], CONTENT.len() - 1),
+        verifier.verify(&message[..], CONTENT.len() - 1),
         Err(VerificationError::ContentTooLarge(_))
     ));
 }

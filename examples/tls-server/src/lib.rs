@@ -32,7 +32,9 @@ mod answer;
 mod groups_help;
 mod hello;
 mod instructions;
+mod known_keys;
 mod media_type;
+mod newest_lists;
 mod pki;
 mod profile_parser;
 mod revocable_clients;
@@ -40,6 +42,7 @@ mod revocation;
 mod server;
 mod summary;
 mod tls;
+mod whole_file;
 mod zeros;
 
 pub use groups_help::groups_help;

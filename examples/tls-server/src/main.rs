@@ -70,7 +70,8 @@ struct Arguments {
     ///
     /// An OCSP response in DER can be beside a chain: server.ocsp for server.pem. Clients that ask for one get
     /// it with the chain until it expires. It need not be there; a newer response replaces it as a newer
-    /// chain replaces an older one (see --watch).
+    /// chain replaces an older one (see --watch). It is sent only if it can be verified: if the CA's certificate
+    /// isn't in the chain, give it with --ocsp-issuers.
     #[arg(
         long,
         value_name = "FILE",
@@ -88,6 +89,16 @@ struct Arguments {
         help_heading = "Certificates"
     )]
     key: Vec<PathBuf>,
+
+    /// PEM file with certificates of CAs that verify OCSP responses; they aren't sent. Needed for chains without
+    /// the certificate of the leaf's issuer
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "cert",
+        help_heading = "Certificates"
+    )]
+    ocsp_issuers: Option<PathBuf>,
 
     /// Trust anchor ID of the CA of a --cert, such as ml-dsa.pem=32473.1; ask the CA for it; can be
     /// repeated
@@ -343,6 +354,15 @@ fn verify_clients(
     Ok((Arc::new(EnforceKeyUsage::new(clients)), Some(lists)))
 }
 
+fn certificates_in(file: &Path) -> anyhow::Result<Vec<Certificate>> {
+    let read = || {
+        anyhow::Ok(Certificate::chain_from_pem(&std::fs::read_to_string(
+            file,
+        )?)?)
+    };
+    read().with_context(|| format!("{} has no certificates that can be used", file.display()))
+}
+
 /// What to serve, and what clients need for it.
 struct Setup {
     identities: Arc<Identities>,
@@ -361,6 +381,7 @@ impl Setup {
             cert,
             key,
             trust_anchors,
+            ocsp_issuers,
             ..
         } = arguments;
         anyhow::ensure!(
@@ -376,12 +397,17 @@ impl Setup {
                 file = file.display()
             );
         }
+        let ocsp_issuers = match ocsp_issuers {
+            Some(file) => certificates_in(file)?,
+            None => Vec::new(),
+        };
         let files = cert.iter().zip(key).fold(
             IdentityFiles::new(provider.clone()),
             |files, (cert, key)| {
                 let ids = trust_anchors.iter().filter(|(file, _)| file == cert);
                 let pair = FilePair::new(cert, key).as_default();
                 let pair = pair.with_ocsp_response(cert.with_extension("ocsp"));
+                let pair = pair.with_ocsp_issuers(ocsp_issuers.iter().cloned());
                 files.with_pair(pair.with_trust_anchors(ids.map(|(_, id)| *id)))
             },
         );

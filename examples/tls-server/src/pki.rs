@@ -1,5 +1,5 @@
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use pq_x509::{
 use rustls::RootCertStore;
 use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
 
+use crate::whole_file::{Access, write_whole};
 use crate::{Identity, TlsError};
 
 /// Certificates for a demonstration: a fresh root and a server's leaf, and an intermediate between them if
@@ -272,32 +273,8 @@ fn claim(directory: &Path) -> Result<(), PkiError> {
     write(&marker, Access::Public, MARKER_TEXT)
 }
 
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum Access {
-    Public,
-    Private,
-}
-
-/// Writes a new file in place of an old one, so that neither the old one's permissions
-/// nor a link in its place matter.
 fn write(path: &Path, access: Access, text: &str) -> Result<(), PkiError> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if access == Access::Private {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    #[cfg(not(unix))]
-    let _ = access;
-
-    let write = || {
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        options.open(path)?.write_all(text.as_bytes())
-    };
-    write().map_err(|error| PkiError::Write {
+    write_whole(path, access, text).map_err(|error| PkiError::Write {
         path: path.to_owned(),
         error,
     })

@@ -1,6 +1,6 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -9,14 +9,26 @@ use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{ClientCertVerifierBuilder, WebPkiClientVerifier};
-use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore,
+    SignatureScheme,
+};
 use rustls_pq::Builder;
 use rustls_pq::identity::WatchError;
 use tracing::{info, warn};
 
+use crate::known_keys::KnownKeys;
+use crate::newest_lists::NewestLists;
 use crate::{Revocation, RevocationFiles, TlsError};
 
 /// Verifies clients' chains by revocation lists in files, which are read again when they change.
+///
+/// A list that is older than one that was in use before isn't taken over: by its number, or its time if both have the
+/// same number or one has none. It takes a new start to go back. A list that isn't valid yet waits.
+///
+/// This goes by the key that signed a list, and by what the list is about. A list by a key that isn't known outdates no
+/// other, and is forgotten when it is gone. Known are the keys of the roots, and of CAs below them from the moment on when
+/// a client has sent the CA's certificate.
 ///
 /// Resumed sessions are checked against the new lists, too, since the server verifies their certificates
 /// again. Connections that are open when a list arrives stay open.
@@ -25,6 +37,8 @@ pub struct RevocableClients {
     builder: ClientCertVerifierBuilder,
     roots: Vec<DistinguishedName>,
     current: RwLock<Arc<Current>>,
+    /// The CAs whose lists are remembered.
+    known: RwLock<KnownKeys>,
 }
 
 impl RevocableClients {
@@ -55,6 +69,30 @@ impl RevocableClients {
         current.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    fn known(&self) -> RwLockReadGuard<'_, KnownKeys> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Learns which CAs there are below the roots, from a chain that was verified, be it of a client that is refused
+    /// because of a list.
+    fn learn(&self, verified: &Result<ClientCertVerified, Error>, cas: &[CertificateDer<'_>]) {
+        let is_chain = match verified {
+            Ok(_) | Err(Error::InvalidCertRevocationList(_)) => true,
+            Err(Error::InvalidCertificate(error)) => matches!(
+                error,
+                CertificateError::Revoked
+                    | CertificateError::UnknownRevocationStatus
+                    | CertificateError::ExpiredRevocationList
+                    | CertificateError::ExpiredRevocationListContext { .. }
+            ),
+            Err(_) => false,
+        };
+        if is_chain && !self.known().has_all(cas) {
+            let known = self.known.write();
+            known.unwrap_or_else(PoisonError::into_inner).learn(cas);
+        }
+    }
+
     fn replace(&self, current: Current) {
         let place = self.current.write();
         *place.unwrap_or_else(PoisonError::into_inner) = current.into();
@@ -76,7 +114,13 @@ impl ClientCertVerifier for RevocableClients {
             verifier,
             revocation,
         } = &*self.current();
-        let verified = verifier.verify_client_cert(end_entity, intermediates, now);
+        let verified = verifier
+            .verify_client_cert(end_entity, intermediates, now)
+            .and_then(|verified| match revocation.check() {
+                Ok(()) => Ok(verified),
+                Err(_) => Err(CertificateError::UnknownRevocationStatus.into()),
+            });
+        self.learn(&verified, intermediates);
         if let Err(Error::InvalidCertificate(error)) = &verified {
             let chain = [end_entity].into_iter().chain(intermediates);
             let chain: Vec<_> = chain
@@ -124,7 +168,7 @@ struct Current {
 
 impl Current {
     fn new(revocation: Revocation, builder: &ClientCertVerifierBuilder) -> Result<Self, TlsError> {
-        let verifier = revocation.of_clients(builder.clone())?;
+        let verifier = revocation.of_clients_even_if_early(builder.clone())?;
         Ok(Self {
             revocation,
             verifier,
@@ -155,6 +199,9 @@ struct Reload;
 struct Watch {
     clients: Arc<RevocableClients>,
     files: RevocationFiles,
+    newest: NewestLists,
+    /// How many CAs were known when the lists were chosen.
+    known: usize,
     hasher: RandomState,
     /// The hash of the contents that are in use.
     loaded: Option<u64>,
@@ -172,20 +219,27 @@ impl Watch {
         files: RevocationFiles,
     ) -> Result<Self, TlsError> {
         let provider = Arc::new(builder.build()?);
+        let known = KnownKeys::of(&roots, provider.signature_verification_algorithms);
         let builder = WebPkiClientVerifier::builder_with_provider(roots.into(), provider);
         let contents = files.read()?;
-        let current = Current::new(files.parse(&contents)?, &builder)?;
+        let mut newest = NewestLists::default();
+        let revocation = files.parse(&contents, &mut newest, &known, UnixTime::now())?;
+        let current = Current::new(revocation, &builder)?;
         current.revocation.log();
         let clients = Arc::new(RevocableClients {
             builder,
             roots: current.verifier.root_hint_subjects().to_vec(),
             current: RwLock::new(current.into()),
+            known: RwLock::new(known),
         });
+        let known = clients.known().count();
         let hasher = RandomState::new();
         let loaded = Some(hasher.hash_one(&contents));
         Ok(Self {
             clients,
             files,
+            newest,
+            known,
             hasher,
             loaded,
             last: loaded,
@@ -196,8 +250,8 @@ impl Watch {
     fn run(mut self, every: Duration, orders: &Receiver<Reload>) {
         loop {
             match orders.recv_timeout(every) {
-                Ok(Reload) => self.look(true),
-                Err(RecvTimeoutError::Timeout) => self.look(false),
+                Ok(Reload) => self.look(true, UnixTime::now()),
+                Err(RecvTimeoutError::Timeout) => self.look(false, UnixTime::now()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -205,7 +259,7 @@ impl Watch {
 
     /// Reads the files. New contents are used if they were the same at the last look, or if `is_complete`
     /// is set: otherwise somebody may still be writing.
-    fn look(&mut self, is_complete: bool) {
+    fn look(&mut self, is_complete: bool, now: UnixTime) {
         let contents = self.files.read();
         let stamp = |contents: &Vec<Vec<u8>>| self.hasher.hash_one(contents);
         let seen = contents.as_ref().ok().map(stamp);
@@ -213,24 +267,33 @@ impl Watch {
         self.last = seen;
         if seen == self.loaded {
             self.is_settled = true;
-            if is_complete {
-                info!(files = %self.files, "revocation lists unchanged");
+            let is_known = self.clients.known().count() == self.known;
+            if is_known && !self.clients.current().revocation.is_due(now) {
+                if is_complete {
+                    info!(files = %self.files, "revocation lists unchanged");
+                }
+                return;
             }
-            return;
-        }
-        self.is_settled &= !is_new;
-        if !is_complete && (is_new || self.is_settled) {
-            return;
+        } else {
+            self.is_settled &= !is_new;
+            if !is_complete && (is_new || self.is_settled) {
+                return;
+            }
         }
 
         self.is_settled = true;
+        // Lists that rustls refuses must not stand in the way of others.
+        let mut newest = self.newest.clone();
+        let known = self.clients.known().clone();
+        self.known = known.count();
         let current = contents
-            .and_then(|contents| self.files.parse(&contents))
+            .and_then(|contents| self.files.parse(&contents, &mut newest, &known, now))
             .and_then(|revocation| Current::new(revocation, &self.clients.builder));
         match current {
             Ok(current) => {
                 self.clients.replace(current);
                 self.clients.current().revocation.log();
+                self.newest = newest;
                 self.loaded = seen;
             }
             Err(error) => warn!(
@@ -243,38 +306,143 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::path::PathBuf;
+    use std::time::SystemTime;
+    use std::{fs, slice};
 
     use pq_x509::{
-        CertificateBuilder, CertificateRevocationListBuilder, Issuer, SignatureAlgorithm,
-        SigningKey,
+        CertificateBuilder, CertificateRevocationListBuilder, CrlReason, Issuer,
+        SignatureAlgorithm, SigningKey, Validity,
     };
     use rustls_pq::Profile;
+    use tempfile::TempDir;
 
     use super::*;
     use crate::provider_builder;
 
+    /// A CA, and a file with its list.
+    struct Ca {
+        ca: Issuer<SigningKey>,
+        folder: TempDir,
+    }
+
+    impl Ca {
+        fn new() -> Self {
+            let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+            Self {
+                ca: Issuer::self_signed(CertificateBuilder::ca("CA"), key).unwrap(),
+                folder: tempfile::tempdir().unwrap(),
+            }
+        }
+
+        fn file(&self) -> PathBuf {
+            self.folder.path().join("ca.crl")
+        }
+
+        fn write(&self, list: CertificateRevocationListBuilder) {
+            let list = self.ca.issue_revocation_list(list).unwrap();
+            fs::write(self.file(), list.to_pem()).unwrap();
+        }
+
+        fn watch(&self) -> Watch {
+            let mut roots = RootCertStore::empty();
+            roots.add(self.ca.certificate().der().clone()).unwrap();
+            let builder = provider_builder(Profile::Default, &[]).unwrap();
+            let files = RevocationFiles {
+                files: vec![self.file()],
+                leaf_only: false,
+            };
+            Watch::begin(builder, roots, files).unwrap()
+        }
+    }
+
+    #[test]
+    fn an_older_list_readmits_nobody() {
+        let ca = Ca::new();
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let leaf = CertificateBuilder::client().common_name("revoked");
+        let leaf = ca.ca.issue(leaf, &key).unwrap();
+        let [minute, day] = [60, 24 * 60 * 60].map(Duration::from_secs);
+        let start = SystemTime::now() - minute;
+        let write = |number: u8, time: SystemTime, revokes: bool| {
+            let list = CertificateRevocationListBuilder::new(&[number]);
+            let list = list.validity(Validity::new(time, time + 100 * day));
+            ca.write(match revokes {
+                true => list.revoke(leaf.serial_number(), start, CrlReason::KeyCompromise),
+                false => list,
+            });
+        };
+        write(7, start - day, false);
+        let mut watch = ca.watch();
+        let now = UnixTime::now();
+        let later = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + 2 * day);
+        let mut is_revoked = |time: UnixTime| {
+            watch.look(true, time);
+            let verified = watch.clients.verify_client_cert(leaf.der(), &[], now);
+            match verified {
+                Ok(_) => false,
+                Err(Error::InvalidCertificate(CertificateError::Revoked)) => true,
+                Err(error) => panic!("{error}"),
+            }
+        };
+        assert!(!is_revoked(now));
+        write(8, start, true);
+        assert!(is_revoked(now));
+        // An older one, by its number, whatever its time says.
+        write(7, start, false);
+        assert!(is_revoked(now));
+        // The same number with an older time.
+        write(8, start - day, false);
+        assert!(is_revoked(now));
+        // After a file without any use for a while, too.
+        fs::write(ca.file(), "rubbish").unwrap();
+        assert!(is_revoked(now));
+        write(6, start, false);
+        assert!(is_revoked(now));
+        // One that isn't valid yet stands in for no other, and nobody has to touch it when its time comes.
+        write(9, start + day, false);
+        assert!(is_revoked(now));
+        assert!(!is_revoked(later));
+    }
+
+    /// Where there is only a list that isn't valid yet, nothing tells whether a client is revoked.
+    #[test]
+    fn a_list_that_is_not_yet_valid_waits() {
+        let ca = Ca::new();
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let leaf = CertificateBuilder::client().common_name("someone");
+        let leaf = ca.ca.issue(leaf, &key).unwrap();
+        let day = Duration::from_secs(24 * 60 * 60);
+        let tomorrow = Validity::starting(SystemTime::now() + day, day);
+        ca.write(CertificateRevocationListBuilder::new(&[1]).validity(tomorrow));
+        let mut watch = ca.watch();
+        let now = UnixTime::now();
+        let verified = watch.clients.verify_client_cert(leaf.der(), &[], now);
+        let Err(Error::InvalidCertificate(error)) = verified else {
+            panic!("accepted");
+        };
+        let current = watch.clients.current();
+        let why = current.revocation.why(&error, slice::from_ref(&leaf), now);
+        let why = why.unwrap();
+        assert!(why.contains("isn't valid before"), "{why}");
+
+        let later = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + day);
+        watch.look(false, later);
+        watch
+            .clients
+            .verify_client_cert(leaf.der(), &[], now)
+            .unwrap();
+    }
+
     #[test]
     fn what_is_new_is_taken_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("ca.crl");
-        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
-        let ca = Issuer::self_signed(CertificateBuilder::ca("CA"), key).unwrap();
-        let write = |number: u8| {
-            let list = CertificateRevocationListBuilder::new(&[number]);
-            fs::write(&file, ca.issue_revocation_list(list).unwrap().to_pem()).unwrap();
-        };
+        let ca = Ca::new();
+        let file = ca.file();
+        let write = |number: u8| ca.write(CertificateRevocationListBuilder::new(&[number]));
         write(1);
-        let mut roots = RootCertStore::empty();
-        roots.add(ca.certificate().der().clone()).unwrap();
-        let builder = provider_builder(Profile::Default, &[]).unwrap();
-        let files = RevocationFiles {
-            files: vec![file.clone()],
-            leaf_only: false,
-        };
-        let mut watch = Watch::begin(builder, roots, files).unwrap();
+        let mut watch = ca.watch();
         let mut number_after_look = |is_complete| {
-            watch.look(is_complete);
+            watch.look(is_complete, UnixTime::now());
             let Current { revocation, .. } = &*watch.clients.current();
             revocation.lists[0].number().unwrap().to_vec()
         };

@@ -1,4 +1,3 @@
-use std::cmp::Reverse;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +12,8 @@ use rustls::server::{ClientCertVerifierBuilder, VerifierBuilderError};
 use tracing::{info, warn};
 
 use crate::TlsError;
+use crate::known_keys::KnownKeys;
+use crate::newest_lists::{Chosen, NewestLists, is_valid_at};
 
 /// Files with revocation lists: PEM with any number of them, or DER with one.
 #[derive(Clone, Debug)]
@@ -32,7 +33,13 @@ impl RevocationFiles {
     /// [`TlsError::ListFile`] if a file can't be read, [`TlsError::List`] if there is no list in it,
     /// or one that is malformed.
     pub fn load(&self) -> Result<Revocation, TlsError> {
-        self.parse(&self.read()?)
+        let mut newest = NewestLists::default();
+        self.parse(
+            &self.read()?,
+            &mut newest,
+            &KnownKeys::default(),
+            UnixTime::now(),
+        )
     }
 
     /// What is in the files.
@@ -46,8 +53,14 @@ impl RevocationFiles {
         self.files.iter().map(read).collect()
     }
 
-    /// The lists in what [`read`](Self::read) has read.
-    pub(crate) fn parse(&self, contents: &[Vec<u8>]) -> Result<Revocation, TlsError> {
+    /// The lists in what [`read`](Self::read) has read, except for those that others replace or that aren't valid yet.
+    pub(crate) fn parse(
+        &self,
+        contents: &[Vec<u8>],
+        newest: &mut NewestLists,
+        known: &KnownKeys,
+        now: UnixTime,
+    ) -> Result<Revocation, TlsError> {
         let mut lists = Vec::new();
         for (path, content) in self.files.iter().zip(contents) {
             lists.extend(lists_in(content).map_err(|error| TlsError::List {
@@ -55,10 +68,15 @@ impl RevocationFiles {
                 error,
             })?);
         }
-        // If one CA has several lists, rustls takes the first one that is about a certificate.
-        lists.sort_by_key(|list| Reverse(list.this_update()));
+        let Chosen {
+            lists,
+            early,
+            outdated,
+        } = newest.choose(lists, known, now);
         Ok(Revocation {
             lists,
+            early,
+            outdated,
             leaf_only: self.leaf_only,
             files: self.to_string(),
         })
@@ -75,11 +93,16 @@ impl std::fmt::Display for RevocationFiles {
 /// Revocation lists, by which certificates of peers are checked.
 ///
 /// A peer is refused if a certificate of its chain is on a list. It is also refused if the lists can't tell:
-/// if there is no list of the CA that issued the certificate, or only one that was to be replaced by now.
+/// if there is no list of the CA that issued the certificate, or only one that was to be replaced by now or that isn't
+/// valid yet. Of several lists by one key, the one with the highest number counts.
 #[derive(Clone, Debug)]
 pub struct Revocation {
     /// The newest first.
-    pub(crate) lists: Vec<CertificateRevocationList>,
+    pub(crate) lists: Vec<Arc<CertificateRevocationList>>,
+    /// Those that aren't valid yet, and don't count.
+    early: Vec<Arc<CertificateRevocationList>>,
+    /// Those that don't count since another one, which comes second, is newer.
+    outdated: Vec<[Arc<CertificateRevocationList>; 2]>,
     leaf_only: bool,
     /// Where they are from, for messages.
     files: String,
@@ -104,13 +127,34 @@ impl Revocation {
     ///
     /// # Errors
     ///
+    /// [`TlsError::NoListYet`] if no list is valid yet,
     /// [`TlsError::ListsRefused`] if rustls doesn't take one of the lists,
     /// [`TlsError::ClientVerifier`] if there are no roots.
     pub fn of_clients(
         &self,
         builder: ClientCertVerifierBuilder,
     ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+        self.check()?;
+        self.of_clients_even_if_early(builder)
+    }
+
+    /// The verifier of [`of_clients`](Self::of_clients), which mustn't be believed before a list is valid: see
+    /// [`check`](Self::check).
+    pub(crate) fn of_clients_even_if_early(
+        &self,
+        builder: ClientCertVerifierBuilder,
+    ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
         going_by_lists!(self, builder)
+    }
+
+    /// Refuses if there is no list that is valid by now.
+    pub(crate) fn check(&self) -> Result<(), TlsError> {
+        match self.lists.is_empty() {
+            true => Err(TlsError::NoListYet {
+                files: self.files.clone(),
+            }),
+            false => Ok(()),
+        }
     }
 
     /// A verifier of servers' chains that uses the lists.
@@ -122,6 +166,7 @@ impl Revocation {
         &self,
         builder: ServerCertVerifierBuilder,
     ) -> Result<Arc<WebPkiServerVerifier>, TlsError> {
+        self.check()?;
         going_by_lists!(self, builder)
     }
 
@@ -166,6 +211,14 @@ impl Revocation {
         let issuer = certificate.describe_issuer();
         let mut lists = self.lists.iter();
         let Some(list) = lists.find(|list| list.issuer() == certificate.issuer()) else {
+            let mut early = self.early.iter();
+            if let Some(list) = early.find(|list| list.issuer() == certificate.issuer()) {
+                return Some(format!(
+                    "the list of {issuer} in {} isn't valid before {}",
+                    self.files,
+                    utc(list.this_update())
+                ));
+            }
             return Some(format!(
                 "there is no list of {issuer}, which issued the certificate of {}, in {}",
                 certificate.describe_subject(),
@@ -178,6 +231,11 @@ impl Revocation {
             self.files,
             utc(end)
         ))
+    }
+
+    /// Whether a list that wasn't valid yet is valid now.
+    pub(crate) fn is_due(&self, now: UnixTime) -> bool {
+        self.early.iter().any(|list| is_valid_at(list, now))
     }
 
     /// Tells the log what was read.
@@ -198,10 +256,34 @@ impl Revocation {
                 false => info!(%issuer, revoked, until, "revocation list read"),
             }
         }
+        for list in &self.early {
+            warn!(
+                issuer = %list.issuer(),
+                from = utc(list.this_update()),
+                "this revocation list isn't valid yet, and isn't used before then; check the clocks here and of \
+                 the CA"
+            );
+        }
+        for [outdated, newer] in &self.outdated {
+            warn!(
+                issuer = %outdated.issuer(),
+                number = outdated.number().map(number),
+                number_in_use = newer.number().map(number),
+                since = utc(outdated.this_update()),
+                in_use_since = utc(newer.this_update()),
+                "this revocation list is older than the one in use, which stays in use; put the CA's newest one \
+                 in its place"
+            );
+        }
     }
 
     fn der(&self) -> impl Iterator<Item = CertificateRevocationListDer<'static>> {
-        self.lists.iter().map(|list| list.der().clone())
+        // Without any list, rustls would check nothing.
+        let lists = match self.lists.is_empty() {
+            true => &self.early,
+            false => &self.lists,
+        };
+        lists.iter().map(|list| list.der().clone())
     }
 
     fn refused(&self, error: VerifierBuilderError) -> TlsError {
@@ -221,6 +303,11 @@ fn lists_in(content: &[u8]) -> Result<Vec<CertificateRevocationList>, Revocation
         // DER: signatures are not text.
         Err(_) => Ok(vec![CertificateRevocationList::from_der(content)?]),
     }
+}
+
+/// A list's number, in hexadecimal.
+fn number(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a time as in RFC 3339.

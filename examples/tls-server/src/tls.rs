@@ -227,6 +227,14 @@ pub enum TlsError {
         /// What was wrong.
         error: RevocationListError,
     },
+    /// No revocation list is valid yet.
+    #[error(
+        "no revocation list in {files} is valid yet; check the clocks here and of the CA, or get its current list"
+    )]
+    NoListYet {
+        /// The files.
+        files: String,
+    },
     /// rustls doesn't take a revocation list.
     #[error(
         "a revocation list in {files} is of a kind that rustls doesn't take ({error:?}); have the CA \

@@ -2,7 +2,9 @@
 
 use std::io::{self, Read, Write};
 
-use pq_hpke::{Aead, DecryptionError, Decryptor, EncryptionError, Encryptor, Kdf, Kem, Suite};
+use pq_hpke::{
+    Aead, DecryptionError, Decryptor, EncryptionError, Encryptor, Kdf, Kem, Sender, Suite,
+};
 
 use crate::recipients::pair;
 
@@ -180,6 +182,76 @@ fn chunks_stay_in_their_places() {
     let (refused, written) = decrypted(Kem::MlKem512, &full[..full.len() - CHUNK - TAG]);
     assert!(matches!(refused, Err(DecryptionError::NotForThisKey)));
     assert!(written.is_empty());
+}
+
+/// Files that somebody made with the key and not as this crate does: each chunk is authentic, and still some content would
+/// have two encodings, or a file no end.
+#[test]
+fn chunks_are_cut_in_one_way() {
+    let (_, public) = pair(Kem::MlKem512, 1);
+    let head = encrypted(Kem::MlKem512, b"")[..14].to_vec();
+    let made = |chunks: &[(u8, usize)]| {
+        let (enc, mut sender) = Sender::new(&public, Suite::default(), &head).unwrap();
+        let mut file = [&head[..], &enc].concat();
+        for (aad, len) in chunks {
+            file.extend(sender.seal(&[*aad], &content(*len)).unwrap());
+        }
+        decrypted(Kem::MlKem512, &file)
+    };
+    for good in [
+        &[(1, 0)][..],
+        &[(1, CHUNK)],
+        &[(0, CHUNK), (1, 1)],
+        &[(0, CHUNK), (0, CHUNK), (1, CHUNK)],
+    ] {
+        let (found, written) = made(good);
+        assert_eq!(found.unwrap(), written.len() as u64);
+    }
+    for (bad, authentic) in [
+        // an empty chunk at the end, after one and after two
+        (&[(0, CHUNK), (1, 0)][..], CHUNK),
+        (&[(0, CHUNK), (0, CHUNK), (1, 0)], 2 * CHUNK),
+        // one that is not the last but shorter
+        (&[(0, 1), (1, 1)], 0),
+        (&[(0, 0), (1, 1)], 0),
+        (&[(0, CHUNK - 1), (1, CHUNK)], 0),
+        // one that says of itself that it is not the last, or that it is
+        (&[(0, 5)], 0),
+        (&[(1, CHUNK), (1, 5)], 0),
+        (&[(0, CHUNK), (2, 5)], CHUNK),
+        (&[(0, CHUNK), (0, CHUNK)], CHUNK),
+    ] {
+        let (refused, written) = made(bad);
+        match refused.unwrap_err() {
+            DecryptionError::NotForThisKey => assert_eq!(authentic, 0, "{bad:?}"),
+            DecryptionError::Altered { written } => {
+                assert_eq!(written, authentic as u64, "{bad:?}")
+            }
+            other => panic!("{other}"),
+        }
+        assert_eq!(written.len(), authentic, "{bad:?}");
+    }
+}
+
+/// One encryptor and one decryptor for many files: their contexts begin anew with each.
+#[test]
+fn encryptors_and_decryptors_are_used_again() {
+    let (key, public) = pair(Kem::MlKem512, 1);
+    let (encryptor, decryptor) = (Encryptor::new(public), Decryptor::new(key));
+    let mut files = Vec::new();
+    for len in [0, 5, CHUNK + 5, 3] {
+        let mut file = Vec::new();
+        encryptor.encrypt(&content(len)[..], &mut file).unwrap();
+        files.push((len, file));
+    }
+    for (len, file) in files.iter().chain(files.iter().rev()) {
+        let mut found = Vec::new();
+        decryptor.decrypt(&file[..], &mut found).unwrap();
+        assert!(found == content(*len));
+        decryptor
+            .decrypt(&file[..file.len() - 1], io::sink())
+            .unwrap_err();
+    }
 }
 
 #[test]

@@ -43,6 +43,9 @@ pub enum CborError {
         "the CBOR has arrays, maps and tags nested deeper than {MAX_DEPTH} levels; make it flatter"
     )]
     TooDeep,
+    /// There are too many values: each takes many times more memory than its bytes.
+    #[error("the CBOR has more than {MAX_VALUES} values; make it shorter")]
+    TooManyValues,
     /// A text is not UTF-8.
     #[error("the CBOR has a text that is not UTF-8; have it encoded again by a conforming tool")]
     NotUtf8,
@@ -59,6 +62,9 @@ pub enum CborError {
 
 /// How many levels of arrays, maps and tags may be nested.
 pub(crate) const MAX_DEPTH: usize = 16;
+
+/// How many values there may be: more than any key or signed message has.
+pub(crate) const MAX_VALUES: usize = 64 * 1024;
 
 /// A value, or the beginning of a value that contains others.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -88,6 +94,8 @@ pub(crate) enum Label<'a> {
 /// Reads one value after another.
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
+    /// How many more values are read.
+    left: usize,
 }
 
 /// Reads all bytes with `by`.
@@ -95,7 +103,10 @@ pub(crate) fn read<'a, T, E: From<CborError>>(
     bytes: &'a [u8],
     by: impl FnOnce(&mut Reader<'a>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let mut reader = Reader { rest: bytes };
+    let mut reader = Reader {
+        rest: bytes,
+        left: MAX_VALUES,
+    };
     let value = by(&mut reader)?;
     match reader.rest.len() {
         0 => Ok(value),
@@ -207,6 +218,8 @@ impl<'a> Reader<'a> {
     }
 
     fn item(&mut self) -> Result<Item<'a>, CborError> {
+        let left = self.left.checked_sub(1);
+        self.left = left.ok_or(CborError::TooManyValues)?;
         let initial = self.take(1)?[0];
         let (major, information) = (initial >> 5, initial & 0x1f);
         if major == 7 {
@@ -328,6 +341,18 @@ mod tests {
 
     fn skip(bytes: &[u8]) -> Result<(), CborError> {
         read(bytes, |reader| reader.skip(MAX_DEPTH))
+    }
+
+    #[test]
+    fn values_have_a_limit() {
+        // the array is one, too
+        let array = |count: usize| {
+            let mut bytes = Vec::new();
+            Writer(&mut bytes).array(count as u64 - 1);
+            [bytes, vec![0x80; count - 1]].concat()
+        };
+        assert_eq!(skip(&array(MAX_VALUES)), Ok(()));
+        assert_eq!(skip(&array(MAX_VALUES + 1)), Err(CborError::TooManyValues));
     }
 
     fn of_hex(hex: &str) -> Result<(), CborError> {

@@ -1,8 +1,9 @@
 //! JSON (RFC 8259), read as strictly as RFC 7515 section 4 allows: duplicate members at any level and too deep
 //! nesting are refused.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -30,6 +31,14 @@ pub enum JsonError {
         "the JSON has objects and arrays nested deeper than {MAX_DEPTH} levels; make it flatter"
     )]
     TooDeep,
+    /// There are too many values: each takes many times more memory than text.
+    #[error("the JSON has more than {MAX_VALUES} values; make it shorter")]
+    TooManyValues,
+    /// A string with escapes is too long: it can't be read in place.
+    #[error(
+        "the JSON has a string with escapes of more than {MAX_ESCAPED} bytes; write it without escapes"
+    )]
+    LongString,
     /// The text is too long.
     #[error("the JSON has {len} bytes, but may have at most {limit}; make it shorter")]
     TooLong {
@@ -42,6 +51,12 @@ pub enum JsonError {
 
 /// How many levels of objects and arrays may be nested.
 pub(crate) const MAX_DEPTH: usize = 32;
+
+/// How many values a text may have, members and elements: more than any document of keys or claims.
+pub(crate) const MAX_VALUES: usize = 64 * 1024;
+
+/// How long a string may be in which characters are escaped. Others are not copied.
+pub(crate) const MAX_ESCAPED: usize = 64 * 1024;
 
 /// Reads a text of at most `limit` bytes.
 pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a [u8], limit: usize) -> Result<T, JsonError> {
@@ -130,9 +145,13 @@ const OF_SERDE_JSON: &str = "$serde_json::private::";
 
 /// Checks that the whole text is JSON, that no member occurs twice, and that it is not too deep.
 fn check(text: &[u8]) -> Result<(), JsonError> {
-    let reason = RefCell::new(None);
+    if has_long_escapes(text) {
+        return Err(JsonError::LongString);
+    }
+    let (reason, left) = (RefCell::new(None), Cell::new(MAX_VALUES));
     let checker = Checker {
         reason: &reason,
+        left: &left,
         depth: 0,
     };
     let mut deserializer = serde_json::Deserializer::from_slice(text);
@@ -146,11 +165,64 @@ fn check(text: &[u8]) -> Result<(), JsonError> {
     }
 }
 
+/// Whether a string that has an escape is longer than it may be.
+fn has_long_escapes(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some(start) = rest.iter().position(|byte| *byte == b'"') {
+        rest = &rest[start + 1..];
+        let (mut len, mut has_escapes) = (0, false);
+        loop {
+            match rest.get(len) {
+                Some(b'\\') => {
+                    has_escapes = true;
+                    len += 2;
+                }
+                Some(b'"') | None => break,
+                Some(_) => len += 1,
+            }
+        }
+        if has_escapes && len > MAX_ESCAPED {
+            return true;
+        }
+        rest = rest.get(len + 1..).unwrap_or_default();
+    }
+    false
+}
+
+/// The name of a member, which is copied only if it has escapes.
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfName;
+
+        impl<'de> Visitor<'de> for OfName {
+            type Value = Name<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Borrowed(name)))
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Owned(name.into())))
+            }
+        }
+
+        deserializer.deserialize_str(OfName)
+    }
+}
+
 /// Checks a value and keeps nothing of it.
 #[derive(Clone, Copy)]
 struct Checker<'a> {
     /// Why the value was refused: serde's errors can't carry this.
     reason: &'a RefCell<Option<JsonError>>,
+    /// How many more values there may be.
+    left: &'a Cell<usize>,
     depth: usize,
 }
 
@@ -165,6 +237,16 @@ impl Checker<'_> {
         }
     }
 
+    fn count<E: de::Error>(self) -> Result<(), E> {
+        match self.left.get().checked_sub(1) {
+            Some(less) => {
+                self.left.set(less);
+                Ok(())
+            }
+            None => Err(self.refuse(JsonError::TooManyValues)),
+        }
+    }
+
     fn refuse<E: de::Error>(self, reason: JsonError) -> E {
         self.reason.replace(Some(reason));
         E::custom("refused")
@@ -175,6 +257,7 @@ impl<'de> DeserializeSeed<'de> for Checker<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.count()?;
         deserializer.deserialize_any(self)
     }
 }
@@ -219,7 +302,7 @@ impl<'de> Visitor<'de> for Checker<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let inner = self.deeper()?;
         let mut names = BTreeSet::new();
-        while let Some(name) = members.next_key::<String>()? {
+        while let Some(Name(name)) = members.next_key::<Name<'de>>()? {
             if names.contains(&name) {
                 return Err(self.refuse(JsonError::Duplicate(shown(&name))));
             }
@@ -285,6 +368,41 @@ mod tests {
         assert!(read::<Value>(b"[1]", 3).is_ok());
         let too_long = JsonError::TooLong { len: 3, limit: 2 };
         assert_eq!(read::<Value>(b"[1]", 2), Err(too_long));
+    }
+
+    #[test]
+    fn values_and_strings_with_escapes_have_limits() {
+        // the array is one, too
+        let array = |count: usize| format!("[{}]", vec!["0"; count - 1].join(","));
+        assert!(value(&array(MAX_VALUES)).is_ok());
+        assert_eq!(value(&array(MAX_VALUES + 1)), Err(JsonError::TooManyValues));
+        let members = |count: usize| {
+            let members: Vec<_> = (1..count).map(|name| format!("\"{name}\":0")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        assert!(value(&members(MAX_VALUES)).is_ok());
+        assert_eq!(
+            value(&members(MAX_VALUES + 1)),
+            Err(JsonError::TooManyValues)
+        );
+        for (escape, len) in [
+            ("", MAX_ESCAPED + 2),
+            ("\\n", MAX_ESCAPED),
+            ("\\\"", MAX_ESCAPED),
+        ] {
+            let long = format!("{escape}{}", "x".repeat(len - escape.len()));
+            for text in [format!("\"{long}\""), format!("[{{\"{long}\":\"\\\\\"}}]")] {
+                assert!(value(&text).is_ok(), "{escape}");
+            }
+        }
+        let long = format!("\\n{}", "x".repeat(MAX_ESCAPED - 1));
+        for text in [
+            format!("\"{long}\""),
+            format!("[{{\"{long}\":0}}]"),
+            format!("\"\\\\\"\"{long}"),
+        ] {
+            assert_eq!(value(&text), Err(JsonError::LongString));
+        }
     }
 
     #[test]

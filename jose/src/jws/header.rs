@@ -1,3 +1,4 @@
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::JwsError;
@@ -117,8 +118,17 @@ impl Header {
         }
     }
 
-    pub(super) fn of_members(members: Map<String, Value>) -> Self {
-        Self { members }
+    /// Reads an unprotected header, in a text that was checked.
+    pub(super) fn read_unprotected(text: &RawValue) -> Result<Self, JwsError> {
+        let part = HEADER;
+        let (len, limit) = (text.get().len(), LIMIT);
+        let members = match len > limit {
+            true => Err(json::JsonError::TooLong { len, limit }),
+            false => json::read_checked(text.get().as_bytes()),
+        };
+        Ok(Self {
+            members: members.map_err(|error| JwsError::Json { part, error })?,
+        })
     }
 
     fn check_texts(&self) -> Result<(), JwsError> {

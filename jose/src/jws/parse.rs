@@ -1,5 +1,5 @@
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use super::error::{JwsError, MAX_SIGNATURES};
 use super::header::Header;
@@ -44,7 +44,8 @@ impl<'a> Jws<'a> {
     }
 
     /// Reads the flattened or the general JSON form (RFC 7515, section 7.2), with or without its content, with at
-    /// most 16 signatures and 64 MiB. Each signature needs a protected header that names its algorithm.
+    /// most 16 signatures, headers of 64 KiB and 64 MiB in all. Each signature needs a protected header that names its
+    /// algorithm. Beside the signatures themselves, reading takes less than 16 MiB of memory.
     ///
     /// # Errors
     ///
@@ -128,8 +129,8 @@ struct Members<'a> {
     signatures: Option<Vec<Object<SignatureMembers<'a>>>>,
     #[serde(borrow, default, deserialize_with = "present")]
     protected: Option<Plain<'a>>,
-    #[serde(default, deserialize_with = "present")]
-    header: Option<Map<String, Value>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    header: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     signature: Option<Plain<'a>>,
 }
@@ -138,8 +139,8 @@ struct Members<'a> {
 struct SignatureMembers<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     protected: Option<Plain<'a>>,
-    #[serde(default, deserialize_with = "present")]
-    header: Option<Map<String, Value>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    header: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     signature: Option<Plain<'a>>,
 }
@@ -156,10 +157,7 @@ impl<'a> SignatureMembers<'a> {
         };
         let protected = self.protected.ok_or_else(|| missing("protected"))?;
         let signature = self.signature.ok_or_else(|| missing("signature"))?;
-        Signature::read(
-            protected.0,
-            self.header.map(Header::of_members),
-            signature.0,
-        )
+        let header = self.header.map(Header::read_unprotected).transpose()?;
+        Signature::read(protected.0, header, signature.0)
     }
 }

@@ -30,7 +30,8 @@ impl<'k> Verified<'k> {
         self.payload
     }
 
-    /// The valid signatures, at least one.
+    /// The valid signatures, at least one. Each key is there once, with its first valid signature, however often it
+    /// signed.
     pub fn signatures(&self) -> &[VerifiedSignature<'k>] {
         &self.signatures
     }
@@ -95,7 +96,7 @@ impl Jws<'_> {
         }
     }
 
-    /// Verifies every signature of a content that was sent separately.
+    /// Verifies every signature of a content that was sent separately. Each key is in the result once.
     ///
     /// # Errors
     ///
@@ -109,7 +110,8 @@ impl Jws<'_> {
             return Err(JwsError::NotDetached);
         }
         let payload = base64url::encode(payload);
-        self.each(&payload, keys.as_ref()).collect()
+        let signatures = self.each(&payload, keys.as_ref());
+        Ok(one_of_each(signatures.collect::<Result<_, _>>()?))
     }
 
     fn verified<'k>(
@@ -121,7 +123,7 @@ impl Jws<'_> {
         let payload = base64url::decode(payload);
         Ok(Verified {
             payload: payload.map_err(|error| JwsError::Base64 { part, error })?,
-            signatures,
+            signatures: one_of_each(signatures),
         })
     }
 
@@ -137,6 +139,18 @@ impl Jws<'_> {
             })
         })
     }
+}
+
+/// The first signature by each key. Whoever counts signatures counts signers.
+fn one_of_each(signatures: Vec<VerifiedSignature<'_>>) -> Vec<VerifiedSignature<'_>> {
+    let mut kept: Vec<VerifiedSignature<'_>> = Vec::new();
+    for signature in signatures {
+        let key = signature.key.verifying_key();
+        if !kept.iter().any(|kept| kept.key.verifying_key() == key) {
+            kept.push(signature);
+        }
+    }
+    kept
 }
 
 impl Signature<'_> {

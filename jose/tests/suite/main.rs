@@ -5,3 +5,4 @@ mod jwk;
 mod jws;
 mod jwt;
 mod keys;
+mod limits;

@@ -21,10 +21,33 @@ impl AskedOnce {
         }
     }
 
+    /// If several threads ask at once, all get the first answer.
     #[cold]
     fn keep(&self, ask: impl FnOnce() -> u8) -> u8 {
         let answer = ask();
-        self.0.store(answer, Ordering::Relaxed);
-        answer
+        let kept = self
+            .0
+            .compare_exchange(UNKNOWN, answer, Ordering::Relaxed, Ordering::Relaxed);
+        match kept {
+            Ok(_) => answer,
+            Err(earlier) => earlier,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AskedOnce;
+
+    /// Also if another thread answers while this one asks.
+    #[test]
+    fn first_answer_is_kept() {
+        let once = AskedOnce::new();
+        let asked_during_the_first = |once: &AskedOnce| {
+            once.get(|| 1);
+            2
+        };
+        assert_eq!(once.get(|| asked_during_the_first(&once)), 1);
+        assert_eq!(once.get(|| 3), 1);
     }
 }

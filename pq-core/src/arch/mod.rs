@@ -53,6 +53,9 @@ mod neon;
 ))]
 #[expect(unsafe_code, reason = "these call the instructions of the CPU")]
 mod neon_sha2;
+#[cfg(test)]
+#[expect(unsafe_code, reason = "tests look where a value was")]
+mod remains;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "these call the instructions of the CPU")]
 mod sha_ni;
@@ -75,11 +78,13 @@ pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
 pub use backend::{Backend, FromNumber, Kernel, Sha256Instructions};
+#[cfg(any(test, feature = "hazmat-internal"))]
+pub(crate) use choice::InCrate;
 #[cfg(all(test, not(without_proofs)))]
 pub(crate) use choice::IntoChoice;
 #[cfg(test)]
 pub(crate) use choice::on_each_backend;
-pub(crate) use choice::{Choice, InCrate, choose, dispatch};
+pub(crate) use choice::{Choice, choose, dispatch};
 #[cfg(feature = "limit")]
 pub use choice::{chosen, lift_limit, limit};
 pub(crate) use in_place::{in_place, try_in_place};
@@ -98,6 +103,8 @@ pub use neon::{Neon, NeonSha3};
 ))]
 pub use neon_sha2::NeonSha2;
 pub use portable::{NoSha256, Portable};
+#[cfg(test)]
+pub(crate) use remains::{check_wiped, part};
 #[cfg(any(test, feature = "limit"))]
 #[doc(hidden)]
 pub use required::require;

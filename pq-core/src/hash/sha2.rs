@@ -145,11 +145,25 @@ impl<W: Word> ZeroizeOnDrop for Hasher<W> {}
 
 #[cfg(test)]
 mod tests {
+    extern crate alloc;
+
     use sha2::Digest;
 
     use super::{Hasher, SHA224, SHA256, SHA384, SHA512, sha512_t};
-    use crate::arch::Portable;
+    use crate::arch::{Portable, check_wiped, part};
     use crate::kernel::sha2::Word;
+
+    #[test]
+    fn secrets_are_wiped() {
+        let mut hasher = Hasher::new(SHA512);
+        hasher.absorb(Portable, &[7; 200]);
+        check_wiped(hasher, |hasher| {
+            alloc::vec![
+                part(hasher, "the state", &hasher.state),
+                part(hasher, "the block", &hasher.block),
+            ]
+        });
+    }
 
     /// Every length near block and padding boundaries, against another crate.
     #[test]

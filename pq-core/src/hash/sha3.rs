@@ -184,13 +184,22 @@ impl ZeroizeOnDrop for State {}
 
 #[cfg(test)]
 mod tests {
+    extern crate alloc;
+
     use sha3::Digest;
     use sha3::digest::{ExtendableOutput, Update, XofReader};
 
     use super::{
-        SHA3_512_RATE, SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, Sponge, hash,
+        SHA3_512_RATE, SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, Sponge, State, hash,
     };
-    use crate::arch::Portable;
+    use crate::arch::{Portable, check_wiped, part};
+
+    #[test]
+    fn secrets_are_wiped() {
+        check_wiped(State([7; 25]), |state| {
+            alloc::vec![part(state, "the state", &state.0)]
+        });
+    }
 
     /// Every length around the rates, whole and in two parts, against other crates.
     #[test]

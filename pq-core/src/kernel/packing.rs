@@ -1,5 +1,9 @@
 //! 256 coefficients of D bits each as 32 · D bytes, least significant bit first:
 //! SimpleBitPack and SimpleBitUnpack (FIPS 204, algorithms 16 and 18).
+//!
+//! The standards go by single bits: IntegerToBits and BitsToInteger, then BitsToBytes and BytesToBits
+//! (FIPS 204, algorithms 9, 10, 12 and 13; FIPS 203, algorithms 3 and 4). Nothing here does: a number
+//! is shifted to its place among its neighbours, which puts the same bits into the same bytes.
 
 use crate::arch::{Backend, Kernel};
 

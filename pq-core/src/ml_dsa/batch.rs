@@ -38,12 +38,16 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! If an iterator panics, the places of all items that it returned before are empty or have their
+//! results: no place keeps what was there before, nor zeros that look like a key.
+//!
 //! The number and order of the items, and which are refused, are public. The secrets of keys that
 //! are made are treated as in single operations.
 
 use core::array;
 
 use super::SEED_LEN;
+use super::expansion::Expansion;
 use super::params::ParameterSet;
 use super::signing_key::{self, SigningKey};
 use super::verification::{Key, Message, Space, Verification};
@@ -53,6 +57,7 @@ use crate::arch::{Backend, choose, dispatch};
 use crate::context::Context;
 use crate::groups::in_groups;
 use crate::hash::lanes;
+use crate::place::Unfinished;
 
 /// A key pair to be made.
 pub struct Generate<'a, P: ParameterSet> {
@@ -82,7 +87,13 @@ pub struct Verify<'a, K> {
 
 /// Makes key pairs (ML-DSA.KeyGen, FIPS 204, algorithm 1), each directly in its final place.
 pub fn generate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Generate<'a, P>>) {
-    dispatch!(choose(), b => generate_all(b, &mut items.into_iter()));
+    dispatch!(choose(), b => {
+        #[expect(
+            clippy::redundant_closure,
+            reason = "the function is not general enough in its lifetimes"
+        )]
+        generate_all(b, &mut items.into_iter(), |b, clients| lanes::serve_together(b, clients));
+    });
 }
 
 /// Verifies signatures with keys in the standard's encoding (ML-DSA.Verify, FIPS 204,
@@ -108,7 +119,7 @@ const ROWS: usize = 2;
 /// How many items share the lanes if each is little more than a chain of hashes.
 const GROUP_EXPANDED: usize = 8;
 
-/// As [`generate`].
+/// As [`generate`], with a function that serves the clients of a group.
 ///
 /// A separate function, like [`verify_together`], so that only one backend's places are on the
 /// stack.
@@ -116,17 +127,20 @@ const GROUP_EXPANDED: usize = 8;
 fn generate_all<P: ParameterSet, B: Backend>(
     b: B,
     items: &mut dyn Iterator<Item = Generate<'_, P>>,
+    serve: impl Fn(B, &mut [Option<Expansion<'_, P, B>>]),
 ) {
     let mut places: [_; GROUP] = array::from_fn(|_| signing_key::Space::zero());
-    in_groups(items, &mut places, |group| {
-        let mut clients = group.map(|entry| {
-            let (Generate { seed, result }, space) = entry?;
-            // drops the previous key first, so that zeros are written to its place
-            *result = None;
-            let key = result.insert(SigningKey::zero());
+    let items = items.map(|item| (item.seed, Unfinished::new(item.result)));
+    in_groups(items, &mut places, |mut group| {
+        let mut clients = group.each_mut().map(|entry| {
+            let ((seed, unfinished), space) = entry.as_mut()?;
+            let key = unfinished.place().insert(SigningKey::zero());
             Some(key.generation(b, seed, space))
         });
-        lanes::serve_together(b, &mut clients);
+        serve(b, &mut clients);
+        for ((_, unfinished), _) in group.into_iter().flatten() {
+            unfinished.finish();
+        }
     });
 }
 
@@ -157,6 +171,11 @@ fn verify_together<'a, P: ParameterSet, B: Backend, K: Copy, const ROWS: usize, 
     check: impl Fn(K) -> Result<Key<'a, P>, Error>,
 ) {
     let mut places: [_; N] = array::from_fn(|_| Space::<P, ROWS>::zero());
+    // What was verified before must not be taken for the result if the iterator panics.
+    let items = items.map(|item| {
+        *item.result = None;
+        item
+    });
     in_groups(items, &mut places, |mut group| {
         let mut clients = group.each_mut().map(|entry| {
             let (item, space) = entry.as_mut()?;
@@ -190,10 +209,18 @@ fn begin<'a, P: ParameterSet, B: Backend, K, const ROWS: usize>(
 #[cfg(test)]
 mod tests {
     extern crate alloc;
+    #[cfg(panic = "unwind")]
+    extern crate std;
 
     use alloc::vec::Vec;
+    #[cfg(panic = "unwind")]
+    use core::panic::AssertUnwindSafe;
+    #[cfg(panic = "unwind")]
+    use std::panic::catch_unwind;
 
-    use super::{Generate, Verify, generate_all, verify_all, verify_expanded_all};
+    #[cfg(panic = "unwind")]
+    use super::{GROUP, generate, verify};
+    use super::{Generate, Verify, generate_all, lanes, verify_all, verify_expanded_all};
     use crate::Error;
     use crate::arch::{Backend, Portable, on_each_backend};
     use crate::ml_dsa::internal::keygen;
@@ -221,6 +248,7 @@ mod tests {
             generate_all(
                 b,
                 &mut items.map(|(seed, result)| Generate { seed, result }),
+                |b, clients| lanes::serve_together(b, clients),
             );
             for (result, seed) in results.iter().zip(&seeds) {
                 let (result, key) = (result.as_ref().unwrap(), keygen::<P, _>(Portable, seed));
@@ -240,6 +268,69 @@ mod tests {
             check::<MlDsa65, _>(b, size);
             check::<MlDsa87, _>(b, size);
         });
+    }
+
+    /// An iterator that panics leaves results, or nothing, in the places that it gave away before:
+    /// never what was there.
+    #[test]
+    #[cfg(panic = "unwind")]
+    fn what_panics_leaves_nothing_of_before() {
+        const GOOD: usize = GROUP + 2;
+        let key = keygen::<MlDsa44, _>(Portable, &[1; 32]);
+        let old = keygen::<MlDsa44, _>(Portable, &[2; 32]);
+        let signature = key.sign(b"message", b"", &[0; 32]).unwrap();
+
+        let mut keys = [(); 9].map(|()| Some(old.clone()));
+        let made = AssertUnwindSafe(|| {
+            generate(keys.iter_mut().enumerate().map(|(n, result)| {
+                assert!(n < GOOD, "planned");
+                Generate {
+                    seed: &[1; 32],
+                    result,
+                }
+            }));
+        });
+        assert!(catch_unwind(made).is_err());
+        let mut verdicts = [Some(Ok(())); 9];
+        let made = AssertUnwindSafe(|| {
+            verify::<MlDsa44>(verdicts.iter_mut().enumerate().map(|(n, result)| {
+                assert!(n < GOOD, "planned");
+                Verify {
+                    key: old.verifying_key().as_bytes(),
+                    message: b"message",
+                    context: b"",
+                    signature: signature.as_bytes(),
+                    result,
+                }
+            }));
+        });
+        assert!(catch_unwind(made).is_err());
+        for (n, (key, verdict)) in keys.iter().zip(verdicts).enumerate() {
+            let seed = key.as_ref().and_then(SigningKey::seed);
+            let expected = match n {
+                0..GROUP => (Some(&[1; 32]), Some(Err(Error::InvalidSignature))),
+                GROUP..GOOD => (None, None),
+                // the iterator kept these
+                _ => (Some(&[2; 32]), Some(Ok(()))),
+            };
+            assert_eq!((seed, verdict), expected, "item {n}");
+        }
+    }
+
+    /// No zeros that look like a key remain if the work on them does not end.
+    #[test]
+    #[cfg(panic = "unwind")]
+    fn keys_that_are_not_finished_are_dropped() {
+        let mut results = [1, 2, 3].map(|n| Some(keygen::<MlDsa44, _>(Portable, &[n; 32])));
+        let made = AssertUnwindSafe(|| {
+            let items = results.iter_mut().map(|result| Generate {
+                seed: &[1; 32],
+                result,
+            });
+            generate_all(Portable, &mut { items }, |_, _| panic!("planned"));
+        });
+        assert!(catch_unwind(made).is_err());
+        assert!(results.iter().all(Option::is_none));
     }
 
     /// A signature to be verified, with its inputs.

@@ -95,6 +95,8 @@ impl Rq {
     }
 
     /// SimpleBitPack(self, (q − 1) / 2γ₂ − 1), for **w**₁.
+    ///
+    /// An element's part of w1Encode (FIPS 204, algorithm 28).
     pub(super) fn encode_w1<P: ParameterSet, B: Backend>(&self, b: B, output: &mut [u8]) {
         let f = &self.0;
         match_constant!(P::GAMMA2 => {

@@ -40,6 +40,12 @@ impl<P: ParameterSet> Vectors<P> {
             t: Zeroizing::new(Rq::ZERO),
         }
     }
+
+    /// Its two parts.
+    #[cfg(test)]
+    pub(super) fn parts(&self) -> (&Secret<P::L, Tq>, &Rq) {
+        (&self.s1_hat, &self.t)
+    }
 }
 
 /// Sees element i of **t**₀. Not a type parameter: all code that computes a key would be compiled
@@ -232,7 +238,7 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
     fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
         let b = self.b;
         match sponge {
-            // RejBoundedPoly (algorithm 31)
+            // RejBoundedPoly (algorithm 31), for element r of ExpandS (algorithm 33)
             Sponge::Secret { r, filled } => {
                 let small = match r.checked_sub(P::L::N) {
                     None => &mut self.parts.s1[*r],
@@ -270,7 +276,7 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
     }
 }
 
-/// ρ′ ‖ r, with r in 16 bits.
+/// ρ′ ‖ r, with r in 16 bits: IntegerToBytes(r, 2) (algorithm 11).
 ///
 /// A separate function: inlined, it would keep ρ′ in registers while sponges begin, and so spill it
 /// to the stack.

@@ -1,5 +1,9 @@
 //! The standard's internal algorithms (FIPS 204, section 6), for tests and for
-//! validation.
+//! validation, with the feature `hazmat-internal`.
+//!
+//! **[`sign`] signs whatever bytes it gets**, without the separation of domains that keeps a signature
+//! for one purpose from counting for another: the signature of M′ is also that of a message with a
+//! context, or of a digest. An application must not offer it.
 //!
 //! They are deterministic, and take the formatted message M′ (in parts, which they concatenate) and
 //! the backend to run on. Applications use [`SigningKey`] and [`VerifyingKey`], which format the

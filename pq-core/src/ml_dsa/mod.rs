@@ -42,6 +42,7 @@ pub mod batch;
 mod encoding;
 mod expansion;
 mod instances;
+#[cfg(any(test, feature = "hazmat-internal"))]
 pub mod internal;
 mod message;
 mod params;

@@ -108,6 +108,17 @@ impl Small {
 }
 
 impl Challenge {
+    /// Puts something everywhere.
+    #[cfg(test)]
+    pub(super) fn fill_for_tests(&mut self) {
+        self.terms.fill(7);
+    }
+
+    #[cfg(test)]
+    pub(super) fn terms(&self) -> &[i16] {
+        &self.terms
+    }
+
     pub(super) const ZERO: Self = Self {
         terms: [0; 256],
         count: 0,
@@ -161,6 +172,11 @@ impl Rq {
     }
 
     /// self ← NTT⁻¹(the inner product of `f`, a row of **Â**, and `g`); gives |x| < q.
+    ///
+    /// This is a row of MatrixVectorNTT (algorithm 48), with the sums of AddNTT (algorithm 44) inside.
+    /// AddVectorNTT and ScalarVectorNTT (algorithms 46 and 47) are not functions of their own either:
+    /// callers go through the elements of a vector, with [`set_product`](Self::set_product) for each,
+    /// or add as `last` in [`set_inner_product_and`](Self::set_inner_product_and).
     pub(super) fn set_inner_product<B: Backend>(&mut self, b: B, f: &[Tq], g: &[Tq]) {
         b.run(InnerProduct {
             f,

@@ -49,7 +49,7 @@ pub(super) fn entry_of_a<'a, B: Backend>(
 /// The hash output from which an element of **y** is unpacked: ExpandMask (algorithm 34) without
 /// the last step.
 #[derive(Clone)]
-pub(super) struct Mask([u8; MAX_Z_LEN]);
+pub(super) struct Mask(pub(super) [u8; MAX_Z_LEN]);
 
 impl Mask {
     /// Takes the next block of H(ρ″ ‖ κ + r); the first `filled` bytes were taken before.

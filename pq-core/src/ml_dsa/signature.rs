@@ -32,7 +32,7 @@ impl<P: ParameterSet> Signature<P> {
         Self(P::SignatureLen::from_fn(|_| 0))
     }
 
-    /// [`parts`], to be written.
+    /// [`parts`], to be written (sigEncode, FIPS 204, algorithm 26).
     pub(super) fn parts_mut(&mut self) -> (&mut [u8], impl Iterator<Item = &mut [u8]>, &mut [u8]) {
         let (c_tilde, rest) = self.0.as_mut().split_at_mut(P::LAMBDA / 4);
         let (z, hint) = rest.split_at_mut(z_len::<P>() * P::L::N);
@@ -40,7 +40,8 @@ impl<P: ParameterSet> Signature<P> {
     }
 }
 
-/// c̃, the encoded elements of **z**, and the encoded hint of an encoded signature.
+/// c̃, the encoded elements of **z**, and the encoded hint of an encoded signature (sigDecode, FIPS
+/// 204, algorithm 27, before it decodes them).
 pub(super) fn parts<P: ParameterSet>(
     signature: &[u8],
 ) -> (&[u8], impl Iterator<Item = &[u8]>, &[u8]) {

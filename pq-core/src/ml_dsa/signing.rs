@@ -417,3 +417,60 @@ impl<P: ParameterSet> Drop for Space<P> {
         self.product.zeroize();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+
+    use super::{Rq, Space, Tq};
+    use crate::arch::{check_wiped, part};
+    use crate::ml_dsa::MlDsa65;
+
+    #[test]
+    fn secrets_are_wiped() {
+        let mut space = Space::<MlDsa65>::zero();
+        let of_noise = space.masks.iter_mut().flat_map(|masks| masks.iter_mut());
+        for mask in of_noise {
+            mask.0.fill(7);
+        }
+        let rq = space.y.iter_mut().chain(&mut *space.w);
+        let rq = rq.chain(&mut *space.w1);
+        for Rq(f) in rq.chain([&mut space.c, &mut space.product]) {
+            f.fill(7);
+        }
+        for Tq(f) in space.y_hat.iter_mut().chain([&mut space.c_hat]) {
+            f.fill(7);
+        }
+        space.w1_encoded.fill(7);
+        space.challenge.fill_for_tests();
+        check_wiped(space, |space| {
+            let Space {
+                masks: [even, odd],
+                y,
+                y_hat,
+                w,
+                w1,
+                w1_encoded,
+                c,
+                challenge,
+                c_hat,
+                product,
+            } = space;
+            vec![
+                part(space, "the masks of even attempts", even),
+                part(space, "the masks of odd attempts", odd),
+                part(space, "y", y),
+                part(space, "NTT(y)", y_hat),
+                part(space, "w", w),
+                part(space, "w₁", w1),
+                part(space, "w₁, encoded", w1_encoded),
+                part(space, "c", c),
+                part(space, "the terms of c", challenge.terms()),
+                part(space, "NTT(c)", c_hat),
+                part(space, "ct₀", product),
+            ]
+        });
+    }
+}

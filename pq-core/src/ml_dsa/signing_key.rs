@@ -16,7 +16,7 @@ use crate::Error;
 use crate::arch::{Backend, Choice, choose, declassify, in_place, try_in_place};
 use crate::context::Context;
 use crate::dimension::{Array, Dimension};
-use crate::hash::lanes::{self, Client};
+use crate::hash::lanes;
 use crate::hash::sha3::shake256;
 use crate::place;
 use crate::prehash::{Digest, PreHash};
@@ -135,7 +135,7 @@ impl<P: ParameterSet> SigningKey<P> {
         b: B,
         xi: &[u8; SEED_LEN],
         space: &'a mut Space<P>,
-    ) -> impl Client + use<'a, P, B> {
+    ) -> Expansion<'a, P, B> {
         self.secrets.seed.insert([0; SEED_LEN]).copy_from_slice(xi);
         // 1: (ρ, ρ′, K) ← H(ξ ‖ k ‖ ℓ, 128)
         let dimensions = [P::K::N as u8, P::L::N as u8];
@@ -368,7 +368,9 @@ impl<P: ParameterSet> SigningKey<P> {
     ///
     /// # Errors
     ///
-    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes.
+    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes; [`Error::WeakHash`] if digests
+    /// of `hash` are shorter than λ / 4 bytes, λ being the set's
+    /// [`LAMBDA`](ParameterSet::LAMBDA) (section 5.4.1).
     pub fn hash_sign(
         &self,
         hash: PreHash,
@@ -377,6 +379,7 @@ impl<P: ParameterSet> SigningKey<P> {
         randomness: &[u8; 32],
     ) -> Result<Signature<P>, Error> {
         let context = Context::new(context)?;
+        hash.check_strength(P::LAMBDA)?;
         let b = choose();
         let digest = Digest::of(b, hash, message);
         Ok(context.hashed(&digest, |parts| P::sign(b, self, parts, randomness)))
@@ -387,8 +390,8 @@ impl<P: ParameterSet> SigningKey<P> {
     ///
     /// # Errors
     ///
-    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes; [`Error::WrongLength`] if
-    /// `digest` does not have the [length](PreHash::digest_len) of digests of `hash`.
+    /// Those of [`hash_sign`](Self::hash_sign); [`Error::WrongLength`] if `digest` does not have the
+    /// [length](PreHash::digest_len) of digests of `hash`.
     pub fn sign_digest(
         &self,
         hash: PreHash,
@@ -398,6 +401,7 @@ impl<P: ParameterSet> SigningKey<P> {
     ) -> Result<Signature<P>, Error> {
         let context = Context::new(context)?;
         let digest = Digest::from_bytes(hash, digest)?;
+        hash.check_strength(P::LAMBDA)?;
         let b = choose();
         Ok(context.hashed(&digest, |parts| P::sign(b, self, parts, randomness)))
     }

@@ -43,6 +43,9 @@
 //! | [`MlKem768`](super::MlKem768) | 32 | 56 | 24 |
 //! | [`MlKem1024`](super::MlKem1024) | 40 | 84 | 28 |
 //!
+//! If an iterator panics, the places of all items that it returned before are empty or have their
+//! results: no place keeps what was there before, nor zeros that look like a key.
+//!
 //! Everything is computed in constant time, as in single operations, and secrets are wiped before a
 //! function returns. The number and order of the items, and which are refused, are public.
 
@@ -61,6 +64,7 @@ use crate::Error;
 use crate::arch::{Backend, choose, dispatch};
 use crate::groups::in_groups;
 use crate::hash::lanes;
+use crate::place::Unfinished;
 
 /// A key pair to be made.
 pub struct Generate<'a, P: ParameterSet> {
@@ -101,7 +105,13 @@ pub struct Decapsulate<'a, P: ParameterSet> {
 
 /// Makes key pairs (ML-KEM.KeyGen, FIPS 203, algorithm 19), each directly in its final place.
 pub fn generate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Generate<'a, P>>) {
-    dispatch!(choose(), b => generate_all(b, &mut items.into_iter()));
+    dispatch!(choose(), b => {
+        #[expect(
+            clippy::redundant_closure,
+            reason = "the function is not general enough in its lifetimes"
+        )]
+        generate_all(b, &mut items.into_iter(), |b, clients| lanes::serve_together(b, clients));
+    });
 }
 
 /// Checks encapsulation keys and makes shared secrets and their ciphertexts (ML-KEM.Encaps,
@@ -119,24 +129,29 @@ pub fn decapsulate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Decapsul
 /// few enough for the stack and the cache.
 const GROUP: usize = 4;
 
-/// As [`generate`].
+/// As [`generate`], with a function that serves the clients of a group.
 ///
 /// These are separate functions so that only one backend's places are on the stack.
 #[inline(never)]
 fn generate_all<P: ParameterSet, B: Backend>(
     b: B,
     items: &mut dyn Iterator<Item = Generate<'_, P>>,
+    serve: impl Fn(B, &mut [Option<Generation<'_, P, B>>]),
 ) {
     let mut places: [_; GROUP] = array::from_fn(|_| generation::Space::zero());
-    in_groups(items, &mut places, |group| {
-        let mut clients = group.map(|entry| {
-            let (Generate { seed, result }, space) = entry?;
+    let items = items.map(|item| (item.seed, Unfinished::new(item.result)));
+    in_groups(items, &mut places, |mut group| {
+        let mut clients = group.each_mut().map(|entry| {
+            let ((seed, unfinished), space) = entry.as_mut()?;
             let [d, z] = sampling::halves(seed);
-            let key = result.insert(DecapsulationKey::zero());
+            let key = unfinished.place().insert(DecapsulationKey::zero());
             key.set_seed(d, z);
             Some(Generation::new(b, d, key, space))
         });
-        lanes::serve_together(b, &mut clients);
+        serve(b, &mut clients);
+        for ((_, unfinished), _) in group.into_iter().flatten() {
+            unfinished.finish();
+        }
     });
 }
 
@@ -148,26 +163,29 @@ fn encapsulate_all<P: ParameterSet, B: Backend>(
 ) {
     // An array made at once would be on the stack twice while it is moved to its place.
     let mut places = [const { None }; GROUP];
+    let items = items.map(|item| (item.key, item.randomness, Unfinished::new(item.result)));
     in_groups(items, &mut places, |mut group| {
         let mut clients = group.each_mut().map(|entry| {
-            let (item, place) = entry.as_mut()?;
+            let ((key, randomness, unfinished), place) = entry.as_mut()?;
             let (t_hat, space) =
                 place.get_or_insert_with(|| (zero_t::<P>(), encapsulation::Space::<P>::zero()));
-            let checked = keys::check::<P, B>(b, item.key, t_hat.as_mut());
-            *item.result = checked.err().map(Err);
+            let checked = keys::check::<P, B>(b, key, t_hat.as_mut());
+            *unfinished.place() = checked.err().map(Err);
             checked.ok()?;
-            Some(Encapsulation::new(b, item.key, item.randomness, space))
+            Some(Encapsulation::new(b, key, randomness, space))
         });
         lanes::serve_together(b, &mut clients);
-        for (item, place) in group.into_iter().flatten() {
-            if item.result.is_none()
+        for ((_, randomness, mut unfinished), place) in group.into_iter().flatten() {
+            let result = unfinished.place();
+            if result.is_none()
                 && let Some((t_hat, space)) = place
                 && let zero = (Ciphertext::zero(), SharedSecret::zero())
-                && let Ok((c, secret)) = item.result.insert(Ok(zero))
+                && let Ok((c, secret)) = result.insert(Ok(zero))
             {
                 let (c, secret) = (c.0.as_mut(), &mut secret.0);
-                space.finish(b, t_hat.as_ref(), item.randomness, c, secret);
+                space.finish(b, t_hat.as_ref(), randomness, c, secret);
             }
+            unfinished.finish();
         }
     });
 }
@@ -179,21 +197,24 @@ fn decapsulate_all<P: ParameterSet, B: Backend>(
     items: &mut dyn Iterator<Item = Decapsulate<'_, P>>,
 ) {
     let mut places: [_; GROUP] = array::from_fn(|_| decapsulation::Space::zero());
+    let items = items.map(|item| (item.key, item.ciphertext, Unfinished::new(item.result)));
     in_groups(items, &mut places, |mut group| {
         let mut clients = group.each_mut().map(|entry| {
-            let (item, space) = entry.as_mut()?;
-            let checked = Error::check_length(P::CIPHERTEXT_LEN, item.ciphertext);
-            *item.result = checked.err().map(Err);
+            let ((key, ciphertext, unfinished), space) = entry.as_mut()?;
+            let checked = Error::check_length(P::CIPHERTEXT_LEN, ciphertext);
+            *unfinished.place() = checked.err().map(Err);
             checked.ok()?;
-            Some(Decapsulation::new(b, item.key, item.ciphertext, space))
+            Some(Decapsulation::new(b, key, ciphertext, space))
         });
         lanes::serve_together(b, &mut clients);
-        for (item, space) in group.into_iter().flatten() {
-            if item.result.is_none()
-                && let Ok(secret) = item.result.insert(Ok(SharedSecret::zero()))
+        for ((key, ciphertext, mut unfinished), space) in group.into_iter().flatten() {
+            let result = unfinished.place();
+            if result.is_none()
+                && let Ok(secret) = result.insert(Ok(SharedSecret::zero()))
             {
-                space.finish(b, item.key, item.ciphertext, &mut secret.0);
+                space.finish(b, key, ciphertext, &mut secret.0);
             }
+            unfinished.finish();
         }
     });
 }
@@ -201,18 +222,27 @@ fn decapsulate_all<P: ParameterSet, B: Backend>(
 #[cfg(test)]
 mod tests {
     extern crate alloc;
+    #[cfg(panic = "unwind")]
+    extern crate std;
 
     use alloc::vec::Vec;
+    #[cfg(panic = "unwind")]
+    use core::panic::AssertUnwindSafe;
+    #[cfg(panic = "unwind")]
+    use std::panic::catch_unwind;
 
     use super::{
         Decapsulate, Encapsulate, Generate, decapsulate_all, encapsulate_all, generate,
-        generate_all,
+        generate_all, lanes,
     };
+    #[cfg(panic = "unwind")]
+    use super::{decapsulate, encapsulate};
     use crate::Error;
     use crate::arch::{Backend, Portable, is_data_independent, on_each_backend, with_and_without};
     use crate::ml_kem::internal::{decaps, encaps, keygen};
     use crate::ml_kem::{
-        DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
+        Ciphertext, DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024,
+        ParameterSet, SharedSecret,
     };
     use crate::test_random::Random;
 
@@ -258,6 +288,7 @@ mod tests {
             generate_all(
                 b,
                 &mut items.map(|(seed, result)| Generate { seed, result }),
+                |b, clients| lanes::serve_together(b, clients),
             );
             for ((result, key), seed) in results.iter().zip(keys::<P>(size)).zip(&seeds) {
                 let result = result.as_ref().unwrap();
@@ -291,6 +322,99 @@ mod tests {
         });
     }
 
+    /// An iterator that panics leaves results, or nothing, in the places that it gave away before:
+    /// never what was there, and no zeros. The places that it kept are as before.
+    #[test]
+    #[cfg(panic = "unwind")]
+    fn what_panics_leaves_nothing_of_before() {
+        const GOOD: usize = 6;
+
+        /// The places after a batch of nine items whose iterator panics.
+        fn after<T>(places: impl Fn() -> T, batch: impl Fn(&mut [T], &dyn Fn(usize))) -> Vec<T> {
+            let mut results: Vec<T> = (0..9).map(|_| places()).collect();
+            let made = AssertUnwindSafe(|| {
+                batch(&mut results, &|n| assert!(n < GOOD, "planned"));
+            });
+            assert!(catch_unwind(made).is_err());
+            results
+        }
+
+        let keys = keys::<MlKem512>(2);
+        let (key, old_key) = (&keys[0], &keys[1]);
+        let (ciphertext, secret) = key.encapsulation_key().encapsulate(&[1; 32]);
+        let (old, old_secret) = old_key.encapsulation_key().encapsulate(&[2; 32]);
+
+        let generated = after(
+            || Some(old_key.clone()),
+            |results, check| {
+                generate(results.iter_mut().enumerate().map(|(n, result)| {
+                    check(n);
+                    Generate {
+                        seed: key.seed().unwrap(),
+                        result,
+                    }
+                }));
+            },
+        );
+        let encapsulated = after(
+            || Some(Ok((old.clone(), old_secret.clone()))),
+            |results, check| {
+                encapsulate(results.iter_mut().enumerate().map(|(n, result)| {
+                    check(n);
+                    Encapsulate {
+                        key: key.encapsulation_key().as_bytes(),
+                        randomness: &[1; 32],
+                        result,
+                    }
+                }));
+            },
+        );
+        let decapsulated = after(
+            || Some(Ok(old_secret.clone())),
+            |results, check| {
+                decapsulate(results.iter_mut().enumerate().map(|(n, result)| {
+                    check(n);
+                    Decapsulate {
+                        key,
+                        ciphertext: ciphertext.as_bytes(),
+                        result,
+                    }
+                }));
+            },
+        );
+        for n in 0..9 {
+            // the first group of four was worked on
+            let of = |made: bool, kept: bool| (made, kept) == (n < 4, n >= GOOD);
+            let generated = generated[n].as_ref().map(DecapsulationKey::seed);
+            assert!(of(
+                generated == Some(key.seed()),
+                generated == Some(old_key.seed())
+            ));
+            let done = Some(Ok((ciphertext.clone(), secret.clone())));
+            let before = Some(Ok((old.clone(), old_secret.clone())));
+            assert!(of(encapsulated[n] == done, encapsulated[n] == before));
+            let (done, before) = (Some(Ok(secret.clone())), Some(Ok(old_secret.clone())));
+            assert!(of(decapsulated[n] == done, decapsulated[n] == before));
+        }
+    }
+
+    /// No zeros that look like a key remain if the work on them does not end.
+    #[test]
+    #[cfg(panic = "unwind")]
+    fn keys_that_are_not_finished_are_dropped() {
+        let mut results: Vec<Option<DecapsulationKey<MlKem512>>> =
+            keys(3).into_iter().map(Some).collect();
+        let made = AssertUnwindSafe(|| {
+            let items = results.iter_mut().map(|result| Generate {
+                seed: &[1; 64],
+                result,
+            });
+            generate_all(Portable, &mut { items }, |_, _| panic!("planned"));
+        });
+        assert!(catch_unwind(made).is_err());
+        assert!(results.iter().all(Option::is_none));
+    }
+
     #[test]
     fn encapsulations_are_those_of_single_calls() {
         fn check<P: ParameterSet, B: Backend>(b: B, size: usize) {
@@ -321,9 +445,13 @@ mod tests {
             });
             let encoded: Vec<_> = encoded.collect();
             let several_m = several(size, 2);
-            let mut results: Vec<_> = (0..size)
-                .map(|_| Some(Err(Error::InvalidSignature)))
-                .collect();
+            // the previous content of a place does not matter
+            let previous = |n| match n % 3 {
+                0 => None,
+                1 => Some(Err(Error::InvalidSignature)),
+                _ => Some(Ok((Ciphertext::zero(), SharedSecret::zero()))),
+            };
+            let mut results: Vec<_> = (0..size).map(previous).collect();
             let items = encoded.iter().zip(&several_m).zip(&mut results);
             encapsulate_all(
                 b,
@@ -370,7 +498,13 @@ mod tests {
                     (spoiled, expected)
                 })
                 .unzip();
-            let mut results: Vec<_> = (0..size).map(|_| None).collect();
+            // the previous content of a place does not matter
+            let previous = |n| match n % 3 {
+                0 => None,
+                1 => Some(Err(Error::InvalidSignature)),
+                _ => Some(Ok(SharedSecret::zero())),
+            };
+            let mut results: Vec<_> = (0..size).map(previous).collect();
             let items = keys.iter().zip(&ciphertexts).zip(&mut results);
             decapsulate_all(
                 b,

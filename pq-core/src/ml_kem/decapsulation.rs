@@ -173,3 +173,39 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
         lanes_beside(self.b, self.j_left, noise_left, 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+
+    use super::Space;
+    use crate::arch::{check_wiped, part};
+    use crate::ml_kem::MlKem768;
+
+    #[test]
+    fn secrets_are_wiped() {
+        let mut space = Space::<MlKem768>::zero();
+        *space.m = [7; 32];
+        *space.rejected = [7; 32];
+        space.g.take(&[7; 136]);
+        space.noise.fill_for_tests();
+        check_wiped(space, |space| {
+            let Space {
+                m,
+                rejected,
+                g,
+                noise,
+            } = space;
+            vec![
+                part(space, "m", m),
+                part(space, "K of a rejected ciphertext", rejected),
+                part(space, "G's output", g),
+                part(space, "y", &noise.y),
+                part(space, "e₁", &noise.e1),
+                part(space, "e₂", &noise.e2),
+            ]
+        });
+    }
+}

@@ -10,6 +10,7 @@ use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_beside};
 use crate::hash::sha3::SHAKE256_RATE;
+use crate::secret::copy;
 
 /// ML-KEM.Encaps_internal; writes over `c`, which has the right length, and `secret`.
 pub(super) fn encaps<P: ParameterSet, B: Backend>(
@@ -59,7 +60,7 @@ impl<P: ParameterSet> Space<P> {
         k_pke::encrypt(b, matrix, t_hat, m, noise, |f, d, range| {
             f.compress_encode(b, d, &mut c[range]);
         });
-        secret.copy_from_slice(k);
+        copy(secret, k);
     }
 }
 
@@ -220,5 +221,38 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
     fn lanes(&self) -> usize {
         let entries_left = P::K::N * P::K::N - self.entries_begun;
         lanes_beside(self.b, self.h_left, entries_left, ENTRY_BLOCKS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+
+    use super::Space;
+    use crate::arch::{check_wiped, part};
+    use crate::ml_kem::MlKem768;
+
+    #[test]
+    fn secrets_are_wiped() {
+        let mut space = Space::<MlKem768>::zero();
+        space.g.take(&[7; 136]);
+        space.noise.fill_for_tests();
+        check_wiped(space, |space| {
+            // the first two are public
+            let Space {
+                h: _,
+                matrix: _,
+                g,
+                noise,
+            } = space;
+            vec![
+                part(space, "G's output", g),
+                part(space, "y", &noise.y),
+                part(space, "e₁", &noise.e1),
+                part(space, "e₂", &noise.e2),
+            ]
+        });
     }
 }

@@ -232,3 +232,31 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
         lanes_beside(self.b, self.h_left, self.blocks_left(), 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+
+    use super::Space;
+    use crate::arch::{check_wiped, part};
+    use crate::ml_kem::MlKem768;
+
+    #[test]
+    fn secrets_are_wiped() {
+        let mut space = Space::<MlKem768>::zero();
+        space.g.take(&[7; 136]);
+        for f in space.s.iter_mut().chain(&mut *space.e) {
+            f.0 = [7; 256];
+        }
+        check_wiped(space, |space| {
+            let Space { g, s, e } = space;
+            vec![
+                part(space, "G's output", g),
+                part(space, "s", s),
+                part(space, "e", e),
+            ]
+        });
+    }
+}

@@ -1,5 +1,6 @@
 //! The standard's internal algorithms (FIPS 203, section 6), for tests and for
-//! validation.
+//! validation, with the feature `hazmat-internal`. FIPS 203 lets applications have none of them
+//! (section 3.3).
 //!
 //! They are deterministic and take the backend to run on. Applications use
 //! [`DecapsulationKey`] and [`EncapsulationKey`], which choose the best backend.

@@ -493,3 +493,40 @@ impl<P: ParameterSet> fmt::Debug for DecapsulationKey<P> {
         write!(f, "DecapsulationKey<{}>(..)", P::NAME)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+
+    use super::DecapsulationKey;
+    use crate::arch::{check_wiped, part};
+    use crate::ml_kem::{MlKem512, MlKem768, MlKem1024, ParameterSet};
+
+    #[test]
+    fn secrets_are_wiped() {
+        fn check<P: ParameterSet>() {
+            check_wiped(DecapsulationKey::<P>::from_seed(&[7; 64]), |key| {
+                // all fields, so that nobody forgets a new one; these first are public
+                let DecapsulationKey {
+                    encapsulation_key: _,
+                    matrix: _,
+                    h: _,
+                    s_hat,
+                    z,
+                    seed,
+                } = key;
+                vec![
+                    part(key, "s", s_hat),
+                    part(key, "z", z),
+                    part(key, "the seed", seed.as_ref().unwrap()),
+                ]
+            });
+        }
+
+        check::<MlKem512>();
+        check::<MlKem768>();
+        check::<MlKem1024>();
+    }
+}

@@ -31,12 +31,17 @@
 //! | [`MlKem768`] | 1184 bytes | 2400 bytes | 1088 bytes |
 //! | [`MlKem1024`] | 1568 bytes | 3168 bytes | 1568 bytes |
 
+// The algorithms of the standard stand where they are implemented. Two are none: algorithm 1 is an
+// example of a loop in pseudocode, and algorithm 2 one of SHAKE128 absorbing and squeezing piece by
+// piece, as the sponges of `sampling` do.
+
 pub mod batch;
 mod ciphertext;
 mod decapsulation;
 mod encapsulation;
 mod generation;
 mod instances;
+#[cfg(any(test, feature = "hazmat-internal"))]
 pub mod internal;
 mod k_pke;
 mod keys;

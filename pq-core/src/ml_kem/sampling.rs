@@ -155,6 +155,15 @@ pub(super) struct Noise<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> Noise<P> {
+    /// Puts something everywhere.
+    #[cfg(test)]
+    pub(super) fn fill_for_tests(&mut self) {
+        let Self { y, e1, e2 } = self;
+        for f in y.iter_mut().chain(&mut **e1).chain([&mut **e2]) {
+            f.0 = [7; 256];
+        }
+    }
+
     /// All zero, to be written over.
     pub(super) fn zero() -> Self {
         Self {

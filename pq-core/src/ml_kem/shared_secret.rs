@@ -73,3 +73,20 @@ impl fmt::Debug for SharedSecret {
         f.write_str("SharedSecret(..)")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+
+    use super::SharedSecret;
+    use crate::arch::{check_wiped, part};
+
+    #[test]
+    fn secrets_are_wiped() {
+        check_wiped(SharedSecret([7; 32]), |secret| {
+            vec![part(secret, "the secret", &secret.0)]
+        });
+    }
+}

@@ -30,6 +30,11 @@ impl Bounds {
         Self(-1 << (bits - 1), (1 << (bits - 1)) - 1)
     }
 
+    /// The same without the least of them.
+    pub(super) fn without_least(self) -> Self {
+        Self(self.0 + 1, self.1)
+    }
+
     /// The number, if there is only one.
     pub(super) fn constant(self) -> Option<i128> {
         (self.0 == self.1).then_some(self.0)

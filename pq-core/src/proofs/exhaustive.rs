@@ -42,10 +42,25 @@ fn small_polynomials(range: RangeInclusive<i32>) -> impl Iterator<Item = [i16; 2
     polynomials(range).map(|f| f.map(|x| x as i16))
 }
 
+/// The numbers of a range in turn, from the one with the number `first` on: so a kernel that takes the number of another
+/// place is found.
+fn in_turn<T>(range: RangeInclusive<T>, first: usize) -> [T; 256]
+where
+    RangeInclusive<T>: Iterator<Item = T> + Clone,
+{
+    let mut numbers = range.cycle().skip(first);
+    array::from_fn(|_| numbers.next().expect("a range that is not empty"))
+}
+
 /// The i'th number of so many bits, the least significant first.
 fn number(bytes: &[u8], bits: usize, i: usize) -> i32 {
-    let bit = |n: usize| i32::from(bytes[n / 8] >> (n % 8) & 1);
-    (0..bits).fold(0, |number, j| number | bit(bits * i + j) << j)
+    let (first, shift) = (bits * i / 8, bits * i % 8);
+    let bytes = &bytes[first..(bits * (i + 1)).div_ceil(8)];
+    let number = bytes
+        .iter()
+        .rev()
+        .fold(0, |number, byte| number << 8 | u32::from(*byte));
+    (number >> shift & ((1 << bits) - 1)) as i32
 }
 
 /// The inverse: `numbers` one after the other.
@@ -173,15 +188,16 @@ fn coefficients_are_reduced_or_not() {
 fn binomials_of_all_bits() {
     fn check(b: impl Backend) {
         let ones = |bits: u32| bits.count_ones() as i16;
-        for byte in 0..=255 {
+        for first in 0..=255 {
+            let bytes: [u8; 256] = in_turn(0..=255, first);
+            let bytes = &bytes[..128];
             let mut f = [9; 256];
-            b.run(CentredBinomial::<2> {
-                bytes: &[byte; 128],
-                f: &mut f,
-            });
-            let bits = u32::from(byte);
-            let expected = [bits, bits >> 4].map(|bits| ones(bits & 3) - ones(bits >> 2 & 3));
-            assert!(f.as_chunks().0.iter().all(|f| *f == expected));
+            b.run(CentredBinomial::<2> { bytes, f: &mut f });
+            for (f, byte) in f.as_chunks().0.iter().zip(bytes) {
+                let bits = u32::from(*byte);
+                let expected = [bits, bits >> 4].map(|bits| ones(bits & 3) - ones(bits >> 2 & 3));
+                assert_eq!(*f, expected);
+            }
         }
         for high in 0u32..1 << 18 {
             let bits: [u32; 64] = array::from_fn(|i| high << 6 | i as u32);
@@ -236,29 +252,28 @@ fn coefficients_are_decomposed() {
     check::<GAMMA2_65_87, 4>();
 }
 
-/// Every sum of a coefficient and a small one.
+/// Every coefficient with every small one, for both η.
 #[test]
 fn powers_of_two_are_rounded_to() {
-    let check = |input: [i32; 256], g: i32| {
+    let check = |input: [i32; 256], eta: i32, g_plus_eta: &[u8; 256]| {
         let (mut f, mut high) = (input, [0; 320]);
         run(AddPower2Round {
             f: &mut f,
-            g_plus_eta: &[(g + 4) as u8; 256],
-            eta: 4,
+            g_plus_eta,
+            eta: eta as u8,
             high: &mut high,
         });
         for (i, x) in input.into_iter().enumerate() {
-            let r = (x + g).rem_euclid(Q);
+            let r = (x + i32::from(g_plus_eta[i]) - eta).rem_euclid(Q);
             let r0 = mod_plus_minus(r, 1 << D);
             assert_eq!((number(&high, 10, i), f[i]), ((r - r0) >> D, r0));
         }
     };
-    for f in polynomials(-Q..=Q) {
-        check(f, 0);
-    }
-    for g in -4..=4 {
-        polynomials(-Q..=-Q).for_each(|f| check(f, g));
-        polynomials(Q..=Q).for_each(|f| check(f, g));
+    for eta in [2, 4] {
+        for first in 0..=2 * eta {
+            let g_plus_eta = in_turn(0..=2 * eta as u8, first as usize);
+            polynomials(-Q..=Q).for_each(|f| check(f, eta, &g_plus_eta));
+        }
     }
 }
 
@@ -283,21 +298,22 @@ fn hints_are_made() {
         let greatest = GAMMA2 + (1 << 21) - 1;
         for sums in polynomials(-greatest..=greatest) {
             let low = sums.map(|a| a.clamp(-GAMMA2, GAMMA2));
-            let ct0 = array::from_fn(|i| sums[i] - low[i]);
-            for high in [0, 1, top] {
+            let ct0: [i32; 256] = array::from_fn(|i| sums[i] - low[i]);
+            for first in 0..3 {
+                let highs = in_turn(0..=2, first).map(|n| [0, 1, top][n]);
                 let mut hint = low;
                 let (ones, small) = run(MakeHint::<GAMMA2> {
                     f: &mut hint,
-                    high: &[high; 256],
+                    high: &highs,
                     ct0: &ct0,
                 });
                 assert_eq!(small, ct0.iter().all(|x| x.abs() < GAMMA2));
                 assert_eq!(ones as i32, hint.iter().sum::<i32>());
-                for (h, (a, ct0)) in hint.into_iter().zip(sums.into_iter().zip(ct0)) {
-                    if ct0.abs() < GAMMA2 {
-                        let r = high * 2 * GAMMA2 + a;
+                for (i, (h, high)) in hint.into_iter().zip(highs).enumerate() {
+                    if ct0[i].abs() < GAMMA2 {
+                        let r = high * 2 * GAMMA2 + sums[i];
                         let changed = textbook_decompose(GAMMA2, r).0 != high;
-                        assert_eq!(h, i32::from(changed), "{high} {a}");
+                        assert_eq!(h, i32::from(changed), "{high} {}", sums[i]);
                     }
                 }
             }
@@ -405,23 +421,23 @@ fn places_are_found() {
 #[test]
 fn secrets_are_rotated() {
     for eta in [2u8, 4] {
-        for x in 0..=2 * eta {
-            let mut rotations = [[0; 256], [x; 256], [0; 256]];
+        for first in 0..=2 * eta {
+            // every number in every place, next to others
+            let eta_less_s = in_turn(0..=2 * eta, first.into());
+            let mut rotations = [[0; 256], eta_less_s, [0; 256]];
             run(Rotate {
                 rotations: &mut rotations,
                 eta,
             });
-            assert_eq!(
-                rotations,
-                [[2 * eta - x; 256], [x; 256], [2 * eta - x; 256]]
-            );
+            let eta_plus_s = eta_less_s.map(|x| 2 * eta - x);
+            assert_eq!(rotations, [eta_plus_s, eta_less_s, eta_plus_s]);
             let mut s = [0; 256];
             run(Unrotate {
                 rotations: &rotations,
                 eta,
                 s: &mut s,
             });
-            assert_eq!(s, [i32::from(eta) - i32::from(x); 256]);
+            assert_eq!(s, eta_less_s.map(|x| i32::from(eta) - i32::from(x)));
         }
     }
 }

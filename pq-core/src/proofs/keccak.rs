@@ -275,13 +275,13 @@ pub(super) fn step<B: Backend, A: U64s>(
     })
 }
 
-/// Every choice of sponges that begin, for up to four lanes, and some choices for eight; each rate in each lane.
+/// Every choice of sponges that begin; each rate in each lane.
 #[test]
 fn steps() {
     fn check<B: Backend, A: U64s>(b: B) {
         let lanes = B::U64s::LANES;
         for group in 0..A::LANES / lanes {
-            for fresh in (0..1u32 << lanes).step_by(if lanes > 4 { 85 } else { 1 }) {
+            for fresh in 0..1u32 << lanes {
                 let lens = [0, 72, 136, 168];
                 let absorbed: Vec<_> = (0..lanes)
                     .map(|lane| lens[(lane + fresh as usize) % 4])
@@ -315,6 +315,16 @@ pub(super) fn chain<B: Backend>(
         let seed: [_; 4] = array::from_fn(|i| input::<u64>(63, i));
         let mut values = vectors::<InMemory<B::U64s>, u64, 4>(value);
         let mut addresses = vectors::<InMemory<B::U64s>, u64, 4>(address);
+        // The kernel counts in the last byte, from whatever is there. In the last lane the count overflows.
+        let last_of_lanes = addresses[3].as_mut().iter_mut();
+        for (lane, (word, top)) in last_of_lanes
+            .rev()
+            .zip([0xff, 0, 1, 7].into_iter().cycle())
+            .enumerate()
+        {
+            let lane = B::U64s::LANES - 1 - lane;
+            *word = terms::name_with_top(address(lane, 3), top);
+        }
         let kernel = Chain::<B::U64s> {
             token: b,
             words,

@@ -250,6 +250,15 @@ pub(super) fn name(x: Id) -> u64 {
     })
 }
 
+/// A number of 64 bits that stands for a word, and has `top` as its most significant byte.
+///
+/// A kernel that counts in this byte makes the same of it whatever `top` is; one that writes a count over the byte, and
+/// doesn't add to it, makes another word.
+pub(super) fn name_with_top(x: Id, top: u8) -> u64 {
+    let top = u64::from(top) << 56;
+    name(sub(x, number(top))) | top
+}
+
 /// The word that a number in memory stands for.
 pub(super) fn named(n: u64) -> Id {
     let (word, bits) = with(|t| (t.names.get(&(n & in_names(t.bits))).copied(), t.bits));
@@ -550,8 +559,8 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::{
-        Atom, Id, add, bitwise, call, constant, input, inputs_of, name, named, number, prove,
-        rotate_left, shift_in, shift_right, sub, with, xor,
+        Atom, Id, add, bitwise, call, constant, input, inputs_of, name, name_with_top, named,
+        number, prove, rotate_left, shift_in, shift_right, sub, with, xor,
     };
     use crate::test_random::Random;
 
@@ -683,6 +692,15 @@ mod tests {
             assert_eq!((named(n), name(x)), (x, n));
             assert_eq!(named(n + (3 << 56)), add(x, number(3 << 56)));
             assert_eq!(named(5), number(5));
+            for top in [0, 1, 0x7f, 0xff] {
+                let n = name_with_top(x, top);
+                assert_eq!((named(n), n >> 56), (x, top.into()));
+                let counted = n.wrapping_add(3 << 56);
+                assert_eq!(named(counted), add(x, number(3 << 56)), "{top}");
+                // what does not add to the byte does not keep the word
+                let over = n & u64::MAX >> 8 | 3 << 56;
+                assert_eq!(named(over) == add(x, number(3 << 56)), top == 0, "{top}");
+            }
             let y = input(1, u64::MAX);
             call(0x1234_5678_9abc_def0, y);
             assert_eq!(named(0x1234_5678_9abc_def0), y);

@@ -158,10 +158,18 @@ pub(super) fn low(x: Id, bits: u32) -> Id {
     })
 }
 
-/// `⌊x · y / 2^bits⌋`
+/// `⌊x · y / 2^bits⌋`, where not both are the least number of the lane: NEON doubles their product, which then does not
+/// fit.
 pub(super) fn mul_high(x: Id, y: Id, bits: u32) -> Id {
     traces::note(("high half", x, y));
-    with(|t| t.mul_floor(x, y, 0, bits))
+    with(|t| {
+        let least = |x| !t.bounds(x).within(Bounds::of_lane(bits).without_least());
+        let both = least(x) && least(y);
+        t.check(!both, || {
+            format!("a high half of the product of two least numbers of {bits} bits")
+        });
+        t.mul_floor(x, y, 0, bits)
+    })
 }
 
 /// `x · y / 2^(bits − 1)`, rounded to the nearest, which must not overflow.
@@ -702,6 +710,20 @@ mod tests {
         let products = |sum| add_product(x(-8, 8), x(-8, 8), x(sum, sum), BITS);
         prove(Q, None, || _ = products(63)).unwrap();
         prove(Q, None, || _ = products(64)).unwrap_err();
+        // The product of two least numbers is one too great for NEON's high half, which doubles it first.
+        let halves =
+            |least, other| prove(Q, None, || _ = mul_high(x(least, 0), x(other, 127), BITS));
+        halves(-128, -127).unwrap();
+        halves(-127, -128).unwrap();
+        halves(-128, -128).unwrap_err();
+        let square = |least| {
+            prove(Q, None, || {
+                let x = x(least, 127);
+                _ = mul_high(x, x, BITS);
+            })
+        };
+        square(-127).unwrap();
+        square(-128).unwrap_err();
         // a difference that wraps is some number of the lane; the table knows nothing more about it
         prove(Q, None, || {
             let id = sub(x(-100, 0), x(0, 29), true, BITS);

@@ -449,7 +449,7 @@ mod tests {
             let (message, context) = (b"message", b"context");
             let mut signature = vec![0; P::SIGNATURE_LEN];
             let start = Instant::now();
-            let signed = key.sign_into(
+            let signed = key.sign_counted_into(
                 Message::Pure(message),
                 context,
                 Some(&randomness),

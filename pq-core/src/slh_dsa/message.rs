@@ -17,6 +17,14 @@ pub enum Message<'a> {
 }
 
 impl Message<'_> {
+    /// Refuses to sign a digest of a hash function that is weaker than a set of so many bits.
+    pub(super) fn check_strength(&self, bits: usize) -> Result<(), Error> {
+        match self {
+            Self::Pure(_) => Ok(()),
+            Self::Hashed(hash, _) | Self::Digest(hash, _) => hash.check_strength(bits),
+        }
+    }
+
     /// Hands M′ in parts to `f`.
     pub(super) fn format<T>(
         &self,

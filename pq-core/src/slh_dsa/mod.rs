@@ -47,8 +47,8 @@
 //! 800-230, for content that is signed seldom and verified often, such as software. **They are from
 //! a draft**, the initial public draft of 2026-04-13: the final sets may differ under the same
 //! names, and no object identifiers are assigned yet. **The owner of a key must count its
-//! signatures**, for example with `LimitedSigningKey`: beyond 2²⁴
-//! ([`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES)), each one makes forgeries easier.
+//! signatures**: beyond 2²⁴ ([`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES)), each one makes forgeries
+//! easier. So only `LimitedSigningKey` signs with these sets, which counts.
 //!
 //! | SHAKE256 | SHA-2 | n | verifying key | signing key | signature |
 //! |---|---|---|---|---|---|
@@ -76,6 +76,7 @@ mod fors;
 mod hash;
 mod hypertree;
 mod instances;
+#[cfg(any(test, feature = "hazmat-internal"))]
 pub mod internal;
 #[cfg(feature = "slh-dsa-sp800-230-draft")]
 mod limited;

@@ -234,7 +234,7 @@ and refuse this one's signatures: use it only for tests until then.
 
 A key may make at most 2²⁴ signatures
 ([`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES)). The owner of the key must count them:
-[`LimitedSigningKey`](super::LimitedSigningKey) does this within one program. Making a key and each
+[`LimitedSigningKey`](super::LimitedSigningKey), which alone signs with this set, does this within one program. Making a key and each
 signature take seconds to minutes.",
     SlhDsaShake128_24, SlhDsaSha2_128_24, "128-24", "1",
         n: 16, d: 1, tree_height: 22, a: 24, k: 6, lg_w: 2;

@@ -17,6 +17,12 @@ use crate::prehash::PreHash;
 
 /// A signing key. Wiped when dropped.
 ///
+/// # Limits
+///
+/// Keys of the sets of SP 800-230 may make 2²⁴ signatures, which somebody has to count. For these
+/// sets the signing functions and `clone` of this type do not compile: `LimitedSigningKey` counts
+/// and signs.
+///
 /// # Time
 ///
 /// Making a key and signing take from a millisecond to seconds, or to minutes with the sets of SP
@@ -157,7 +163,7 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 
     /// [`from_bytes`](Self::from_bytes), into a key of zeros.
-    fn decode(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn decode(&mut self, bytes: &[u8]) -> Result<(), Error> {
         Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
         let (seed, root) = bytes.split_at(3 * P::N::N);
         self.set_parts(seed, root);
@@ -173,7 +179,7 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 
     /// A key of zeros, whose parts are then written in their final place.
-    fn zero() -> Self {
+    pub(super) fn zero() -> Self {
         Self {
             bytes: P::SigningKeyLen::from_fn(|_| 0),
             verifying_key: VerifyingKey::from_parts(&[0; MAX_N][..P::N::N], &[0; MAX_N][..P::N::N]),
@@ -255,7 +261,7 @@ impl<P: ParameterSet> SigningKey<P> {
     ///
     /// # Errors
     ///
-    /// Those of [`sign`](Self::sign).
+    /// Those of [`sign`](Self::sign); [`Error::WeakHash`] as for [`sign_into`](Self::sign_into).
     pub fn hash_sign(
         &self,
         hash: PreHash,
@@ -271,7 +277,7 @@ impl<P: ParameterSet> SigningKey<P> {
     ///
     /// # Errors
     ///
-    /// Those of [`sign`](Self::sign); [`Error::WrongLength`] if `digest` does not have the
+    /// Those of [`hash_sign`](Self::hash_sign); [`Error::WrongLength`] if `digest` does not have the
     /// [length](PreHash::digest_len) of digests of `hash`.
     pub fn sign_digest(
         &self,
@@ -312,7 +318,8 @@ impl<P: ParameterSet> SigningKey<P> {
     /// [`Error::WrongLength`] if `signature` does not have
     /// [`P::SIGNATURE_LEN`](ParameterSet::SIGNATURE_LEN) bytes, or a [digest](Message::Digest) does
     /// not have the [length](PreHash::digest_len) of its hash function; [`Error::ContextTooLong`]
-    /// if `context` has more than 255 bytes; [`Error::InconsistentKey`], with zeros in `signature`,
+    /// if `context` has more than 255 bytes; [`Error::WeakHash`] if digests of the hash function are
+    /// shorter than 2n bytes (section 10.2.2); [`Error::InconsistentKey`], with zeros in `signature`,
     /// if the key's public part does not belong to its secret part: the signature would be invalid.
     pub fn sign_into(
         &self,
@@ -322,7 +329,22 @@ impl<P: ParameterSet> SigningKey<P> {
         progress: ProgressHook<'_>,
         signature: &mut [u8],
     ) -> Result<(), Error> {
+        const { assert_unlimited::<P>() };
+        self.sign_counted_into(message, context, randomness, progress, signature)
+    }
+
+    /// [`sign_into`](Self::sign_into), also for sets whose signatures have to be counted: the caller
+    /// has counted this one.
+    pub(super) fn sign_counted_into(
+        &self,
+        message: Message<'_>,
+        context: &[u8],
+        randomness: Option<&Array<P::N, u8>>,
+        progress: ProgressHook<'_>,
+        signature: &mut [u8],
+    ) -> Result<(), Error> {
         Error::check_length(P::SIGNATURE_LEN, signature)?;
+        message.check_strength(8 * P::N::N)?;
         let randomness = randomness.map(AsRef::as_ref);
         start_threads();
         let backend = choose();
@@ -352,6 +374,15 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 }
 
+/// Does not compile for a set that limits the signatures of a key. There, only a key that counts may
+/// sign, and be there once.
+const fn assert_unlimited<P: ParameterSet>() {
+    assert!(
+        P::MAX_SIGNATURES == u64::MAX,
+        "the signatures of this parameter set have to be counted: use LimitedSigningKey"
+    );
+}
+
 /// [`clone_from`](Clone::clone_from) writes over a key in its place; [`clone`](Clone::clone)
 /// returns a key by value, which can leave a copy of it on the stack.
 impl<P: ParameterSet> Clone for SigningKey<P> {
@@ -360,6 +391,7 @@ impl<P: ParameterSet> Clone for SigningKey<P> {
     }
 
     fn clone_from(&mut self, source: &Self) {
+        const { assert_unlimited::<P>() };
         self.bytes.as_mut().copy_from_slice(source.as_bytes());
         self.verifying_key.clone_from(&source.verifying_key);
     }
@@ -379,5 +411,28 @@ impl<P: ParameterSet> fmt::Debug for SigningKey<P> {
         f.debug_struct("SigningKey")
             .field("verifying_key", &self.verifying_key)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+
+    use super::SigningKey;
+    use crate::arch::{check_wiped, part};
+    use crate::slh_dsa::SlhDsaShake128f;
+
+    #[test]
+    fn secrets_are_wiped() {
+        let key = SigningKey::<SlhDsaShake128f>::from_bytes(&[7; 64]).unwrap();
+        check_wiped(key, |key| {
+            let SigningKey {
+                bytes,
+                verifying_key: _,
+            } = key;
+            vec![part(key, "the key", bytes)]
+        });
     }
 }

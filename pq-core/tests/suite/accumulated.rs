@@ -20,7 +20,7 @@ fn ml_kem_768_published_100() {
 }
 
 #[test]
-#[ignore = "takes seconds: `.ci/run tests` runs it"]
+#[ignore = "takes seconds: `.ci/run core_tests` runs it"]
 fn ml_kem_768_published_10_000() {
     check_published(
         ml_kem_768().ours.iter().map(|one| &**one),
@@ -40,7 +40,7 @@ fn ml_kem_768_published_1_000_000() {
 }
 
 #[test]
-#[ignore = "takes seconds: `.ci/run tests` runs it"]
+#[ignore = "takes seconds: `.ci/run core_tests` runs it"]
 fn ml_kem_sets_agree() {
     for implementations in peers::kems() {
         check_agreement(&implementations, 400, accumulate_kem);
@@ -48,7 +48,7 @@ fn ml_kem_sets_agree() {
 }
 
 #[test]
-#[ignore = "takes seconds: `.ci/run tests` runs it"]
+#[ignore = "takes seconds: `.ci/run core_tests` runs it"]
 fn ml_dsa_sets_agree() {
     for implementations in peers::dsas() {
         check_agreement(&implementations, 100, accumulate_dsa);

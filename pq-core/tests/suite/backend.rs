@@ -1,7 +1,7 @@
 //! The backend for a whole run of tests, if the environment names one.
 
 #[cfg(feature = "limit")]
-use crate::tally::announce;
+use crate::skipped::cannot_run;
 
 /// `.ci/run` names it in the environment, which is ignored without the feature `limit`.
 #[test]
@@ -45,7 +45,7 @@ fn a_run_fails_without_what_it_requires() {
     let (passed, said) = match run("portable") {
         Ok((passed, said)) if said.contains("running 1 test") => (passed, said),
         other => {
-            announce(&format!("not checked: PQ_CORE_REQUIRE: {other:?}\n"));
+            cannot_run(&format!("PQ_CORE_REQUIRE is not checked: {other:?}"));
             return;
         }
     };

@@ -4,6 +4,11 @@
 //! All tests are in one program, so that it links once and they share the machine's cores.
 //! `tests/README.md` says where each vector comes from and how to run a part.
 
+#[cfg(not(feature = "hazmat-internal"))]
+compile_error!(
+    "these tests need a feature: cargo test -p pq-core --features hazmat-internal,limit,slh-dsa-sp800-230-draft"
+);
+
 extern crate alloc;
 #[macro_use(on_each_backend)]
 extern crate pq_core;
@@ -21,6 +26,8 @@ mod places;
 mod properties;
 #[cfg(all(feature = "limit", target_arch = "x86_64"))]
 mod registers;
+#[path = "../../../tests/skipped/src/lib.rs"]
+mod skipped;
 mod stream;
 mod tally;
 mod wycheproof;

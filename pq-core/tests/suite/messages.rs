@@ -62,6 +62,11 @@ impl Hash {
             .unwrap_or_else(|| panic!("unknown hash {hash:?}"))
     }
 
+    /// Whether a key of so many bits of strength signs its digests (FIPS 204, section 5.4.1).
+    pub(crate) fn is_signed_with(&self, bits: usize) -> bool {
+        8 * self.digest(b"").len() >= 2 * bits
+    }
+
     pub(crate) fn digest(&self, message: &[u8]) -> Vec<u8> {
         (self.digest)(message)
     }

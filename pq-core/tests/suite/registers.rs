@@ -5,18 +5,18 @@ use pq_core::ml_dsa::{MlDsa65, SigningKey};
 use pq_core::ml_kem::{DecapsulationKey, MlKem768};
 use pq_core::slh_dsa::{self, SlhDsaShake128f};
 
-use crate::tally::announce;
+use crate::skipped::cannot_run;
 
 /// On the backend that operations choose.
 #[test]
 fn upper_halves_are_clear() {
     let Some(cpu) = Avx2::detect() else {
-        announce("skipped: this CPU has no AVX2, and no upper halves that could be in use\n");
+        cannot_run("this CPU has no AVX2, and no upper halves that could be in use");
         return;
     };
     cpu.clear_upper_halves();
     if cpu.upper_halves_in_use() != Some(false) {
-        announce("skipped: this CPU does not say whether upper halves are in use\n");
+        cannot_run("this CPU does not say whether upper halves are in use");
         return;
     }
     let check = || assert_eq!(cpu.upper_halves_in_use(), Some(false));

@@ -8,7 +8,7 @@ use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, Subject
 use rustls::SignatureScheme;
 use rustls::pki_types::TrustAnchor;
 
-use super::{Strength, oid, scheme_of};
+use super::{Group, Strength, oid, scheme_of};
 
 /// The algorithm of the key in a certificate.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -55,6 +55,22 @@ impl KeyAlgorithm {
             Self::Ed25519 => Some(SignatureScheme::ED25519),
             Self::Ed448 => Some(SignatureScheme::ED448),
             Self::HashSlhDsa(_) | Self::Rsa { .. } | Self::Other(_) => None,
+        }
+    }
+
+    /// The curve of an ECDSA key, as clients list it. In TLS 1.2, only those who list it can verify with such a key
+    /// (RFC 8422, section 5.3); in TLS 1.3 the scheme says all.
+    pub(crate) fn curve(self) -> Option<Group> {
+        match self {
+            Self::EcdsaP256 => Some(Group::SECP256R1),
+            Self::EcdsaP384 => Some(Group::SECP384R1),
+            Self::EcdsaP521 => Some(Group::SECP521R1),
+            Self::PostQuantum(_)
+            | Self::HashSlhDsa(_)
+            | Self::Ed25519
+            | Self::Ed448
+            | Self::Rsa { .. }
+            | Self::Other(_) => None,
         }
     }
 

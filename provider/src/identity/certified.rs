@@ -3,13 +3,17 @@ use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use pq_x509::x509_cert::der::{DateTime, Encode};
-use pq_x509::{CertStatus, Certificate, SignatureAlgorithm, SigningKey};
+use pq_x509::{self as x509, CertStatus, Certificate, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, SignatureVerificationAlgorithm, UnixTime};
+use rustls::pki_types::{
+    CertificateDer, PrivateKeyDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer,
+    UnixTime,
+};
 use rustls::sign::CertifiedKey;
 use rustls::{
-    CipherSuite, InconsistentKeys, ProtocolVersion, SignatureScheme, SupportedCipherSuite,
+    CipherSuite, InconsistentKeys, ProtocolVersion, SignatureAlgorithm, SignatureScheme,
+    SupportedCipherSuite,
 };
 use tracing::{info, warn};
 use zeroize::Zeroizing;
@@ -38,6 +42,8 @@ pub struct Identity {
     stapled: Stapled,
     /// The algorithms that verify the signatures of OCSP responses.
     verification: &'static [&'static dyn SignatureVerificationAlgorithm],
+    /// CA certificates that aren't sent, one of which may verify OCSP responses.
+    ocsp_issuers: Vec<Certificate>,
     must_staple: bool,
     /// Whether the log says already that a must-staple certificate was sent without a response.
     is_lack_reported: AtomicBool,
@@ -118,6 +124,7 @@ impl Identity {
             certified: Arc::new(certified),
             stapled: Stapled::default(),
             verification: provider.signature_verification_algorithms.all,
+            ocsp_issuers: Vec::new(),
             must_staple: must_staple(leaf),
             is_lack_reported: AtomicBool::new(false),
             key_algorithm,
@@ -209,6 +216,17 @@ impl Identity {
         }
     }
 
+    /// Gives CA certificates for the verification of OCSP responses, in place of those given before.
+    ///
+    /// A response is sent only if it can be verified, which takes the certificate of the leaf's issuer. If that isn't
+    /// in the chain, because it is the root, it has to be here. These certificates aren't sent.
+    pub fn with_ocsp_issuers(self, issuers: impl IntoIterator<Item = Certificate>) -> Self {
+        Self {
+            ocsp_issuers: issuers.into_iter().collect(),
+            ..self
+        }
+    }
+
     /// Sets an OCSP response, as [`set_ocsp_response`](Self::set_ocsp_response) does, before the
     /// identity is shared.
     ///
@@ -240,10 +258,12 @@ impl Identity {
     /// * [`IdentityError::OcspResponse`] if the response can't be read or has no answer in it.
     /// * [`IdentityError::Ocsp`] if it is about another certificate, has expired, is from the future by more
     ///   than clients allow ([`OcspVerifier::CLOCK_TOLERANCE`](pq_x509::OcspVerifier::CLOCK_TOLERANCE)), has no
-    ///   nextUpdate, or says that the responder doesn't know the certificate. If the chain has the issuer's
-    ///   certificate, and the provider an algorithm for the signature, also if the response is signed neither by
-    ///   the issuer nor by a responder that the issuer certified for this. If the chain lacks the issuer's
-    ///   certificate, the leaf is recognized by its serial number alone.
+    ///   nextUpdate, or says that the responder doesn't know the certificate; also if it is signed neither by
+    ///   the issuer nor by a responder that the issuer certified for this, or by an algorithm that neither this crate
+    ///   nor the provider has. A client that has the algorithm would refuse the server because of a forged response.
+    /// * [`IdentityError::NoOcspIssuer`] if the issuer's certificate is neither in the chain nor
+    ///   [given beside it](Self::with_ocsp_issuers), and [`IdentityError::OtherOcspIssuer`] if the only one that the
+    ///   response fits has another key than the leaf's signature.
     /// * [`IdentityError::AlgorithmPanicked`] if an algorithm of the provider panics.
     /// * [`IdentityError::TooLarge`] if no handshake can carry the response with the chain.
     pub fn set_ocsp_response(&self, response: &[u8]) -> Result<(), IdentityError> {
@@ -261,12 +281,12 @@ impl Identity {
         response: &[u8],
         now: UnixTime,
     ) -> Result<(), IdentityError> {
-        let answer = stapled::check(response, &self.certified.cert, self.verification, now)?;
+        let answer = self.check_ocsp_response(response, now)?;
         self.show(response, answer)
     }
 
-    /// Asks a source for a response if one is due, takes it if it is newer, and returns when to ask
-    /// again. Stops when `goes_on` returns `false`.
+    /// Asks a source for a response if one is due, takes it if it [supersedes](stapled::Answer::supersedes) the one
+    /// before, and returns when to ask again. Stops when `goes_on` returns `false`.
     pub(super) fn refresh_ocsp_response(
         &self,
         source: &dyn OcspSource,
@@ -283,13 +303,13 @@ impl Identity {
         // The source may have taken a while.
         let now = UnixTime::now();
         let taken = response.and_then(|response| {
-            let answer = stapled::check(&response, &self.certified.cert, self.verification, now)?;
+            let answer = self.check_ocsp_response(&response, now)?;
             let before = self
                 .stapled
                 .answer()
                 .filter(|before| now < before.next_update);
             match before {
-                Some(before) if answer.this_update <= before.this_update => Ok(false),
+                Some(before) if !answer.supersedes(&before) => Ok(false),
                 _ => self.show(&response, answer).map(|()| true),
             }
         });
@@ -304,6 +324,20 @@ impl Identity {
             );
         }
         Some(again)
+    }
+
+    fn check_ocsp_response(
+        &self,
+        response: &[u8],
+        now: UnixTime,
+    ) -> Result<stapled::Answer, IdentityError> {
+        stapled::check(
+            response,
+            &self.certified.cert,
+            &self.ocsp_issuers,
+            self.verification,
+            now,
+        )
     }
 
     /// Asks no source for a response, because it comes from elsewhere.
@@ -428,10 +462,31 @@ impl Identity {
         }
     }
 
-    /// Whether it can be used in TLS 1.2 with a peer with these cipher suites. There a suite is for
+    /// Whether it can be used in TLS 1.2 with a client with this offer. There a suite is for
     /// one kind of key (RFC 8422, section 2), and never for a post-quantum one.
-    pub(super) fn suits_tls12(&self, suites: &[CipherSuite]) -> bool {
-        self.tls12_suites.iter().any(|suite| suites.contains(suite))
+    pub(super) fn suits_tls12(&self, offer: &Offer) -> bool {
+        let mut suites = self.tls12_suites.iter();
+        suites.any(|suite| offer.cipher_suites.contains(suite)) && self.has_curve_of(offer)
+    }
+
+    /// Whether a client with this offer knows the curve of the key, if the key has one. A client that lists no groups
+    /// leaves the choice to the server (RFC 8422, section 4).
+    fn has_curve_of(&self, offer: &Offer) -> bool {
+        let curve = self.key_algorithm.curve();
+        offer.groups.is_empty() || curve.is_none_or(|curve| offer.groups.contains(&curve))
+    }
+
+    /// What rustls gets for a client with this offer.
+    pub(crate) fn shown_to(&self, offer: &Offer) -> Arc<CertifiedKey> {
+        let certified = self.certified_key();
+        match self.has_curve_of(offer) {
+            true => certified,
+            // rustls doesn't tell the version beforehand, and looks at no curve afterwards.
+            false => Arc::new(CertifiedKey {
+                key: Arc::new(ForTls13(Arc::clone(&certified.key))),
+                ..CertifiedKey::clone(&certified)
+            }),
+        }
     }
 
     pub(super) fn signs_with(&self, schemes: &[SignatureScheme]) -> Option<SignatureScheme> {
@@ -478,6 +533,25 @@ impl fmt::Debug for Identity {
             .field("certificates", &self.algorithms.len())
             .field("size", &self.size)
             .finish_non_exhaustive()
+    }
+}
+
+/// A key that no cipher suite of TLS 1.2 is for, so that rustls refuses clients of this version with the alert
+/// `handshake_failure`.
+#[derive(Debug)]
+struct ForTls13(Arc<dyn rustls::sign::SigningKey>);
+
+impl rustls::sign::SigningKey for ForTls13 {
+    fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn rustls::sign::Signer>> {
+        self.0.choose_scheme(offered)
+    }
+
+    fn public_key(&self) -> Option<SubjectPublicKeyInfoDer<'_>> {
+        self.0.public_key()
+    }
+
+    fn algorithm(&self) -> SignatureAlgorithm {
+        SignatureAlgorithm::Anonymous
     }
 }
 
@@ -539,7 +613,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The algorithm of a post-quantum private key that can be read.
-fn post_quantum(key: &PrivateKeyDer<'_>) -> Option<SignatureAlgorithm> {
+fn post_quantum(key: &PrivateKeyDer<'_>) -> Option<x509::SignatureAlgorithm> {
     let PrivateKeyDer::Pkcs8(key) = key else {
         return None;
     };

@@ -18,7 +18,7 @@ pub struct Choice {
     pub identity: Arc<Identity>,
     /// The scheme that it signs the handshake with. `None` means that the handshake is going to
     /// fail: the peer accepts no scheme of the key, or in TLS 1.2 offers no cipher suite for any of
-    /// the keys.
+    /// the keys, or lists the curve of none.
     pub scheme: Option<SignatureScheme>,
 }
 
@@ -49,9 +49,8 @@ impl IdentitySet {
             ..accepted
         };
         let candidates = self.candidates(offer.server_name.as_deref());
-        let suites = &offer.cipher_suites;
         let suitable = candidates.clone();
-        let suitable = suitable.filter(|identity| identity.suits_tls12(suites));
+        let suitable = suitable.filter(|identity| identity.suits_tls12(offer));
         let is_trusted = |identity: &Identity| identity.is_trusted_by(offer);
 
         match MayBe::of(offer) {

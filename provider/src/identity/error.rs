@@ -3,7 +3,9 @@ use core::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use pq_x509::{CertificateError, KeyError, OcspError, OcspResponseError, SignatureAlgorithm};
+use pq_x509::{
+    CertificateError, KeyError, OcspError, OcspResponseError, SignatureAlgorithm, SignatureError,
+};
 use rustls::OtherError;
 use rustls::pki_types::pem;
 
@@ -142,6 +144,30 @@ pub enum IdentityError {
     /// An OCSP response can't be used for the chain.
     #[error("the OCSP response {0}")]
     Ocsp(OcspError),
+
+    /// Nobody here can verify an OCSP response, because the certificate of the leaf's issuer is neither in the chain
+    /// nor [given beside it](super::Identity::with_ocsp_issuers).
+    #[error(
+        "the OCSP response can't be verified, because the chain lacks the certificate of the leaf's issuer, {issuer}; \
+         append it to the chain, or give it for OCSP responses alone"
+    )]
+    NoOcspIssuer {
+        /// The issuer that the leaf names.
+        issuer: String,
+    },
+
+    /// An OCSP response is by a CA that has the name of the leaf's issuer, but whose key doesn't verify the leaf's
+    /// signature.
+    #[error(
+        "the OCSP response can't be verified, because the certificate of {issuer} that it fits isn't the leaf's \
+         issuer: {error}; give the certificate of the CA that has signed the leaf"
+    )]
+    OtherOcspIssuer {
+        /// The issuer that the leaf names.
+        issuer: String,
+        /// Why the leaf's signature isn't by this CA's key, as far as is known here.
+        error: SignatureError,
+    },
 
     /// A [source](super::OcspSource) has no OCSP response.
     #[error("there is no OCSP response: {0}")]

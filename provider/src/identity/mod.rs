@@ -119,8 +119,9 @@
 //! # TLS 1.2
 //!
 //! TLS 1.2 has no ML-DSA, and each of its cipher suites is for one kind of key: the client has to
-//! offer a suite for the leaf's kind of key that the [`Identity`]'s provider has. Of the signs of
-//! trust, only application protocols count in TLS 1.2.
+//! offer a suite for the leaf's kind of key that the [`Identity`]'s provider has. If it lists groups, the curve
+//! of an ECDSA key has to be among them (RFC 8422, section 5.3), and rustls refuses it with `handshake_failure`
+//! if no identity fits. Of the signs of trust, only application protocols count in TLS 1.2.
 //!
 //! rustls doesn't tell the version before the choice is made. A client that offers such a suite,
 //! suites of TLS 1.3 and no post-quantum group may speak either version. It gets a classical chain

@@ -113,7 +113,8 @@ impl Identities {
     /// Asks `source` for the OCSP responses that are due, and returns how long to wait before the
     /// next call.
     ///
-    /// The responses are set as by [`Identity::set_ocsp_response`]. Call this again after that
+    /// The responses are set as by [`Identity::set_ocsp_response`]; where a chain lacks the certificate of its leaf's
+    /// issuer, give this to [`Identity::with_ocsp_issuers`]. Call this again after that
     /// time, and when identities were added. It waits for the source, so call it from a thread of its
     /// own, or where blocking is allowed. Where [files are
     /// watched](super::IdentityFiles::with_ocsp_source), the thread that watches them does this as
@@ -158,7 +159,8 @@ impl Identities {
     /// #     chain.as_bytes(),
     /// #     key.as_bytes(),
     /// #     &provider,
-    /// # )?;
+    /// # )?
+    /// # .with_ocsp_issuers([ca.certificate().clone()]);
     /// # let set = rustls_pq::identity::IdentitySet::new().with(identity);
     /// # let identities = Identities::new(set);
     ///
@@ -233,8 +235,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 impl ResolvesServerCert for Identities {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let choice = self.current().resolve(&Offer::of(&hello))?;
-        Some(choice.identity.certified_key())
+        let offer = Offer::of(&hello);
+        let choice = self.current().resolve(&offer)?;
+        Some(choice.identity.shown_to(&offer))
     }
 }
 

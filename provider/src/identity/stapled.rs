@@ -6,9 +6,7 @@ use core::time::Duration;
 use std::panic::catch_unwind;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-use pq_x509::{
-    CertStatus, Certificate, OcspError, OcspResponse, OcspVerifier, SignatureError, SingleResponse,
-};
+use pq_x509::{CertStatus, Certificate, OcspError, OcspResponse, OcspVerifier, SingleResponse};
 use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, UnixTime};
 use rustls::sign::CertifiedKey;
 
@@ -58,11 +56,12 @@ pub(super) fn ask(
 
 /// What a response in DER says about the leaf of a chain, or why a server may not send it.
 ///
-/// Its signature is verified if the chain has the issuer's certificate, and `algorithms` has the
-/// signature's algorithm.
+/// The issuer of the leaf is one of `chain` or of `others`. What can't be verified is refused: a client that can verify
+/// it would refuse the server because of a forged one.
 pub(super) fn check(
     response: &[u8],
     chain: &[CertificateDer<'_>],
+    others: &[Certificate],
     algorithms: &[&dyn SignatureVerificationAlgorithm],
     now: UnixTime,
 ) -> Result<Answer, IdentityError> {
@@ -73,42 +72,34 @@ pub(super) fn check(
     });
     let certificates = certificates.collect::<Result<Vec<_>, _>>()?;
     let leaf = certificates.first().ok_or(IdentityError::NoCertificate)?;
-    let issuers = certificates.iter();
+    let issuers = certificates.iter().chain(others);
     let mut issuers = issuers
         .filter(|one| one.is_ca() && one.subject() == leaf.issuer())
         .peekable();
-    let answer = match issuers.peek() {
-        // Several CA certificates with one name may have different keys.
-        Some(_) => match issuers.find(|one| response.answer_for(leaf, one).is_some()) {
-            Some(issuer) => {
-                let verifier = OcspVerifier::new(issuer, now).with_algorithms(algorithms);
-                // A panic of somebody else's algorithm would end the thread that watches files.
-                let verify = AssertUnwindSafe(|| verifier.verify(&response, leaf).map(drop));
-                match catch_unwind(verify).map_err(|_| IdentityError::AlgorithmPanicked)? {
-                    Err(error) if !is_for_others_to_verify(&error) => {
-                        return Err(IdentityError::Ocsp(error));
-                    }
-                    _ => response.answer_for(leaf, issuer),
-                }
+    if issuers.peek().is_none() {
+        return Err(IdentityError::NoOcspIssuer {
+            issuer: leaf.describe_issuer(),
+        });
+    }
+    // Several CA certificates with one name may have different keys.
+    let issuer = issuers.find(|one| response.answer_for(leaf, one).is_some());
+    let issuer = issuer.ok_or(IdentityError::Ocsp(OcspError::NotAbout))?;
+    let verify = || {
+        // Clients ask the key that has signed the leaf, and no other of this name.
+        leaf.verify_signature(issuer, algorithms).map_err(|error| {
+            IdentityError::OtherOcspIssuer {
+                issuer: leaf.describe_issuer(),
+                error,
             }
-            None => None,
-        },
-        // Serial numbers are random, so the number alone identifies the certificate.
-        None => {
-            let mut answers = response.answers().iter();
-            answers.find(|answer| answer.certificate().serial_number() == leaf.serial_number())
-        }
+        })?;
+        let verifier = OcspVerifier::new(issuer, now).with_algorithms(algorithms);
+        let verified = verifier
+            .verify(&response, leaf)
+            .map_err(IdentityError::Ocsp)?;
+        Answer::read(verified.answer(), now).map_err(IdentityError::Ocsp)
     };
-    let answer = answer.ok_or(IdentityError::Ocsp(OcspError::NotAbout))?;
-    Answer::read(answer, now).map_err(IdentityError::Ocsp)
-}
-
-/// Whether this side lacks the algorithm of the signature, so that only clients can verify it.
-fn is_for_others_to_verify(error: &OcspError) -> bool {
-    matches!(
-        error.signature_error(),
-        Some(SignatureError::UnsupportedAlgorithm(_))
-    )
+    // A panic of somebody else's algorithm would end the thread that watches files.
+    catch_unwind(AssertUnwindSafe(verify)).map_err(|_| IdentityError::AlgorithmPanicked)?
 }
 
 /// What a server needs to know about the response that it sends.
@@ -144,6 +135,17 @@ impl Answer {
                 this_update,
                 next_update,
             }),
+        }
+    }
+
+    /// Whether it takes the place of another one that is current: if it is newer, or of the same time and says revoked
+    /// where the other says good. Validators of chains weigh responses in the same way; when a response was signed
+    /// (producedAt) says nothing about how old the news in it is.
+    pub(super) fn supersedes(&self, before: &Self) -> bool {
+        let revokes = |one: &Self| matches!(one.status, CertStatus::Revoked { .. });
+        match self.this_update == before.this_update {
+            true => revokes(self) && !revokes(before),
+            false => self.this_update > before.this_update,
         }
     }
 

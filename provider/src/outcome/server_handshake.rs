@@ -328,8 +328,8 @@ const LEVEL_5: [Group; 2] = [Group::SECP384R1MLKEM1024, Group::MLKEM1024];
 struct Chosen(Option<Choice>);
 
 impl ResolvesServerCert for Chosen {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let choice = self.0.as_ref()?;
-        Some(choice.identity.certified_key())
+        Some(choice.identity.shown_to(&Offer::of(&hello)))
     }
 }

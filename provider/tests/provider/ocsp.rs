@@ -17,8 +17,8 @@ use pq_x509::x509_cert::spki::ObjectIdentifier;
 use pq_x509::{
     CertStatus, Certificate, CertificateBuilder, CertificateRevocationListBuilder, ChainValidator,
     CrlReason, EndEntity, IssueError, Issuer, OcspError, OcspRequest, OcspResponder,
-    RevocationPolicy, SignatureAlgorithm, Signer, SigningKey, SingleResponse, ValidationError,
-    Validity,
+    RevocationPolicy, SignatureAlgorithm, SignatureError, Signer, SigningKey, SingleResponse,
+    ValidationError, Validity,
 };
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
@@ -58,6 +58,7 @@ fn verifiers_are_given_it() {
     let plain = identity.checked();
     let stapled = identity
         .checked()
+        .with_ocsp_issuers([root.certificate().clone()])
         .with_ocsp_response(&first)
         .unwrap()
         // The last one counts.
@@ -138,6 +139,7 @@ fn too_large_for_a_handshake() {
     small
         .identity
         .checked()
+        .with_ocsp_issuers([ca.0.certificate().clone()])
         .with_ocsp_response(&response)
         .unwrap();
 }
@@ -206,23 +208,74 @@ fn refused_when_set() {
     ca.check(|check| check.required())
         .verify_server_cert(leaf, intermediates, &localhost, &ahead, UnixTime::now())
         .unwrap();
+}
 
-    // Without the issuer's certificate only the serial number is compared.
-    let mut alone = party.identity;
-    alone.chain.truncate(1);
-    let alone = alone.checked();
-    alone.set_ocsp_response(&good).unwrap();
-    let error = alone.set_ocsp_response(&ca.good(&ca.server(), DAY));
-    assert!(matches!(
-        error,
-        Err(IdentityError::Ocsp(OcspError::NotAbout))
-    ));
-    let error = alone.set_ocsp_response(&over);
-    assert!(matches!(
-        error,
-        Err(IdentityError::Ocsp(OcspError::Stale { .. }))
-    ));
-    assert_eq!(alone.certified_key().ocsp.as_ref(), Some(&good));
+/// What nobody here can verify isn't sent, since clients may be able to verify it.
+#[test]
+fn unverifiable_ones_are_refused() {
+    let ca = Ca::new();
+    let party = ca.server();
+    let good = ca.good(&party, DAY);
+    // A signature by an algorithm that is unknown here.
+    let forged = by_unknown_algorithm(&good);
+    let alone = Party {
+        identity: Identity {
+            chain: party.identity.chain[..1].to_vec(),
+            key: party.identity.key.clone_key(),
+        },
+    };
+    let issuer = ca.0.certificate();
+    let forger = Ca::new();
+    for (identity, is_known) in [
+        (party.identity.checked(), true),
+        (alone.identity.checked(), false),
+        // Two of them, and only the second is the issuer.
+        (
+            alone
+                .identity
+                .checked()
+                .with_ocsp_issuers([forger.0.certificate().clone(), issuer.clone()]),
+            true,
+        ),
+    ] {
+        let error = identity.set_ocsp_response(&forged).unwrap_err();
+        match &error {
+            IdentityError::Ocsp(OcspError::Signature(SignatureError::UnsupportedAlgorithm(_)))
+                if is_known => {}
+            IdentityError::NoOcspIssuer { issuer } if !is_known => {
+                assert_eq!(issuer, "CN=CA");
+                assert!(
+                    error.to_string().contains("append it to the chain"),
+                    "{error}"
+                );
+            }
+            _ => panic!("{error}"),
+        }
+        assert_eq!(identity.certified_key().ocsp, None);
+        assert_eq!(identity.set_ocsp_response(&good).is_ok(), is_known);
+        assert_eq!(identity.certified_key().ocsp.is_some(), is_known);
+    }
+
+    // Another CA of that name, which answers for its own certificate with this number.
+    let misled = alone.identity.checked();
+    let misled = misled.with_ocsp_issuers([forger.0.certificate().clone()]);
+    let response = forger.good(&forger.same_number(&party), DAY);
+    let error = misled.set_ocsp_response(&response).unwrap_err();
+    assert!(
+        matches!(error, IdentityError::OtherOcspIssuer { .. }),
+        "{error}"
+    );
+}
+
+/// The response with an algorithm of signature that nobody has, as anybody can make it.
+fn by_unknown_algorithm(response: &[u8]) -> Vec<u8> {
+    /// id-ml-dsa-44 ends in 17.
+    const ML_DSA_44: [u8; 11] = [6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 17];
+
+    let mut changed = response.to_vec();
+    let at = changed.windows(11).rposition(|bytes| bytes == ML_DSA_44);
+    changed[at.unwrap() + 10] = 99;
+    changed
 }
 
 /// A response is sent from the next handshake on, until it expires. The identity may be shared.
@@ -498,7 +551,7 @@ fn any_byte_changed() {
             let mut changed = good.clone();
             changed[at] ^= flip;
             assert!(verify(&changed).is_err(), "{at}");
-            let _ = identity.set_ocsp_response(&changed);
+            assert!(identity.set_ocsp_response(&changed).is_err(), "{at}");
         }
     }
     for len in (1..good.len()).step_by(53) {
@@ -528,7 +581,7 @@ fn a_source() {
     let have = |response: &[u8]| *next.lock().unwrap() = Ok(response.to_vec());
 
     let pause = refresh();
-    assert!((58..=60).contains(&pause.as_secs()), "{pause:?}");
+    assert!((30..=60).contains(&pause.as_secs()), "{pause:?}");
     let warned = [
         "WARN",
         "no newer OCSP response",
@@ -547,27 +600,35 @@ fn a_source() {
         identities.replace(IdentitySet::new().with(identity.clone()));
         identity
     };
-    let identity_of_four_seconds = again();
-    let first = ca.good(&party, Duration::from_secs(4));
-    have(&first);
-    let pause = refresh();
+    let (identity_of_four_seconds, first, pause) = loop {
+        let identity = again();
+        let start = Instant::now();
+        let first = ca.good(&party, Duration::from_secs(4));
+        have(&first);
+        let pause = refresh();
+        // Otherwise the machine was busy, and a part of the four seconds is over.
+        if start.elapsed() < Duration::from_millis(900) {
+            break (identity, first, pause);
+        }
+    };
     assert!((1..=2).contains(&pause.as_secs()), "{pause:?}");
     assert_eq!(
         identity_of_four_seconds.certified_key().ocsp.as_ref(),
         Some(&first)
     );
     assert_eq!(shown(), None);
+    let before = asked.load(Ordering::Relaxed);
     thread::sleep(pause + Duration::from_secs(1));
     let second = ca.good(&party, DAY);
     have(&second);
     let pause = refresh();
-    assert_eq!(asked.load(Ordering::Relaxed), 3);
+    assert_eq!(asked.load(Ordering::Relaxed), before + 1);
     assert_eq!(
         identity_of_four_seconds.certified_key().ocsp.as_ref(),
         Some(&second)
     );
     let half = DAY.as_secs() / 2;
-    assert!((half - 10..=half).contains(&pause.as_secs()), "{pause:?}");
+    assert!((half - 60..=half).contains(&pause.as_secs()), "{pause:?}");
 
     // A useless response counts as a failure.
     let identity = again();
@@ -599,6 +660,108 @@ fn a_source() {
         events::lines(&["WARN", "no newer OCSP response", "panicked", "source.test"]).len(),
         1
     );
+}
+
+/// What a source has replaces a current response only if it is newer; whether it was made earlier or at the same time
+/// makes no difference, nor whether it lasts longer.
+#[test]
+fn a_source_with_older_ones() {
+    let ca = Ca::new();
+    let party = ca.server();
+    let now = SystemTime::now();
+    let hours = |hours: u32| hours * Duration::from_secs(60 * 60);
+    let from = |ago: u32, long: u32| {
+        let validity = Validity::starting(now - hours(ago), hours(long));
+        ca.answer(&party, CertStatus::Good, validity)
+    };
+    let shown = from(2, 24);
+    for (other, is_newer) in [
+        (from(3, 100), false),
+        (from(2, 100), false),
+        (from(1, 2), true),
+    ] {
+        let identity = Arc::new(party.identity.checked());
+        identity.set_ocsp_response(&shown).unwrap();
+        let identities = Identities::new(IdentitySet::new().with(identity.clone()));
+        let asked = AtomicUsize::new(0);
+        identities.refresh_ocsp_responses(&|_: &[CertificateDer<'static>]| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, &'static str>(other.clone())
+        });
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        let expected = if is_newer { &other } else { &shown };
+        assert_eq!(identity.certified_key().ocsp.as_ref(), Some(expected));
+    }
+}
+
+/// A responder that learns of a revocation in the same second answers twice with one thisUpdate. What says revoked is
+/// shown, whichever comes first, and good comes back only with a later time.
+#[test]
+fn a_source_that_says_revoked_at_the_same_time() {
+    let ca = Ca::new();
+    let party = ca.server();
+    let now = SystemTime::now();
+    let hour = Duration::from_secs(60 * 60);
+    let revoked = CertStatus::Revoked {
+        date: UnixTime::since_unix_epoch(Duration::from_secs(1_700_000_000)),
+        reason: CrlReason::Unspecified,
+    };
+    let from = |ago: u32, status| {
+        ca.answer(
+            &party,
+            status,
+            Validity::starting(now - ago * hour, 24 * hour),
+        )
+    };
+    let [good, good_later] = [2, 1].map(|ago| from(ago, CertStatus::Good));
+    let [revoked_before, revoked, revoked_longer] = [
+        from(3, revoked),
+        from(2, revoked),
+        ca.answer(
+            &party,
+            revoked,
+            Validity::starting(now - 2 * hour, 48 * hour),
+        ),
+    ];
+    for (shown, other, is_taken) in [
+        (&good, &revoked, true),
+        (&revoked, &good, false),
+        (&revoked, &revoked_longer, false),
+        (&revoked, &good_later, true),
+        (&good, &revoked_before, false),
+    ] {
+        let identity = Arc::new(party.identity.checked());
+        identity.set_ocsp_response(shown).unwrap();
+        let identities = Identities::new(IdentitySet::new().with(identity.clone()));
+        identities.refresh_ocsp_responses(&|_: &[CertificateDer<'static>]| {
+            Ok::<_, &'static str>(other.clone())
+        });
+        let expected = if is_taken { other } else { shown };
+        assert_eq!(identity.certified_key().ocsp.as_ref(), Some(expected));
+    }
+}
+
+/// Two identities: the response of one is of no use to the other.
+#[test]
+fn a_source_for_two() {
+    let ca = Ca::new();
+    let parties = [ca.server(), ca.server()];
+    let responses = [0, 1].map(|at| ca.good(&parties[at], DAY));
+    for is_exchanged in [false, true] {
+        let both = [0, 1].map(|at| Arc::new(parties[at].identity.checked()));
+        let identities = both.iter().fold(IdentitySet::new(), |set, identity| {
+            set.with_default(identity.clone())
+        });
+        let source = |chain: &[CertificateDer<'static>]| {
+            let is_second = chain[0] == parties[1].identity.chain[0];
+            Ok::<_, &'static str>(responses[usize::from(is_second != is_exchanged)].clone())
+        };
+        Identities::new(identities).refresh_ocsp_responses(&source);
+        for (identity, response) in both.iter().zip(&responses) {
+            let expected = (!is_exchanged).then_some(response);
+            assert_eq!(identity.certified_key().ocsp.as_ref(), expected);
+        }
+    }
 }
 
 /// The thread that watches the files asks it, for identities from files and for others.

@@ -259,6 +259,14 @@ fn what_is_no_client_hello() {
         Err(InvalidMessage::InvalidContentType.into())
     );
     assert_eq!(with(3, 0xff), Err(InvalidMessage::MessageTooLarge.into()));
+    // At the limits, and one byte beyond them.
+    let record = |len: u16| read(&[&[22, 3, 1][..], &len.to_be_bytes()].concat());
+    assert_eq!(record(1 << 14), Ok(None));
+    let error = InvalidMessage::MessageTooLarge;
+    assert_eq!(record((1 << 14) + 1), Err(error.into()));
+    assert_eq!(read(&[22, 3, 1, 0, 4, 1, 0, 0xff, 0xff]), Ok(None));
+    let error = InvalidMessage::HandshakePayloadTooLarge;
+    assert_eq!(read(&[22, 3, 1, 0, 4, 1, 1, 0, 0]), Err(error.into()));
     assert_eq!(
         with(5, 2),
         Err(InvalidMessage::UnexpectedMessage("not a ClientHello").into())

@@ -158,8 +158,13 @@ pub(crate) struct Ecdsa {
 
 impl Ecdsa {
     pub(crate) fn generate() -> Self {
+        Self::generate_for(&ring::signature::ECDSA_P256_SHA256_ASN1_SIGNING)
+    }
+
+    /// On the curve of this algorithm.
+    pub(crate) fn generate_for(algorithm: &'static ring::signature::EcdsaSigningAlgorithm) -> Self {
         let pkcs8 = ring::signature::EcdsaKeyPair::generate_pkcs8(
-            &ring::signature::ECDSA_P256_SHA256_ASN1_SIGNING,
+            algorithm,
             &ring::rand::SystemRandom::new(),
         )
         .unwrap();

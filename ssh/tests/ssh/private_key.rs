@@ -1,8 +1,11 @@
 use core::time::Duration;
-use std::time::Instant;
 
-use pq_ssh::{KeyError, KeyName, Passphrase, PrivateKey, PrivateKeyError, TextError};
+use pq_ssh::{
+    ArmorError, HashAlgorithm, HashedMessage, KeyError, KeyName, Passphrase, PrivateKey,
+    PrivateKeyError, TextError,
+};
 
+use crate::spent::Spent;
 use crate::{COMMENT, KEY, armored, bytes_of, other_key, string};
 
 const LABEL: &str = "OPENSSH PRIVATE KEY";
@@ -139,7 +142,7 @@ fn a_passphrase_is_asked_for_and_checked() {
 #[test]
 fn too_many_rounds_are_refused_at_once() {
     let options = |rounds: u32| [string(&[9; 16]), rounds.to_be_bytes().to_vec()].concat();
-    let begun = Instant::now();
+    let begun = Spent::now();
     for rounds in [17, 1 << 20, u32::MAX] {
         let read = File::read(|file| {
             (file.cipher, file.kdf, file.options) = (b"aes256-ctr", b"bcrypt", options(rounds));
@@ -372,5 +375,70 @@ fn no_character_of_the_armor_can_be_changed_but_line_breaks() {
                 "{other:?} for {c:?} at {at}"
             );
         }
+    }
+}
+
+/// The longest salt, the most rounds, the longest comment and the longest file, and one beyond.
+#[test]
+fn one_beyond_each_limit() {
+    let encrypted = |salt: usize, rounds: u32| {
+        let options = [string(&vec![9; salt]), rounds.to_be_bytes().to_vec()].concat();
+        let read = File::read(|file| {
+            (file.cipher, file.kdf, file.options) = (b"aes256-ctr", b"bcrypt", options);
+        });
+        read.expect_err("the section is not encrypted")
+    };
+    for (salt, rounds, is_tried) in [(64, 1, true), (65, 1, false), (1, 16, true), (1, 17, false)] {
+        let error = encrypted(salt, rounds);
+        // What was decrypted has no sense.
+        let was_tried = !matches!(
+            &error,
+            PrivateKeyError::TooManyRounds { .. }
+                | PrivateKeyError::Malformed("its salt is far too long")
+        );
+        assert_eq!(was_tried, is_tried, "{salt} {rounds}: {error}");
+    }
+    let options = [&*string(&[9; 16]), &513_u32.to_be_bytes()].concat();
+    let file = [
+        &b"openssh-key-v1\0"[..],
+        &string(b"aes256-ctr"),
+        &string(b"bcrypt"),
+        &string(&options),
+        &1_u32.to_be_bytes(),
+        &string(&KEY.public_key().to_blob()),
+        &string(&[0; 32]),
+    ];
+    let read = PrivateKey::from_openssh(
+        &armored(LABEL, &file.concat()),
+        Some(&Passphrase::new(b"x")),
+    );
+    assert_eq!(
+        read.map(|_| ()),
+        Err(PrivateKeyError::TooManyRounds {
+            rounds: 513,
+            limit: 512
+        })
+    );
+    for (len, is_read) in [(1024, true), (1025, false)] {
+        let read = File::read(|file| file.section.comment = vec![b'x'; len]);
+        assert_eq!(read.is_ok(), is_read, "{len}");
+        assert_eq!(
+            KEY.clone().with_comment(&"x".repeat(len)).is_ok(),
+            is_read,
+            "{len}"
+        );
+        let message =
+            HashedMessage::read(HashAlgorithm::Sha512, &b""[..]).expect("it is in memory");
+        assert_eq!(
+            KEY.sign(&"x".repeat(len), &message).is_ok(),
+            is_read,
+            "{len}"
+        );
+    }
+    for (len, is_armor) in [(32 << 10, true), ((32 << 10) + 1, false)] {
+        let text = "x".repeat(len);
+        let error = PrivateKey::from_openssh(&text, None).expect_err("it is no armor");
+        let is_short = matches!(error, PrivateKeyError::Armor(ArmorError::NoBegin(_)));
+        assert_eq!(is_short, is_armor, "{len}: {error}");
     }
 }

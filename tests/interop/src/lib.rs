@@ -8,7 +8,7 @@
 //! * [`pki`] issues certificates, and [`endpoint`] configures rustls with them;
 //! * [`tcp`] is rustls on real sockets, [`memory`] two ends of it in one thread;
 //! * [`wire`] rewrites key shares between the ends, [`proxy`] does so on a socket;
-//! * [`vectors`] reads the published examples beside the checkout.
+//! * [`vectors`] reads the published examples beside the checkout, [`found`] what reviewers found.
 //!
 //! Two environment variables matter:
 //!
@@ -23,9 +23,9 @@ extern crate alloc;
 use std::env;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::thread;
 
 pub mod endpoint;
+pub mod found;
 pub mod memory;
 pub mod openssl;
 pub mod pki;
@@ -35,19 +35,10 @@ pub mod tcp;
 pub mod vectors;
 pub mod wire;
 
-/// Says that a test is skipped, and why; the caller returns then.
-///
-/// # Panics
-/// In CI (the environment variable `CI` is set and not empty, `0` or `false`), where
-/// a skipped test is a failed test.
-pub fn skip(why: &str) {
-    let in_ci = env::var("CI").is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
-    assert!(!in_ci, "skipping a test is a failure in CI: {why}");
-    // The test harness names its threads after the tests.
-    let thread = thread::current();
-    let test = thread.name().unwrap_or("a test");
-    tell(&format!("SKIPPED {test}: {why}"));
-}
+#[path = "../../skipped/src/lib.rs"]
+mod skipped;
+
+pub use self::skipped::skip;
 
 /// Writes to the terminal directly: the test harness shows what tests
 /// print only when they fail.

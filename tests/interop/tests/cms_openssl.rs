@@ -108,7 +108,7 @@ fn we_verify_signatures_of_openssl() {
                 let message = work.read("message");
                 let message = || decode_if_pem(&message[..]).unwrap();
                 let mut found = Vec::new();
-                if let Err(error) = verifier.verify(message(), &mut found) {
+                if let Err(error) = verifier.write_unverified(message(), &mut found) {
                     panic!("{algorithm} {options}: {error}");
                 }
                 assert!(found == content);
@@ -169,11 +169,11 @@ fn several_signers() {
             "cms -sign -binary -nodetach -stream -in content -outform DER -out message -md {digest} \
              -signer cert -inkey key -signer classical.cert -inkey classical.key"
         ));
-        let verified = verifier.verify(&work.read("message")[..], std::io::sink());
+        let verified = verifier.write_unverified(&work.read("message")[..], std::io::sink());
         let verified = verified.unwrap_or_else(|error| panic!("{algorithm}: {error}"));
         assert_eq!(verified.signers.len(), 2);
         let alone = Verifier::with_chains(&validator).any_signer();
-        let verified = alone.verify(&work.read("message")[..], std::io::sink());
+        let verified = alone.write_unverified(&work.read("message")[..], std::io::sink());
         assert_eq!(verified.unwrap().refused.len(), 1);
     }
 }
@@ -289,7 +289,7 @@ fn we_decrypt_what_openssl_encrypts_for_keys_on_curves() {
                 for own in [RecipientKey::agreement(&key), by_certificate.clone()] {
                     let opener = Opener::new(own).take_unauthenticated();
                     let mut found = Vec::new();
-                    let opened = opener.open(&message[..], &mut found);
+                    let opened = opener.write_unauthenticated(&message[..], &mut found);
                     let opened = opened.unwrap_or_else(|error| {
                         panic!("{curve} {option} {kdf} {options}: {error}")
                     });
@@ -336,7 +336,7 @@ fn ml_kem_recipients() {
                 work.run(&encrypt);
                 let opener = Opener::new(own.clone()).take_unauthenticated();
                 let mut found = Vec::new();
-                let opened = opener.open(&work.read("message")[..], &mut found);
+                let opened = opener.write_unauthenticated(&work.read("message")[..], &mut found);
                 let opened = opened.unwrap_or_else(|error| panic!("{algorithm} {option}: {error}"));
                 assert_eq!(opened.cipher, cipher);
                 assert!(found == content);
@@ -381,7 +381,9 @@ fn rsa_pss() {
              -signer cert -inkey key -keyopt rsa_padding_mode:pss -keyopt rsa_pss_saltlen:digest"
         ));
         let message = work.read("message");
-        verifier.verify(&message[..], std::io::sink()).unwrap();
+        verifier
+            .write_unverified(&message[..], std::io::sink())
+            .unwrap();
     }
 }
 
@@ -402,7 +404,9 @@ fn we_decrypt_messages_of_openssl() {
             let opener = Opener::new(RecipientKey::shared_key(b"group", key));
             let opener = opener.take_unauthenticated();
             let mut found = Vec::new();
-            let opened = opener.open(&message[..], &mut found).unwrap();
+            let opened = opener
+                .write_unauthenticated(&message[..], &mut found)
+                .unwrap();
             assert_eq!(opened.cipher, cipher);
             assert!(found == content, "{option} {stream}");
             match opener.open_seekable(Cursor::new(&message), std::io::sink()) {

@@ -102,11 +102,6 @@ mod ml_dsa_tests {
                 .concat();
                 let raw = "-pkeyopt message-encoding:0";
 
-                let ours = key
-                    .hash_sign(hash, MESSAGE, context, &random())
-                    .expect("the context is short enough");
-                verify_by_openssl(work, &encoded, ours.as_bytes(), raw);
-
                 let theirs = sign_by_openssl::<P>(
                     work,
                     &encoded,
@@ -115,10 +110,22 @@ mod ml_dsa_tests {
                 key.verifying_key()
                     .hash_verify(hash, MESSAGE, context, &theirs)
                     .expect("OpenSSL signed this");
-                let ours = key
-                    .sign_digest(hash, &digest, context, &[0; 32])
-                    .expect("the digest is one of this hash");
-                assert!(ours == theirs, "{hash:?}");
+                let hedged = key.hash_sign(hash, MESSAGE, context, &random());
+                let ours = key.sign_digest(hash, &digest, context, &[0; 32]);
+                if 8 * digest.len() < 2 * P::LAMBDA {
+                    // OpenSSL signs what it is given; FIPS 204, section 5.4.1, has no weak digests
+                    for refused in [hedged, ours] {
+                        let is_weak = matches!(refused, Err(pq_core::Error::WeakHash { .. }));
+                        assert!(is_weak, "{hash:?}");
+                    }
+                    continue;
+                }
+                let hedged = hedged.expect("the context is short enough");
+                verify_by_openssl(work, &encoded, hedged.as_bytes(), raw);
+                assert!(
+                    ours.expect("the digest is one of this hash") == theirs,
+                    "{hash:?}"
+                );
             }
         }
     }

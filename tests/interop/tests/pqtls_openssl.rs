@@ -320,7 +320,7 @@ impl Work {
         self.pqtls(&format!("{request} --out server.csr"));
         self.pqtls(&format!("{request} --der --out server.csr.der"));
         self.pqtls("ca sign server.csr --out server.pem");
-        self.pqtls("cert request client.key --subject CN=Robot --out client.csr");
+        self.pqtls("cert request client.key --name robot.example.org --out client.csr");
         self.pqtls("ca sign client.csr --profile client --out client.pem --force");
         self.pqtls("cert bundle ca/issuing.pem server.pem --out bundle.pem");
         self.pqtls("cert self-sign server.key --name www.example.org --out self-signed.pem");

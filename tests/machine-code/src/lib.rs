@@ -23,8 +23,6 @@ mod slh_dsa;
 pub mod stack;
 
 use core::hint::black_box;
-use std::env;
-use std::io::{self, Write};
 
 use pq_core::arch::{Backend, memcheck};
 use pq_core::on_each_backend;
@@ -80,19 +78,10 @@ fn of_set<const N: usize>(set: &str, operations: [(&str, Prepare); N]) -> [Opera
     })
 }
 
-/// Prints that a test is skipped, and why; the caller then returns.
-///
-/// # Panics
-///
-/// In CI, where a skipped test is a failed test.
-pub fn skip(why: &str) {
-    assert!(
-        env::var_os("CI").is_none(),
-        "skipping a test is a failure in CI: {why}"
-    );
-    // Not eprintln!, which the test harness swallows when a test passes.
-    writeln!(io::stderr(), "skipped: {why}").expect("standard error is open");
-}
+#[path = "../../skipped/src/lib.rs"]
+mod skipped;
+
+pub use self::skipped::skip;
 
 /// `N` secret bytes.
 fn secret<const N: usize>() -> [u8; N] {
@@ -139,6 +128,9 @@ mod tests {
             .unwrap();
         assert!(run.status.success());
         let said = String::from_utf8_lossy(&run.stderr);
-        assert!(said.contains("skipped: there is nothing to test"), "{said}");
+        assert!(
+            said.contains("SKIPPED tests::skipped_tests_say_so: there is nothing to test"),
+            "{said}"
+        );
     }
 }

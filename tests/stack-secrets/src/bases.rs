@@ -1,12 +1,12 @@
 //! The bases that rustls-pq has in this test, with known randomness.
 
-use std::io::{self, Write};
 use std::sync::Once;
 
 use rustls::crypto::CryptoProvider;
 use rustls_pq::{Builder, base};
 
 use crate::random::RANDOM;
+use crate::skipped::cannot_run;
 
 /// A base and the provider over it, with all of its groups.
 #[derive(Clone, Copy)]
@@ -37,11 +37,7 @@ impl Base {
             if !runs {
                 static SAID: Once = Once::new();
                 let name = base.name;
-                SAID.call_once(|| {
-                    // Not eprintln!, which the test harness swallows.
-                    let said = writeln!(io::stderr(), "skipped: {name} does not run on this CPU");
-                    said.expect("standard error is there");
-                });
+                SAID.call_once(|| cannot_run(&format!("{name} does not run on this CPU")));
             }
             runs
         })

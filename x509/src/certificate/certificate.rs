@@ -52,7 +52,9 @@ impl Certificate {
     /// extensions that this type gives access to is malformed,
     /// [`CertificateError::AlgorithmsDiffer`] if the
     /// two places that name the signature algorithm do not agree,
-    /// [`CertificateError::RepeatedExtension`] if there are two extensions of a kind.
+    /// [`CertificateError::RepeatedExtension`] if there are two extensions of a kind. A certificate with more
+    /// than 10,000 values, and an extension with more than 10,000 names, is refused with
+    /// [`SyntaxError::TooMany`].
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
         match Self::read(der) {
             Err(CertificateError::Der(error)) => {
@@ -68,6 +70,7 @@ impl Certificate {
     }
 
     fn read(der: &[u8]) -> Result<Self, CertificateError> {
+        syntax::check_number(der)?;
         let parsed = x509_cert::Certificate::from_der(der)?;
         // RFC 5280 section 4.1.1.2. Only the inner one is signed.
         let (inner, outer) = (
@@ -243,6 +246,17 @@ impl Certificate {
         };
         match self.name_constraints() {
             Ok(constraints) => constraints.is_none_or(|constraints| constraints.permits(&name)),
+            Err(_) => false,
+        }
+    }
+
+    /// Whether the CA with this certificate may issue one for this subject, by its own name constraints of directory
+    /// names. The e-mail addresses and hosts in a subject are not looked for.
+    pub fn permits_subject(&self, subject: &Name) -> bool {
+        match self.name_constraints() {
+            Ok(constraints) => constraints.is_none_or(|constraints| {
+                subject.is_empty() || constraints.permits(&Presented::Directory(subject))
+            }),
             Err(_) => false,
         }
     }

@@ -75,6 +75,12 @@ pub enum KeyUsageError {
          digitalSignature (RFC 8446 section 4.4.2.2)"
     )]
     WithoutDigitalSignature,
+    /// A signer of documents without digitalSignature and nonRepudiation.
+    #[error(
+        "the key usage of a certificate that signs documents must include digitalSignature or nonRepudiation (RFC \
+         8550 section 4.4.2)"
+    )]
+    WithoutSigningDocuments,
     /// A KeyUsage extension with no usage in it.
     #[error("the key usage is empty; at least one usage must be set (RFC 5280 section 4.2.1.3)")]
     Empty,

@@ -3,6 +3,7 @@
 //!
 //! It uses [`keys`](crate::keys), [`encoding`](crate::encoding) and [`errors`](crate::errors).
 
+mod canonical_name;
 #[expect(
     clippy::module_inception,
     reason = "the module is named after its main topic"
@@ -20,12 +21,13 @@ mod revocation_list;
 pub(crate) mod signed;
 mod sizes;
 mod spiffe_id;
+pub(crate) mod unseen;
 mod uri;
 pub(crate) mod validity;
 
+pub(crate) use canonical_name::CanonicalName;
 pub(crate) use certificate::check_values;
 pub use certificate::{Certificate, CertificateError};
-#[cfg(feature = "linting")]
 pub(crate) use email_address::is_dot_atom;
 pub use email_address::{EmailAddress, InvalidEmailAddress};
 pub(crate) use extensions::{PROCESSED, critical_beside, encode_extension};
@@ -43,7 +45,7 @@ pub use ocsp::{
 pub(crate) use ocsp::{asn1 as ocsp_asn1, check_delegate, check_delegate_usage};
 pub(crate) use readable::{Readable, readable_by_webpki};
 pub use revocation_list::scope::UnusableList;
-pub(crate) use revocation_list::scope::{self as list_scope, Scope};
+pub(crate) use revocation_list::scope::{Coverage, PointName, Points, Scope};
 pub use revocation_list::{CertificateRevocationList, RevocationListError, RevokedCertificate};
 pub(crate) use signed::SealError;
 pub use signed::SignatureError;

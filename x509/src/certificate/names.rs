@@ -8,7 +8,7 @@ use core::str::FromStr;
 
 use const_oid::db::rfc4519::COMMON_NAME;
 use der::asn1::{Any, Ia5String, OctetString, SetOfVec, Utf8StringRef};
-use der::{Decode, Encode};
+use der::{Decode, Encode, Tagged};
 use pki_types::DnsName;
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
@@ -18,6 +18,7 @@ use x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 use super::dns_name::is_dns_name;
 use super::email_address::{EmailAddress, InvalidEmailAddress};
 use super::spiffe_id::{SpiffeId, SpiffeIdError};
+use super::unseen;
 use super::uri::{InvalidUri, Uri};
 use crate::errors::{describe, from_causes};
 
@@ -32,6 +33,31 @@ pub enum NameError {
          give an IP address as such"
     )]
     InvalidDnsName(String),
+    /// A wildcard with a single label after the `*`, which clients match to no name.
+    #[error(
+        "{0:?} has a single label after the \"*\", and clients match such wildcards to no name; ask for the \
+         names that it is to stand for, or for a wildcard below a name of two labels"
+    )]
+    WideWildcard(String),
+    /// A subject's name has too many attributes.
+    #[error(
+        "a subject's name has at most {MAX_ATTRIBUTES} attributes here, not {0}; leave out those that nobody \
+         needs"
+    )]
+    TooManyAttributes(usize),
+    /// A subject's name is too long.
+    #[error(
+        "a subject's name has at most {MAX_SUBJECT} bytes here, not {0}; shorten its attributes, or give \
+         alternative names instead"
+    )]
+    SubjectLength(usize),
+    /// A text of a subject's name has a character that readers don't see, or that changes what they see.
+    #[error(
+        "the subject's name has the character U+{:04X}, which isn't shown, or changes how others are shown; \
+         leave it out",
+        u32::from(*.0)
+    )]
+    UnseenCharacter(char),
     /// A common name is empty or longer than 64 characters (RFC 5280, ub-common-name).
     #[error(
         "a common name has 1 to 64 characters, not {0}; leave it out and give alternative \
@@ -105,11 +131,39 @@ pub(crate) enum Subject {
 
 impl Subject {
     pub(crate) fn to_name(&self) -> Result<Name, NameError> {
-        match self {
-            Self::Empty => Ok(Name::default()),
-            Self::CommonName(name) => common_name(name),
-            Self::Full(name) => Ok(name.clone()),
-        }
+        let name = match self {
+            Self::Empty => Name::default(),
+            Self::CommonName(name) => common_name(name)?,
+            Self::Full(name) => name.clone(),
+        };
+        check_subject(&name)?;
+        Ok(name)
+    }
+}
+
+/// How many attributes a subject's name may have. No standard has a limit, so whoever asks for a name would
+/// choose what it costs to keep, to send and to compare.
+const MAX_ATTRIBUTES: usize = 32;
+
+/// How long a subject's name may be, in bytes of DER.
+const MAX_SUBJECT: usize = 4096;
+
+/// Checks what no rule of a standard says about a name: its size, and that people see all of it.
+fn check_subject(name: &Name) -> Result<(), NameError> {
+    let length = usize::try_from(name.encoded_len()?).unwrap_or(usize::MAX);
+    if length > MAX_SUBJECT {
+        return Err(NameError::SubjectLength(length));
+    }
+    let count = name.iter().count();
+    if count > MAX_ATTRIBUTES {
+        return Err(NameError::TooManyAttributes(count));
+    }
+    let mut characters = name
+        .iter()
+        .flat_map(|attribute| unseen::characters(attribute.value.tag(), attribute.value.value()));
+    match characters.find(|one| unseen::is_unseen(*one)) {
+        None => Ok(()),
+        Some(found) => Err(NameError::UnseenCharacter(found)),
     }
 }
 
@@ -212,6 +266,19 @@ impl fmt::Display for AlternativeName {
             Self::Dns(name) | Self::Email(name) | Self::Uri(name) => f.write_str(name),
             Self::Ip(address) => address.fmt(f),
         }
+    }
+}
+
+impl AlternativeName {
+    /// Checks that the name can be in a certificate of this crate, as issuing does.
+    ///
+    /// # Errors
+    ///
+    /// A [`NameError`] that says why it can't.
+    pub fn check(&self) -> Result<(), NameError> {
+        let mut names = AlternativeNames::default();
+        names.push(self.clone());
+        names.to_general_names().map(drop)
     }
 }
 
@@ -376,6 +443,10 @@ fn dns_name(name: &str, wildcard: Wildcard) -> Result<GeneralName, NameError> {
         _ => name,
     };
     match is_dns_name(bare) {
+        // webpki takes such a wildcard for a malformed name, and then accepts no name of the certificate.
+        true if bare.len() < name.len() && !bare.contains('.') => {
+            Err(NameError::WideWildcard(name.into()))
+        }
         true => Ok(GeneralName::DnsName(Ia5String::new(name)?)),
         false => Err(NameError::InvalidDnsName(name.into())),
     }
@@ -474,6 +545,8 @@ fn ip_address(octets: &[u8]) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
+    use der::Tag;
+
     use super::*;
 
     #[test]
@@ -523,6 +596,86 @@ mod tests {
             );
         }
         assert!(dns_name("*.example.org", Wildcard::Refused).is_err());
+        for wide in [
+            "*.localhost",
+            "*.test",
+            "*.internal",
+            "*.org",
+            "*.LOCAL",
+            "*.a",
+        ] {
+            assert_eq!(
+                dns_name(wide, Wildcard::Allowed),
+                Err(NameError::WideWildcard(wide.into())),
+            );
+        }
+    }
+
+    fn subject(attributes: Vec<AttributeTypeAndValue>) -> Result<Name, NameError> {
+        let parts = attributes.into_iter().map(|attribute| {
+            RelativeDistinguishedName::from(SetOfVec::try_from(vec![attribute]).unwrap())
+        });
+        let name = RdnSequence::from(parts.collect::<Vec<_>>());
+        let name = Name::from_der(&name.to_der().unwrap()).unwrap();
+        Subject::Full(name).to_name()
+    }
+
+    fn attribute(tag: Tag, value: &[u8]) -> AttributeTypeAndValue {
+        AttributeTypeAndValue {
+            oid: COMMON_NAME,
+            value: Any::new(tag, value).unwrap(),
+        }
+    }
+
+    /// Each bound, and one beyond it.
+    #[test]
+    fn subjects_are_bounded() {
+        let with = |count: usize| subject(vec![attribute(Tag::Utf8String, b"a b"); count]);
+        assert!(with(32).is_ok());
+        assert_eq!(with(33), Err(NameError::TooManyAttributes(33)));
+        // Around the text are 21 bytes: four headers and the attribute's type.
+        let long = |length: usize| subject(vec![attribute(Tag::Utf8String, &vec![b'x'; length])]);
+        assert_eq!(long(4096 - 21).unwrap().to_der().unwrap().len(), 4096);
+        assert_eq!(long(4096 - 20), Err(NameError::SubjectLength(4097)));
+        assert!(matches!(
+            long(8_000_000),
+            Err(NameError::SubjectLength(8_000_000..))
+        ));
+        assert!(matches!(
+            with(100_000),
+            Err(NameError::SubjectLength(1_000_000..))
+        ));
+    }
+
+    #[test]
+    fn people_see_all_of_a_subject() {
+        for (tag, value) in [
+            (Tag::Utf8String, "abc\u{202e}gnp".as_bytes()),
+            (Tag::Utf8String, "a\u{200b}b".as_bytes()),
+            (Tag::Utf8String, "a\0b".as_bytes()),
+            (Tag::PrintableString, b"a\0"),
+            (Tag::TeletexString, b"a\x9b31m"),
+            (Tag::BmpString, &[0, b'a', 0x20, 0x2e]),
+            (Tag::BmpString, &[0, 0, 0, b'a']),
+        ] {
+            let refused = subject(vec![
+                attribute(Tag::Utf8String, b"a"),
+                attribute(tag, value),
+            ]);
+            assert!(
+                matches!(refused, Err(NameError::UnseenCharacter(_))),
+                "{tag} {value:x?}: {refused:?}"
+            );
+        }
+        assert_eq!(
+            Subject::CommonName("abc\u{202e}".into()).to_name(),
+            Err(NameError::UnseenCharacter('\u{202e}'))
+        );
+        assert!(
+            Subject::CommonName("Älice \u{6771}\u{4eac}".into())
+                .to_name()
+                .is_ok()
+        );
     }
 
     #[test]

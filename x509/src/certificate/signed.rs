@@ -51,12 +51,20 @@ pub(crate) fn seal(
     signer: &(impl Signer + ?Sized),
 ) -> Result<Vec<u8>, SealError> {
     let signature = signer.sign(body)?;
-    let envelope = Envelope {
+    Ok(envelope(body, algorithm, &signature)?)
+}
+
+/// Puts body, algorithm and signature in the envelope.
+pub(crate) fn envelope(
+    body: &[u8],
+    algorithm: &AlgorithmIdentifierOwned,
+    signature: &[u8],
+) -> der::Result<Vec<u8>> {
+    to_der(&Envelope {
         body: AnyRef::from_der(body)?,
         algorithm: algorithm.owned_to_ref(),
-        signature: BitStringRef::from_bytes(&signature)?,
-    };
-    Ok(to_der(&envelope)?)
+        signature: BitStringRef::from_bytes(signature)?,
+    })
 }
 
 /// What can go wrong in [`seal`].

@@ -7,7 +7,7 @@ use const_oid::db::rfc5280::{
     ID_CE_EXT_KEY_USAGE, ID_CE_ISSUING_DISTRIBUTION_POINT, ID_CE_NAME_CONSTRAINTS,
     ID_CE_SUBJECT_ALT_NAME,
 };
-use der::asn1::BitStringRef;
+use der::asn1::{AnyRef, BitStringRef};
 use der::{Decode, ErrorKind, Header, Length, Reader, SliceReader, Tag, TagNumber};
 use x509_cert::ext::Extension;
 
@@ -33,6 +33,11 @@ pub enum SyntaxError {
          tool"
     )]
     String(Tag),
+    /// It has more values than any useful document, and reading them would take much memory.
+    #[error(
+        "has more than {0} values in it; have it made again with fewer names, attributes or extensions"
+    )]
+    TooMany(usize),
     /// A subjectAltName extension names nobody.
     #[error(
         "has an empty subjectAltName (RFC 5280 section 4.2.1.6); have it issued again with a name \
@@ -42,6 +47,33 @@ pub enum SyntaxError {
 }
 
 from_causes!(SyntaxError: Der(der::Error));
+
+/// How many values a document may have, and each of its extensions: some take a hundred times as many bytes in memory as
+/// in DER. Certificates have some hundreds, and a name more takes one or two.
+pub(crate) const MAX_VALUES: usize = 10_000;
+
+/// Refuses a document with more values than [`MAX_VALUES`], before it is read. What isn't DER is for the reader to
+/// refuse.
+pub(crate) fn check_number(der: &[u8]) -> Result<(), SyntaxError> {
+    check_number_within(der, MAX_VALUES)
+}
+
+/// [`check_number`] with another limit.
+pub(crate) fn check_number_within(der: &[u8], limit: usize) -> Result<(), SyntaxError> {
+    match walk_within(limit, der, |_, _| Ok(())) {
+        Err(error @ SyntaxError::TooMany(_)) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The values of which the contents of a constructed value consist, up to where they aren't DER any more.
+pub(crate) fn values(contents: &[u8]) -> impl Iterator<Item = AnyRef<'_>> {
+    let mut reader = SliceReader::new(contents).ok();
+    core::iter::from_fn(move || {
+        let reader = reader.as_mut().filter(|reader| !reader.is_finished())?;
+        AnyRef::decode(reader).ok()
+    })
+}
 
 /// Checks a document, except the contents of octet strings and bit strings. [`check_extensions`] checks
 /// those of extensions.
@@ -67,6 +99,7 @@ pub(crate) fn check_extensions(extensions: &[Extension]) -> Result<(), SyntaxErr
     };
     for extension in extensions.iter().filter(|e| READ.contains(&e.extn_id)) {
         let contents = extension.extn_value.as_bytes();
+        check_number(contents)?;
         walk(contents, |tag, value| match tag {
             REGISTERED_ID => check_object_identifier(value),
             _ => check_primitive(tag, value),
@@ -94,6 +127,16 @@ fn walk(
     der: &[u8],
     check: impl Fn(Tag, &[u8]) -> Result<(), SyntaxError>,
 ) -> Result<(), SyntaxError> {
+    walk_within(usize::MAX, der, check)
+}
+
+/// [`walk`] over a limited number of values.
+fn walk_within(
+    limit: usize,
+    der: &[u8],
+    check: impl Fn(Tag, &[u8]) -> Result<(), SyntaxError>,
+) -> Result<(), SyntaxError> {
+    let mut number = 0;
     let mut reader = SliceReader::new(der)?;
     // The ends of the values that the reader is in. There is no recursion, because the document's author
     // chooses the depth.
@@ -104,6 +147,10 @@ fn walk(
             continue;
         }
         let header = Header::decode(&mut reader)?;
+        number += 1;
+        if number > limit {
+            return Err(SyntaxError::TooMany(limit));
+        }
         let value_end = (reader.position() + header.length())?;
         if value_end > end {
             return Err(reader.error(ErrorKind::Overlength).into());
@@ -237,6 +284,27 @@ mod tests {
         }
         // 0x80 inside of a number is a digit.
         assert_eq!(check(&der(&[0x2a, 0x81, 0x80, 0x00])), Ok(()));
+    }
+
+    #[test]
+    fn numbers() {
+        let values = |number: usize| {
+            let contents = [5, 0].repeat(number - 1);
+            let len = u16::try_from(contents.len()).unwrap().to_be_bytes();
+            [&[0x30, 0x82], &len[..], &contents].concat()
+        };
+        assert_eq!(check_number(&values(MAX_VALUES)), Ok(()));
+        let error = SyntaxError::TooMany(MAX_VALUES);
+        assert_eq!(check_number(&values(MAX_VALUES + 1)), Err(error.clone()));
+        // Up to where it isn't DER any more, which is for the reader to refuse.
+        let broken = |number: usize| {
+            let mut der = values(number);
+            let end = der.len() - 2;
+            der[end..].copy_from_slice(&[0x30, 9]);
+            der
+        };
+        assert_eq!(check_number(&broken(MAX_VALUES)), Ok(()));
+        assert_eq!(check_number(&broken(MAX_VALUES + 1)), Err(error));
     }
 
     #[test]

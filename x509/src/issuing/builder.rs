@@ -312,9 +312,10 @@ impl CertificateBuilder<Ca> {
     /// or one, as `someone@example.org`. No others are permitted, except those that further calls permit. Those
     /// in subjects' names count, too.
     ///
-    /// [`ChainValidator`](crate::ChainValidator), OpenSSL and Go process constraints of e-mail addresses, URIs
-    /// and directory names. **webpki on its own, and so rustls's verifiers, refuse all certificates below this
-    /// CA that have an e-mail address or a URI if there is a constraint of its kind, and all
+    /// [`ChainValidator`](crate::ChainValidator) and OpenSSL process constraints of e-mail addresses, URIs
+    /// and directory names; Go those of e-mail addresses and URIs, and it refuses all certificates below a
+    /// constraint of directory names. **webpki on its own, and so rustls's verifiers, refuse all certificates
+    /// below this CA that have an e-mail address or a URI if there is a constraint of its kind, and all
     /// certificates below a constraint of directory names.**
     pub fn permit_email(mut self, constraint: impl Into<String>) -> Self {
         self.permitted.push(Subtree::Email(constraint.into()));
@@ -360,7 +361,9 @@ impl CertificateBuilder<Ca> {
     }
 
     /// Excludes subjects' names, and directory names among the alternative names, that begin with this
-    /// name. Other kinds of name stay unconstrained.
+    /// name. Other kinds of name stay unconstrained. All names but the empty one begin with the empty one, so
+    /// that with it certificates have no subject: no common name that a client would take for a host's. Firefox
+    /// refuses all certificates below such a CA.
     pub fn exclude_directory(mut self, name: Name) -> Self {
         self.excluded.push(Subtree::Directory(name));
         self

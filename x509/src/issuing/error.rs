@@ -4,6 +4,7 @@ use crate::certificate::{
 };
 use crate::errors::from_causes;
 use crate::keys::{KeyError, RandomnessError, SignError};
+use crate::linting::Finding;
 
 /// Why a certificate, a revocation list or an OCSP response was not issued.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,18 @@ pub enum IssueError {
     /// A name cannot be in a certificate.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// The certificate would break a standard's rule: [`linting`](crate::linting) would report an error.
+    #[error(
+        "{what}, which {section} forbids ({rule}); nothing was issued: ask for it without that"
+    )]
+    BreaksRule {
+        /// What in the certificate breaks the rule, with the values found.
+        what: String,
+        /// The section that demands otherwise.
+        section: &'static str,
+        /// The rule's name in [`linting`](crate::linting).
+        rule: &'static str,
+    },
     /// The validity cannot be in a certificate.
     #[error(transparent)]
     Validity(#[from] ValidityError),
@@ -117,6 +130,16 @@ from_causes!(
     OcspResponse(OcspResponseError),
     Randomness(RandomnessError)
 );
+
+impl From<Finding> for IssueError {
+    fn from(finding: Finding) -> Self {
+        Self::BreaksRule {
+            what: finding.what,
+            section: finding.rule.section(),
+            rule: finding.rule.name(),
+        }
+    }
+}
 
 impl From<SealError> for IssueError {
     fn from(error: SealError) -> Self {

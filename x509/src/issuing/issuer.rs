@@ -1,7 +1,7 @@
 use der::asn1::OctetString;
 use der::referenced::RefToOwned;
 use sha2::{Digest, Sha256};
-use spki::SubjectPublicKeyInfoOwned;
+use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use x509_cert::certificate::Version;
 use x509_cert::ext::pkix::{AuthorityKeyIdentifier, KeyUsage, KeyUsages, SubjectKeyIdentifier};
 use x509_cert::name::Name;
@@ -17,7 +17,9 @@ use crate::certificate::{
 };
 use crate::encoding::to_der;
 use crate::errors::describe;
-use crate::keys::{Algorithm, KeyError, Signer, SubjectKey, algorithm_of_spki, read_spki};
+use crate::keys::{
+    Algorithm, KeyError, Signer, SubjectKey, algorithm_of_spki, check_classical, read_spki,
+};
 
 /// A CA: a certificate and the key that belongs to it.
 ///
@@ -38,7 +40,8 @@ impl<S: Signer> Issuer<S> {
     pub fn self_signed(builder: CertificateBuilder<Ca>, signer: S) -> Result<Self, IssueError> {
         let key = SubjectInfo::read(&signer)?;
         let name = builder.subject.to_name()?;
-        let certificate = prepare(&builder, key, name, None)?.sign(&signer)?;
+        let tbs = prepare(&builder, key, name, None, signer.signature_algorithm())?;
+        let certificate = tbs.sign(&signer)?;
         Ok(Self {
             certificate,
             signer,
@@ -123,7 +126,8 @@ impl<S: Signer> Issuer<S> {
         }
         let key = SubjectInfo::read(subject)?;
         let issuer = self.certificate.subject().clone();
-        prepare(&builder, key, issuer, Some(&self.key_id()?))
+        let algorithm = self.signer.signature_algorithm();
+        prepare(&builder, key, issuer, Some(&self.key_id()?), algorithm)
     }
 
     /// Issues a revocation list. Certificates give its URL if they are made with
@@ -138,14 +142,38 @@ impl<S: Signer> Issuer<S> {
         &self,
         builder: CertificateRevocationListBuilder,
     ) -> Result<CertificateRevocationList, IssueError> {
+        let algorithm = self.signer.signature_algorithm();
+        let tbs = self.list_to_sign(&builder)?;
+        let der = signed::seal(&tbs, &algorithm, &self.signer)?;
+        Ok(CertificateRevocationList::from_der(&der)?)
+    }
+
+    /// Checks whether a revocation list can be issued, without signing it.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`issue_revocation_list`](Self::issue_revocation_list), but for those of the signature.
+    pub fn check_revocation_list(
+        &self,
+        builder: &CertificateRevocationListBuilder,
+    ) -> Result<(), IssueError> {
+        self.list_to_sign(builder).map(drop)
+    }
+
+    fn list_to_sign(
+        &self,
+        builder: &CertificateRevocationListBuilder,
+    ) -> Result<Vec<u8>, IssueError> {
         if let Some(usages) = self.certificate.key_usage() {
             key_usage::check_list_issuer(usages)?;
         }
         let algorithm = self.signer.signature_algorithm();
         let issuer = self.certificate.subject().clone();
-        let tbs = builder.to_tbs(issuer, &self.key_id()?, algorithm.clone())?;
-        let der = signed::seal(&to_der(&tbs)?, &algorithm, &self.signer)?;
-        Ok(CertificateRevocationList::from_der(&der)?)
+        Ok(to_der(&builder.to_tbs(
+            issuer,
+            &self.key_id()?,
+            algorithm,
+        )?)?)
     }
 
     /// The identifier of this CA's key in certificates and lists.
@@ -177,7 +205,10 @@ impl SubjectInfo {
         // Never certify a key that its standard refuses.
         let algorithm = match algorithm_of_spki(&spki) {
             Ok(algorithm) => Some(algorithm),
-            Err(KeyError::UnsupportedAlgorithm(_)) => None,
+            Err(KeyError::UnsupportedAlgorithm(_)) => {
+                check_classical(&spki)?;
+                None
+            }
             Err(KeyError::HashMlDsa(_)) => return Err(IssueError::HashMlDsa),
             Err(error) => return Err(error.into()),
         };
@@ -191,12 +222,13 @@ impl SubjectInfo {
     }
 }
 
-/// Fills in a certificate. Without `issuer_key_id` the certificate is self-signed.
+/// Fills in a certificate, and checks all of it. Without `issuer_key_id` the certificate is self-signed.
 fn prepare<K>(
     builder: &CertificateBuilder<K>,
     key: SubjectInfo,
     issuer: Name,
     issuer_key_id: Option<&[u8]>,
+    signature: AlgorithmIdentifierOwned,
 ) -> Result<TbsCertificate, IssueError> {
     if let (Role::Ca, Some(Algorithm::Kem(algorithm))) = (builder.role, key.algorithm) {
         return Err(KeyUsageError::KemKeyAsCa(algorithm).into());
@@ -235,20 +267,21 @@ fn prepare<K>(
         .validity
         .unwrap_or_else(|| Validity::days(default_days(builder.role)))
         .to_x509()?;
-    Ok(TbsCertificate {
+    let tbs = TbsCertificate {
         version: Version::V3,
         serial_number: match &builder.serial_number {
             Some(number) => serial_number(number)?,
             None => random_serial_number()?,
         },
-        // Signing replaces it by the signer's own.
-        signature: key.spki.algorithm.clone(),
+        signature,
         issuer,
         validity,
         subject,
         subject_public_key_info: key.spki,
         extensions,
-    })
+    };
+    tbs.check_rules()?;
+    Ok(tbs)
 }
 
 fn default_days(role: Role) -> u32 {

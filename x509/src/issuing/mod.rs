@@ -1,8 +1,11 @@
 //! Issuing: the contents of a certificate, a request, a revocation list or an OCSP response, the rules
 //! for these, and the CA that signs them.
 //!
-//! It uses [`certificate`](crate::certificate), [`keys`](crate::keys), [`encoding`](crate::encoding)
-//! and [`errors`](crate::errors), and doesn't know [`validation`](crate::validation).
+//! What [`linting`](crate::linting) calls an error is never issued, whoever asks for it.
+//!
+//! It uses [`linting`](crate::linting), [`certificate`](crate::certificate), [`keys`](crate::keys),
+//! [`encoding`](crate::encoding) and [`errors`](crate::errors), and doesn't know
+//! [`validation`](crate::validation).
 
 mod builder;
 mod error;

@@ -107,6 +107,11 @@ impl<S: Signer> OcspResponder<S> {
         &self.issuer
     }
 
+    /// The certificate of the key that signs: the delegate's, or the CA's. Nobody accepts a response after its end.
+    pub fn certificate(&self) -> &Certificate {
+        self.delegate.as_ref().unwrap_or(&self.issuer)
+    }
+
     /// Answers a request, with its nonce.
     ///
     /// `status` returns the status of the issuer's certificate with a serial number; certificates of other
@@ -158,10 +163,9 @@ impl<S: Signer> OcspResponder<S> {
         };
         let answers = request.certificates().iter().zip(statuses).map(answer);
         let nonce = request.nonce().map(OcspNonce::to_extension);
-        let ours = self.delegate.as_ref().unwrap_or(&self.issuer);
         let body = asn1::ResponseData {
             version: Version::V1,
-            responder: ResponderId::by_key(ours).to_asn1()?,
+            responder: ResponderId::by_key(self.certificate()).to_asn1()?,
             produced_at: generalized(validity::time(produced_at)?)?,
             responses: answers.collect::<Result<_, IssueError>>()?,
             extensions: nonce.transpose()?.map(|nonce| vec![nonce]),
@@ -201,7 +205,7 @@ fn encode(status: CertStatus) -> Result<asn1::CertStatus, IssueError> {
                 // As on lists.
                 CrlReason::Unspecified => None,
                 CrlReason::RemoveFromCRL => return Err(IssueError::RemoveFromCompleteList),
-                reason => Some(reason),
+                reason => Some(reason.into()),
             },
         }),
     })

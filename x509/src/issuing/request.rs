@@ -1,7 +1,7 @@
 use core::fmt;
 use core::net::IpAddr;
 
-use const_oid::AssociatedOid;
+use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::Decode;
 use der::asn1::SetOfVec;
 use der::referenced::OwnedToRef;
@@ -21,7 +21,9 @@ use crate::encoding::{PemError, SyntaxError, pem, syntax, to_der};
 use crate::errors::{describe, from_causes};
 use crate::keys::{
     Algorithm, KeyError, PublicKey, SignError, Signer, SubjectKey, algorithm_of_spki,
+    check_classical,
 };
+use crate::linting::{Kind, first_error};
 
 /// A certification request (PKCS#10, RFC 2986): names and a public key, signed by the
 /// private key that belongs to it.
@@ -46,6 +48,7 @@ impl CertificateRequest {
     ///
     /// [`RequestError::Der`] or [`RequestError::Syntax`] if it is malformed.
     pub fn from_der(der: &[u8]) -> Result<Self, RequestError> {
+        syntax::check_number(der)?;
         let parsed = CertReq::from_der(der)?;
         syntax::check(der)?;
         Ok(Self {
@@ -103,8 +106,10 @@ impl CertificateRequest {
             Ok(Algorithm::Kem(algorithm)) => {
                 return Err(KeyError::NotASignatureKey(algorithm).into());
             }
-            // The error is for a classical algorithm, whose keys others read.
-            Ok(Algorithm::Signature(_)) | Err(KeyError::UnsupportedAlgorithm(_)) => {}
+            Ok(Algorithm::Signature(_)) => {}
+            // The error is for a classical algorithm, whose keys others read. With some of these keys
+            // everybody can sign, so that a signature proves nothing.
+            Err(KeyError::UnsupportedAlgorithm(_)) => check_classical(&key)?,
             Err(error) => return Err(error.into()),
         }
         signed::verify(&self.der, &key, algorithms)?;
@@ -156,7 +161,15 @@ impl RequestBuilder {
             attributes,
         };
         let algorithm = signer.signature_algorithm();
-        CertificateRequest::from_der(&signed::seal(&to_der(&info)?, &algorithm, signer)?)
+        let der = signed::seal(&to_der(&info)?, &algorithm, signer)?;
+        match first_error(Kind::Request, &der) {
+            None => CertificateRequest::from_der(&der),
+            Some(finding) => Err(RequestError::BreaksRule {
+                what: finding.what,
+                section: finding.rule.section(),
+                rule: finding.rule.name(),
+            }),
+        }
     }
 }
 
@@ -248,6 +261,16 @@ pub enum RequestError {
     /// A name cannot be in a certificate.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// The request would break a standard's rule: [`linting`](crate::linting) would report an error.
+    #[error("{what}, which {section} forbids ({rule}); no request was made: make it without that")]
+    BreaksRule {
+        /// What in the request breaks the rule, with the values found.
+        what: String,
+        /// The section that demands otherwise.
+        section: &'static str,
+        /// The rule's name in [`linting`](crate::linting).
+        rule: &'static str,
+    },
     /// The request asks for extensions, or for alternative names, more than once.
     #[error("the request asks for extensions or for alternative names more than once")]
     Repeated,
@@ -274,13 +297,18 @@ impl From<SealError> for RequestError {
 
 const PEM_LABEL: &str = "CERTIFICATE REQUEST";
 
+/// The attribute szOID_CERT_EXTENSIONS, in which Microsoft's programs ask for extensions: its contents are those
+/// of RFC 2985's. Names in it must not get lost, since whoever sends them expects them in the certificate.
+const MICROSOFT_EXTENSIONS: ObjectIdentifier =
+    ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.2.1.14");
+
 /// The alternative names of the extension request attribute. Other requested extensions are
 /// ignored, because the CA decides on them.
 fn requested_names(info: &CertReqInfo) -> Result<AlternativeNames, RequestError> {
     let values = info
         .attributes
         .iter()
-        .filter(|attribute| attribute.oid == ExtensionReq::OID)
+        .filter(|attribute| [ExtensionReq::OID, MICROSOFT_EXTENSIONS].contains(&attribute.oid))
         .flat_map(|attribute| attribute.values.iter());
     let Some(value) = at_most_one(values)? else {
         return Ok(AlternativeNames::default());

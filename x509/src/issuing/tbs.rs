@@ -16,6 +16,7 @@ use crate::certificate::{
 };
 use crate::encoding::to_der;
 use crate::keys::Signer;
+use crate::linting::{Kind, first_error};
 
 /// A certificate before it is signed (RFC 5280 section 4.1), with access to every field.
 ///
@@ -100,6 +101,15 @@ impl TbsCertificate {
         let der = self.seal(signer)?;
         check_values(&der, &self.extensions)?;
         Ok(der.into())
+    }
+
+    /// Checks the rules of standards for the whole certificate, whose signature is still to come.
+    pub(super) fn check_rules(&self) -> Result<(), IssueError> {
+        let der = signed::envelope(&to_der(self)?, &self.signature, &[])?;
+        match first_error(Kind::Certificate, &der) {
+            None => Ok(()),
+            Some(finding) => Err(finding.into()),
+        }
     }
 
     fn seal(&mut self, signer: &(impl Signer + ?Sized)) -> Result<Vec<u8>, IssueError> {

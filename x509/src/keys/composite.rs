@@ -3,6 +3,8 @@ use core::fmt;
 use const_oid::ObjectIdentifier;
 use pq_core::slh_dsa::PreHash;
 
+use super::algorithm::SignatureAlgorithm;
+
 /// An identifier of Composite ML-DSA
 /// ([draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/)),
 /// of keys and signatures alike.
@@ -78,6 +80,15 @@ impl CompositeIdentifier {
         }
     }
 
+    /// The algorithm of the first half. Its key stands in front of the other half's (section 4.1 of the draft).
+    pub const fn ml_dsa(self) -> SignatureAlgorithm {
+        match self.arc {
+            ..=40 => SignatureAlgorithm::MlDsa44,
+            41..=48 => SignatureAlgorithm::MlDsa65,
+            49.. => SignatureAlgorithm::MlDsa87,
+        }
+    }
+
     /// The arc below PKIX's `alg`, 1.3.6.1.5.5.7.6.
     pub const fn arc(self) -> u8 {
         self.arc
@@ -108,6 +119,8 @@ mod tests {
             assert_eq!(identifier.oid(), parent.push_arc(arc.into()).unwrap());
             let found = CompositeIdentifier::from_oid(identifier.oid());
             assert_eq!(found, Some(*identifier));
+            let ml_dsa = identifier.ml_dsa().to_string().replace("ML-DSA-", "MLDSA");
+            assert!(identifier.name().starts_with(&ml_dsa), "{identifier}");
             let hash = identifier.name().rsplit('-').next().unwrap();
             assert_eq!(identifier.pre_hash().name().replace('-', ""), hash);
         }

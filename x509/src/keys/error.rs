@@ -40,6 +40,14 @@ pub enum KeyError {
          NULL is not absent: have the key encoded again by a conforming tool"
     )]
     ParametersPresent(Algorithm),
+    /// A public key of a classical algorithm that is no key of it, or that others can use as its owner can.
+    #[error("no certificate is made for this {algorithm} key, because {flaw}; make another key")]
+    WeakClassical {
+        /// The key's algorithm or curve.
+        algorithm: &'static str,
+        /// What is wrong with it.
+        flaw: &'static str,
+    },
     /// The caller asked for a key that signs or verifies, but this key is for a KEM.
     #[error(
         "this is a key of {0}, which encapsulates; a key that signs is needed, such as ML-DSA-65"

@@ -6,6 +6,7 @@
 mod agreement;
 mod algorithm;
 mod backend;
+mod classical;
 mod composite;
 mod error;
 mod identifier;
@@ -21,9 +22,9 @@ pub use agreement::{Agreement, AgreementError, AgreementKey, AgreementPublicKey}
 pub use algorithm::{
     Algorithm, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, UnknownAlgorithm,
 };
+pub(crate) use classical::check_classical;
 pub use composite::CompositeIdentifier;
 pub use error::KeyError;
-#[cfg(feature = "linting")]
 pub(crate) use identifier::is_hash_ml_dsa;
 pub use message::{HashedMessage, MessageHasher, SignatureOptions, SigningVariant};
 pub use private_key::{DecapsulationKey, PrivateKey, SigningKey};

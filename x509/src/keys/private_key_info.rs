@@ -97,6 +97,7 @@ pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
 
 /// Reads and checks what keys of all algorithms have in common.
 fn outline(der: &[u8]) -> Result<OneAsymmetricKey<'_>, KeyError> {
+    syntax::check_number(der)?;
     let info = OneAsymmetricKey::from_der(der)?;
     syntax::check(der)?;
     if info.version != VERSIONS[usize::from(info.public_key.is_some())] {

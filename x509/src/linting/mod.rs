@@ -39,6 +39,16 @@ pub use document::Kind;
 pub use rule::{Finding, Rule, Severity};
 pub use rules::all as all_rules;
 
+/// The first rule with the severity of an error that a document breaks: such a document is never issued. Its signature
+/// doesn't count, since it may still be missing.
+pub(crate) fn first_error(kind: Kind, der: &[u8]) -> Option<Finding> {
+    let mut document = Document::read(kind, der);
+    document.signature = None;
+    all_rules()
+        .filter(|rule| rule.severity() == Severity::Error && rule.kinds().contains(&kind))
+        .find_map(|rule| rule.broken_by(&document))
+}
+
 /// Finds what is wrong with a document in DER, the worst first: at most one finding for each rule.
 ///
 /// A certificate's DER is [`Certificate::der`](crate::Certificate::der), but

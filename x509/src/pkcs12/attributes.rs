@@ -20,13 +20,17 @@ impl Labels {
     pub(super) fn read(attributes: Option<&Attributes>) -> Result<Self, Pkcs12Error> {
         let mut labels = Self::default();
         for attribute in attributes.into_iter().flat_map(SetOfVec::iter) {
-            match attribute.oid {
-                PKCS_9_AT_FRIENDLY_NAME => labels.name = Some(read_name(attribute)?),
+            let is_second = match attribute.oid {
+                PKCS_9_AT_FRIENDLY_NAME => labels.name.replace(read_name(attribute)?).is_some(),
                 PKCS_9_AT_LOCAL_KEY_ID => {
                     let octets = only_value(attribute)?.decode_as::<&OctetStringRef>()?;
-                    labels.id = Some(octets.as_bytes().to_vec());
+                    labels.id.replace(octets.as_bytes().to_vec()).is_some()
                 }
-                _ => {}
+                _ => false,
+            };
+            // Readers would disagree on which one counts, and so on which certificate is the key's.
+            if is_second {
+                return Err(Pkcs12Error::Attribute("there may be only one of its kind"));
             }
         }
         Ok(labels)

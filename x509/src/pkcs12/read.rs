@@ -55,9 +55,9 @@ impl Pkcs12 {
             store: Self::new(),
         };
         mac::verify(mac_data, content, passphrase, &mut reader.budget)?;
-        syntax::check(content)?;
+        check_contents(content)?;
         for safe in sequence::<ContentInfo<'_>>(content)? {
-            reader.safe(&safe)?;
+            reader.safe(&safe?)?;
         }
         Ok(reader.store)
     }
@@ -71,16 +71,30 @@ fn octets<'a>(info: &ContentInfo<'a>, wanted: ObjectIdentifier) -> Result<&'a [u
     }
 }
 
-/// The elements of a SEQUENCE OF, which is the whole DER.
-fn sequence<'a, T: Decode<'a, Error = der::Error>>(der: &'a [u8]) -> der::Result<Vec<T>> {
+/// How many values the contents of a file, or of a safe in it, may have: enough for thousands of keys.
+const MAX_VALUES: usize = 100_000;
+
+fn check_contents(der: &[u8]) -> Result<(), Pkcs12Error> {
+    syntax::check_number_within(der, MAX_VALUES)?;
+    Ok(syntax::check(der)?)
+}
+
+/// The elements of a SEQUENCE OF, which is the whole DER, one at a time.
+fn sequence<'a, T: Decode<'a, Error = der::Error>>(
+    der: &'a [u8],
+) -> der::Result<impl Iterator<Item = der::Result<T>>> {
     let all = AnyRef::from_der(der)?;
     all.tag().assert_eq(Tag::Sequence)?;
     let mut reader = SliceReader::new(all.value())?;
-    let mut elements = Vec::new();
-    while !reader.is_finished() {
-        elements.push(T::decode(&mut reader)?);
-    }
-    Ok(elements)
+    let mut is_over = false;
+    Ok(core::iter::from_fn(move || {
+        if is_over || reader.is_finished() {
+            return None;
+        }
+        let element = T::decode(&mut reader);
+        is_over = element.is_err();
+        Some(element)
+    }))
 }
 
 /// What was read so far.
@@ -111,9 +125,9 @@ impl Contents<'_> {
     }
 
     fn bags(&mut self, der: &[u8]) -> Result<(), Pkcs12Error> {
-        syntax::check(der)?;
+        check_contents(der)?;
         for bag in sequence::<SafeBag<'_>>(der)? {
-            self.bag(&bag)?;
+            self.bag(&bag?)?;
         }
         Ok(())
     }

@@ -125,3 +125,69 @@ impl Budget {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protection::Prf;
+
+    /// What a file has used before counts, at each limit and one beyond it.
+    #[test]
+    fn all_derivations_of_a_file_count() {
+        let limits = CostLimits::default();
+        let pbkdf2 = |iterations| KeyDerivation::Pbkdf2 {
+            prf: Prf::HmacSha256,
+            iterations,
+        };
+        let mut budget = Budget::new(limits.with_iterations(100));
+        // A key of two blocks.
+        assert_eq!(budget.spend(pbkdf2(20), 33), Ok(()));
+        assert_eq!(budget.spend(pbkdf2(59), 32), Ok(()));
+        assert_eq!(budget.spend_iterations(1, 1), Ok(()));
+        assert_eq!(
+            budget.spend(pbkdf2(1), 1),
+            Err(ProtectionError::TooManyIterations {
+                found: 101,
+                limit: 100
+            })
+        );
+
+        let scrypt = |p| KeyDerivation::Scrypt { log_n: 4, r: 2, p };
+        let mut budget = Budget::new(limits.with_scrypt_work(160));
+        assert_eq!(budget.spend(scrypt(1), 32), Ok(()));
+        assert_eq!(budget.spend(scrypt(4), 32), Ok(()));
+        assert_eq!(
+            budget.spend(scrypt(1), 32),
+            Err(ProtectionError::TooMuchWork {
+                found: 192,
+                limit: 160
+            })
+        );
+        // Memory is free again afterwards.
+        let memory = 128 * 2 * (16 + 1 + 1);
+        let mut budget = Budget::new(limits.with_scrypt_memory(memory));
+        for _ in 0..3 {
+            assert_eq!(budget.spend(scrypt(1), 32), Ok(()));
+        }
+        assert_eq!(
+            budget.spend(scrypt(2), 32),
+            Err(ProtectionError::TooMuchMemory {
+                found: memory + 128 * 2,
+                limit: memory
+            })
+        );
+        // Nothing wraps.
+        let mut budget = Budget::new(limits.with_iterations(u64::MAX - 1));
+        assert_eq!(budget.spend_iterations(u64::MAX - 1, 1), Ok(()));
+        assert!(budget.spend_iterations(u64::MAX, u64::MAX).is_err());
+    }
+
+    /// A file's budget is its own.
+    #[test]
+    fn each_file_begins_anew() {
+        let limits = CostLimits::default().with_iterations(1);
+        for _ in 0..2 {
+            assert_eq!(Budget::new(limits).spend_iterations(1, 1), Ok(()));
+        }
+    }
+}

@@ -5,10 +5,11 @@ use const_oid::ObjectIdentifier;
 use crate::certificate::{Certificate, PROCESSED, critical_beside};
 
 /// A critical extension that neither webpki nor this crate processes, if there is one
-/// (RFC 5280 section 4.2).
+/// (RFC 5280 section 4.2). `own` are those that the caller processes beside them.
 pub(crate) fn unprocessed_critical_extension(
     certificate: &Certificate,
+    own: &[ObjectIdentifier],
 ) -> Option<ObjectIdentifier> {
     let extensions = certificate.parsed().tbs_certificate().extensions()?;
-    critical_beside(&PROCESSED, extensions)
+    critical_beside(&[&PROCESSED, own].concat(), extensions)
 }

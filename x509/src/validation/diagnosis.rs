@@ -67,7 +67,7 @@ pub(crate) fn explain(
         }
         ValidationError::UnsupportedCriticalExtension { subject, oid } => {
             let found = sent.iter().find_map(|certificate| {
-                unprocessed_critical_extension(certificate).map(|oid| (certificate, oid))
+                unprocessed_critical_extension(certificate, &[]).map(|oid| (certificate, oid))
             });
             *subject = found.map(|(certificate, _)| certificate.describe_subject());
             *oid = found.map(|(_, oid)| oid);

@@ -87,6 +87,15 @@ pub enum ValidationError {
          and have the peer send its intermediates"
     )]
     UnknownIssuer,
+    /// The certificates that were sent can be put together in so many ways that no path is searched for.
+    #[error(
+        "{certificates} certificates were sent beside the first one, and can be put together in too many ways; have \
+         the peer send only those between its own certificate and a root"
+    )]
+    TooManyPaths {
+        /// How many certificates there are beside the end entity's.
+        certificates: usize,
+    },
     /// A certificate that is not a CA's was used to issue another.
     #[error(
         "{} is not a CA's and was used to issue another; have the other issued by a CA",
@@ -235,6 +244,22 @@ pub enum ValidationError {
         /// The time validated for.
         time: UnixTime,
     },
+    /// All revocation lists that could say something good are not yet valid.
+    #[error(
+        "the revocation list of {} is not valid before {}, and it is {}; check the clock, or get the list \
+         that is valid now",
+        .issuer.as_deref().unwrap_or("a CA of the chain"),
+        date(.this_update),
+        date(.time)
+    )]
+    RevocationListNotYetValid {
+        /// The issuer of the list, where known.
+        issuer: Option<String>,
+        /// When the list was issued, as it says.
+        this_update: UnixTime,
+        /// The time validated for.
+        time: UnixTime,
+    },
     /// The signature of a revocation list is not by the key of the CA that it names.
     #[error("the signature of a revocation list for a CA of the chain: {0}")]
     RevocationListSignature(SignatureError),
@@ -367,7 +392,7 @@ impl From<webpki::Error> for ValidationError {
                     ServerName::IpAddress(address) => core::net::IpAddr::from(*address).to_string(),
                     other => format!("{other:?}"),
                 },
-                presented: context.presented,
+                presented: context.presented.iter().map(|name| bare(name)).collect(),
             },
             Error::UnknownIssuer => Self::UnknownIssuer,
             Error::EndEntityUsedAsCa => Self::NotACa { subject: None },
@@ -417,6 +442,18 @@ fn date(time: &UnixTime) -> String {
         Ok(date) if time.as_secs() == 0 => format!("{date} or before"),
         Ok(date) => date.to_string(),
         Err(_) => format!("{} seconds after 1970", time.as_secs()),
+    }
+}
+
+/// A name without what webpki puts around it: `DnsName("example.org")`, `IpAddress(192.0.2.1)`.
+fn bare(name: &str) -> String {
+    let kinds = ["DnsName(", "IpAddress(", "UniformResourceIdentifier("];
+    let inner = kinds
+        .iter()
+        .find_map(|kind| name.strip_prefix(kind)?.strip_suffix(')'));
+    match inner {
+        Some(inner) => inner.trim_matches('"').into(),
+        None => name.into(),
     }
 }
 

@@ -11,6 +11,7 @@ mod error;
 mod ocsp;
 mod revocation;
 mod roots;
+mod search;
 mod spiffe;
 mod stand_ins;
 mod validator;

@@ -1,5 +1,6 @@
 use core::time::Duration;
 
+use const_oid::db::rfc6960::ID_PKIX_OCSP_NOCHECK;
 use pki_types::{SignatureVerificationAlgorithm, UnixTime};
 
 use super::critical::unprocessed_critical_extension;
@@ -29,6 +30,8 @@ pub struct OcspVerifier<'a> {
     time: UnixTime,
     algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
     nonce: Option<&'a OcspNonce>,
+    /// Whether an answer that says revoked needs no nonce.
+    revokes_without_nonce: bool,
     takes_endless: bool,
 }
 
@@ -44,6 +47,7 @@ impl<'a> OcspVerifier<'a> {
             time,
             algorithms: &[],
             nonce: None,
+            revokes_without_nonce: false,
             takes_endless: false,
         }
     }
@@ -65,6 +69,12 @@ impl<'a> OcspVerifier<'a> {
         self
     }
 
+    /// Accepts answers that say revoked without the nonce, too.
+    pub(super) fn with_revocations_without_nonce(mut self) -> Self {
+        self.revokes_without_nonce = true;
+        self
+    }
+
     /// Accepts responses without nextUpdate. Of these, only a revocation may be believed.
     pub(super) fn with_endless(mut self) -> Self {
         self.takes_endless = true;
@@ -72,7 +82,7 @@ impl<'a> OcspVerifier<'a> {
     }
 
     /// Returns what a response says about a certificate, even if it is revoked, or the responder doesn't know
-    /// it. Of several answers, one that says that the certificate is revoked comes first.
+    /// it. Of several answers that apply to the time, one that says that the certificate is revoked comes first.
     ///
     /// # Errors
     ///
@@ -82,20 +92,34 @@ impl<'a> OcspVerifier<'a> {
         response: &'r OcspResponse,
         certificate: &Certificate,
     ) -> Result<VerifiedAnswer<'r>, OcspError> {
-        self.verify_counting(response, certificate, &mut 0)
+        let answer = self.choose(response, certificate);
+        self.verify_answer(response, answer.ok_or(OcspError::NotAbout)?, &mut 0)
     }
 
-    /// Does what [`verify`](Self::verify) does. If the response is unusable, adds how many signatures were
-    /// found invalid.
-    pub(super) fn verify_counting<'r>(
+    /// The answer about a certificate that counts at the time, if there is one; else one that doesn't.
+    pub(super) fn choose<'r>(
         &self,
         response: &'r OcspResponse,
         certificate: &Certificate,
+    ) -> Option<&'r SingleResponse> {
+        let answers = response.answers_for(certificate, self.issuer);
+        let mut timely = answers.iter();
+        let timely = timely.find(|answer| self.check_times(answer).is_ok());
+        timely.or_else(|| answers.first()).copied()
+    }
+
+    /// Checks one answer of a response. If the response is unusable, adds how many signatures were
+    /// found invalid.
+    pub(super) fn verify_answer<'r>(
+        &self,
+        response: &'r OcspResponse,
+        answer: &'r SingleResponse,
         invalid: &mut usize,
     ) -> Result<VerifiedAnswer<'r>, OcspError> {
-        let answer = response.answer_for(certificate, self.issuer);
-        let answer = answer.ok_or(OcspError::NotAbout)?;
-        self.check_nonce(response)?;
+        let is_revoked = matches!(answer.status(), CertStatus::Revoked { .. });
+        if !(is_revoked && self.revokes_without_nonce) {
+            self.check_nonce(response)?;
+        }
         self.check_times(answer)?;
         // If the responder's clock is ahead, its certificate may be valid only by that clock.
         let time = self.time.max(answer.this_update());
@@ -176,7 +200,7 @@ impl<'a> OcspVerifier<'a> {
         time: UnixTime,
     ) -> Result<(), OcspDelegateError> {
         check_delegate(delegate, self.issuer)?;
-        if let Some(oid) = unprocessed_critical_extension(delegate) {
+        if let Some(oid) = unprocessed_critical_extension(delegate, &[ID_PKIX_OCSP_NOCHECK]) {
             return Err(OcspDelegateError::CriticalExtension(oid));
         }
         if !(delegate.not_before()..=delegate.not_after()).contains(&time) {

@@ -33,7 +33,7 @@ impl Roots {
                     return Err(ValidationError::RootNotACa(root.describe_subject()));
                 }
                 // webpki ignores critical extensions in roots.
-                if let Some(oid) = unprocessed_critical_extension(root) {
+                if let Some(oid) = unprocessed_critical_extension(root, &[]) {
                     return Err(ValidationError::UnsupportedCriticalExtension {
                         subject: Some(root.describe_subject()),
                         oid: Some(oid),

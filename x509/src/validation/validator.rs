@@ -5,6 +5,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5280::{
     ANY_EXTENDED_KEY_USAGE, ID_KP_CLIENT_AUTH, ID_KP_EMAIL_PROTECTION, ID_KP_SERVER_AUTH,
 };
+use der::flagset::FlagSet;
 use pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, UnixTime};
 use webpki::{
     EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeId, KeyPurposeIdIter, VerifiedPath,
@@ -16,6 +17,7 @@ use super::diagnosis;
 use super::error::ValidationError;
 use super::revocation::{Revocation, RevocationChecks, RevocationPolicy};
 use super::roots::{Candidates, Roots};
+use super::search;
 use super::spiffe;
 use super::stand_ins::StandIns;
 use crate::certificate::{
@@ -52,12 +54,13 @@ use crate::keys::{Algorithm, KeyError, verification};
 /// The cost of a validation does not depend on the number of roots, which are found by their
 /// names, nor on the number of revoked certificates (see [`RevocationPolicy`]). The search for a path ends
 /// after 100 signatures of certificates, and up to 32 more are verified to find the bad
-/// certificate. webpki also ends the search after 200,000 steps, and each can read all certificates that were
-/// sent: hundreds of CAs that name each other take seconds. rustls accepts chains of up to 64 KiB; outside of
-/// TLS, limit what you pass.
+/// certificate. At most four more signatures of revocation lists and OCSP responses may be invalid. Certificates
+/// that a search would have to read more than 100,000 times are refused before it begins
+/// ([`ValidationError::TooManyPaths`]): more than seven CAs that all name each other. Those that
+/// lead nowhere don't count, so a message may have hundreds of certificates of others.
 ///
 /// In memory a root takes up to three times its certificate's length plus half a kilobyte; copies of a
-/// validator share the roots.
+/// validator share the roots. A validation takes a few times as much memory as the certificates that were sent.
 #[derive(Clone, Debug)]
 pub struct ChainValidator {
     roots: Arc<Roots>,
@@ -123,9 +126,8 @@ impl ChainValidator {
     /// method and [`with_revocation`](Self::with_revocation) doesn't matter.
     ///
     /// A response is usable for a certificate on the path if it is about that certificate of its issuer, and
-    /// passes the checks of an [`OcspVerifier`](crate::OcspVerifier). If its signer has a certificate without
-    /// id-pkix-ocsp-nocheck, no list may revoke that certificate, and a list must cover it unless the policy
-    /// allows unknown status. Responses about other certificates are ignored. A response is not usable if it
+    /// passes the checks of an [`OcspVerifier`](crate::OcspVerifier). If its signer has a certificate, no list may revoke
+    /// that, and without id-pkix-ocsp-nocheck a list must cover it unless the policy allows unknown status. Responses about other certificates are ignored. A response is not usable if it
     /// has expired, or has neither a nextUpdate nor a requested nonce. But if it says that the certificate is
     /// revoked, this still counts unless something newer says good: see [`RevocationPolicy`].
     ///
@@ -161,7 +163,8 @@ impl ChainValidator {
     }
 
     /// Accepts only OCSP responses that were made for the request with this nonce. They may lack a
-    /// nextUpdate.
+    /// nextUpdate. A response that says that a certificate is revoked counts without the nonce, too, which protects
+    /// against old ones that say good.
     #[must_use]
     pub fn with_ocsp_nonce(mut self, nonce: OcspNonce) -> Self {
         self.revocation = self.revocation.with_nonce(nonce);
@@ -332,6 +335,7 @@ impl ChainValidator {
         let chain = stand_ins.map_or(&sent[..], |stand_ins| &stand_ins.chain);
         let (leaf, intermediates) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
         let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
+        search::check(&end_entity, intermediates)?;
         let over_originals: Vec<_> = stand_ins
             .into_iter()
             .flat_map(|stand_ins| {
@@ -424,7 +428,7 @@ impl ChainValidator {
             }
         }
         if self.check_key_usage {
-            check_key_usage(&certificates)?;
+            check_key_usage(&certificates, purpose)?;
         }
         Ok(certificates)
     }
@@ -458,6 +462,18 @@ pub enum Purpose {
 const ID_KP_DOCUMENT_SIGNING: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.36");
 
 impl Purpose {
+    /// Whether an end entity may sign for this purpose. Certificates for signatures of documents that bind people often
+    /// have nonRepudiation alone.
+    fn check_signing(self, usages: FlagSet<KeyUsages>) -> Result<(), KeyUsageError> {
+        let signs = usages.contains(KeyUsages::DigitalSignature);
+        match self {
+            _ if signs => Ok(()),
+            Self::Documents if usages.contains(KeyUsages::NonRepudiation) => Ok(()),
+            Self::Documents => Err(KeyUsageError::WithoutSigningDocuments),
+            _ => Err(KeyUsageError::WithoutDigitalSignature),
+        }
+    }
+
     /// The extended key usages for this purpose. A certificate that has any must have one of these.
     fn oids(self) -> &'static [ObjectIdentifier] {
         match self {
@@ -640,7 +656,7 @@ fn check_key(leaf: &Certificate) -> Result<(), ValidationError> {
 }
 
 /// The rules that the caller may relax, for each certificate, starting with the end entity's.
-fn check_key_usage(certificates: &[Certificate]) -> Result<(), ValidationError> {
+fn check_key_usage(certificates: &[Certificate], purpose: Purpose) -> Result<(), ValidationError> {
     for (index, certificate) in certificates.iter().enumerate() {
         let Some(usages) = certificate.key_usage() else {
             continue;
@@ -653,8 +669,8 @@ fn check_key_usage(certificates: &[Certificate]) -> Result<(), ValidationError> 
         // also for classical keys, which have no `algorithm` here
         let algorithm = certificate.key_algorithm();
         let signs = !matches!(algorithm, Some(Algorithm::Kem(_)));
-        if index == 0 && signs && !usages.contains(KeyUsages::DigitalSignature) {
-            return Err(of(certificate)(KeyUsageError::WithoutDigitalSignature));
+        if index == 0 && signs {
+            purpose.check_signing(usages).map_err(of(certificate))?;
         }
     }
     Ok(())

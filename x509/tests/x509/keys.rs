@@ -534,6 +534,37 @@ fn version_2_public_keys_must_match() {
     }
 }
 
+/// Two public keys beside the private key, one of version 2 and one behind the expanded key, as liboqs writes it: each
+/// has to be the key's.
+#[test]
+fn both_public_keys_must_match() {
+    for key in ml_keys() {
+        let algorithm = key.algorithm();
+        let own = PublicKey::from_spki_der(&key.spki()).unwrap();
+        let mut other = own.as_bytes().to_vec();
+        *other.last_mut().unwrap() ^= 1;
+        let read = |version_2: &[u8], behind: &[u8]| {
+            let pair = [&key.to_expanded()[..], behind].concat();
+            let pair = OctetStringRef::new(&pair).unwrap().to_der().unwrap();
+            let mut info: PrivateKeyInfoRef<'_> =
+                PrivateKeyInfo::new(algorithm.identifier(), OctetStringRef::new(&pair).unwrap());
+            info.public_key = Some(BitStringRef::from_bytes(version_2).unwrap());
+            PrivateKey::from_pkcs8_der(&info.to_der().unwrap()).map(|_| ())
+        };
+        assert_eq!(read(own.as_bytes(), own.as_bytes()), Ok(()));
+        for (version_2, behind) in [
+            (own.as_bytes(), &other[..]),
+            (&other, own.as_bytes()),
+            (&other, &other),
+        ] {
+            assert_eq!(
+                read(version_2, behind),
+                Err(KeyError::PublicKeyMismatch(algorithm))
+            );
+        }
+    }
+}
+
 /// Attributes after the key are ignored. Other fields are refused, and so is
 /// anything after the last field: a second public key, for example.
 #[test]

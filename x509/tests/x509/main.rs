@@ -22,6 +22,11 @@ mod revocation;
 mod revocation_kinds;
 mod rfc_vectors;
 mod signatures;
+#[path = "../../../tests/skipped/src/lib.rs"]
+mod skipped;
 mod slh_dsa;
+#[path = "../../../tests/spent.rs"]
+mod spent;
 mod syntax;
+mod unsound;
 mod validation;

@@ -1,7 +1,7 @@
 //! OCSP: the contents of requests and responses, who may answer, and how that makes chains invalid.
 
 use core::time::Duration;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 use const_oid::ObjectIdentifier;
 use der::{Decode, Encode};
@@ -20,6 +20,7 @@ use sha1::{Digest, Sha1};
 use crate::pki::{
     Pki, days_from_now, key, quick_algorithms, set_usage, unix_days_from_now, validate_with,
 };
+use crate::spent::Spent;
 
 const HASHES: [OcspHash; 4] = [
     OcspHash::Sha1,
@@ -528,6 +529,77 @@ fn a_response_without_an_end() {
     assert_eq!(validate(None), Err(OcspError::NoNextUpdate));
 }
 
+/// A nonce keeps old responses from being sent again that say good. One that says revoked counts without.
+#[test]
+fn a_revocation_needs_no_nonce() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let chain = pki.chain(leaf.clone());
+    let by_ca = OcspResponder::ca(&pki.ca);
+    let revoked = CertStatus::Revoked {
+        date: UnixTime::now(),
+        reason: CrlReason::KeyCompromise,
+    };
+    let [mine, other] = [1, 2].map(|byte| OcspNonce::new(&[byte; 32]).unwrap());
+    let now = SystemTime::now();
+    let day = Duration::from_secs(24 * 60 * 60);
+    let respond = |status, nonce: Option<&OcspNonce>, days| {
+        let mut request = OcspRequest::builder().certificate(&leaf, pki.ca.certificate());
+        if let Some(nonce) = nonce {
+            request = request.nonce(nonce.clone());
+        }
+        let from = now - day * days;
+        let validity = Validity::new(from, from + day * 2);
+        let response = by_ca.respond(&request.build().unwrap(), from, validity, |_| {
+            Ok::<_, IssueError>(status)
+        });
+        response.unwrap()
+    };
+    let good = |nonce| respond(CertStatus::Good, nonce, 0);
+    let validate = |responses: &[&OcspResponse]| {
+        let policy = RevocationPolicy::without_lists().end_entity_only();
+        let validator = pki
+            .validator()
+            .with_revocation(policy)
+            .with_ocsp_responses(responses.iter().copied().cloned())
+            .with_ocsp_nonce(mine.clone());
+        validate_with(&validator, "example.org", &chain)
+    };
+    let [right, wrong, none] = [Some(&mine), Some(&other), None].map(good);
+    assert_eq!(validate(&[&right]), Ok(3));
+    for replayed in [&wrong, &none] {
+        assert!(matches!(
+            validate(&[replayed]),
+            Err(ValidationError::OcspResponse {
+                error: OcspError::NonceMissing | OcspError::NonceDiffers,
+                ..
+            })
+        ));
+    }
+    for nonce in [Some(&mine), Some(&other), None] {
+        // One day old, and expired for a day.
+        for (days, is_taken_back) in [(1, false), (3, true)] {
+            let says_revoked = respond(revoked, nonce, days);
+            for others in [&[][..], &[&right], &[&wrong], &[&none]] {
+                let mut responses = others.to_vec();
+                responses.push(&says_revoked);
+                match validate(&responses) {
+                    // Only a good one with the nonce is newer in proof.
+                    Ok(_) => assert!(is_taken_back && others == [&right]),
+                    Err(error) => {
+                        assert!(matches!(error, ValidationError::Revoked { .. }), "{error}");
+                        assert!(!(is_taken_back && others == [&right]));
+                    }
+                }
+            }
+            let mut forged = says_revoked.der().to_vec();
+            *forged.last_mut().unwrap() ^= 1;
+            let forged = OcspResponse::from_der(&forged).unwrap();
+            assert_eq!(validate(&[&right, &forged]), Ok(3));
+        }
+    }
+}
+
 #[test]
 fn malformed_responses() {
     let pki = Pki::new();
@@ -609,6 +681,21 @@ fn malformed_responses() {
         OcspResponse::from_der(&long),
         Err(OcspResponseError::TooLong(long.len()))
     );
+    // At the limits, these are no reasons.
+    assert!(matches!(
+        OcspResponse::from_der(&long[1..]),
+        Err(OcspResponseError::Der(_))
+    ));
+    assert!(read(&|made| made.certificates = vec![ca.der().to_vec(); 16]).is_ok());
+    let long = vec![0x30; 64 * 1024 + 1];
+    assert_eq!(
+        OcspRequest::from_der(&long),
+        Err(OcspRequestError::TooLong(long.len()))
+    );
+    assert_ne!(
+        OcspRequest::from_der(&long[1..]),
+        Err(OcspRequestError::TooLong(long.len() - 1))
+    );
 }
 
 /// Thousands of answers are read and searched quickly.
@@ -629,7 +716,7 @@ fn many_answers() {
     answers.append(&mut made.answers);
     made.answers = answers;
     let der = made.to_der(pki.ca.signer());
-    let begun = Instant::now();
+    let begun = Spent::now();
     let response = OcspResponse::from_der(&der).unwrap();
     let verifier = OcspVerifier::new(pki.ca.certificate(), UnixTime::now());
     assert!(verifier.verify(&response, &leaf).is_ok());
@@ -947,7 +1034,15 @@ fn chains_with_responses() {
         OcspError::UnknownCertificate
     );
     assert_eq!(validate(lenient(), &[&unknown]), Ok(3));
-    assert_eq!(validate(leaf_only(), &[&unknown, &good]), Ok(3));
+    // Which of two responses of one time is right is not known; see also the next test.
+    let at_once = answer_at(&by_ca, &leaf, CertStatus::Good, days_from_now(-1));
+    for both in [[&unknown, &at_once], [&at_once, &unknown]] {
+        assert_eq!(
+            unusable(validate(leaf_only(), &both)),
+            OcspError::UnknownCertificate
+        );
+        assert_eq!(validate(lenient(), &both), Ok(3));
+    }
     let forged = Made::of(&pki, &leaf).response(&key());
     let invalid = OcspError::Signature(SignatureError::Invalid);
     for validator in [pki.validator(), lenient(), leaf_only()] {
@@ -1048,6 +1143,115 @@ fn responses_beside_lists() {
     ] {
         assert_eq!(validate(list, response), expected);
     }
+}
+
+/// One responder doesn't know a certificate that another one calls good: only what was said later counts.
+#[test]
+fn good_and_unknown() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let by_ca = OcspResponder::ca(&pki.ca);
+    let at = |status, days| answer_at(&by_ca, &leaf, status, days_from_now(days));
+    let fixed = days_from_now(-2);
+    let once = |status| answer_at(&by_ca, &leaf, status, fixed);
+    let list = || {
+        let list = CertificateRevocationListBuilder::new(&[1]);
+        pki.ca.issue_revocation_list(list).unwrap()
+    };
+    let validate = |policy: RevocationPolicy, responses: &[OcspResponse]| {
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        let validator = validator.with_ocsp_responses(responses.iter().cloned());
+        match validate_with(&validator, "example.org", &pki.chain(leaf.clone())) {
+            Ok(_) => true,
+            Err(ValidationError::OcspResponse {
+                error: OcspError::UnknownCertificate,
+                ..
+            }) => false,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    for (responses, is_good) in [
+        (
+            [at(CertStatus::Good, -3), at(CertStatus::Unknown, -2)],
+            false,
+        ),
+        ([once(CertStatus::Good), once(CertStatus::Unknown)], false),
+        (
+            [at(CertStatus::Good, -2), at(CertStatus::Unknown, -3)],
+            true,
+        ),
+    ] {
+        let [one, two] = responses;
+        for responses in [[one.clone(), two.clone()], [two, one]] {
+            let none = RevocationPolicy::without_lists();
+            assert_eq!(validate(none.clone(), &responses), is_good);
+            assert!(validate(none.allow_unknown_status(), &responses));
+            // RFC 6960 section 2.2: a list is another source.
+            let policy = RevocationPolicy::new([list()]).unwrap();
+            assert!(validate(policy, &responses));
+        }
+    }
+}
+
+/// Reasons that RFC 5280 doesn't define revoke, too.
+#[test]
+fn unknown_reasons_of_responses() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    for (code, expected) in [
+        (1, CrlReason::KeyCompromise),
+        (7, CrlReason::Unspecified),
+        (99, CrlReason::Unspecified),
+    ] {
+        let mut made = Made::of(&pki, &leaf);
+        let status = [
+            generalized("20191231000000Z"),
+            tlv(0xa0, &[&tlv(0x0a, &[&[code]])]),
+        ];
+        let status = tlv(0xa1, &[&status.concat()]);
+        made.answers = vec![made.answer(&leaf, &status, &[&made.end()])];
+        let validator = pki
+            .validator()
+            .with_ocsp_responses([made.response(pki.ca.signer())]);
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert!(
+            matches!(&result, Err(ValidationError::Revoked { entry: Some(entry), .. })
+                if entry.reason() == expected),
+            "{result:?}"
+        );
+    }
+}
+
+/// A response that is not yet valid says nothing good, but may say that the certificate was revoked by now.
+#[test]
+fn responses_that_are_not_yet_valid() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let by_ca = OcspResponder::ca(&pki.ca);
+    let revoked = |days| CertStatus::Revoked {
+        date: unix_days_from_now(days),
+        reason: CrlReason::KeyCompromise,
+    };
+    let good = answer(&by_ca, &leaf, CertStatus::Good);
+    let later = |status| answer_at(&by_ca, &leaf, status, days_from_now(2));
+    let validate = |responses: Vec<OcspResponse>| {
+        let policy = RevocationPolicy::without_lists().end_entity_only();
+        let validator = pki.validator().with_revocation(policy);
+        let validator = validator.with_ocsp_responses(responses);
+        match validate_with(&validator, "example.org", &pki.chain(leaf.clone())) {
+            Ok(_) => "good",
+            Err(ValidationError::Revoked { .. }) => "revoked",
+            Err(ValidationError::OcspResponse {
+                error: OcspError::NotYetCurrent { .. },
+                ..
+            }) => "not yet valid",
+            Err(error) => panic!("{error}"),
+        }
+    };
+    assert_eq!(validate(vec![later(CertStatus::Good)]), "not yet valid");
+    assert_eq!(validate(vec![later(revoked(-1))]), "revoked");
+    assert_eq!(validate(vec![good.clone(), later(revoked(-1))]), "revoked");
+    assert_eq!(validate(vec![good, later(revoked(1))]), "good");
 }
 
 /// The peer chooses the responses that come with a chain. They must not keep the other responses from being checked.
@@ -1331,6 +1535,172 @@ fn a_response_of_a_revoked_delegate_revokes_nothing() {
     }
 }
 
+/// RFC 6960 section 4.2.2.2.1: nothing has to say that such a delegate is not revoked. A list that is at hand counts.
+#[test]
+fn a_list_has_a_delegate_that_nobody_has_to_check() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let key = key();
+    let certificate = pki.ca.issue(responder(), &key).unwrap();
+    assert!(certificate.has_ocsp_nocheck());
+    let number = certificate.serial_number().to_vec();
+    let ca = pki.ca.certificate().clone();
+    let delegate = OcspResponder::delegate(ca, certificate, &key).unwrap();
+    let response = answer(&delegate, &leaf, CertStatus::Good);
+    for (on_list, is_good) in [(&number[..], false), (&[1], true)] {
+        // It has expired, so that only the response can make the leaf good.
+        let list = CertificateRevocationListBuilder::new(&[1])
+            .validity(Validity::new(days_from_now(-3), days_from_now(-2)))
+            .revoke(on_list, days_from_now(-3), CrlReason::KeyCompromise);
+        let list = pki.ca.issue_revocation_list(list).unwrap();
+        let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+        let validator = pki.validator().with_revocation(policy);
+        let validator = validator.with_ocsp_responses([response.clone()]);
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert_eq!(result.is_ok(), is_good, "{result:?}");
+    }
+}
+
+/// What says revoked counts, although nobody here can tell that it is about another issuer.
+#[test]
+fn revocations_by_an_unclear_name() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let ca = pki.ca.certificate();
+    let good = CertificateRevocationListBuilder::new(&[1]);
+    let good = pki.ca.issue_revocation_list(good).unwrap();
+    let is_revoked = |response: OcspResponse| {
+        let policy = RevocationPolicy::new([good.clone()]).unwrap();
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        let validator = validator.with_ocsp_responses([response]);
+        match validate_with(&validator, "example.org", &pki.chain(leaf.clone())) {
+            Ok(_) => false,
+            Err(ValidationError::Revoked { .. }) => true,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let with_id = |id: &[u8], status: &[u8]| {
+        let mut made = Made::of(&pki, &leaf);
+        made.answers = vec![made.answer_by_id(id, status, &[&made.end()])];
+        made.response(pki.ca.signer())
+    };
+    let id = cert_id(ca, leaf.serial_number());
+    assert!(is_revoked(with_id(&id, &revoked())));
+    assert!(!is_revoked(with_id(&id, GOOD)));
+    // A hash function that is unknown here, and the hash of a name in another encoding.
+    let (unknown, mut other_name) = (
+        replaced(&id, &[0x2b, 0x0e, 3, 2, 0x1a], &[0x2b, 0x0e, 3, 2, 0x1b]),
+        id.clone(),
+    );
+    other_name[15] ^= 1;
+    for id in [unknown, other_name] {
+        assert!(is_revoked(with_id(&id, &revoked())), "{id:x?}");
+        // It makes nothing good.
+        let response = with_id(&id, GOOD);
+        assert_eq!(response.answer_for(&leaf, ca), None);
+    }
+    // Another key or another number is about another certificate.
+    for at in [40, id.len() - 1] {
+        let mut other = id.clone();
+        other[at] ^= 1;
+        assert!(!is_revoked(with_id(&other, &revoked())), "{at}");
+    }
+    // The responder's name in another encoding.
+    let name = ca.subject().to_der().unwrap();
+    let mut made = Made::of(&pki, &leaf);
+    made.answers = vec![made.answer(&leaf, &revoked(), &[&made.end()])];
+    for name in [
+        replaced(&name, &[0x0c, 2, b'C', b'A'], &[0x13, 2, b'C', b'A']),
+        replaced(&name, b"CA", b"ca"),
+    ] {
+        made.responder = tlv(0xa1, &[&name]);
+        assert!(is_revoked(made.response(pki.ca.signer())));
+    }
+}
+
+/// The revocation of 2024, without a reason.
+fn revoked() -> Vec<u8> {
+    tlv(0xa1, &[&generalized("20240101000000Z")])
+}
+
+fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let at = bytes.windows(from.len()).position(|part| part == from);
+    let at = at.unwrap();
+    [&bytes[..at], to, &bytes[at + from.len()..]].concat()
+}
+
+/// The answers about one certificate count one by one, in any order.
+#[test]
+fn several_answers_about_one_certificate() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let id = cert_id(pki.ca.certificate(), leaf.serial_number());
+    let answer = |status: &[u8], from: &str, to: &str| {
+        let to = tlv(0xa0, &[&generalized(to)]);
+        tlv(0x30, &[&id, status, &generalized(from), &to])
+    };
+    let past = |status: &[u8]| answer(status, "20240101000000Z", "20250101000000Z");
+    let now = |status: &[u8]| answer(status, "20260101000000Z", "21000101000000Z");
+    let future = |status: &[u8]| answer(status, "20900101000000Z", "21000101000000Z");
+    let coming = tlv(0xa1, &[&generalized("20900101000000Z")]);
+    let list = CertificateRevocationListBuilder::new(&[1]);
+    // newer than what has expired
+    let list = list.validity(Validity::new(days_from_now(-400), days_from_now(9)));
+    let list = pki.ca.issue_revocation_list(list).unwrap();
+    let verdict = |answers: Vec<Vec<u8>>| {
+        let mut made = Made::of(&pki, &leaf);
+        made.answers = answers;
+        let policy = RevocationPolicy::new([list.clone()]).unwrap();
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        let validator = validator.with_ocsp_responses([made.response(pki.ca.signer())]);
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        match result {
+            Ok(_) => true,
+            Err(ValidationError::Revoked { .. }) => false,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let revoked = &revoked();
+    for (answers, is_good) in [
+        ([past(revoked), now(revoked)], false),
+        ([future(revoked), now(revoked)], false),
+        ([future(&coming), now(revoked)], false),
+        ([past(GOOD), now(revoked)], false),
+        ([past(GOOD), now(GOOD)], true),
+        ([future(GOOD), now(GOOD)], true),
+        // released since, and a revocation to come
+        ([past(revoked), now(GOOD)], true),
+        ([future(&coming), now(GOOD)], true),
+        ([future(revoked), now(GOOD)], false),
+    ] {
+        let [one, other] = &answers;
+        for order in [[one, other], [other, one]] {
+            let answers = order.map(Clone::clone).to_vec();
+            assert_eq!(verdict(answers), is_good, "{order:x?}");
+        }
+    }
+}
+
+/// RFC 6960 section 4.2.2.2.1 only says that it should not be critical.
+#[test]
+fn a_delegate_with_a_critical_nocheck() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let key = key();
+    let nocheck = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.5");
+    let mut tbs = pki.ca.prepare(responder(), &key).unwrap();
+    tbs.remove_extension(nocheck);
+    tbs.extensions
+        .push(Extension::from_der(&extension(nocheck, true)).unwrap());
+    let certificate = tbs.sign(pki.ca.signer()).unwrap();
+    let ca = pki.ca.certificate().clone();
+    let delegate = OcspResponder::delegate(ca, certificate, &key).unwrap();
+    let response = answer(&delegate, &leaf, CertStatus::Good);
+    let verifier = OcspVerifier::new(pki.ca.certificate(), UnixTime::now());
+    assert!(verifier.verify(&response, &leaf).is_ok());
+}
+
 const NONCE: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.2");
 const UNKNOWN: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.3.4");
 const GOOD: &[u8] = &[0x80, 0];
@@ -1354,6 +1724,19 @@ fn answer<S: Signer>(
     let response = responder.respond(&request, now, Validity::days(1), |_| {
         Ok::<_, IssueError>(status)
     });
+    response.unwrap()
+}
+
+/// From that time on, for some days.
+fn answer_at<S: Signer>(
+    responder: &OcspResponder<S>,
+    certificate: &Certificate,
+    status: CertStatus,
+    from: SystemTime,
+) -> OcspResponse {
+    let request = request(certificate, responder.issuer());
+    let validity = Validity::new(from, from + Duration::from_secs(7 * 24 * 60 * 60));
+    let response = responder.respond(&request, from, validity, |_| Ok::<_, IssueError>(status));
     response.unwrap()
 }
 

@@ -1,7 +1,8 @@
 //! PKCS#12 files.
 
-use der::asn1::{Any, OctetString};
-use der::{Decode, Encode, Tag};
+use der::asn1::{Any, ObjectIdentifier, OctetString};
+use der::{Decode, Encode, Tag, Tagged};
+use hmac::{Hmac, KeyInit, Mac};
 use pq_x509::{
     Certificate, CertificateBuilder, Cipher, CostLimits, Issuer, KeyDerivation, Pkcs12,
     Pkcs12Error, Pkcs12Mac, Prf, Protection, ProtectionError, SignatureAlgorithm, SigningKey,
@@ -179,6 +180,207 @@ fn replaced(der: &[u8], index: usize, by: &[u8]) -> Vec<u8> {
     whole(&parts)
 }
 
+/// Changes the parts of the SEQUENCE at a path of indices.
+fn edited(der: &[u8], path: &[usize], change: &dyn Fn(Vec<Any>) -> Vec<Any>) -> Vec<u8> {
+    match path {
+        [] => whole(&change(parts(der))),
+        [first, rest @ ..] => {
+            let inner = parts(der)[*first].to_der().unwrap();
+            replaced(der, *first, &edited(&inner, rest, change))
+        }
+    }
+}
+
+/// The parts of the SEQUENCE at a path.
+fn parts_at(der: &[u8], path: &[usize]) -> Vec<Any> {
+    path.iter().fold(parts(der), |parts, index| {
+        self::parts(&parts[*index].to_der().unwrap())
+    })
+}
+
+/// Where PBMAC1 has the parameters of PBKDF2: MacData, DigestInfo, AlgorithmIdentifier, PBMAC1-params, its PBKDF2,
+/// its parameters.
+const PBKDF2: [usize; 6] = [2, 0, 0, 1, 0, 1];
+
+/// What the MAC is about.
+fn authenticated(der: &[u8]) -> Vec<u8> {
+    let content = &parts_at(der, &[1])[1];
+    let octets = OctetString::from_der(content.value()).unwrap();
+    octets.into_bytes().into()
+}
+
+/// The file with another digest.
+fn with_digest(der: &[u8], digest: &[u8]) -> Vec<u8> {
+    edited(der, &[2, 0], &|mut parts| {
+        parts[1] = Any::new(Tag::OctetString, digest).unwrap();
+        parts
+    })
+}
+
+/// The file with PBMAC1 made anew with a key of this many bytes, as anybody who knows the passphrase can make it.
+fn with_mac_key(der: &[u8], len: u8) -> Vec<u8> {
+    let pbkdf2 = parts_at(der, &PBKDF2);
+    let mut key = vec![0; len.into()];
+    pbkdf2::pbkdf2_hmac::<sha2::Sha256>(PASSPHRASE.as_bytes(), pbkdf2[0].value(), 3, &mut key);
+    let mac = <Hmac<sha2::Sha256> as KeyInit>::new_from_slice(&key).unwrap();
+    let mac = mac.chain_update(authenticated(der)).finalize();
+    let der = edited(der, &PBKDF2, &|mut parts| {
+        parts[2] = Any::new(Tag::Integer, [len]).unwrap();
+        parts
+    });
+    with_digest(&der, &mac.into_bytes())
+}
+
+/// The MAC is right, but its key is one that can be guessed, or of a length that nobody writes.
+#[test]
+fn right_macs_with_short_keys_are_refused() {
+    let (store, _) = store();
+    let der = store.to_der(PASSPHRASE, &protection(), macs()[0]).unwrap();
+    assert_eq!(with_mac_key(&der, 32), der);
+    for len in [20, 21, 63, 64] {
+        let der = with_mac_key(&der, len);
+        assert!(Pkcs12::from_der(&der, PASSPHRASE).is_ok(), "{len}");
+    }
+    for len in [0, 1, 2, 8, 16, 19, 65, 127] {
+        let refused = Pkcs12::from_der(&with_mac_key(&der, len), PASSPHRASE).unwrap_err();
+        assert!(
+            matches!(refused, Pkcs12Error::MacParameters(_)),
+            "{len}: {refused:?}"
+        );
+    }
+}
+
+/// Only the whole MAC counts, not a beginning of it, and nothing behind it.
+#[test]
+fn macs_of_other_lengths_are_refused() {
+    let (store, _) = store();
+    for mac in macs() {
+        let der = store.to_der(PASSPHRASE, &protection(), mac).unwrap();
+        let digest = parts_at(&der, &[2, 0])[1].value().to_vec();
+        assert_eq!(with_digest(&der, &digest), der);
+        for len in [0, 1, 4, 8, 16, digest.len() - 1] {
+            let refused = Pkcs12::from_der(&with_digest(&der, &digest[..len]), PASSPHRASE);
+            assert_eq!(
+                refused.unwrap_err(),
+                Pkcs12Error::WrongPassphraseOrChanged,
+                "{mac:?} {len}"
+            );
+        }
+        let longer = with_digest(&der, &[&digest[..], &[0]].concat());
+        assert!(Pkcs12::from_der(&longer, PASSPHRASE).is_err());
+    }
+}
+
+/// A salt of a MAC may have 1024 bytes.
+#[test]
+fn salts_of_macs() {
+    let (store, _) = store();
+    let classic = store.to_der(PASSPHRASE, &protection(), macs()[3]).unwrap();
+    for (len, is_read) in [(1024, true), (1025, false)] {
+        let salted = edited(&classic, &[2], &|mut parts| {
+            parts[1] = Any::new(Tag::OctetString, vec![0; len]).unwrap();
+            parts
+        });
+        let refused = Pkcs12::from_der(&salted, PASSPHRASE).unwrap_err();
+        let by_the_mac = refused == Pkcs12Error::WrongPassphraseOrChanged;
+        assert_eq!(by_the_mac, is_read, "{len}: {refused:?}");
+    }
+}
+
+/// A file whose contents are replaced, with a MAC that is right for them.
+fn with_contents(der: &[u8], contents: &[u8]) -> Vec<u8> {
+    let octets = OctetString::new(contents).unwrap().to_der().unwrap();
+    let der = edited(der, &[1], &|mut parts| {
+        let tag = parts[1].tag();
+        parts[1] = Any::new(tag, octets.clone()).unwrap();
+        parts
+    });
+    with_mac_key(&der, 32)
+}
+
+/// Two attributes of a kind: readers could disagree on which certificate is the key's.
+#[test]
+fn two_labels_of_a_kind_are_refused() {
+    let pkcs8 = key(1).to_pkcs8_der().unwrap();
+    let chain = chain(1);
+    let store = Pkcs12::new().with_key(&pkcs8, Some("a"), &chain[..1]);
+    let der = store.unwrap().to_der(PASSPHRASE, &protection(), macs()[0]);
+    let der = der.unwrap();
+    let contents = authenticated(&der);
+    assert_eq!(with_contents(&der, &contents), der);
+    // The safe in the clear has the key, which is encrypted by itself.
+    let safe = parts(&contents).iter().position(|safe| {
+        let octets = &parts(&safe.to_der().unwrap())[1];
+        OctetString::from_der(octets.value()).is_ok()
+    });
+    let safe = safe.unwrap();
+    let octets = &parts_at(&contents, &[safe])[1];
+    let bags: Vec<u8> = OctetString::from_der(octets.value())
+        .unwrap()
+        .into_bytes()
+        .into();
+    for (oid, value) in [
+        (
+            "1.2.840.113549.1.9.20",
+            Any::new(Tag::BmpString, [0, b'b']).unwrap(),
+        ),
+        (
+            "1.2.840.113549.1.9.21",
+            Any::new(Tag::OctetString, [7; 32]).unwrap(),
+        ),
+    ] {
+        let oid = Any::from_der(&ObjectIdentifier::new_unwrap(oid).to_der().unwrap()).unwrap();
+        let values = Any::new(Tag::Set, value.to_der().unwrap()).unwrap();
+        let second = Any::from_der(&whole(&[oid, values])).unwrap();
+        let bags = edited(&bags, &[0], &|mut parts| {
+            let attributes = [parts[2].value(), &second.to_der().unwrap()].concat();
+            parts[2] = Any::new(Tag::Set, attributes).unwrap();
+            parts
+        });
+        let octets = OctetString::new(bags).unwrap().to_der().unwrap();
+        let contents = edited(&contents, &[safe], &|mut parts| {
+            let tag = parts[1].tag();
+            parts[1] = Any::new(tag, octets.clone()).unwrap();
+            parts
+        });
+        let refused = Pkcs12::from_der(&with_contents(&der, &contents), PASSPHRASE);
+        assert!(
+            matches!(refused, Err(Pkcs12Error::Attribute(_))),
+            "{refused:?}"
+        );
+    }
+}
+
+/// The work of scrypt adds up as well.
+#[test]
+fn the_limit_on_work_is_for_the_whole_file() {
+    let pkcs8 = key(1).to_pkcs8_der().unwrap();
+    let mut store = Pkcs12::new().with_certificates(&chain(1));
+    for _ in 0..3 {
+        store = store.with_key(&pkcs8, None, &[]).unwrap();
+    }
+    let scrypt = KeyDerivation::Scrypt {
+        log_n: 4,
+        r: 8,
+        p: 1,
+    };
+    let protection = Protection::default().with_key_derivation(scrypt);
+    let der = store.to_der(PASSPHRASE, &protection, macs()[0]).unwrap();
+    let within = |work| {
+        let limits = CostLimits::default().with_scrypt_work(work);
+        Pkcs12::from_der_within(&der, PASSPHRASE, &limits)
+    };
+    // Three keys and a safe.
+    assert_eq!(within(4 * 128).unwrap().keys().len(), 3);
+    assert!(matches!(
+        within(4 * 128 - 1),
+        Err(Pkcs12Error::Protection(ProtectionError::TooMuchWork {
+            found: 512,
+            limit: 511
+        }))
+    ));
+}
+
 #[test]
 fn macs_that_are_refused() {
     let (store, _) = store();
@@ -193,20 +395,7 @@ fn macs_that_are_refused() {
     let version = replaced(&pbmac1, 0, &[2, 1, 4]);
     assert_eq!(refusal(&version), Pkcs12Error::Version(4));
 
-    // The path in PBMAC1: MacData, DigestInfo, AlgorithmIdentifier, PBMAC1-params, its PBKDF2, its parameters
-    let path = [2, 0, 0, 1, 0, 1];
-    let with = |change: &dyn Fn(Vec<Any>) -> Vec<Any>| {
-        fn at(der: &[u8], path: &[usize], change: &dyn Fn(Vec<Any>) -> Vec<Any>) -> Vec<u8> {
-            match path {
-                [] => whole(&change(parts(der))),
-                [first, rest @ ..] => {
-                    let inner = parts(der)[*first].to_der().unwrap();
-                    replaced(der, *first, &at(&inner, rest, change))
-                }
-            }
-        }
-        at(&pbmac1, &path, change)
-    };
+    let with = |change: &dyn Fn(Vec<Any>) -> Vec<Any>| edited(&pbmac1, &PBKDF2, change);
     let same = with(&|parts| parts);
     assert_eq!(same, pbmac1);
     let integer = |bytes: &[u8]| Any::new(Tag::Integer, bytes).unwrap();

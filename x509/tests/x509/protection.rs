@@ -470,6 +470,8 @@ fn parameters_that_are_refused() {
     let shorter = pbkdf2(&[1], Some(16), &[0; 8], Some(HMAC_SHA_256));
     assert_eq!(refusal(&shorter), expected);
     assert_eq!(refusal(&scrypt(&[2], &[1], &[1], Some(16))), expected);
+    let salt = pbkdf2(&[1], None, &[0; 1024], Some(HMAC_SHA_256));
+    assert_eq!(refusal(&salt), Error::WrongPassphraseOrChanged);
     let salt = pbkdf2(&[1], None, &[0; 1025], Some(HMAC_SHA_256));
     assert!(matches!(
         refusal(&salt),

@@ -423,30 +423,374 @@ fn lists_expire() {
     assert_eq!(validate(&policy.allow_expired_lists(), next_update), Ok(3));
 }
 
-/// In whatever order the lists are given.
+/// What lists of one CA come to, each with a number, the days from now of its thisUpdate and nextUpdate, and whether it
+/// revokes the leaf; in every order.
 #[test]
-fn the_newest_list_counts() {
+fn what_several_lists_come_to() {
     let pki = Pki::new();
     let leaf = pki.leaf();
     let chain = pki.chain(leaf.clone());
-    let since = |days, revoked: &[&Certificate]| {
-        let validity = Validity::new(days_from_now(days), days_from_now(9));
-        let list = list_of(revoked).validity(validity);
-        pki.ca.issue_revocation_list(list).unwrap()
+    let now = SystemTime::now();
+    let day = |days: i32| {
+        let shift = Duration::from_secs(u64::from(days.unsigned_abs()) * 24 * 60 * 60);
+        if days < 0 { now - shift } else { now + shift }
     };
-    let of_root = revoking(&pki.root, &[]);
-    for (older, newer, expected) in [
-        (since(-2, &[]), since(-1, &[&leaf]), Err(())),
-        // A certificate that was on hold.
-        (since(-2, &[&leaf]), since(-1, &[]), Ok(3)),
+    let list = |&(number, from, to, is_revoked): &(u8, i32, i32, bool)| {
+        let builder = Builder::new(&[number]).validity(Validity::new(day(from), day(to)));
+        let builder = match is_revoked {
+            true => builder.revoke(leaf.serial_number(), day(-9), CrlReason::Superseded),
+            false => builder,
+        };
+        pki.ca.issue_revocation_list(builder).unwrap()
+    };
+    for (lists, expected) in [
+        // The newer one counts; the certificate may have been on hold.
+        (vec![(1, -2, 9, false), (2, -1, 9, true)], "revoked"),
+        (vec![(1, -2, 9, true), (2, -1, 9, false)], "good"),
+        (vec![(9, -2, 9, true), (10, -1, 9, false)], "good"),
+        // Number and time contradict each other, or one of them is the same.
+        (vec![(2, -2, 9, true), (1, -1, 9, false)], "revoked"),
+        (vec![(2, -2, 9, false), (1, -1, 9, true)], "revoked"),
+        (vec![(1, -2, 9, true), (1, -1, 9, false)], "revoked"),
+        (vec![(1, -1, 9, true), (2, -1, 9, false)], "revoked"),
+        (vec![(1, -1, 9, true), (1, -1, 9, false)], "revoked"),
+        // The third one takes back what the second one doesn't.
+        (
+            vec![(2, -3, 9, true), (1, -2, 9, false), (3, -1, 9, false)],
+            "good",
+        ),
+        // A list that is not yet valid says nothing good, and hides nothing.
+        (vec![(1, -1, 9, true), (2, 1, 9, false)], "revoked"),
+        (vec![(1, -1, 9, false), (2, 1, 9, false)], "good"),
+        (vec![(2, 1, 9, false)], "not yet valid"),
+        // but may say that the certificate was revoked by now.
+        (vec![(1, -1, 9, false), (2, 1, 9, true)], "revoked"),
+        // An expired list says nothing good, either, and revokes until a newer one says good.
+        (vec![(1, -3, -2, false)], "expired"),
+        (vec![(1, -3, -2, true)], "revoked"),
+        (vec![(1, -3, -2, true), (2, -1, 9, false)], "good"),
+        (vec![(2, -3, -2, true), (1, -1, 9, false)], "revoked"),
+        (vec![(2, -2, -1, true), (1, -3, 9, false)], "revoked"),
+        (vec![(1, -4, -3, true), (2, -3, -2, false)], "revoked"),
+        (vec![(1, -3, -2, false), (2, 1, 9, false)], "not yet valid"),
     ] {
-        for lists in [[older.clone(), newer.clone()], [newer, older]] {
-            let [one, two] = lists;
-            let validator = with_lists(&pki, [one, two, of_root.clone()]);
-            let result = validate_with(&validator, "example.org", &chain);
-            assert_eq!(result.map_err(|_| ()), expected);
+        for turn in 0..lists.len() {
+            let mut made: Vec<_> = lists.iter().map(list).collect();
+            made.rotate_left(turn);
+            for made in [made.clone(), made.into_iter().rev().collect()] {
+                let policy = RevocationPolicy::new(made).unwrap().end_entity_only();
+                let validator = pki.validator().with_revocation(policy);
+                let said = match validate_with(&validator, "example.org", &chain) {
+                    Ok(_) => "good",
+                    Err(ValidationError::Revoked { .. }) => "revoked",
+                    Err(ValidationError::RevocationListExpired { .. }) => "expired",
+                    Err(ValidationError::RevocationListNotYetValid { .. }) => "not yet valid",
+                    Err(error) => panic!("{error}"),
+                };
+                assert_eq!(said, expected, "{lists:?}");
+            }
         }
     }
+}
+
+/// As numbers, not as bytes: 256 comes after 255.
+#[test]
+fn numbers_of_lists_are_compared() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let list = |number: &[u8], from, revoked: &[&Certificate]| {
+        let list = revoked.iter().fold(Builder::new(number), |list, one| {
+            list.revoke(
+                one.serial_number(),
+                days_from_now(-9),
+                CrlReason::Superseded,
+            )
+        });
+        let validity = Validity::new(days_from_now(from), days_from_now(9));
+        pki.ca
+            .issue_revocation_list(list.validity(validity))
+            .unwrap()
+    };
+    for (older, newer, is_good) in [
+        (&[255][..], &[1, 0][..], true),
+        (&[1, 0], &[255], false),
+        (&[0, 0, 7], &[8], true),
+    ] {
+        let policy = RevocationPolicy::new([list(older, -2, &[&leaf]), list(newer, -1, &[])]);
+        let validator = pki
+            .validator()
+            .with_revocation(policy.unwrap().end_entity_only());
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert_eq!(result.is_ok(), is_good, "{older:?} {newer:?}");
+    }
+}
+
+/// A revocation that is dated after the time validated for counts once it is on a list that is valid; before, it
+/// is not yet true.
+#[test]
+fn revocations_to_come() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let list = |number, days, revoked: Option<i32>| {
+        let list =
+            Builder::new(&[number]).validity(Validity::new(days_from_now(days), days_from_now(9)));
+        let list = match revoked {
+            Some(date) => list.revoke(
+                leaf.serial_number(),
+                days_from_now(date),
+                CrlReason::Superseded,
+            ),
+            None => list,
+        };
+        pki.ca.issue_revocation_list(list).unwrap()
+    };
+    for (later, is_good) in [
+        (list(2, 2, Some(1)), true),
+        (list(2, 2, Some(-1)), false),
+        (list(2, -1, Some(1)), false),
+    ] {
+        let policy = RevocationPolicy::new([list(1, -2, None), later]).unwrap();
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert_eq!(result.is_ok(), is_good);
+    }
+}
+
+/// Every rollover: two keys under one name, each with a list.
+#[test]
+fn a_ca_with_two_keys() {
+    let pki = Pki::new();
+    let other = pki
+        .root
+        .issue_ca(CertificateBuilder::ca("CA"), key())
+        .unwrap();
+    let leaves =
+        [&pki.ca, &other].map(|ca| [(); 2].map(|()| ca.issue(server(), &pki.leaf_key).unwrap()));
+    let since = |ca: &Issuer<_>, days, revoked: &[&Certificate]| {
+        let validity = Validity::new(days_from_now(days), days_from_now(9));
+        let list = list_of(revoked).validity(validity);
+        ca.issue_revocation_list(list).unwrap()
+    };
+    for days in [[-1, -2], [-2, -1], [-1, -1]] {
+        let lists = [
+            since(&pki.ca, days[0], &[&leaves[0][1]]),
+            since(&other, days[1], &[&leaves[1][1]]),
+            revoking(&pki.root, &[]),
+        ];
+        let validator = with_lists(&pki, lists);
+        for (ca, [good, bad]) in [&pki.ca, &other].into_iter().zip(&leaves) {
+            let chain = |leaf: &Certificate| [leaf.clone(), ca.certificate().clone()];
+            for _ in 0..2 {
+                let validated = validate_with(&validator, "example.org", &chain(good));
+                assert_eq!(validated, Ok(3));
+                assert!(matches!(
+                    validate_with(&validator, "example.org", &chain(bad)),
+                    Err(ValidationError::Revoked { .. })
+                ));
+            }
+        }
+    }
+}
+
+/// A stranger's list with the CA's name neither says anything nor keeps the CA's own from being heard.
+#[test]
+fn lists_of_strangers() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let chain = pki.chain(leaf.clone());
+    let stranger = Issuer::self_signed(CertificateBuilder::ca("CA"), key()).unwrap();
+    let later = Validity::new(days_from_now(0), days_from_now(9));
+    let forged = |revoked: &[&Certificate], is_named: bool| {
+        let list = Builder::new(&[99]).validity(later);
+        let list = revoked.iter().fold(list, |list, one| {
+            list.revoke(
+                one.serial_number(),
+                days_from_now(-1),
+                CrlReason::Superseded,
+            )
+        });
+        let list = stranger.issue_revocation_list(list).unwrap();
+        let mut list: CertificateList = CertificateList::from_der(list.der()).unwrap();
+        let extensions = list.tbs_cert_list.crl_extensions.as_mut().unwrap();
+        if !is_named {
+            // It doesn't say that another key signed.
+            extensions.retain(|e| e.extn_id != AuthorityKeyIdentifier::OID);
+        }
+        let body = list.tbs_cert_list.to_der().unwrap();
+        let signature = Signer::sign(stranger.signer(), &body).unwrap();
+        list.signature = BitString::from_bytes(&signature).unwrap();
+        CertificateRevocationList::from_der(&list.to_der().unwrap()).unwrap()
+    };
+    let policy = |lists: Vec<_>| RevocationPolicy::new(lists).unwrap().end_entity_only();
+    let validate = |policy| {
+        let validator = pki.validator().with_revocation(policy);
+        validate_with(&validator, "example.org", &chain)
+    };
+    let invalid = || {
+        Err(ValidationError::RevocationListSignature(
+            SignatureError::Invalid,
+        ))
+    };
+    for is_named in [true, false] {
+        let strange = forged(&[&leaf], is_named);
+        // However many there are.
+        let mut lists = vec![strange; 7];
+        lists.push(revoking(&pki.ca, &[]));
+        assert_eq!(validate(policy(lists)), Ok(3));
+        let lists = vec![forged(&[], is_named), revoking(&pki.ca, &[&leaf])];
+        assert!(matches!(
+            validate(policy(lists)),
+            Err(ValidationError::Revoked { .. })
+        ));
+        // On its own it says nothing.
+        let alone = || policy(vec![forged(&[], is_named)]);
+        assert_eq!(validate(alone()), invalid());
+        // Where the status may be unknown, only a list that claims to be by this key is a reason to refuse.
+        let lenient = validate(alone().allow_unknown_status());
+        assert_eq!(lenient, if is_named { Ok(3) } else { invalid() });
+    }
+}
+
+/// A list by this key that names another one, with the identifier of nobody's.
+fn naming_another_key(
+    ca: &Issuer<SigningKey>,
+    list: CertificateRevocationListBuilder,
+) -> CertificateRevocationList {
+    let list = ca.issue_revocation_list(list).unwrap();
+    let mut list: CertificateList = CertificateList::from_der(list.der()).unwrap();
+    let id = [&[0x30, 22, 0x80, 20][..], &[7; 20]].concat();
+    set_contents(&mut list.tbs_cert_list, AuthorityKeyIdentifier::OID, &id);
+    let body = list.tbs_cert_list.to_der().unwrap();
+    let signature = Signer::sign(ca.signer(), &body).unwrap();
+    list.signature = BitString::from_bytes(&signature).unwrap();
+    CertificateRevocationList::from_der(&list.to_der().unwrap()).unwrap()
+}
+
+/// A CA may give its key another identifier than the one in the certificate that is on the path.
+#[test]
+fn a_list_that_names_another_identifier_of_the_key() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    for (revoked, is_good) in [(&[][..], true), (&[&leaf], false)] {
+        let list = naming_another_key(&pki.ca, list_of(revoked));
+        let validator = with_lists(&pki, [list, revoking(&pki.root, &[])]);
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert_eq!(result.is_ok(), is_good);
+    }
+}
+
+/// Which key a list names is a hint: it never keeps a revocation from counting, and takes none back.
+#[test]
+fn a_list_revokes_whatever_key_it_names() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let stranger = Issuer::self_signed(CertificateBuilder::ca("CA"), key()).unwrap();
+    // Whether the list names its key; its number, thisUpdate and nextUpdate; and whether it revokes.
+    let list = |&(is_named, number, from, to, is_revoked): &(bool, u8, i32, i32, bool)| {
+        let list = Builder::new(&[number]);
+        let list = list.validity(Validity::new(days_from_now(from), days_from_now(to)));
+        let list = match is_revoked {
+            true => list.revoke(
+                leaf.serial_number(),
+                days_from_now(-9),
+                CrlReason::Superseded,
+            ),
+            false => list,
+        };
+        match is_named {
+            true => pki.ca.issue_revocation_list(list).unwrap(),
+            false => naming_another_key(&pki.ca, list),
+        }
+    };
+    for (lists, expected) in [
+        (
+            vec![(true, 1, -4, 3, false), (false, 2, -1, 6, true)],
+            "revoked",
+        ),
+        (
+            vec![(true, 1, -4, 3, false), (false, 2, -3, -1, true)],
+            "revoked",
+        ),
+        // One that names its key takes it back, as ever.
+        (
+            vec![(true, 2, -1, 3, false), (false, 1, -4, 6, true)],
+            "good",
+        ),
+        // But it takes back nothing that such a list says,
+        (
+            vec![(true, 1, -4, 3, true), (false, 2, -1, 6, false)],
+            "revoked",
+        ),
+        (
+            vec![(true, 1, -4, -3, true), (false, 2, -1, 6, false)],
+            "revoked",
+        ),
+        // only what one of its kind says, with another list or without.
+        (
+            vec![(false, 2, -3, 3, true), (false, 3, -1, 6, false)],
+            "good",
+        ),
+        (
+            vec![
+                (true, 1, -4, 3, false),
+                (false, 2, -3, 3, true),
+                (false, 3, -1, 6, false),
+            ],
+            "good",
+        ),
+        // Where no other says good, it counts.
+        (
+            vec![(true, 1, -4, -3, false), (false, 2, -1, 6, false)],
+            "good",
+        ),
+        (vec![(true, 1, -4, -3, false)], "refused"),
+    ] {
+        for turn in 0..lists.len() {
+            let mut made: Vec<_> = lists.iter().map(list).collect();
+            made.rotate_left(turn);
+            // A stranger's list changes nothing.
+            made.push(revoking(&stranger, &[&leaf]));
+            let policy = RevocationPolicy::new(made).unwrap().end_entity_only();
+            let validator = pki.validator().with_revocation(policy);
+            let said = match validate_with(&validator, "example.org", &pki.chain(leaf.clone())) {
+                Ok(_) => "good",
+                Err(ValidationError::Revoked { .. }) => "revoked",
+                Err(ValidationError::RevocationListExpired { .. }) => "refused",
+                Err(error) => panic!("{error}"),
+            };
+            assert_eq!(said, expected, "{lists:?}");
+        }
+    }
+}
+
+/// What a validator remembers about a list must not be taken for a verdict about another one in its place.
+#[test]
+fn another_policy_begins_anew() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let chain = pki.chain(leaf.clone());
+    let policy = |list| RevocationPolicy::new([list]).unwrap().end_entity_only();
+    let mut forged = revoking(&pki.ca, &[]).der().to_vec();
+    *forged.last_mut().unwrap() ^= 1;
+    let forged = CertificateRevocationList::from_der(&forged).unwrap();
+    let validator = pki
+        .validator()
+        .with_revocation(policy(revoking(&pki.ca, &[&leaf])));
+    let validate = |validator: &ChainValidator| validate_with(validator, "example.org", &chain);
+    assert!(matches!(
+        validate(&validator),
+        Err(ValidationError::Revoked { .. })
+    ));
+    let again = validator.with_revocation(policy(forged));
+    assert_eq!(
+        validate(&again),
+        Err(ValidationError::RevocationListSignature(
+            SignatureError::Invalid
+        ))
+    );
+    // And the other way round.
+    let again = again.with_revocation(policy(revoking(&pki.ca, &[])));
+    assert_eq!(validate(&again), Ok(3));
 }
 
 #[test]
@@ -522,8 +866,7 @@ fn lists_of_an_unsupported_kind() {
         tbs.crl_extensions.as_mut().unwrap().push(extension);
     };
     let endless = |tbs: &mut TbsCertList| tbs.next_update = None;
-    let bare = |tbs: &mut TbsCertList| tbs.crl_extensions = None;
-    for alter in [&delta as &dyn Fn(&mut TbsCertList), &endless, &bare] {
+    for alter in [&delta as &dyn Fn(&mut TbsCertList), &endless] {
         let list = altered(&ca, alter).unwrap();
         let error = RevocationPolicy::new([list]).unwrap_err();
         assert!(

@@ -5,13 +5,16 @@ use core::time::Duration;
 use std::time::SystemTime;
 
 use const_oid::ObjectIdentifier;
-use der::asn1::{Ia5String, OctetString};
+use der::asn1::{Any, BitString, Ia5String, OctetString};
 use der::flagset::FlagSet;
 use der::{Decode, Encode, Sequence};
 use pq_x509::x509_cert::certificate::Version;
 use pq_x509::x509_cert::crl::{CertificateList, RevokedCert, TbsCertList};
 use pq_x509::x509_cert::ext::Extension;
-use pq_x509::x509_cert::ext::pkix::crl::dp::{IssuingDistributionPoint, Reasons};
+use pq_x509::x509_cert::ext::pkix::CrlDistributionPoints;
+use pq_x509::x509_cert::ext::pkix::crl::dp::{
+    DistributionPoint, IssuingDistributionPoint, Reasons,
+};
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::x509_cert::name::{Name, RelativeDistinguishedName};
 use pq_x509::x509_cert::time::Time;
@@ -162,18 +165,21 @@ fn lists_with_dates_before_1970() {
     assert_eq!(read.verify_signature(pki.ca.certificate(), &[]), Ok(()));
     assert!(webpki::BorrowedCertRevocationList::from_der(read.der()).is_err());
 
-    let verdict = |list| {
+    let verdict = |list, leaf| {
         let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
         let validator = pki.validator().with_revocation(policy);
-        validate_with(&validator, "example.org", &pki.chain(leaf.clone())).unwrap_err()
+        validate_with(&validator, "example.org", &pki.chain(leaf)).unwrap_err()
     };
-    assert!(matches!(verdict(read), ValidationError::Revoked { .. }));
+    assert!(matches!(
+        verdict(read, leaf.clone()),
+        ValidationError::Revoked { .. }
+    ));
     let ended = list(
         validity(946_684_800),
         &[old[0], ("000101000000Z", "690101000000Z")],
     );
     assert!(matches!(
-        verdict(ended),
+        verdict(ended, pki.leaf()),
         ValidationError::RevocationListExpired { .. }
     ));
 }
@@ -254,6 +260,21 @@ fn lists_about_some_certificates() {
             }
         }
     }
+    // A list of CAs says nothing about leaves, whatever else is in its distribution point.
+    let cas_at_url = IssuingDistributionPoint {
+        only_contains_ca_certs: true,
+        ..at_url(url)
+    };
+    let users_at_url = IssuingDistributionPoint {
+        only_contains_user_certs: true,
+        ..at_url(url)
+    };
+    for (point, is_covered) in [(cas_at_url, false), (users_at_url, true)] {
+        let policy = RevocationPolicy::new([scoped(point)]).unwrap();
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        let result = validate_with(&validator, "example.org", &pki.chain(with_url.clone()));
+        assert_eq!(result.is_ok(), is_covered);
+    }
     // Each of the two lists covers what the other doesn't.
     let other = scoped(at_url("http://ca.example/2.crl"));
     let policy = RevocationPolicy::new([scoped(at_url(url)), other]).unwrap();
@@ -279,6 +300,257 @@ fn lists_about_some_certificates() {
         read(&pki.ca, &malformed),
         Err(RevocationListError::Der(_) | RevocationListError::Syntax(_))
     ));
+}
+
+/// RFC 5280 section 6.3.3 ends at the first list that revokes: one of another scope takes nothing back until the first has
+/// expired.
+#[test]
+fn lists_of_two_scopes() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let dated = |mut body: TbsCertList, from: i32, to: i32| {
+        body.this_update = Time::try_from(days_from_now(from)).unwrap();
+        body.next_update = Some(Time::try_from(days_from_now(to)).unwrap());
+        body
+    };
+    let users = IssuingDistributionPoint {
+        only_contains_user_certs: true,
+        ..point()
+    };
+    let users = extension(IDP, true, &users.to_der().unwrap());
+    for (from, to, is_good) in [(-3, 9, false), (-3, -2, true), (-1, 9, false)] {
+        let of_all = dated(body(&pki.ca, &[&leaf]), from, to);
+        let of_users = dated(with(&body(&pki.ca, &[]), users.clone()), -2, 9);
+        let lists = [of_all, of_users].map(|body| read(&pki.ca, &body).unwrap());
+        let policy = RevocationPolicy::new(lists).unwrap().end_entity_only();
+        let validator = pki.validator().with_revocation(policy);
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert_eq!(result.is_ok(), is_good, "{from} {to}");
+    }
+}
+
+/// A list of end entities says nothing about CAs.
+#[test]
+fn lists_about_cas() {
+    let pki = Pki::new();
+    let chain = pki.chain(pki.leaf());
+    let of_ca = read(&pki.ca, &body(&pki.ca, &[])).unwrap();
+    for (of_cas, of_users, is_covered) in [
+        (false, false, true),
+        (true, false, true),
+        (false, true, false),
+    ] {
+        let point = IssuingDistributionPoint {
+            only_contains_ca_certs: of_cas,
+            only_contains_user_certs: of_users,
+            ..point()
+        };
+        let extension = extension(IDP, true, &point.to_der().unwrap());
+        let of_root = read(&pki.root, &with(&body(&pki.root, &[]), extension)).unwrap();
+        let policy = RevocationPolicy::new([of_root, of_ca.clone()]).unwrap();
+        let validator = pki.validator().with_revocation(policy);
+        let result = validate_with(&validator, "example.org", &chain);
+        assert_eq!(result.is_ok(), is_covered, "{of_cas} {of_users}");
+    }
+}
+
+/// A certificate's URL counts only if all of its issuer's lists for all reasons are there.
+#[test]
+fn urls_of_other_issuers_and_of_some_reasons() {
+    let pki = Pki::new();
+    let url = "http://ca.example/1.crl";
+    let names = || {
+        let url = GeneralName::UniformResourceIdentifier(Ia5String::new(url).unwrap());
+        Some(DistributionPointName::FullName(vec![url]))
+    };
+    let other = vec![GeneralName::DirectoryName(
+        pki.root.certificate().subject().clone(),
+    )];
+    let reasons = || Some(FlagSet::from(Reasons::KeyCompromise));
+    let extension = extension(IDP, true, &at_url(url).to_der().unwrap());
+    let list = read(&pki.ca, &with(&body(&pki.ca, &[]), extension.clone())).unwrap();
+    let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+    let validator = pki.validator().with_revocation(policy);
+    let itself = vec![GeneralName::DirectoryName(
+        pki.ca.certificate().subject().clone(),
+    )];
+    let of_all = older(&pki, &[]);
+    for (crl_issuer, reasons, is_covered) in [
+        (None, None, true),
+        (Some(itself.clone()), None, true),
+        (Some(other.clone()), None, false),
+        (None, reasons(), false),
+        (Some(itself), reasons(), false),
+        (Some(other), reasons(), false),
+    ] {
+        let points = CrlDistributionPoints(vec![DistributionPoint {
+            distribution_point: names(),
+            reasons,
+            crl_issuer,
+        }]);
+        let leaf = pki.altered_leaf(|tbs| tbs.set_extension(false, &points).unwrap());
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert_eq!(result.is_ok(), is_covered, "{points:?}");
+        // What is on the list is revoked, whatever another list says.
+        let revoking = with(&body(&pki.ca, &[&leaf]), extension.clone());
+        let revoking = read(&pki.ca, &revoking).unwrap();
+        assert!(
+            is_revoked(&pki, &leaf, [of_all.clone(), revoking]),
+            "{points:?}"
+        );
+    }
+}
+
+/// A list for all certificates, from two days ago.
+fn older(pki: &Pki, revoked: &[&Certificate]) -> CertificateRevocationList {
+    let mut of_all = body(&pki.ca, revoked);
+    of_all.this_update = Time::try_from(days_from_now(-2)).unwrap();
+    read(&pki.ca, &of_all).unwrap()
+}
+
+fn is_revoked<const N: usize>(
+    pki: &Pki,
+    leaf: &Certificate,
+    lists: [CertificateRevocationList; N],
+) -> bool {
+    let policy = RevocationPolicy::new(lists).unwrap().end_entity_only();
+    let validator = pki.validator().with_revocation(policy);
+    match validate_with(&validator, "example.org", &pki.chain(leaf.clone())) {
+        Ok(_) => false,
+        Err(ValidationError::Revoked { .. }) => true,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// RFC 5280 section 7.1: the type of a string and the case of its letters make no difference.
+#[test]
+fn lists_whose_issuer_is_written_otherwise() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let of_all = older(&pki, &[]);
+    let name = pki.ca.certificate().subject().to_der().unwrap();
+    for text in [
+        tlv_text(0x13, "CA"),
+        tlv_text(0x0c, "ca"),
+        tlv_text(0x0c, " Ca  "),
+        tlv_text(0x1e, "\0C\0A"),
+    ] {
+        let [head @ .., 0x0c, 2, b'C', b'A'] = &name[..] else {
+            panic!("{name:x?}");
+        };
+        let mut other = [head, &text].concat();
+        // the lengths of the name, of its part and of the attribute
+        for at in [1, 3, 5] {
+            other[at] += u8::try_from(text.len() - 4).unwrap();
+        }
+        let other = Name::from_der(&other).unwrap();
+        assert_ne!(&other, pki.ca.certificate().subject());
+        let by_other_name = |revoked: &[&Certificate]| {
+            let mut body = body(&pki.ca, revoked);
+            body.issuer = other.clone();
+            read(&pki.ca, &body).unwrap()
+        };
+        assert!(!is_revoked(&pki, &leaf, [by_other_name(&[])]), "{text:x?}");
+        let revoking = by_other_name(&[&leaf]);
+        assert!(revoking.entry_for(&leaf).is_some(), "{text:x?}");
+        assert!(
+            is_revoked(&pki, &leaf, [of_all.clone(), revoking]),
+            "{text:x?}"
+        );
+    }
+}
+
+fn tlv_text(tag: u8, text: &str) -> Vec<u8> {
+    [&[tag, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat()
+}
+
+/// RFC 5280 section 6.3.3: one of the names of the distribution points has to be the same, whatever kind it is.
+#[test]
+fn distribution_points_without_urls() {
+    let pki = Pki::new();
+    let ca = pki.ca.certificate().subject();
+    let part: Name = "CN=1".parse().unwrap();
+    let part = part.iter_rdn().next().unwrap().clone();
+    let below = {
+        let parts: Vec<_> = ca.iter_rdn().chain([&part]).cloned().collect();
+        Name::from_der(&parts.to_der().unwrap()).unwrap()
+    };
+    let mail = |address: &str| GeneralName::Rfc822Name(Ia5String::new(address).unwrap());
+    let directory = |name: &str| GeneralName::DirectoryName(name.parse().unwrap());
+    let full = |name| DistributionPointName::FullName(vec![name]);
+    let of_all = older(&pki, &[]);
+    for (of_list, of_leaf, is_same) in [
+        (directory("CN=1"), full(directory("CN=1")), true),
+        (directory("CN=one"), full(directory("CN=ONE")), true),
+        (directory("CN=1"), full(directory("CN=2")), false),
+        (mail("a@ca.example"), full(mail("a@ca.example")), true),
+        (mail("a@ca.example"), full(mail("b@ca.example")), false),
+        (
+            GeneralName::DirectoryName(below),
+            DistributionPointName::NameRelativeToCRLIssuer(part),
+            true,
+        ),
+    ] {
+        let points = CrlDistributionPoints(vec![DistributionPoint {
+            distribution_point: Some(of_leaf),
+            reasons: None,
+            crl_issuer: None,
+        }]);
+        let leaf = pki.altered_leaf(|tbs| tbs.set_extension(false, &points).unwrap());
+        let of_point = IssuingDistributionPoint {
+            distribution_point: Some(full(of_list)),
+            ..point()
+        };
+        let of_point = extension(IDP, true, &of_point.to_der().unwrap());
+        let list = |revoked: &[&Certificate]| {
+            let body = with(&body(&pki.ca, revoked), of_point.clone());
+            read(&pki.ca, &body).unwrap()
+        };
+        let policy = RevocationPolicy::new([list(&[])])
+            .unwrap()
+            .end_entity_only();
+        let validator = pki.validator().with_revocation(policy);
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert_eq!(result.is_ok(), is_same, "{points:?}");
+        let lists = [of_all.clone(), list(&[&leaf])];
+        assert_eq!(is_revoked(&pki, &leaf, lists), is_same, "{points:?}");
+    }
+    // There is at least one.
+    let none = extension(IDP, true, &[0x30, 4, 0xa0, 2, 0xa0, 0]);
+    let error = read(&pki.ca, &with(&body(&pki.ca, &[]), none)).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            RevocationListError::Der(_) | RevocationListError::Syntax(_)
+        ),
+        "{error}"
+    );
+}
+
+/// RFC 5280 section 5.1.1.2: the two places that name the algorithm have the same parameters, too.
+#[test]
+fn parameters_of_the_algorithm_differ() {
+    let pki = Pki::new();
+    let sound = body(&pki.ca, &[]);
+    let oid = SignatureAlgorithm::MlDsa44.oid();
+    let mut inner = sound.clone();
+    inner.signature.parameters = Some(Any::null());
+    let outer = |parameters| {
+        let signature = BitString::from_bytes(&[0; 2420]).unwrap();
+        let list: CertificateList = CertificateList {
+            tbs_cert_list: sound.clone(),
+            signature_algorithm: AlgorithmIdentifierOwned { oid, parameters },
+            signature,
+        };
+        CertificateRevocationList::from_der(&list.to_der().unwrap()).map(drop)
+    };
+    let differ = Err(RevocationListError::AlgorithmsDiffer {
+        inner: oid,
+        outer: oid,
+    });
+    assert_eq!(outer(None), Ok(()));
+    assert_eq!(outer(Some(Any::null())), differ);
+    assert_eq!(read(&pki.ca, &inner).map(drop), differ);
 }
 
 fn unusable(list: CertificateRevocationList) -> Option<UnusableList> {
@@ -364,12 +636,73 @@ fn lists_that_cannot_be_used() {
         Some(UnusableList::Indirect)
     );
 
-    let mut bare = body.clone();
-    bare.crl_extensions = None;
-    assert_eq!(usable(&bare), Some(UnusableList::NoExtensions));
     let mut endless = body;
     endless.next_update = None;
     assert_eq!(usable(&endless), Some(UnusableList::NoNextUpdate));
+}
+
+/// NSS and, unless it is told otherwise, `openssl ca` make such lists of version 2.
+#[test]
+fn lists_without_extensions() {
+    let pki = Pki::new();
+    let [good, bad] = [pki.leaf(), pki.leaf()];
+    let mut bare = body(&pki.ca, &[&bad]);
+    bare.crl_extensions = None;
+    let list = read(&pki.ca, &bare).unwrap();
+    assert_eq!((list.number(), list.authority_key_id()), (None, None));
+    let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+    let validator = pki.validator().with_revocation(policy);
+    let validate = |leaf| validate_with(&validator, "example.org", &pki.chain(leaf));
+    assert_eq!(validate(good), Ok(3));
+    assert!(matches!(
+        validate(bad),
+        Err(ValidationError::Revoked { .. })
+    ));
+}
+
+/// RFC 5280 section 5.3.1 has no reason 7, and none above 10: such an entry revokes nevertheless.
+#[test]
+fn entries_with_unknown_reasons() {
+    let pki = Pki::new();
+    let [good, bad] = [pki.leaf(), pki.leaf()];
+    let list = |contents: &[u8]| {
+        let mut body = body(&pki.ca, &[&bad]);
+        let entry = &mut body.revoked_certificates.as_mut().unwrap()[0];
+        entry.crl_entry_extensions = Some(vec![extension("2.5.29.21", false, contents)]);
+        read(&pki.ca, &body)
+    };
+    for (contents, reason) in [
+        (&[0x0a, 1, 6][..], CrlReason::CertificateHold),
+        (&[0x0a, 1, 7], CrlReason::Unspecified),
+        (&[0x0a, 1, 8], CrlReason::RemoveFromCRL),
+        (&[0x0a, 1, 10], CrlReason::AaCompromise),
+        (&[0x0a, 1, 11], CrlReason::Unspecified),
+        (&[0x0a, 1, 0x7f], CrlReason::Unspecified),
+        (&[0x0a, 1, 0xff], CrlReason::Unspecified),
+        (&[0x0a, 2, 1, 1], CrlReason::Unspecified),
+    ] {
+        let list = list(contents).unwrap();
+        assert_eq!(list.entries()[0].reason(), reason, "{contents:?}");
+        let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+        let validator = pki.validator().with_revocation(policy);
+        let validate =
+            |leaf: &Certificate| validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert_eq!(validate(&good), Ok(3));
+        assert!(matches!(
+            validate(&bad),
+            Err(ValidationError::Revoked { .. })
+        ));
+    }
+    // These are no ENUMERATED, or not in DER.
+    for contents in [
+        &[2, 1, 1][..],
+        &[0x0a, 0],
+        &[0x0a, 2, 0, 7],
+        &[0x0a, 2, 0xff, 0x80],
+        &[0x0a, 1, 1, 0],
+    ] {
+        assert!(list(contents).is_err(), "{contents:?}");
+    }
 }
 
 /// Serial numbers that are prefixes of each other or of other lengths, and one twice.

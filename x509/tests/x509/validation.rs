@@ -1,6 +1,7 @@
 //! Valid chains, and all ways in which chains are not valid.
 
 use core::net::IpAddr;
+use core::slice;
 use core::time::Duration;
 
 use const_oid::db::rfc5280::{
@@ -110,9 +111,15 @@ fn names_in_debug_output() {
     let name: Name = "CN=\u{9b}2K\u{202e}x".parse().unwrap();
     let shown = "CN=\\u{9b}2K\\u{202e}x";
     let key = key();
-    let builder = CertificateBuilder::ca("").subject(name.clone());
-    let root = Issuer::self_signed(builder, &key).unwrap();
-    let request = CertificateRequest::builder().subject(name).sign(&key);
+    // No builder makes these.
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), &key).unwrap();
+    let mut tbs = root.prepare(CertificateBuilder::ca("Root"), &key).unwrap();
+    (tbs.issuer, tbs.subject) = (name.clone(), name.clone());
+    let root = Issuer::new(tbs.sign(&key).unwrap(), &key).unwrap();
+    let request = CertificateRequest::builder().common_name("a").sign(&key);
+    let mut request = request.unwrap().parsed().clone();
+    request.info.subject = name;
+    let request = CertificateRequest::from_der(&request.to_der().unwrap());
     let list = CertificateRevocationListBuilder::new(&[1]);
     let list = root.issue_revocation_list(list).unwrap();
     let certificate = format!("{:?}", root.certificate());
@@ -137,7 +144,7 @@ fn roots_of_the_slow_sets() {
         let leaf = root.issue(server(), &leaf_key).unwrap();
         let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
         assert_eq!(
-            validate_with(&validator, "example.org", core::slice::from_ref(&leaf)),
+            validate_with(&validator, "example.org", slice::from_ref(&leaf)),
             Ok(2)
         );
         assert_eq!(
@@ -244,7 +251,10 @@ fn names() {
             matches!(&error, ValidationError::NameMismatch { expected, .. } if expected == bad),
             "{error:?}"
         );
-        assert!(error.to_string().contains(bad));
+        let text = error.to_string();
+        assert!(text.contains(bad), "{text}");
+        // The names as people write them.
+        assert!(text.contains("but for example.org, "), "{text}");
     }
     let no_names = pki.chain(pki.issue(CertificateBuilder::server().common_name("example.org")));
     assert!(matches!(
@@ -646,6 +656,42 @@ fn purposes_of_who_signs_documents() {
     }
 }
 
+/// Signatures that bind people are often made with certificates for nonRepudiation alone (RFC 8550 section 4.4.2).
+#[test]
+fn usages_of_who_signs_documents() {
+    let pki = Pki::new();
+    for (usages, for_documents) in [
+        (KeyUsages::DigitalSignature.into(), Ok(3)),
+        (KeyUsages::NonRepudiation.into(), Ok(3)),
+        (
+            KeyUsages::KeyAgreement.into(),
+            Err(KeyUsageError::WithoutSigningDocuments),
+        ),
+    ] {
+        let someone = CertificateBuilder::end_entity().common_name("someone");
+        let mut tbs = pki.ca.prepare(someone, &P256Key::new(1)).unwrap();
+        set_usage(&mut tbs, KeyUsage(usages));
+        let chain = pki.chain(tbs.sign(pki.ca.signer()).unwrap());
+        let validate = |purpose| {
+            let found = pki
+                .validator()
+                .validate(&chain, purpose, None, UnixTime::now());
+            found
+                .map(|path| path.certificates().len())
+                .map_err(|error| match error {
+                    ValidationError::KeyUsage { error, .. } => error,
+                    other => panic!("{other:?}"),
+                })
+        };
+        assert_eq!(validate(Purpose::Documents), for_documents);
+        let for_clients = match usages.contains(KeyUsages::DigitalSignature) {
+            true => Ok(3),
+            false => Err(KeyUsageError::WithoutDigitalSignature),
+        };
+        assert_eq!(validate(Purpose::ClientAuth), for_clients);
+    }
+}
+
 #[test]
 fn purposes() {
     let pki = Pki::new();
@@ -855,4 +901,53 @@ fn unknown_critical_extensions_are_refused() {
             expected("CN=Root", 3).map(|_| ())
         );
     }
+}
+
+/// CAs that all name each other could be put together in millions of ways.
+#[test]
+fn chains_that_can_be_put_together_in_too_many_ways() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let twin = |_| {
+        let ca = CertificateBuilder::ca("CA");
+        let ca = Issuer::self_signed(ca, key()).unwrap();
+        ca.certificate().clone()
+    };
+    let twins: Vec<_> = (0..8).map(twin).collect();
+    let chain = |twins: &[Certificate]| [slice::from_ref(&leaf), twins].concat();
+    assert_eq!(
+        pki.validate(&chain(&twins)),
+        Err(ValidationError::TooManyPaths { certificates: 8 })
+    );
+    // Even where the right one is among them.
+    let mut with_right = chain(&twins);
+    with_right.insert(1, pki.ca.certificate().clone());
+    assert_eq!(
+        pki.validate(&with_right),
+        Err(ValidationError::TooManyPaths { certificates: 9 })
+    );
+    // Six cost little, and are searched.
+    let mut few = chain(&twins[..5]);
+    few.insert(1, pki.ca.certificate().clone());
+    assert_eq!(pki.validate(&few), Ok(3));
+    // A CA whose key was renewed often, and strangers' certificates, lead to few paths.
+    let renewed = (0..8).map(|_| {
+        let ca = pki.root.issue_ca(CertificateBuilder::ca("CA"), key());
+        ca.unwrap().certificate().clone()
+    });
+    let stranger = twins[0].clone();
+    let strangers = (0..300).map(|number| {
+        let mut der = stranger.der().to_vec();
+        for at in 0..der.len() - 1 {
+            if der[at..].starts_with(b"CA") {
+                der[at..at + 2]
+                    .copy_from_slice(&[b'A' + number as u8 % 26, b'a' + (number / 26) as u8]);
+            }
+        }
+        Certificate::from_der(&der).unwrap()
+    });
+    let mut many = vec![leaf.clone()];
+    many.extend(renewed.chain(strangers));
+    many.push(pki.ca.certificate().clone());
+    assert_eq!(pki.validate(&many), Ok(3));
 }

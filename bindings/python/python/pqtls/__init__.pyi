@@ -840,7 +840,7 @@ class ChainValidator:
     >>> validator.validate_server([leaf], "example.net")
     Traceback (most recent call last):
         ...
-    pqtls.ValidationError: the certificate is not for example.net but for DnsName("example.org"); use one of these names, or have a certificate issued for example.net
+    pqtls.ValidationError: the certificate is not for example.net but for example.org; use one of these names, or have a certificate issued for example.net
     """
     def __new__(
         cls,

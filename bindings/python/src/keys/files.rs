@@ -17,7 +17,7 @@ pub(super) enum Access {
 }
 
 /// Writes a new file, or replaces one if `overwrite` is set. The old file stays unchanged until the new one is
-/// complete, and if writing fails.
+/// complete, and if writing fails. The file and its name are on the disk when this returns.
 pub(super) fn write_file(
     path: &Path,
     contents: &[u8],
@@ -27,7 +27,7 @@ pub(super) fn write_file(
     let write = || match overwrite {
         // Not into the old file, as others may be allowed to read it.
         true => replace(path, contents, access),
-        false => create(path, contents, access),
+        false => create(path, contents, access).and_then(|()| sync_folder_of(path)),
     };
     write().map_err(|error| of_file(&error, path))
 }
@@ -43,7 +43,8 @@ fn replace(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
             Err(error) => return Err(error),
             Ok(()) => {}
         }
-        return fs::rename(&temporary, path).inspect_err(|_| remove(&temporary));
+        fs::rename(&temporary, path).inspect_err(|_| remove(&temporary))?;
+        return sync_folder_of(path);
     }
 }
 
@@ -59,6 +60,33 @@ fn create(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
     let written = file.write_all(contents).and_then(|()| file.sync_all());
     drop(file);
     written.inspect_err(|_| remove(path))
+}
+
+/// Without this, a loss of power could take back the name of a file that was reported as written.
+#[cfg(unix)]
+fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    match fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        // A folder into which one may write and not look, or a file system that knows no such request.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::InvalidInput | ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+/// On other systems a folder can't be opened as a file, and the file system takes care of the names.
+#[cfg(not(unix))]
+fn sync_folder_of(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Removes an incomplete file. The error that is reported is the one that kept it from being written.

@@ -2,49 +2,76 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
-use core::mem;
+use core::time::Duration;
 use std::path::{Path, PathBuf};
 
 use pq_x509::CrlReason;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
-use super::index::{self, Index};
-use super::journal::{Event, Journal};
+use super::files::Access;
+use super::index::{self, Expected, Index, News};
+use super::journal::{Event, Journal, Revocations};
 use super::lock::Turn;
 use super::order::{Key, Order};
-use super::row::{List, Row};
-use crate::ledger::entry::{Entry, NewEntry, Revocation, State};
+use super::row::{List, Lists, Row};
+use crate::ledger::entry::{
+    Change, Condition, Entry, Issued, NewEntry, Revocation, Revoked, State,
+};
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
+use crate::ledger::key_hash::KeyHash;
 use crate::ledger::serial_number::SerialNumber;
+use crate::ledger::{AHEAD, BEHIND};
 
 /// The journal, the index, and the changes in the journal that are not in the index yet.
 pub(super) struct Books {
     journal: Journal,
     index_path: PathBuf,
     index: Index,
+    access: Access,
     /// How often the index had been written when it was opened.
     writings: u64,
     /// Rows that are missing in the index, or outdated there.
     rows: BTreeMap<SerialNumber, Row>,
-    lists: BTreeMap<String, List>,
+    lists: BTreeMap<String, Lists>,
+    /// Keys that others may know.
+    compromised: BTreeMap<KeyHash, SerialNumber>,
+    /// The last time that the ledger knows, if it is another than in the index.
+    clock: Option<u64>,
 }
 
 impl Books {
-    /// Opens these files. If there is no index, it is made.
-    pub(super) fn open(journal: &Path, index: &Path, turn: &Turn<'_>) -> Result<Self, LedgerError> {
-        let mut journal = Journal::open(journal)?;
+    /// Takes a journal that was opened, and opens its index. If there is no index, it is made.
+    pub(super) fn open(
+        mut journal: Journal,
+        index: &Path,
+        access: Access,
+        turn: &Turn<'_>,
+    ) -> Result<Self, LedgerError> {
         let writings = turn.writings()?;
         let index_path = index.to_path_buf();
-        let index = Index::open(index, journal.end())?;
-        journal.resume(index.end())?;
+        let start = journal.end();
+        let index = Index::open(index, start, access)?;
+        index.check_start(start)?;
+        if let Err(error) = journal.resume(index.end()) {
+            // A journal in which everything is as it was written is not what is wrong.
+            return Err(
+                match journal.is_whole_from(start) && !journal.ends_before(index.end()) {
+                    true => index.differs(),
+                    false => error,
+                },
+            );
+        }
         Ok(Self {
             journal,
             index_path,
             index,
+            access,
             writings,
             rows: BTreeMap::new(),
             lists: BTreeMap::new(),
+            compromised: BTreeMap::new(),
+            clock: None,
         })
     }
 
@@ -55,20 +82,17 @@ impl Books {
 
     /// Reads the changes that others have made.
     pub(super) fn catch_up(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
+        self.journal.read_head()?;
         self.journal.check()?;
-        let start = self.journal.end();
         while let Some(event) = self.journal.next()? {
             self.apply(event)?;
             if self.waiting() >= MANY {
                 self.write_index(turn)?;
             }
         }
-        if self.journal.end() != start {
-            // The process that wrote a record may have been killed before the record was on the disk, and
-            // before it returned. From now on the record is used, so it has to be on the disk.
-            self.journal.sync()?;
-        }
-        Ok(())
+        // The process that wrote a record may have been killed before the record was on the disk, and before it
+        // returned. From now on the record is used, so it has to be on the disk.
+        self.journal.acknowledge()
     }
 
     /// Writes the index if at least `least` changes are missing in it.
@@ -89,19 +113,52 @@ impl Books {
     }
 
     fn write_index(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
-        // Even after a crash of the machine, the index must have nothing that the journal lacks.
-        self.journal.sync()?;
-        // From here on this object is outdated, unless everything succeeds.
+        if self.access == Access::Read {
+            return Ok(());
+        }
+        // Even after a crash of the machine, the index must have nothing that the journal and its head lack.
+        self.journal.acknowledge()?;
+        self.journal.sync_head()?;
+        // From here on the open index is outdated, unless everything succeeds.
         let writings = turn.count_writing()?;
-        let rows = mem::take(&mut self.rows);
-        let lists = mem::take(&mut self.lists);
         let (from, to) = (self.index.end(), self.journal.end());
-        self.index = index::write(&self.index_path, from, to, rows.values(), &lists)?;
+        let news = News {
+            rows: self.rows.values(),
+            lists: &self.lists,
+            compromised: &self.compromised,
+            clock: self.clock,
+        };
+        // What is to be in the index is forgotten only when it is there.
+        self.index = index::write(&self.index_path, from, to, news)?;
+        self.rows.clear();
+        self.lists.clear();
+        self.compromised.clear();
+        self.clock = None;
         self.writings = writings;
         Ok(())
     }
 
+    /// Checks conditions for a change.
+    pub(super) fn check(&self, conditions: &[Condition<'_>]) -> Result<(), LedgerError> {
+        conditions.iter().try_for_each(|condition| {
+            condition.check(|number| self.entry(number), |key| self.compromised(key))
+        })
+    }
+
     pub(super) fn record(&mut self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
+        self.check_numbers_are_free(entries)?;
+        for entry in entries {
+            self.check_key(&entry.issued)?;
+            self.check_is_not_ahead(entry.issued.at)?;
+        }
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let rows = self.journal.append_issued(entries)?;
+        self.apply(Event::Issued(rows))
+    }
+
+    fn check_numbers_are_free(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
         let numbers = in_order(entries.iter().map(|entry| entry.issued.serial_number));
         if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(LedgerError::SerialNumberTaken(twice[0]));
@@ -111,11 +168,44 @@ impl Books {
                 return Err(LedgerError::SerialNumberTaken(number));
             }
         }
+        Ok(())
+    }
+
+    /// That nobody else may know a certificate's key.
+    fn check_key(&self, issued: &Issued) -> Result<(), LedgerError> {
+        for key in issued.keys() {
+            if let Some(number) = self.compromised(&key)? {
+                return Err(LedgerError::KeyCompromised(number));
+            }
+        }
+        Ok(())
+    }
+
+    /// Records certificates that were issued earlier, and revokes them in the same record.
+    pub(super) fn adopt(
+        &mut self,
+        entries: &[NewEntry<'_>],
+        revocation: Option<&Revocation>,
+    ) -> Result<(), LedgerError> {
+        if revocation.is_some_and(|revocation| revocation.reason == CrlReason::RemoveFromCRL) {
+            return Err(LedgerError::NotAReason);
+        }
+        self.check_numbers_are_free(entries)?;
+        let mut revoked = Vec::new();
+        for entry in entries {
+            match revocation {
+                Some(revocation) => revoked.push((
+                    revocation.for_certificate(&entry.issued),
+                    vec![entry.issued.serial_number],
+                )),
+                None => self.check_key(&entry.issued)?,
+            }
+        }
         if entries.is_empty() {
             return Ok(());
         }
-        let rows = self.journal.append_issued(entries)?;
-        self.apply(Event::Issued(rows))
+        let rows = self.journal.append_adopted(entries, &revoked)?;
+        self.apply(Event::Adopted(rows, revoked))
     }
 
     pub(super) fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
@@ -140,29 +230,44 @@ impl Books {
         &mut self,
         numbers: &[SerialNumber],
         revocation: &Revocation,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<Vec<Revoked>, LedgerError> {
         if revocation.reason == CrlReason::RemoveFromCRL {
             return Err(LedgerError::NotAReason);
         }
-        let mut changing = Vec::new();
+        // By the revocation that each gets: the time of an updated one may be an earlier one.
+        let mut changing: Vec<(Revocation, Vec<SerialNumber>)> = Vec::new();
+        let mut changes = BTreeMap::new();
         for number in in_order(numbers.iter().copied()) {
-            if self
-                .known_entry(&number)?
-                .revocation()
-                .is_none_or(|first| first.is_hold() && !revocation.is_hold())
-            {
-                changing.push(number);
+            if changes.contains_key(&number) {
+                continue;
+            }
+            let entry = self.known_entry(&number)?;
+            let revocation = revocation.for_certificate(&entry.issued);
+            let (new, change) = match entry.revocation() {
+                None => (Some(revocation.clone()), Change::Revoked),
+                Some(earlier) => match revocation.after(earlier) {
+                    Some(new) => (Some(new), Change::Updated(earlier.clone())),
+                    None => (None, Change::Unchanged),
+                },
+            };
+            changes.insert(number, change);
+            let Some(new) = new else { continue };
+            match changing.iter_mut().find(|(other, _)| *other == new) {
+                Some((_, numbers)) => numbers.push(number),
+                None => changing.push((new, vec![number])),
             }
         }
-        changing.dedup();
-        if changing.is_empty() {
-            return Ok(());
+        if !changing.is_empty() {
+            self.journal.append_revoked(&changing)?;
+            self.apply(Event::Revoked(changing))?;
         }
-        self.journal.append_revoked(&changing, revocation)?;
-        self.apply(Event::Revoked {
-            numbers: changing,
-            revocation: revocation.clone(),
-        })
+        let revoked = numbers.iter().map(|number| {
+            Ok(Revoked {
+                entry: self.known_entry(number)?,
+                change: changes.get(number).cloned().unwrap_or(Change::Unchanged),
+            })
+        });
+        revoked.collect()
     }
 
     pub(super) fn reinstate(
@@ -175,6 +280,7 @@ impl Books {
         if !row.entry.revocation().is_some_and(Revocation::is_hold) {
             return Err(LedgerError::NotOnHold(*number));
         }
+        self.check_key(&row.entry.issued)?;
         self.journal.append_reinstated(number, at, by)?;
         self.apply(Event::Reinstated { number: *number })
     }
@@ -227,8 +333,11 @@ impl Books {
             if entries.len() == limit {
                 break;
             }
-            let entry = self.entry(&key.number)?;
-            entries.extend(entry.filter(|entry| filter.matches(entry)));
+            // A line for a certificate that is not there
+            let entry = self
+                .entry(&key.number)?
+                .ok_or_else(|| self.index.differs())?;
+            entries.extend(Some(entry).filter(|entry| filter.matches(entry)));
         }
         Ok(Some(entries))
     }
@@ -239,28 +348,175 @@ impl Books {
         now: UnixTime,
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError> {
-        let last = self.last_list(issuer)?;
+        self.check_time(now)?;
+        let Lists { number, written } = self.lists_of(issuer)?;
         self.index.listings(issuer, |number, listing| {
-            if listing.belongs_after(last) && !self.rows.contains_key(&number) {
+            if listing.belongs_on(now, written) && !self.rows.contains_key(&number) {
                 show(&number, &listing.revocation);
             }
         })?;
         for (number, row) in &self.rows {
             if let Some(listing) = row.listing()
-                && listing.belongs_after(last)
+                && listing.belongs_on(now, written)
                 && row.entry.issued.issuer == issuer
             {
                 show(number, &listing.revocation);
             }
         }
         let list = List {
-            number: last.number + 1,
-            // If the clock is set back, certificates that left the lists don't come back.
-            at: now.as_secs().max(last.at),
+            number: number + 1,
+            at: now.as_secs(),
         };
         self.journal.append_listed(issuer, list)?;
-        self.lists.insert(issuer.into(), list);
+        self.apply(Event::Listed {
+            issuer: issuer.into(),
+            list,
+        })?;
         Ok(list.number)
+    }
+
+    pub(super) fn confirm_list(&mut self, issuer: &str, list: List) -> Result<(), LedgerError> {
+        if !(1..=self.lists_of(issuer)?.number).contains(&list.number) {
+            return Err(LedgerError::UnknownList {
+                issuer: issuer.into(),
+                number: list.number,
+            });
+        }
+        self.journal.append_written(issuer, list)?;
+        self.apply(Event::Written {
+            issuer: issuer.into(),
+            list,
+        })
+    }
+
+    pub(super) fn confirm_time(&mut self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
+        self.journal.append_confirmed(now, by)?;
+        self.apply(Event::Confirmed { at: now })
+    }
+
+    /// Reads a whole journal, which was just opened, and compares it with what the index and the later changes say.
+    pub(super) fn compare(&self, mut journal: Journal) -> Result<(), LedgerError> {
+        let mut expected = Expected::default();
+        let saw = |time: UnixTime, clock: &mut Option<u64>| {
+            *clock = (*clock).max(Some(time.as_secs()));
+        };
+        loop {
+            if journal.end() == self.index.end() {
+                self.index.compare(&expected)?;
+            }
+            if journal.end() == self.journal.end() {
+                break;
+            }
+            let Some(event) = journal.next()? else { break };
+            match event {
+                Event::Issued(rows) => {
+                    for row in rows {
+                        saw(row.entry.issued.at, &mut expected.clock);
+                        self.compare_issued(row, &mut expected)?;
+                    }
+                }
+                Event::Revoked(revoked) => self.expect_revoked(revoked, &mut expected)?,
+                Event::Adopted(rows, revoked) => {
+                    for row in rows {
+                        self.compare_issued(row, &mut expected)?;
+                    }
+                    self.expect_revoked(revoked, &mut expected)?;
+                }
+                Event::Reinstated { number } => {
+                    expected.states.insert(number, State::Valid);
+                }
+                Event::Listed { issuer, list } => {
+                    let at = UnixTime::since_unix_epoch(Duration::from_secs(list.at));
+                    saw(at, &mut expected.clock);
+                    expected.lists.entry(issuer).or_default().begun(list);
+                }
+                Event::Written { issuer, list } => {
+                    expected.lists.entry(issuer).or_default().written(list);
+                }
+                Event::Confirmed { at } => expected.clock = Some(at.as_secs()),
+            }
+        }
+        for (number, state) in expected.states {
+            if self.known(&number)?.entry.state != state {
+                return Err(self.index.differs());
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_issued(&self, row: Row, expected: &mut Expected) -> Result<(), LedgerError> {
+        let number = row.entry.issued.serial_number;
+        let known = self.row(&number)?;
+        if known
+            .is_none_or(|known| (known.entry.issued, known.place) != (row.entry.issued, row.place))
+        {
+            return Err(self.index.differs());
+        }
+        expected.states.insert(number, State::Valid);
+        Ok(())
+    }
+
+    fn expect_revoked(
+        &self,
+        revoked: Revocations,
+        expected: &mut Expected,
+    ) -> Result<(), LedgerError> {
+        for (revocation, numbers) in revoked {
+            for number in numbers {
+                if revocation.is_compromise() {
+                    let issued = self.known(&number)?.entry.issued;
+                    expected.compromised.extend(issued.keys());
+                }
+                let state = State::Revoked(revocation.clone());
+                expected.states.insert(number, state);
+            }
+        }
+        Ok(())
+    }
+
+    /// The last time that the ledger knows.
+    fn clock(&self) -> Option<u64> {
+        self.clock.or_else(|| self.index.clock())
+    }
+
+    pub(super) fn check_time(&self, now: UnixTime) -> Result<(), LedgerError> {
+        self.check_is_not_ahead(now)?;
+        self.check_is_not_behind(now)
+    }
+
+    fn check_is_not_ahead(&self, now: UnixTime) -> Result<(), LedgerError> {
+        self.check_clock(now, |now, last| now > last.saturating_add(AHEAD.as_secs()))
+    }
+
+    fn check_is_not_behind(&self, now: UnixTime) -> Result<(), LedgerError> {
+        self.check_clock(now, |now, last| now.saturating_add(BEHIND.as_secs()) < last)
+    }
+
+    fn check_clock(
+        &self,
+        now: UnixTime,
+        is_wrong: impl FnOnce(u64, u64) -> bool,
+    ) -> Result<(), LedgerError> {
+        match self.clock() {
+            Some(last) if is_wrong(now.as_secs(), last) => Err(LedgerError::Clock {
+                now,
+                last: UnixTime::since_unix_epoch(Duration::from_secs(last)),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn saw(&mut self, time: u64) {
+        if self.clock().is_none_or(|last| last < time) {
+            self.clock = Some(time);
+        }
+    }
+
+    pub(super) fn compromised(&self, key: &KeyHash) -> Result<Option<SerialNumber>, LedgerError> {
+        match self.compromised.get(key) {
+            Some(number) => Ok(Some(*number)),
+            None => self.index.compromised(key),
+        }
     }
 
     fn row(&self, number: &SerialNumber) -> Result<Option<Row>, LedgerError> {
@@ -274,10 +530,10 @@ impl Books {
         self.row(number)?.ok_or(LedgerError::Unknown(*number))
     }
 
-    fn last_list(&self, issuer: &str) -> Result<List, LedgerError> {
+    fn lists_of(&self, issuer: &str) -> Result<Lists, LedgerError> {
         match self.lists.get(issuer) {
-            Some(list) => Ok(*list),
-            None => self.index.last_list(issuer),
+            Some(lists) => Ok(*lists),
+            None => self.index.lists_of(issuer),
         }
     }
 
@@ -292,21 +548,40 @@ impl Books {
     fn apply(&mut self, event: Event) -> Result<(), LedgerError> {
         match event {
             Event::Issued(rows) => {
-                let rows = rows.into_iter();
-                self.rows
-                    .extend(rows.map(|row| (row.entry.issued.serial_number, row)));
-            }
-            Event::Revoked {
-                numbers,
-                revocation,
-            } => {
-                for number in numbers {
-                    self.set_state(&number, State::Revoked(revocation.clone()))?;
+                for row in rows {
+                    self.saw(row.entry.issued.at.as_secs());
+                    self.rows.insert(row.entry.issued.serial_number, row);
                 }
+            }
+            Event::Revoked(revoked) => self.apply_revoked(revoked)?,
+            // Their times are from before, and say nothing of today.
+            Event::Adopted(rows, revoked) => {
+                for row in rows {
+                    self.rows.insert(row.entry.issued.serial_number, row);
+                }
+                self.apply_revoked(revoked)?;
             }
             Event::Reinstated { number } => self.set_state(&number, State::Valid)?,
             Event::Listed { issuer, list } => {
-                self.lists.insert(issuer, list);
+                self.saw(list.at);
+                let mut lists = self.lists_of(&issuer)?;
+                lists.begun(list);
+                self.lists.insert(issuer, lists);
+            }
+            Event::Written { issuer, list } => {
+                let mut lists = self.lists_of(&issuer)?;
+                lists.written(list);
+                self.lists.insert(issuer, lists);
+            }
+            Event::Confirmed { at } => self.clock = Some(at.as_secs()),
+        }
+        Ok(())
+    }
+
+    fn apply_revoked(&mut self, revoked: Revocations) -> Result<(), LedgerError> {
+        for (revocation, numbers) in revoked {
+            for number in numbers {
+                self.set_state(&number, State::Revoked(revocation.clone()))?;
             }
         }
         Ok(())
@@ -314,8 +589,17 @@ impl Books {
 
     fn set_state(&mut self, number: &SerialNumber, state: State) -> Result<(), LedgerError> {
         let mut row = self.known(number)?;
-        row.last_list = self.last_list(&row.entry.issued.issuer)?.number;
+        row.last_list = self.lists_of(&row.entry.issued.issuer)?.number;
         row.entry.state = state;
+        if row
+            .entry
+            .revocation()
+            .is_some_and(Revocation::is_compromise)
+        {
+            for key in row.entry.issued.keys() {
+                self.compromised.entry(key).or_insert(*number);
+            }
+        }
         self.rows.insert(*number, row);
         Ok(())
     }

@@ -42,6 +42,13 @@ impl<R: Read> Decoder<R> {
         Ok(byte[0])
     }
 
+    pub(super) fn array<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.source.read_exact(&mut bytes)?;
+        self.position += N as u64;
+        Ok(bytes)
+    }
+
     pub(super) fn number(&mut self) -> io::Result<u64> {
         let mut number = 0_u64;
         for shift in (0..u64::BITS).step_by(7) {
@@ -69,12 +76,6 @@ impl<R: Read> Decoder<R> {
 
     pub(super) fn text(&mut self) -> io::Result<String> {
         String::from_utf8(self.bytes()?).map_err(|_| ErrorKind::InvalidData.into())
-    }
-
-    /// Skips bytes.
-    pub(super) fn skip(&mut self, length: u64) -> io::Result<()> {
-        let skipped = io::copy(&mut (&mut self.source).take(length), &mut io::sink())?;
-        self.advance(length, skipped)
     }
 
     fn advance(&mut self, length: u64, read: u64) -> io::Result<()> {
@@ -134,7 +135,7 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
         }
         assert_eq!(Decoder::new(bytes.as_slice()).text().unwrap(), "some text");
-        let error = Decoder::new(bytes.as_slice()).skip(11).unwrap_err();
+        let error = Decoder::new(&bytes[..3]).array::<4>().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
     }
 }

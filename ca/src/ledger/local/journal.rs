@@ -3,21 +3,26 @@
 //! It begins with [`HEADER`] bytes: a name, the version of the format, 16 random bytes, and the
 //! SHA-256 digest of these. Then it has a record for each change: the length of the body in 8 bytes,
 //! little-endian; the body; and the SHA-256 digest of the previous digest, the length and the body. So the
-//! last digest covers the whole file, and incomplete records are recognized. A serial number that is in
-//! the journal stays there.
+//! last digest covers the whole file. A serial number that is in the journal stays there.
+//!
+//! The [head](super::head) says where the last acknowledged record ends. In front of it, whatever is not as it was
+//! written is damage: that is an error, and nothing is changed. Behind it there may be one record that a process wrote
+//! and did not acknowledge, because it was killed. If it is whole, it counts. If not, nobody was told of it: whoever
+//! appends next keeps its bytes in a file beside the journal, and writes over it. If more than one record was begun
+//! behind the head, the head is an old copy: that is damage, too.
 //!
 //! After the last record there are zeros, up to a multiple of a megabyte. Overwriting them takes a disk
 //! half as long as extending the file, and extending takes longer the larger the file is.
 
-use std::fs;
-use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use pq_x509::pki_types::UnixTime;
 use sha2::{Digest, Sha256};
 
 use super::codec::{Decoder, put_bytes, put_number};
-use super::files::{create_whole, io_error};
+use super::files::{Access, Disk, Medium, Part, create_numbered, create_whole, io_error};
+use super::head::{Head, Position};
 use super::row::{self, List, Place, Row};
 use crate::ledger::entry::{Entry, Issued, NewEntry, Revocation, State};
 use crate::ledger::error::LedgerError;
@@ -26,27 +31,25 @@ use crate::ledger::serial_number::{NoRandomness, SerialNumber};
 /// The file, and the position up to which it was read.
 #[derive(Debug)]
 pub(super) struct Journal {
-    file: fs::File,
+    file: Box<dyn Medium>,
     path: PathBuf,
+    access: Access,
+    head: Head,
     end: Position,
-}
-
-/// The end of a record.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Position {
-    pub(super) offset: u64,
-    /// The digest that ends the record.
-    pub(super) digest: [u8; DIGEST],
+    /// Whether a record was begun behind the end, and not finished.
+    is_unfinished: bool,
+    /// Whether everything behind the end was seen to be zeros.
+    is_rest_empty: bool,
 }
 
 /// What a record says.
 #[derive(Debug)]
 pub(super) enum Event {
     Issued(Vec<Row>),
-    Revoked {
-        numbers: Vec<SerialNumber>,
-        revocation: Revocation,
-    },
+    /// Each revocation with the certificates that it is for.
+    Revoked(Revocations),
+    /// Certificates that were issued earlier, with their revocations.
+    Adopted(Vec<Row>, Revocations),
     /// The record also has the time and the person. These are only for people who read the journal.
     Reinstated {
         number: SerialNumber,
@@ -55,34 +58,52 @@ pub(super) enum Event {
         issuer: String,
         list: List,
     },
+    Written {
+        issuer: String,
+        list: List,
+    },
+    /// The record also has the person.
+    Confirmed {
+        at: UnixTime,
+    },
 }
 
+/// Revocations, each with the certificates that it is for.
+pub(super) type Revocations = Vec<(Revocation, Vec<SerialNumber>)>;
+
 impl Journal {
-    /// Makes an empty journal.
-    pub(super) fn create(path: &Path) -> Result<(), LedgerError> {
+    /// Makes an empty journal. Without a head it is none yet.
+    pub(super) fn create(disk: &dyn Disk, path: &Path, head: &Path) -> Result<(), LedgerError> {
         let mut header = Vec::with_capacity(HEADER as usize);
         header.extend_from_slice(NAME);
         header.extend_from_slice(&FORMAT.to_le_bytes());
         let mut identity = [0; 16];
         getrandom::fill(&mut identity).map_err(NoRandomness::from)?;
         header.extend_from_slice(&identity);
-        header.extend_from_slice(&Sha256::digest(&header));
-        create_whole(path, &header)
+        let digest = Sha256::digest(&header);
+        header.extend_from_slice(&digest);
+        let start = Position {
+            offset: HEADER,
+            digest: digest.into(),
+        };
+        Head::create(disk, head, start)?;
+        create_whole(disk, path, &header)
     }
 
     /// Opens an existing journal, at its beginning.
-    pub(super) fn open(path: &Path) -> Result<Self, LedgerError> {
-        let mut file = fs::File::options()
-            .read(true)
-            .write(true)
-            .open(path)
-            .map_err(io_error("open", path))?;
+    pub(super) fn open(
+        disk: &dyn Disk,
+        path: &Path,
+        head: &Path,
+        access: Access,
+    ) -> Result<Self, LedgerError> {
+        let file = disk.open(path, access).map_err(io_error("open", path))?;
         let mut header = [0; HEADER as usize];
         let damaged = |what| LedgerError::Damaged {
             path: path.into(),
             what,
         };
-        match file.read_exact(&mut header) {
+        match file.read(0, &mut header) {
             Ok(()) => {}
             Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
                 return Err(damaged("it is not a journal, or is cut off"));
@@ -94,26 +115,41 @@ impl Journal {
         else {
             return Err(damaged("it is not a journal"));
         };
+        let computed = Sha256::digest(content);
+        if computed[..] != *digest {
+            return Err(damaged("its first bytes were changed"));
+        }
         let format = u32::from_le_bytes(*format);
-        if format != FORMAT {
+        if format > FORMAT {
             return Err(LedgerError::Newer {
                 path: path.into(),
                 format,
                 known: FORMAT,
             });
         }
-        let computed = Sha256::digest(content);
-        if computed[..] != *digest {
-            return Err(damaged("its first bytes were changed"));
+        if format < FORMAT {
+            return Err(LedgerError::Older {
+                path: path.into(),
+                format,
+                known: FORMAT,
+            });
         }
-        Ok(Self {
+        let start = Position {
+            offset: HEADER,
+            digest: computed.into(),
+        };
+        let journal = Self {
             file,
             path: path.into(),
-            end: Position {
-                offset: HEADER,
-                digest: computed.into(),
-            },
-        })
+            access,
+            head: Head::open(disk, head, access, start)?,
+            end: start,
+            is_unfinished: false,
+            is_rest_empty: false,
+        };
+        let end = journal.head.end();
+        journal.check_end(end, "it ends before the last record that was acknowledged, so it was shortened, changed or replaced by an old copy")?;
+        Ok(journal)
     }
 
     /// The position up to which the journal was read.
@@ -127,54 +163,201 @@ impl Journal {
     ///
     /// If no record ends there: the index belongs to another journal, or has more than this journal.
     pub(super) fn resume(&mut self, end: Position) -> Result<(), LedgerError> {
+        if end.offset > self.head.end().offset {
+            return Err(
+                self.damaged("it or its head is older than the index, so it is an old copy; if it is the newest backup, delete the index, which is made again from it")
+            );
+        }
         self.end = end;
         self.check()
     }
 
+    /// Whether everything from the first record on is as it was written.
+    pub(super) fn is_whole_from(&mut self, start: Position) -> bool {
+        self.end = start;
+        loop {
+            match self.next() {
+                Ok(Some(_)) => {}
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Whether less was acknowledged than up to this position.
+    pub(super) fn ends_before(&self, end: Position) -> bool {
+        self.head.end().offset < end.offset
+    }
+
+    /// Reads the head again, which other processes write.
+    pub(super) fn read_head(&mut self) -> Result<(), LedgerError> {
+        self.head.read()
+    }
+
     /// Checks that the records that were read are still there.
     pub(super) fn check(&self) -> Result<(), LedgerError> {
-        let offset = self.end.offset;
+        self.check_end(
+            self.end,
+            "it was replaced or shortened after it was last read",
+        )
+    }
+
+    fn check_end(&self, end: Position, what: &'static str) -> Result<(), LedgerError> {
         let mut digest = [0; DIGEST];
-        if HEADER <= offset && offset <= self.length()? {
-            self.read_at(offset - DIGEST as u64, &mut digest)
+        if HEADER <= end.offset && end.offset <= self.length()? {
+            self.file
+                .read(end.offset - DIGEST as u64, &mut digest)
                 .map_err(io_error("read", &self.path))?;
         }
-        if digest != self.end.digest {
-            return Err(self.damaged("it was replaced or shortened after it was last read"));
+        if digest != end.digest {
+            return Err(self.damaged(what));
         }
         Ok(())
     }
 
-    /// The next record, or `None` at the end. The caller needs the turn: this cuts off an incomplete record of
-    /// a process that was killed.
+    /// The next record, or `None` at the end. The caller needs the turn.
     pub(super) fn next(&mut self) -> Result<Option<Event>, LedgerError> {
+        let acknowledged = self.head.end();
+        if self.end.offset >= acknowledged.offset {
+            let is_acknowledged = self.end == acknowledged;
+            if self.end.offset == acknowledged.offset && !is_acknowledged {
+                return Err(self.damaged("its last record is not the one that was acknowledged"));
+            }
+            return self.next_unacknowledged(is_acknowledged);
+        }
+        match self.look()? {
+            Found::Record(next) if next.offset <= acknowledged.offset => self.take(next).map(Some),
+            Found::Record(_) => Err(self.damaged("a record was changed")),
+            Found::Nothing => Err(self.damaged("a record was overwritten with zeros")),
+            Found::Broken(_) => Err(self.damaged("a record was changed")),
+        }
+    }
+
+    /// The next record behind the head. Each record is acknowledged before the next one is written, so there is at
+    /// most one: `is_first`. More are there if the head is an old copy, or if its newer half was lost.
+    fn next_unacknowledged(&mut self, is_first: bool) -> Result<Option<Event>, LedgerError> {
+        let found = self.look()?;
+        match &found {
+            Found::Record(_) if !is_first && self.head.is_whole() => {
+                return Err(self.damaged(TOO_MANY));
+            }
+            Found::Record(next) if self.head.is_whole() => self.check_behind(*next)?,
+            Found::Record(_) => {}
+            Found::Nothing if self.is_rest_empty => {}
+            Found::Nothing => match self.first_written(self.end.offset)? {
+                None => self.is_rest_empty = true,
+                // The beginning of a record did not get onto the disk, and more of it did.
+                Some(_) => return self.unfinished(is_first, None),
+            },
+            Found::Broken(end) => return self.unfinished(is_first, *end),
+        }
+        match found {
+            // Who can't make sure that the record is on the disk waits until somebody else has.
+            Found::Record(next) if self.access == Access::Change => self.take(next).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Leaves out a record that was begun behind the head, and may say where it was to end. Nothing that was
+    /// acknowledged may be behind its beginning.
+    fn unfinished(
+        &mut self,
+        is_first: bool,
+        end: Option<u64>,
+    ) -> Result<Option<Event>, LedgerError> {
+        if !self.head.is_whole() {
+            return Err(self.damaged("a record was changed, or its head was"));
+        }
+        if !is_first {
+            return Err(self.damaged("a record behind the head was changed"));
+        }
+        if let Some(end) = end
+            && self.first_written(end)?.is_some()
+        {
+            return Err(self.damaged(TOO_MANY));
+        }
+        self.check_has_no_record()?;
+        self.is_unfinished = true;
+        Ok(None)
+    }
+
+    /// Checks that nothing was written behind the one record that may be unacknowledged.
+    fn check_behind(&self, next: Position) -> Result<(), LedgerError> {
+        let mut prefix = [0; LENGTH];
+        let rest = self
+            .length()?
+            .saturating_sub(next.offset)
+            .min(LENGTH as u64);
+        self.file
+            .read(next.offset, &mut prefix[..rest as usize])
+            .map_err(io_error("read", &self.path))?;
+        match prefix == [0; LENGTH] {
+            true => Ok(()),
+            false => Err(self.damaged(TOO_MANY)),
+        }
+    }
+
+    /// Where the first byte from `start` on is that is not zero.
+    fn first_written(&self, start: u64) -> Result<Option<u64>, LedgerError> {
+        let rest = self.length()?.saturating_sub(start);
+        let part = Part::new(&*self.file, start, rest);
+        let mut reader = BufReader::with_capacity(buffer(rest), part);
+        let mut offset = start;
+        loop {
+            let read = reader.fill_buf().map_err(io_error("read", &self.path))?;
+            if read.is_empty() {
+                return Ok(None);
+            }
+            if let Some(place) = read.iter().position(|byte| *byte != 0) {
+                return Ok(Some(offset + place as u64));
+            }
+            let length = read.len();
+            offset += length as u64;
+            reader.consume(length);
+        }
+    }
+
+    /// Checks that no whole record begins behind the beginning of an unfinished one, whose length may be wrong. The
+    /// digest before a record is in front of it, so a record can be told wherever it is.
+    fn check_has_no_record(&self) -> Result<(), LedgerError> {
+        const STEP: usize = DIGEST + LENGTH;
         let length = self.length()?;
-        if length == self.end.offset {
-            return Ok(None);
-        }
-        let look = |from| {
-            self.look(from, length)
-                .map_err(io_error("read", &self.path))
-        };
-        match look(self.end)? {
-            Found::Nothing => Ok(None),
-            Found::Record(next) => {
-                let event = self.decode(next)?;
-                self.end = next;
-                Ok(Some(event))
-            }
-            Found::Broken(next) => {
-                // Nobody appends to an incomplete record. So if a record follows, this one was complete,
-                // and was damaged later.
-                if let Some(next) = next
-                    && matches!(look(next)?, Found::Record(_))
-                {
-                    return Err(self.damaged("a record in the middle was changed"));
+        let mut work = SEARCH;
+        let mut bytes = Vec::new();
+        let mut start = self.end.offset;
+        while length.saturating_sub(start) > STEP as u64 {
+            let size = (length - start).min(BUFFER as u64) as usize;
+            bytes.resize(size, 0);
+            self.file
+                .read(start, &mut bytes)
+                .map_err(io_error("read", &self.path))?;
+            for (place, window) in bytes.windows(STEP).enumerate() {
+                let Some((digest, prefix)) = window.split_first_chunk::<DIGEST>() else {
+                    continue;
+                };
+                let body = prefix.first_chunk().copied().map_or(0, u64::from_le_bytes);
+                let from = Position {
+                    offset: start + (place + DIGEST) as u64,
+                    digest: *digest,
+                };
+                if body == 0 || body > (length - from.offset).saturating_sub(OVERHEAD) {
+                    continue;
                 }
-                self.cut_off().map_err(io_error("shorten", &self.path))?;
-                Ok(None)
+                let found = self.look_at(from).map_err(io_error("read", &self.path))?;
+                work = work.saturating_sub(body);
+                if matches!(found, Found::Record(_)) || work == 0 {
+                    return Err(self.damaged(TOO_MANY));
+                }
             }
+            start += (size - (STEP - 1)) as u64;
         }
+        Ok(())
+    }
+
+    fn take(&mut self, next: Position) -> Result<Event, LedgerError> {
+        let event = self.decode(next)?;
+        self.end = next;
+        Ok(event)
     }
 
     /// Appends certificates, and returns their rows.
@@ -182,7 +365,27 @@ impl Journal {
         &mut self,
         entries: &[NewEntry<'_>],
     ) -> Result<Vec<Row>, LedgerError> {
-        let mut start = vec![ISSUED];
+        self.append_certificates(ISSUED, entries, &[])
+    }
+
+    /// Appends certificates that were issued earlier with their revocations, and returns their rows.
+    pub(super) fn append_adopted(
+        &mut self,
+        entries: &[NewEntry<'_>],
+        revoked: &[(Revocation, Vec<SerialNumber>)],
+    ) -> Result<Vec<Row>, LedgerError> {
+        let mut rest = Vec::new();
+        put_revocations(&mut rest, revoked);
+        self.append_certificates(ADOPTED, entries, &rest)
+    }
+
+    fn append_certificates(
+        &mut self,
+        kind: u8,
+        entries: &[NewEntry<'_>],
+        rest: &[u8],
+    ) -> Result<Vec<Row>, LedgerError> {
+        let mut start = vec![kind];
         put_number(&mut start, entries.len() as u64);
         let heads = entries.iter().map(|entry| {
             let mut head = Vec::new();
@@ -201,26 +404,23 @@ impl Journal {
             let place = Place {
                 offset: offset + head.len() as u64,
                 length: entry.certificate.len() as u64,
+                digest: Sha256::digest(&entry.certificate).into(),
             };
             offset = place.offset + place.length;
             rows.push(row_of(entry.issued.clone(), place));
         }
+        parts.push(rest);
         self.append(&parts)?;
         Ok(rows)
     }
 
-    /// Appends a revocation of certificates.
+    /// Appends revocations, each with the certificates that it is for.
     pub(super) fn append_revoked(
         &mut self,
-        numbers: &[SerialNumber],
-        revocation: &Revocation,
+        revoked: &[(Revocation, Vec<SerialNumber>)],
     ) -> Result<(), LedgerError> {
         let mut body = vec![REVOKED];
-        row::put_revocation(&mut body, revocation);
-        put_number(&mut body, numbers.len() as u64);
-        for number in numbers {
-            put_bytes(&mut body, number.as_bytes());
-        }
+        put_revocations(&mut body, revoked);
         self.append(&[&body])
     }
 
@@ -240,10 +440,27 @@ impl Journal {
 
     /// Appends the number of a new revocation list.
     pub(super) fn append_listed(&mut self, issuer: &str, list: List) -> Result<(), LedgerError> {
-        let mut body = vec![LISTED];
+        self.append_list(LISTED, issuer, list)
+    }
+
+    /// Appends that a list was written where clients get it.
+    pub(super) fn append_written(&mut self, issuer: &str, list: List) -> Result<(), LedgerError> {
+        self.append_list(WRITTEN, issuer, list)
+    }
+
+    fn append_list(&mut self, kind: u8, issuer: &str, list: List) -> Result<(), LedgerError> {
+        let mut body = vec![kind];
         put_bytes(&mut body, issuer.as_bytes());
         put_number(&mut body, list.number);
         put_number(&mut body, list.at);
+        self.append(&[&body])
+    }
+
+    /// Appends the confirmation of a time.
+    pub(super) fn append_confirmed(&mut self, at: UnixTime, by: &str) -> Result<(), LedgerError> {
+        let mut body = vec![CONFIRMED];
+        row::put_time(&mut body, at);
+        put_bytes(&mut body, by.as_bytes());
         self.append(&[&body])
     }
 
@@ -254,71 +471,113 @@ impl Journal {
             return Err(self.damaged("it ends before a certificate that the index knows"));
         }
         let mut bytes = vec![0; place.length as usize];
-        self.read_at(place.offset, &mut bytes)
+        self.file
+            .read(place.offset, &mut bytes)
             .map_err(io_error("read", &self.path))?;
+        if Sha256::digest(&bytes)[..] != place.digest {
+            return Err(self.damaged("a certificate in it was changed"));
+        }
         Ok(bytes)
     }
 
-    /// Makes sure that everything that was read is on the disk, even if another process wrote it.
-    pub(super) fn sync(&self) -> Result<(), LedgerError> {
-        self.file.sync_data().map_err(io_error("sync", &self.path))
+    /// Makes sure that everything that was read is on the disk, even if another process wrote it, and notes that it
+    /// is. The head never goes back: in front of it, all was acknowledged.
+    pub(super) fn acknowledge(&mut self) -> Result<(), LedgerError> {
+        if self.end.offset <= self.head.end().offset || self.access == Access::Read {
+            return Ok(());
+        }
+        self.file.sync().map_err(io_error("sync", &self.path))?;
+        self.head.advance(self.end)
+    }
+
+    /// Makes sure that the head is on the disk, too. A process may have been killed before it had synced it.
+    pub(super) fn sync_head(&self) -> Result<(), LedgerError> {
+        self.head.sync()
     }
 
     /// Writes a record whose body consists of these parts. It is on the disk when this returns.
     fn append(&mut self, parts: &[&[u8]]) -> Result<(), LedgerError> {
-        match self.write(parts) {
-            Ok(end) => {
-                self.end = end;
-                Ok(())
-            }
-            Err(cause) => {
-                // Errors are ignored: the next process that reads the journal cuts it off, too.
-                let _ = self.cut_off();
-                Err(io_error("write", &self.path)(cause))
-            }
+        self.acknowledge()?;
+        self.clear()?;
+        let written = self.write(parts);
+        if written.is_err() {
+            // Nobody needs what this process was just told that it could not write. Errors are ignored: the next
+            // process that appends finds what is left of the record.
+            let _ = self.cut_off();
         }
+        let end = written.map_err(io_error("write", &self.path))?;
+        self.head.advance(end)?;
+        self.end = end;
+        Ok(())
+    }
+
+    /// Removes an unfinished record, of which nobody was told. Its bytes are kept in a file beside the journal.
+    fn clear(&mut self) -> Result<(), LedgerError> {
+        if !self.is_unfinished {
+            return Ok(());
+        }
+        let rest = self.length()?.saturating_sub(self.end.offset);
+        let unfinished = self.path.with_extension("unfinished");
+        // This is only for people who want to see it: the disk may be full.
+        let _ = create_numbered(&unfinished, Part::new(&*self.file, self.end.offset, rest));
+        self.cut_off().map_err(io_error("shorten", &self.path))?;
+        self.is_unfinished = false;
+        Ok(())
+    }
+
+    /// Removes whatever is behind the end.
+    fn cut_off(&self) -> io::Result<()> {
+        self.file.set_length(self.end.offset)?;
+        self.file.sync()
     }
 
     fn write(&self, parts: &[&[u8]]) -> io::Result<Position> {
         let length = parts.iter().map(|part| part.len() as u64).sum::<u64>();
-        let mut digest = Sha256::new_with_prefix(self.end.digest);
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(self.end.offset))?;
-        let mut writer = BufWriter::with_capacity(BUFFER, file);
-        for part in [&length.to_le_bytes()]
-            .iter()
-            .map(|part| part.as_slice())
-            .chain(parts.iter().copied())
-        {
-            digest.update(part);
-            writer.write_all(part)?;
+        let prefix = length.to_le_bytes();
+        let mut record = Vec::with_capacity((length + OVERHEAD) as usize);
+        record.extend_from_slice(&prefix);
+        for part in parts {
+            record.extend_from_slice(part);
         }
+        let digest = Sha256::new_with_prefix(self.end.digest).chain_update(&record);
         let digest = <[u8; DIGEST]>::from(digest.finalize());
-        writer.write_all(&digest)?;
-        let offset = self.end.offset + OVERHEAD + length;
-        if offset > self.file.metadata()?.len() {
-            let zeros = offset.next_multiple_of(MEGABYTE) - offset;
-            writer.write_all(&vec![0; zeros as usize])?;
+        record.extend_from_slice(&digest);
+        let offset = self.end.offset + record.len() as u64;
+        match offset > self.file.length()? {
+            true => self.extend(record, offset)?,
+            false => self.file.write(self.end.offset, &record)?,
         }
-        writer.flush()?;
-        self.file.sync_data()?;
+        self.file.sync()?;
         Ok(Position { offset, digest })
     }
 
-    fn cut_off(&self) -> io::Result<()> {
-        self.file.set_len(self.end.offset)
+    /// Writes a record behind the end of the file, with zeros up to a multiple of a megabyte if there is space.
+    fn extend(&self, mut record: Vec<u8>, offset: u64) -> io::Result<()> {
+        let length = record.len();
+        let whole = offset.next_multiple_of(MEGABYTE) - self.end.offset;
+        record.resize(whole as usize, 0);
+        self.file.write(self.end.offset, &record).or_else(|_| {
+            // There may be space for the record alone.
+            self.cut_off()?;
+            self.file.write(self.end.offset, &record[..length])
+        })
     }
 
-    /// Looks at what follows a position in a file of this length.
-    fn look(&self, from: Position, length: u64) -> io::Result<Found> {
-        let rest = length.saturating_sub(from.offset);
+    /// Looks at what follows the end.
+    fn look(&self) -> Result<Found, LedgerError> {
+        self.look_at(self.end).map_err(io_error("read", &self.path))
+    }
+
+    fn look_at(&self, from: Position) -> io::Result<Found> {
+        let rest = self.file.length()?.saturating_sub(from.offset);
+        if rest == 0 {
+            return Ok(Found::Nothing);
+        }
         if rest < LENGTH as u64 {
             return Ok(Found::Broken(None));
         }
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(from.offset))?;
         let mut prefix = [0; LENGTH];
-        file.read_exact(&mut prefix)?;
+        self.file.read(from.offset, &mut prefix)?;
         let body = u64::from_le_bytes(prefix);
         if body == 0 {
             return Ok(Found::Nothing);
@@ -328,7 +587,12 @@ impl Journal {
         }
         let mut computed = Sha256::new_with_prefix(from.digest);
         computed.update(prefix);
-        let mut reader = BufReader::with_capacity(BUFFER, file.take(body + DIGEST as u64));
+        let part = Part::new(
+            &*self.file,
+            from.offset + LENGTH as u64,
+            body + DIGEST as u64,
+        );
+        let mut reader = BufReader::with_capacity(buffer(body), part);
         let mut left = body;
         while left > 0 {
             let read = reader.fill_buf()?;
@@ -347,22 +611,21 @@ impl Journal {
             offset: from.offset + OVERHEAD + body,
             digest,
         };
-        if computed.finalize()[..] == digest {
-            Ok(Found::Record(next))
-        } else {
-            Ok(Found::Broken(Some(next)))
-        }
+        Ok(match computed.finalize()[..] == digest {
+            true => Found::Record(next),
+            false => Found::Broken(Some(next.offset)),
+        })
     }
 
     /// Decodes the record between the current position and `next`.
     fn decode(&self, next: Position) -> Result<Event, LedgerError> {
         let start = self.end.offset + LENGTH as u64;
         let length = next.offset - DIGEST as u64 - start;
-        let mut file = &self.file;
-        let event = file.seek(SeekFrom::Start(start)).and_then(|_| {
-            let reader = BufReader::with_capacity(BUFFER, file.take(length));
-            event(Decoder::new(reader), start)
-        });
+        let part = Part::new(&*self.file, start, length);
+        let event = event(
+            Decoder::new(BufReader::with_capacity(buffer(length), part)),
+            start,
+        );
         event.map_err(|cause| match cause.kind() {
             ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
                 self.damaged("a record is not of this format")
@@ -371,15 +634,8 @@ impl Journal {
         })
     }
 
-    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(offset))?;
-        file.read_exact(bytes)
-    }
-
     fn length(&self) -> Result<u64, LedgerError> {
-        let metadata = self.file.metadata().map_err(io_error("read", &self.path))?;
-        Ok(metadata.len())
+        self.file.length().map_err(io_error("read", &self.path))
     }
 
     fn damaged(&self, what: &'static str) -> LedgerError {
@@ -390,52 +646,87 @@ impl Journal {
     }
 }
 
+/// How much to read at once of this many bytes.
+fn buffer(length: u64) -> usize {
+    usize::try_from(length).map_or(BUFFER, |length| length.clamp(DIGEST, BUFFER))
+}
+
 enum Found {
     /// No record: there are zeros instead of a length.
     Nothing,
     /// A valid record, which ends here.
     Record(Position),
-    /// An invalid record, which ends here if its length is right.
-    Broken(Option<Position>),
+    /// No valid record. It was to end here, if it says so.
+    Broken(Option<u64>),
 }
 
 /// Reads the body of a record that starts at `start`.
 fn event(mut decoder: Decoder<impl Read>, start: u64) -> io::Result<Event> {
     Ok(match decoder.byte()? {
-        ISSUED => {
-            let mut rows = Vec::new();
-            for _ in 0..decoder.number()? {
-                let issued = row::issued(&mut decoder)?;
-                let length = decoder.number()?;
-                let place = Place {
-                    offset: start + decoder.position(),
-                    length,
-                };
-                decoder.skip(length)?;
-                rows.push(row_of(issued, place));
-            }
-            Event::Issued(rows)
-        }
-        REVOKED => {
-            let revocation = row::revocation(&mut decoder)?;
-            let numbers = (0..decoder.number()?).map(|_| row::serial_number(&mut decoder));
-            Event::Revoked {
-                numbers: numbers.collect::<io::Result<_>>()?,
-                revocation,
-            }
-        }
+        ISSUED => Event::Issued(rows(&mut decoder, start)?),
+        REVOKED => Event::Revoked(revocations(&mut decoder)?),
+        ADOPTED => Event::Adopted(rows(&mut decoder, start)?, revocations(&mut decoder)?),
         REINSTATED => Event::Reinstated {
             number: row::serial_number(&mut decoder)?,
         },
         LISTED => Event::Listed {
             issuer: decoder.text()?,
-            list: List {
-                number: decoder.number()?,
-                at: decoder.number()?,
-            },
+            list: list(&mut decoder)?,
+        },
+        WRITTEN => Event::Written {
+            issuer: decoder.text()?,
+            list: list(&mut decoder)?,
+        },
+        CONFIRMED => Event::Confirmed {
+            at: row::time(&mut decoder)?,
         },
         _ => return Err(ErrorKind::InvalidData.into()),
     })
+}
+
+fn list(decoder: &mut Decoder<impl Read>) -> io::Result<List> {
+    Ok(List {
+        number: decoder.number()?,
+        at: decoder.number()?,
+    })
+}
+
+/// Reads the certificates in the body of a record that starts at `start`.
+fn rows(decoder: &mut Decoder<impl Read>, start: u64) -> io::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for _ in 0..decoder.number()? {
+        let issued = row::issued(decoder)?;
+        let certificate = decoder.bytes()?;
+        let length = certificate.len() as u64;
+        let place = Place {
+            offset: start + decoder.position() - length,
+            length,
+            digest: Sha256::digest(&certificate).into(),
+        };
+        rows.push(row_of(issued, place));
+    }
+    Ok(rows)
+}
+
+fn put_revocations(body: &mut Vec<u8>, revoked: &[(Revocation, Vec<SerialNumber>)]) {
+    put_number(body, revoked.len() as u64);
+    for (revocation, numbers) in revoked {
+        row::put_revocation(body, revocation);
+        put_number(body, numbers.len() as u64);
+        for number in numbers {
+            put_bytes(body, number.as_bytes());
+        }
+    }
+}
+
+fn revocations(decoder: &mut Decoder<impl Read>) -> io::Result<Revocations> {
+    let mut revoked = Vec::new();
+    for _ in 0..decoder.number()? {
+        let revocation = row::revocation(decoder)?;
+        let numbers = (0..decoder.number()?).map(|_| row::serial_number(decoder));
+        revoked.push((revocation, numbers.collect::<io::Result<_>>()?));
+    }
+    Ok(revoked)
 }
 
 fn row_of(issued: Issued, place: Place) -> Row {
@@ -450,7 +741,7 @@ fn row_of(issued: Issued, place: Place) -> Row {
 }
 
 const NAME: &[u8; 12] = b"pq-ca ledger";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 3;
 /// How many bytes are before the first record.
 const HEADER: u64 = 64;
 const LENGTH: usize = 8;
@@ -459,8 +750,15 @@ const DIGEST: usize = 32;
 const OVERHEAD: u64 = (LENGTH + DIGEST) as u64;
 const MEGABYTE: u64 = 1024 * 1024;
 const BUFFER: usize = 64 * 1024;
+/// How many bytes of supposed records are hashed in search of a whole one behind an unfinished one. What looks like
+/// records in more places than an unfinished one has is not taken for one.
+const SEARCH: u64 = 256 * MEGABYTE;
+const TOO_MANY: &str = "more than one record is behind its head, so the head is an old copy";
 
 const ISSUED: u8 = 1;
 const REVOKED: u8 = 2;
 const REINSTATED: u8 = 3;
 const LISTED: u8 = 4;
+const CONFIRMED: u8 = 5;
+const WRITTEN: u8 = 6;
+const ADOPTED: u8 = 7;

@@ -3,8 +3,9 @@
 use std::fs::{self, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use super::files::io_error;
+use super::files::{Access, io_error, new_file, open_own};
 use crate::ledger::error::LedgerError;
 
 /// The file that a process locks during its turn. The operating system unlocks it when the process ends,
@@ -14,43 +15,83 @@ use crate::ledger::error::LedgerError;
 /// it was written again.
 #[derive(Debug)]
 pub(super) struct Lock {
-    file: fs::File,
+    file: OnceLock<fs::File>,
     path: PathBuf,
+    access: Access,
 }
 
 impl Lock {
-    /// Opens the file, and makes it if it doesn't exist.
-    pub(super) fn open(path: &Path) -> Result<Self, LedgerError> {
-        let file = fs::File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(io_error("open", path))?;
-        Ok(Self {
-            file,
+    /// Opens the file. Who may change the ledger makes it if it doesn't exist.
+    pub(super) fn open(path: &Path, access: Access) -> Result<Self, LedgerError> {
+        let lock = Self {
+            file: OnceLock::new(),
             path: path.into(),
-        })
+            access,
+        };
+        lock.file()?;
+        Ok(lock)
     }
 
-    /// Waits for the turn of this process. If another process has the turn, `waiting` is called first.
+    /// The open file, or `None` if there is none and this process may not make it. Then nobody has changed the ledger
+    /// since its files came here, from a backup.
+    fn file(&self) -> Result<Option<&fs::File>, LedgerError> {
+        if let Some(file) = self.file.get() {
+            return Ok(Some(file));
+        }
+        let opened = match self.access {
+            Access::Read => open_own(fs::File::options().read(true), &self.path, self.access),
+            Access::Change => {
+                let mut options = new_file();
+                open_own(
+                    options.create(true).truncate(false),
+                    &self.path,
+                    self.access,
+                )
+            }
+        };
+        match opened {
+            Ok(file) => Ok(Some(self.file.get_or_init(|| file))),
+            Err(cause) if cause.kind() == ErrorKind::NotFound && self.access == Access::Read => {
+                Ok(None)
+            }
+            Err(cause) => Err(io_error("open", &self.path)(cause)),
+        }
+    }
+
+    /// Waits for the turn of this process. Processes that only read take it together. If another process has the turn, `waiting` is called first.
     pub(super) fn take(&self, waiting: impl FnOnce()) -> Result<Turn<'_>, LedgerError> {
-        let locked = match self.file.try_lock() {
+        let Some(file) = self.file()? else {
+            return Ok(Turn {
+                lock: self,
+                file: None,
+            });
+        };
+        let tried = match self.access {
+            Access::Change => file.try_lock(),
+            Access::Read => file.try_lock_shared(),
+        };
+        let locked = match tried {
             Ok(()) => Ok(()),
             Err(TryLockError::WouldBlock) => {
                 waiting();
-                self.wait()
+                self.wait(file)
             }
             Err(TryLockError::Error(cause)) => Err(cause),
         };
         locked.map_err(io_error("lock", &self.path))?;
-        Ok(Turn { lock: self })
+        Ok(Turn {
+            lock: self,
+            file: Some(file),
+        })
     }
 
-    fn wait(&self) -> io::Result<()> {
+    fn wait(&self, file: &fs::File) -> io::Result<()> {
         loop {
-            match self.file.lock() {
+            let locked = match self.access {
+                Access::Change => file.lock(),
+                Access::Read => file.lock_shared(),
+            };
+            match locked {
                 // Interrupted by a signal that the program handles.
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
                 result => return result,
@@ -63,12 +104,22 @@ impl Lock {
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     lock: &'a Lock,
+    /// `None` if there is no file to lock.
+    file: Option<&'a fs::File>,
 }
 
 impl Turn<'_> {
+    /// Whether there is a file that is locked.
+    #[cfg(test)]
+    pub(super) fn is_locked(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// How often the index was written, including attempts.
     pub(super) fn writings(&self) -> Result<u64, LedgerError> {
-        let mut file = &self.lock.file;
+        let Some(mut file) = self.file else {
+            return Ok(0);
+        };
         let mut bytes = Vec::with_capacity(8);
         file.rewind()
             .and_then(|()| file.read_to_end(&mut bytes))
@@ -82,7 +133,9 @@ impl Turn<'_> {
     /// machine stops, so do all processes that would read it.
     pub(super) fn count_writing(&self) -> Result<u64, LedgerError> {
         let writings = self.writings()?.wrapping_add(1);
-        let mut file = &self.lock.file;
+        let Some(mut file) = self.file else {
+            return Ok(writings);
+        };
         file.rewind()
             .and_then(|()| file.write_all(&writings.to_le_bytes()))
             .map_err(io_error("write", &self.lock.path))?;
@@ -93,6 +146,6 @@ impl Turn<'_> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         // If this fails, closing the file unlocks it.
-        let _ = self.lock.file.unlock();
+        let _ = self.file.map(fs::File::unlock);
     }
 }

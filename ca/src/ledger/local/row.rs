@@ -6,7 +6,9 @@ use pq_x509::CrlReason;
 use pq_x509::pki_types::UnixTime;
 
 use super::codec::{Decoder, put_bytes, put_number};
+use crate::ledger::KEPT;
 use crate::ledger::entry::{Entry, Issued, Revocation, State};
+use crate::ledger::key_hash::KeyHash;
 use crate::ledger::serial_number::SerialNumber;
 
 /// An entry, and further data about it.
@@ -15,7 +17,7 @@ pub(super) struct Row {
     pub(super) entry: Entry,
     /// Where the certificate is in the journal.
     pub(super) place: Place,
-    /// The number of the issuer's last revocation list at the time of the revocation.
+    /// The number of the issuer's last revocation list that was begun before the revocation.
     pub(super) last_list: u64,
 }
 
@@ -24,14 +26,41 @@ pub(super) struct Row {
 pub(super) struct Place {
     pub(super) offset: u64,
     pub(super) length: u64,
+    /// The SHA-256 digest of what is there.
+    pub(super) digest: [u8; 32],
 }
 
-/// The last of an issuer's revocation lists. Before the first list, the number is 0.
+/// A revocation list. Before the first one, the number is 0.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct List {
     pub(super) number: u64,
     /// The time of the list, in seconds since 1970.
     pub(super) at: u64,
+}
+
+/// What is known of an issuer's revocation lists.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Lists {
+    /// The number of the last one that was begun.
+    pub(super) number: u64,
+    /// The last one of which somebody said that it was written where clients get it.
+    pub(super) written: List,
+}
+
+impl Lists {
+    /// A list was begun. If the clock was set back, it had run ahead when a list was written, which counts as one of
+    /// now at most.
+    pub(super) fn begun(&mut self, list: List) {
+        self.number = list.number;
+        self.written.at = self.written.at.min(list.at);
+    }
+
+    /// A list was written. A later one may have been written before.
+    pub(super) fn written(&mut self, list: List) {
+        if self.written.number < list.number {
+            self.written = list;
+        }
+    }
 }
 
 /// The data about a certificate that revocation lists need.
@@ -43,10 +72,15 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Whether the certificate belongs on the list after `last`: it has not been on a list that was made
-    /// after its expiry (RFC 5280 section 3.3).
-    pub(super) fn belongs_after(&self, last: List) -> bool {
-        last.number <= self.last_list || last.at <= self.not_after.as_secs()
+    /// Whether the certificate belongs on a list of the time `now`, before which `written` was the last one that
+    /// clients could get.
+    ///
+    /// It has to have been on `written`, and both have to be from long after its expiry (RFC 5280 section 3.3). A list
+    /// that could not be made or written leaves out nothing. One reading of a clock that is wrong doesn't either, and
+    /// since nothing is remembered but `written`, two readings leave out nothing for good.
+    pub(super) fn belongs_on(&self, now: UnixTime, written: List) -> bool {
+        let kept_until = self.not_after.as_secs().saturating_add(KEPT.as_secs());
+        written.number <= self.last_list || written.at.min(now.as_secs()) <= kept_until
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -82,6 +116,7 @@ impl Row {
         put_issued(&mut out, &self.entry.issued);
         put_number(&mut out, self.place.offset);
         put_number(&mut out, self.place.length);
+        out.extend_from_slice(&self.place.digest);
         match &self.entry.state {
             State::Valid => out.push(VALID),
             State::Revoked(revocation) => {
@@ -99,6 +134,7 @@ impl Row {
         let place = Place {
             offset: decoder.number()?,
             length: decoder.number()?,
+            digest: decoder.array()?,
         };
         let (state, last_list) = match decoder.byte()? {
             VALID => (State::Valid, 0),
@@ -130,6 +166,11 @@ pub(super) fn put_issued(out: &mut Vec<u8>, issued: &Issued) {
     ] {
         put_bytes(out, text.as_bytes());
     }
+    out.extend_from_slice(issued.key.as_bytes());
+    put_number(out, issued.halves.len() as u64);
+    for half in &issued.halves {
+        out.extend_from_slice(half.as_bytes());
+    }
     for time in [issued.not_before, issued.not_after, issued.at] {
         put_time(out, time);
     }
@@ -147,6 +188,10 @@ pub(super) fn issued(decoder: &mut Decoder<impl Read>) -> io::Result<Issued> {
         profile: decoder.text()?,
         key_algorithm: decoder.text()?,
         by: decoder.text()?,
+        key: KeyHash::from_bytes(decoder.array()?),
+        halves: (0..decoder.number()?)
+            .map(|_| Ok(KeyHash::from_bytes(decoder.array()?)))
+            .collect::<io::Result<_>>()?,
         not_before: time(decoder)?,
         not_after: time(decoder)?,
         at: time(decoder)?,

@@ -10,13 +10,19 @@ use std::thread;
 
 use pq_x509::CrlReason;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
+use super::head::Position;
 use super::*;
+use crate::ledger::KEPT;
 use crate::ledger::entry::Issued;
 use crate::ledger::suite::{
     at, entry, find, hold_to_suite, issued, next_list, number, record, revocation,
 };
+
+mod damage;
+mod disk;
 
 mod in_journal {
     super::hold_to_suite!(super::in_a_folder);
@@ -57,21 +63,58 @@ fn open_and_read(place: &Path) -> Result<LocalLedger, LedgerError> {
     Ok(ledger)
 }
 
+/// While an index is made again, it is written before the journal was read to its end, if there are very many changes.
+/// That says nothing about where the journal ends.
+#[test]
+fn an_index_of_very_many_changes_is_made_again() {
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    let batch = MANY as u64 / 2;
+    for first in [1, batch + 1, 2 * batch + 1] {
+        record(&ledger, (first..first + batch).map(issued));
+    }
+    record(&ledger, [issued(3 * batch + 1)]);
+    drop(ledger);
+    let head = fs::read(place.join(HEAD)).unwrap();
+    for _ in 0..2 {
+        fs::remove_file(place.join(INDEX)).unwrap();
+        let ledger = LocalLedger::open(&place).unwrap();
+        for n in [1, 3 * batch + 1] {
+            assert!(ledger.entry(&number(n)).unwrap().is_some());
+        }
+        ledger.check().unwrap();
+        drop(ledger);
+        assert!(fs::read(place.join(HEAD)).unwrap() == head);
+    }
+}
+
 struct Anew(PathBuf);
 
 impl Anew {
     fn open(&self) -> Result<LocalLedger, LedgerError> {
         // The first call finds none.
         let _ = fs::remove_file(self.0.join(INDEX));
-        let mut ledger = LocalLedger::at(&self.0)?;
+        let mut ledger = LocalLedger::open(&self.0)?;
         (ledger.enough, ledger.many) = (1, 1);
         Ok(ledger)
     }
 }
 
 impl Ledger for Anew {
-    fn record(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
-        self.open()?.record(entries)
+    fn record_if(
+        &self,
+        entries: &[NewEntry<'_>],
+        conditions: &[Condition<'_>],
+    ) -> Result<(), LedgerError> {
+        self.open()?.record_if(entries, conditions)
+    }
+
+    fn adopt(
+        &self,
+        entries: &[NewEntry<'_>],
+        revocation: Option<&Revocation>,
+    ) -> Result<(), LedgerError> {
+        self.open()?.adopt(entries, revocation)
     }
 
     fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
@@ -85,25 +128,27 @@ impl Ledger for Anew {
         self.open()?.certificate(number)
     }
 
-    fn revoke(&self, number: &SerialNumber, revocation: &Revocation) -> Result<Entry, LedgerError> {
-        self.open()?.revoke(number, revocation)
+    fn compromised(&self, key: &KeyHash) -> Result<Option<SerialNumber>, LedgerError> {
+        self.open()?.compromised(key)
     }
 
-    fn revoke_all(
+    fn revoke_if(
         &self,
         numbers: &[SerialNumber],
         revocation: &Revocation,
-    ) -> Result<(), LedgerError> {
-        self.open()?.revoke_all(numbers, revocation)
+        conditions: &[Condition<'_>],
+    ) -> Result<Vec<Revoked>, LedgerError> {
+        self.open()?.revoke_if(numbers, revocation, conditions)
     }
 
-    fn reinstate(
+    fn reinstate_if(
         &self,
         number: &SerialNumber,
         at: UnixTime,
         by: &str,
+        conditions: &[Condition<'_>],
     ) -> Result<Entry, LedgerError> {
-        self.open()?.reinstate(number, at, by)
+        self.open()?.reinstate_if(number, at, by, conditions)
     }
 
     fn find(
@@ -111,7 +156,7 @@ impl Ledger for Anew {
         filter: &Filter,
         show: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        let ledger = LocalLedger::at(&self.0)?;
+        let ledger = LocalLedger::open(&self.0)?;
         ledger.find(filter, show)
     }
 
@@ -122,6 +167,18 @@ impl Ledger for Anew {
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError> {
         self.open()?.next_list(issuer, now, show)
+    }
+
+    fn confirm_list(&self, issuer: &str, number: u64, at: UnixTime) -> Result<(), LedgerError> {
+        self.open()?.confirm_list(issuer, number, at)
+    }
+
+    fn check_time(&self, now: UnixTime) -> Result<(), LedgerError> {
+        self.open()?.check_time(now)
+    }
+
+    fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
+        self.open()?.confirm_time(now, by)
     }
 }
 
@@ -218,113 +275,6 @@ fn who_has_to_wait_is_told() {
     assert_eq!(find(&ledger, &Filter::all()).len(), 2);
 }
 
-/// All records of a journal, without the zeros behind them.
-fn records(journal: &Path) -> Vec<u8> {
-    let mut read = Journal::open(journal).unwrap();
-    while read.next().unwrap().is_some() {}
-    let mut contents = fs::read(journal).unwrap();
-    contents.truncate(read.end().offset as usize);
-    contents
-}
-
-/// As if a process had been killed while it appended, at every byte.
-#[test]
-fn a_record_that_is_not_whole_is_as_if_it_had_not_been_begun() {
-    let (ledger, folder) = in_a_folder();
-    let journal = folder.path().join("ledger").join(JOURNAL);
-    record(&ledger, [issued(1)]);
-    let before = records(&journal);
-    record(&ledger, [issued(2)]);
-    let after = records(&journal);
-    drop(ledger);
-    for length in before.len()..after.len() {
-        fs::write(&journal, &after[..length]).unwrap();
-        let ledger = LocalLedger::open(folder.path().join("ledger")).unwrap();
-        assert_eq!(find(&ledger, &Filter::all()), [entry(issued(1))]);
-        assert_eq!(records(&journal), before);
-    }
-    // The remains don't disturb the next record.
-    fs::write(&journal, &after[..after.len() - 1]).unwrap();
-    let ledger = LocalLedger::open(folder.path().join("ledger")).unwrap();
-    record(&ledger, [issued(3)]);
-    let entries = find(&ledger, &Filter::all());
-    assert_eq!(entries, [entry(issued(1)), entry(issued(3))]);
-}
-
-/// When the machine stops, unsynced data may have the right length and any content.
-#[test]
-fn a_last_record_of_other_bytes_is_as_if_it_had_not_been_begun() {
-    let (ledger, folder) = in_a_folder();
-    let journal = folder.path().join("ledger").join(JOURNAL);
-    record(&ledger, [issued(1)]);
-    let before = records(&journal);
-    record(&ledger, [issued(2)]);
-    let after = records(&journal);
-    drop(ledger);
-    let zeros = [before.as_slice(), &vec![0; after.len() - before.len()]].concat();
-    let mut flipped = after.clone();
-    *flipped.last_mut().unwrap() ^= 1;
-    let mut no_length = after;
-    no_length[before.len()..before.len() + 8].fill(0);
-    for contents in [zeros, flipped, no_length] {
-        fs::write(&journal, &contents).unwrap();
-        let ledger = LocalLedger::open(folder.path().join("ledger")).unwrap();
-        assert_eq!(find(&ledger, &Filter::all()), [entry(issued(1))]);
-        assert_eq!(records(&journal), before);
-    }
-}
-
-#[test]
-fn a_record_in_the_middle_that_is_not_what_was_written_is_damage() {
-    let (ledger, folder) = in_a_folder();
-    let place = folder.path().join("ledger");
-    let journal = place.join(JOURNAL);
-    record(&ledger, [issued(1)]);
-    let start = records(&journal).len();
-    record(&ledger, [issued(2)]);
-    let end = records(&journal).len();
-    record(&ledger, [issued(3)]);
-    drop(ledger);
-    let whole = records(&journal);
-    for flipped in [start + 8, start + 20, end - 33] {
-        let mut contents = whole.clone();
-        contents[flipped] ^= 0x10;
-        fs::write(&journal, &contents).unwrap();
-        let error = open_and_read(&place).unwrap_err();
-        assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
-        assert_eq!(fs::read(&journal).unwrap(), contents);
-    }
-}
-
-#[test]
-fn what_the_index_has_is_not_lost_from_the_journal_unnoticed() {
-    let (ledger, folder) = always_indexed();
-    let place = folder.path().join("ledger");
-    record(&ledger, [issued(1)]);
-    let before = fs::read(place.join(JOURNAL)).unwrap();
-    record(&ledger, [issued(2)]);
-    // While the ledger is open, and when it is opened
-    fs::write(place.join(JOURNAL), &before).unwrap();
-    let error = ledger.entry(&number(1)).unwrap_err();
-    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
-    let error = open_and_read(&place).unwrap_err();
-    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
-    // Another ledger's journal, whatever is in it
-    let (other, elsewhere) = in_a_folder();
-    record(&other, (1..=5).map(issued));
-    fs::copy(
-        elsewhere.path().join("ledger").join(JOURNAL),
-        place.join(JOURNAL),
-    )
-    .unwrap();
-    let error = open_and_read(&place).unwrap_err();
-    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
-    // Without the index, the journal is all there is.
-    fs::remove_file(place.join(INDEX)).unwrap();
-    let ledger = LocalLedger::open(&place).unwrap();
-    assert_eq!(find(&ledger, &Filter::all()).len(), 5);
-}
-
 #[test]
 fn a_journal_that_is_none_or_is_newer_is_refused() {
     let (ledger, folder) = in_a_folder();
@@ -341,22 +291,27 @@ fn a_journal_that_is_none_or_is_newer_is_refused() {
         fs::write(place.join(JOURNAL), contents).unwrap();
         open_and_read(&place).unwrap_err()
     };
-    let newer = open(&with(12, 2));
-    assert!(
-        matches!(
-            newer,
-            LedgerError::Newer {
-                format: 2,
-                known: 1,
-                ..
-            }
-        ),
-        "{newer}"
-    );
+    for (version, is_newer) in [(4, true), (2, false)] {
+        let mut header = whole[..32].to_vec();
+        header[12] = version;
+        header.extend_from_slice(&Sha256::digest(&header));
+        let error = open(&header);
+        match is_newer {
+            true => assert!(
+                matches!(error, LedgerError::Newer { format: 4, .. }),
+                "{error}"
+            ),
+            false => assert!(
+                matches!(error, LedgerError::Older { format: 2, .. }),
+                "{error}"
+            ),
+        }
+    }
     for contents in [
         vec![],
         whole[..63].to_vec(),
         with(0, 0),
+        with(12, 7),
         with(20, 0),
         with(63, 0),
     ] {
@@ -383,7 +338,7 @@ fn an_index_that_was_being_written_opens() {
 fn files_that_were_being_made_are_not_in_the_way() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
-    for draft in ["journal.new", "index.new"] {
+    for draft in ["journal.new", "head.new", "index.new"] {
         fs::write(place.join(draft), b"something").unwrap();
     }
     let ledger = LocalLedger::create(place).unwrap();
@@ -393,7 +348,7 @@ fn files_that_were_being_made_are_not_in_the_way() {
         .map(|file| file.unwrap().file_name())
         .collect();
     files.sort();
-    assert_eq!(files, [INDEX, JOURNAL, LOCK]);
+    assert_eq!(files, [HEAD, INDEX, JOURNAL, LOCK]);
 }
 
 #[test]
@@ -461,15 +416,100 @@ fn lists_go_on_after_the_index_was_written() {
     for n in 1..=3 {
         ledger.revoke(&number(n), &revoked).unwrap();
     }
-    assert_eq!(next_list(&ledger, "issuing", 1002).1.len(), 3);
-    // A certificate that has left the lists is no longer among the index's listings.
-    assert_eq!(next_list(&ledger, "issuing", 1002).1.len(), 2);
-    let journal = Journal::open(&folder.path().join("ledger").join(JOURNAL)).unwrap();
-    let index = folder.path().join("ledger").join(INDEX);
+    let last = 1001 + KEPT.as_secs();
+    assert_eq!(next_list(&ledger, "issuing", last + 1).1.len(), 3);
+    assert_eq!(next_list(&ledger, "issuing", last + 1).1.len(), 2);
+    // The index keeps what left the lists: if the clock was wrong, they need it again.
+    let turn = ledger.lock.take(|| {}).unwrap();
     let mut kept = Vec::new();
-    let index = index::Index::open(&index, journal.end()).unwrap();
+    let books = ledger.books.lock().unwrap();
+    let index = index::Index::open(
+        &folder.path().join("ledger").join(INDEX),
+        Position::default(),
+        Access::Change,
+    )
+    .unwrap();
     index
         .listings("issuing", |number, _| kept.push(number))
         .unwrap();
-    assert_eq!(kept, [number(2), number(3)]);
+    assert_eq!(kept, [1, 2, 3].map(number));
+    drop((books, turn));
+}
+
+/// All files are opened for reading alone, so the operating system refuses whatever is written.
+#[test]
+fn who_may_only_read_sees_everything_and_changes_nothing() {
+    for (ledger, folder) in [in_a_folder(), always_indexed()] {
+        let place = folder.path().join("ledger");
+        record(&ledger, (1..=3).map(issued));
+        let revoked = revocation(30, CrlReason::KeyCompromise);
+        let reader = LocalLedger::open_read_only(&place).unwrap();
+        assert_eq!(find(&reader, &Filter::all()).len(), 3);
+        // The reader sees what is changed while it is open.
+        ledger.revoke(&number(2), &revoked).unwrap();
+        let entry = reader.entry(&number(2)).unwrap().unwrap();
+        assert_eq!(entry.revocation(), Some(&revoked));
+        assert!(reader.certificate(&number(1)).unwrap().is_some());
+        reader.check().unwrap();
+        let files = |place: &Path| {
+            let files = fs::read_dir(place).unwrap().map(|file| {
+                let path = file.unwrap().path();
+                let bytes = fs::read(&path).unwrap();
+                (path, bytes)
+            });
+            files.collect::<alloc::collections::BTreeMap<_, _>>()
+        };
+        let before = files(&place);
+        let mut show = |_: &SerialNumber, _: &Revocation| {};
+        for error in [
+            reader.record(&[]).unwrap_err(),
+            reader.revoke(&number(1), &revoked).unwrap_err(),
+            reader
+                .reinstate(&number(1), at(40), "somebody")
+                .unwrap_err(),
+            reader.next_list("issuing", at(40), &mut show).unwrap_err(),
+            reader.confirm_time(at(40), "somebody").unwrap_err(),
+        ] {
+            assert!(matches!(error, LedgerError::ReadOnly { .. }), "{error}");
+        }
+        drop(reader);
+        assert!(files(&place) == before);
+    }
+}
+
+/// A reader can't repair an index that was being written, and does without it.
+#[test]
+fn a_reader_does_without_an_index_that_it_can_not_use() {
+    let (ledger, folder) = always_indexed();
+    let place = folder.path().join("ledger");
+    record(&ledger, (1..=100).map(issued));
+    drop(ledger);
+    mem::forget(index::writable(&place.join(INDEX)).unwrap());
+    let reader = LocalLedger::open_read_only(&place).unwrap();
+    assert_eq!(find(&reader, &Filter::all()).len(), 100);
+    fs::remove_file(place.join(INDEX)).unwrap();
+    let reader = LocalLedger::open_read_only(&place).unwrap();
+    assert_eq!(find(&reader, &Filter::all()).len(), 100);
+    assert!(!place.join(INDEX).exists());
+}
+
+/// Readers take their turns together, and writers wait for no longer than a reader's call.
+#[test]
+fn readers_and_writers_take_turns() {
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    record(&ledger, [issued(1)]);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let reader = LocalLedger::open_read_only(&place).unwrap();
+                for _ in 0..50 {
+                    assert!(reader.entry(&number(1)).unwrap().is_some());
+                }
+            });
+        }
+        scope.spawn(|| (2..=30).for_each(|n| record(&ledger, [issued(n)])));
+    });
+    let reader = LocalLedger::open_read_only(&place).unwrap();
+    assert_eq!(find(&reader, &Filter::all()).len(), 30);
 }

@@ -6,7 +6,8 @@ use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::{InvalidEmailAddress, InvalidUri};
 
 use crate::policy::values::{
-    EmailPattern, KeyAlgorithm, NamePattern, Network, Period, Profile, TextPattern, UriPattern,
+    EmailPattern, KeyAlgorithm, NamePattern, Network, Period, Profile, Suspicion, TextPattern,
+    UriPattern, suspicion,
 };
 
 /// Why something is forbidden.
@@ -69,8 +70,8 @@ pub enum Reason {
         /// What is permitted.
         permitted: Vec<TextPattern>,
     },
-    /// The common name looks like the name of a host, but is neither listed in `subject.common-name` nor
-    /// among the DNS names and addresses.
+    /// Some client could take the common name for the name of a host, an address or a mailbox, but it is neither
+    /// listed in `subject.common-name` nor among the alternative names.
     HostAsCommonName {
         /// The common name that was asked for.
         name: String,
@@ -129,6 +130,11 @@ pub enum Reason {
     Nameless,
     /// No policy permits this attribute of a subject's name.
     UnknownAttribute(String),
+    /// No policy permits so many attributes of a subject's name. They were not checked one by one.
+    NumberOfAttributes(usize),
+    /// No policy permits a common name without characters, or with more than 64 (RFC 5280, ub-common-name). This one
+    /// has this many.
+    CommonNameLength(usize),
     /// No policy permits an attribute of a subject's name whose value is neither a PrintableString
     /// nor a UTF8String (RFC 5280 section 4.1.2.4).
     AttributeEncoding(&'static str),
@@ -242,12 +248,32 @@ impl Reason {
                 }
             }
             Self::HostAsCommonName { name, permitted } => {
+                let suspicion = suspicion(name);
                 let name = quoted(name);
+                let (what, instead) = match suspicion {
+                    Suspicion::OneWord => (
+                        ", which some clients take".into(),
+                        "ask for it as an alternative name, or for a common name of several words",
+                    ),
+                    Suspicion::SpaceAtEnd => (
+                        ", which begins or ends with a space, so that some clients may take it".into(),
+                        "ask for it without that space",
+                    ),
+                    Suspicion::FirstWord(word) => (
+                        format!(", of which some clients read {word:?} alone and may take that"),
+                        "ask for a common name that begins with another word",
+                    ),
+                    Suspicion::Character(character) => (
+                        format!(", which has {character:?}, so that some clients may take it"),
+                        "ask for a common name of letters, digits, spaces and .,'-()&+#_:",
+                    ),
+                };
                 Words::OfKey {
                     key: "subject.common-name",
                     rule: permits(permitted, "nothing", &name)
-                        + ", which looks like a host's name and is not among the names asked for",
-                    instead: "ask for it as a DNS name or an address",
+                        + &what
+                        + " for the name of a host or a mailbox, and which is not among the names asked for",
+                    instead,
                     setting: format!("common-name = [{name}]"),
                 }
             }
@@ -316,6 +342,17 @@ impl Reason {
             Self::UnknownAttribute(attribute) => Words::Always(format!(
                 "the subject has {attribute}, which no policy permits; ask for a subject without \
                  it"
+            )),
+            Self::NumberOfAttributes(number) => Words::Always(format!(
+                "the subject has {number} attributes, and no policy permits more than 32; ask for a subject with \
+                 those that somebody needs"
+            )),
+            Self::CommonNameLength(0) => Words::Always(
+                "the common name is empty; ask for one, or for a subject without it".into(),
+            ),
+            Self::CommonNameLength(length) => Words::Always(format!(
+                "the common name has {length} characters, and no policy permits more than 64 (RFC 5280); ask for a \
+                 shorter one"
             )),
             Self::AttributeEncoding(key) => Words::Always(format!(
                 "the subject's value for {key} is neither a PrintableString nor a UTF8String (RFC \

@@ -3,6 +3,7 @@
 //!
 //! This room uses [`file`](super::file).
 
+mod common_name;
 mod dns;
 mod duration;
 mod email;
@@ -13,6 +14,7 @@ mod profile;
 mod text;
 mod uri;
 
+pub(crate) use common_name::{Suspicion, is_only_for_people, is_plain_label, suspicion};
 pub(crate) use dns::AskedName;
 pub use dns::{NamePattern, NamePatternError};
 pub(crate) use duration::Period;

@@ -21,6 +21,11 @@ impl TextPattern {
         self.after.is_none()
     }
 
+    /// Whether there is any text beside the `*`.
+    pub(crate) fn has_text(&self) -> bool {
+        !self.before.is_empty() || self.after.as_ref().is_none_or(|after| !after.is_empty())
+    }
+
     pub(crate) fn includes(&self, text: &str) -> bool {
         let Some(after) = &self.after else {
             return text == self.before;

@@ -10,9 +10,9 @@ use crate::policy::file::read_from_strings;
 /// A set of URIs, as a policy writes it: `spiffe://example.org/billing` is this URI alone, and
 /// `spiffe://example.org/apps/*` are all URIs that begin with the text before the `*`.
 ///
-/// Before a `*` there has to be a complete host, and a `/` directly before it. URIs with a segment `.` or `..`, escaped
-/// or not, are in no set with a `*`, because readers may resolve them to other URIs. All characters are compared
-/// exactly.
+/// Before a `*` there has to be a complete host, and a `/` directly before it. A URI is in no set with a `*` if readers
+/// may resolve it to one outside: if it has a segment `.` or `..`, an empty one, or an escape of a character that
+/// divides segments or makes such a one (see RFC 3986 section 7.3). All characters are compared exactly.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UriPattern {
     text: String,
@@ -24,17 +24,32 @@ impl UriPattern {
     pub(crate) fn includes(&self, uri: &Uri) -> bool {
         match self.with_all_below {
             false => uri.as_str() == self.text,
-            true => uri.as_str().starts_with(&self.text) && !has_dot_segments(uri),
+            true => uri.as_str().starts_with(&self.text) && is_resolved(uri),
         }
     }
 }
 
-/// Whether a URI has dot segments (RFC 3986 section 5.2.4), plain or escaped.
-fn has_dot_segments(uri: &Uri) -> bool {
-    let plain = uri.as_str().replace("%2e", ".").replace("%2E", ".");
-    plain
-        .split(['/', '?', '#'])
-        .any(|segment| matches!(segment, "." | ".."))
+/// Whether every reader takes the URI's path for the same one.
+///
+/// Some resolve dot segments before they decode escapes, others after that, and some decode twice. Some take `\` for
+/// `/`, some merge slashes, and some leave out parameters, so that `..;a` is `..`.
+fn is_resolved(uri: &Uri) -> bool {
+    let all = uri.after_authority();
+    let path = all.split(['?', '#']).next().unwrap_or(all);
+    let mut segments = all.split(['/', '?', '#', ';']);
+    let has_dots = segments.any(|segment| matches!(segment, "." | ".."));
+    let mut escapes = path.split('%').skip(1);
+    let has_divider = escapes.any(|escape| {
+        let digits = escape.get(..2).unwrap_or(escape);
+        // What isn't read may be anything.
+        u8::from_str_radix(digits, 16).is_ok_and(|byte| !is_harmless(byte)) || digits.len() < 2
+    });
+    !(has_dots || has_divider || path.contains("//"))
+}
+
+/// Whether an escaped byte neither divides a path nor is part of what does.
+fn is_harmless(byte: u8) -> bool {
+    !(byte.is_ascii_control() || b"./\\%?#;".contains(&byte))
 }
 
 impl FromStr for UriPattern {
@@ -107,7 +122,14 @@ mod tests {
             ),
             (
                 "https://example.org/*",
-                &["https://example.org/", "https://example.org/a?b=..#c"],
+                &[
+                    "https://example.org/",
+                    "https://example.org/a?b=..#c",
+                    "https://example.org/a%20b/%C3%BC",
+                    "https://example.org/a?b=%2f%2e",
+                    "https://example.org/...",
+                    "https://example.org/a;b=c/d",
+                ],
                 &[
                     "https://example.org",
                     "https://example.org:8443/",
@@ -115,6 +137,20 @@ mod tests {
                     "https://example.org/a/%2e%2E/b",
                     "https://example.org/.%2e",
                     "https://example.org/./a",
+                    "https://example.org/a/..%2fb",
+                    "https://example.org/a/..%2Fb",
+                    "https://example.org/a%2f..%2fb",
+                    "https://example.org/a/..%5cb",
+                    "https://example.org/a/%252e%252e/b",
+                    "https://example.org/a/%2e./b",
+                    "https://example.org/a/.%00./b",
+                    "https://example.org/a/..;b/c",
+                    "https://example.org/a/..%3bb/c",
+                    "https://example.org/a//b",
+                    "https://example.org//",
+                    "https://example.org/a/..?b",
+                    "https://example.org/a/..#b",
+                    "https://example.org/a?/../b",
                 ],
             ),
             ("urn:uuid:1", &["urn:uuid:1"], &["urn:uuid:11"]),

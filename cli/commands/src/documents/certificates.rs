@@ -1,3 +1,5 @@
+use alloc::collections::BTreeSet;
+
 use pq_x509::{Certificate, CertificateRevocationList, linting};
 use zeroize::Zeroizing;
 
@@ -30,9 +32,40 @@ pub(crate) fn all_certificates(sources: &[Source]) -> Result<Vec<Certificate>, D
 }
 
 /// The first certificate of a file; in a chain, the key belongs to it.
+///
+/// # Errors
+///
+/// Also if others are not of its chain: then nobody knows which of them is meant.
 pub(crate) fn first_certificate(source: &Source) -> Result<Certificate, DocumentError> {
-    let contents = Contents::read(source, LIMIT)?;
-    certificate_of(&contents, contents.first(&[Kind::Certificate])?)
+    first_of(source, &certificates(source)?).cloned()
+}
+
+/// The first of a file's certificates, as [`first_certificate`] returns it.
+pub(crate) fn first_of<'a>(
+    source: &Source,
+    certificates: &'a [Certificate],
+) -> Result<&'a Certificate, DocumentError> {
+    match (certificates, end_entities(certificates).len()) {
+        ([first, ..], 0 | 1) => Ok(first),
+        (_, count) => Err(DocumentError::SeveralCertificates {
+            file: source.to_string(),
+            count,
+        }),
+    }
+}
+
+/// Where those certificates are that end entities have: neither CAs', nor the issuers of those in front of them, since
+/// old CAs don't say that they are some.
+pub(crate) fn end_entities(certificates: &[Certificate]) -> Vec<usize> {
+    let mut issuers = BTreeSet::new();
+    let mut found = Vec::new();
+    for (place, certificate) in certificates.iter().enumerate() {
+        if !certificate.is_ca() && !issuers.contains(&certificate.describe_subject()) {
+            found.push(place);
+        }
+        issuers.insert(certificate.describe_issuer());
+    }
+    found
 }
 
 /// All revocation lists of a file, in order; at least one.
@@ -56,19 +89,37 @@ pub(crate) struct SignedDocument {
     pub(crate) der: Zeroizing<Vec<u8>>,
 }
 
-/// All certificates, revocation lists and requests of a file, in order; at least one.
+/// The longest certificate or request that is taken as it is, in DER. With the longest signature and a name for each of
+/// some thousands of hosts one has some hundred kilobytes.
+const DOCUMENT_LIMIT: usize = 1024 * 1024;
+
+/// All certificates, revocation lists and requests of a file, in order; at least one. Certificates and requests have
+/// limits of their own: only a list is as long as the file may be.
 pub(crate) fn signed_documents(source: &Source) -> Result<Vec<SignedDocument>, DocumentError> {
     let contents = Contents::read(source, LIST_LIMIT)?;
-    let blocks = contents.all(&[Kind::Certificate, Kind::RevocationList, Kind::Request])?;
-    let documents = blocks.into_iter().map(|block| SignedDocument {
-        kind: match block.kind {
+    let file = contents.file().to_owned();
+    let blocks = contents.into_all(&[Kind::Certificate, Kind::RevocationList, Kind::Request])?;
+    let documents = blocks.into_iter().map(|Block { kind, der }| {
+        let linted = match kind {
             Kind::RevocationList => linting::Kind::RevocationList,
             Kind::Request => linting::Kind::Request,
             _ => linting::Kind::Certificate,
-        },
-        der: block.der.clone(),
+        };
+        match linted {
+            linting::Kind::RevocationList => {}
+            _ if der.len() <= DOCUMENT_LIMIT => {}
+            _ => {
+                return Err(DocumentError::TooLong {
+                    file: file.clone(),
+                    kind: kind.to_string(),
+                    found: der.len(),
+                    limit: DOCUMENT_LIMIT,
+                });
+            }
+        }
+        Ok(SignedDocument { kind: linted, der })
     });
-    Ok(documents.collect())
+    documents.collect()
 }
 
 pub(crate) fn certificate_of(

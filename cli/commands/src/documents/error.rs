@@ -43,6 +43,16 @@ pub(crate) enum DocumentError {
          name another file"
     )]
     Unknown { file: String },
+    #[error(
+        "{file}: a {kind} of {found} bytes is longer than any that is in use, which have less than {limit}; have it \
+         made again with less in it"
+    )]
+    TooLong {
+        file: String,
+        kind: String,
+        found: usize,
+        limit: usize,
+    },
     #[error("{file} has no {wanted}, but {found}; {advice}")]
     Missing {
         file: String,
@@ -56,6 +66,11 @@ pub(crate) enum DocumentError {
         kinds: String,
         count: usize,
     },
+    #[error(
+        "{file} has the certificates of {count} end entities, and one is needed; put each into its own file, in front \
+         of its chain"
+    )]
+    SeveralCertificates { file: String, count: usize },
     #[error("{file}: {}", of_any_key_error(.error))]
     Key { file: String, error: KeyError },
     #[error("{file}: {}", of_protection_error(.error))]

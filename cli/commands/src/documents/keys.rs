@@ -17,7 +17,9 @@ use crate::files::Source;
 use crate::keys::{
     DecryptionKey, EncryptionKey, FromPkcs8, KeyError, PrivateKey, PublicKey, SigningKey,
 };
-use crate::passphrases::{OldPassphraseOptions, Passphrase, PassphraseError, PassphraseOptions};
+use crate::passphrases::{
+    CaPassphraseOptions, OldPassphraseOptions, Passphrase, PassphraseError, PassphraseOptions,
+};
 
 /// More than the longest key has, with a chain of certificates around it.
 const LIMIT: usize = 4 * 1024 * 1024;
@@ -69,6 +71,19 @@ pub(crate) fn signing_key(
     passphrase: &PassphraseOptions,
 ) -> Result<SigningKey, DocumentError> {
     narrow(source, private_key(source, passphrase)?.key)
+}
+
+/// The key of a CA, which the CA's folder read from this file.
+pub(crate) fn ca_key(
+    file: &str,
+    text: &str,
+    passphrase: &CaPassphraseOptions,
+) -> Result<SigningKey, DocumentError> {
+    let contents = Contents::of(text.as_bytes(), file)?;
+    let key = private(&contents, contents.only(&PRIVATE)?, |file| {
+        passphrase.of(file)
+    })?;
+    SigningKey::try_from(key.key).map_err(|error| key_error(&contents, error))
 }
 
 /// The one private key of a file, which must be a post-quantum one that signs.

@@ -18,14 +18,14 @@ mod raw;
 mod requests;
 
 pub(crate) use certificates::{
-    SignedDocument, all_certificates, certificates, first_certificate, revocation_lists,
-    signed_documents,
+    SignedDocument, all_certificates, certificates, end_entities, first_certificate, first_of,
+    revocation_lists, signed_documents,
 };
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
 pub(crate) use jose::{claims, token};
 pub(crate) use keys::{
-    Key, KeyOrCertificate, any_key, any_public_key, decapsulation_key, decryption_key,
+    Key, KeyOrCertificate, any_key, any_public_key, ca_key, decapsulation_key, decryption_key,
     encapsulation_key, encryption_key_or_certificate, key_or_certificate, narrow,
     post_quantum_signing_key, private_key, private_key_to_encrypt, public_key_to_certify,
     recipient_key, signing_key, token_keys, verifying_key,

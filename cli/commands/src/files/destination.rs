@@ -1,12 +1,17 @@
 use core::fmt;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use tempfile::NamedTempFile;
+
+use super::disk::sync_folder;
+use super::error::OutputError;
+use super::special;
+use super::unfinished::{DRAFT, Undo, Unfinished, put_back, set_aside};
 
 /// A file to write, or standard output, which is written `-`.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -97,9 +102,13 @@ pub(crate) fn check_binary(destination: &Destination) -> Result<(), OutputError>
 
 /// Writes all of these or none, and returns the files that were not there before. A file appears under
 /// its name when its content is complete; one that exists is replaced only if forced to. Devices and
-/// pipes are written to as they are.
+/// pipes are written to as they are, unless they may be another user's. All is on the disk when this returns.
+///
+/// Files that are replaced stay beside the new ones under names that begin with `.pqtls-replaced-`, until all are written.
+/// They get their names back if one can't be written, or if a signal ends this process before then. So `kill -9` or a loss
+/// of power leaves each file old or new, and of each that is new already, the old one under such a name.
 pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<Vec<PathBuf>, OutputError> {
-    write_and(sync, outputs, force)
+    write_and(sync, sync_names, outputs, force)
 }
 
 /// Does the same with copies of what is safe elsewhere. It does not wait until the disk has new files: after a
@@ -112,12 +121,14 @@ pub(crate) fn write_copies(
         let mut replacing = staged.iter().filter(|one| !one.is_new());
         replacing.try_for_each(Staged::sync)
     };
-    write_and(sync_replacing, outputs, force)
+    write_and(sync_replacing, |_| Ok(()), outputs, force)
 }
 
-/// Writes all of these or none, and calls `sync` before they get their names.
+/// Writes all of these or none, and calls `sync` before they get their names, and `sync_names` with their paths when
+/// they have them.
 fn write_and(
     sync: impl FnOnce(&[Staged<'_>]) -> Result<(), OutputError>,
+    sync_names: impl FnOnce(&[PathBuf]) -> Result<(), OutputError>,
     outputs: &[Output<'_>],
     force: bool,
 ) -> Result<Vec<PathBuf>, OutputError> {
@@ -131,17 +142,32 @@ fn write_and(
         return Err(OutputError::Twice(twice[0].display().to_string()));
     }
     sync(&staged)?;
+    let paths: Vec<PathBuf> = paths.into_iter().map(Path::to_owned).collect();
     let mut made: Vec<PathBuf> = Vec::new();
+    // What happened is undone if this returns early.
+    let mut unfinished = Vec::new();
     for file in staged {
-        match file.commit(force) {
-            Ok(new) => made.extend(new),
-            Err(error) => {
-                remove(made);
-                return Err(error);
-            }
+        let committed = file.commit(force)?;
+        made.extend(committed.new);
+        unfinished.extend(committed.unfinished);
+    }
+    sync_names(&paths)?;
+    Unfinished::finish(unfinished);
+    Ok(made)
+}
+
+/// Waits until the disk has the names of files, each folder's once.
+fn sync_names(paths: &[PathBuf]) -> Result<(), OutputError> {
+    let mut synced: Vec<&Path> = Vec::new();
+    for path in paths {
+        if let Some(folder) = path.parent()
+            && !synced.contains(&folder)
+        {
+            sync_folder(folder).map_err(|error| OutputError::at(path, error))?;
+            synced.push(folder);
         }
     }
-    Ok(made)
+    Ok(())
 }
 
 /// Removes files that [`write()`] made, after a later step failed. Users are told the error of that step, even if
@@ -164,6 +190,7 @@ enum Place {
 
 impl Place {
     fn of(path: &Path, force: bool, folders: &mut Folders) -> Result<Self, OutputError> {
+        special::refuse_others(path)?;
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -224,7 +251,24 @@ pub(super) enum Staged<'a> {
         file: NamedTempFile,
         path: PathBuf,
         is_new: bool,
+        unfinished: Unfinished,
     },
+}
+
+/// An output that was written.
+pub(super) struct Committed {
+    /// The path of the file, if there was none before.
+    pub(super) new: Option<PathBuf>,
+    /// Takes the file back, and brings back the one before.
+    pub(super) unfinished: Option<Unfinished>,
+}
+
+impl Committed {
+    /// What can't be taken back.
+    const PASSED_ON: Self = Self {
+        new: None,
+        unfinished: None,
+    };
 }
 
 impl<'a> Staged<'a> {
@@ -246,12 +290,17 @@ impl<'a> Staged<'a> {
             Place::Taken(path) => (path, false),
         };
         match temporary(&path, output) {
-            Ok(file) => Ok(Self::File { file, path, is_new }),
+            Ok((file, unfinished)) => Ok(Self::File {
+                file,
+                path,
+                is_new,
+                unfinished,
+            }),
             Err(error) => Err(OutputError::at(&path, error)),
         }
     }
 
-    fn path(&self) -> Option<&Path> {
+    pub(super) fn path(&self) -> Option<&Path> {
         match self {
             Self::File { path, .. } => Some(path),
             Self::StandardOutput(_) | Self::Special(..) => None,
@@ -272,50 +321,94 @@ impl<'a> Staged<'a> {
         }
     }
 
-    /// The path of the file, if there was none before.
-    pub(super) fn commit(self, force: bool) -> Result<Option<PathBuf>, OutputError> {
+    pub(super) fn commit(self, force: bool) -> Result<Committed, OutputError> {
         match self {
             Self::StandardOutput(content) => {
                 let mut out = io::stdout().lock();
                 let written = out.write_all(content).and_then(|()| out.flush());
                 written
-                    .map(|()| None)
+                    .map(|()| Committed::PASSED_ON)
                     .map_err(|error| OutputError::StandardOutput { error })
             }
             Self::Special(path, content) => {
-                let opened = OpenOptions::new().write(true).open(&path);
-                let written = opened.and_then(|mut file| file.write_all(content));
+                let written = special::open(&path)?.write_all(content);
                 written
-                    .map(|()| None)
+                    .map(|()| Committed::PASSED_ON)
                     .map_err(|error| OutputError::at(&path, error))
             }
-            Self::File { file, path, is_new } => {
-                let persisted = match force {
-                    true => file.persist(&path),
-                    false => file.persist_noclobber(&path),
-                };
-                match persisted {
-                    Ok(_) => Ok(is_new.then_some(path)),
-                    Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                        Err(OutputError::Exists(path.display().to_string()))
-                    }
-                    Err(error) => Err(OutputError::at(&path, error.error)),
-                }
+            Self::File {
+                file,
+                path,
+                is_new,
+                unfinished,
+            } => {
+                unfinished.proceed(|| give_name(file, &path, is_new, force))?;
+                Ok(Committed {
+                    new: is_new.then_some(path),
+                    unfinished: Some(unfinished),
+                })
             }
         }
     }
 }
 
+/// Gives a file its name, and says how to undo that.
+fn give_name(
+    file: NamedTempFile,
+    path: &Path,
+    is_new: bool,
+    force: bool,
+) -> Result<Undo, OutputError> {
+    let at = |error| OutputError::at(path, error);
+    // A file may have come meanwhile, or may have gone.
+    let is_there = force && path.symlink_metadata().is_ok_and(|one| one.is_file());
+    let aside = match is_there {
+        true => Some(set_aside(path).map_err(at)?),
+        false => None,
+    };
+    let persisted = match force {
+        true => file.persist(path),
+        false => file.persist_noclobber(path),
+    };
+    #[cfg(test)]
+    super::disk::steps::note("rename", path);
+    match (persisted, aside) {
+        (Ok(_), Some(aside)) => Ok(Undo::PutBack {
+            aside,
+            path: path.into(),
+        }),
+        (Ok(_), None) if is_new => Ok(Undo::RemoveFile(path.into())),
+        (Ok(_), None) => Ok(Undo::Nothing),
+        (Err(error), aside) => {
+            if let Some(aside) = aside {
+                // Users are told the error of replacing it.
+                let _ = put_back(&aside, path);
+            }
+            Err(match error.error {
+                error if error.kind() == io::ErrorKind::AlreadyExists => {
+                    OutputError::Exists(path.display().to_string())
+                }
+                error => at(error),
+            })
+        }
+    }
+}
+
 /// Writes the content to a file beside the path, which is removed unless it gets its name.
-fn temporary(path: &Path, output: &Output<'_>) -> io::Result<NamedTempFile> {
+fn temporary(path: &Path, output: &Output<'_>) -> io::Result<(NamedTempFile, Unfinished)> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".pqtls-");
+    builder.prefix(DRAFT).disable_cleanup(true);
     if let Some(permissions) = permissions(output.access) {
         builder.permissions(permissions);
     }
-    let mut file = builder.tempfile_in(path.parent().unwrap_or_else(|| Path::new(".")))?;
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    let (mut file, unfinished) = Unfinished::begin(|| {
+        let file = builder.tempfile_in(folder)?;
+        let undo = Undo::RemoveFile(file.path().into());
+        Ok((file, undo))
+    })?;
     file.write_all(output.content)?;
-    Ok(file)
+    Ok((file, unfinished))
 }
 
 /// Waits until the disk has all files. Otherwise a file could replace another one and be empty after a loss of
@@ -361,39 +454,142 @@ fn permissions(_: Access) -> Option<Permissions> {
     None
 }
 
-/// Why nothing was written.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OutputError {
-    #[error("{0} exists; choose another name, or replace it with --force")]
-    Exists(String),
-    #[error("{0} is a folder; name a file in it")]
-    Directory(String),
-    #[error("{0} can't be two files at once; give them different names")]
-    Twice(String),
-    #[error("can't write {file}: {error}; {}", advice(.error))]
-    Write { file: String, error: io::Error },
-    #[error("can't write to standard output: {error}; {}", advice(.error))]
-    StandardOutput { error: io::Error },
-    #[error("bytes are not for a terminal; write them to a file or a pipe, or ask for text")]
-    BinaryOnTerminal,
-}
+#[cfg(test)]
+mod tests {
+    use super::super::disk::steps;
+    use super::super::unfinished;
+    use super::*;
 
-impl OutputError {
-    pub(super) fn at(path: &Path, error: io::Error) -> Self {
-        Self::Write {
-            file: path.display().to_string(),
-            error,
+    fn output<'a>(to: &'a Destination) -> Output<'a> {
+        Output {
+            to,
+            content: b"content",
+            access: Access::Private,
+            is_binary: false,
         }
     }
-}
 
-fn advice(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::NotFound => "make its folder first",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "choose a folder that you may write to"
+    #[test]
+    fn names_are_on_the_disk_when_all_files_have_theirs() {
+        let above = tempfile::tempdir().unwrap();
+        let above = above.path().canonicalize().unwrap();
+        let inner = above.join("inner");
+        fs::create_dir(&inner).unwrap();
+        let files = [above.join("a"), inner.join("b"), above.join("c")];
+        let to = files.clone().map(Destination::File);
+        for force in [false, true] {
+            steps::take();
+            write(&to.each_ref().map(output), force).unwrap();
+            let steps = steps::take();
+            let renames = files.clone().map(|file| ("rename", file));
+            assert_eq!(steps[..3], renames);
+            assert_eq!(
+                steps[3..],
+                [("sync", above.clone()), ("sync", inner.clone())]
+            );
         }
-        io::ErrorKind::StorageFull => "make room, or write it elsewhere",
-        _ => "write it elsewhere",
+        steps::take();
+        write_copies(&to.each_ref().map(output), true).unwrap();
+        assert!(steps::take().iter().all(|(what, _)| *what == "rename"));
+    }
+    fn names_in(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// A folder with a key and its certificate, of which `fail` makes the latter's replacement fail before any of them
+    /// gets its name, and another file that is new. Returns what is left under the key's name, and all names.
+    fn replace_and(
+        fail: impl FnOnce(&Path) -> Result<(), OutputError>,
+        fail_at_the_end: bool,
+    ) -> (String, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["new", "tls.key", "tls.pem"].map(|name| folder.path().join(name));
+        let [_, key, certificate] = &files;
+        for file in [key, certificate] {
+            fs::write(file, "old").unwrap();
+        }
+        let to = files.clone().map(Destination::File);
+        let names = |paths: &[PathBuf]| match fail_at_the_end {
+            true => Err(OutputError::at(&paths[0], io::Error::other("on purpose"))),
+            false => Ok(()),
+        };
+        write_and(
+            |_| fail(certificate),
+            names,
+            &to.each_ref().map(output),
+            true,
+        )
+        .unwrap_err();
+        let left = fs::read_to_string(key).unwrap();
+        (left, names_in(folder.path()))
+    }
+
+    #[test]
+    fn files_that_were_replaced_come_back_if_another_one_cant_be_written() {
+        // The second file can't be replaced any more.
+        let by_a_folder = |certificate: &Path| {
+            fs::remove_file(certificate).unwrap();
+            fs::create_dir(certificate).unwrap();
+            Ok(())
+        };
+        let both = ["tls.key", "tls.pem"].map(String::from).to_vec();
+        assert_eq!(
+            replace_and(by_a_folder, false),
+            ("old".into(), both.clone())
+        );
+        // All have their names, but the disk has not.
+        assert_eq!(replace_and(|_| Ok(()), true), ("old".into(), both));
+    }
+
+    /// A crash can come while the names are made: the old files are beside the new ones then.
+    #[test]
+    fn files_that_are_replaced_are_kept_until_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["tls.key", "tls.pem"].map(|name| folder.path().join(name));
+        for file in &files {
+            fs::write(file, "old").unwrap();
+        }
+        let to = files.clone().map(Destination::File);
+        let look = |_: &[PathBuf]| {
+            let names = names_in(folder.path());
+            let mut aside = names
+                .iter()
+                .filter(|name| name.starts_with(".pqtls-replaced-"));
+            let is_old =
+                |name: &&String| fs::read_to_string(folder.path().join(name)).unwrap() == "old";
+            assert_eq!(
+                (aside.clone().count(), aside.all(|name| is_old(&name))),
+                (2, true)
+            );
+            assert_eq!(fs::read_to_string(&files[0]).unwrap(), "content");
+            Ok(())
+        };
+        write_and(sync, look, &to.each_ref().map(output), true).unwrap();
+        assert_eq!(names_in(folder.path()), ["tls.key", "tls.pem"]);
+    }
+
+    #[test]
+    fn a_signal_removes_drafts_and_no_finished_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("plaintext");
+        let to = Destination::File(path.clone());
+        let look = |staged: &[Staged<'_>]| {
+            let [Staged::File { file, .. }] = staged else {
+                panic!("one file");
+            };
+            assert!(unfinished::would_go(file.path()));
+            Ok(())
+        };
+        let names = |_: &[PathBuf]| {
+            assert!(unfinished::would_go(&path));
+            Ok(())
+        };
+        write_and(look, names, &[output(&to)], false).unwrap();
+        assert!(!unfinished::would_go(&path));
     }
 }

@@ -1,12 +1,15 @@
 use std::fs::{self, DirBuilder};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use tempfile::Builder;
 
-use super::destination::OutputError;
+use super::disk::sync_folder;
+use super::error::OutputError;
+use super::unfinished::{DRAFT, Undo, Unfinished};
 
 /// Makes a folder that is only for its owner, and the folders above it. `fill` writes into it, and then it
-/// appears under its name. If the name exists by then, another process made that folder, which stays. Returns
+/// appears under its name, on the disk, too. If the name exists by then, another process made that folder, which stays. Returns
 /// whether the folder is the one that was made here.
 pub(crate) fn make_folder<E: From<OutputError>>(
     path: &Path,
@@ -17,19 +20,53 @@ pub(crate) fn make_folder<E: From<OutputError>>(
     let mut folders = DirBuilder::new();
     folders.recursive(true);
     let mut draft = Builder::new();
-    draft.prefix(".pqtls-");
+    draft.prefix(DRAFT).disable_cleanup(true);
     only_for_their_owner(&mut folders, &mut draft);
     folders.create(above).map_err(cant)?;
-    let draft = draft.tempdir_in(above).map_err(cant)?;
-    fill(draft.path())?;
-    match fs::rename(draft.path(), path) {
+    let (draft, unfinished) = Unfinished::begin(|| {
+        let draft = draft.tempdir_in(above)?.keep();
+        Ok((draft.clone(), Undo::RemoveFolder(draft)))
+    })
+    .map_err(cant)?;
+    fill(&draft)?;
+    sync_folder(&draft).map_err(cant)?;
+    // Under its name it is complete, and nobody removes it.
+    match unfinished.proceed(|| fs::rename(&draft, path).map(|()| Undo::Nothing)) {
         Ok(()) => {
-            // It is no longer there to be removed.
-            let _ = draft.keep();
+            #[cfg(test)]
+            super::disk::steps::note("rename", path);
+            sync_folder(above).map_err(cant)?;
             Ok(true)
         }
         Err(_) if path.is_dir() => Ok(false),
         Err(error) => Err(cant(error)),
+    }
+}
+
+/// A folder with a random name that is only for its owner. It is removed when this is dropped, and if a signal ends the
+/// process.
+pub(crate) struct TemporaryFolder {
+    path: PathBuf,
+    _unfinished: Unfinished,
+}
+
+impl TemporaryFolder {
+    pub(crate) fn new(above: &Path, prefix: &str) -> io::Result<Self> {
+        let mut builder = Builder::new();
+        builder.prefix(prefix).disable_cleanup(true);
+        only_for_their_owner(&mut DirBuilder::new(), &mut builder);
+        let (path, unfinished) = Unfinished::begin(|| {
+            let path = builder.tempdir_in(above)?.keep();
+            Ok((path.clone(), Undo::RemoveFolder(path)))
+        })?;
+        Ok(Self {
+            path,
+            _unfinished: unfinished,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 }
 
@@ -45,3 +82,41 @@ fn only_for_their_owner(folders: &mut DirBuilder, draft: &mut Builder<'_, '_>) {
 /// On other systems, the folder of the user's data says who may enter.
 #[cfg(not(unix))]
 fn only_for_their_owner(_: &mut DirBuilder, _: &mut Builder<'_, '_>) {}
+
+#[cfg(test)]
+mod tests {
+    use super::super::disk::steps;
+    use super::super::unfinished::would_go;
+    use super::*;
+
+    #[test]
+    fn a_signal_removes_the_folder_while_it_is_filled() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("data");
+        let look = |draft: &Path| {
+            assert!(would_go(draft));
+            Ok::<_, OutputError>(())
+        };
+        assert!(make_folder(&path, look).unwrap());
+        assert!(!would_go(&path));
+        let fail = |_: &Path| Err(OutputError::BinaryOnTerminal);
+        make_folder(&above.path().join("other"), fail).unwrap_err();
+        assert_eq!(fs::read_dir(above.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_new_folder_and_what_is_in_it_are_on_the_disk() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("data");
+        steps::take();
+        assert!(make_folder::<OutputError>(&path, |_| Ok(())).unwrap());
+        let steps = steps::take();
+        assert_eq!(steps.len(), 3);
+        assert_eq!(
+            (steps[0].0, steps[0].1.parent()),
+            ("sync", Some(above.path()))
+        );
+        let then = [("rename", path), ("sync", above.path().to_owned())];
+        assert_eq!(steps[1..], then);
+    }
+}

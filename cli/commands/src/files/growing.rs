@@ -1,8 +1,12 @@
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-use super::destination::{Access, Destination, Folders, Output, OutputError, Staged};
+use super::destination::{Access, Destination, Folders, Output, Staged};
+use super::disk::sync_folder;
+use super::error::OutputError;
+use super::special;
+use super::unfinished::Unfinished;
 
 /// An output that comes piece by piece, and whose end decides whether it is valid. It appears when it is
 /// committed, and leaves nothing behind otherwise.
@@ -49,32 +53,40 @@ impl<'d> Growing<'d> {
 
     /// Gives it its name, or passes it on.
     pub(crate) fn commit(self) -> Result<(), OutputError> {
-        self.pass_on(Staged::sync)
+        let folder = self.staged.path().and_then(Path::parent);
+        let folder = folder.map(Path::to_owned);
+        let committed = self.pass_on(Staged::sync)?;
+        if let Some(folder) = folder {
+            sync_folder(&folder).map_err(|error| OutputError::at(&folder, error))?;
+        }
+        Unfinished::finish(committed);
+        Ok(())
     }
 
     /// The same for a copy of what is safe elsewhere: as [`write_copies`](super::write_copies) does, it waits
     /// for the disk only where it replaces something.
     pub(crate) fn commit_copy(self) -> Result<(), OutputError> {
-        self.pass_on(|staged| match staged.is_new() {
+        let committed = self.pass_on(|staged| match staged.is_new() {
             true => Ok(()),
             false => staged.sync(),
-        })
+        })?;
+        Unfinished::finish(committed);
+        Ok(())
     }
 
-    /// Commits it, and calls `sync` before a file gets its name.
+    /// Commits it, and calls `sync` before a file gets its name. What this returns takes a file back.
     fn pass_on(
         self,
         sync: impl FnOnce(&Staged<'d>) -> Result<(), OutputError>,
-    ) -> Result<(), OutputError> {
+    ) -> Result<Option<Unfinished>, OutputError> {
         let Some(mut waiting) = self.waiting else {
             sync(&self.staged)?;
-            return self.staged.commit(self.force).map(drop);
+            return Ok(self.staged.commit(self.force)?.unfinished);
         };
         waiting.rewind().map_err(at_temporary_file)?;
         match self.staged {
             Staged::Special(path, _) => {
-                let opened = OpenOptions::new().write(true).open(&path);
-                let copied = opened.and_then(|mut to| io::copy(&mut waiting, &mut to));
+                let copied = io::copy(&mut waiting, &mut special::open(&path)?);
                 copied.map_err(|error| OutputError::at(&path, error))?;
             }
             _ => {
@@ -83,7 +95,7 @@ impl<'d> Growing<'d> {
                 copied.map_err(|error| OutputError::StandardOutput { error })?;
             }
         }
-        Ok(())
+        Ok(None)
     }
 }
 
@@ -104,4 +116,23 @@ impl Write for Growing<'_> {
 
 fn at_temporary_file(error: io::Error) -> OutputError {
     OutputError::at(Path::new("a temporary file"), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::disk::steps;
+    use super::*;
+
+    #[test]
+    fn the_name_is_on_the_disk_when_it_is_committed() {
+        let above = tempfile::tempdir().unwrap();
+        let above = above.path().canonicalize().unwrap();
+        let file = above.join("a");
+        let to = Destination::File(file.clone());
+        let mut growing = Growing::begin(&to, Access::Private, false).unwrap();
+        growing.append(b"content").unwrap();
+        steps::take();
+        growing.commit().unwrap();
+        assert_eq!(steps::take(), [("rename", file), ("sync", above)]);
+    }
 }

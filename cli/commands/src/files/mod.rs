@@ -1,21 +1,26 @@
 //! Where bytes come from and go to: files, standard input and standard output (`-`), in the same way for every
-//! command. Input has a limit, or is read piece by piece. Output is written completely or not at all, is
-//! private where it should be, and replaces nothing unless asked to.
+//! command. Input has a limit, or is read piece by piece. Output is written completely or not at all, also if a signal
+//! ends the program, is private where it should be, and replaces nothing unless asked to.
 //!
 //! This room uses nothing.
 
 mod destination;
+mod disk;
+mod error;
 mod folder;
 mod growing;
 mod pieces;
 mod source;
+mod special;
 mod stream;
+mod unfinished;
 
 pub(crate) use destination::{
-    Access, Destination, Output, OutputError, check, check_all, check_binary, remove, write,
-    write_copies,
+    Access, Destination, Output, check, check_all, check_binary, remove, write, write_copies,
 };
-pub(crate) use folder::make_folder;
+pub(crate) use error::OutputError;
+pub(crate) use folder::{TemporaryFolder, make_folder};
 pub(crate) use growing::Growing;
 pub(crate) use pieces::Pieces;
 pub(crate) use source::{InputError, Source};
+pub(crate) use unfinished::stopped_by_signals;

@@ -60,8 +60,9 @@ async fn what_is_not_tls_is_answered_with_an_alert() {
 #[tokio::test]
 async fn a_silent_client_is_dropped() {
     let server = Harness::with(impatient()).await;
-    let tcp = server.tcp().await;
+    // before the server's own clock starts
     let start = Instant::now();
+    let tcp = server.tcp().await;
     assert_eq!(until_closed(tcp).await, b"");
     assert!(start.elapsed() >= SHORT);
 }
@@ -70,11 +71,12 @@ async fn a_silent_client_is_dropped() {
 async fn half_a_request_is_dropped() {
     let server = Harness::with(impatient()).await;
     for request in ["", "GET / HTTP/1.1\r\nHost: local"] {
+        // before the server's own clock starts
+        let start = Instant::now();
         let mut tls = server.client().connect().await.unwrap();
         tls.write_all(request.as_bytes()).await.unwrap();
-        let start = Instant::now();
         let answer = until_closed(tls).await;
-        assert!(start.elapsed() >= SHORT / 2);
+        assert!(start.elapsed() >= SHORT);
         assert_eq!(answer, b"");
     }
 }

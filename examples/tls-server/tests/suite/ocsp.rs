@@ -32,7 +32,7 @@ async fn a_response_beside_the_chain() {
     // What is no response changes nothing.
     fs::write(ca.folder.path().join("server.ocsp"), "rubbish").unwrap();
     program.signal("HUP");
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    program.wait_for_log("OCSP response refused").await;
     assert_eq!(ca.ask(&program).await, Ok(Some(CertStatus::Good)));
 
     let date = UnixTime::since_unix_epoch(Duration::from_secs(1_700_000_000));
@@ -73,15 +73,17 @@ impl Ca {
         let leaf = ca.issue(leaf.dns_name("localhost"), &leaf_key).unwrap();
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("server.pem"), leaf.to_pem()).unwrap();
+        fs::write(folder.path().join("ca.pem"), ca.certificate().to_pem()).unwrap();
         let key = leaf_key.to_pkcs8_pem().unwrap();
         fs::write(folder.path().join("server.key"), key.as_bytes()).unwrap();
         Self { ca, leaf, folder }
     }
 
     fn serve(&self, arguments: &[&str]) -> Program {
-        let [cert, key] = ["server.pem", "server.key"].map(|name| self.folder.path().join(name));
-        let [cert, key] = [&cert, &key].map(|path| path.to_str().unwrap());
-        let mut all = vec!["--cert", cert, "--key", key];
+        let files = ["server.pem", "server.key", "ca.pem"];
+        let [cert, key, ca] = files.map(|name| self.folder.path().join(name));
+        let [cert, key, ca] = [&cert, &key, &ca].map(|path| path.to_str().unwrap());
+        let mut all = vec!["--cert", cert, "--key", key, "--ocsp-issuers", ca];
         all.extend(arguments);
         Program::start(&all)
     }

@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -646,14 +646,15 @@ async fn survives_more_clients_than_descriptors() {
     for _ in 0..60 {
         silent.push(TcpStream::connect(program.address).await.unwrap());
     }
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let is_full = "can't accept connections for now";
+    program.wait_for_log(is_full).await;
     drop(silent);
     let page = program.client().page().await.unwrap();
     assert_eq!(page["handshake"], "full");
 
     let (_, log, code) = program.stop("INT");
     assert_eq!(code, Some(0), "{log}");
-    assert!(log.contains("can't accept connections for now"), "{log}");
+    assert!(log.contains(is_full), "{log}");
 }
 
 /// The server as a process of its own, which ends with this value.
@@ -661,8 +662,10 @@ pub(crate) struct Program {
     child: Child,
     stdout: BufReader<ChildStdout>,
     welcome: String,
+    /// What it has logged so far.
+    log: Arc<Mutex<String>>,
     /// Reads the log, so that the program doesn't wait for a reader.
-    log: Option<JoinHandle<String>>,
+    reader: Option<JoinHandle<()>>,
     pub(crate) address: SocketAddr,
     directory: TempDir,
 }
@@ -689,11 +692,17 @@ impl Program {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut stderr = child.stderr.take().unwrap();
-        let log = thread::spawn(move || {
-            let mut log = String::new();
-            stderr.read_to_string(&mut log).unwrap();
-            log
+        let stderr = child.stderr.take().unwrap();
+        let log = Arc::new(Mutex::new(String::new()));
+        let reader = thread::spawn({
+            let log = log.clone();
+            move || {
+                for line in BufReader::new(stderr).lines() {
+                    let mut log = log.lock().unwrap();
+                    log.push_str(&line.unwrap());
+                    log.push('\n');
+                }
+            }
         });
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut welcome = String::new();
@@ -703,13 +712,15 @@ impl Program {
             .rsplit_once(' ')
             .and_then(|(_, address)| address.parse().ok());
         let Some(address) = address else {
-            panic!("the server did not start: {welcome}{}", log.join().unwrap());
+            reader.join().unwrap();
+            panic!("the server did not start: {welcome}{}", log.lock().unwrap());
         };
         Self {
             child,
             stdout,
             welcome,
-            log: Some(log),
+            log,
+            reader: Some(reader),
             address,
             directory,
         }
@@ -739,12 +750,22 @@ impl Program {
         assert!(sent.success());
     }
 
+    /// Waits until the program has logged this.
+    pub(crate) async fn wait_for_log(&self, part: &str) {
+        let start = Instant::now();
+        while !self.log.lock().unwrap().contains(part) {
+            assert!(start.elapsed() < PATIENCE, "it does not log: {part}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// Sends a signal, and returns what the program printed, its log and its exit code.
     pub(crate) fn stop(mut self, signal: &str) -> (String, String, Option<i32>) {
         self.signal(signal);
         let mut welcome = std::mem::take(&mut self.welcome);
         self.stdout.read_to_string(&mut welcome).unwrap();
-        let log = self.log.take().unwrap().join().unwrap();
+        self.reader.take().unwrap().join().unwrap();
+        let log = std::mem::take(&mut *self.log.lock().unwrap());
         (welcome, log, self.child.wait().unwrap().code())
     }
 }

@@ -1,8 +1,10 @@
+//! How a server ends: what it finishes, and what it cuts off.
+
 use std::time::Duration;
 use std::time::Instant;
 
 use tls_server::{Drained, Limits};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
@@ -10,14 +12,10 @@ use crate::harness::{Harness, Options, read_answer};
 
 #[tokio::test]
 async fn a_running_request_is_finished() {
-    let server = Harness::start().await;
+    let server = Harness::with(with_grace(Limits::default().grace)).await;
     let address = server.address();
     let mut tls = server.client().connect().await.unwrap();
-    tls.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
-        .await
-        .unwrap();
-    // For the server to have taken up the request.
-    sleep(Duration::from_millis(500)).await;
+    begin_request(&mut tls).await;
 
     let shutdown = tokio::spawn(server.shutdown());
     while TcpStream::connect(address).await.is_ok() {
@@ -25,7 +23,7 @@ async fn a_running_request_is_finished() {
     }
     assert!(!shutdown.is_finished());
 
-    tls.write_all(b"\r\n").await.unwrap();
+    tls.write_all(b"12").await.unwrap();
     let answer = read_answer(&mut tls).await.unwrap();
     assert_eq!(answer.status(), "200");
     assert_eq!(answer.header("connection"), Some("close"));
@@ -50,17 +48,9 @@ async fn nobody_else_is_waited_for() {
 #[tokio::test]
 async fn grace_has_an_end() {
     let grace = Duration::from_millis(300);
-    let server = Harness::with(Options {
-        limits: Limits {
-            grace,
-            ..Limits::default()
-        },
-        ..Options::default()
-    })
-    .await;
+    let server = Harness::with(with_grace(grace)).await;
     let mut tls = server.client().connect().await.unwrap();
-    tls.write_all(b"GET / HTTP/1.1\r\n").await.unwrap();
-    sleep(Duration::from_millis(500)).await;
+    begin_request(&mut tls).await;
 
     let start = Instant::now();
     assert_eq!(server.shutdown().await, Drained { cut_off: 1 });
@@ -78,4 +68,29 @@ async fn a_dropped_server_stops() {
     while TcpStream::connect(address).await.is_ok() {
         sleep(Duration::from_millis(5)).await;
     }
+}
+
+fn with_grace(grace: Duration) -> Options {
+    Options {
+        limits: Limits {
+            grace,
+            bytes: 2,
+            ..Limits::default()
+        },
+        ..Options::default()
+    }
+}
+
+/// Sends a request without its body of two bytes, and waits until the server has taken it up: it asks for the body.
+async fn begin_request(tls: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
+    const GO_ON: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+    tls.write_all(
+        b"POST /bytes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n",
+    )
+    .await
+    .unwrap();
+    let mut answer = [0; GO_ON.len()];
+    tls.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer, *GO_ON);
 }

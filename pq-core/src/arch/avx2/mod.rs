@@ -5,6 +5,7 @@ mod packing;
 mod words;
 
 use core::arch::x86_64::*;
+use core::array;
 use core::hint::black_box;
 use core::mem::MaybeUninit;
 
@@ -82,17 +83,24 @@ impl Avx2 {
     ///
     /// AMD says that only other values slow its CPUs (Software Optimization Guide for AMD Family
     /// 17h Processors, section 2.11.6). But some of them report upper halves of zeros as in use
-    /// (Zen 4 does, Zen 3 and Zen 5 don't); for these the answer is yes.
+    /// (Zen 4 does, Zen 3 and Zen 5 don't); for these the answer is yes, and for those that don't
+    /// report it.
+    ///
+    /// The answer is kept. It is yes, the safe one, unless many readings agree on no: an interrupt
+    /// between two instructions can change what one of them says.
     #[inline]
     pub fn slowed_by_zero_halves(self) -> bool {
         static SLOWED: AskedOnce = AskedOnce::new();
-        SLOWED.get(|| (vendor() != AMD || self.says_that_zeros_are_in_use()).into()) != 0
+        SLOWED.get(|| (vendor() != AMD || may_be_slowed(array::from_fn(|_| self.reading()))).into())
+            != 0
     }
 
-    /// Whether the CPU reports cleared upper halves as not in use, but zeros in one as in use.
-    fn says_that_zeros_are_in_use(self) -> bool {
+    /// What the CPU says of cleared upper halves, and then with zeros in one.
+    fn reading(self) -> Reading {
+        // asked for before, since it can interrupt
+        let tells = self.tells_of_halves();
         self.clear_upper_halves();
-        let when_clear = self.halves_in_use();
+        let when_clear = self.halves_in_use(tells);
         // SAFETY: the token proves that the CPU has the instruction, which changes only this
         // register. The operand is named by its SSE name, since the compiler would otherwise clear
         // its upper half.
@@ -103,9 +111,9 @@ impl Avx2 {
                 options(nomem, nostack, preserves_flags)
             );
         }
-        let with_zeros = self.halves_in_use();
+        let with_zeros = self.halves_in_use(tells);
         self.clear_upper_halves();
-        (when_clear, with_zeros) == (Some(false), Some(true))
+        Some([when_clear?, with_zeros?])
     }
 
     /// Sets bits of an upper half, so that it is in use.
@@ -127,13 +135,32 @@ impl Avx2 {
     /// as in use even after [`clear_upper_halves`](Self::clear_upper_halves).
     #[cfg(feature = "limit")]
     pub fn upper_halves_in_use(self) -> Option<bool> {
-        self.halves_in_use()
+        self.halves_in_use(self.tells_of_halves())
     }
 
-    fn halves_in_use(self) -> Option<bool> {
+    /// Whether the CPU reports which upper halves are in use.
+    ///
+    /// It is asked once. In a virtual machine CPUID hands over to the host, which may save and load
+    /// registers, and so change whether they are in use.
+    fn tells_of_halves(self) -> bool {
         // Intel's manual, volume 1, section 13.2: this bit says whether XGETBV reports the
-        // components of the state that are in use. The upper halves are component 2.
+        // components of the state that are in use.
         const TELLS: u32 = 1 << 2;
+        static ANSWER: AskedOnce = AskedOnce::new();
+        ANSWER.get(|| {
+            #[allow(
+                unused_unsafe,
+                reason = "safe in later versions of Rust than the oldest that is supported"
+            )]
+            // SAFETY: a CPU with AVX2 has CPUID, and this leaf, which describes XSAVE.
+            let leaf = unsafe { __cpuid_count(0xd, 1) };
+            (leaf.eax & TELLS != 0).into()
+        }) != 0
+    }
+
+    /// Whether an upper half is in use, if the CPU `tells`.
+    fn halves_in_use(self, tells: bool) -> Option<bool> {
+        /// The upper halves are component 2 of the state.
         const UPPER_HALVES: u64 = 1 << 2;
 
         /// Only for CPUs that report this.
@@ -143,16 +170,27 @@ impl Avx2 {
             unsafe { _xgetbv(1) }
         }
 
-        #[allow(
-            unused_unsafe,
-            reason = "safe in later versions of Rust than the oldest that is supported"
-        )]
-        // SAFETY: a CPU with AVX2 has CPUID, and this leaf, which describes XSAVE.
-        let tells = unsafe { __cpuid_count(0xd, 1) }.eax & TELLS != 0;
         // SAFETY: the CPU reports the components, and there would be no AVX2 if the operating
         // system hadn't enabled XSAVE.
         tells.then(|| unsafe { components_in_use() } & UPPER_HALVES != 0)
     }
+}
+
+/// Whether upper halves are in use when they are cleared, and when zeros were put in one. `None` if
+/// the CPU does not say.
+type Reading = Option<[bool; 2]>;
+
+/// How many readings have to agree that zeros do not count as in use. Each takes a few dozen cycles.
+const READINGS: usize = 32;
+
+/// Whether zeros in upper halves may slow an AMD CPU, by what it says of them.
+///
+/// A CPU that tells zeros and cleared halves apart does so in every reading that nothing interrupts,
+/// and an interrupt hides this at most. So one reading is enough for yes. Clearing without need
+/// takes a few cycles, and not clearing where it is needed slows a program many times over: whatever
+/// else a CPU says means yes, too.
+fn may_be_slowed(readings: [Reading; READINGS]) -> bool {
+    readings != [Some([false; 2]); READINGS]
 }
 
 impl From<Avx2> for Portable {
@@ -194,3 +232,42 @@ fn halves(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
 }
 
 register!(__m256i, "avx2", _mm256_loadu_si256, _mm256_storeu_si256);
+
+#[cfg(test)]
+mod tests {
+    use super::{READINGS, Reading, may_be_slowed};
+
+    const NOT_IN_USE: Reading = Some([false, false]);
+    const ZEROS_IN_USE: Reading = Some([false, true]);
+
+    /// As Zen 3 and Zen 5 answer.
+    #[test]
+    fn zeros_that_are_never_in_use_do_not_slow() {
+        assert!(!may_be_slowed([NOT_IN_USE; READINGS]));
+    }
+
+    /// As Zen 4 answers, with any number of interrupted readings but all, wherever they are.
+    #[test]
+    fn interrupted_readings_do_not_hide_that_zeros_slow() {
+        assert!(may_be_slowed([ZEROS_IN_USE; READINGS]));
+        for undisturbed in 0..READINGS {
+            let mut readings = [NOT_IN_USE; READINGS];
+            readings[undisturbed] = ZEROS_IN_USE;
+            assert!(may_be_slowed(readings), "reading {undisturbed}");
+            let mut readings = [ZEROS_IN_USE; READINGS];
+            readings[undisturbed] = NOT_IN_USE;
+            assert!(may_be_slowed(readings), "all but reading {undisturbed}");
+        }
+    }
+
+    /// What nobody has seen yet is not taken for "never slowed".
+    #[test]
+    fn other_answers_err_on_the_safe_side() {
+        for other in [None, Some([true, false]), Some([true, true])] {
+            assert!(may_be_slowed([other; READINGS]), "{other:?}");
+            let mut readings = [NOT_IN_USE; READINGS];
+            readings[READINGS - 1] = other;
+            assert!(may_be_slowed(readings), "{other:?} once");
+        }
+    }
+}

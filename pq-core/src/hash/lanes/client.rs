@@ -220,10 +220,20 @@ pub(crate) fn read<'a>(
 
 #[cfg(test)]
 mod tests {
+    extern crate alloc;
+
     use super::{
-        Lanes, few_or_all, few_or_all_beside_chains, lanes_beside, lanes_beside_chains, read,
+        Lanes, Midway, few_or_all, few_or_all_beside_chains, lanes_beside, lanes_beside_chains,
+        read,
     };
-    use crate::arch::{Backend, Vector, on_each_backend};
+    use crate::arch::{Backend, Vector, check_wiped, on_each_backend, part};
+
+    #[test]
+    fn secrets_are_wiped() {
+        check_wiped(Midway([7; 25]), |midway| {
+            alloc::vec![part(midway, "the state", &midway.0)]
+        });
+    }
 
     const COSTS: [usize; 2] = [2, 4];
 

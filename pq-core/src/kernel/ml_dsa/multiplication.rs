@@ -1,6 +1,7 @@
 //! Multiplication in T_q (FIPS 204, algorithm 45), coefficient by coefficient.
 //!
-//! Sums of products are kept in 64 bits, in registers, and reduced once.
+//! Sums of products are kept in 64 bits, in registers, and reduced once, by MontgomeryReduce (FIPS 204,
+//! algorithm 49; [`I32s::montgomery_reduce`]).
 
 use crate::arch::{Backend, I32s, Kernel, Vector};
 use crate::kernel::ntt::{Q8380417, Ring, within};

@@ -61,7 +61,7 @@ impl<B: Backend> Kernel<B> for AddPower2Round<'_> {
 }
 
 /// Decompose (algorithm 36): leaves the low part in `f` and puts the high part in
-/// `high`.
+/// `high`. HighBits and LowBits (algorithms 37 and 38) are these two parts: nobody needs one alone.
 ///
 /// Takes |f| < q; gives −γ₂ ≤ low ≤ γ₂ and 0 ≤ high < (q − 1) / 2γ₂.
 pub(crate) struct Decompose<'a, const GAMMA2: i32> {

@@ -24,7 +24,8 @@ pub(crate) struct Tables<T: 'static> {
     pub(super) inverse_scales: Twiddles<T>,
 }
 
-/// ζ^BitRev(k) mod q for 0 ≤ k < n, where BitRev reverses log₂ n bits.
+/// ζ^BitRev(k) mod q for 0 ≤ k < n, where BitRev reverses log₂ n bits: BitRev₇ of FIPS 203, and
+/// BitRev₈ of FIPS 204, algorithm 43.
 pub(super) const fn powers(q: i64, zeta: i64, n: usize) -> [i64; 256] {
     let mut powers = [0; 256];
     let mut power = 1;

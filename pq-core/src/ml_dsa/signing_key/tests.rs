@@ -1,10 +1,12 @@
-extern crate std;
+extern crate alloc;
 
-use std::format;
+use alloc::{format, vec};
 
-use super::{SigningKey, s_len};
+use super::{Secrets, SigningKey, Space, s_len};
 use crate::Error;
+use crate::arch::{Portable, check_wiped, part};
 use crate::dimension::Dimension;
+use crate::hash::lanes;
 use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash};
 
 fn expanded<P: ParameterSet>(key: &SigningKey<P>) -> ([u8; 4896], usize) {
@@ -117,7 +119,6 @@ fn long_contexts_and_wrong_digests_are_refused() {
         assert_eq!(key.hash_sign(hash, b"", &context, &[0; 32]), too_long);
         let digest = [0; 65];
         let len = hash.digest_len();
-        assert!(key.sign_digest(hash, &digest[..len], b"", &[0; 32]).is_ok());
         for wrong in [0, len - 1, len + 1] {
             let expected = Error::WrongLength {
                 expected: len,
@@ -131,8 +132,76 @@ fn long_contexts_and_wrong_digests_are_refused() {
     }
 }
 
+/// FIPS 204, section 5.4.1: the digest is at least as strong as the key.
+#[test]
+fn weak_hashes_are_not_signed() {
+    fn check<P: ParameterSet>(least: usize) {
+        let key = SigningKey::<P>::from_seed(&[5; 32]);
+        for &hash in PreHash::ALL {
+            let actual = hash.digest_len();
+            let expected = (actual < least).then_some(Error::WeakHash { least, actual });
+            let signed = key.hash_sign(hash, b"", b"", &[0; 32]);
+            assert_eq!(signed.err(), expected, "{hash}");
+            let signed = key.sign_digest(hash, &[0; 64][..actual], b"", &[0; 32]);
+            assert_eq!(signed.err(), expected, "{hash}");
+        }
+    }
+
+    check::<MlDsa44>(32);
+    check::<MlDsa65>(48);
+    check::<MlDsa87>(64);
+}
+
 #[test]
 fn debug_output_tells_no_secret() {
     let key = SigningKey::<MlDsa65>::from_seed(&[6; 32]);
     assert_eq!(format!("{key:?}"), "SigningKey<ML-DSA-65>(..)");
+}
+
+#[test]
+fn secrets_are_wiped() {
+    fn check<P: ParameterSet>() {
+        let key = SigningKey::<P>::from_seed(&[7; 32]);
+        check_wiped(key.secrets, |secrets| {
+            // all fields, so that nobody forgets a new one
+            let Secrets {
+                seed,
+                k,
+                s1,
+                s2,
+                t0_hat,
+            } = secrets;
+            vec![
+                part(secrets, "the seed", seed.as_ref().unwrap()),
+                part(secrets, "K", k),
+                part(secrets, "s₁", s1),
+                part(secrets, "s₂", s2),
+                part(secrets, "t₀", t0_hat),
+            ]
+        });
+        // and as part of a key
+        check_wiped(SigningKey::<P>::from_seed(&[7; 32]), |key| {
+            vec![part(key, "K", &key.secrets.k)]
+        });
+
+        let mut key = SigningKey::<P>::zero();
+        let mut space = Space::zero();
+        lanes::serve(
+            Portable,
+            &mut key.generation(Portable, &[7; 32], &mut space),
+        );
+        check_wiped(space, |space| {
+            let Space { expanded, vectors } = space;
+            let (s1_hat, t) = vectors.parts();
+            vec![
+                part(space, "ρ′ and K", expanded),
+                part(space, "ŝ₁", s1_hat),
+                part(space, "t", t),
+            ]
+        });
+    }
+
+    check::<MlDsa44>();
+    check::<MlDsa65>();
+    check::<MlDsa87>();
 }

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use pq_core::arch::Backend;
+use pq_core::arch::{Backend, Portable};
 use pq_core::{ml_dsa, ml_kem};
 
 use super::{Dsa, DsaKey, Implementation, Input, Kem, KemKey};
@@ -103,7 +103,18 @@ impl<P: ml_dsa::ParameterSet> DsaKey for ml_dsa::SigningKey<P> {
                 hash,
                 message,
                 context,
-            } => self.hash_sign(hash.pre_hash, message, context, rnd),
+            } if hash.is_signed_with(P::LAMBDA) => {
+                self.hash_sign(hash.pre_hash, message, context, rnd)
+            }
+            // others sign weak digests too
+            Input::PreHash {
+                hash,
+                message,
+                context,
+            } => {
+                let m = hash.message_representative(message, context);
+                Ok(ml_dsa::internal::sign(Portable, self, &[&m], rnd))
+            }
             Input::Mu(mu) => Ok(self.sign_mu(mu, rnd)),
         };
         Some(signature.expect("a short context").as_bytes().to_vec())

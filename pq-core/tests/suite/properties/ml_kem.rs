@@ -64,8 +64,8 @@ macro_rules! tests {
 
 tests!(
     ml_kem_512: MlKem512,
-    ml_kem_768: MlKem768 #[ignore = "takes seconds: `.ci/run tests` runs it"],
-    ml_kem_1024: MlKem1024 #[ignore = "takes seconds: `.ci/run tests` runs it"],
+    ml_kem_768: MlKem768 #[ignore = "takes seconds: `.ci/run core_tests` runs it"],
+    ml_kem_1024: MlKem1024 #[ignore = "takes seconds: `.ci/run core_tests` runs it"],
 );
 
 const Q: u16 = 3329;

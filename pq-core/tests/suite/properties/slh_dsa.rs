@@ -117,8 +117,18 @@ fn ways_of_signing_are_kept_apart<P: ParameterSet>() {
         assert_eq!(vk.verify(b"contextmessage", b"", signature), INVALID);
     }
     for hash in Hash::ALL {
+        let is_signed = hash.is_signed_with(8 * P::N::N);
         let (name, hash, digest) = (hash.name, hash.pre_hash, hash.digest(message));
         let of_digest = key.hash_sign(hash, message, context, &randomness);
+        if !is_signed {
+            // FIPS 205, section 10.2.2
+            let (least, actual) = (2 * P::N::N, digest.len());
+            let refused = Err(Error::WeakHash { least, actual });
+            assert_eq!(of_digest, refused, "{name}");
+            let refusal = key.sign_digest(hash, &digest, context, &randomness);
+            assert_eq!(refusal, refused, "{name}");
+            continue;
+        }
         let of_digest = of_digest.expect("a short context");
         let same = key.sign_digest(hash, &digest, context, &randomness);
         assert_eq!(same, Ok(of_digest.clone()), "{name}");
@@ -163,7 +173,16 @@ fn lengths_are_checked<P: ParameterSet>() {
             let error = Err(Error::WrongLength { expected, actual });
             assert_eq!(vk.verify_bytes(message, CONTEXT, &signature), error);
             let result = key.sign_into(message, CONTEXT, None, &|_| (), &mut output);
-            assert_eq!(result, error);
+            let least = 2 * P::N::N;
+            let refused = match hash.is_signed_with(8 * P::N::N) {
+                true => error,
+                // whatever the length
+                false => Err(Error::WeakHash {
+                    least,
+                    actual: expected,
+                }),
+            };
+            assert_eq!(result, refused);
         }
     }
     for len in [256, 257, 65_536] {
@@ -314,8 +333,15 @@ mod limited {
             })
         );
 
+        let mut place = None;
+        let cut_off = &key.as_bytes()[1..];
+        let refused = LimitedSigningKey::<P>::from_bytes_into(cut_off, 0, &mut place);
+        assert!(matches!(refused, Err(Error::WrongLength { .. })));
+        assert!(place.is_none());
         for made in [P::MAX_SIGNATURES, u64::MAX] {
-            let mut key = LimitedSigningKey::new(&key, made);
+            let mut place = None;
+            let key = LimitedSigningKey::<P>::from_bytes_into(key.as_bytes(), made, &mut place);
+            let key = key.expect("of the right length");
             let untouched = signature.clone();
             let signed = key.sign_into(MESSAGE, CONTEXT, None, &|_| (), &mut signature);
             assert_eq!(signed, Err(Error::SignatureLimit));
@@ -330,7 +356,8 @@ mod limited {
         type Set = SlhDsaSha2_128f;
         assert_eq!(Set::MAX_SIGNATURES, u64::MAX);
         let key = key::<Set>();
-        let mut limited = LimitedSigningKey::new(&key, u64::MAX - 2);
+        let mut limited = LimitedSigningKey::new(key.clone(), u64::MAX - 2);
+        assert_eq!(limited.key().as_bytes(), key.as_bytes());
         assert_eq!(limited.remaining(), 2);
         let signed = limited.sign(b"message", CONTEXT, &[3; 16]);
         let signed = signed.expect("two signatures are left");

@@ -8,7 +8,8 @@
 //! On most AMD CPUs nothing is cleared. graviola leaves zeros in the upper halves, and AMD says that
 //! only other values slow its CPUs; on Zen 3 and Zen 5 XGETBV reports such halves as not in use. On
 //! Zen 4, where XGETBV reports them as in use, and on all other CPUs they are cleared, slowed or not:
-//! the instruction takes a few cycles.
+//! the instruction takes a few cycles. Whether it is needed is asked once, in many readings of which all
+//! have to say no.
 //!
 //! This module can't clear within one call of graviola: ECDSA hashes after it has wiped. It doesn't
 //! clear after keys of TLS 1.2, of certificates and of tickets, which are rare here. On AArch64 there

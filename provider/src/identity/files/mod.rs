@@ -20,6 +20,7 @@ use core::fmt;
 use core::time::Duration;
 use std::path::PathBuf;
 
+use pq_x509::Certificate;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::UnixTime;
 use tracing::warn;
@@ -189,6 +190,7 @@ pub struct FilePair {
     chain: PathBuf,
     key: PathBuf,
     ocsp_response: Option<PathBuf>,
+    ocsp_issuers: Vec<Certificate>,
     serves: Serves,
     trust_anchors: Vec<TrustAnchorId>,
     protocols: Vec<Vec<u8>>,
@@ -201,6 +203,7 @@ impl FilePair {
             chain: chain.into(),
             key: key.into(),
             ocsp_response: None,
+            ocsp_issuers: Vec::new(),
             serves: Serves::ItsNames,
             trust_anchors: Vec::new(),
             protocols: Vec::new(),
@@ -235,6 +238,14 @@ impl FilePair {
     pub fn with_ocsp_response(self, file: impl Into<PathBuf>) -> Self {
         Self {
             ocsp_response: Some(file.into()),
+            ..self
+        }
+    }
+
+    /// See [`Identity::with_ocsp_issuers`].
+    pub fn with_ocsp_issuers(self, issuers: impl IntoIterator<Item = Certificate>) -> Self {
+        Self {
+            ocsp_issuers: issuers.into_iter().collect(),
             ..self
         }
     }
@@ -282,6 +293,7 @@ impl FilePair {
         provider: &CryptoProvider,
     ) -> Result<Identity, IdentityError> {
         Ok(Identity::from_pem(&content.chain, &content.key, provider)?
+            .with_ocsp_issuers(self.ocsp_issuers.iter().cloned())
             .with_trust_anchors(self.trust_anchors.iter().copied())
             .with_protocols(self.protocols.iter().cloned()))
     }

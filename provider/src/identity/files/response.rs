@@ -230,6 +230,7 @@ mod tests {
             &provider.build().unwrap(),
         );
         let identity = identity.unwrap();
+        let identity = identity.with_ocsp_issuers([ca.certificate().clone()]);
 
         let [hour, day] = [60 * 60, 24 * 60 * 60].map(Duration::from_secs);
         let tomorrow = SystemTime::now() + day;

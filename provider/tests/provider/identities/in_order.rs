@@ -251,7 +251,7 @@ impl Client {
     ) -> Self {
         let mut builder = Builder::new(any_base());
         if !has_pq_group {
-            builder = builder.groups([Group::X25519]);
+            builder = builder.groups([Group::X25519, Group::SECP256R1]);
         }
         if says == Says::WhatItVerifies {
             builder = builder.signature_schemes(trusted.clone().map(|chain| match chain.kind {

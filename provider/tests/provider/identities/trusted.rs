@@ -197,7 +197,7 @@ fn where_the_version_is_not_known() {
     ] {
         let offer = with(offer(), |offer| {
             offer.versions = None;
-            offer.groups = vec![Group::X25519];
+            offer.groups = vec![Group::X25519, Group::SECP256R1];
             offer.certificate_authorities = trusted.iter().map(|name| name.to_vec()).collect();
         });
         assert_is(&identities.choose_offered(&offer).unwrap(), expected);
@@ -328,7 +328,7 @@ fn signatures_that_nobody_lists() {
             // The version may not be known, and be TLS 1.2.
             let unknown = with(offer.clone(), |offer| {
                 offer.versions = None;
-                offer.groups = vec![Group::X25519];
+                offer.groups = vec![Group::X25519, Group::SECP256R1];
             });
             for offer in [offer.clone(), unknown] {
                 let choice = choose(&offer);

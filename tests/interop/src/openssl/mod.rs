@@ -254,7 +254,11 @@ impl Workdir {
         process.wait(TIME_LIMIT)
     }
 
-    fn attempt(&self, line: &str) -> Output {
+    /// Runs `openssl <line>` to its end, whatever that is.
+    ///
+    /// # Panics
+    /// If it does not end.
+    pub fn attempt(&self, line: &str) -> Output {
         Process::spawn(
             self.openssl
                 .command(self.folder.path())

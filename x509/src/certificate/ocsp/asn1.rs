@@ -5,8 +5,9 @@ use der::{Choice, Enumerated, Sequence};
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;
-use x509_cert::ext::pkix::CrlReason;
 use x509_cert::name::Name;
+
+use crate::certificate::revocation_list::Reason;
 
 /// The derive macros take paths only, not references.
 type Octets<'a> = &'a OctetStringRef;
@@ -125,5 +126,5 @@ pub(crate) enum CertStatus {
 pub(crate) struct RevokedInfo {
     pub(crate) time: GeneralizedTime,
     #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
-    pub(crate) reason: Option<CrlReason>,
+    pub(crate) reason: Option<Reason>,
 }

@@ -72,6 +72,20 @@ impl CertId {
     }
 }
 
+impl CertId {
+    /// Whether this may identify the certificate, by this issuer: the serial number is the same, and so is the key, or
+    /// the hash function is unknown here. The name may have another encoding than in the certificate.
+    pub(super) fn may_be_of(&self, certificate: &Certificate, issuer: &Certificate) -> bool {
+        if self.serial_number() != certificate.serial_number() {
+            return false;
+        }
+        let Some((_, key)) = self.hash().and_then(|hash| hash.of_issuer(issuer).ok()) else {
+            return true;
+        };
+        self.0.issuer_key_hash.as_bytes() == key
+    }
+}
+
 /// A hash function for the issuer's name and key in a [`CertId`].
 ///
 /// Nothing depends on its strength: the path decides which certificate is meant, and the answer about

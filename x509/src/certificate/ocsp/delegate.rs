@@ -3,7 +3,7 @@ use const_oid::db::rfc5280::ID_KP_OCSP_SIGNING;
 use der::flagset::FlagSet;
 use x509_cert::ext::pkix::KeyUsages;
 
-use crate::certificate::{Certificate, SignatureError};
+use crate::certificate::{CanonicalName, Certificate, SignatureError};
 use crate::errors::from_causes;
 
 /// Why a certificate doesn't allow its owner to answer for a CA (RFC 6960 section 4.2.2.2).
@@ -51,7 +51,7 @@ pub(crate) fn check_delegate(
     delegate: &Certificate,
     issuer: &Certificate,
 ) -> Result<(), OcspDelegateError> {
-    if delegate.issuer() != issuer.subject() {
+    if CanonicalName::of(delegate.issuer()) != CanonicalName::of(issuer.subject()) {
         return Err(OcspDelegateError::AnotherIssuer(delegate.describe_issuer()));
     }
     // anyExtendedKeyUsage is not enough: the CA must have intended this use.

@@ -30,5 +30,8 @@ const MAX_REQUEST: usize = 64 * 1024;
 /// How many bytes a response may have: enough for a signature and some certificates of SLH-DSA.
 const MAX_RESPONSE: usize = 1024 * 1024;
 
+/// How many values a response may have: those of thousands of answers.
+const MAX_VALUES: usize = 100_000;
+
 /// How many certificates a response may have. At most one is needed.
 const MAX_CERTIFICATES: usize = 16;

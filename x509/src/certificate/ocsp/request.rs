@@ -59,6 +59,7 @@ impl OcspRequest {
         if der.len() > MAX_REQUEST {
             return Err(OcspRequestError::TooLong(der.len()));
         }
+        syntax::check_number(der)?;
         let asn1::OcspRequest { body, .. } = asn1::OcspRequest::from_der(der)?;
         if body.version != Version::V1 {
             return Err(OcspRequestError::Version(body.version as u8 + 1));

@@ -3,7 +3,7 @@ use core::fmt;
 use const_oid::db::rfc6960::ID_PKIX_OCSP_BASIC;
 use der::asn1::{GeneralizedTime, OctetString};
 use der::referenced::OwnedToRef;
-use der::{Decode, Encode, Tag};
+use der::{Decode, Encode, Tag, Tagged};
 use pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use sha1::Sha1;
 use sha1::digest::Digest;
@@ -15,8 +15,9 @@ use x509_cert::name::Name;
 use super::cert_id::{CertId, key_bits};
 use super::error::{OcspFailure, OcspResponseError};
 use super::nonce::OcspNonce;
-use super::{MAX_CERTIFICATES, MAX_RESPONSE, asn1, extensions};
-use crate::certificate::{Certificate, SignatureError};
+use super::{MAX_CERTIFICATES, MAX_RESPONSE, MAX_VALUES, asn1, extensions};
+use crate::certificate::revocation_list::Reason;
+use crate::certificate::{CanonicalName, Certificate, SignatureError};
 use crate::encoding::{syntax, whole_octets};
 use crate::errors::describe;
 
@@ -59,8 +60,13 @@ impl OcspResponse {
         if bytes.kind != ID_PKIX_OCSP_BASIC {
             return Err(OcspResponseError::NotBasic(bytes.kind));
         }
+        syntax::check_number_within(bytes.response.as_bytes(), MAX_VALUES)?;
         let basic = asn1::BasicOcspResponse::from_der(bytes.response.as_bytes())?;
         let body = basic.body.to_der()?;
+        // The responder may have a name, and everything else is short.
+        for part in syntax::values(basic.body.value()).filter(|part| part.tag() != Tag::Sequence) {
+            syntax::check_number(part.value())?;
+        }
         let data = asn1::ResponseData::from_der(&body)?;
         if data.version != Version::V1 {
             return Err(OcspResponseError::Version(data.version as u8 + 1));
@@ -127,22 +133,41 @@ impl OcspResponse {
     }
 
     /// The answer about a certificate by this issuer, if there is one. Of several answers, one that says
-    /// that the certificate is revoked comes first. Nothing checks whether to believe the answer.
+    /// that the certificate is revoked comes first. Such an answer also counts if it can't be told that it is about
+    /// another issuer: if it names the issuer by a hash function that is unknown here, or by another encoding of the
+    /// name. Nothing checks whether to believe the answer.
     pub fn answer_for(
         &self,
         certificate: &Certificate,
         issuer: &Certificate,
     ) -> Option<&SingleResponse> {
-        let mut first = None;
+        self.answers_for(certificate, issuer).first().copied()
+    }
+
+    /// All answers about a certificate by this issuer, as [`answer_for`](Self::answer_for) understands it: those that
+    /// say revoked first.
+    pub(crate) fn answers_for(
+        &self,
+        certificate: &Certificate,
+        issuer: &Certificate,
+    ) -> Vec<&SingleResponse> {
+        let (mut revoked, mut others) = (Vec::new(), Vec::new());
         for answer in &self.answers {
-            if answer.certificate.is_of(certificate, issuer) {
-                if matches!(answer.status, CertStatus::Revoked { .. }) {
-                    return Some(answer);
+            match answer.status {
+                CertStatus::Revoked { .. } => {
+                    if answer.certificate.may_be_of(certificate, issuer) {
+                        revoked.push(answer);
+                    }
                 }
-                first.get_or_insert(answer);
+                CertStatus::Good | CertStatus::Unknown => {
+                    if answer.certificate.is_of(certificate, issuer) {
+                        others.push(answer);
+                    }
+                }
             }
         }
-        first
+        revoked.append(&mut others);
+        revoked
     }
 
     /// The nonce, if there is one: that of the request.
@@ -218,7 +243,7 @@ impl ResponderId {
     /// Whether this is the owner of the certificate.
     pub fn is(&self, certificate: &Certificate) -> bool {
         match self {
-            Self::Name(name) => name == certificate.subject(),
+            Self::Name(name) => CanonicalName::of(name) == CanonicalName::of(certificate.subject()),
             Self::Key(_) => *self == Self::by_key(certificate),
         }
     }
@@ -297,7 +322,7 @@ impl SingleResponse {
                 asn1::CertStatus::Good(_) => CertStatus::Good,
                 asn1::CertStatus::Revoked(info) => CertStatus::Revoked {
                     date: unix_time(info.time),
-                    reason: info.reason.unwrap_or(CrlReason::Unspecified),
+                    reason: info.reason.map_or(CrlReason::Unspecified, Reason::known),
                 },
                 asn1::CertStatus::Unknown(_) => CertStatus::Unknown,
             },
@@ -316,7 +341,8 @@ pub enum CertStatus {
     Revoked {
         /// When it was revoked.
         date: UnixTime,
-        /// Why it was revoked. An answer without a reason has [`CrlReason::Unspecified`].
+        /// Why it was revoked. An answer without a reason, or with a code that RFC 5280 doesn't define, has
+        /// [`CrlReason::Unspecified`].
         reason: CrlReason,
     },
     /// The responder doesn't know the certificate.

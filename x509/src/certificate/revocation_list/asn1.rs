@@ -2,14 +2,18 @@
 //! which `x509-cert` does not read.
 
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, UtcTime};
-use der::{Choice, Decode, DecodeValue, Reader, Sequence, Tag, Tagged};
+use der::{Choice, Decode, DecodeValue, FixedTag, Header, Reader, Sequence, Tag, Tagged};
 use pki_types::UnixTime;
 use spki::AlgorithmIdentifierOwned;
 use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::CrlReason;
 use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
 
+use super::extension;
+use super::reason::Reason;
+use super::scope::{UnusableList, check_entry};
 use crate::certificate::readable::stand_in_for_time;
 
 #[derive(DecodeValue)]
@@ -39,10 +43,35 @@ impl Sequence<'_> for TbsCertList {}
 pub(crate) struct RevokedCert {
     pub(crate) serial_number: SerialNumber,
     pub(crate) date: ListTime,
-    pub(crate) extensions: Option<Vec<Extension>>,
+    pub(crate) extensions: Option<EntryExtensions>,
 }
 
 impl Sequence<'_> for RevokedCert {}
+
+/// What the extensions of an entry say. They are read at once: those of all entries take many times the list's length.
+pub(crate) struct EntryExtensions {
+    pub(crate) is_empty: bool,
+    pub(crate) reason: CrlReason,
+    /// Whether a list with such an entry can be used.
+    pub(crate) usable: Result<(), UnusableList>,
+}
+
+impl FixedTag for EntryExtensions {
+    const TAG: Tag = Tag::Sequence;
+}
+
+impl<'a> DecodeValue<'a> for EntryExtensions {
+    type Error = der::Error;
+
+    fn decode_value<R: Reader<'a>>(reader: &mut R, header: Header) -> der::Result<Self> {
+        let extensions = Vec::<Extension>::decode_value(reader, header)?;
+        Ok(Self {
+            is_empty: extensions.is_empty(),
+            reason: extension(&extensions)?.map_or(CrlReason::Unspecified, Reason::known),
+            usable: check_entry(&extensions),
+        })
+    }
+}
 
 /// A Time. A time before 1970, which `UnixTime` cannot express, is read as 1970.
 #[derive(Clone, Copy)]

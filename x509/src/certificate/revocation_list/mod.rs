@@ -1,14 +1,16 @@
-//! Revocation lists: how to read them (`asn1`), and which certificates each is about (`scope`).
+//! Revocation lists: how to read them (`asn1`), why a certificate is on one (`reason`), and which certificates each is
+//! about (`scope`).
 //!
 //! These files use the rest of the [parent module](super), and what that may use.
 
 mod asn1;
+mod reason;
 pub(crate) mod scope;
 
 use core::fmt;
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
-use der::{Decode, ErrorKind};
+use der::{Decode, ErrorKind, Tag, Tagged};
 use pki_types::{CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime};
 use spki::AlgorithmIdentifierOwned;
 use x509_cert::certificate::Version;
@@ -17,7 +19,9 @@ use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, CrlReason};
 use x509_cert::name::Name;
 
 use self::asn1::{CertificateList, RevokedCert};
+pub(crate) use self::reason::Reason;
 use self::scope::{Scope, UnusableList};
+use super::canonical_name::CanonicalName;
 use super::certificate::Certificate;
 use super::extensions::repeated;
 use super::signed::{self, SignatureError};
@@ -48,17 +52,19 @@ pub struct CertificateRevocationList {
 }
 
 impl CertificateRevocationList {
-    /// Reads a list from DER. Nothing may follow it.
+    /// Reads a list from DER. Nothing may follow it. It may have any number of entries, but at most 10,000 values in
+    /// its issuer's name, in its extensions and in each entry.
     ///
     /// # Errors
     ///
     /// [`RevocationListError::Der`] or [`RevocationListError::Syntax`] if the list, or one of the
-    /// extensions that this type gives access to, is malformed; [`RevocationListError::Version`] or
+    /// extensions that this type gives access to, is malformed or has too many values; [`RevocationListError::Version`] or
     /// [`RevocationListError::ExtensionsInVersion1`] if the version does not exist, or does not
     /// allow the contents; [`RevocationListError::AlgorithmsDiffer`] if the two places that name
     /// the signature algorithm do not agree; [`RevocationListError::RepeatedExtension`] if the list
     /// has two extensions of a kind.
     pub fn from_der(der: &[u8]) -> Result<Self, RevocationListError> {
+        check_numbers(der)?;
         let parsed = CertificateList::from_der(der)?;
         whole_octets(parsed.signature)?;
         let tbs = parsed.body;
@@ -69,9 +75,10 @@ impl CertificateRevocationList {
                 outer: parsed.signature_algorithm.oid,
             });
         }
-        let has_extensions = tbs.extensions.is_some();
         let is_version_1 = match tbs.version {
-            None if has_extensions => return Err(RevocationListError::ExtensionsInVersion1),
+            None if tbs.extensions.is_some() => {
+                return Err(RevocationListError::ExtensionsInVersion1);
+            }
             None => true,
             Some(Version::V2) => false,
             Some(other) => return Err(RevocationListError::Version(other as u8 + 1)),
@@ -86,20 +93,13 @@ impl CertificateRevocationList {
         let authority: Option<AuthorityKeyIdentifier> = extension(&extensions)?;
         let revoked = tbs.revoked_certificates.unwrap_or_default();
         let mut scope = Scope::read(&extensions)?;
-        if !(is_version_1 || has_extensions) {
-            scope = Err(UnusableList::NoExtensions);
-        }
-        for entry in &revoked {
-            let extensions = entry.extensions.as_deref().unwrap_or_default();
-            if is_version_1 && !extensions.is_empty() {
+        for extensions in revoked.iter().filter_map(|entry| entry.extensions.as_ref()) {
+            if is_version_1 && !extensions.is_empty {
                 return Err(RevocationListError::ExtensionsInVersion1);
             }
-            scope = scope.and_then(|scope| scope::check_entry(extensions).map(|()| scope));
+            scope = scope.and_then(|scope| extensions.usable.map(|()| scope));
         }
-        let entries: Vec<RevokedCertificate> = revoked
-            .into_iter()
-            .map(RevokedCertificate::read)
-            .collect::<Result<_, _>>()?;
+        let entries: Vec<_> = revoked.into_iter().map(RevokedCertificate::read).collect();
         Ok(Self {
             der: CertificateRevocationListDer::from(der.to_vec()),
             issuer: tbs.issuer,
@@ -194,9 +194,11 @@ impl CertificateRevocationList {
     }
 
     /// The entry for a certificate: the first with its serial number, if the list names the same
-    /// issuer. This is a binary search; it does not check who made the list, and when.
+    /// issuer, in whatever encoding (RFC 5280 section 7.1). This is a binary search; it does not check who made the
+    /// list, and when.
     pub fn entry_for(&self, certificate: &Certificate) -> Option<&RevokedCertificate> {
-        if self.issuer != *certificate.issuer() {
+        let issuer = certificate.issuer();
+        if self.issuer != *issuer && CanonicalName::of(&self.issuer) != CanonicalName::of(issuer) {
             return None;
         }
         let serial_number = certificate.serial_number();
@@ -285,7 +287,8 @@ impl RevokedCertificate {
         self.date
     }
 
-    /// Why it was revoked. An entry without a reason has [`CrlReason::Unspecified`].
+    /// Why it was revoked. An entry without a reason, or with a code that RFC 5280 doesn't define, has
+    /// [`CrlReason::Unspecified`].
     pub fn reason(&self) -> CrlReason {
         self.reason
     }
@@ -298,13 +301,13 @@ impl RevokedCertificate {
         }
     }
 
-    fn read(entry: RevokedCert) -> der::Result<Self> {
-        let extensions = entry.extensions.unwrap_or_default();
-        Ok(Self {
+    fn read(entry: RevokedCert) -> Self {
+        let extensions = entry.extensions;
+        Self {
             serial_number: entry.serial_number.as_bytes().into(),
             date: entry.date.0,
-            reason: extension(&extensions)?.unwrap_or(CrlReason::Unspecified),
-        })
+            reason: extensions.map_or(CrlReason::Unspecified, |extensions| extensions.reason),
+        }
     }
 }
 
@@ -356,6 +359,24 @@ pub enum RevocationListError {
 from_causes!(RevocationListError: Der(der::Error), Syntax(SyntaxError));
 
 const PEM_LABEL: &str = "X509 CRL";
+
+/// Refuses a list before it is read, if its issuer's name, its extensions or an entry has more values than
+/// [`syntax::MAX_VALUES`]. What isn't DER is for the reader to refuse.
+fn check_numbers(der: &[u8]) -> Result<(), SyntaxError> {
+    let parts = syntax::values(der).next();
+    let body = parts.and_then(|list| syntax::values(list.value()).next());
+    let mut is_after_issuer = false;
+    for part in body.iter().flat_map(|body| syntax::values(body.value())) {
+        match part.tag() {
+            // The entries, of which there may be any number.
+            Tag::Sequence if is_after_issuer => syntax::values(part.value())
+                .try_for_each(|entry| syntax::check_number(entry.value()))?,
+            _ => syntax::check_number(part.value())?,
+        }
+        is_after_issuer |= matches!(part.tag(), Tag::UtcTime | Tag::GeneralizedTime);
+    }
+    Ok(())
+}
 
 /// The positions of entries in the order of their serial numbers; equal numbers keep the list's order.
 fn by_serial_number(entries: &[RevokedCertificate]) -> Vec<u32> {

@@ -5,14 +5,14 @@ use const_oid::db::rfc5280::{
     ID_CE_AUTHORITY_KEY_IDENTIFIER, ID_CE_CERTIFICATE_ISSUER, ID_CE_CRL_NUMBER, ID_CE_CRL_REASONS,
     ID_CE_DELTA_CRL_INDICATOR, ID_CE_INVALIDITY_DATE, ID_CE_ISSUING_DISTRIBUTION_POINT,
 };
-use der::Decode;
+use der::{Decode, Encode, Tag};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::CrlDistributionPoints;
 use x509_cert::ext::pkix::crl::dp::IssuingDistributionPoint;
 use x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 
-use crate::certificate::Certificate;
 use crate::certificate::extensions::critical_beside;
+use crate::certificate::{CanonicalName, Certificate};
 
 /// Why a revocation list can be read but not used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -42,22 +42,54 @@ pub enum UnusableList {
     /// It doesn't say when there will be a newer list, so nobody could tell that it is old.
     #[error("it has no nextUpdate; have it issued with one (RFC 5280 section 5.1.2.5)")]
     NoNextUpdate,
-    /// It is of version 2 but has no extensions.
-    #[error(
-        "it is of version 2 and has no extensions; have it issued with its number and the \
-         identifier of its issuer's key (RFC 5280 section 5.2)"
-    )]
-    NoExtensions,
 }
 
 /// The certificates of its issuer that a list is about.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Scope {
     pub(crate) only_end_entities: bool,
     pub(crate) only_cas: bool,
-    /// The URLs of the list, if it has a distribution point. A certificate that has URLs, too, is
-    /// covered if it shares one with the list.
-    pub(crate) urls: Option<Vec<String>>,
+    /// The names of the list, if it has a distribution point. A certificate that has such names, too, is
+    /// covered if it shares one with the list. In order, so that equal scopes are equal.
+    pub(crate) points: Option<Vec<PointName>>,
+}
+
+/// A name of a distribution point, in a form in which equal ones are equal.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(crate) enum PointName {
+    Url(String),
+    Directory(CanonicalName),
+    /// A name of another kind, in DER.
+    Other(Vec<u8>),
+}
+
+impl PointName {
+    fn of(name: &GeneralName) -> der::Result<Self> {
+        Ok(match name {
+            GeneralName::UniformResourceIdentifier(url) => Self::Url(url.as_str().into()),
+            GeneralName::DirectoryName(name) => Self::Directory(CanonicalName::of(name)),
+            other => Self::Other(other.to_der()?),
+        })
+    }
+}
+
+/// How much a list says about a certificate that shares a distribution point with it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Coverage {
+    /// Whether it is revoked.
+    Full,
+    /// That it is revoked, if it is on the list: the certificate names the list for some reasons only, or as one of
+    /// another CA's.
+    RevocationsOnly,
+}
+
+/// The lists that a certificate may be on.
+#[derive(Debug)]
+pub(crate) enum Points {
+    /// Those with one of these names. There may be none.
+    Named(Vec<(PointName, Coverage)>),
+    /// The certificate's extension can't be read, so that any list may be meant.
+    Unreadable,
 }
 
 impl Scope {
@@ -82,58 +114,89 @@ impl Scope {
         let Some(extension) = find(ID_CE_ISSUING_DISTRIBUTION_POINT) else {
             return Ok(Ok(Self::default()));
         };
-        IssuingDistributionPoint::from_der(extension.extn_value.as_bytes()).map(Self::of)
+        Self::of(IssuingDistributionPoint::from_der(
+            extension.extn_value.as_bytes(),
+        )?)
     }
 
-    fn of(point: IssuingDistributionPoint) -> Result<Self, UnusableList> {
+    fn of(point: IssuingDistributionPoint) -> der::Result<Result<Self, UnusableList>> {
         if point.indirect_crl {
-            return Err(UnusableList::Indirect);
+            return Ok(Err(UnusableList::Indirect));
         }
         if point.only_some_reasons.is_some() {
-            return Err(UnusableList::SomeReasons);
+            return Ok(Err(UnusableList::SomeReasons));
         }
         if point.only_contains_attribute_certs {
-            return Err(UnusableList::AttributeCertificates);
+            return Ok(Err(UnusableList::AttributeCertificates));
         }
-        let urls = match point.distribution_point {
+        let points = match point.distribution_point {
             None => None,
+            // GeneralNames has at least one.
+            Some(DistributionPointName::FullName(names)) if names.is_empty() => {
+                return Err(Tag::Sequence.length_error().into());
+            }
             Some(DistributionPointName::FullName(names)) => {
-                Some(urls(&names).map(Into::into).collect())
+                let points: der::Result<Vec<_>> = names.iter().map(PointName::of).collect();
+                let mut points = points?;
+                points.sort_unstable();
+                points.dedup();
+                Some(points)
             }
             Some(DistributionPointName::NameRelativeToCRLIssuer(_)) => {
-                return Err(UnusableList::RelativeName);
+                return Ok(Err(UnusableList::RelativeName));
             }
         };
-        Ok(Self {
+        Ok(Ok(Self {
             only_end_entities: point.only_contains_user_certs,
             only_cas: point.only_contains_ca_certs,
-            urls,
-        })
+            points,
+        }))
     }
 }
 
-/// The URLs of the lists that a certificate may be on, if it has such an extension. There are
-/// none if the extension can't be read, or if it names lists that can't be used here.
-pub(crate) fn urls_of(certificate: &Certificate) -> Option<Vec<String>> {
-    let tbs = certificate.parsed().tbs_certificate();
-    let points = match tbs.get_extension::<CrlDistributionPoints>() {
-        Ok(None) => return None,
-        Ok(Some((_, points))) => points.0,
-        Err(_) => Vec::new(),
-    };
-    let usable = points
-        .iter()
-        .filter(|point| point.crl_issuer.is_none() && point.reasons.is_none());
-    let names = usable.filter_map(|point| match &point.distribution_point {
-        Some(DistributionPointName::FullName(names)) => Some(names),
-        _ => None,
-    });
-    Some(
-        names
-            .flat_map(|names| urls(names))
-            .map(Into::into)
-            .collect(),
-    )
+impl Points {
+    pub(crate) fn of(certificate: &Certificate) -> Self {
+        let tbs = certificate.parsed().tbs_certificate();
+        let points = match tbs.get_extension::<CrlDistributionPoints>() {
+            Ok(None) => return Self::Named(Vec::new()),
+            Ok(Some((_, points))) => points.0,
+            Err(_) => return Self::Unreadable,
+        };
+        let issuer = certificate.issuer();
+        let mut named = Vec::new();
+        for point in &points {
+            let is_by_issuer = |names: &Vec<GeneralName>| {
+                names.iter().any(|name| match name {
+                    GeneralName::DirectoryName(name) => {
+                        CanonicalName::of(name) == CanonicalName::of(issuer)
+                    }
+                    _ => false,
+                })
+            };
+            let is_full =
+                point.reasons.is_none() && point.crl_issuer.as_ref().is_none_or(is_by_issuer);
+            let coverage = match is_full {
+                true => Coverage::Full,
+                false => Coverage::RevocationsOnly,
+            };
+            match &point.distribution_point {
+                None => {}
+                Some(DistributionPointName::FullName(names)) => {
+                    for name in names {
+                        match PointName::of(name) {
+                            Ok(name) => named.push((name, coverage)),
+                            Err(_) => return Self::Unreadable,
+                        }
+                    }
+                }
+                Some(DistributionPointName::NameRelativeToCRLIssuer(part)) => {
+                    let name = CanonicalName::below(issuer, part);
+                    named.push((PointName::Directory(name), coverage));
+                }
+            }
+        }
+        Self::Named(named)
+    }
 }
 
 /// Checks whether a list that has an entry with these extensions can be used.
@@ -145,11 +208,4 @@ pub(crate) fn check_entry(extensions: &[Extension]) -> Result<(), UnusableList> 
         Some(oid) => Err(UnusableList::CriticalExtension(oid)),
         None => Ok(()),
     }
-}
-
-fn urls(names: &[GeneralName]) -> impl Iterator<Item = &str> {
-    names.iter().filter_map(|name| match name {
-        GeneralName::UniformResourceIdentifier(url) => Some(url.as_str()),
-        _ => None,
-    })
 }

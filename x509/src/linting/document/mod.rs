@@ -20,6 +20,7 @@ use const_oid::db::rfc5280::{
 
 use self::encoding::Flaws;
 use self::extension::EXTENSION_REQUEST;
+use crate::encoding::syntax::MAX_VALUES;
 
 pub(crate) use algorithm::{AlgorithmIdentifier, PublicKey};
 pub(crate) use element::{Element, Elements, tag};
@@ -44,7 +45,7 @@ pub enum Kind {
 pub(crate) struct Document<'a> {
     pub(crate) kind: Kind,
     pub(crate) der: &'a [u8],
-    /// Whether all fields are in their places, so that a field that was not found is not there.
+    /// Whether all fields are in their places and all extensions are here, so that what was not found is not there.
     pub(crate) is_whole: bool,
     pub(crate) version: Option<Element<'a>>,
     pub(crate) serial_number: Option<Element<'a>>,
@@ -61,6 +62,7 @@ pub(crate) struct Document<'a> {
     pub(crate) unique_identifiers: Vec<Element<'a>>,
     /// The list of extensions; in a request, of those that it asks for.
     pub(crate) extension_list: Option<Element<'a>>,
+    /// Those in the list; of more than any document may have, the first ones.
     pub(crate) extensions: Vec<Extension<'a>>,
     /// How often a request asks for extensions.
     pub(crate) extension_requests: usize,
@@ -89,9 +91,10 @@ impl<'a> Document<'a> {
             Kind::RevocationList => document.read_list(body.elements()),
             Kind::Request => document.read_request(body.elements()),
         });
-        document.is_whole = read.is_some();
         let list = document.extension_list.iter();
-        document.extensions = list.flat_map(Extension::all_of).collect();
+        let mut extensions = list.flat_map(Extension::all_of);
+        document.extensions = extensions.by_ref().take(MAX_VALUES).collect();
+        document.is_whole = read.is_some() && extensions.next().is_none();
         document.flaws = Flaws::of(der, &document.extensions);
         document
     }

@@ -130,7 +130,8 @@ fn syntax_of_document(document: &Document<'_>) -> Option<String> {
             let error = Certificate::from_der(document.der).err()?;
             let is_syntax = matches!(
                 error,
-                CertificateError::Der(_) | CertificateError::Syntax(SyntaxError::Der(_))
+                CertificateError::Der(_)
+                    | CertificateError::Syntax(SyntaxError::Der(_) | SyntaxError::TooMany(_))
             );
             is_syntax.then(|| error.to_string())
         }
@@ -138,16 +139,25 @@ fn syntax_of_document(document: &Document<'_>) -> Option<String> {
             let error = CertificateRevocationList::from_der(document.der).err()?;
             let is_syntax = matches!(
                 error,
-                RevocationListError::Der(_) | RevocationListError::Syntax(SyntaxError::Der(_))
+                RevocationListError::Der(_)
+                    | RevocationListError::Syntax(SyntaxError::Der(_) | SyntaxError::TooMany(_))
             );
             is_syntax.then(|| error.to_string())
         }
-        Kind::Request => match (CertReq::from_der(document.der), syntax::check(document.der)) {
-            (Err(error), _) | (_, Err(SyntaxError::Der(error))) => {
-                Some(format!("the request is not valid DER: {error}"))
-            }
-            _ => None,
-        },
+        Kind::Request => syntax_of_request(document.der),
+    }
+}
+
+fn syntax_of_request(der: &[u8]) -> Option<String> {
+    // Before it is read, which would take much memory.
+    if let Err(error) = syntax::check_number(der) {
+        return Some(format!("the request {error}"));
+    }
+    match (CertReq::from_der(der), syntax::check(der)) {
+        (Err(error), _) | (_, Err(SyntaxError::Der(error))) => {
+            Some(format!("the request is not valid DER: {error}"))
+        }
+        _ => None,
     }
 }
 

@@ -131,10 +131,7 @@ fn entries() -> Vec<Case> {
             one.set(ID_CE_DELTA_CRL_INDICATOR, true, &tlv(2, &[6]));
             entry(vec![reason(false, 8)])(one);
         }),
-        list(
-            &["asn1-syntax", "rfc5280-extension-syntax"],
-            entry(vec![reason(false, 7)]),
-        ),
+        list(&["rfc5280-extension-syntax"], entry(vec![reason(false, 7)])),
     ]
 }
 

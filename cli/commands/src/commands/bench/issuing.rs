@@ -11,7 +11,6 @@ use pq_x509::{
     CertificateRequest, KeyError, RequestError, SignatureAlgorithm, SigningKey, VerifyingKey,
 };
 use serde::Serialize;
-use tempfile::TempDir;
 
 use super::backends::{self, Backend};
 use super::machine::file_system;
@@ -20,7 +19,7 @@ use super::openssl::Openssl;
 use crate::commands::ca::{init, sign};
 use crate::documents::{self, DocumentError};
 use crate::failure::Failure;
-use crate::files::{self, Access, Destination, Growing, Output, Source};
+use crate::files::{self, Access, Destination, Growing, Output, Source, TemporaryFolder};
 
 /// The algorithm of the CA's keys and of the requests'.
 pub(super) const ALGORITHM: SignatureAlgorithm = SignatureAlgorithm::MlDsa65;
@@ -225,7 +224,7 @@ fn mean(calls: &mut [Call], time: Duration) -> Result<Spent, Failure> {
 
 /// A CA and requests, in a temporary folder.
 struct Workshop {
-    folder: TempDir,
+    folder: TemporaryFolder,
     requests: Vec<PathBuf>,
     /// With all of them.
     one_file: PathBuf,
@@ -237,10 +236,7 @@ struct Workshop {
 
 impl Workshop {
     fn new(above: &Path, count: usize) -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new()
-            .prefix("pqtls-bench-")
-            .tempdir_in(above)
-            .map_err(cant_make(above))?;
+        let folder = TemporaryFolder::new(above, "pqtls-bench-").map_err(cant_make(above))?;
         let options = [
             "--name",
             "Benchmark",

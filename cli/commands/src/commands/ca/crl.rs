@@ -1,28 +1,34 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_ca::{Role, parse_duration};
+use pq_ca::{Ledger, Role, parse_duration};
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
-use super::place::Place;
+use super::ca_key::{CaKeyOptions, with_short_names};
+use super::place::{Actor, Place};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output};
-use crate::keys::SigningKey;
 use crate::report::{Report, printable, rfc3339, with_unit};
 
 /// Make the next revocation list
 ///
-/// It lists the key's certificates that were revoked and have not expired. Make the next list before this
-/// one expires. Clients that check a whole chain need the root's list as well.
+/// It lists the key's certificates that were revoked. Those that expired leave the lists after one that was made more
+/// than 7 days after their expiry and was written. A list that can't be written may use up a number. Make the next list
+/// before this one expires. Clients that check a whole chain need the root's list as well.
+///
+/// The clock must be at most 400 days after the last list or certificate in the ledger, and at most 1 hour before it.
+/// Otherwise there is no list, no OCSP response and, if it is ahead, no certificate. If the clock is wrong, set it. If
+/// it is right, because the CA was not used for so long or the clock was wrong before, say so with --clock-is-right.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_args(with_short_names))]
 pub(crate) struct Arguments {
     /// Make the root's list, of revoked CAs, instead of the issuing key's
     #[arg(long)]
-    root: bool,
+    pub(super) root: bool,
 
     /// How long it is valid, such as 90d [default: what the policy says]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -35,8 +41,18 @@ pub(crate) struct Arguments {
     #[arg(long)]
     der: bool,
 
+    /// Say that the clock is right, if the ledger finds that it jumped; the ledger keeps who said so
+    #[arg(long)]
+    clock_is_right: bool,
+
     #[command(flatten)]
-    place: Place,
+    ca_key: CaKeyOptions,
+
+    #[command(flatten)]
+    pub(super) place: Place,
+
+    #[command(flatten)]
+    actor: Actor,
 }
 
 const EXAMPLES: &str = "\
@@ -50,10 +66,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let folder = arguments.place.open()?;
     let role = match arguments.root {
         true => Role::Root,
-        false => folder.issuing_role(),
+        false => folder.issuing_role()?,
     };
-    let authority = folder.authority::<SigningKey>(role)?;
-    let list = authority.revocation_list(UnixTime::now(), arguments.validity)?;
+    let authority = arguments.ca_key.authority(&folder, role)?;
+    let now = UnixTime::now();
+    if arguments.clock_is_right {
+        let ledger = authority.ledger();
+        ledger.confirm_time(now, &arguments.actor.name())?;
+    }
+    let list = authority.revocation_list(now, arguments.validity)?;
     let pem = list.to_pem();
     let output = Output {
         to: out,
@@ -72,7 +93,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         this_update: rfc3339(list.this_update()),
         next_update: list.next_update().map(rfc3339),
     };
-    delivery.deliver(&[output], &report)
+    let status = delivery.deliver(&[output], &report)?;
+    // Only now: a list that could not be written was published by nobody.
+    authority.confirm_list(&list)?;
+    Ok(status)
 }
 
 #[derive(Debug, Serialize)]

@@ -15,10 +15,10 @@ pub(super) struct EntryFacts {
     pub(super) subject: String,
     names: Vec<String>,
     not_before: String,
-    not_after: String,
+    pub(super) not_after: String,
     pub(super) state: State,
     pub(super) revocation: Option<RevocationFacts>,
-    profile: String,
+    pub(super) profile: String,
     key_algorithm: String,
     issued_at: String,
     issued_by: String,
@@ -90,12 +90,19 @@ impl EntryFacts {
 }
 
 impl RevocationFacts {
-    fn of(revocation: &Revocation) -> Self {
+    pub(super) fn of(revocation: &Revocation) -> Self {
         Self {
             at: rfc3339(revocation.at),
             reason: reason_name(revocation.reason),
             by: printable(&revocation.by),
         }
+    }
+}
+
+impl fmt::Display for RevocationFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, reason, by } = self;
+        write!(f, "{at} by {by}: {reason}")
     }
 }
 
@@ -129,9 +136,7 @@ impl fmt::Display for History<'_> {
         )?;
         match &entry.revocation {
             None => writeln!(f, "  revoked       no"),
-            Some(RevocationFacts { at, reason, by }) => {
-                writeln!(f, "  revoked       {at} by {by}: {reason}")
-            }
+            Some(revocation) => writeln!(f, "  revoked       {revocation}"),
         }
     }
 }

@@ -1,28 +1,42 @@
 use core::fmt;
 use core::time::Duration;
+use std::io::{self, Write};
 
 use pq_ca::{
-    Constraints, Folder, KeyPlan, ListUrl, NamePattern, NamePatternError, Network, Plan, Policy,
-    Role, parse_duration,
+    Constraints, Folder, Interruption, KeyPlan, ListUrl, NamePattern, NamePatternError, Network,
+    Plan, Policy, Role, parse_duration,
 };
+use pq_x509::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
+use super::ca_key::NewCaKey;
 use super::place::{Actor, Place};
+use super::signals::{stop_on_signals, wait_for_the_end};
 use crate::arguments::AlgorithmParser;
-use crate::commands::key;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::keys::{Algorithm, SigningKey};
-use crate::report::{self, CertificateFacts, Report};
+use crate::keys::Algorithm;
+use crate::passphrases::{Passphrase, PassphraseOptions};
+use crate::report::{CertificateFacts, Report};
+use crate::words::protection_name;
 
 /// Make a CA in a new folder
 ///
 /// It has a root, which clients trust, and below it a key that issues, so that the root's key can be kept
 /// elsewhere. The names that the CA is for are constraints in its certificate and rules of its policy: clients
 /// accept no certificates of this CA for other names. The policy says what else may be issued.
+///
+/// A passphrase encrypts both keys; then commands that use one of them ask for it, or take it by their own options.
+/// Without one, whoever can read the files of the keys can act as the CA.
+///
+/// Back up the whole folder, while nothing changes it: root.pem, root.key, issuing.pem, issuing.key, policy.toml, and in
+/// ledger/ the journal and its head; the index can be left out, since it is made again. An older backup lacks what was
+/// issued and revoked since. After going back to one, record again what was issued since ("pqtls ca adopt"), and revoke
+/// what was revoked since, before the next revocation list is made. The numbers of lists may repeat then, so clients may keep the list that they have until it expires.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_args(of_new_keys))]
 pub(crate) struct Arguments {
     /// The CA's name, such as "Example CA"
     #[arg(long)]
@@ -54,8 +68,8 @@ pub(crate) struct Arguments {
     )]
     root: Option<Algorithm>,
 
-    /// Issue certificates with the root's key, without a key below it
-    #[arg(long, conflicts_with = "validity")]
+    /// Issue certificates with the root's key, without a key below it; --algorithm and --root-validity are for that key
+    #[arg(long, conflicts_with_all = ["validity", "root"])]
     no_intermediate: bool,
 
     /// How long the issuing certificate is valid, such as 5y or 90d [default: 5y, or the root's time if that is
@@ -72,7 +86,17 @@ pub(crate) struct Arguments {
     list_urls: Vec<ListUrl>,
 
     #[command(flatten)]
-    place: Place,
+    passphrase: PassphraseOptions,
+
+    /// Leave the keys in the clear without asking
+    #[arg(
+        long,
+        conflicts_with_all = ["passphrase_file", "passphrase_fd", "passphrase_env"],
+    )]
+    no_passphrase: bool,
+
+    #[command(flatten)]
+    pub(super) place: Place,
 
     #[command(flatten)]
     actor: Actor,
@@ -81,19 +105,40 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca init --name \"Example CA\" --dns example.org --ip 192.0.2.0/24
-  $ pqtls ca init --dir old-ca --name \"Small CA\" --root SLH-DSA-SHA2-128f";
+  $ pqtls ca init --dir old-ca --name \"Small CA\" --root SLH-DSA-SHA2-128f
+  $ echo 'correct horse battery staple' > ca-secret.txt
+  $ pqtls ca init --dir safe-ca --name \"Safe CA\" --passphrase-file ca-secret.txt
+  $ pqtls ca crl --dir safe-ca --passphrase-file ca-secret.txt --out safe.crl";
+
+/// The options for passphrases stand under a heading that says whose they are.
+fn of_new_keys(argument: clap::Arg) -> clap::Arg {
+    match argument.get_id().as_str() {
+        "passphrase_file" | "passphrase_fd" | "passphrase_env" | "no_passphrase" => {
+            argument.help_heading("Passphrase of the CA's keys [default: a terminal is asked]")
+        }
+        _ => argument,
+    }
+}
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let now = UnixTime::now();
-    let (folder, plan) = create(arguments, now)?;
+    Folder::check_free(&arguments.place.path())?;
+    let passphrase = match arguments.no_passphrase {
+        true => None,
+        false => arguments.passphrase.of_new_or_none("the CA's keys")?,
+    };
+    let interruption = Interruption::default();
+    let _stopped_by_signals = stop_on_signals(&interruption)?;
+    let (folder, plan) = create(arguments, passphrase.as_ref(), now, &interruption)?;
     let root = folder.certificate(Role::Root)?;
-    let issuing = match folder.issuing_role() {
+    let issuing = match folder.issuing_role()? {
         Role::Issuing => Some(folder.certificate(Role::Issuing)?),
         Role::Root => None,
     };
     let report = NewCa {
         folder: folder.path().display().to_string(),
         policy: folder.policy_path().display().to_string(),
+        protection: passphrase.map(|_| protection_name(&Protection::default())),
         root: CertificateFacts::of(&root, now),
         issuing: issuing.map(|certificate| CertificateFacts::of(&certificate, now)),
         domains: plan.constraints.domains,
@@ -104,23 +149,42 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             .map(ToString::to_string)
             .collect(),
     };
-    report::print(&report, json)?;
+    arguments.place.print(report, json)?;
+    for draft in Folder::drafts_left_beside(folder.path()) {
+        let _ = writeln!(
+            io::stderr(),
+            "pqtls: warning: {} is named as the draft of a CA and was left alone, since it is not only that; look what is in \
+             it, and remove it or give it another name",
+            draft.display()
+        );
+    }
     Ok(ExitStatus::Done)
 }
 
 /// Makes a CA and prints nothing.
 pub(in crate::commands) fn run_quietly(arguments: &Arguments) -> Result<(), Failure> {
-    create(arguments, UnixTime::now()).map(|_| ())
+    let interruption = Interruption::default();
+    create(arguments, None, UnixTime::now(), &interruption).map(|_| ())
 }
 
-fn create(arguments: &Arguments, now: UnixTime) -> Result<(Folder, Plan<SigningKey>), Failure> {
-    let plan = plan(arguments)?;
+fn create(
+    arguments: &Arguments,
+    passphrase: Option<&Passphrase>,
+    now: UnixTime,
+    interruption: &Interruption,
+) -> Result<(Folder, Plan<NewCaKey>), Failure> {
+    let plan = plan(arguments, passphrase)?;
     let path = arguments.place.path();
-    let folder = Folder::create(path, &plan, &arguments.actor.name(), now)?;
-    Ok((folder, plan))
+    let by = arguments.actor.name();
+    let made = Folder::create_unless_stopped(path, &plan, &by, now, interruption);
+    if made.is_err() && interruption.is_stopped() {
+        // What failed is that the draft was removed.
+        wait_for_the_end();
+    }
+    Ok((made?, plan))
 }
 
-fn plan(arguments: &Arguments) -> Result<Plan<SigningKey>, Failure> {
+fn plan(arguments: &Arguments, passphrase: Option<&Passphrase>) -> Result<Plan<NewCaKey>, Failure> {
     let root_validity = arguments.root_validity;
     let validity = match arguments.validity {
         Some(longer) if longer > root_validity => return Err(Failure::OutlivesRoot),
@@ -128,13 +192,13 @@ fn plan(arguments: &Arguments) -> Result<Plan<SigningKey>, Failure> {
         None => VALIDITY.min(root_validity),
     };
     let root = KeyPlan {
-        key: new_key(arguments.root.unwrap_or(arguments.algorithm))?,
+        key: NewCaKey::generate(arguments.root.unwrap_or(arguments.algorithm), passphrase)?,
         validity: root_validity,
     };
     let issuing = match arguments.no_intermediate {
         true => None,
         false => Some(KeyPlan {
-            key: new_key(arguments.algorithm)?,
+            key: NewCaKey::generate(arguments.algorithm, passphrase)?,
             validity,
         }),
     };
@@ -173,13 +237,6 @@ fn everything<T: core::str::FromStr>(text: &str) -> Vec<T> {
 /// Five years.
 const VALIDITY: Duration = Duration::from_secs(5 * 365 * 24 * 60 * 60);
 
-fn new_key(algorithm: Algorithm) -> Result<SigningKey, Failure> {
-    if let Algorithm::PostQuantum(kem @ pq_x509::Algorithm::Kem(_)) = algorithm {
-        return Err(Failure::Unsupported(kem));
-    }
-    Ok(key::generate(algorithm)?.try_into()?)
-}
-
 /// A domain, with all names below it.
 #[derive(Clone, Debug)]
 struct Domain {
@@ -197,6 +254,8 @@ fn domain(text: &str) -> Result<Domain, NamePatternError> {
 struct NewCa {
     folder: String,
     policy: String,
+    /// How the keys are encrypted, if they are.
+    protection: Option<String>,
     root: CertificateFacts,
     /// None if the root issues.
     issuing: Option<CertificateFacts>,
@@ -230,10 +289,27 @@ impl fmt::Display for NewCa {
             true => writeln!(f, "  names     all, as none was given with --dns or --ip")?,
             false => writeln!(f, "  names     {}", names.join(", "))?,
         }
+        match &self.protection {
+            Some(protection) => writeln!(f, "  keys      encrypted by {protection}")?,
+            None => writeln!(
+                f,
+                "  keys      in the clear: whoever can read them can act as the CA"
+            )?,
+        }
         writeln!(f, "  policy    {policy}")?;
         writeln!(f, "What to do next:")?;
         writeln!(f, "  give {folder}/root.pem to all who are to trust the CA")?;
         writeln!(f, "  read {policy}, and change there what may be issued")?;
+        if self.protection.is_none() {
+            let key = match self.issuing {
+                Some(_) => "issuing.key",
+                None => "root.key",
+            };
+            writeln!(
+                f,
+                "  encrypt the keys: \"pqtls key encrypt {folder}/{key} --out {folder}/{key} --force\", for each"
+            )?;
+        }
         if self.issuing.is_some() {
             writeln!(
                 f,

@@ -5,13 +5,13 @@ use pq_ca::{Order, Profile, Wanted, parse_duration};
 use pq_x509::AlternativeName;
 use pq_x509::pki_types::UnixTime;
 
+use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use super::subject_key::SubjectKeyOptions;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::keys::SigningKey;
 
 /// Issue a certificate for a key
 ///
@@ -40,7 +40,10 @@ pub(crate) struct Arguments {
     certificate: CertificateOptions,
 
     #[command(flatten)]
-    place: Place,
+    ca_key: CaKeyOptions,
+
+    #[command(flatten)]
+    pub(super) place: Place,
 
     #[command(flatten)]
     actor: Actor,
@@ -83,7 +86,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         .check(&options.output.out, options.output.force, json)?;
     let folder = arguments.place.open()?;
     let chain = folder.chain()?;
-    let authority = folder.authority::<SigningKey>(folder.issuing_role())?;
+    let authority = arguments
+        .ca_key
+        .authority(&folder, folder.issuing_role()?)?;
     let certificate = arguments.key.with_key(|key| {
         let key = key.expect("clap asks for --key or --new-key");
         let order = Order::for_key(key)?.with(|wanted| wanted_of(arguments, wanted));

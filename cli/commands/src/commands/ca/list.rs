@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     limit: Option<usize>,
 
     #[command(flatten)]
-    place: Place,
+    pub(super) place: Place,
 }
 
 const EXAMPLES: &str = "\
@@ -160,7 +160,18 @@ impl Report for Listing {
 
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", heading())?;
-        self.each(|entry| writeln!(f, "{entry}"))
+        let mut is_begun = false;
+        self.each(|entry| {
+            if !is_begun {
+                is_begun = true;
+                writeln!(f, "{}", heading())?;
+            }
+            writeln!(f, "{entry}")
+        })?;
+        // If there is nothing because of an error, that is all to be said.
+        match is_begun || self.trouble.borrow().is_some() {
+            true => Ok(()),
+            false => writeln!(f, "{}", heading()),
+        }
     }
 }

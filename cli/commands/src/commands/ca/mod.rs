@@ -2,6 +2,8 @@
 //!
 //! It may use the rest of its [room](super), and what that room may use.
 
+mod adopt;
+mod ca_key;
 mod crl;
 mod entry;
 pub(super) mod init;
@@ -15,9 +17,11 @@ mod renew;
 mod revoke;
 mod show;
 pub(super) mod sign;
+mod signals;
 mod subject_key;
 mod which;
 
+use self::place::Place;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 
@@ -30,13 +34,43 @@ pub(crate) enum Command {
     Renew(renew::Arguments),
     Revoke(revoke::Arguments),
     Reinstate(reinstate::Arguments),
+    Adopt(adopt::Arguments),
     Crl(crl::Arguments),
     Ocsp(ocsp::Arguments),
     List(list::Arguments),
     Show(show::Arguments),
 }
 
+impl Command {
+    /// Where the CA is, and whether the command uses the root's key.
+    fn place(&self) -> (&Place, bool) {
+        match self {
+            Self::Init(arguments) => (&arguments.place, false),
+            Self::Issue(arguments) => (&arguments.place, false),
+            Self::Sign(arguments) => (&arguments.place, false),
+            Self::Renew(arguments) => (&arguments.place, false),
+            Self::Revoke(arguments) => (&arguments.place, false),
+            Self::Reinstate(arguments) => (&arguments.place, false),
+            Self::Adopt(arguments) => (&arguments.place, false),
+            Self::Crl(arguments) => (&arguments.place, arguments.root),
+            Self::Ocsp(arguments) => (&arguments.place, arguments.root),
+            Self::List(arguments) => (&arguments.place, false),
+            Self::Show(arguments) => (&arguments.place, false),
+        }
+    }
+}
+
 pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
+    let (place, of_root) = command.place();
+    let options = place.options();
+    act(command, json).map_err(|failure| Failure::AtCa {
+        failure: failure.into(),
+        options,
+        of_root,
+    })
+}
+
+fn act(command: Command, json: bool) -> Result<ExitStatus, Failure> {
     match command {
         Command::Init(arguments) => init::run(&arguments, json),
         Command::Issue(arguments) => issue::run(&arguments, json),
@@ -44,6 +78,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Renew(arguments) => renew::run(&arguments, json),
         Command::Revoke(arguments) => revoke::run(&arguments, json),
         Command::Reinstate(arguments) => reinstate::run(&arguments, json),
+        Command::Adopt(arguments) => adopt::run(&arguments, json),
         Command::Crl(arguments) => crl::run(&arguments, json),
         Command::Ocsp(arguments) => ocsp::run(&arguments, json),
         Command::List(arguments) => list::run(&arguments, json),

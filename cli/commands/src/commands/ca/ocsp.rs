@@ -2,39 +2,46 @@ use core::fmt;
 use core::time::Duration;
 
 use clap::ArgGroup;
-use pq_ca::{Role, parse_duration};
+use pq_ca::{Folder, FolderError, KeyHash, Ledger, LedgerError, Role, parse_duration};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{CertStatus, OcspRequest, OcspResponse};
+use pq_x509::{CertStatus, Certificate, IssueError, OcspRequest, OcspResponse, SubjectKey};
 use serde::Serialize;
 
+use super::ca_key::CaKeyOptions;
 use super::place::Place;
+use super::which::Which;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
-use crate::keys::SigningKey;
-use crate::passphrases::PassphraseOptions;
+use crate::passphrases::{PassphraseOptions, only_with};
 use crate::report::{Report, hex, rfc3339};
 
 /// Answer an OCSP request, which asks whether certificates were revoked
 ///
 /// The answer comes from the ledger. The CA's key signs it, or a key whose certificate has the profile
-/// "ocsp-responder". With --for, a server can staple the response.
+/// "ocsp-responder". With --for, a server can staple the response. There is no answer if a key of these was revoked
+/// for a compromise, if its certificate is not valid now, or if the clock jumped (see "pqtls ca crl --help"). A response
+/// ends with that certificate at the latest.
+///
+/// Whoever steals a responder's key can sign good responses until its certificate expires, since most clients don't ask
+/// whether it was revoked (OCSP No Check): keep its validity short, such as "pqtls ca issue --validity 7d".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_args(of_one_key))]
 #[command(group(ArgGroup::new("what").args(["request", "certificate"]).required(true)))]
 pub(crate) struct Arguments {
     /// The request, in DER; "-" is standard input
     request: Option<Source>,
 
-    /// Answer about this certificate of the CA, without a request
-    #[arg(long = "for", value_name = "FILE")]
-    certificate: Option<Source>,
+    /// Answer about this certificate of the CA, without a request: its serial number, or a file with it
+    #[arg(long = "for", value_name = "CERTIFICATE")]
+    certificate: Option<Which>,
 
     /// Answer for the root, about CAs, instead of the issuing key
     #[arg(long)]
-    root: bool,
+    pub(super) root: bool,
 
     /// How long the response is valid, such as 12h [default: what the policy says]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -55,7 +62,10 @@ pub(crate) struct Arguments {
     output: OutputOptions,
 
     #[command(flatten)]
-    place: Place,
+    ca_key: CaKeyOptions,
+
+    #[command(flatten)]
+    pub(super) place: Place,
 }
 
 const EXAMPLES: &str = "\
@@ -64,10 +74,20 @@ Examples:
   $ pqtls ca ocsp web.ocsp-request --out web.ocsp
   $ pqtls ca ocsp --for web.pem --validity 12h --out web.staple";
 
+/// One key signs, and has a passphrase: the responder's, or the CA's.
+fn of_one_key(option: clap::Arg) -> clap::Arg {
+    match option.get_id().as_str() {
+        "ca_passphrase_file" | "ca_passphrase_fd" | "ca_passphrase_env" => {
+            option.conflicts_with("key")
+        }
+        _ => only_with("key", option),
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let response = respond(arguments)?;
+    let (response, signer) = respond(arguments)?;
     let output = Output {
         to: out,
         content: response.der(),
@@ -78,45 +98,90 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         file: out.to_string(),
         bytes: response.der().len() as u64,
         answers: response.answers().iter().map(Answer::of).collect(),
+        ends_with_signer: response
+            .answers()
+            .iter()
+            .any(|answer| answer.next_update() == Some(signer.not_after())),
     };
     delivery.deliver(&[output], &report)
 }
 
-fn respond(arguments: &Arguments) -> Result<OcspResponse, Failure> {
+/// The response, and the certificate of the key that signed it.
+fn respond(arguments: &Arguments) -> Result<(OcspResponse, Certificate), Failure> {
     let now = UnixTime::now();
     let folder = arguments.place.open()?;
     let role = match arguments.root {
         true => Role::Root,
-        false => folder.issuing_role(),
+        false => folder.issuing_role()?,
     };
     let request = match (&arguments.request, &arguments.certificate) {
         (Some(file), _) => documents::ocsp_request(file)?,
         (None, certificate) => {
-            let file = certificate.as_ref().expect("clap asks for one of them");
-            let certificate = documents::first_certificate(file)?;
+            let which = certificate.as_ref().expect("clap asks for one of them");
+            let certificate = known_certificate(which, &folder, role)?;
             let issuer = folder.certificate(role)?;
             OcspRequest::builder()
                 .certificate(&certificate, &issuer)
                 .build()?
         }
     };
-    let response = match (&arguments.key, &arguments.cert) {
+    let (response, signer) = match (&arguments.key, &arguments.cert) {
         (Some(key), Some(certificate)) => {
             let key = documents::signing_key(key, &arguments.passphrase)?;
-            let certificate = documents::first_certificate(certificate)?;
-            let responder = folder.responder(role, certificate, key)?;
+            let file = certificate;
+            let certificate = documents::first_certificate(file)?;
+            let responder = folder.responder(role, certificate.clone(), key)?;
+            check_responder(&folder.ledger()?, file, &certificate)?;
             let responder = match arguments.validity {
                 Some(validity) => responder.with_validity(validity),
                 None => responder,
             };
-            responder.respond(request.der(), now)
+            (responder.respond(request.der(), now), certificate)
         }
         _ => {
-            let authority = folder.authority::<SigningKey>(role)?;
-            authority.respond(request.der(), now, arguments.validity)
+            let authority = arguments.ca_key.authority(&folder, role)?;
+            let response = authority.respond(request.der(), now, arguments.validity);
+            (response, authority.issuer().certificate().clone())
         }
     };
-    response.map_err(Failure::Unanswered)
+    Ok((response.map_err(Failure::Unanswered)?, signer))
+}
+
+/// A certificate that the ledger has. Of one that it lacks, the response would be that it is unknown, in the place of a
+/// good one that a server staples.
+fn known_certificate(which: &Which, folder: &Folder, role: Role) -> Result<Certificate, Failure> {
+    let ledger = folder.ledger()?;
+    let number = which.serial_number(folder, &ledger)?;
+    let unknown = || LedgerError::Unknown(number);
+    let entry = ledger.entry(&number)?.ok_or_else(unknown)?;
+    if entry.issued.issuer != role.name() {
+        return Err(match role {
+            Role::Issuing => Failure::OfTheRoot(which.to_string()),
+            Role::Root => Failure::NotOfTheRoot(which.to_string()),
+        });
+    }
+    let der = ledger.certificate(&number)?.ok_or_else(unknown)?;
+    Ok(Certificate::from_der(&der).map_err(IssueError::from)?)
+}
+
+/// That nobody else may know a responder's key: clients are often told not to ask for its revocation (RFC 6960 section
+/// 4.2.2.2.1).
+fn check_responder(
+    ledger: &impl Ledger,
+    file: &Source,
+    certificate: &Certificate,
+) -> Result<(), Failure> {
+    let key = certificate.spki();
+    for key in KeyHash::all_of(&key).map_err(IssueError::SubjectKey)? {
+        if ledger
+            .compromised(&key)
+            .map_err(FolderError::from)?
+            .is_some()
+        {
+            return Err(Failure::ResponderRevoked(file.to_string()));
+        }
+    }
+    Ok(())
 }
 
 #[derive(Debug, Serialize)]
@@ -125,6 +190,8 @@ struct NewResponse {
     /// How long the response is.
     bytes: u64,
     answers: Vec<Answer>,
+    /// Whether it ends with the certificate of the key that signed it, and would last longer without that.
+    ends_with_signer: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -177,6 +244,12 @@ impl fmt::Display for NewResponse {
                 Some(next) => writeln!(f, ", valid until {next}")?,
                 None => writeln!(f)?,
             }
+        }
+        if self.ends_with_signer {
+            writeln!(
+                f,
+                "  It ends then because the certificate of the key that signed it does; have a new one issued before."
+            )?;
         }
         Ok(())
     }

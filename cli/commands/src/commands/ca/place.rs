@@ -1,9 +1,15 @@
+use core::fmt;
 use std::env;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use pq_ca::Folder;
+use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::files::OutputError;
+use crate::report::{self, Report};
+use crate::shell::{command_line, with_options_of_ca};
 
 /// Where the CA is.
 #[derive(Clone, Debug, clap::Args)]
@@ -22,8 +28,50 @@ impl Place {
             .unwrap_or_else(|| "ca".into())
     }
 
+    /// What an advised command line needs, so that it is about this CA: the environment variable is there then, too.
+    pub(super) fn options(&self) -> String {
+        match &self.dir {
+            Some(folder) => format!(" {}", command_line(["--dir", &folder.to_string_lossy()])),
+            None => String::new(),
+        }
+    }
+
+    /// Prints a report, whose command lines are for this CA.
+    pub(super) fn print<R: Report>(&self, report: R, json: bool) -> Result<(), OutputError> {
+        let options = self.options();
+        report::print(&OfThisCa { report, options }, json)
+    }
+
     pub(super) fn open(&self) -> Result<Folder, Failure> {
-        Ok(Folder::open(self.path())?)
+        let folder = Folder::open(self.path())?;
+        for key in folder.keys_for_others() {
+            let key = key.display();
+            let _ = writeln!(
+                io::stderr(),
+                "pqtls: warning: {key} can be read by other users, who can act as the CA; allow nobody else to \
+                 (chmod go-rwx {key})"
+            );
+        }
+        Ok(folder)
+    }
+}
+
+/// A report whose command lines get options.
+#[derive(Serialize)]
+struct OfThisCa<R> {
+    #[serde(flatten)]
+    report: R,
+    #[serde(skip)]
+    options: String,
+}
+
+impl<R: Report> Report for OfThisCa<R> {
+    const SCHEMA: &'static str = R::SCHEMA;
+}
+
+impl<R: fmt::Display> fmt::Display for OfThisCa<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&with_options_of_ca(&self.report.to_string(), &self.options))
     }
 }
 

@@ -13,7 +13,8 @@ use crate::report::{self, Report};
 
 /// Release a certificate that is on hold
 ///
-/// A certificate that was revoked for any other reason stays revoked.
+/// A certificate that was revoked for any other reason stays revoked, and one stays on hold if another certificate for
+/// its key was revoked for a compromise. Of a file with several certificates, name one by its serial number.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -22,7 +23,7 @@ pub(crate) struct Arguments {
     which: Which,
 
     #[command(flatten)]
-    place: Place,
+    pub(super) place: Place,
 
     #[command(flatten)]
     actor: Actor,
@@ -33,8 +34,9 @@ Examples:
   $ pqtls ca reinstate bot.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let ledger = arguments.place.open()?.ledger()?;
-    let number = arguments.which.serial_number(&ledger)?;
+    let folder = arguments.place.open()?;
+    let ledger = folder.ledger()?;
+    let number = arguments.which.serial_number(&folder, &ledger)?;
     let now = UnixTime::now();
     let entry = ledger.reinstate(&number, now, &arguments.actor.name())?;
     let report = Reinstated {

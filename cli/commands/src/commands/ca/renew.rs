@@ -1,5 +1,6 @@
 use pq_x509::pki_types::UnixTime;
 
+use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use super::subject_key::SubjectKeyOptions;
@@ -7,11 +8,11 @@ use super::which::Which;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::keys::SigningKey;
 
 /// Renew a certificate: issue a new one for the same names, valid as long as the policy says
 ///
-/// It is for the same key, unless another key is given. The old certificate stays valid; if nobody is to
+/// Of a file with several certificates, name one by its serial number. The new one is for the same key, unless another
+/// key is given. The old certificate stays valid; if nobody is to
 /// use it, revoke it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -27,7 +28,10 @@ pub(crate) struct Arguments {
     certificate: CertificateOptions,
 
     #[command(flatten)]
-    place: Place,
+    ca_key: CaKeyOptions,
+
+    #[command(flatten)]
+    pub(super) place: Place,
 
     #[command(flatten)]
     actor: Actor,
@@ -46,8 +50,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         .check(&options.output.out, options.output.force, json)?;
     let folder = arguments.place.open()?;
     let chain = folder.chain()?;
-    let authority = folder.authority::<SigningKey>(folder.issuing_role())?;
-    let number = arguments.which.serial_number(authority.ledger())?;
+    let authority = arguments
+        .ca_key
+        .authority(&folder, folder.issuing_role()?)?;
+    let number = arguments.which.serial_number(&folder, authority.ledger())?;
     let by = arguments.actor.name();
     let certificate = arguments
         .key

@@ -1,6 +1,10 @@
 use core::fmt;
+use core::ops::ControlFlow;
 
-use pq_ca::{Ledger, Revocation, Role, SerialNumber, UnknownReason, reason_from_name};
+use pq_ca::{
+    Change, Entry, Filter, Ledger, LedgerError, Profile, Revocation, Role, SerialNumber,
+    UnknownReason, reason_from_name, reason_name,
+};
 use pq_x509::CrlReason;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
@@ -10,12 +14,22 @@ use super::place::{Actor, Place};
 use super::which::Which;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::report::{self, Report};
+use crate::report::{Report, rfc3339};
 
 /// Revoke certificates, all of them or none
 ///
+/// Of a file with certificates for several requests, all are revoked, but not the CAs in their chains.
+///
 /// This is permanent, unless the reason is certificateHold. It doesn't need the CA's keys. Clients learn of
-/// it from the next revocation list.
+/// it from the next revocation list, except of an OCSP responder: most don't ask about its certificate (OCSP No Check), so
+/// whoever has its key can sign good responses until the certificate expires.
+///
+/// After a compromise of a key (keyCompromise, cACompromise, aACompromise), all certificates for this key have to be
+/// revoked, also those that have expired, as far as this machine's clock can tell. Those that are not revoked are listed,
+/// and the exit status is 1, unless --all-with-key revokes them, too. A composite key counts as its halves, too.
+///
+/// A certificate that was revoked before keeps its reason, unless the new one is a compromise or ends a hold. If its
+/// revocation is of a later time, as after a clock that ran ahead, it gets the time of now.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -27,8 +41,12 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "unspecified", value_parser = reason)]
     reason: CrlReason,
 
+    /// After a compromise of a key, revoke all other certificates for it as well
+    #[arg(long)]
+    all_with_key: bool,
+
     #[command(flatten)]
-    place: Place,
+    pub(super) place: Place,
 
     #[command(flatten)]
     actor: Actor,
@@ -36,7 +54,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls ca revoke web.pem --reason keyCompromise
+  $ pqtls ca revoke web-3.pem --reason keyCompromise --all-with-key
   $ pqtls ca revoke bot.pem --reason certificateHold";
 
 fn reason(name: &str) -> Result<CrlReason, UnknownReason> {
@@ -44,36 +62,103 @@ fn reason(name: &str) -> Result<CrlReason, UnknownReason> {
 }
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let ledger = arguments.place.open()?.ledger()?;
-    let numbers = arguments
-        .which
-        .iter()
-        .map(|which| which.serial_number(&ledger))
-        .collect::<Result<Vec<SerialNumber>, _>>()?;
+    let folder = arguments.place.open()?;
+    let ledger = folder.ledger()?;
+    let mut numbers = Vec::new();
+    for which in &arguments.which {
+        numbers.extend(which.serial_numbers(&folder, &ledger)?);
+    }
     let now = UnixTime::now();
     let revocation = Revocation {
         at: now,
         reason: arguments.reason,
         by: arguments.actor.name(),
     };
-    ledger.revoke_all(&numbers, &revocation)?;
-    let mut report = Revoked {
-        certificates: Vec::with_capacity(numbers.len()),
-    };
-    for number in &numbers {
-        let entry = ledger.entry(number)?;
-        report
-            .certificates
-            .extend(entry.map(|entry| EntryFacts::of(&entry, now)));
+    if arguments.all_with_key && !revocation.is_compromise() {
+        return Err(Failure::NotACompromise);
     }
-    report::print(&report, json)?;
-    Ok(ExitStatus::Done)
+    let mut revoked = ledger.revoke_if(&numbers, &revocation, &[])?;
+    // Only now: from here on, no other certificate is issued for these keys.
+    let mut others = match revocation.is_compromise() {
+        true => with_same_keys(&ledger, &revoked)?,
+        false => Vec::new(),
+    };
+    if arguments.all_with_key {
+        let numbers: Vec<_> = others.drain(..).map(number_of).collect();
+        revoked.extend(ledger.revoke_if(&numbers, &revocation, &[])?);
+    }
+    let clock = match ledger.check_time(now) {
+        Err(error @ LedgerError::Clock { .. }) => Some(error.to_string()),
+        // The certificates are revoked, which nothing else changes.
+        _ => None,
+    };
+    let report = Revoked {
+        certificates: revoked
+            .iter()
+            .map(|revoked| EntryFacts::of(&revoked.entry, now))
+            .collect(),
+        changes: revoked.into_iter().map(|revoked| revoked.change).collect(),
+        valid_with_same_key: others
+            .iter()
+            .map(|entry| EntryFacts::of(entry, now))
+            .collect(),
+        reason: reason_name(arguments.reason),
+        clock,
+        now: rfc3339(now),
+    };
+    let status = match report.valid_with_same_key.is_empty() {
+        true => ExitStatus::Done,
+        false => ExitStatus::Refused,
+    };
+    arguments.place.print(report, json)?;
+    Ok(status)
+}
+
+/// The certificates that are not revoked, or on hold, for the keys of those that were revoked. Expired ones are among
+/// them, since the clock may be ahead.
+fn with_same_keys(ledger: &impl Ledger, revoked: &[pq_ca::Revoked]) -> Result<Vec<Entry>, Failure> {
+    let keys = revoked
+        .iter()
+        .flat_map(|revoked| revoked.entry.issued.keys());
+    let filter = Filter::all().keys(keys);
+    let mut others = Vec::new();
+    ledger.find(&filter, &mut |entry| {
+        if entry.revocation().is_none_or(Revocation::is_hold) {
+            others.push(entry);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(others)
+}
+
+fn number_of(entry: Entry) -> SerialNumber {
+    entry.issued.serial_number
 }
 
 #[derive(Debug, Serialize)]
 struct Revoked {
-    /// In the order of the command line.
+    /// In the order of the command line and of its files.
     certificates: Vec<EntryFacts>,
+    /// What this call did to each.
+    #[serde(skip)]
+    changes: Vec<Change>,
+    /// After a compromise of a key, the other certificates for it that are not revoked, and should be. `state` says
+    /// which of them have expired.
+    valid_with_same_key: Vec<EntryFacts>,
+    #[serde(skip)]
+    reason: &'static str,
+    /// If the ledger finds that the clock jumped: what it says. The times of the revocations may be wrong then.
+    clock: Option<String>,
+    #[serde(skip)]
+    now: String,
+}
+
+impl Revoked {
+    /// Whether a certificate is revoked as of a time in the future. Times of RFC 3339 are in the order of their texts.
+    fn is_to_come(&self, certificate: &EntryFacts) -> bool {
+        let revocation = certificate.revocation.as_ref();
+        revocation.is_some_and(|revocation| revocation.at > self.now)
+    }
 }
 
 impl Report for Revoked {
@@ -82,8 +167,7 @@ impl Report for Revoked {
 
 impl fmt::Display for Revoked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for certificate in &self.certificates {
-            // An earlier revocation is kept as it was.
+        for (certificate, change) in self.certificates.iter().zip(&self.changes) {
             if let Some(RevocationFacts { at, reason, .. }) = &certificate.revocation {
                 let (title, number) = (certificate.title(), &certificate.serial_number);
                 let what = certificate.state.name();
@@ -91,7 +175,35 @@ impl fmt::Display for Revoked {
                     f,
                     "{title}: {what} since {at} ({reason}), serial number {number}"
                 )?;
+                match change {
+                    Change::Revoked => {}
+                    Change::Updated(earlier) if reason_name(earlier.reason) == *reason => {
+                        let earlier = rfc3339(earlier.at);
+                        writeln!(
+                            f,
+                            "  It was revoked before (since {earlier}), and has this earlier time now."
+                        )?;
+                    }
+                    Change::Updated(earlier) => {
+                        let earlier = reason_name(earlier.reason);
+                        writeln!(
+                            f,
+                            "  It was revoked before ({earlier}), and has this reason now."
+                        )?;
+                    }
+                    Change::Unchanged => {
+                        writeln!(f, "  It was revoked before, which stays as it was.")?;
+                    }
+                }
             }
+        }
+        if let Some(certificate) = self.certificates.iter().find(|one| self.is_to_come(one)) {
+            writeln!(
+                f,
+                "The time of {} is in the future, and clients may take it for valid until then: the clock was ahead, or the \
+                 certificate is not valid yet. Once the clock is right, the same command corrects the time.",
+                certificate.title()
+            )?;
         }
         writeln!(
             f,
@@ -104,6 +216,39 @@ impl fmt::Display for Revoked {
         }
         if self.certificates.iter().any(is_of_root) {
             writeln!(f, "  pqtls ca crl --root --out FILE")?;
+        }
+        if let Some(clock) = &self.clock {
+            writeln!(
+                f,
+                "The time of the revocation may be wrong: {clock}. After the clock was set, the same command corrects \
+                 a time in the future."
+            )?;
+        }
+        for certificate in &self.certificates {
+            if certificate.profile == Profile::OcspResponder.name() {
+                let (title, until) = (certificate.title(), &certificate.not_after);
+                writeln!(
+                    f,
+                    "Clients do not ask whether the certificate of an OCSP responder was revoked (OCSP No Check): most believe \
+                     what the key of {title} signs until {until}, whatever lists say. If others may know that key, only a \
+                     new CA ends this sooner."
+                )?;
+            }
+        }
+        let others = &self.valid_with_same_key;
+        if !others.is_empty() {
+            writeln!(
+                f,
+                "Others may use these certificates for the same key; revoke them, too:"
+            )?;
+            for other in others {
+                let (number, reason) = (&other.serial_number, self.reason);
+                writeln!(
+                    f,
+                    "  pqtls ca revoke {number} --reason {reason}  # {}",
+                    other.title()
+                )?;
+            }
         }
         Ok(())
     }

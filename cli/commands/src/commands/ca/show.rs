@@ -1,11 +1,11 @@
 use core::fmt;
 
-use pq_ca::{Folder, Ledger, LedgerError, Policy, Role};
+use pq_ca::{Entry, Folder, Ledger, LedgerError, Policy, Role, SerialNumber};
 use pq_x509::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
-use super::entry::EntryFacts;
+use super::entry::{EntryFacts, RevocationFacts};
 use super::issued::CertificateOptions;
 use super::place::Place;
 use super::which::Which;
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     certificate: CertificateOptions,
 
     #[command(flatten)]
-    place: Place,
+    pub(super) place: Place,
 }
 
 const EXAMPLES: &str = "\
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         return show_ca(&folder, json);
     };
     let ledger = folder.ledger()?;
-    let number = which.serial_number(&ledger)?;
+    let number = which.serial_number(&folder, &ledger)?;
     let unknown = || LedgerError::Unknown(number);
     let der = ledger.certificate(&number)?.ok_or_else(unknown)?;
     let certificate = Certificate::from_der(&der).map_err(pq_x509::IssueError::from)?;
@@ -73,9 +73,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 }
 
 fn show_ca(folder: &Folder, json: bool) -> Result<ExitStatus, Failure> {
-    let mut keys = vec![KeyOfCa::read(folder, folder.issuing_role())?];
-    if folder.issuing_role() != Role::Root {
-        keys.push(KeyOfCa::read(folder, Role::Root)?);
+    let issuing = folder.issuing_role()?;
+    let ledger = folder.ledger()?;
+    let mut keys = vec![KeyOfCa::read(folder, &ledger, issuing)?];
+    if issuing != Role::Root {
+        keys.push(KeyOfCa::read(folder, &ledger, Role::Root)?);
     }
     let policy = folder.policy()?;
     let report = Ca {
@@ -104,16 +106,28 @@ struct KeyOfCa {
     /// Whether this file exists; a root's key is often kept elsewhere.
     is_there: bool,
     certificate: CertificateFacts,
+    /// Its revocation or hold, if this ledger has one.
+    revocation: Option<RevocationFacts>,
 }
 
 impl KeyOfCa {
-    fn read(folder: &Folder, role: Role) -> Result<Self, Failure> {
-        let file = folder.path().join(role.name()).with_extension("key");
+    fn read(folder: &Folder, ledger: &impl Ledger, role: Role) -> Result<Self, Failure> {
+        let file = folder.key_path(role);
+        let certificate = folder.certificate(role)?;
+        let entry = match SerialNumber::from_bytes(certificate.serial_number()) {
+            Ok(number) => ledger.entry(&number)?,
+            // No certificate in a ledger can have this number.
+            Err(_) => None,
+        };
         Ok(Self {
             name: role.name(),
             file: file.display().to_string(),
             is_there: file.exists(),
-            certificate: CertificateFacts::of(&folder.certificate(role)?, UnixTime::now()),
+            certificate: CertificateFacts::of(&certificate, UnixTime::now()),
+            revocation: entry
+                .as_ref()
+                .and_then(Entry::revocation)
+                .map(RevocationFacts::of),
         })
     }
 }
@@ -147,6 +161,9 @@ impl fmt::Display for Ca {
             write!(f, "{}", key.certificate)?;
             if let Some(constraints) = key.certificate.extension("nameConstraints") {
                 writeln!(f, "  for names     {constraints}")?;
+            }
+            if let Some(revocation) = &key.revocation {
+                writeln!(f, "  revoked       {revocation}; it issues nothing")?;
             }
             let note = if key.is_there { "" } else { " (not there)" };
             writeln!(f, "  key file      {}{note}\n", key.file)?;

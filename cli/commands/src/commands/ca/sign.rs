@@ -7,6 +7,7 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::{Certificate, VerifiedRequest};
 use serde::Serialize;
 
+use super::ca_key::{CaKeyOptions, with_short_names};
 use super::issue::Terms;
 use super::issued::public_pem;
 use super::place::{Actor, Place};
@@ -23,6 +24,7 @@ use crate::report::{self, Report, printable, rfc3339};
 /// A PEM file may have many requests. A request that is refused doesn't keep the others from being signed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_args(with_short_names))]
 pub(crate) struct Arguments {
     /// Files with requests (PKCS#10), in PEM or DER; "-" is standard input
     #[arg(required = true, value_name = "REQUEST")]
@@ -48,7 +50,10 @@ pub(crate) struct Arguments {
     leaf_only: bool,
 
     #[command(flatten)]
-    place: Place,
+    ca_key: CaKeyOptions,
+
+    #[command(flatten)]
+    pub(super) place: Place,
 
     #[command(flatten)]
     actor: Actor,
@@ -67,6 +72,10 @@ const VERIFIED_AT_ONCE: usize = 16;
 
 /// How many certificates the ledger records at once, waiting for the disk only once.
 const AT_ONCE: usize = 512;
+
+/// Of how many refused requests the reasons are kept. The others are counted: whoever wrote the file chose how many
+/// there are.
+const KEPT_REFUSALS: usize = 1000;
 
 /// How many files are written at once: no more than any system allows to be open.
 const WRITTEN_AT_ONCE: usize = 32;
@@ -93,7 +102,9 @@ fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
     files::check_all(jobs.iter().map(|job| &job.to), arguments.force)?;
     let folder = arguments.place.open()?;
     let shop = Shop {
-        authority: folder.authority(folder.issuing_role())?,
+        authority: arguments
+            .ca_key
+            .authority(&folder, folder.issuing_role()?)?,
         chain: match arguments.leaf_only {
             true => String::new(),
             false => Certificate::chain_to_pem(&folder.chain()?),
@@ -107,9 +118,19 @@ fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
     served = served.and_then(|()| work.keep());
     // Whatever else failed, what was issued gets its files.
     let written = work.write(true);
-    served.and(written)?;
+    let issued = work.outcomes.iter().filter_map(|one| one.number_issued);
+    match (served, issued.collect::<Vec<_>>()) {
+        (Err(failure), issued) if !issued.is_empty() => {
+            return Err(Failure::StoppedAfter {
+                issued,
+                failure: failure.into(),
+            });
+        }
+        (served, _) => served.and(written)?,
+    }
     Ok(Signed {
         requests: work.outcomes,
+        further: work.refusals.further,
     })
 }
 
@@ -170,6 +191,22 @@ struct Work<'a> {
     /// Files that are not written yet. The last one may still grow.
     files: Vec<Unwritten<'a>>,
     outcomes: Vec<Outcome>,
+    refusals: Refusals,
+}
+
+/// How many requests were refused.
+#[derive(Default)]
+struct Refusals {
+    kept: usize,
+    further: Further,
+}
+
+/// The refusals beyond those that are kept.
+#[derive(Debug, Default)]
+struct Further {
+    count: usize,
+    /// Whether the policy refused one of them.
+    is_by_policy: bool,
 }
 
 /// Places in the lists of [`Work`].
@@ -196,6 +233,18 @@ impl<'a> Work<'a> {
             made: Vec::new(),
             files: Vec::new(),
             outcomes: Vec::new(),
+            refusals: Refusals::default(),
+        }
+    }
+
+    fn refuse(&mut self, outcome: Outcome, failure: Failure) {
+        let Refusals { kept, further } = &mut self.refusals;
+        if *kept < KEPT_REFUSALS {
+            *kept += 1;
+            self.outcomes.push(outcome.refused(failure));
+        } else {
+            further.count += 1;
+            further.is_by_policy |= failure.status() == ExitStatus::Policy;
         }
     }
 
@@ -215,7 +264,7 @@ impl<'a> Work<'a> {
                 },
                 Err(error) => {
                     let outcome = Outcome::pending(source, None, &job.to);
-                    self.outcomes.push(outcome.refused(error.into()));
+                    self.refuse(outcome, error.into());
                 }
             }
         }
@@ -233,7 +282,7 @@ impl<'a> Work<'a> {
             Ok(self.batch.add(&order)?)
         });
         if let Err(failure) = made {
-            self.outcomes.push(outcome.refused(failure));
+            self.refuse(outcome, failure);
             return Ok(());
         }
         self.made.push(Made {
@@ -253,8 +302,16 @@ impl<'a> Work<'a> {
     /// Records the batch in the ledger.
     fn keep(&mut self) -> Result<(), Failure> {
         let batch = mem::replace(&mut self.batch, self.shop.batch());
-        for (made, entry) in self.made.drain(..).zip(batch.keep()?) {
-            self.outcomes[made.outcome].issued(&entry.issued);
+        for (made, kept) in self.made.drain(..).zip(batch.keep()?) {
+            let outcome = &mut self.outcomes[made.outcome];
+            let entry = match kept {
+                Ok(entry) => entry,
+                Err(error) => {
+                    outcome.refuse(error.into());
+                    continue;
+                }
+            };
+            outcome.issued(&entry.issued);
             let file = &mut self.files[made.file];
             file.issued.push(entry.issued.serial_number);
             entry.append_pem(&mut file.pem);
@@ -343,6 +400,8 @@ impl Shop {
 struct Signed {
     /// In the order of the command line.
     requests: Vec<Outcome>,
+    #[serde(skip)]
+    further: Further,
 }
 
 impl Signed {
@@ -354,18 +413,23 @@ impl Signed {
             return Err(failure);
         }
         let failures = self.requests.iter().filter_map(|one| one.failure.as_ref());
-        let statuses = failures.map(Failure::status);
+        let further = self.further.is_by_policy.then_some(ExitStatus::Policy);
+        let statuses = failures.map(Failure::status).chain(further);
         let Some(status) = statuses.max_by_key(|status| *status == ExitStatus::Policy) else {
             return Ok(ExitStatus::Done);
         };
-        let reasons: Vec<String> = self
-            .requests
-            .iter()
-            .filter_map(Outcome::complaint)
-            .collect();
+        let complaints = self.requests.iter().filter_map(Outcome::complaint);
+        let mut reasons: Vec<String> = complaints.collect();
+        let Further { count: further, .. } = self.further;
+        let refused = reasons.len() + further;
+        if further > 0 {
+            reasons.push(format!(
+                "and {further} others, whose reasons are not kept; sign fewer requests at once to see them"
+            ));
+        }
         Err(Failure::RequestsRefused {
-            refused: reasons.len(),
-            count: self.requests.len(),
+            refused,
+            count: self.requests.len() + further,
             reasons: reasons.join("\n"),
             status,
         })
@@ -386,6 +450,8 @@ struct Outcome {
     /// Why none was issued.
     reason: Option<String>,
     #[serde(skip)]
+    number_issued: Option<SerialNumber>,
+    #[serde(skip)]
     failure: Option<Failure>,
     #[serde(skip)]
     to: String,
@@ -401,12 +467,14 @@ impl Outcome {
             subject: None,
             not_after: None,
             reason: None,
+            number_issued: None,
             failure: None,
             to: to.to_string(),
         }
     }
 
     fn issued(&mut self, issued: &Issued) {
+        self.number_issued = Some(issued.serial_number);
         self.file = Some(self.to.clone());
         self.serial_number = Some(issued.serial_number.to_string());
         self.subject = Some(printable(&issued.subject));
@@ -414,9 +482,13 @@ impl Outcome {
     }
 
     fn refused(mut self, failure: Failure) -> Self {
+        self.refuse(failure);
+        self
+    }
+
+    fn refuse(&mut self, failure: Failure) {
         self.reason = Some(failure.to_string());
         self.failure = Some(failure);
-        self
     }
 
     /// Why none was issued, with the request's name.

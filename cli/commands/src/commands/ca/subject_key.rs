@@ -1,4 +1,4 @@
-use pq_x509::SubjectKey;
+use pq_x509::{Protection, SubjectKey};
 
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::Delivery;
@@ -51,22 +51,34 @@ impl SubjectKeyOptions {
     }
 
     /// Calls `act` with the key, if there is one. A new key is written to its file before, so that no
-    /// certificate is without its key; the file is removed if `act` fails.
+    /// certificate is without its key; the file is removed if `act` fails and has certainly issued nothing.
+    /// A passphrase that the options name encrypts it. Without one, it is not encrypted: nobody is asked.
     pub(super) fn with_key<T>(
         &self,
         act: impl FnOnce(Option<&dyn SubjectKey>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if let Some(source) = &self.key {
+            self.passphrase.check()?;
             return act(Some(&documents::public_key_to_certify(
                 source,
                 &self.passphrase,
             )?));
         }
         let Some(to) = &self.new_key else {
-            return act(None);
+            return match self.passphrase.is_given() {
+                true => Err(Failure::NoKeyToEncrypt),
+                false => act(None),
+            };
+        };
+        let passphrase = match self.passphrase.is_given() {
+            true => Some(self.passphrase.of_new()?),
+            false => None,
         };
         let key = key::generate(self.algorithm)?;
-        let pem = key.to_pkcs8_pem()?;
+        let pem = match &passphrase {
+            Some(passphrase) => key::encrypted_pem(&key, passphrase, &Protection::default())?,
+            None => key.to_pkcs8_pem()?,
+        };
         let output = Output {
             to,
             content: pem.as_bytes(),
@@ -74,10 +86,15 @@ impl SubjectKeyOptions {
             is_binary: false,
         };
         let made = files::write(&[output], false)?;
-        let done = act(Some(&key));
-        if done.is_err() {
-            files::remove(made);
-        }
-        done
+        act(Some(&key)).map_err(|failure| match &failure {
+            Failure::Authority(error) if !error.changed_nothing() => Failure::KeyKept {
+                file: to.to_string(),
+                failure: failure.into(),
+            },
+            _ => {
+                files::remove(made);
+                failure
+            }
+        })
     }
 }

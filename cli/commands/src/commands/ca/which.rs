@@ -1,13 +1,17 @@
+use alloc::collections::BTreeSet;
+use core::fmt;
 use std::ffi::OsString;
 use std::path::Path;
 
-use pq_ca::{Ledger, SerialNumber};
+use pq_ca::{Folder, Ledger, Role, SerialNumber};
+use pq_x509::Certificate;
 
 use crate::documents;
 use crate::failure::Failure;
 use crate::files::Source;
+use crate::keys::other_verification;
 
-/// A certificate of the CA: its serial number, or a file that it is in.
+/// A certificate of the CA, or several: the serial number of one, or a file that they are in.
 #[derive(Clone, Debug)]
 pub(super) struct Which(OsString);
 
@@ -17,32 +21,114 @@ impl From<OsString> for Which {
     }
 }
 
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.to_string_lossy())
+    }
+}
+
 impl Which {
-    /// The serial number. A certificate in a file has to be the one that the ledger has under this number:
-    /// another CA may have given the same number.
-    pub(super) fn serial_number(&self, ledger: &impl Ledger) -> Result<SerialNumber, Failure> {
+    /// The serial number of the only certificate that is meant.
+    pub(super) fn serial_number(
+        &self,
+        folder: &Folder,
+        ledger: &impl Ledger,
+    ) -> Result<SerialNumber, Failure> {
+        let numbers = self.serial_numbers(folder, ledger)?;
+        match *numbers.as_slice() {
+            [number] => Ok(number),
+            _ => Err(self.several(numbers)),
+        }
+    }
+
+    /// The serial numbers: for a file those of all end entities. The CAs of their chains are not meant; only in a file
+    /// without end entities, it is the CA that this one certified. A certificate in a file has to be the one that the
+    /// ledger has under its number: another CA may have given the same number.
+    pub(super) fn serial_numbers(
+        &self,
+        folder: &Folder,
+        ledger: &impl Ledger,
+    ) -> Result<Vec<SerialNumber>, Failure> {
         let text = self.0.to_string_lossy();
         if let Ok(number) = text.parse() {
-            return Ok(number);
+            return Ok(vec![number]);
         }
         if text != "-" && !Path::new(&self.0).exists() {
             return Err(Failure::NotACertificate(text.into()));
         }
         let file = Source::from(self.0.clone());
-        let certificate = documents::first_certificate(&file)?;
-        let foreign = |number: String, found| Failure::NotOfThisCa {
-            file: file.to_string(),
-            number,
-            found,
+        let certificates = documents::certificates(&file)?;
+        let meant = documents::end_entities(&certificates);
+        let has_several = meant.len() > 1;
+        let number_of = |place: usize| {
+            let name = match has_several {
+                true => format!("certificate {} of {file}", place + 1),
+                false => file.to_string(),
+            };
+            known(folder, ledger, &certificates[place], name)
         };
-        let Ok(number) = SerialNumber::from_bytes(certificate.serial_number()) else {
-            let digits = base16ct::lower::encode_string(certificate.serial_number());
-            return Err(foreign(digits, "none"));
-        };
-        match ledger.certificate(&number)? {
-            Some(kept) if kept == *certificate.der() => Ok(number),
-            Some(_) => Err(foreign(number.to_string(), "another one")),
-            None => Err(foreign(number.to_string(), "none")),
+        if !meant.is_empty() {
+            let numbers = meant.into_iter().map(number_of);
+            let mut numbers = numbers.collect::<Result<Vec<_>, _>>()?;
+            let mut seen = BTreeSet::new();
+            numbers.retain(|number| seen.insert(*number));
+            return Ok(numbers);
+        }
+        // Of CAs alone
+        let mut numbers: Vec<_> = (0..certificates.len()).map(number_of).collect();
+        let known: BTreeSet<_> = numbers.iter().flatten().copied().collect();
+        match known.len() {
+            0 => Ok(vec![numbers.swap_remove(0)?]),
+            1 => Ok(known.into_iter().collect()),
+            _ => Err(self.several(known.into_iter().collect())),
         }
     }
+
+    fn several(&self, numbers: Vec<SerialNumber>) -> Failure {
+        Failure::WhichCertificate {
+            file: Source::from(self.0.clone()).to_string(),
+            numbers,
+        }
+    }
+}
+
+/// The serial number of a certificate that the ledger has. Errors call it by this name.
+fn known(
+    folder: &Folder,
+    ledger: &impl Ledger,
+    certificate: &Certificate,
+    name: String,
+) -> Result<SerialNumber, Failure> {
+    let foreign = |file, number, found| Failure::NotOfThisCa {
+        file,
+        number,
+        found,
+    };
+    let Ok(number) = SerialNumber::from_bytes(certificate.serial_number()) else {
+        let digits = base16ct::lower::encode_string(certificate.serial_number());
+        return Err(foreign(name, digits, "none"));
+    };
+    match ledger.certificate(&number)? {
+        Some(kept) if kept == *certificate.der() => Ok(number),
+        Some(_) => Err(foreign(name, number.to_string(), "another one")),
+        None if is_signed_by(folder, certificate) => Err(Failure::NotInLedger {
+            file: name,
+            number: number.to_string(),
+        }),
+        None => Err(foreign(name, number.to_string(), "none")),
+    }
+}
+
+/// Whether one of the CA's own keys signed a certificate. Without the CA's certificates, nobody knows.
+fn is_signed_by(folder: &Folder, certificate: &Certificate) -> bool {
+    [Role::Issuing, Role::Root].iter().any(|role| {
+        let own = folder.certificate(*role);
+        own.is_ok_and(|own| {
+            // The root's own certificate is in no ledger.
+            own.der() != certificate.der()
+                && certificate
+                    .verify_signature(&own, other_verification())
+                    .is_ok()
+        })
+    })
 }

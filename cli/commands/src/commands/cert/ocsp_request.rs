@@ -72,8 +72,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 
 /// The certificate with its issuer's.
 fn read(arguments: &Arguments) -> Result<(Certificate, Certificate), Failure> {
-    let mut certificates = documents::certificates(&arguments.certificate)?.into_iter();
-    let certificate = certificates.next().ok_or(Failure::NoIssuer)?;
+    let certificates = documents::certificates(&arguments.certificate)?;
+    let certificate = documents::first_of(&arguments.certificate, &certificates)?.clone();
+    let mut certificates = certificates.into_iter().skip(1);
     let issuer = match &arguments.issuer {
         Some(file) => documents::first_certificate(file)?,
         None => certificates

@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let message = message.map_err(|error| refused(error.into()))?;
     let mut grown = Growing::begin(out, Access::Private, *force)?;
     let opened = Opener::new(own)
-        .open(message, &mut grown)
+        .write_unauthenticated(message, &mut grown)
         .map_err(refused)?;
     let report = Decrypted::of(arguments, &opened);
     delivery.deliver_grown(grown, out, &report)

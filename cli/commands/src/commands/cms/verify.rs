@@ -22,9 +22,13 @@ use crate::words::key_name;
 /// Verify a signed message
 ///
 /// Every signature of the message has to be valid. Trust either roots, to which the signers' chains have to
-/// lead, or the signers' own certificates. The content is written only after it was verified.
+/// lead, or the signers' own certificates: then nothing but the signatures is checked, neither times nor revocation. The
+/// content is written only after it was verified. Who signed more than
+/// once is listed once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+// Each option for chains conflicts with "signers", too: clap does not ask for a required argument that conflicts with a
+// given one.
 #[command(group(clap::ArgGroup::new("trust").args(["roots", "signers"]).required(true)))]
 pub(crate) struct Arguments {
     /// The message, in PEM or DER; "-" is standard input
@@ -43,27 +47,48 @@ pub(crate) struct Arguments {
     signers: Vec<Source>,
 
     /// Certificates of signers and of CAs that the message lacks; once for each file
-    #[arg(long = "certs", value_name = "FILE", requires = "roots")]
+    #[arg(
+        long = "certs",
+        value_name = "FILE",
+        requires = "roots",
+        conflicts_with = "signers"
+    )]
     certificates: Vec<Source>,
 
     /// Revocation lists of all CAs of the chains; once for each file
-    #[arg(long, value_name = "FILE", requires = "roots")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "roots",
+        conflicts_with = "signers"
+    )]
     crl: Vec<Source>,
 
     /// Chains have to be valid at this time, such as 2027-01-31 or 2027-01-31T12:00:00Z [default: now]
-    #[arg(long, value_name = "TIME", value_parser = time, requires = "roots")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = time,
+        requires = "roots",
+        conflicts_with = "signers"
+    )]
     at: Option<UnixTime>,
 
     /// Chains have to be valid at the time of signing, for which there is only the signer's word
-    #[arg(long, conflicts_with = "at", requires = "roots")]
+    #[arg(long, requires = "roots", conflicts_with_all = ["at", "signers"])]
     at_signing_time: bool,
+
+    /// Refuse signatures without signed attributes: any signature that the key made of the content, for whatever
+    /// purpose, can be presented as one
+    #[arg(long)]
+    require_attributes: bool,
 
     /// Where to write the content; "-" is standard output
     #[arg(long, short, value_name = "FILE")]
     out: Option<Destination>,
 
     /// Replace files that exist
-    #[arg(long)]
+    #[arg(long, requires = "out", conflicts_with = "content")]
     force: bool,
 }
 
@@ -81,7 +106,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         error: Box::new(error),
     };
     let verifier = verifier(arguments, &validator)?;
-    let verifier = verifier.algorithms(other_verification());
+    let mut verifier = verifier.algorithms(other_verification());
+    if arguments.require_attributes {
+        verifier = verifier.require_attributes();
+    }
     let message = decode_if_pem(Watched::open(&arguments.message)?);
     let message = message.map_err(|error| refused(error.into()))?;
     let mut grown = match out {
@@ -90,8 +118,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     let verified = match (&arguments.content, &mut grown) {
         (Some(content), _) => verifier.verify_detached(message, Watched::open(content)?),
-        (None, Some(grown)) => verifier.verify(message, grown),
-        (None, None) => verifier.verify(message, io::sink()),
+        (None, Some(grown)) => verifier.write_unverified(message, grown),
+        (None, None) => verifier.write_unverified(message, io::sink()),
     };
     match verified {
         Ok(verified) => {

@@ -19,6 +19,8 @@ pub(super) struct Development {
     pub(super) instructions: Option<Instructions>,
     pub(super) change: Option<Change>,
     pub(super) dry_run: bool,
+    /// The certificates' files that would be made, if this were not a dry run.
+    pub(super) to_be_made: Vec<String>,
     /// The stores that were found, if they were to be changed.
     pub(super) stores: Vec<Outcome>,
 }
@@ -43,6 +45,9 @@ impl fmt::Display for Development {
         self.certificates
             .iter()
             .try_for_each(|leaf| writeln!(f, "{leaf}"))?;
+        self.to_be_made
+            .iter()
+            .try_for_each(|file| writeln!(f, "{file}: to be made, with its key"))?;
         if let Some(instructions) = &self.instructions {
             write!(f, "{instructions}")?;
         }
@@ -94,7 +99,15 @@ fn write_outcome(outcome: &Outcome, change: Change, f: &mut fmt::Formatter<'_>) 
         Kind::Nss => "NSS database",
     };
     write!(f, "{store} {}: {what}", outcome.place)?;
+    if outcome.state == State::Removed {
+        writeln!(f)?;
+        let mut roots = outcome.roots.iter();
+        return roots.try_for_each(|root| writeln!(f, "  {root}"));
+    }
     if outcome.state != State::Left {
+        return writeln!(f);
+    }
+    if outcome.commands.is_empty() {
         return writeln!(f);
     }
     match &outcome.why {

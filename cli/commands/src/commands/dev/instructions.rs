@@ -1,12 +1,12 @@
 use core::fmt;
-use std::path::{self, Path};
+use std::path::{self, Path, PathBuf};
 
 use pq_x509::AlternativeName;
 use serde::Serialize;
 
 use super::leaf::Leaf;
-use super::shell::{command_line, is_plain};
 use super::twin::Twin;
+use crate::shell::{command_line, is_plain};
 
 /// What to paste where, to use the certificates.
 #[derive(Debug, Serialize)]
@@ -17,22 +17,28 @@ pub(super) struct Instructions {
     nginx: String,
     /// A command.
     curl: String,
+    /// The file of roots for clients with OpenSSL, such as curl.
+    roots: String,
+    /// The file of roots for browsers, Go and rustls, which refuse the other one.
+    roots_for_browsers: String,
     /// The command that makes this machine trust the roots, if they are new and --install was not given.
     install: Option<String>,
 }
 
 impl Instructions {
-    /// For certificates for these names under the roots in a file.
+    /// For certificates for these names under the roots in two files, of which the second is for browsers, Go and rustls.
     pub(super) fn new(
         leaves: &[Leaf],
         names: &[AlternativeName],
-        roots: &Path,
+        [roots, for_browsers]: [PathBuf; 2],
         install: Option<String>,
     ) -> Self {
         Self {
             tls_server: tls_server(leaves),
             nginx: nginx(leaves),
-            curl: curl(names, roots),
+            curl: curl(names, &roots),
+            roots: roots.display().to_string(),
+            roots_for_browsers: for_browsers.display().to_string(),
             install,
         }
     }
@@ -120,9 +126,18 @@ impl fmt::Display for Instructions {
             "nginx with OpenSSL 3.5 or later; with an older one, only the first two lines",
             &self.nginx,
         )?;
+        section("curl", &self.curl)?;
+        let Self {
+            roots,
+            roots_for_browsers,
+            ..
+        } = self;
         section(
-            "curl, and other programs that take a file of roots",
-            &self.curl,
+            "clients that take a file of roots",
+            &format!(
+                "curl, Python and others with OpenSSL take {roots}\n\
+                 Firefox and other browsers, Go, and rustls with our tls-client take {roots_for_browsers}"
+            ),
         )?;
         match &self.install {
             Some(install) => section("to make this machine trust the roots", install),

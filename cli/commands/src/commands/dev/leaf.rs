@@ -34,6 +34,11 @@ impl Order<'_> {
         Twin::ALL.iter().try_for_each(|twin| self.check_free(*twin))
     }
 
+    /// The files of the certificates.
+    pub(super) fn planned(&self) -> impl Iterator<Item = PathBuf> {
+        Twin::ALL.into_iter().map(|twin| self.file(twin, "pem"))
+    }
+
     fn check_free(&self, twin: Twin) -> Result<(), Failure> {
         for extension in ["key", "pem"] {
             let file = Destination::File(self.file(twin, extension));

@@ -14,12 +14,11 @@ mod names;
 
 mod roots;
 mod scope;
-mod shell;
 mod stores;
 mod twin;
 
 use core::time::Duration;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
 use pq_ca::parse_duration;
@@ -31,18 +30,23 @@ use self::instructions::Instructions;
 use self::leaf::Order;
 use self::roots::{Root, Roots};
 use self::scope::Scope;
-use self::shell::command_line;
-use self::stores::{Change, change_all};
+use self::stores::{Change, install_all, uninstall_all};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report;
+use crate::shell::command_line;
 
 /// Make a server's certificate for development, and have local clients trust it
 ///
 /// It makes two certificates for the same names, under two roots that are made once: one of ML-DSA-65, and one
 /// of ECDSA, since browsers accept no ML-DSA roots yet. The roots are limited to local names, which are or end
-/// in localhost, test, local, internal, home.arpa or example, and to private addresses. Whoever steals their
-/// keys can impersonate nobody else.
+/// in localhost, test, local, internal, home.arpa or example, and to private addresses, and to certificates
+/// without a subject, since some clients take hosts' names from there. Whoever steals their keys can
+/// impersonate nobody else.
+///
+/// Firefox, Go and rustls's own verifiers never take hosts' names from subjects, and refuse all certificates
+/// below a limit of subjects. "roots-for-browsers.pem", beside "roots.pem", has the same roots without that limit:
+/// give it to these clients alone. --install puts it into browsers' databases.
 ///
 /// Certificates of these roots for the same names are replaced by new ones. Other files are left alone
 /// unless --force is given. What --install and --uninstall can't do is printed as commands to run, and the
@@ -60,15 +64,27 @@ pub(crate) struct Arguments {
     names: Vec<AlternativeName>,
 
     /// The folder to write the certificates and keys into [default: the current one]
-    #[arg(long, value_name = "DIR")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "names",
+        conflicts_with = "uninstall"
+    )]
     out_dir: Option<PathBuf>,
 
     /// How long the certificates are valid, at most as long as the roots
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1y")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = parse_duration,
+        default_value = "1y",
+        requires = "names",
+        conflicts_with = "uninstall"
+    )]
     validity: Duration,
 
     /// Replace files that exist
-    #[arg(long)]
+    #[arg(long, requires = "names", conflicts_with = "uninstall")]
     force: bool,
 
     /// Use a second pair of roots, which are not limited to local names
@@ -79,11 +95,12 @@ pub(crate) struct Arguments {
     #[arg(long)]
     install: bool,
 
-    /// Remove all roots from where --install put them; their files stay
+    /// Remove all roots of this program from where --install puts them, whatever folder they are or were kept in; the
+    /// folder's files stay
     #[arg(long)]
     uninstall: bool,
 
-    /// Print what --install or --uninstall would change in trust stores, and don't change them
+    /// Print what --install or --uninstall would make and change, and leave all files and trust stores alone
     #[arg(long, requires = "change")]
     dry_run: bool,
 
@@ -125,12 +142,18 @@ fn make(arguments: &Arguments) -> Result<Development, Failure> {
         force: arguments.force,
     });
     let data = arguments.data.path()?;
-    let roots = match Roots::existing(&data, scope)? {
+    let existing = Roots::existing(&data, scope)?;
+    match (&existing, &order) {
+        (Some(roots), _) => roots.check_limits()?,
+        (None, Some(order)) => order.check_all_free()?,
+        (None, None) => {}
+    }
+    if arguments.dry_run {
+        return Ok(plan(&data, scope, existing, order.as_ref()));
+    }
+    let roots = match existing {
         Some(roots) => roots,
-        None => {
-            order.as_ref().map_or(Ok(()), Order::check_all_free)?;
-            Roots::make(&data, scope)?
-        }
+        None => Roots::make(&data, scope)?,
     };
     let leaves = match &order {
         Some(order) => leaf::make(order, &roots)?,
@@ -138,18 +161,42 @@ fn make(arguments: &Arguments) -> Result<Development, Failure> {
     };
     let change = arguments.install.then_some(Change::Install);
     let install = (roots.are_new && !arguments.install).then(|| install_command(arguments));
-    let instructions = || Instructions::new(&leaves, &names, &roots.file(), install);
+    let files = [roots.file(), roots.file_for_browsers()];
+    let instructions = || Instructions::new(&leaves, &names, files, install);
     Ok(Development {
         roots: RootFacts::of(&roots).collect(),
         certificates: leaves.iter().map(LeafFacts::of).collect(),
         instructions: (!leaves.is_empty()).then(instructions),
         change,
-        dry_run: arguments.dry_run,
+        dry_run: false,
+        to_be_made: Vec::new(),
         stores: match change {
-            Some(change) => change_all(change, &roots.twins, arguments.dry_run),
+            Some(_) => install_all(&roots.twins, false),
             None => Vec::new(),
         },
     })
+}
+
+/// What --install would make and change.
+fn plan(data: &Path, scope: Scope, roots: Option<Roots>, order: Option<&Order<'_>>) -> Development {
+    let new_roots = roots.is_none().then(|| Roots::planned(data, scope));
+    let leaves = order.map(Order::planned);
+    let to_be_made = new_roots
+        .into_iter()
+        .flatten()
+        .chain(leaves.into_iter().flatten());
+    Development {
+        roots: roots.iter().flat_map(RootFacts::of).collect(),
+        certificates: Vec::new(),
+        instructions: None,
+        change: Some(Change::Install),
+        dry_run: true,
+        to_be_made: to_be_made.map(|file| file.display().to_string()).collect(),
+        stores: match roots {
+            Some(roots) => install_all(&roots.twins, true),
+            None => stores::all_without_roots(),
+        },
+    }
 }
 
 /// The command that makes this machine trust the same roots.
@@ -165,12 +212,13 @@ fn install_command(arguments: &Arguments) -> String {
     command_line(words)
 }
 
+/// Looks into the stores, and not into the data folder: whoever has lost that or uses another one must get rid of the
+/// roots, too.
 fn uninstall(arguments: &Arguments) -> Result<Development, Failure> {
     let data = arguments.data.path()?;
-    let mut all = Vec::new();
-    for scope in Scope::ALL {
-        all.extend(Roots::existing(&data, scope)?);
-    }
+    // Roots that can't be read, or may be others', are only left out of the report.
+    let existing = Scope::ALL.map(|scope| Roots::existing(&data, scope).ok().flatten());
+    let all: Vec<Roots> = existing.into_iter().flatten().collect();
     let facts = all.iter().flat_map(RootFacts::of).collect();
     let roots: Vec<Root> = all.into_iter().flat_map(|roots| roots.twins).collect();
     Ok(Development {
@@ -179,6 +227,7 @@ fn uninstall(arguments: &Arguments) -> Result<Development, Failure> {
         instructions: None,
         change: Some(Change::Uninstall),
         dry_run: arguments.dry_run,
-        stores: change_all(Change::Uninstall, &roots, arguments.dry_run),
+        to_be_made: Vec::new(),
+        stores: uninstall_all(&roots, arguments.dry_run),
     })
 }

@@ -1,5 +1,5 @@
 use pq_ca::Network;
-use pq_x509::{AlternativeName, Ca, CertificateBuilder};
+use pq_x509::{AlternativeName, Ca, CertificateBuilder, Name};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -36,6 +36,9 @@ const NETWORKS: [&str; 8] = [
     "fe80::/10",
 ];
 
+/// What permits no name of its kind.
+const NOBODY: &str = "none.invalid";
+
 impl Scope {
     pub(super) const ALL: [Self; 2] = [Self::Local, Self::Any];
 
@@ -62,10 +65,22 @@ impl Scope {
                 let root = DOMAINS
                     .into_iter()
                     .fold(root, CertificateBuilder::permit_dns);
-                networks().fold(root, |root, network| {
+                let root = networks().fold(root, |root, network| {
                     root.permit_ip(network.address(), network.prefix_len())
-                })
+                });
+                // A name that nobody can own (RFC 6761 section 6.4): so no mailbox and no URI is permitted.
+                root.permit_email(NOBODY).permit_uri(NOBODY)
             }
+        }
+    }
+
+    /// Limits a root to certificates without a subject. Clients that take hosts' names from subjects too, such as
+    /// curl and others with OpenSSL, compare them with no other limit if there is a wildcard or a single label. The
+    /// empty name is at the beginning of all others.
+    pub(super) fn limit_subjects(self, root: CertificateBuilder<Ca>) -> CertificateBuilder<Ca> {
+        match self {
+            Self::Any => root,
+            Self::Local => root.exclude_directory(Name::default()),
         }
     }
 

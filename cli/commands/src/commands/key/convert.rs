@@ -29,7 +29,12 @@ pub(crate) struct Arguments {
     file: Source,
 
     /// FILE is a raw key of this algorithm
-    #[arg(long, value_parser = AlgorithmParser, hide_possible_values = true)]
+    #[arg(
+        long,
+        value_parser = AlgorithmParser,
+        hide_possible_values = true,
+        conflicts_with_all = ["passphrase_file", "passphrase_fd", "passphrase_env"],
+    )]
     algorithm: Option<Algorithm>,
 
     /// The encoding

@@ -16,7 +16,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
 use crate::keys::{Algorithm, KeyError, PrivateKey};
-use crate::passphrases::PassphraseOptions;
+use crate::passphrases::{PassphraseOptions, only_with};
 use crate::report::Report;
 use crate::words::protection_name;
 
@@ -25,6 +25,7 @@ use crate::words::protection_name;
 /// Only the file's owner can read it. Without --out, the key goes to standard output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_args(|option| only_with("encrypt", option)))]
 pub(crate) struct Arguments {
     #[arg(
         default_value = "ML-DSA-65",
@@ -46,7 +47,9 @@ pub(crate) struct Arguments {
         long,
         value_enum,
         hide_possible_values = true,
-        value_name = "seed|expanded|both"
+        value_name = "seed|expanded|both",
+        // clap does not ask for a required argument that conflicts with a given one.
+        conflicts_with_all = ["encrypt", "passphrase_file", "passphrase_fd", "passphrase_env"]
     )]
     form: Option<Form>,
 
@@ -55,7 +58,7 @@ pub(crate) struct Arguments {
     der: bool,
 
     /// Encrypt the private key under a passphrase; "pqtls key encrypt" says more
-    #[arg(long, conflicts_with = "form")]
+    #[arg(long)]
     encrypt: bool,
 
     #[command(flatten)]

@@ -1,5 +1,6 @@
 use clap::ValueEnum;
 use pq_x509::{Cipher, EncryptedPrivateKey, KeyDerivation, Protection};
+use zeroize::Zeroizing;
 
 use super::encode::{self, Encoding, Form};
 use crate::failure::Failure;
@@ -59,6 +60,16 @@ impl ProtectionOptions {
     }
 }
 
+/// Encrypts the key, as PEM.
+pub(crate) fn encrypted_pem(
+    key: &PrivateKey,
+    passphrase: &Passphrase,
+    protection: &Protection,
+) -> Result<Zeroizing<String>, Failure> {
+    let (encrypted, _) = encrypt(key, passphrase, protection)?;
+    Ok(Zeroizing::new(encrypted.to_pem()))
+}
+
 /// Encrypts the key, as PEM or DER, and returns the form that it has in the file.
 pub(super) fn encrypted(
     key: &PrivateKey,
@@ -66,6 +77,19 @@ pub(super) fn encrypted(
     protection: &Protection,
     is_der: bool,
 ) -> Result<(Vec<u8>, Option<Form>), Failure> {
+    let (encrypted, form) = encrypt(key, passphrase, protection)?;
+    let bytes = match is_der {
+        true => encrypted.as_der().to_vec(),
+        false => encrypted.to_pem().into_bytes(),
+    };
+    Ok((bytes, form))
+}
+
+fn encrypt(
+    key: &PrivateKey,
+    passphrase: &Passphrase,
+    protection: &Protection,
+) -> Result<(EncryptedPrivateKey, Option<Form>), Failure> {
     let form: Option<Form> = match key {
         PrivateKey::PostQuantum(key) if key.seed().is_some() => {
             Some(protection.preferred_form(key.algorithm()).into())
@@ -74,9 +98,5 @@ pub(super) fn encrypted(
     };
     let (pkcs8, form) = encode::private_key(key, form, Encoding::Der)?;
     let encrypted = EncryptedPrivateKey::encrypt(&pkcs8, passphrase, protection)?;
-    let bytes = match is_der {
-        true => encrypted.as_der().to_vec(),
-        false => encrypted.to_pem().into_bytes(),
-    };
-    Ok((bytes, form))
+    Ok((encrypted, form))
 }

@@ -1,5 +1,6 @@
 use core::fmt;
 
+use pq_cms::AttributesGuard;
 use pq_x509::verification::Mode;
 use pq_x509::{
     HashedMessage, KeyError, MessageHasher, PreHash, SignatureAlgorithm, SignatureOptions,
@@ -81,15 +82,17 @@ impl AgreedOptions {
         key: &VerifyingKey,
         hasher: impl FnOnce(&SignatureOptions<'_>) -> Result<MessageHasher, KeyError>,
     ) -> Result<(Message, MessageFacts), Failure> {
+        let mut guard = AttributesGuard::new();
         let (message, bytes) = match self.mu {
             true => (Message::Hashed(mu_in(file)?), None),
             false => match hasher(&self.options()) {
                 Ok(hasher) => {
-                    let (message, bytes) = hash(file, hasher)?;
+                    let (message, bytes) = hash(file, hasher, &mut guard)?;
                     (Message::Hashed(message), Some(bytes))
                 }
                 Err(KeyError::CannotStream(algorithm)) => {
                     let message = whole(file, algorithm)?;
+                    guard.update(&message);
                     let bytes = message.len() as u64;
                     (Message::Whole(message), Some(bytes))
                 }
@@ -104,6 +107,7 @@ impl AgreedOptions {
             readable_context: readable(self.context.as_bytes()),
             pre_hash: self.pre_hash.or_else(own).map(PreHash::name),
             mu: self.mu,
+            may_be_attributes: guard.may_be_attributes(),
         };
         Ok((message, facts))
     }
@@ -119,13 +123,28 @@ pub(super) enum Message {
 pub(super) fn hash(
     file: &Source,
     mut hasher: MessageHasher,
+    guard: &mut AttributesGuard,
 ) -> Result<(HashedMessage, u64), Failure> {
     let mut progress = Progress::of(file.len());
     let bytes = file.stream(|piece| {
         hasher.update(piece);
+        guard.update(piece);
         progress.add(piece.len());
     })?;
     Ok((hasher.finish(), bytes))
+}
+
+/// Refuses what may be the signed attributes of a CMS message, unless a context keeps the signature apart from those of
+/// CMS, which have none: it would be one of the content that the attributes are for.
+pub(super) fn check_to_sign(
+    may_be_attributes: bool,
+    context: &str,
+    file: &str,
+) -> Result<(), Failure> {
+    match may_be_attributes && context.is_empty() {
+        true => Err(Failure::MayBeAttributes(file.into())),
+        false => Ok(()),
+    }
 }
 
 /// The longest message for SLH-DSA without a pre-hash, in bytes.
@@ -168,9 +187,20 @@ pub(super) struct MessageFacts {
     readable_context: String,
     pre_hash: Option<&'static str>,
     mu: bool,
+    #[serde(skip)]
+    may_be_attributes: bool,
 }
 
 impl MessageFacts {
+    /// Refuses to sign what [`check_to_sign`] refuses.
+    pub(super) fn check_to_sign(&self) -> Result<(), Failure> {
+        // a pre-hash keeps signatures apart, too
+        match self.pre_hash {
+            Some(_) => Ok(()),
+            None => check_to_sign(self.may_be_attributes, &self.context, &self.message),
+        }
+    }
+
     /// The message for sentences, such as `µ in message.mu`.
     pub(super) fn name(&self) -> String {
         match self.mu {

@@ -1,5 +1,6 @@
 use core::fmt;
 
+use pq_cms::AttributesGuard;
 use pq_x509::{KeyError, SignatureAlgorithm, SignatureOptions};
 use serde::Serialize;
 
@@ -18,7 +19,8 @@ use crate::report::{Report, hex};
 ///
 /// µ has 64 bytes and is not secret. It is for keys in hardware modules and services: compute µ with the public
 /// key where the file is, and sign it where the private key is, with "pqtls sign --mu" or anything else that
-/// takes an external µ (FIPS 204, section 6.2). The result is a signature of the file.
+/// takes an external µ (FIPS 204, section 6.2). The result is a signature of the file. Files that "pqtls sign" refuses
+/// have no µ.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -62,12 +64,16 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     let context = arguments.context.as_bytes();
     let hasher = key.hasher(&SignatureOptions::new().context(context))?;
-    let (message, bytes) = message::hash(&arguments.file, hasher)?;
+    let mut guard = AttributesGuard::new();
+    let (message, bytes) = message::hash(&arguments.file, hasher, &mut guard)?;
+    // Whoever signs µ does not see what it is of.
+    let file = arguments.file.to_string();
+    message::check_to_sign(guard.may_be_attributes(), &hex(context), &file)?;
     let mu = message.mu().ok_or_else(no_mu)?;
     let content = format.encode(mu);
     let report = Mu {
         mu: hex(mu),
-        message: arguments.file.to_string(),
+        message: file,
         bytes,
         context: hex(context),
         format,

@@ -21,6 +21,9 @@ use crate::report::Report;
 ///
 /// Signatures follow FIPS 204 and FIPS 205, and are different each time unless --deterministic is given. A
 /// hash function that is weaker than the key is refused.
+///
+/// Without --context and --pre-hash the signature is also one of a CMS message with the same content (RFC 9882). So
+/// what may be the signed attributes of a CMS message is refused: its signature would be one of other content.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -66,6 +69,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let public = key.verifying_key();
     let agreed = &arguments.agreed;
     let (message, facts) = agreed.read(&arguments.file, public, |options| key.hasher(options))?;
+    facts.check_to_sign()?;
     let variant = match arguments.deterministic {
         true => SigningVariant::Deterministic,
         false => SigningVariant::Hedged,

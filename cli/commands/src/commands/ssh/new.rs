@@ -8,7 +8,7 @@ use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
-use crate::passphrases::PassphraseOptions;
+use crate::passphrases::{PassphraseOptions, only_with};
 use crate::report::Report;
 
 /// Make an SSH key pair
@@ -17,6 +17,7 @@ use crate::report::Report;
 /// has ".pub" added.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_args(|option| only_with("encrypt", option)))]
 pub(crate) struct Arguments {
     /// Where to write the private key
     #[arg(long, short, value_name = "FILE", default_value = "id_mldsa44_ed25519")]

@@ -16,12 +16,12 @@ use pq_x509::{
 };
 use rustls_pq::classical::{AgreementAlgorithm, ClassicalAgreementKey};
 use serde::Serialize;
-use tempfile::TempDir;
 
 use super::machine::file_system;
 use super::measure::{cant_make, median};
 use super::openssl::Openssl;
 use crate::failure::Failure;
+use crate::files::TemporaryFolder;
 
 /// The row's name, for filters.
 pub(super) const NAME: &str = "CMS documents";
@@ -195,15 +195,12 @@ impl People {
 
 /// Keys, certificates and something to sign, in a temporary folder.
 struct Workshop {
-    folder: TempDir,
+    folder: TemporaryFolder,
 }
 
 impl Workshop {
     fn new(above: &Path, people: &People, mebibytes: u64) -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new()
-            .prefix("pqtls-bench-")
-            .tempdir_in(above)
-            .map_err(cant_make(above))?;
+        let folder = TemporaryFolder::new(above, "pqtls-bench-").map_err(cant_make(above))?;
         let workshop = Self { folder };
         for (name, text) in [
             ("root", people.root.to_pem()),

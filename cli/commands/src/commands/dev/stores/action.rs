@@ -1,23 +1,38 @@
 use core::fmt;
+use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::program;
-use crate::commands::dev::shell::command_line;
-use crate::files::{self, Access, Destination, Output, OutputError};
+use crate::commands::dev::roots::only_readable;
+use crate::files::{self, Access, Destination, Output, OutputError, TemporaryFolder};
+use crate::shell::command_line;
 
 /// A step that changes a store. Its text is a line for a shell.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
-    /// Writes a file that everybody may read, in place of another one if there is one.
-    Copy { from: PathBuf, to: PathBuf },
-    /// Removes a file, which is a copy of the other one.
-    Remove { file: PathBuf, copy_of: PathBuf },
+    /// Writes a file that everybody may read, in place of another one if there is one. What is written was checked;
+    /// `from` is the file that it was read from.
+    Copy {
+        from: PathBuf,
+        content: String,
+        to: PathBuf,
+    },
+    /// Removes a file with this content.
+    Remove { file: PathBuf, content: String },
     Run {
         program: &'static str,
         arguments: Vec<String>,
+    },
+    /// Runs a program whose last argument is a file. It gets a file with the content, which was checked; `from` is
+    /// the file that it was read from.
+    RunWithFile {
+        program: &'static str,
+        arguments: Vec<String>,
+        from: PathBuf,
+        content: String,
     },
 }
 
@@ -34,9 +49,15 @@ impl Action {
 
     pub(super) fn perform(&self) -> Result<(), Obstacle> {
         match self {
-            Self::Copy { from, to } => copy(from, to),
+            Self::Copy { content, to, .. } => copy(content, to),
             Self::Remove { file, .. } => fs::remove_file(file).map_err(Obstacle::of_file(file)),
             Self::Run { program, arguments } => output_of(program, arguments).map(|_| ()),
+            Self::RunWithFile {
+                program,
+                arguments,
+                content,
+                ..
+            } => run_with_file(program, arguments, content),
         }
     }
 
@@ -44,8 +65,8 @@ impl Action {
     pub(super) fn take_back(&self) {
         let _ = match self {
             Self::Copy { to, .. } => fs::remove_file(to).map_err(Obstacle::of_file(to)),
-            Self::Remove { file, copy_of } => copy(copy_of, file),
-            Self::Run { .. } => Ok(()),
+            Self::Remove { file, content } => copy(content, file),
+            Self::Run { .. } | Self::RunWithFile { .. } => Ok(()),
         };
     }
 
@@ -53,7 +74,7 @@ impl Action {
         let path = |path: &Path| path.display().to_string();
         match self {
             // With "cp", the umask would decide who may read the copy.
-            Self::Copy { from, to } => {
+            Self::Copy { from, to, .. } => {
                 let options = ["install", "-m", "644"].map(String::from);
                 options.into_iter().chain([path(from), path(to)]).collect()
             }
@@ -61,6 +82,16 @@ impl Action {
             Self::Run { program, arguments } => {
                 let program = [(*program).into()];
                 program.into_iter().chain(arguments.clone()).collect()
+            }
+            Self::RunWithFile {
+                program,
+                arguments,
+                from,
+                ..
+            } => {
+                let program = [(*program).into()];
+                let words = program.into_iter().chain(arguments.clone());
+                words.chain([path(from)]).collect()
             }
         }
     }
@@ -72,29 +103,34 @@ impl fmt::Display for Action {
     }
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), Obstacle> {
-    let content = fs::read(from).map_err(Obstacle::of_file(from))?;
+fn copy(content: &str, to: &Path) -> Result<(), Obstacle> {
     let output = Output {
         to: &Destination::File(to.into()),
-        content: &content,
+        content: content.as_bytes(),
         access: Access::Public,
         is_binary: false,
     };
     files::write(&[output], true)?;
-    open_to_all(to).map_err(Obstacle::of_file(to))
+    only_readable(to).map_err(Obstacle::of_file(to))
 }
 
-/// Lets everybody read a file, whatever the umask.
-#[cfg(unix)]
-fn open_to_all(file: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-
-    fs::set_permissions(file, fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn open_to_all(_: &Path) -> io::Result<()> {
-    Ok(())
+/// The file is in a folder that is only for its owner, so that nobody changes it before the program reads it.
+fn run_with_file(
+    program: &'static str,
+    arguments: &[String],
+    content: &str,
+) -> Result<(), Obstacle> {
+    let of_temporary = |error| Obstacle::of_file(Path::new("a temporary file"))(error);
+    let folder = TemporaryFolder::new(&env::temp_dir(), "pqtls-").map_err(of_temporary)?;
+    let file = folder.path().join("root.pem");
+    fs::write(&file, content).map_err(of_temporary)?;
+    let path = file.display().to_string();
+    let arguments: Vec<&str> = arguments
+        .iter()
+        .map(String::as_str)
+        .chain([&*path])
+        .collect();
+    output_of(program, &arguments).map(drop)
 }
 
 /// What a program prints, if it succeeds.

@@ -1,7 +1,6 @@
 use std::path::PathBuf;
 
 use super::action::{Action, output_of};
-use crate::commands::dev::roots::Root;
 
 /// Java's roots, which Debian's store copies from its own. It removes no root whose file is gone.
 pub(super) struct KeyStore {
@@ -16,9 +15,9 @@ impl KeyStore {
     }
 
     /// The action that removes a root, if it is there.
-    pub(super) fn removal(&self, root: &Root) -> Option<Action> {
+    pub(super) fn removal(&self, label: &str) -> Option<Action> {
         let arguments = |command: &str| {
-            let (file, alias) = (self.file.display(), root.label());
+            let file = self.file.display();
             [
                 command,
                 "-keystore",
@@ -27,7 +26,7 @@ impl KeyStore {
                 "-storepass",
                 "changeit",
                 "-alias",
-                &format!("debian:{alias}.pem"),
+                &format!("debian:{label}.pem"),
             ]
             .map(String::from)
         };

@@ -36,14 +36,28 @@ trait Store {
     /// Whether the root is there, if that can be told.
     fn has(&self, root: &Root) -> Option<bool>;
 
-    /// The actions that change it for these roots, in order.
-    fn actions(&self, change: Change, roots: &[&Root]) -> Vec<Action>;
+    /// The actions that put these roots there, in order.
+    fn install(&self, roots: &[&Root]) -> Vec<Action>;
+
+    /// How to remove all roots of this program that are there, whatever folder they were kept in. `known` are those that
+    /// are still in the data folder: a store that can't be looked into may have no others.
+    fn removal(&self, known: &[Root]) -> Changes;
 
     /// Whether only the system's administrator may change it.
     fn is_for_root(&self) -> bool;
 
     /// Why this program can't change it, if that is known beforehand.
     fn obstacle(&self) -> Option<Obstacle>;
+}
+
+/// What is to be changed in a store.
+#[derive(Debug, Default)]
+struct Changes {
+    /// Of the roots.
+    labels: Vec<String>,
+    actions: Vec<Action>,
+    /// Why this program could not look into the store, if it could not.
+    obstacle: Option<Obstacle>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -77,30 +91,66 @@ pub(super) struct Outcome {
     pub(super) why: Option<String>,
 }
 
-/// Changes all stores that there are, or says what it would do.
-pub(super) fn change_all(change: Change, roots: &[Root], dry_run: bool) -> Vec<Outcome> {
-    let stores = system::find().into_iter().chain(nss::find());
-    stores
-        .map(|store| change_one(&*store, change, roots, dry_run))
-        .collect()
+/// The stores that there are, into which roots would be installed that are not made yet. No command can be told, since
+/// it would name them.
+pub(super) fn all_without_roots() -> Vec<Outcome> {
+    let outcome = |store: Box<dyn Store>| Outcome {
+        store: store.kind(),
+        place: store.place(),
+        state: State::Left,
+        roots: Vec::new(),
+        commands: Vec::new(),
+        why: None,
+    };
+    all().map(outcome).collect()
 }
 
-fn change_one(store: &dyn Store, change: Change, roots: &[Root], dry_run: bool) -> Outcome {
-    let wanted = change == Change::Install;
-    let is_to_change = |root: &&Root| store.takes(root) && store.has(root) != Some(wanted);
-    let roots: Vec<&Root> = roots.iter().filter(is_to_change).collect();
-    let actions = match roots.is_empty() {
-        true => Vec::new(),
-        false => store.actions(change, &roots),
+/// Puts roots into all stores that there are, or says what it would do.
+pub(super) fn install_all(roots: &[Root], dry_run: bool) -> Vec<Outcome> {
+    let install = |store: Box<dyn Store>| {
+        let is_missing = |root: &&Root| store.takes(root) && store.has(root) != Some(true);
+        let roots: Vec<&Root> = roots.iter().filter(is_missing).collect();
+        let actions = match roots.is_empty() {
+            true => Vec::new(),
+            false => store.install(&roots),
+        };
+        let wanted = Changes {
+            labels: roots.iter().map(|root| root.label()).collect(),
+            actions,
+            obstacle: None,
+        };
+        change(&*store, State::Installed, wanted, dry_run)
     };
-    let (state, why) = match (dry_run, store.obstacle()) {
+    all().map(install).collect()
+}
+
+/// Removes the roots of this program from all stores that there are, or says what it would do.
+pub(super) fn uninstall_all(known: &[Root], dry_run: bool) -> Vec<Outcome> {
+    let uninstall = |store: Box<dyn Store>| {
+        let removal = store.removal(known);
+        change(&*store, State::Removed, removal, dry_run)
+    };
+    all().map(uninstall).collect()
+}
+
+fn all() -> impl Iterator<Item = Box<dyn Store>> {
+    system::find().into_iter().chain(nss::find())
+}
+
+/// Changes a store, so that the roots are installed or removed.
+fn change(store: &dyn Store, done: State, wanted: Changes, dry_run: bool) -> Outcome {
+    let Changes {
+        labels,
+        actions,
+        obstacle,
+    } = wanted;
+    let (state, why) = match (dry_run, obstacle.or_else(|| store.obstacle())) {
         _ if actions.is_empty() => (State::Unchanged, None),
         (true, _) => (State::Left, None),
         (false, Some(obstacle)) => (State::Left, Some(obstacle)),
-        (false, None) => match (perform(&actions), change) {
-            (Ok(()), Change::Install) => (State::Installed, None),
-            (Ok(()), Change::Uninstall) => (State::Removed, None),
-            (Err(obstacle), _) => (State::Left, Some(obstacle)),
+        (false, None) => match perform(&actions) {
+            Ok(()) => (done, None),
+            Err(obstacle) => (State::Left, Some(obstacle)),
         },
     };
     let sudo = if store.is_for_root() { "sudo " } else { "" };
@@ -108,7 +158,7 @@ fn change_one(store: &dyn Store, change: Change, roots: &[Root], dry_run: bool) 
         store: store.kind(),
         place: store.place(),
         state,
-        roots: roots.iter().map(|root| root.label()).collect(),
+        roots: labels,
         commands: actions.iter().map(|one| format!("{sudo}{one}")).collect(),
         why: why.map(|obstacle| obstacle.to_string()),
     }

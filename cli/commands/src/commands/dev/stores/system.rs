@@ -6,8 +6,8 @@ use pq_x509::Certificate;
 
 use super::action::{Action, Obstacle};
 use super::java::KeyStore;
-use super::{Change, Kind, Store, program};
-use crate::commands::dev::roots::Root;
+use super::{Changes, Kind, Store, program};
+use crate::commands::dev::roots::{LABEL, Root, is_root_of};
 
 /// The store of the system, if one is known. OpenSSL, GnuTLS, Go and others read it; those without ML-DSA
 /// skip the post-quantum root.
@@ -88,6 +88,24 @@ impl Anchors {
         let name = format!("{}.{}", root.label(), self.family.extension);
         self.folder.join(name)
     }
+
+    /// The roots of this program that are there, by their labels in order, and how each is removed.
+    fn roots_there(&self) -> Vec<(String, Action)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let root = |file: PathBuf| {
+            let extension = file.extension()?.to_str()?;
+            let label = file.file_stem()?.to_str()?.to_owned();
+            if extension != self.family.extension || !label.starts_with(LABEL) {
+                return None;
+            }
+            let content = fs::read_to_string(&file).ok()?;
+            let certificate = Certificate::from_pem(&content).ok()?;
+            is_root_of(&certificate, &label).then_some((label, Action::Remove { file, content }))
+        };
+        let mut there: Vec<_> = entries.filter_map(|entry| root(entry.path())).collect();
+        there.sort_by(|(one, _), (other, _)| one.cmp(other));
+        there
+    }
 }
 
 impl Store for Anchors {
@@ -109,31 +127,33 @@ impl Store for Anchors {
         Some(there.as_ref() == Some(&root.certificate))
     }
 
-    fn actions(&self, change: Change, roots: &[&Root]) -> Vec<Action> {
-        let Family {
-            update,
-            after_removal,
-            ..
-        } = self.family;
+    fn install(&self, roots: &[&Root]) -> Vec<Action> {
         let copy = |root: &&Root| Action::Copy {
             from: root.file.clone(),
+            content: root.certificate.to_pem(),
             to: self.file(root),
         };
-        let remove = |root: &&Root| Action::Remove {
-            file: self.file(root),
-            copy_of: root.file.clone(),
-        };
-        let roots = roots.iter();
-        match change {
-            Change::Install => {
-                let update = Action::run::<&str>(update, []);
-                roots.map(copy).chain([update]).collect()
-            }
-            Change::Uninstall => {
-                let update = Action::run(update, after_removal.iter().copied());
-                let of_java = roots.clone().filter_map(|root| self.java.removal(root));
-                roots.map(remove).chain([update]).chain(of_java).collect()
-            }
+        let update = Action::run::<&str>(self.family.update, []);
+        roots.iter().map(copy).chain([update]).collect()
+    }
+
+    fn removal(&self, _: &[Root]) -> Changes {
+        let there = self.roots_there();
+        if there.is_empty() {
+            return Changes::default();
+        }
+        let labels: Vec<String> = there.iter().map(|(label, _)| label.clone()).collect();
+        let update = Action::run(
+            self.family.update,
+            self.family.after_removal.iter().copied(),
+        );
+        let of_java = labels.iter().filter_map(|label| self.java.removal(label));
+        let of_java: Vec<Action> = of_java.collect();
+        let files = there.into_iter().map(|(_, file)| file);
+        Changes {
+            actions: files.chain([update]).chain(of_java).collect(),
+            labels,
+            obstacle: None,
         }
     }
 
@@ -168,29 +188,42 @@ impl Tool {
         }
     }
 
-    fn action(self, change: Change, root: &Root) -> Action {
+    fn install_one(self, root: &Root) -> Action {
+        let file = root.file.display().to_string();
+        match self {
+            Self::Arch => Action::run("trust", ["anchor", "--store", &file]),
+            Self::Mac => {
+                let options = ["add-trusted-cert", "-d", "-r", "trustRoot", "-k"];
+                Action::run("security", options.into_iter().chain([KEYCHAIN, &file]))
+            }
+            Self::Windows => Action::run("certutil", ["-user", "-addstore", "Root", &file]),
+        }
+    }
+
+    fn remove_one(self, root: &Root) -> Action {
         let file = root.file.display().to_string();
         let number = base16ct::lower::encode_string(root.certificate.serial_number());
-        match (self, change) {
-            (Self::Arch, Change::Install) => Action::run("trust", ["anchor", "--store", &file]),
-            (Self::Arch, Change::Uninstall) => Action::run("trust", ["anchor", "--remove", &file]),
-            (Self::Mac, Change::Install) => {
-                let options = ["add-trusted-cert", "-d", "-r", "trustRoot", "-k"];
-                let operands = ["/Library/Keychains/System.keychain", &file];
-                Action::run("security", options.into_iter().chain(operands))
+        match self {
+            Self::Arch => Action::run("trust", ["anchor", "--remove", &file]),
+            Self::Mac => Action::run("security", ["remove-trusted-cert", "-d", &file]),
+            Self::Windows => Action::run("certutil", ["-user", "-delstore", "Root", &number]),
+        }
+    }
+
+    /// Shows what is there, so that users can find roots whose files are gone.
+    fn look(self) -> Action {
+        match self {
+            Self::Arch => Action::run("trust", ["list", "--filter=ca-anchors"]),
+            Self::Mac => {
+                let options = ["find-certificate", "-a", "-c", "pqtls dev CA", KEYCHAIN];
+                Action::run("security", options)
             }
-            (Self::Mac, Change::Uninstall) => {
-                Action::run("security", ["remove-trusted-cert", "-d", &file])
-            }
-            (Self::Windows, Change::Install) => {
-                Action::run("certutil", ["-user", "-addstore", "Root", &file])
-            }
-            (Self::Windows, Change::Uninstall) => {
-                Action::run("certutil", ["-user", "-delstore", "Root", &number])
-            }
+            Self::Windows => Action::run("certutil", ["-user", "-store", "Root"]),
         }
     }
 }
+
+const KEYCHAIN: &str = "/Library/Keychains/System.keychain";
 
 impl Store for Tool {
     fn kind(&self) -> Kind {
@@ -200,7 +233,7 @@ impl Store for Tool {
     fn place(&self) -> String {
         let place = match self {
             Self::Arch => FOLDER_OF_ARCH,
-            Self::Mac => "/Library/Keychains/System.keychain",
+            Self::Mac => KEYCHAIN,
             Self::Windows => "Root",
         };
         place.into()
@@ -214,8 +247,17 @@ impl Store for Tool {
         None
     }
 
-    fn actions(&self, change: Change, roots: &[&Root]) -> Vec<Action> {
-        roots.iter().map(|root| self.action(change, root)).collect()
+    fn install(&self, roots: &[&Root]) -> Vec<Action> {
+        roots.iter().map(|root| self.install_one(root)).collect()
+    }
+
+    fn removal(&self, known: &[Root]) -> Changes {
+        let removed = known.iter().map(|root| self.remove_one(root));
+        Changes {
+            labels: known.iter().map(Root::label).collect(),
+            actions: removed.chain([self.look()]).collect(),
+            obstacle: None,
+        }
     }
 
     fn is_for_root(&self) -> bool {

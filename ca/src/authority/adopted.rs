@@ -1,0 +1,70 @@
+use pq_x509::pki_types::CertificateDer;
+use pq_x509::x509_cert::der::oid::db::rfc5280::{
+    ID_KP_CLIENT_AUTH, ID_KP_OCSP_SIGNING, ID_KP_SERVER_AUTH,
+};
+use pq_x509::x509_cert::ext::pkix::ExtendedKeyUsage;
+use pq_x509::{Certificate, KeyError};
+
+use super::{CA_PROFILE, public_key};
+use crate::ledger::{Issued, KeyHash, NewEntry, SerialNumber};
+use crate::policy::{KeyAlgorithm, Profile};
+
+/// The entry of a certificate that the key with this name issued earlier, or `None` if no ledger takes its number.
+/// Who ordered it when is known no more: `by` says who has it recorded now, and its time is that from which it is valid.
+pub(crate) fn adopted(
+    certificate: &Certificate,
+    issuer: &str,
+    by: &str,
+) -> Result<Option<NewEntry<'static>>, KeyError> {
+    let Ok(serial_number) = SerialNumber::from_bytes(certificate.serial_number()) else {
+        return Ok(None);
+    };
+    let key = public_key(certificate)?;
+    let algorithm = KeyAlgorithm::of(&key)?;
+    let names = certificate.alternative_names();
+    let issued = Issued {
+        serial_number,
+        issuer: issuer.into(),
+        subject: certificate.describe_subject(),
+        names: names.map(|name| name.to_string()).collect(),
+        not_before: certificate.not_before(),
+        not_after: certificate.not_after(),
+        profile: profile_of(certificate).into(),
+        key_algorithm: algorithm.map_or("unknown", KeyAlgorithm::name).into(),
+        key: KeyHash::of(&key)?,
+        halves: KeyHash::halves_of(&key)?,
+        by: by.into(),
+        at: certificate.not_before(),
+    };
+    Ok(Some(NewEntry {
+        issued,
+        certificate: CertificateDer::clone(certificate.der()),
+    }))
+}
+
+/// The profile by which the policy permitted it. One that is not told has a name that no policy has, so that nothing is
+/// renewed for more purposes than it had.
+fn profile_of(certificate: &Certificate) -> &'static str {
+    if certificate.is_ca() {
+        return CA_PROFILE;
+    }
+    let usage = certificate.parsed().tbs_certificate().get_extension();
+    let usage: Option<(bool, ExtendedKeyUsage)> = match usage {
+        Ok(usage) => usage,
+        Err(_) => return UNKNOWN,
+    };
+    let purposes = usage.map(|(_, usage)| usage.0);
+    let profile = match purposes.as_deref() {
+        None => Profile::Any,
+        Some([ID_KP_SERVER_AUTH]) => Profile::Server,
+        Some([ID_KP_CLIENT_AUTH]) => Profile::Client,
+        Some([ID_KP_SERVER_AUTH, ID_KP_CLIENT_AUTH] | [ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH]) => {
+            Profile::ServerAndClient
+        }
+        Some([ID_KP_OCSP_SIGNING]) => Profile::OcspResponder,
+        Some(_) => return UNKNOWN,
+    };
+    profile.name()
+}
+
+const UNKNOWN: &str = "unknown";

@@ -1,0 +1,61 @@
+//! Whether the files of a CA's folder are of one CA.
+
+use core::ops::ControlFlow;
+
+use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
+use pq_x509::{Certificate, SignatureError};
+
+use super::Role;
+use crate::ledger::{Filter, Ledger, LedgerError, SerialNumber};
+
+/// Whether the root issued a certificate.
+pub(super) fn is_issued_by(root: &Certificate, certificate: &Certificate) -> bool {
+    let is_signed = match certificate.verify_signature(root, &[]) {
+        Ok(()) => true,
+        // a key that only the program can use
+        Err(SignatureError::UnsupportedAlgorithm(_)) => names_key_of(root, certificate),
+        Err(_) => false,
+    };
+    is_signed && certificate.issuer() == root.subject()
+}
+
+fn names_key_of(root: &Certificate, certificate: &Certificate) -> bool {
+    let named = certificate.parsed().tbs_certificate().get_extension();
+    let named: Option<(bool, AuthorityKeyIdentifier)> = named.ok().flatten();
+    let named = named.and_then(|(_, named)| named.key_identifier);
+    named.is_some_and(|named| root.subject_key_id() == Some(named.as_bytes()))
+}
+
+/// Whether the ledger has this issuing certificate, as it does since the CA was made.
+pub(super) fn has_issuing(
+    ledger: &impl Ledger,
+    issuing: &Certificate,
+) -> Result<bool, LedgerError> {
+    let Ok(number) = SerialNumber::from_bytes(issuing.serial_number()) else {
+        return Ok(false);
+    };
+    let kept = ledger.certificate(&number)?;
+    Ok(kept.is_some_and(|kept| kept == *issuing.der()))
+}
+
+/// Whether a ledger can be that of a root: it is empty, or has certificates by the root, of which one is checked.
+pub(super) fn can_be_of_root(
+    ledger: &impl Ledger,
+    root: &Certificate,
+) -> Result<bool, LedgerError> {
+    let (mut is_empty, mut issued) = (true, None);
+    ledger.find(&Filter::all(), &mut |entry| {
+        is_empty = false;
+        if entry.issued.issuer != Role::Root.name() {
+            return ControlFlow::Continue(());
+        }
+        issued = Some(entry.issued.serial_number);
+        ControlFlow::Break(())
+    })?;
+    let Some(number) = issued else {
+        return Ok(is_empty);
+    };
+    let kept = ledger.certificate(&number)?;
+    let certificate = kept.and_then(|kept| Certificate::from_der(&kept).ok());
+    Ok(certificate.is_some_and(|certificate| is_issued_by(root, &certificate)))
+}

@@ -1,0 +1,188 @@
+//! The head: where the journal ends, in a file of its own.
+//!
+//! Whoever appends a record to the journal writes its end here, after the record is on the disk and before anybody
+//! learns of it. So the two files witness for each other: what is in front of the head was acknowledged, and has to be
+//! there, bit by bit. Only what is behind it may be unfinished.
+//!
+//! The file has two entries, far enough apart that one failed write doesn't touch both. They are written in turn. Each
+//! consists of a name, the version of the format, the digest of the journal's header, a counter, the offset of the
+//! journal's end, the digest there, and the SHA-256 digest of all these.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::files::{Access, Disk, Medium, create_whole, io_error};
+use crate::ledger::error::LedgerError;
+
+/// The end of a record.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Position {
+    pub(super) offset: u64,
+    /// The digest that ends the record.
+    pub(super) digest: [u8; DIGEST],
+}
+
+/// The open file, and what it says.
+#[derive(Debug)]
+pub(super) struct Head {
+    file: Box<dyn Medium>,
+    path: PathBuf,
+    /// The digest of the journal's header.
+    journal: [u8; DIGEST],
+    entry: Entry,
+    /// Whether the other entry can be read, too. If it can't, it may have been the newer one.
+    is_whole: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    counter: u64,
+    end: Position,
+}
+
+impl Head {
+    /// Makes the head of an empty journal, which ends behind its header.
+    pub(super) fn create(disk: &dyn Disk, path: &Path, start: Position) -> Result<(), LedgerError> {
+        let mut contents = vec![0; PLACE as usize + LENGTH];
+        for counter in [0, 1] {
+            let entry = Entry {
+                counter,
+                end: start,
+            };
+            let place = (counter * PLACE) as usize;
+            contents[place..place + LENGTH].copy_from_slice(&encode(&start.digest, entry));
+        }
+        create_whole(disk, path, &contents)
+    }
+
+    /// Opens the head of a journal that starts with this header.
+    pub(super) fn open(
+        disk: &dyn Disk,
+        path: &Path,
+        access: Access,
+        start: Position,
+    ) -> Result<Self, LedgerError> {
+        let damaged = |what| LedgerError::Damaged {
+            path: path.into(),
+            what,
+        };
+        let file = match disk.open(path, access) {
+            Ok(file) => file,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                return Err(damaged("it is missing"));
+            }
+            Err(cause) => return Err(io_error("open", path)(cause)),
+        };
+        let mut head = Self {
+            file,
+            path: path.into(),
+            journal: start.digest,
+            entry: Entry {
+                counter: 0,
+                end: start,
+            },
+            is_whole: false,
+        };
+        head.read()?;
+        Ok(head)
+    }
+
+    /// Reads what others have written.
+    pub(super) fn read(&mut self) -> Result<(), LedgerError> {
+        let damaged = |what| LedgerError::Damaged {
+            path: self.path.clone(),
+            what,
+        };
+        let mut entries = Vec::new();
+        for place in [0, PLACE] {
+            let mut bytes = [0; LENGTH];
+            match self.file.read(place, &mut bytes) {
+                Ok(()) => entries.extend(decode(&bytes)),
+                Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => {}
+                Err(cause) => return Err(io_error("read", &self.path)(cause)),
+            }
+        }
+        self.is_whole = entries.len() == 2;
+        let newest = entries.into_iter().max_by_key(|(_, entry)| entry.counter);
+        let (journal, entry) = newest.ok_or_else(|| damaged("it can't be read"))?;
+        if journal != self.journal {
+            return Err(damaged("it belongs to another journal"));
+        }
+        self.entry = entry;
+        Ok(())
+    }
+
+    /// The end of the last record that was acknowledged.
+    pub(super) fn end(&self) -> Position {
+        self.entry.end
+    }
+
+    /// Whether no later end can have been lost from the file.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Notes the end of a record that is on the disk. This is on the disk, too, when it returns.
+    pub(super) fn advance(&mut self, end: Position) -> Result<(), LedgerError> {
+        let entry = Entry {
+            counter: self.entry.counter + 1,
+            end,
+        };
+        self.file
+            .write(entry.counter % 2 * PLACE, &encode(&self.journal, entry))
+            .map_err(io_error("write", &self.path))?;
+        self.sync()?;
+        // It was written over the entry that could not be read, if there was one.
+        self.is_whole = true;
+        self.entry = entry;
+        Ok(())
+    }
+
+    pub(super) fn sync(&self) -> Result<(), LedgerError> {
+        self.file.sync().map_err(io_error("sync", &self.path))
+    }
+}
+
+fn encode(journal: &[u8; DIGEST], entry: Entry) -> [u8; LENGTH] {
+    let mut bytes = Vec::with_capacity(LENGTH);
+    bytes.extend_from_slice(NAME);
+    bytes.extend_from_slice(journal);
+    bytes.extend_from_slice(&entry.counter.to_le_bytes());
+    bytes.extend_from_slice(&entry.end.offset.to_le_bytes());
+    bytes.extend_from_slice(&entry.end.digest);
+    let digest = Sha256::digest(&bytes);
+    bytes.extend_from_slice(&digest);
+    let mut entry = [0; LENGTH];
+    entry.copy_from_slice(&bytes);
+    entry
+}
+
+/// Reads the digest of the journal's header and an entry.
+fn decode(bytes: &[u8; LENGTH]) -> Option<([u8; DIGEST], Entry)> {
+    let (content, digest) = bytes.split_at(LENGTH - DIGEST);
+    if Sha256::digest(content)[..] != *digest {
+        return None;
+    }
+    let rest = content.strip_prefix(NAME)?;
+    let (journal, rest) = rest.split_first_chunk()?;
+    let (counter, rest) = rest.split_first_chunk()?;
+    let (offset, rest) = rest.split_first_chunk()?;
+    let (digest, _) = rest.split_first_chunk()?;
+    let entry = Entry {
+        counter: u64::from_le_bytes(*counter),
+        end: Position {
+            offset: u64::from_le_bytes(*offset),
+            digest: *digest,
+        },
+    };
+    Some((*journal, entry))
+}
+
+/// With the version of the format.
+const NAME: &[u8; 16] = b"pq-ca head 1\0\0\0\0";
+const DIGEST: usize = 32;
+const LENGTH: usize = NAME.len() + DIGEST + 8 + 8 + DIGEST + DIGEST;
+/// Where the second entry is: on another page than the first.
+const PLACE: u64 = 4096;

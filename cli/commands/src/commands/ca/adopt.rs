@@ -1,0 +1,148 @@
+use core::fmt;
+
+use pq_ca::{Folder, Ledger, NewEntry, Revocation, Role, reason_from_name};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{Certificate, CrlReason};
+use serde::Serialize;
+
+use super::entry::EntryFacts;
+use super::place::{Actor, Place};
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::Source;
+use crate::keys::other_verification;
+use crate::report::{self, Report};
+
+/// Record certificates of the CA that its ledger lacks, as after an older backup
+///
+/// A ledger from an older backup has nothing of what was issued since: it is on no revocation list, OCSP calls it unknown,
+/// and it can be neither revoked nor renewed. This records it again, all of the files or nothing, if a key of this CA
+/// signed it. What the ledger has already stays as it is. The CA's keys aren't needed.
+///
+/// What was revoked since is valid in the ledger when it is recorded again. So give its reason with --revoke: the ledger
+/// is never without the revocation then. Whatever the CA signed can be recorded, also what a thief of its key made.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Files with the certificates; "-" is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<Source>,
+
+    /// Revoke them in the same step, for this reason, such as keyCompromise or unspecified
+    #[arg(
+        long,
+        value_name = "REASON",
+        value_parser = |name: &str| reason_from_name(name),
+    )]
+    revoke: Option<CrlReason>,
+
+    #[command(flatten)]
+    pub(super) place: Place,
+
+    #[command(flatten)]
+    actor: Actor,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ cp -a ca ca-of-yesterday
+  $ pqtls ca issue late.example.org --key web.key --out late.pem
+  $ pqtls ca adopt late.pem --revoke superseded --dir ca-of-yesterday";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let folder = arguments.place.open()?;
+    let ledger = folder.ledger()?;
+    let by = arguments.actor.name();
+    let (lacking, known) = sort(&arguments.files, &folder, &ledger, &by)?;
+    if let (Some(_), Some(number)) = (arguments.revoke, known.first()) {
+        return Err(Failure::InLedger(number.to_string()));
+    }
+    let now = UnixTime::now();
+    let revocation = arguments.revoke.map(|reason| Revocation {
+        at: now,
+        reason,
+        by,
+    });
+    ledger.adopt(&lacking, revocation.as_ref())?;
+    let mut certificates = Vec::new();
+    for one in &lacking {
+        let entry = ledger.entry(&one.issued.serial_number)?;
+        certificates.extend(entry.map(|entry| EntryFacts::of(&entry, now)));
+    }
+    let report = Adopted {
+        certificates,
+        known: known.iter().map(ToString::to_string).collect(),
+    };
+    report::print(&report, json)?;
+    Ok(ExitStatus::Done)
+}
+
+/// The certificates that the ledger lacks, and the numbers of those that it has. The CA's own certificates, which
+/// follow others in their files, are left out.
+fn sort(
+    files: &[Source],
+    folder: &Folder,
+    ledger: &impl Ledger,
+    by: &str,
+) -> Result<(Vec<NewEntry<'static>>, Vec<pq_ca::SerialNumber>), Failure> {
+    let (mut lacking, mut known) = (Vec::<NewEntry<'_>>::new(), Vec::new());
+    for certificate in documents::all_certificates(files)? {
+        if is_own(folder, &certificate)
+            || lacking
+                .iter()
+                .any(|one| one.certificate == *certificate.der())
+        {
+            continue;
+        }
+        let entry = folder.adopted(&certificate, other_verification(), by)?;
+        let number = entry.issued.serial_number;
+        match ledger.certificate(&number)? {
+            None => lacking.push(entry),
+            Some(kept) if kept == entry.certificate => known.push(number),
+            Some(_) => return Err(Failure::NumberOfAnother(number.to_string())),
+        }
+    }
+    Ok((lacking, known))
+}
+
+fn is_own(folder: &Folder, certificate: &Certificate) -> bool {
+    let own = [Role::Issuing, Role::Root].map(|role| folder.certificate(role));
+    own.into_iter().flatten().any(|own| own == *certificate)
+}
+
+#[derive(Debug, Serialize)]
+struct Adopted {
+    /// Those that the ledger lacked, in the order of the files.
+    certificates: Vec<EntryFacts>,
+    /// The serial numbers of those that the ledger had already.
+    known: Vec<String>,
+}
+
+impl Report for Adopted {
+    const SCHEMA: &'static str = "ca-adopt/1";
+}
+
+impl fmt::Display for Adopted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for certificate in &self.certificates {
+            let (title, number) = (certificate.title(), &certificate.serial_number);
+            write!(f, "{title}: recorded, serial number {number}")?;
+            match &certificate.revocation {
+                None => writeln!(f, "; valid, if it was not revoked since")?,
+                Some(revocation) => {
+                    let (at, reason) = (&revocation.at, revocation.reason);
+                    writeln!(
+                        f,
+                        ", and {} since {at} ({reason})",
+                        certificate.state.name()
+                    )?;
+                }
+            }
+        }
+        for number in &self.known {
+            writeln!(f, "{number}: in the ledger already")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! The CA's own keys: how one in the folder is opened, and how a new one is kept.
+
+use pq_ca::{Authority, Folder, LocalLedger, Role, StoredKey};
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
+use pq_x509::{Protection, SignError, Signer, SubjectKey};
+use zeroize::Zeroizing;
+
+use crate::commands::key;
+use crate::documents;
+use crate::failure::Failure;
+use crate::keys::{Algorithm, KeyError, SigningKey};
+use crate::passphrases::{CaPassphraseOptions, Passphrase};
+
+/// How to open the key of the CA that a command uses.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct CaKeyOptions {
+    #[command(flatten)]
+    passphrase: CaPassphraseOptions,
+}
+
+impl CaKeyOptions {
+    /// The CA with its key, which may be under a passphrase.
+    pub(super) fn authority(
+        &self,
+        folder: &Folder,
+        role: Role,
+    ) -> Result<Authority<SigningKey, LocalLedger>, Failure> {
+        folder.authority_with(role, |path, text| {
+            let file = path.display().to_string();
+            Ok(documents::ca_key(&file, text, &self.passphrase)?)
+        })
+    }
+}
+
+/// For commands that use no other private key: their options have the names that they have elsewhere, too.
+pub(super) fn with_short_names(argument: clap::Arg) -> clap::Arg {
+    let short = match argument.get_id().as_str() {
+        "ca_passphrase_file" => "passphrase-file",
+        "ca_passphrase_fd" => "passphrase-fd",
+        "ca_passphrase_env" => "passphrase-env",
+        _ => return argument,
+    };
+    argument.visible_alias(short)
+}
+
+/// A new key of a CA, with the text of its file.
+pub(super) struct NewCaKey {
+    key: SigningKey,
+    pem: Zeroizing<String>,
+}
+
+impl NewCaKey {
+    pub(super) fn generate(
+        algorithm: Algorithm,
+        passphrase: Option<&Passphrase>,
+    ) -> Result<Self, Failure> {
+        if let Algorithm::PostQuantum(kem @ pq_x509::Algorithm::Kem(_)) = algorithm {
+            return Err(Failure::Unsupported(kem));
+        }
+        let key = key::generate(algorithm)?;
+        let pem = match passphrase {
+            Some(passphrase) => key::encrypted_pem(&key, passphrase, &Protection::default())?,
+            None => key.to_pkcs8_pem()?,
+        };
+        Ok(Self {
+            key: key.try_into()?,
+            pem,
+        })
+    }
+}
+
+impl SubjectKey for NewCaKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.key.spki()
+    }
+}
+
+impl Signer for NewCaKey {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        self.key.signature_algorithm()
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        Signer::sign(&self.key, message)
+    }
+}
+
+impl StoredKey for NewCaKey {
+    type Error = KeyError;
+
+    fn from_pem(text: &str) -> Result<Self, KeyError> {
+        Ok(Self {
+            key: SigningKey::from_pem(text)?,
+            pem: Zeroizing::new(text.into()),
+        })
+    }
+
+    fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {
+        Ok(self.pem.clone())
+    }
+}

@@ -1,0 +1,46 @@
+//! Why nothing was written, and what to do.
+
+use std::io;
+use std::path::Path;
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OutputError {
+    #[error("{0} exists; choose another name, or replace it with --force")]
+    Exists(String),
+    #[error(
+        "{0} is a pipe, a device or a link in a folder where other users can make some, and may be theirs; choose \
+         a folder that only you can write to"
+    )]
+    OfOthers(String),
+    #[error("{0} is a folder; name a file in it")]
+    Directory(String),
+    #[error("{0} can't be two files at once; give them different names")]
+    Twice(String),
+    #[error("can't write {file}: {error}; {}", advice(.error))]
+    Write { file: String, error: io::Error },
+    #[error("can't write to standard output: {error}; {}", advice(.error))]
+    StandardOutput { error: io::Error },
+    #[error("bytes are not for a terminal; write them to a file or a pipe, or ask for text")]
+    BinaryOnTerminal,
+}
+
+impl OutputError {
+    pub(super) fn at(path: &Path, error: io::Error) -> Self {
+        Self::Write {
+            file: path.display().to_string(),
+            error,
+        }
+    }
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "make its folder first",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "choose a folder that you may write to"
+        }
+        io::ErrorKind::StorageFull => "make room, or write it elsewhere",
+        _ => "write it elsewhere",
+    }
+}

@@ -1,0 +1,156 @@
+//! What Ctrl-C, `kill` and a terminal that is closed leave: no draft, and so neither a private key nor plaintext that
+//! nobody has authenticated.
+
+use core::time::Duration;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use crate::folder::Folder;
+
+/// By their names for a shell, as far as whoever runs the tests has not had them ignored, as `nohup` does.
+fn signals() -> impl Iterator<Item = (&'static str, i32)> + Clone {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
+    let all = [("HUP", 1), ("INT", 2), ("TERM", 15)].into_iter();
+    all.filter(move |(_, number)| ignored >> (number - 1) & 1 == 0)
+}
+
+/// Starts the program in a shell that has done something before.
+fn start(folder: &Folder, before: &str, command_line: &str) -> Child {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("{before} exec \"$@\""));
+    command.args(["sh", env!("CARGO_BIN_EXE_pqtls")]);
+    command.args(command_line.split_whitespace());
+    command.current_dir(folder.path());
+    for variable in ["PQTLS_DEV_DIR", "SUDO_USER", "XDG_DATA_HOME"] {
+        command.env_remove(variable);
+    }
+    command.env("HOME", folder.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    command.spawn().unwrap()
+}
+
+fn kill(child: &Child, signal: &str) {
+    let line = format!("kill -{signal} {} 2> /dev/null", child.id());
+    Command::new("sh").args(["-c", &line]).status().unwrap();
+}
+
+/// The drafts in a folder, at any depth.
+fn drafts(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_name().to_string_lossy().starts_with(".pqtls-") {
+            found.push(path);
+        } else if path.is_dir() {
+            found.extend(drafts(&path));
+        }
+    }
+    found
+}
+
+/// Waits until the program has written something, though not everything, into a draft.
+fn wait_for_plaintext(folder: &Folder) {
+    let has_some = |draft: &PathBuf| draft.metadata().is_ok_and(|one| one.len() > 0);
+    for _ in 0..6000 {
+        if drafts(folder.path()).iter().any(has_some) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("no draft");
+}
+
+/// A folder with a key and messages of some megabytes for it, and the command that decrypts each.
+fn with_messages() -> (Folder, [(Vec<u8>, &'static str); 2]) {
+    let folder = Folder::new();
+    folder.write("content", vec![7; 4 << 20]);
+    for command in [
+        "key new X-Wing --out box.key",
+        "encrypt content --to box.key --out box",
+        "key new ML-KEM-512 --out kem.key --public kem.pub",
+        "cms encrypt content --to kem.pub --out cms",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    let messages = [
+        (folder.bytes("box"), "decrypt - --key box.key --out found"),
+        (
+            folder.bytes("cms"),
+            "cms decrypt - --key kem.key --out found",
+        ),
+    ];
+    (folder, messages)
+}
+
+#[test]
+fn no_plaintext_is_left_that_nobody_has_authenticated() {
+    let (folder, messages) = with_messages();
+    for (message, command) in &messages {
+        for (name, number) in signals() {
+            let mut child = start(&folder, "", command);
+            let mut pipe = child.stdin.take().unwrap();
+            pipe.write_all(&message[..3 << 20]).unwrap();
+            wait_for_plaintext(&folder);
+            kill(&child, name);
+            let status = child.wait().unwrap();
+            assert_eq!(status.signal(), Some(number), "{command}: {status}");
+            assert_eq!(drafts(folder.path()), Vec::<PathBuf>::new(), "{command}");
+            assert!(!folder.path().join("found").exists());
+        }
+    }
+}
+
+/// As with `nohup`, and with what a shell's script has in the background.
+#[test]
+fn a_signal_that_is_to_be_ignored_is() {
+    let (folder, messages) = with_messages();
+    let (message, command) = &messages[0];
+    let mut child = start(&folder, "trap '' HUP INT TERM;", command);
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(&message[..3 << 20]).unwrap();
+    wait_for_plaintext(&folder);
+    for name in ["HUP", "INT", "TERM"] {
+        kill(&child, name);
+    }
+    pipe.write_all(&message[3 << 20..]).unwrap();
+    drop(pipe);
+    assert!(child.wait().unwrap().success());
+    assert!(folder.bytes("found") == folder.bytes("content"));
+}
+
+/// Signals at any time: there are all roots or none, and no draft of them.
+#[test]
+fn no_draft_of_a_roots_key_is_left() {
+    let folder = Folder::new();
+    for (round, (name, number)) in signals().cycle().take(18).enumerate() {
+        let data = format!("data{round}");
+        let command = format!("dev localhost --out-dir . --force --data-dir {data}");
+        let mut child = start(&folder, "", &command);
+        let wait = Duration::from_millis(2 * round as u64);
+        let has_begun = || !drafts(&folder.path().join(&data)).is_empty();
+        let mut ended = None;
+        while !has_begun() && ended.is_none() {
+            ended = child.try_wait().unwrap();
+        }
+        // Nobody else has its number as long as nobody has waited for its end.
+        if ended.is_none() {
+            // Different parts of the work are done by then, whichever they are.
+            thread::sleep(wait);
+            kill(&child, name);
+        }
+        let status = child.wait().unwrap();
+        assert!(
+            status.success() || status.signal() == Some(number),
+            "{status}"
+        );
+        assert_eq!(drafts(folder.path()), Vec::<PathBuf>::new(), "{round}");
+        let roots = folder.path().join(&data).join("local");
+        assert!(!roots.exists() || roots.join("roots-for-browsers.pem").exists());
+    }
+}

@@ -1,0 +1,1 @@
+//! Journals with damage, and clocks that run ahead.
