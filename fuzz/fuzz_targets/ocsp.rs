@@ -257,10 +257,6 @@ impl List {
         );
         PKI.ca.issue_revocation_list(list).expect("a list")
     }
-
-    fn is_current(&self, allow_expired: bool) -> bool {
-        allow_expired || TODAY < self.days.end()
-    }
 }
 
 impl Input<'_> {
@@ -349,55 +345,86 @@ impl Input<'_> {
         }
     }
 
-    /// The verdict on the leaf with these responses and the list (RFC 5280 section 6.3, RFC 6960 section 3.2).
+    /// The verdict on the leaf with these responses and the list (RFC 5280 section 6.3, RFC 6960 section 3.2), by the
+    /// rules of `RevocationPolicy`.
     fn expected(&self, sayings: &[&Saying<'_>]) -> Verdict {
-        let list = self.list.as_ref();
-        let is_current = |list: &&List| list.is_current(self.leniency.allow_expired_lists);
-        let current_list = list.filter(is_current);
-        let is_trusted = |saying: &&Saying<'_>| {
-            saying.by != Responder::CheckedDelegate
-                || match (list, current_list) {
-                    (_, Some(list)) => !list.has_delegate,
-                    (Some(_), None) => false,
-                    (None, None) => self.leniency.allow_unknown_status,
-                }
-        };
+        let allow_unknown = self.leniency.allow_unknown_status;
         let of_leaf = sayings.iter().filter(|it| it.about == About::Leaf);
-        let trusted: Vec<_> = of_leaf.clone().copied().filter(is_trusted).collect();
-        let counts = |saying: &&&Saying<'_>| saying.counts(self.nonce, TODAY);
-        let of_today: Vec<_> = trusted.iter().filter(counts).collect();
-        let says = |status| of_today.iter().any(|saying| saying.status == status);
+        let of_leaf: Vec<_> = of_leaf.copied().collect();
+        let trusted = of_leaf.iter().copied().filter(|it| self.is_trusted(it));
+        let trusted: Vec<_> = trusted.collect();
+        let of_today = trusted.iter().copied().filter(|saying| {
+            // Nobody gains by sending a revocation again.
+            let needs_nonce = self.nonce && saying.status != Status::Revoked;
+            saying.counts(needs_nonce, TODAY)
+        });
+        let of_today: Vec<_> = of_today.collect();
+        let list = (self.list.as_ref()).map(|list| (list, self.standing(list)));
 
-        // A revoked certificate stays revoked, unless something newer says that it is good.
         let good = of_today.iter().filter(|it| it.status == Status::Good);
         let newest_response = good.map(|it| it.days.start()).max();
-        let newest = newest_response.max(current_list.map(|list| list.days.start()));
-        let was_revoked = trusted.iter().any(|saying| {
+        let good_list =
+            list.filter(|(it, standing)| *standing == Standing::Current && !it.has_leaf);
+        let newest = newest_response.max(good_list.map(|(it, _)| it.days.start()));
+
+        // What has expired is taken back by something newer that is good, and nothing else is. The revocation's time is
+        // today at the latest, so that what is not yet valid counts.
+        let is_listed = list.is_some_and(|(list, standing)| {
+            let is_newest = newest_response.is_none_or(|newest| list.days.start() >= newest);
+            list.has_leaf && (standing != Standing::Expired || is_newest)
+        });
+        let is_revoked = trusted.iter().any(|saying| {
             let made = saying.days.start();
+            let is_expired = saying.days.end() < TODAY;
             saying.status == Status::Revoked
-                && saying.days.end() < TODAY
-                && saying.counts(self.nonce, made)
-                && newest.is_none_or(|newest| made >= newest)
+                && saying.counts(false, made)
+                && (!is_expired || newest.is_none_or(|newest| made >= newest))
         });
-        let is_on_old_list = list.is_some_and(|list| {
-            current_list.is_none()
-                && list.has_leaf
-                && newest_response.is_some_and(|newest| list.days.start() >= newest)
-        });
-        let is_listed = current_list.is_some_and(|list| list.has_leaf);
-        if is_listed || is_on_old_list || was_revoked || says(Status::Revoked) {
+        if is_listed || is_revoked {
             return Verdict::Revoked;
         }
 
-        let knows_nothing = list.is_none()
-            && of_today.len() == of_leaf.count()
-            && (of_today.iter()).all(|it| it.status == Status::Unknown);
-        let is_good = current_list.is_some() || says(Status::Good);
-        match is_good || knows_nothing && self.leniency.allow_unknown_status {
+        // A list has every certificate of its CA; of responses, the newest knows.
+        let is_unknown = !allow_unknown
+            && good_list.is_none()
+            && of_today.iter().any(|saying| {
+                let made = saying.days.start();
+                let is_newest = newest_response.is_none_or(|newest| made >= newest);
+                saying.status == Status::Unknown && is_newest
+            });
+        let all_can_be_used = list.is_none() && of_today.len() == of_leaf.len();
+        let is_good = newest.is_some() || all_can_be_used && allow_unknown;
+        match is_good && !is_unknown {
             true => Verdict::Accepted,
             false => Verdict::Refused,
         }
     }
+
+    /// Whether a response's signer, if it may have been revoked, was not.
+    fn is_trusted(&self, saying: &Saying<'_>) -> bool {
+        saying.by != Responder::CheckedDelegate
+            || match &self.list {
+                Some(list) => !list.has_delegate && self.standing(list) == Standing::Current,
+                None => self.leniency.allow_unknown_status,
+            }
+    }
+
+    fn standing(&self, list: &List) -> Standing {
+        if TODAY < list.days.start() {
+            Standing::NotYetValid
+        } else if TODAY < list.days.end() || self.leniency.allow_expired_lists {
+            Standing::Current
+        } else {
+            Standing::Expired
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Standing {
+    NotYetValid,
+    Current,
+    Expired,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
