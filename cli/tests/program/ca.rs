@@ -676,6 +676,12 @@ fn a_hold_can_be_taken_back_and_nothing_else() {
         .ok();
     let held = folder.pqtls("ca revoke a.pem --reason certificateHold");
     assert!(held.ok().contains("on hold since"), "{}", held.ok());
+    folder.pqtls("ca crl --out ca.crl").ok();
+    folder.pqtls("ca crl --root --out root.crl").ok();
+    let verified =
+        folder.pqtls("cert verify a.pem --roots ca/root.pem --crl ca.crl --crl root.crl");
+    verified.fails(1, "is on hold since 2");
+    assert!(!verified.stderr().contains("was revoked"));
     let number = serial_number(&folder, "a.pem");
     folder.pqtls(&format!("ca reinstate {number}")).ok();
     folder
@@ -1211,10 +1217,12 @@ fn an_older_ledger_says_that_it_is_one() {
             "the CA's own key signed a.pem, but its ledger has no certificate with the serial number",
         );
     }
-    // It signed itself, and is in no ledger.
-    folder
-        .pqtls("ca revoke ca/root.pem")
-        .fails(1, "is not a certificate of this CA");
+    // It signed itself.
+    for command in ["revoke", "show", "reinstate"] {
+        folder
+            .pqtls(&format!("ca {command} ca/root.pem"))
+            .fails(1, "the CA's own root, which is in no ledger");
+    }
 }
 
 /// Clients do not ask about it (OCSP No Check), so its revocation is not what ends its key's power.

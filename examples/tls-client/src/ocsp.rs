@@ -34,10 +34,8 @@ impl OcspOutcome {
                 subject,
                 entry: Some(entry),
             }) => format!(
-                "its OCSP response says that the certificate of {} was revoked at {} ({:?})",
+                "its OCSP response says that the certificate of {} {entry}",
                 subject.as_deref().unwrap_or("the server"),
-                utc(entry.date()),
-                entry.reason()
             ),
             refusal => refusal.to_string(),
         })

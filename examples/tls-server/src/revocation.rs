@@ -200,10 +200,8 @@ impl Revocation {
         let mut entries = self.lists.iter();
         let entry = entries.find_map(|list| list.entry_for(certificate))?;
         Some(format!(
-            "the certificate of {} was revoked at {} ({:?})",
+            "the certificate of {} {entry}",
             certificate.describe_subject(),
-            utc(entry.date()),
-            entry.reason()
         ))
     }
 

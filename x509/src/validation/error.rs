@@ -1,15 +1,16 @@
 use alloc::boxed::Box;
 
-use der::{DateTime, Decode, SliceReader};
+use der::{Decode, SliceReader};
 use pki_types::{ServerName, UnixTime};
 use spki::ObjectIdentifier;
+use x509_cert::ext::pkix::CrlReason;
 
 use super::spiffe::SvidError;
 use crate::certificate::{
     CertificateError, KeyUsageError, NameError, OcspDelegateError, RevokedCertificate,
     SignatureError, UnusableList,
 };
-use crate::errors;
+use crate::errors::{self, date};
 use crate::keys::{KemAlgorithm, KeyError};
 
 /// Why a chain was refused.
@@ -206,11 +207,13 @@ pub enum ValidationError {
     },
     /// A certificate has been revoked.
     #[error(
-        "{} was revoked{}; have another one issued, for a new key",
+        "{} {}; {}",
         whose(.subject),
-        .entry.as_ref().map_or_else(String::new, |entry| {
-            format!(" at {} ({:?})", date(&entry.date()), entry.reason())
-        })
+        .entry.as_ref().map_or_else(|| "was revoked".into(), RevokedCertificate::to_string),
+        match .entry.as_ref().map(RevokedCertificate::reason) {
+            Some(CrlReason::CertificateHold) => "have its CA release it, or another one issued",
+            _ => "have another one issued, for a new key",
+        }
     )]
     Revoked {
         /// The subject of the certificate, where known.
@@ -433,15 +436,6 @@ fn whose(subject: &Option<String>) -> String {
     match subject {
         Some(subject) => format!("the certificate of {subject}"),
         None => "a certificate of the chain".into(),
-    }
-}
-
-fn date(time: &UnixTime) -> String {
-    match DateTime::from_unix_duration(core::time::Duration::from_secs(time.as_secs())) {
-        // Earlier times in certificates and lists are read as this one.
-        Ok(date) if time.as_secs() == 0 => format!("{date} or before"),
-        Ok(date) => date.to_string(),
-        Err(_) => format!("{} seconds after 1970", time.as_secs()),
     }
 }
 

@@ -26,7 +26,7 @@ use super::certificate::Certificate;
 use super::extensions::repeated;
 use super::signed::{self, SignatureError};
 use crate::encoding::{PemError, SyntaxError, pem, syntax, whole_octets};
-use crate::errors::{describe, from_causes};
+use crate::errors::{date, describe, from_causes};
 
 /// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
 ///
@@ -307,6 +307,18 @@ impl RevokedCertificate {
             serial_number: entry.serial_number.as_bytes().into(),
             date: entry.date.0,
             reason: extensions.map_or(CrlReason::Unspecified, |extensions| extensions.reason),
+        }
+    }
+}
+
+/// What happened to the certificate, as the end of a sentence: "was revoked at 2023-11-14T22:13:20Z (KeyCompromise)", or
+/// "is on hold since 2023-11-14T22:13:20Z".
+impl fmt::Display for RevokedCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = date(&self.date);
+        match self.reason {
+            CrlReason::CertificateHold => write!(f, "is on hold since {date}"),
+            reason => write!(f, "was revoked at {date} ({reason:?})"),
         }
     }
 }

@@ -3,7 +3,7 @@ use core::fmt;
 use std::ffi::OsString;
 use std::path::Path;
 
-use pq_ca::{Folder, Ledger, Role, SerialNumber};
+use pq_ca::{Folder, FolderError, Ledger, Role, SerialNumber};
 use pq_x509::Certificate;
 
 use crate::documents;
@@ -111,6 +111,7 @@ fn known(
     match ledger.certificate(&number)? {
         Some(kept) if kept == *certificate.der() => Ok(number),
         Some(_) => Err(foreign(name, number.to_string(), "another one")),
+        None if is_root_of(folder, certificate) => Err(FolderError::OwnRoot.into()),
         None if is_signed_by(folder, certificate) => Err(Failure::NotInLedger {
             file: name,
             number: number.to_string(),
@@ -119,16 +120,19 @@ fn known(
     }
 }
 
+/// Whether it is the certificate of the CA's own root, which is in no ledger.
+fn is_root_of(folder: &Folder, certificate: &Certificate) -> bool {
+    let root = folder.certificate(Role::Root);
+    root.is_ok_and(|root| root.der() == certificate.der())
+}
+
 /// Whether one of the CA's own keys signed a certificate. Without the CA's certificates, nobody knows.
 fn is_signed_by(folder: &Folder, certificate: &Certificate) -> bool {
     [Role::Issuing, Role::Root].iter().any(|role| {
         let own = folder.certificate(*role);
         own.is_ok_and(|own| {
-            // The root's own certificate is in no ledger.
-            own.der() != certificate.der()
-                && certificate
-                    .verify_signature(&own, other_verification())
-                    .is_ok()
+            let signed = certificate.verify_signature(&own, other_verification());
+            signed.is_ok()
         })
     })
 }
