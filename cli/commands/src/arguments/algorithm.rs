@@ -1,3 +1,6 @@
+//! Algorithms on the command line, by their standard's name in any case. For an older name (Kyber, Dilithium), another
+//! name of a curve or a misspelling, the error suggests the right name.
+
 use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};

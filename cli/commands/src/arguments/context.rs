@@ -1,3 +1,5 @@
+//! The context string of an ML-DSA or SLH-DSA signature, given as text or in hexadecimal.
+
 /// The context of a signature (FIPS 204, section 5.2), at most 255 bytes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Context(Vec<u8>);

@@ -1,3 +1,6 @@
+//! The subject of a certificate or request, as the command line names it: a common name alone, or a full distinguished
+//! name.
+
 use core::str::FromStr;
 
 use pq_x509::Name;

@@ -1,3 +1,5 @@
+//! The hash functions of HashML-DSA and HashSLH-DSA, by name, as values of an option.
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pq_x509::PreHash;
 

@@ -1,3 +1,5 @@
+//! Points in time on the command line, always in UTC: a day, or a day with a time.
+
 use core::time::Duration;
 
 use pq_x509::pki_types::UnixTime;

@@ -1,3 +1,6 @@
+//! The implementations in pq-core that this CPU can run, and how a benchmark switches between them in one process. It
+//! also checks `PQ_CORE_BACKEND`, for every command.
+
 use core::fmt;
 use std::env;
 

@@ -1,3 +1,6 @@
+//! The results of a benchmark, as the JSON report has them and the page shows them, with OpenSSL's times as multiples
+//! of this program's.
+
 use serde::Serialize;
 
 use super::documents::Documents;

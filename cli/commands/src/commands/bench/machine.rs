@@ -1,3 +1,6 @@
+//! Names the machine that the figures are from: its CPU and that CPU's instructions, its operating system, and the
+//! kind of the file system.
+
 use std::{env, fs, thread};
 
 use pq_core::arch::{Backend as _, Portable};

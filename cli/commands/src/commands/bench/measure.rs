@@ -1,3 +1,6 @@
+//! How a time is measured: turns that alternate with those of other rows, samples that are long enough for the clock,
+//! percentiles and medians. CPU time of the process is measured here, too.
+
 use core::time::Duration;
 use std::io;
 use std::path::Path;

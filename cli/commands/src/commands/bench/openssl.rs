@@ -1,3 +1,5 @@
+//! Runs OpenSSL's program for the comparison: `openssl speed` for keys, and `openssl x509 -req` for certificates.
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

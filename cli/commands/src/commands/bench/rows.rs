@@ -1,3 +1,6 @@
+//! The operations that are measured, for every parameter set of ML-KEM, ML-DSA and SLH-DSA. Each makes its keys and
+//! inputs before the clock runs.
+
 use core::hint::black_box;
 
 use pq_x509::{Algorithm, DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey};

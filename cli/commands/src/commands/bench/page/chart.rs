@@ -1,3 +1,6 @@
+//! The chart of the page: bars of block characters for one parameter set of each family, for issuing and for
+//! documents.
+
 use core::fmt::{self, Write};
 
 use super::{by_family, count, duration};

@@ -1,3 +1,5 @@
+//! Tables in Markdown whose columns are aligned, so that their source can be read as it is.
+
 use core::fmt;
 
 /// A table in Markdown, whose columns stand below each other.
