@@ -1,3 +1,6 @@
+//! The command `pqtls ca adopt`: it records in the ledger what the CA signed and an older backup lacks, and can revoke
+//! it in the same step.
+
 use core::fmt;
 
 use pq_ca::{Folder, Ledger, NewEntry, Revocation, Role, reason_from_name};

@@ -1,3 +1,6 @@
+//! The command `pqtls ca crl`: it makes the next revocation list, and confirms it in the ledger only once it is
+//! written.
+
 use core::fmt;
 use core::time::Duration;
 

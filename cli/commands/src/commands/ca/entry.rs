@@ -1,3 +1,5 @@
+//! A ledger's entry in the reports of this group's commands: as a line of a table, as a history, and in JSON.
+
 use core::fmt;
 
 use pq_ca::{Entry, Revocation, reason_name};

@@ -1,3 +1,6 @@
+//! The command `pqtls ca init`: it plans a CA's keys, names and policy from the options, and makes its folder whole or
+//! not at all.
+
 use core::fmt;
 use core::time::Duration;
 use std::io::{self, Write};

@@ -1,3 +1,5 @@
+//! The command `pqtls ca issue`, and the options for profile and validity that `pqtls ca sign` shares.
+
 use core::time::Duration;
 
 use clap::ArgGroup;

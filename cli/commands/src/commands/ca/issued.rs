@@ -1,3 +1,6 @@
+//! How a new certificate leaves the CA: its file with the CAs of its chain, and the report. The commands that issue,
+//! renew or show a certificate share it.
+
 use core::fmt;
 
 use pq_ca::SerialNumber;

@@ -1,3 +1,6 @@
+//! The command `pqtls ca list`: it prints entries while it reads them from the ledger, so that a list of any length
+//! takes little memory.
+
 use core::cell::RefCell;
 use core::fmt;
 use core::ops::ControlFlow;

@@ -1,3 +1,6 @@
+//! The command `pqtls ca ocsp`: it answers a request (RFC 6960), or makes a response for one certificate that a server
+//! can staple. The CA's key signs, or a delegated responder's.
+
 use core::fmt;
 use core::time::Duration;
 

@@ -1,3 +1,6 @@
+//! Options that commands of this group share: the CA's folder (`--dir` or `PQTLS_CA`) for all of them, and who acts
+//! (`--by`) for those that the ledger records. The command lines that reports advise get the folder's option, too.
+
 use core::fmt;
 use std::env;
 use std::io::{self, Write};

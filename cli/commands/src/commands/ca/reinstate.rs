@@ -1,3 +1,5 @@
+//! The command `pqtls ca reinstate`: it ends the hold (certificateHold) of one certificate.
+
 use core::fmt;
 
 use pq_ca::Ledger;

@@ -1,3 +1,6 @@
+//! The command `pqtls ca renew`: a new certificate for the names of an old one, which the ledger finds by its serial
+//! number.
+
 use pq_x509::pki_types::UnixTime;
 
 use super::ca_key::CaKeyOptions;

@@ -1,3 +1,6 @@
+//! The command `pqtls ca revoke`. After a compromise of a key, it looks for other certificates for the same key,
+//! revokes or lists them, and exits with status 1 if any is left.
+
 use core::fmt;
 use core::ops::ControlFlow;
 

@@ -1,3 +1,6 @@
+//! The command `pqtls ca show`: the CA's own keys and policy, or one certificate with its history in the ledger, which
+//! can be written to a file again.
+
 use core::fmt;
 
 use pq_ca::{Entry, Folder, Ledger, LedgerError, Policy, Role, SerialNumber};

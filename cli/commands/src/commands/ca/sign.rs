@@ -1,3 +1,6 @@
+//! The command `pqtls ca sign`: certificates for many PKCS#10 requests at once. It verifies, signs, records and writes
+//! in batches, and goes on after a request that is refused.
+
 use alloc::collections::BTreeMap;
 use core::{fmt, mem, slice};
 use std::path::PathBuf;

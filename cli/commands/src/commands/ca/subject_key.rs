@@ -1,3 +1,6 @@
+//! The options for the key that a certificate is for: a given key, or a new one, whose file is written before the
+//! certificate is issued.
+
 use pq_x509::{Protection, SubjectKey};
 
 use crate::arguments::AlgorithmParser;

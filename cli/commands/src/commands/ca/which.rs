@@ -1,3 +1,6 @@
+//! Finds the certificates that an argument names, by serial number or file, and says so if the ledger has another
+//! certificate under this number.
+
 use alloc::collections::BTreeSet;
 use core::fmt;
 use std::ffi::OsString;

@@ -1,3 +1,6 @@
+//! The command `pqtls cert bundle`: it orders certificates from several files into one chain, without its root unless
+//! asked, and refuses those that are not one chain.
+
 use core::fmt;
 
 use pq_x509::Certificate;

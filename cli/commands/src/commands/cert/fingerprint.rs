@@ -1,3 +1,5 @@
+//! The command `pqtls cert fingerprint`: a line with the SHA-256 of the DER for each certificate of a file.
+
 use core::fmt;
 
 use serde::Serialize;

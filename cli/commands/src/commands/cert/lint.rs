@@ -1,3 +1,6 @@
+//! The command `pqtls cert lint`: it runs pq-x509's linter on documents, also on those that can't be parsed as a
+//! whole, and reports findings by severity.
+
 use core::fmt;
 
 use anstyle::Style;

@@ -1,3 +1,6 @@
+//! The list of rules that `pqtls cert lint --list` prints, and the names and colours of severities, which `lint` uses,
+//! too.
+
 use core::fmt;
 
 use anstyle::{AnsiColor, Style};

@@ -1,3 +1,6 @@
+//! The options that name whom a request or certificate is for (`--name`, `--subject`), and how they get into the
+//! builders of pq-x509.
+
 use pq_x509::{AlternativeName, CertificateBuilder, EndEntity, RequestBuilder};
 
 use crate::arguments::Subject;

@@ -1,3 +1,6 @@
+//! The command `pqtls cert needs-renewal`: for scripts, it says by its exit status whether a certificate has too few
+//! days, or too small a part of its validity, left.
+
 use core::fmt;
 use core::time::Duration;
 

@@ -1,3 +1,6 @@
+//! The command `pqtls cert ocsp-request`: it makes the request (RFC 6960) and prints where to send it. It sends
+//! nothing.
+
 use core::fmt;
 
 use pq_x509::{Certificate, OcspHash, OcspNonce, OcspRequest};

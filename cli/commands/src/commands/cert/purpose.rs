@@ -1,3 +1,5 @@
+//! The values of `--purpose`, as `pqtls cert self-sign` and `pqtls cert verify` take them.
+
 use clap::ValueEnum;
 use serde::Serialize;
 

@@ -1,3 +1,5 @@
+//! The command `pqtls cert request`: a PKCS#10 request for a key and names.
+
 use core::fmt;
 
 use pq_x509::{AlternativeName, CertificateRequest, SubjectKey};

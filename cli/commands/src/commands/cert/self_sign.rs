@@ -1,3 +1,6 @@
+//! The command `pqtls cert self-sign`: the root of a CA, or a certificate of one server or client, which is issued as
+//! a root of the same name and key would issue it.
+
 use core::fmt;
 
 use pq_x509::pki_types::UnixTime;

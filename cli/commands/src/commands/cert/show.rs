@@ -1,3 +1,6 @@
+//! The command `pqtls cert show`: the certificates of a file in its order, and whether they are one chain. It verifies
+//! no signature.
+
 use core::fmt;
 
 use pq_x509::Certificate;

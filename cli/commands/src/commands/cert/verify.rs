@@ -1,3 +1,6 @@
+//! The command `pqtls cert verify`: it sets up pq-x509's validation of chains with roots, names, revocation lists and
+//! OCSP responses, and reports the path or why there is none.
+
 use core::fmt;
 
 use pq_x509::pki_types::{ServerName, UnixTime};
