@@ -1,3 +1,5 @@
+//! The command `pqtls completion`, which generates a shell's script from the definitions of all commands.
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 

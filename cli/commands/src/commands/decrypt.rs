@@ -1,3 +1,6 @@
+//! The command `pqtls decrypt`: files encrypted by HPKE in this project's own format, not CMS. Its file appears only
+//! after all content was authenticated.
+
 use core::fmt;
 
 use pq_hpke::Decryptor;

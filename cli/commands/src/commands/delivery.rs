@@ -1,3 +1,6 @@
+//! The options `--out` and `--force`, and the order that commands with a result keep: check that it can be written,
+//! make it, write it, and print the report only if standard output is free.
+
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{self, Destination, Growing, Output};

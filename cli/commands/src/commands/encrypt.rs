@@ -1,3 +1,6 @@
+//! The command `pqtls encrypt`: it encrypts a file to one ML-KEM or X-Wing key by HPKE, in this project's own format.
+//! A certificate that limits key usages has to allow key encipherment.
+
 use core::fmt;
 
 use clap::ValueEnum;

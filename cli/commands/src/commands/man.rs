@@ -1,3 +1,5 @@
+//! The command `pqtls man`: manual pages, generated from the help of all commands.
+
 use core::fmt;
 use std::path::PathBuf;
 

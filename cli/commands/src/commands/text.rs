@@ -1,3 +1,5 @@
+//! Bytes as a line of hexadecimal or base64, without copies of a secret left in memory.
+
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 

@@ -1,3 +1,5 @@
+//! Reads an input ahead and shows its progress, for `pqtls encrypt`, `pqtls decrypt` and the commands on CMS messages.
+
 use std::io::{self, BufRead, Read};
 
 use crate::files::{InputError, Source};

@@ -1,3 +1,6 @@
+//! The command `pqtls cms decrypt`: it opens AuthEnvelopedData (RFC 5083) with a key of ML-KEM, ECDH or X25519, and
+//! refuses AES-CBC. Its file appears only after all content was authenticated.
+
 use core::fmt;
 
 use pq_cms::{Opened, Opener, RecipientKey, decode_if_pem};

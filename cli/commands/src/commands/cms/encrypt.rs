@@ -1,3 +1,6 @@
+//! The command `pqtls cms encrypt`: AuthEnvelopedData (RFC 5083) with AES-256-GCM, for recipients with ML-KEM keys
+//! (RFC 9936) or classical ones. The report warns of the latter.
+
 use core::fmt;
 
 use pq_cms::{ContentCipher, EnvelopeBuilder, EnvelopingError, Recipient};

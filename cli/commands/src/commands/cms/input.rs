@@ -1,3 +1,6 @@
+//! The output of `pqtls cms sign` and `pqtls cms encrypt`: a file that grows while the message is made, with PEM
+//! around it or without.
+
 use std::io::{self, Write};
 
 use pq_cms::{EncodingError, PemWriter};

@@ -1,3 +1,5 @@
+//! The command `pqtls cms show`: the outline of a message, signed or encrypted, whose claims nobody has verified.
+
 use core::fmt;
 
 use pq_cms::{

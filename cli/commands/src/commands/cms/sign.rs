@@ -1,3 +1,5 @@
+//! The command `pqtls cms sign`: SignedData (RFC 5652 section 5) by one key or several, with its content or detached.
+
 use core::fmt;
 use std::io::Write;
 

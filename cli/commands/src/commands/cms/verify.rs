@@ -1,3 +1,6 @@
+//! The command `pqtls cms verify`: it verifies all signatures of a message, against roots or against given signers'
+//! certificates, and writes the content only if all are valid.
+
 use core::fmt;
 use std::io;
 

@@ -1,3 +1,6 @@
+//! Where the roots for development are kept: `--data-dir`, `PQTLS_DEV_DIR` or the user's data folder on this system.
+//! Under sudo it refuses the last of these, as the home directory may be another user's.
+
 use std::env;
 use std::path::{self, Path, PathBuf};
 

@@ -1,3 +1,6 @@
+//! The report of `pqtls dev`: roots, certificates, instructions, and what became of each trust store. It tells whether
+//! something is left to do by hand.
+
 use core::fmt;
 
 use pq_x509::pki_types::UnixTime;

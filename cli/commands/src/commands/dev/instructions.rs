@@ -1,3 +1,6 @@
+//! The lines that `pqtls dev` prints for copying: for the example server, nginx and curl, and which file of roots each
+//! kind of client takes.
+
 use core::fmt;
 use std::path::{self, Path, PathBuf};
 

@@ -1,3 +1,6 @@
+//! Makes a server's two certificates for development, post-quantum and classical, with their keys. It replaces
+//! existing files only if they are its own for the same names, or with `--force`.
+
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

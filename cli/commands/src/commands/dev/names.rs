@@ -1,3 +1,5 @@
+//! The names for a development certificate, checked before anything is made: DNS names and IP addresses only.
+
 use pq_x509::{AlternativeName, IssueError};
 
 use crate::failure::Failure;

@@ -1,3 +1,6 @@
+//! Makes and reads the two roots of a scope, with a second certificate of each for browsers, Go and rustls. It refuses
+//! roots whose files others can change, or which could certify more than roots made here.
+
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

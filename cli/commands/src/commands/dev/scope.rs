@@ -1,3 +1,6 @@
+//! The names that roots for development can certify: local domains and private networks, or any. Here are the lists,
+//! and the name constraints (RFC 5280 section 4.2.1.10) made of them.
+
 use pq_ca::Network;
 use pq_x509::{AlternativeName, Ca, CertificateBuilder, Name};
 use serde::Serialize;

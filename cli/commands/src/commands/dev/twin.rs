@@ -1,3 +1,6 @@
+//! The two kinds of every root and certificate for development, their algorithms (ML-DSA-65, ECDSA-P256) and the ends
+//! of their file names.
+
 use serde::Serialize;
 
 use crate::commands::key;

@@ -1,3 +1,5 @@
+//! The command `pqtls jwt sign`: it builds claims from options and a JSON object, and signs them by ML-DSA (RFC 9964).
+
 use core::fmt;
 use core::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The command `pqtls jwt verify`: its options become the policy that pq-jose checks a token's claims with.
+
 use core::fmt;
 use core::time::Duration;
 

@@ -1,3 +1,6 @@
+//! The command `pqtls key check`: beside the checks of its standard, it signs or decapsulates once with a private key,
+//! and the public half has to agree.
+
 use core::fmt;
 
 use pq_x509::{DecapsulationKey, SigningKey, SubjectKey};

@@ -1,3 +1,6 @@
+//! The command `pqtls key convert`: private keys from and to PKCS#8, raw bytes, JSON Web Keys and COSE_Keys, and the
+//! default for the form (seed, expanded or both) that each of them gets.
+
 use core::fmt;
 
 use pq_x509::PrivateKeyForm;

@@ -1,3 +1,5 @@
+//! The command `pqtls key decrypt`: it writes an encrypted private key in the clear.
+
 use core::fmt;
 
 use serde::Serialize;

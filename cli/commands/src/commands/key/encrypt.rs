@@ -1,3 +1,6 @@
+//! The command `pqtls key encrypt`: it encrypts a private key that may be encrypted already, so it takes an old and a
+//! new passphrase.
+
 use core::fmt;
 
 use serde::Serialize;

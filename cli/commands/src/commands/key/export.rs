@@ -1,3 +1,6 @@
+//! The command `pqtls key export`: it writes a key and its certificates as PKCS#12 (RFC 7292), with PBMAC1 (RFC 9879)
+//! unless the older MAC is wanted.
+
 use core::fmt;
 
 use clap::ValueEnum;

@@ -1,3 +1,6 @@
+//! What reports say about a key, without its secrets: algorithm, use, NIST's security category and fingerprint. Notes
+//! warn of classical keys, and name the drafts of X-Wing and composite ones.
+
 use pq_x509::KemAlgorithm;
 use serde::Serialize;
 

@@ -1,3 +1,6 @@
+//! The command `pqtls key import`: it takes one key out of a PKCS#12 file with its certificates. If there are several
+//! keys, `--name` has to say which.
+
 use core::fmt;
 
 use pq_x509::{Certificate, Pkcs12, Pkcs12Key};

@@ -1,3 +1,6 @@
+//! The command `pqtls key new`, and the generation of keys of any algorithm that the commands for CAs and development
+//! use, too.
+
 use core::fmt;
 
 use pq_hpke::XWingPrivateKey;

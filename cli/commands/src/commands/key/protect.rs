@@ -1,3 +1,6 @@
+//! The options for a key's encryption under a passphrase (PBES2: PBKDF2 or scrypt, AES-CBC or AES-GCM), and that
+//! encryption, for `pqtls key` and for the keys that a CA makes.
+
 use clap::ValueEnum;
 use pq_x509::{Cipher, EncryptedPrivateKey, KeyDerivation, Protection};
 use zeroize::Zeroizing;

@@ -1,3 +1,6 @@
+//! The command `pqtls key public`: it writes the public key of a private key, a public key or a certificate, in any
+//! encoding.
+
 use core::fmt;
 
 use serde::Serialize;

@@ -1,3 +1,6 @@
+//! The command `pqtls key show`: what a key is, how it is encoded and encrypted in its file, and how long it and its
+//! signatures or ciphertexts are.
+
 use core::fmt;
 
 use pq_hpke::XWingPrivateKey;

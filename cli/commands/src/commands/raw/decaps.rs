@@ -1,3 +1,5 @@
+//! The command `pqtls decaps`: the shared secret of an ML-KEM ciphertext (FIPS 203).
+
 use core::fmt;
 
 use serde::Serialize;

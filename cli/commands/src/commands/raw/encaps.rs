@@ -1,3 +1,6 @@
+//! The command `pqtls encaps`: a shared secret and its ML-KEM ciphertext (FIPS 203), in two files that are written
+//! together.
+
 use core::fmt;
 
 use serde::Serialize;

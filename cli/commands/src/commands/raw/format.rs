@@ -1,3 +1,6 @@
+//! The formats of signatures, ciphertexts and secrets in files: raw bytes, which terminals don't get, or a line of
+//! hexadecimal or base64.
+
 use clap::ValueEnum;
 use serde::Serialize;
 use zeroize::Zeroizing;

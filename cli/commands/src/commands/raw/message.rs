@@ -1,3 +1,7 @@
+//! What `pqtls sign`, `pqtls verify` and `pqtls mu` share: options for context, pre-hash and µ, and the message, which
+//! is hashed while it is read if its algorithm allows. Messages that may be the signed attributes of CMS are not
+//! signed.
+
 use core::fmt;
 
 use pq_cms::AttributesGuard;

@@ -1,3 +1,6 @@
+//! The command `pqtls mu`: the message representative of ML-DSA (FIPS 204 section 6.2), for a private key that is
+//! elsewhere.
+
 use core::fmt;
 
 use pq_cms::AttributesGuard;

@@ -1,3 +1,5 @@
+//! The command `pqtls sign`: a pure or pre-hash signature of a file by ML-DSA or SLH-DSA, in a file of its own.
+
 use core::fmt;
 
 use pq_x509::SigningVariant;

@@ -1,3 +1,6 @@
+//! The command `pqtls verify`: it verifies a signature of `pqtls sign` with a key, or with a certificate that it
+//! trusts without a check.
+
 use core::fmt;
 
 use pq_x509::KeyError;

@@ -1,3 +1,6 @@
+//! What SSH commands read: text files, private keys in OpenSSH's format, for which it asks for a passphrase if needed,
+//! and the hash of the signed file.
+
 use pq_ssh::{
     HashAlgorithm, HashedMessage, MessageHasher, Passphrase, PrivateKey, PrivateKeyError,
 };

@@ -1,3 +1,5 @@
+//! The command `pqtls ssh new`: a key pair of ML-DSA-44 and Ed25519 as OpenSSH writes it, in two files.
+
 use core::fmt;
 use std::path::PathBuf;
 

@@ -1,3 +1,5 @@
+//! The command `pqtls ssh sign`: a signature in the format of `ssh-keygen -Y sign`, for a namespace.
+
 use core::fmt;
 
 use pq_ssh::HashAlgorithm;

@@ -1,3 +1,6 @@
+//! The command `pqtls ssh verify`: it verifies an SSH signature against an `allowed_signers` file, for an identity, a
+//! namespace and a time.
+
 use core::fmt;
 
 use pq_ssh::{AllowedSigners, Signature};

@@ -1,3 +1,6 @@
+//! The steps that change a trust store. Each can be performed, taken back if it changed a file, or printed as a
+//! command for the user, with the obstacle that kept it from being performed.
+
 use core::fmt;
 use std::env;
 use std::fs;

@@ -1,3 +1,5 @@
+//! Removes roots from Java's key store on Debian, which the system store's own program fills but doesn't clean.
+
 use std::path::PathBuf;
 
 use super::action::{Action, output_of};

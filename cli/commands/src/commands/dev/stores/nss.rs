@@ -1,3 +1,6 @@
+//! The NSS databases of Firefox and Chromium: where they are, and how `certutil` lists, adds and removes roots. Only
+//! classical roots go there, as NSS refuses keys that it doesn't know.
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Finds the programs that change trust stores, also where `PATH` lacks the folders of administrators' programs.
+
 use std::env;
 use std::path::PathBuf;
 

@@ -1,3 +1,6 @@
+//! The system's trust store: a folder and an update program on Debian, Fedora and SUSE, or a tool on Arch, macOS and
+//! Windows. Systems on which the code was never run get printed commands instead.
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
