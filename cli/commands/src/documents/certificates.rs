@@ -1,3 +1,6 @@
+//! Reads certificates and revocation lists, with limits of their size. It also finds the end entities among the
+//! certificates of a file, and hands documents to the linter as they are.
+
 use alloc::collections::BTreeSet;
 
 use pq_x509::{Certificate, CertificateRevocationList, linting};

@@ -1,3 +1,6 @@
+//! Takes a file apart: it finds out whether it is PEM, DER, a JSON Web Key or a COSE_Key, and gives commands the
+//! blocks of the kinds that they ask for, or advice on what to do if there are none.
+
 use memchr::memmem;
 use pq_x509::pem;
 use pq_x509::x509_cert::der::{Decode, Header, Reader, SliceReader, Tag};

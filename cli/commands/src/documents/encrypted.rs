@@ -1,3 +1,6 @@
+//! Decrypts private keys of any kind (EncryptedPrivateKeyInfo, RFC 5958). If the cipher authenticates nothing, an
+//! unsound key counts as a wrong passphrase or a changed file.
+
 use pq_x509::{EncryptedPrivateKey, KeyError, Protection, ProtectionError};
 use zeroize::Zeroizing;
 

@@ -1,3 +1,6 @@
+//! Why a file can't be read as what it was named for, with advice; and which of these errors mean that nobody should
+//! use it.
+
 use pq_hpke::XWingPrivateKey;
 use pq_jose::JsonError;
 use pq_jose::cose::CoseError;

@@ -1,3 +1,6 @@
+//! Reads private and public keys from files, as each command needs them: to sign, to decrypt, to encapsulate, for
+//! tokens, or any. It asks for a passphrase only if the key is encrypted.
+
 use pq_hpke::RecipientKey;
 use pq_jose::jwk::{Jwk, JwkSet};
 use pq_x509::x509_cert::der::asn1::{AnyRef, OctetStringRef};

@@ -1,3 +1,6 @@
+//! Recognises what a PEM block or a DER file is, by its label or by the ASN.1 types of its first fields, before
+//! anything parses it.
+
 use core::fmt;
 
 use pq_x509::x509_cert::der::asn1::AnyRef;

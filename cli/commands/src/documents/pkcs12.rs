@@ -1,3 +1,5 @@
+//! Opens PKCS#12 files (RFC 7292) with a passphrase.
+
 use pq_x509::Pkcs12;
 
 use super::contents::Contents;

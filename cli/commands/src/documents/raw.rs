@@ -1,3 +1,6 @@
+//! Reads files without a structure: signatures, ciphertexts and raw keys, as bytes, hexadecimal or base64. Their
+//! length tells what they are.
+
 use base64ct::{Base64, Encoding as _};
 use pq_hpke::XWingPrivateKey;
 use pq_x509::PrivateKeyForm;

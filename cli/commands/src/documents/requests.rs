@@ -1,3 +1,6 @@
+//! Reads a file of any number of PKCS#10 requests one by one in little memory, and verifies each one's signature,
+//! which proves that its sender has the private key.
+
 use alloc::collections::VecDeque;
 use core::mem;
 

@@ -1,3 +1,6 @@
+//! Writes outputs all or none: drafts get their names when all are complete, and replaced files come back after a
+//! failure. It decides which files may be replaced, and which devices written to.
+
 use core::fmt;
 use std::ffi::OsString;
 use std::fs::{self, Permissions};

@@ -1,3 +1,6 @@
+//! Folders that only their owner can enter: a folder that appears under its name when it is filled, and a temporary
+//! one that is removed.
+
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::{Path, PathBuf};

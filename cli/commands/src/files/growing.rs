@@ -1,3 +1,6 @@
+//! Output that is written before it is known to be valid, such as a decrypted file: it stays a draft until it is
+//! committed.
+
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! Reads a file of any size in pieces that end at a mark, such as the end of a PEM block, each with a limit.
+
 use alloc::boxed::Box;
 use std::io::{ErrorKind, Read};
 

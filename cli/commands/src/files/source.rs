@@ -1,3 +1,6 @@
+//! Reads a whole file or standard input, up to a limit and into memory that is wiped. Here is why an input can't be
+//! read, too.
+
 use alloc::boxed::Box;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};

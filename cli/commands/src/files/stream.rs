@@ -1,3 +1,6 @@
+//! Reads large files ahead in a second thread, so that reading and hashing or encrypting take place at once in little
+//! memory.
+
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc;
 use std::{fs, thread};

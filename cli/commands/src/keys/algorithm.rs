@@ -1,3 +1,5 @@
+//! All algorithms of keys under one type, and their names: post-quantum, X-Wing, composite and classical.
+
 use core::fmt;
 
 use rustls_pq::classical::ClassicalAlgorithm;

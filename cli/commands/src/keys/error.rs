@@ -1,3 +1,5 @@
+//! The errors of keys of every kind as one type, and which of them mean that a key's parts don't belong together.
+
 use pq_hpke::{KemError, XWingError};
 use pq_x509::CompositeIdentifier;
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKeyError};

@@ -1,3 +1,5 @@
+//! The macro that turns a key of any kind into the one kind of post-quantum key that a command takes, or says why not.
+
 /// Conversions for commands that take only keys of one post-quantum algorithm.
 macro_rules! post_quantum_only {
     ($from:ident: $($narrow:ident),+) => {$(

@@ -1,3 +1,6 @@
+//! Private keys of every kind behind one type: read, written, and used as CA keys and signers. A narrower type has
+//! only those that sign.
+
 use pq_ca::StoredKey;
 use pq_hpke::{RecipientKey, XWingPrivateKey};
 use pq_x509::pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};

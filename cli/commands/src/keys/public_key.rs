@@ -1,3 +1,5 @@
+//! Public keys of every kind behind one type, read from and written as SubjectPublicKeyInfo.
+
 use pq_hpke::{RecipientPublicKey, XWingPublicKey};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::{EncapsulationKey, SubjectKey, VerifyingKey};

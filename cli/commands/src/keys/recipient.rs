@@ -1,3 +1,6 @@
+//! Keys that CMS messages are encrypted to and decrypted with: of ML-KEM, or classical ones for key agreement (ECDH,
+//! X25519).
+
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::{DecapsulationKey, EncapsulationKey, SubjectKey};
 use rustls_pq::classical::{ClassicalAgreementKey, ClassicalAgreementPublicKey};

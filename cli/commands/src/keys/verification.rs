@@ -1,3 +1,6 @@
+//! The algorithms that verify classical and composite signatures, for pq-x509, pq-ca and pq-cms, which know only the
+//! post-quantum ones.
+
 use std::sync::LazyLock;
 
 use pq_x509::pki_types::SignatureVerificationAlgorithm;

@@ -1,3 +1,6 @@
+//! A certificate in reports: the lines that people read, the longer list of `--all`, and the JSON, from the same
+//! facts.
+
 use anstyle::{AnsiColor, Style};
 use core::fmt;
 use pq_x509::pki_types::UnixTime;

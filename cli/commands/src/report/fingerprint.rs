@@ -1,3 +1,5 @@
+//! Fingerprints and other bytes as reports write them.
+
 use sha2::{Digest, Sha256};
 
 /// The SHA-256 of some DER, as reports have it.

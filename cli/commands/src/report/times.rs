@@ -1,3 +1,5 @@
+//! Times and numbers of things as reports write them.
+
 use core::time::Duration;
 
 use pq_x509::pki_types::UnixTime;
