@@ -1,3 +1,5 @@
+//! The one error type of this crate: which check of FIPS 203, FIPS 204 or FIPS 205 an input did not pass.
+
 use core::fmt;
 
 /// Why an input was refused.

@@ -1,3 +1,6 @@
+//! How public values are compared and shown: the macro `public_bytes!` is for the keys, ciphertexts and signatures that
+//! are plain bytes.
+
 use core::fmt;
 
 /// Shows bytes in hexadecimal, for `Debug` of public values.

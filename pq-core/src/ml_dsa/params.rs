@@ -1,3 +1,6 @@
+//! The three parameter sets of ML-DSA (FIPS 204, section 4), and the lengths that follow from their numbers.
+//! `match_constant!` passes these numbers to kernels.
+
 use core::fmt::Debug;
 
 use zeroize::Zeroize;

@@ -1,3 +1,6 @@
+//! The encoding of a signature and its three parts. Most of the file is about the hint, which has only one valid
+//! encoding (FIPS 204, algorithms 20 and 21).
+
 use super::encoding::z_len;
 use super::params::ParameterSet;
 use crate::Error;

@@ -1,3 +1,6 @@
+//! `SigningKey`: how a key is made from a seed or its expanded form, where its secrets are and how they are wiped, and
+//! the functions that sign. The algorithms are in `expansion` and `signing`.
+
 #[cfg(feature = "alloc")]
 use alloc::boxed::Box;
 use core::fmt;

@@ -1,3 +1,6 @@
+//! `VerifyingKey` and, with precomputed values, `ExpandedVerifyingKey`: both have the same functions that verify. The
+//! algorithm is in `verification`.
+
 use core::fmt;
 
 use super::encoding::T1_LEN;

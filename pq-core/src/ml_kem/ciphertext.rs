@@ -1,3 +1,5 @@
+//! The type of ciphertexts. Decapsulation accepts every one of the right length (FIPS 203, section 7.3).
+
 use super::params::ParameterSet;
 use crate::Error;
 use crate::dimension::{Array, Dimension, array};

@@ -1,3 +1,6 @@
+//! `EncapsulationKey` and `DecapsulationKey`: the encodings of keys, the checks of FIPS 203, section 7, and the
+//! operations. The algorithms are in `generation`, `encapsulation` and `decapsulation`.
+
 #[cfg(feature = "alloc")]
 use alloc::boxed::Box;
 use core::fmt;

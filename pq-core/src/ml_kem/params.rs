@@ -1,3 +1,6 @@
+//! The three parameter sets of ML-KEM (FIPS 203, section 8), and the lengths of keys and ciphertexts that follow from
+//! their numbers.
+
 use core::fmt::Debug;
 
 use zeroize::Zeroize;

@@ -1,3 +1,5 @@
+//! The type of shared secrets, the result of both encapsulation and decapsulation. `Debug` does not show them.
+
 #[cfg(feature = "alloc")]
 use alloc::boxed::Box;
 use core::fmt;

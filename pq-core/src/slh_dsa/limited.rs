@@ -1,3 +1,6 @@
+//! With the parameter sets of SP 800-230 (draft) a key may sign only 2²⁴ times. This is the type that counts, so it is
+//! the only one that signs with these sets.
+
 use core::fmt;
 
 use zeroize::ZeroizeOnDrop;

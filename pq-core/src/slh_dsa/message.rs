@@ -1,3 +1,5 @@
+//! What SLH-DSA and HashSLH-DSA sign: M′ (FIPS 205, section 10), put together from a message or digest and its context.
+
 use crate::Error;
 use crate::arch::Choice;
 use crate::context::Context;

@@ -1,3 +1,6 @@
+//! The parameter sets of SLH-DSA (FIPS 205, section 11, and the draft of SP 800-230): their hash functions, the shape
+//! of their trees, and the lengths that follow from it.
+
 use core::fmt::Debug;
 
 use zeroize::Zeroize;

@@ -1,3 +1,5 @@
+//! The type of signatures, which are large and checked only for their length. Verification takes them apart.
+
 use super::params::ParameterSet;
 use crate::Error;
 use crate::dimension::{Array, Dimension, array};

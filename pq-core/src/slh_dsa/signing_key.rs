@@ -1,3 +1,6 @@
+//! `SigningKey`: how a key is made, read and checked, and the functions that sign (FIPS 205, section 10.2). What they
+//! compute is in `algorithms`.
+
 #[cfg(feature = "alloc")]
 use alloc::boxed::Box;
 use core::fmt;

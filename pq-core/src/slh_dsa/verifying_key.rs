@@ -1,3 +1,5 @@
+//! `VerifyingKey`, and the functions that verify (FIPS 205, section 10.3). What they compute is in `algorithms`.
+
 use super::message::Message;
 use super::params::ParameterSet;
 use super::signature::Signature;

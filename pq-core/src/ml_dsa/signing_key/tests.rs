@@ -1,3 +1,5 @@
+//! Tests of signing keys: both forms of a key, what is refused, and what is wiped.
+
 extern crate alloc;
 
 use alloc::{format, vec};
