@@ -1,3 +1,6 @@
+//! Edits of DER for the fuzzer: a document is taken apart into elements, changed, and encoded again, so that not every
+//! change ends at a wrong length.
+
 use arbitrary::Arbitrary;
 
 use crate::Edit;

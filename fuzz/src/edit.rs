@@ -1,3 +1,6 @@
+//! Edits of bytes for the fuzzer: bits are flipped, bytes set, inserted and removed, and coefficients of ML-KEM
+//! changed.
+
 use arbitrary::Arbitrary;
 
 /// Bytes from the fuzzer: its own, or valid ones that it edits.

@@ -1,3 +1,6 @@
+//! The messages that begin a TLS 1.3 handshake (RFC 9846, section 4.1), as bytes: a ClientHello and a ServerHello as
+//! the fuzzer wants them, and what a server's answer chooses.
+
 use arbitrary::Arbitrary;
 use rustls_pq::Group;
 

@@ -1,3 +1,6 @@
+//! A server's key and certificate for each kind of signature: ML-DSA, ECDSA, Ed25519 and RSA. Each comes with the
+//! schemes that it signs TLS 1.3 handshakes with.
+
 use std::sync::LazyLock;
 
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;

@@ -1,3 +1,6 @@
+//! The certificates and revocation lists that the targets begin with, made by keys that always sign the same. Such a
+//! key also signs what the fuzzer has changed.
+
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 

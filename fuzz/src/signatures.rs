@@ -1,3 +1,6 @@
+//! Compares ways to verify an ML-DSA signature: pq-core's functions for one signature, for batches, for expanded keys
+//! and for µ must agree. RustCrypto's implementation is the peer to compare them with.
+
 // RustCrypto deprecates expanded keys in favor of seeds.
 #![expect(deprecated, reason = "what becomes of expanded keys is compared, too")]
 

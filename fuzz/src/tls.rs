@@ -1,3 +1,6 @@
+//! TLS connections for the targets: providers with the groups that the fuzzer chooses, configurations, and the records
+//! between the two sides. `Layout` says, independently of rustls-pq, what a key share consists of.
+
 use std::sync::{Arc, LazyLock};
 
 use pq_x509::Certificate;

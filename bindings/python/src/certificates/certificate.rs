@@ -1,3 +1,6 @@
+//! `pqtls.Certificate` for Python: what a certificate says, and the check of its signature alone. What it has in common
+//! with requests and revocation lists, such as reading and writing, comes from `document`.
+
 use core::net::IpAddr;
 use std::path::PathBuf;
 use std::time::SystemTime;

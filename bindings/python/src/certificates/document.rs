@@ -1,3 +1,6 @@
+//! The macro `document!`, which gives Python's certificates, requests and revocation lists the same methods: all are
+//! read, written, linted, compared, hashed, pickled and copied alike.
+
 /// Implements a signed document: its own methods, and reading, writing and comparing.
 macro_rules! document {
     ($document:ident { $($own:tt)* }) => {

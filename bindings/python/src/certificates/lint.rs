@@ -1,3 +1,5 @@
+//! The findings of `pq_x509::linting` as Python objects. The method `lint` of every document returns them.
+
 use pq_x509::linting::{self, Kind};
 use pyo3::prelude::*;
 

@@ -1,3 +1,6 @@
+//! `pqtls.CertificateRevocationList` for Python, and its entries, `pqtls.RevokedCertificate`. The methods that all
+//! documents have come from `document`.
+
 use std::time::SystemTime;
 
 use pq_x509::linting::Kind;

@@ -1,3 +1,6 @@
+//! `pqtls.CertificateBuilder` for Python: one class over pq-x509's two builders, of a CA's and of an end entity's
+//! certificate. A method that is only for the other role raises an error.
+
 use core::net::IpAddr;
 
 use pq_x509::{Ca, EndEntity, KeyUsages, Name, Validity};

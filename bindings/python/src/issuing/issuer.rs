@@ -1,3 +1,6 @@
+//! `pqtls.Issuer` for Python, the CA. The subject's key may be any object that has a public key, or the DER of a
+//! SubjectPublicKeyInfo.
+
 use pq_x509::SubjectKey;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pyo3::exceptions::PyTypeError;

@@ -1,3 +1,6 @@
+//! Requests for Python: `pqtls.RequestBuilder` makes a `CertificateRequest`, and verifying that gives a
+//! `VerifiedRequest`, which an `Issuer` certifies.
+
 use core::net::IpAddr;
 
 use pq_x509::linting::Kind;

@@ -1,3 +1,6 @@
+//! `pqtls.CertificateRevocationListBuilder` for Python: pq-x509's builder, with the numbers, times and reasons that
+//! Python passes.
+
 use std::time::SystemTime;
 
 use pq_x509::Validity;

@@ -1,3 +1,6 @@
+//! A cell for what is worth computing only once, such as the precomputed values of a verifying key. It blocks no
+//! thread, so that it works in forked processes.
+
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 

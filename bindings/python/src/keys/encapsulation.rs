@@ -1,3 +1,6 @@
+//! ML-KEM for Python: `pqtls.DecapsulationKey` and `pqtls.EncapsulationKey`. How keys are read and written is in
+//! `private` and `public`.
+
 use std::path::PathBuf;
 
 use pq_x509::{EncryptedPrivateKey, Protection, SubjectKey};

@@ -1,3 +1,6 @@
+//! What is signed, for Python: the options of a signature as Python passes them, and `pqtls.MessageHasher` and
+//! `pqtls.HashedMessage` for messages that come in pieces or are hashed elsewhere.
+
 use std::sync::{Mutex, PoisonError};
 
 use pq_x509::{SignatureOptions, SigningVariant};

@@ -1,3 +1,6 @@
+//! ML-DSA and SLH-DSA for Python: `pqtls.SigningKey`, `pqtls.VerifyingKey`, and the precomputed values that a verifying
+//! key keeps from its second signature on.
+
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::path::PathBuf;
