@@ -1,3 +1,6 @@
+//! `Builder` makes a provider: it chooses groups, cipher suites and signature schemes by the profile and by what the
+//! caller names, and says what can be had instead of what can't.
+
 use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 use rustls::{CipherSuite, ProtocolVersion, RootCertStore, SignatureScheme, SupportedCipherSuite};
 use tracing::debug;

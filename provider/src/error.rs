@@ -1,3 +1,5 @@
+//! Why a provider can't be made. Each error of a choice says what can be chosen instead.
+
 use rustls::{CipherSuite, SignatureScheme};
 
 use crate::algorithms::{Group, KeyAlgorithm};

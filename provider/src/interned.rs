@@ -1,3 +1,5 @@
+//! Keeps the parts of providers that rustls wants as `&'static` references, and makes each only once.
+
 use core::ptr;
 use std::sync::{Mutex, PoisonError};
 

@@ -1,3 +1,6 @@
+//! Judges a chain of certificates: which key and scheme prove who a side is, and whether all signatures that count are
+//! post-quantum.
+
 use core::fmt;
 
 use rustls::SignatureScheme;

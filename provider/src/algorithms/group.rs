@@ -1,3 +1,5 @@
+//! The key exchange groups of TLS by code point, post-quantum and classical, with the names that people write and read.
+
 use core::fmt;
 use core::str::FromStr;
 

@@ -1,3 +1,6 @@
+//! Recognizes the algorithm of a key in a certificate or a trust anchor, and says what follows from it: the scheme in
+//! TLS 1.3, the curve, the strength, and the length of its longest signature.
+
 use core::fmt;
 
 use pq_x509::SignatureAlgorithm;

@@ -1,3 +1,6 @@
+//! The object identifiers of the classical algorithms that certificates name, and how an algorithm without a name here
+//! is shown.
+
 use core::fmt::{Display, Formatter, Result};
 
 use pq_x509::x509_cert::spki::ObjectIdentifier as Oid;

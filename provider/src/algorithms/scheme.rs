@@ -1,3 +1,5 @@
+//! The code points in TLS of pq-x509's signature algorithms.
+
 use pq_x509::SignatureAlgorithm;
 
 use crate::tls::SignatureScheme;

@@ -1,3 +1,6 @@
+//! Recognizes the algorithm of a certificate's signature, and says how strong it is and which schemes of TLS cover it
+//! (RFC 9846, section 4.2.3).
+
 use core::fmt;
 
 use pq_x509::SignatureAlgorithm;

@@ -1,3 +1,6 @@
+//! The order of algorithms by strength, for the choice among chains: any post-quantum algorithm is above every
+//! classical one.
+
 use pq_x509::SignatureAlgorithm;
 
 /// How hard a signature is to forge.

@@ -1,3 +1,6 @@
+//! Both halves of an ECDH or X25519 key, which pq-cms uses through the traits of pq-x509 to decrypt and encrypt
+//! documents.
+
 use alloc::sync::Arc;
 use core::fmt;
 

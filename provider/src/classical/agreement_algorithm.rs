@@ -1,3 +1,5 @@
+//! The names of the key agreement algorithms, and which `Family` of keys belongs to each.
+
 use core::fmt;
 
 use super::family::Family;

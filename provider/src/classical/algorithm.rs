@@ -1,3 +1,6 @@
+//! The names of the classical signature algorithms and of the schemes for RSA, and the AlgorithmIdentifier that each
+//! has in certificates.
+
 use core::fmt;
 use core::str::FromStr;
 

@@ -1,3 +1,6 @@
+//! The error type of all that is done with classical keys. It includes the CPUs and architectures on which graviola
+//! doesn't run.
+
 use pq_x509::PemError;
 use pq_x509::x509_cert::der;
 use pq_x509::x509_cert::spki::ObjectIdentifier;

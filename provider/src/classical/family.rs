@@ -1,3 +1,6 @@
+//! Tells keys apart by their AlgorithmIdentifier, and reads and writes SubjectPublicKeyInfos. A family is coarser than
+//! an algorithm: RSA of all lengths is one family.
+
 use pq_x509::x509_cert::der::asn1::BitStringRef;
 use pq_x509::x509_cert::der::{self, Decode, Encode};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};

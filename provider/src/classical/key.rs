@@ -1,3 +1,6 @@
+//! `ClassicalKey`, the private key that signs: read in three encodings (PKCS#8, ECPrivateKey and RSAPrivateKey),
+//! written as PKCS#8, and given to pq-x509 as a `Signer`.
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;

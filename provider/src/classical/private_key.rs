@@ -1,3 +1,6 @@
+//! The traits behind which the implementation of private keys is: one for keys that sign, one for keys that agree on
+//! secrets.
+
 use zeroize::Zeroizing;
 
 use super::algorithm::RsaScheme;

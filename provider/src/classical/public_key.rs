@@ -1,3 +1,6 @@
+//! `ClassicalPublicKey`, read from and written to a SubjectPublicKeyInfo, and how it verifies a single signature.
+//! Chains are verified by `verification_algorithms`.
+
 use core::fmt;
 
 use pq_x509::{SubjectKey, pem};

@@ -1,3 +1,6 @@
+//! The table of the combinations of Composite ML-DSA: the halves, the name and the identifier of each. It also says
+//! what is missing for those of the draft that this crate doesn't support.
+
 use core::fmt;
 use core::str::FromStr;
 

@@ -1,3 +1,6 @@
+//! The error type of all that is done with composite keys. It tells which half of a key was refused, but not which half
+//! of a signature.
+
 use pq_x509::x509_cert::der;
 use pq_x509::{KeyError, PemError};
 

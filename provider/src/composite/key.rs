@@ -1,3 +1,6 @@
+//! `CompositeKey`, the private key: made, read from and written to PKCS#8, and how both halves sign the same message
+//! representative.
+
 use core::fmt;
 
 use pkcs8::PrivateKeyInfoRef;

@@ -1,3 +1,5 @@
+//! The message representative M′, which both halves sign: of a message in one piece, or in many.
+
 use core::fmt;
 
 use pq_core::ml_dsa::PreHasher;

@@ -1,3 +1,6 @@
+//! `CompositePublicKey`, read from and written to a SubjectPublicKeyInfo, and how it verifies: both halves must accept
+//! the signature.
+
 use core::fmt;
 
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;

@@ -1,3 +1,5 @@
+//! Composite signatures in chains: each combination is a `SignatureVerificationAlgorithm` of webpki's.
+
 use std::sync::LazyLock;
 
 use rustls::pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};

@@ -1,3 +1,6 @@
+//! Reads from a ClientHello what the client offers, either as rustls presents it or from the bytes before rustls reads
+//! them. It also tells with which of two providers a server does better.
+
 use alloc::collections::BTreeSet;
 use core::mem;
 

@@ -1,3 +1,6 @@
+//! How a client's first ClientHello stays small: a session store for rustls that names a classical group for the first
+//! share.
+
 use alloc::sync::Arc;
 
 use rustls::NamedGroup;

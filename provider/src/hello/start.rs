@@ -1,3 +1,5 @@
+//! Shortens the lists of peers where they are shown, so that no peer fills the log.
+
 use core::fmt;
 
 /// The start of a list that a peer has sent, for messages and for the log.

@@ -1,3 +1,5 @@
+//! Trust anchor IDs (draft-ietf-tls-trust-anchor-ids-06), in the binary form of TLS and as text.
+
 use core::fmt;
 use core::str::FromStr;
 

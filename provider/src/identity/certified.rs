@@ -1,3 +1,6 @@
+//! `Identity`: the checks of a chain and its key when it is made, the OCSP response that goes with it, and what the
+//! choice among identities asks of each.
+
 use alloc::sync::Arc;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};

@@ -1,3 +1,5 @@
+//! Why a chain, a key, an OCSP response or a file can't be used as an identity, and what the operator can do.
+
 use core::error::Error;
 use core::fmt;
 use std::io;

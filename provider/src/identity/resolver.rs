@@ -1,3 +1,6 @@
+//! `Identities`, which rustls asks for a certificate in each handshake, on a server or a client. It exchanges whole
+//! sets, so that no handshake waits for a change.
+
 use alloc::sync::Arc;
 use core::mem;
 use core::time::Duration;

@@ -1,3 +1,6 @@
+//! `IdentitySet`: the order of preference, and the index of names with which a server finds a client's candidates among
+//! 100,000 names.
+
 use alloc::borrow::Cow;
 use alloc::sync::Arc;
 use core::cmp::{Ordering, Reverse};

@@ -1,3 +1,6 @@
+//! OCSP responses that servers staple: which one may be sent, which of two is newer, and when to ask a source for the
+//! next.
+
 use alloc::sync::Arc;
 use core::error::Error;
 use core::panic::AssertUnwindSafe;

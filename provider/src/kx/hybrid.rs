@@ -1,3 +1,6 @@
+//! Makes one key exchange group of rustls's from two, for any two groups: shares are split, and secrets concatenated,
+//! as a `HybridLayout` says.
+
 use rustls::crypto::{ActiveKeyExchange, CompletedKeyExchange, SharedSecret, SupportedKxGroup};
 use rustls::ffdhe_groups::FfdheGroup;
 use rustls::{Error, NamedGroup, PeerMisbehaved, ProtocolVersion};

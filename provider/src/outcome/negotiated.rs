@@ -1,3 +1,5 @@
+//! Reads from a connection of rustls's what protects it: the group, the suite, and how both sides are authenticated.
+
 use core::fmt;
 
 use rustls::server::ServerConnection;

@@ -1,3 +1,6 @@
+//! The steps of a server's handshake around rustls: the choice of certificate and provider for a ClientHello, then what
+//! a session remembers, and the client of a resumed session verified again.
+
 use alloc::sync::Arc;
 use core::error::Error as StdError;
 

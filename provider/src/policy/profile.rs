@@ -1,3 +1,6 @@
+//! The profiles: for each, what is preferred and what is allowed at all, of groups, cipher suites and signature
+//! schemes.
+
 use core::fmt;
 use core::str::FromStr;
 

@@ -1,3 +1,6 @@
+//! The clock by which tickets age. It counts the time during which the machine sleeps, and does not go back when the
+//! time of day is set back.
+
 use core::fmt;
 use core::time::Duration;
 use std::sync::{Mutex, PoisonError};

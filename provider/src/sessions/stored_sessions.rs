@@ -1,3 +1,5 @@
+//! The server's memory for sessions that are too large for a ticket, with a limit in bytes.
+
 use alloc::collections::BTreeMap;
 use std::collections::HashMap;
 

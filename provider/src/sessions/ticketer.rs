@@ -1,3 +1,5 @@
+//! Tickets encrypted by whatever provider a server has: rustls offers no AEAD of a provider but its record protection.
+
 use core::fmt;
 
 use rustls::crypto::cipher::{

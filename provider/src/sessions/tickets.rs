@@ -1,3 +1,6 @@
+//! `Tickets`, the ticketer of a server: it puts a session into the ticket or into memory, depending on its length, and
+//! replaces its key in time.
+
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use core::time::Duration;

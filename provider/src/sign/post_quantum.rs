@@ -1,3 +1,6 @@
+//! The traits of rustls 0.23 for ML-DSA and SLH-DSA keys. All that doesn't depend on the version of rustls is in
+//! `post_quantum_key`.
+
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::sign::{Signer, SigningKey};
 use rustls::{Error, SignatureScheme};

@@ -1,3 +1,5 @@
+//! Keeps a key, of this crate or of the base, to the signature schemes that the provider may sign with.
+
 use alloc::sync::Arc;
 
 use rustls::pki_types::SubjectPublicKeyInfoDer;

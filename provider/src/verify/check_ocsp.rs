@@ -1,3 +1,6 @@
+//! A verifier around another one, for clients: it checks the OCSP response that a server staples, which rustls's own
+//! verifier ignores.
+
 use alloc::sync::Arc;
 use core::fmt;
 

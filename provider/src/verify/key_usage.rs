@@ -1,3 +1,5 @@
+//! A verifier around another one, for clients and servers: it checks KeyUsage, which rustls's own verifiers ignore.
+
 use alloc::sync::Arc;
 
 use pq_x509::verification::parameter_set;

@@ -1,3 +1,6 @@
+//! Which kinds of signatures to ask a peer for, post-quantum or classical, by the keys of the roots that its chain can
+//! end at.
+
 use pq_x509::x509_cert::der::asn1::AnyRef;
 use pq_x509::x509_cert::der::{self, Decode, SliceReader};
 use rustls::pki_types::TrustAnchor;

@@ -1,3 +1,5 @@
+//! How Ed25519 and X25519 keys are read from and written to PKCS#8: both have the same encoding (RFC 8410, section 7).
+
 use graviola::Error;
 use zeroize::Zeroizing;
 

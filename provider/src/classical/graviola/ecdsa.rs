@@ -1,3 +1,5 @@
+//! Keys on P-256 and P-384, implemented with graviola. The same type signs (ECDSA) and agrees on secrets (ECDH).
+
 use graviola::Error;
 use graviola::hashing::{Hash, Sha256, Sha384};
 use graviola::key_agreement::{p256, p384};

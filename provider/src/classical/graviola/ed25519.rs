@@ -1,3 +1,5 @@
+//! Ed25519 keys, which sign, implemented with graviola.
+
 use graviola::Error;
 use graviola::signing::eddsa::Ed25519SigningKey;
 use zeroize::Zeroizing;

@@ -1,3 +1,5 @@
+//! RSA keys, which sign by each `RsaScheme`, implemented with graviola.
+
 use graviola::Error;
 use graviola::signing::rsa::{KeySize, SigningKey};
 use zeroize::Zeroizing;

@@ -1,3 +1,5 @@
+//! X25519 keys, which agree on secrets, implemented with graviola.
+
 use graviola::Error;
 use graviola::key_agreement::x25519::{PublicKey, StaticPrivateKey};
 use zeroize::Zeroizing;

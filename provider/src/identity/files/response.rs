@@ -1,3 +1,6 @@
+//! Reads the OCSP response beside a pair of files, once or again and again. One that is not valid yet is tried again
+//! when it is.
+
 use core::time::Duration;
 use std::hash::RandomState;
 use std::path::{Path, PathBuf};

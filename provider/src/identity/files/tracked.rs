@@ -1,3 +1,6 @@
+//! Decides what to do with files that are looked at again and again: whether to read them, and whether their content is
+//! new, incomplete or already refused.
+
 use core::time::Duration;
 use std::time::Instant;
 

@@ -1,3 +1,6 @@
+//! What the watcher does with one pair of files: it looks for changes, and makes a new identity from files that have
+//! changed.
+
 use alloc::sync::Arc;
 use core::panic::AssertUnwindSafe;
 use std::hash::RandomState;

@@ -1,3 +1,6 @@
+//! The thread that watches all pairs of files, and `Watcher`, the handle that ends it. It also asks the source of OCSP
+//! responses.
+
 use alloc::sync::Arc;
 use core::convert::Infallible;
 use core::sync::atomic::{AtomicBool, Ordering};

@@ -1,3 +1,5 @@
+//! Finds rustls's own error in those of streams and libraries around it.
+
 use core::error::Error;
 use std::io;
 

@@ -1,3 +1,5 @@
+//! Header protection of QUIC packets (RFC 9001, section 5.4), with the ciphers of RustCrypto.
+
 use aes::cipher::{BlockCipherEncrypt, KeyInit, KeyIvInit, StreamCipherCore};
 use aes::{Aes128, Aes256};
 use chacha20::variants::Ietf;

@@ -1,3 +1,6 @@
+//! Protection of QUIC packets' payloads (RFC 9001, section 5.3), with graviola's AEADs, and how many packets a key may
+//! protect (section 6.6).
+
 use graviola::aead::{AesGcm, ChaCha20Poly1305};
 use rustls::Error;
 use rustls::crypto::cipher::{AeadKey, Iv, NONCE_LEN, Nonce};
