@@ -1,3 +1,6 @@
+//! What the test runs: an operation with fresh secrets each time, and the secrets to look for on the stack of its
+//! thread.
+
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::derived::shake256;

@@ -1,3 +1,5 @@
+//! The clients of the soak test: full, resumed, slow and broken ones, and what each asserts of the server.
+
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use core::fmt;

@@ -1,3 +1,5 @@
+//! The server of the soak test. It replaces its certificates, by call and by files, and its ticket key while it serves.
+
 use alloc::sync::Arc;
 use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
