@@ -1,3 +1,6 @@
+//! `Certificate`, read strictly from DER or PEM: what its fields and extensions say, and a check of its signature
+//! alone. Whether a chain may be trusted is decided in `validation`.
+
 use alloc::sync::Arc;
 use core::fmt;
 use core::net::IpAddr;

@@ -1,3 +1,5 @@
+//! The rule for DNS names, which alternative names, e-mail addresses, URIs and name constraints have in common.
+
 use pki_types::DnsName;
 
 /// Whether this is a DNS name as certificates have it, without a wildcard: RFC 1034 section 3.5 and

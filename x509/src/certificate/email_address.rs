@@ -1,3 +1,6 @@
+//! E-mail addresses as certificates have them: their syntax, which is narrower than that of RFC 5321, and when two are
+//! the same.
+
 use core::fmt;
 use core::str::FromStr;
 

@@ -1,3 +1,6 @@
+//! SPIFFE IDs, the URIs that name workloads: their syntax by the SPIFFE standard, which is stricter than that of other
+//! URIs.
+
 use core::fmt;
 use core::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! URIs as certificates have them (RFC 3986): their syntax, and the host, which name constraints are about.
+
 use core::fmt;
 use core::net::{Ipv4Addr, Ipv6Addr};
 use core::ops::Range;

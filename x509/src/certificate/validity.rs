@@ -1,3 +1,5 @@
+//! The period in which a certificate or list is valid, and the encodings of its times (RFC 5280 section 4.1.2.5).
+
 use core::time::Duration;
 use std::time::SystemTime;
 

@@ -1,3 +1,5 @@
+//! Encodes large values faster than `der` does by itself.
+
 use der::{Encode, ErrorKind, Length};
 
 /// The encoding of a document, or of another value of thousands of bytes.

@@ -1,3 +1,6 @@
+//! `CertificateBuilder`: what a caller wants in a certificate, and the extensions that follow from it. Its methods
+//! differ for CAs and end entities; those for names come from `certificate::names`.
+
 use core::marker::PhantomData;
 use core::net::IpAddr;
 

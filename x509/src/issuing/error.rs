@@ -1,3 +1,5 @@
+//! Why a certificate, a list or a response was not issued: what the caller has to change, or what failed.
+
 use crate::certificate::{
     CertificateError, KeyUsageError, NameError, OcspDelegateError, OcspResponseError,
     RevocationListError, SealError, SpiffeId, ValidityError,

@@ -1,3 +1,6 @@
+//! `Issuer`, the CA. It puts together a certificate from a builder and a public key, checks it by the rules of
+//! `linting`, and signs it; it signs revocation lists, too.
+
 use der::asn1::OctetString;
 use der::referenced::RefToOwned;
 use sha2::{Digest, Sha256};

@@ -1,3 +1,5 @@
+//! `OcspResponder`: it signs answers to OCSP requests, for which a callback gives the status of each certificate.
+
 use core::time::Duration;
 use std::time::SystemTime;
 

@@ -1,3 +1,6 @@
+//! Certification requests (PKCS#10, RFC 2986): applicants make them, and CAs read and verify them. Of the extensions
+//! that a request asks for, only the alternative names count.
+
 use core::fmt;
 use core::net::IpAddr;
 

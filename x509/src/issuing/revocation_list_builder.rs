@@ -1,3 +1,6 @@
+//! `CertificateRevocationListBuilder`: what a caller wants in a revocation list, and the part that is signed (RFC 5280
+//! section 5.1.2).
+
 use alloc::collections::BTreeSet;
 use std::time::SystemTime;
 

@@ -1,3 +1,6 @@
+//! `TbsCertificate`: a certificate between its preparation and its signature, when the caller may still change
+//! anything.
+
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::{Decode, Encode, Sequence};
 use pki_types::{CertificateDer, UnixTime};

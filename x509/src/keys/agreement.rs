@@ -1,3 +1,6 @@
+//! The traits of classical keys that agree on secrets (ECDH, X25519). Their implementations are in other crates, such
+//! as rustls-pq.
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

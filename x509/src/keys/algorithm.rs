@@ -1,3 +1,6 @@
+//! The table of post-quantum algorithms: the identifier, the lengths and the functions of pq-core for each, and the
+//! types that name them.
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;

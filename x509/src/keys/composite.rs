@@ -1,3 +1,5 @@
+//! The table of Composite ML-DSA's identifiers, all 18 of the draft. Nothing here signs or verifies.
+
 use core::fmt;
 
 use const_oid::ObjectIdentifier;

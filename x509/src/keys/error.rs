@@ -1,3 +1,5 @@
+//! The error type of all that is done with keys: made, read, written and used.
+
 use const_oid::ObjectIdentifier;
 use pq_core::ml_dsa::PreHash;
 use thiserror::Error;

@@ -1,3 +1,6 @@
+//! What signer and verifier agree on (context and pre-hash), whether signing is hedged, and messages that are hashed in
+//! pieces or elsewhere.
+
 use alloc::boxed::Box;
 
 use pq_core::ml_dsa::{Digest, MuHasher, PreHash, PreHasher};

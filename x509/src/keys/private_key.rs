@@ -1,3 +1,6 @@
+//! The private keys `SigningKey` and `DecapsulationKey`, and `PrivateKey`, which is either: made, used, and read from
+//! and written to PKCS#8 in every form. Passphrases are in `protection`.
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;

@@ -1,3 +1,6 @@
+//! The public keys `VerifyingKey` and `EncapsulationKey`, and `PublicKey`, which is either: used, and read from and
+//! written to SubjectPublicKeyInfo.
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;

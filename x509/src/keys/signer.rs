@@ -1,3 +1,6 @@
+//! The traits through which issuing takes keys of any algorithm, in memory or in hardware: `SubjectKey` is certified,
+//! `Signer` signs.
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::error::Error;

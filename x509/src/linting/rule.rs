@@ -1,3 +1,5 @@
+//! What a rule is, how severe it is, and the finding that says what breaks it. The rules themselves are in `rules`.
+
 use core::fmt;
 
 use super::document::{Document, Kind};

@@ -1,3 +1,5 @@
+//! Why a PKCS#12 file was not read or made.
+
 use const_oid::ObjectIdentifier;
 use thiserror::Error;
 

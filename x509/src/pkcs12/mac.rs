@@ -1,3 +1,6 @@
+//! The two kinds of MAC over a PKCS#12 file, made and verified: PBMAC1 (RFC 9879), and the one of RFC 7292 with its own
+//! key derivation.
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5912::{ID_SHA_256, ID_SHA_384, ID_SHA_512};
 use der::asn1::{AnyRef, Null, OctetStringRef};

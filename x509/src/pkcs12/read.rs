@@ -1,3 +1,5 @@
+//! Reads PKCS#12 files: the MAC first, then each safe and the bags of keys and certificates in it.
+
 use const_oid::ObjectIdentifier;
 use der::asn1::{AnyRef, OctetStringRef};
 use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged};

@@ -1,3 +1,5 @@
+//! `Pkcs12`, the contents of a file: keys with their names, certificates, and which certificate belongs to which key.
+
 use alloc::borrow::ToOwned;
 use core::fmt;
 

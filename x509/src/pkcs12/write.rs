@@ -1,3 +1,5 @@
+//! Writes PKCS#12 files: one safe of certificates, encrypted as a whole, one of keys, each encrypted, and the MAC.
+
 use der::asn1::{AnyRef, OctetStringRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, Encode};

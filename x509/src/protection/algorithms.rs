@@ -1,3 +1,5 @@
+//! What protects a key under a passphrase, for a caller to choose: key derivations with their costs, and ciphers.
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{
     ID_AES_128_CBC, ID_AES_128_GCM, ID_AES_192_CBC, ID_AES_256_CBC, ID_AES_256_GCM,

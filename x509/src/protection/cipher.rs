@@ -1,3 +1,5 @@
+//! Encrypts and decrypts with AES-CBC and AES-GCM, the ciphers of PBES2.
+
 use aes::{Aes128, Aes192, Aes256};
 use aes_gcm::aead::{AeadInOut, Nonce, Tag};
 use aes_gcm::{Aes128Gcm, Aes256Gcm, KeyInit};

@@ -1,3 +1,5 @@
+//! The limits on what deriving a file's keys may cost, and the account of what the file has used of them.
+
 use super::algorithms::KeyDerivation;
 use super::error::ProtectionError;
 

@@ -1,3 +1,6 @@
+//! `EncryptedPrivateKey`: the whole document, read from and written to DER and PEM, encrypted and decrypted, with the
+//! checks of the key inside.
+
 use core::fmt;
 
 use der::asn1::OctetStringRef;

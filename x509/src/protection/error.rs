@@ -1,3 +1,5 @@
+//! Why a key was not put under a passphrase, or not decrypted with one.
+
 use const_oid::ObjectIdentifier;
 use thiserror::Error;
 

@@ -1,3 +1,6 @@
+//! PBKDF2 and scrypt: how their parameters are read, checked and written, and the derivation itself, after its cost was
+//! charged.
+
 use der::asn1::{AnyRef, Null, OctetStringRef, Uint};
 use der::{Choice, Decode, DecodeValue, Encode};
 use pbkdf2::pbkdf2_hmac;

@@ -1,3 +1,6 @@
+//! PBES2, which joins a key derivation and a cipher: its parameters read and written, and data encrypted and decrypted
+//! by it. PKCS#12 uses it, too.
+
 use der::asn1::{AnyRef, OctetStringRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, Encode, Tag, Tagged};

@@ -1,3 +1,5 @@
+//! Why a chain or an OCSP response was refused, and which of these errors stands for each of webpki's.
+
 use alloc::boxed::Box;
 
 use der::{Decode, SliceReader};

@@ -1,3 +1,6 @@
+//! Verifies one OCSP response: that it is about the certificate, of the time, and signed by the issuer or its delegate.
+//! How several of them are weighed is in `revocation`.
+
 use core::time::Duration;
 
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NOCHECK;

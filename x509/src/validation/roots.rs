@@ -1,3 +1,5 @@
+//! Finds the roots that a chain may end at by their names, so that webpki sees only these.
+
 use std::collections::HashMap;
 
 use der::EncodeValue;

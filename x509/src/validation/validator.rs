@@ -1,3 +1,6 @@
+//! `ChainValidator`: it has webpki search for a path, checks on that path what webpki does not, and returns it as a
+//! `ValidatedChain`.
+
 use alloc::sync::Arc;
 use core::cell::RefCell;
 

@@ -1,3 +1,5 @@
+//! How OCSP names a certificate (CertID), with the hash functions for it, and whether it is the certificate at hand.
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5912::{ID_SHA_1, ID_SHA_256, ID_SHA_384, ID_SHA_512};
 use der::Encode;

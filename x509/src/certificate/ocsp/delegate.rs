@@ -1,3 +1,6 @@
+//! What the certificate of a delegate must have, by which a CA lets another key answer (RFC 6960 section 4.2.2.2).
+//! Issuing and validation use the same checks.
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5280::ID_KP_OCSP_SIGNING;
 use der::flagset::FlagSet;

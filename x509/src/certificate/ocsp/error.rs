@@ -1,3 +1,6 @@
+//! The errors of requests, responses, nonces and extensions in OCSP, and `OcspFailure`, which a responder sends instead
+//! of an answer.
+
 use const_oid::ObjectIdentifier;
 
 use super::{MAX_CERTIFICATES, MAX_REQUEST, MAX_REQUESTS, MAX_RESPONSE};

@@ -1,3 +1,5 @@
+//! The nonce extension of requests and responses (RFC 9654): made, read and written.
+
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NONCE;
 use der::asn1::{OctetString, OctetStringRef};
 use der::{Decode, Encode};

@@ -1,3 +1,5 @@
+//! OCSP requests: clients build them, and responders read them, within limits on their size.
+
 use core::fmt;
 
 use der::{Decode, Encode};

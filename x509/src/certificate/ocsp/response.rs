@@ -1,3 +1,6 @@
+//! OCSP responses and the answers in them, as they are read. `validation` decides whether to believe them, and
+//! `issuing` makes them.
+
 use core::fmt;
 
 use const_oid::db::rfc6960::ID_PKIX_OCSP_BASIC;

@@ -1,3 +1,5 @@
+//! A small cache of expanded verifying keys, because webpki and rustls pass a key as bytes each time.
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

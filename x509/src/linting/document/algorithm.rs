@@ -1,3 +1,5 @@
+//! AlgorithmIdentifiers and public keys in a document, read as far as rules need them.
+
 use const_oid::ObjectIdentifier;
 
 use super::element::{Element, tag};

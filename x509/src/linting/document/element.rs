@@ -1,3 +1,6 @@
+//! The reader below all others here: one value of BER, its contents and its place, and the tags that occur in
+//! documents.
+
 /// A value with its tag and length, read by the basic encoding rules (X.690 section 8) instead of the
 /// stricter distinguished ones, so that a wrong encoding does not hide the contents.
 #[derive(Clone, Copy, Debug)]

@@ -1,3 +1,6 @@
+//! Finds where a document breaks the rules of DER (X.690) and of its string types, because the lenient reader accepts
+//! such encodings.
+
 use alloc::collections::BTreeMap;
 
 use der::Tag;

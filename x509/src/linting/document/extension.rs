@@ -1,3 +1,6 @@
+//! The extensions in a document, and the table of those that RFC 5280 defines, each with its name and a strict reader
+//! of its contents.
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5280::{
     ID_CE_AUTHORITY_KEY_IDENTIFIER, ID_CE_BASIC_CONSTRAINTS, ID_CE_CERTIFICATE_ISSUER,

@@ -1,3 +1,5 @@
+//! The attributes of distinguished names, and GeneralNames by their kind.
+
 use const_oid::ObjectIdentifier;
 
 use super::element::{Element, tag};

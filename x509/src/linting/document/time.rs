@@ -1,3 +1,5 @@
+//! Times in a document, read only in the form that RFC 5280 demands, and the days between two of them.
+
 use der::DateTime;
 
 use super::element::{Element, tag};
