@@ -1,3 +1,6 @@
+//! Issues many certificates with one record in the ledger. If the ledger refuses some of them, the others are still
+//! recorded.
+
 use alloc::collections::BTreeMap;
 
 use pq_x509::Signer;

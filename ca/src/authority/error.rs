@@ -1,3 +1,6 @@
+//! The errors of a CA's calls: refusals by the policy, failures of the ledger, and the CA's own rules, such as that a
+//! revoked certificate is not renewed.
+
 use pq_x509::{CrlReason, IssueError, KeyError};
 
 use crate::ledger::{LedgerError, NoRandomness, SerialNumber};

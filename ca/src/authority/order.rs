@@ -1,3 +1,6 @@
+//! What a caller hands in to have a certificate issued: a key or a verified request, and what the certificate should
+//! say.
+
 use pq_x509::{KeyError, SubjectKey, VerifiedRequest};
 
 use crate::policy::Wanted;

@@ -1,3 +1,6 @@
+//! Revocation reasons as text: their names in RFC 5280 section 5.3.1, which are read in any case and with or without
+//! hyphens.
+
 use pq_x509::CrlReason;
 
 /// The reasons for a revocation, by their names in RFC 5280 section 5.3.1. `removeFromCRL` is not a reason: use

@@ -1,3 +1,6 @@
+//! OCSP responses (RFC 6960) from the ledger: by a responder with a key of its own, and the part that the CA shares
+//! when it answers with its own key.
+
 use core::time::Duration;
 use std::time::SystemTime;
 

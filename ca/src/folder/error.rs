@@ -1,3 +1,6 @@
+//! What can be wrong with a CA's folder. The messages name the file and say what to do; two helpers add the file's path
+//! to errors of the system and of keys.
+
 use core::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! The trait for keys that a CA's folder can store as PEM, and its implementation for pq-x509's `SigningKey`.
+
 use core::error::Error;
 
 use pq_x509::{KeyError, Signer, SigningKey};

@@ -1,3 +1,6 @@
+//! What a new CA is made from: its name, its keys and their validity, its policy, and the name constraints that go into
+//! its certificates.
+
 use core::net::{Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 

@@ -1,3 +1,6 @@
+//! The errors of ledgers. Also the advice for files that can't be read or written, which errors of a CA's folder give,
+//! too.
+
 use core::error::Error;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

@@ -1,3 +1,6 @@
+//! The policy that new CAs get: what its comments say is true, its commented-out settings are the defaults, and its
+//! lines are short.
+
 use core::time::Duration;
 
 use pq_ca::{ListUrl, Policy, Profile, Reason, Wanted};

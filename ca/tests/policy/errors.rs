@@ -1,3 +1,6 @@
+//! What is wrong in a policy file is said with its place and with what to write instead. Also other ways to write the
+//! same file.
+
 use pq_ca::Policy;
 
 fn error(text: &str) -> String {

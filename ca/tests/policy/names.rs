@@ -1,3 +1,5 @@
+//! The table `[names]`: which alternative names each setting permits or forbids, and what the refusals say.
+
 use pq_ca::Wanted;
 
 use crate::{refusals, wanted};

@@ -1,3 +1,5 @@
+//! Properties of patterns for names, of networks and of the default policy, tried with random texts.
+
 use pq_ca::{NamePattern, Network, Policy};
 use proptest::prelude::*;
 

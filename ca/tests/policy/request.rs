@@ -1,3 +1,5 @@
+//! Certificate requests (PKCS #10) from the check by the policy to the issued certificate.
+
 use pq_ca::{Policy, Profile, Wanted};
 use pq_x509::CertificateRequest;
 

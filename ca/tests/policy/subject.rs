@@ -1,3 +1,5 @@
+//! The table `[subject]`: which attributes and common names are permitted, and what the refusals say.
+
 use pq_ca::{Profile, Wanted};
 use pq_x509::Name;
 use pq_x509::x509_cert::attr::AttributeTypeAndValue;

@@ -1,3 +1,6 @@
+//! The table `[usages]`: the key usages that each profile gives a certificate. Also the URLs of revocation lists in
+//! certificates.
+
 use pq_ca::{Profile, Wanted};
 use pq_x509::x509_cert::ext::pkix::ExtendedKeyUsage;
 use pq_x509::{Certificate, DecapsulationKey, KemAlgorithm, KeyUsages};

@@ -1,3 +1,6 @@
+//! The table `[validity]`: when certificates begin and end, also near the beginning and the end of their CA. Also how
+//! long revocation lists are valid.
+
 use core::time::Duration;
 
 use pq_ca::{Permitted, Policy, Reason, Wanted};

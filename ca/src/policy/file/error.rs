@@ -1,3 +1,5 @@
+//! The error for a policy file that can't be used, with the line and the column of what is wrong.
+
 use core::fmt;
 
 use super::source::Source;

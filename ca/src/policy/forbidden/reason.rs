@@ -1,3 +1,6 @@
+//! Each reason for which a policy or a rule of the CA forbids a certificate, and the sentences that explain it: what is
+//! permitted, and what to do instead.
+
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;

@@ -1,3 +1,6 @@
+//! The table `[keys]` of a policy: the permitted algorithms and the least length of RSA keys. Unknown algorithms and
+//! RSA keys of fewer than 2048 bits are forbidden whatever the file says.
+
 use serde::Deserialize;
 
 use crate::policy::file::{List, Number, Setting};

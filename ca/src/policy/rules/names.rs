@@ -1,3 +1,6 @@
+//! The table `[names]` of a policy: which DNS names, addresses, e-mail addresses and URIs are permitted, which DNS
+//! names are excluded, and how many names a certificate may have.
+
 use core::net::IpAddr;
 
 use pq_x509::{AlternativeName, EmailAddress, Uri};

@@ -1,3 +1,5 @@
+//! The tables `[revocation-lists]` and `[ocsp]` of a policy, which have the same settings.
+
 use core::time::Duration;
 
 use serde::Deserialize;

@@ -1,3 +1,6 @@
+//! The table `[subject]` of a policy: which values each attribute of a subject's name may have. Common names that a
+//! client could take for a host, an address or a mailbox have rules of their own.
+
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::x509_cert::der::oid::db::{DB, rfc4519};
 use serde::Deserialize;

@@ -1,3 +1,6 @@
+//! The table `[usages]` of a policy: the permitted profiles. Also the rule that a certificate names somebody, and a
+//! server's certificate a name that clients look for.
+
 use serde::Deserialize;
 
 use crate::policy::file::{List, Setting};

@@ -1,3 +1,6 @@
+//! The table `[validity]` of a policy: the default and the longest validity. It also decides when a certificate begins
+//! and ends, within the validity of its CA.
+
 use core::time::Duration;
 
 use pq_x509::Certificate;
