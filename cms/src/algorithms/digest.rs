@@ -1,3 +1,6 @@
+//! The hash functions that messages may be signed with, and how their AlgorithmIdentifiers are written and read (RFC
+//! 5754, section 2).
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::{fips202, rfc5912};
 use pq_x509::PreHash;

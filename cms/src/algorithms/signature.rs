@@ -1,3 +1,6 @@
+//! Which hash function a signature algorithm requires, allows or has by default, and by which algorithm a signature is
+//! verified, also for classical and composite ones.
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::{rfc5912, rfc8410};
 use der::asn1::{AnyRef, ContextSpecific};

@@ -1,3 +1,5 @@
+//! Errors of BER, DER and PEM that messages of all types share, most of them with the position in the message.
+
 use std::io;
 
 /// Why a message can't be read or written, whatever its type.

@@ -1,3 +1,6 @@
+//! Takes apart values that are in memory as a whole, such as a SignerInfo. `reader` is for the message around them,
+//! which is a stream.
+
 use der::asn1::AnyRef;
 use der::{Decode, Reader, SliceReader};
 

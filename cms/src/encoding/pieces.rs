@@ -1,3 +1,6 @@
+//! Reads content in pieces of one length, which is why content of any size takes constant memory. A reader that has
+//! ended is not asked again.
+
 use std::io::{BufRead, ErrorKind, Read};
 
 use zeroize::Zeroizing;

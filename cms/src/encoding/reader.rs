@@ -1,3 +1,6 @@
+//! The parser of messages: it enters and leaves nested values of a BER stream, and hands out content piece by piece. It
+//! limits how deeply values are nested and how much is read into memory.
+
 use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;

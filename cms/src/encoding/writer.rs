@@ -1,3 +1,6 @@
+//! Encodes values: in memory as DER, and as a stream of BER with indefinite lengths around content whose length is not
+//! known.
+
 use std::io::Write;
 
 use super::error::EncodingError;

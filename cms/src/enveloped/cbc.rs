@@ -1,3 +1,6 @@
+//! AES-CBC for messages without authentication, with the padding of RFC 5652, section 6.3, which is checked in constant
+//! time.
+
 use aes::cipher::{Array, BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
 use aes::{Aes128, Aes256};
 use subtle::{ConditionallySelectable, ConstantTimeEq, ConstantTimeLess};

@@ -1,3 +1,6 @@
+//! The ciphers of the content, and how a message names them: AlgorithmIdentifiers with the nonce and the length of the
+//! tag (RFC 5084), or with the IV.
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_AES_128_CBC, ID_AES_128_GCM, ID_AES_256_CBC, ID_AES_256_GCM};
 use der::asn1::{AnyRef, OctetStringRef};

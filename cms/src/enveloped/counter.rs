@@ -1,3 +1,6 @@
+//! The encryption in AES-GCM, without the tag: AES in counter mode, by pq-core on CPUs that are fast with it, and
+//! otherwise by RustCrypto.
+
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes256};
 #[cfg(target_arch = "x86_64")]

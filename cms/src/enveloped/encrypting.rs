@@ -1,3 +1,6 @@
+//! Encrypts content for recipients: an AuthEnvelopedData with AES-GCM, or an EnvelopedData with AES-CBC, in one pass
+//! and in constant memory.
+
 use std::io::{Read, Write};
 
 use const_oid::ObjectIdentifier;

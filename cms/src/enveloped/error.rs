@@ -1,3 +1,5 @@
+//! The errors of encrypting and of decrypting messages. Most of their texts say what to do.
+
 use const_oid::ObjectIdentifier;
 use pq_x509::{AgreementError, KeyError};
 

@@ -1,3 +1,6 @@
+//! AES-GCM made of `counter` and `ghash`. It exists because in CMS the content comes in pieces, and the additional data
+//! (the authenticated attributes) only after it.
+
 use zeroize::Zeroizing;
 
 use super::counter::{Block, Counter, NONCE_LEN};

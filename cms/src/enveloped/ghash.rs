@@ -1,3 +1,6 @@
+//! The hash that makes the tag of AES-GCM, by graviola where the CPU allows it and otherwise by RustCrypto. Also the
+//! arithmetic that adds the hash of data which comes later.
+
 use ghash::GHash;
 use ghash::universal_hash::UniversalHash;
 use zeroize::Zeroizing;

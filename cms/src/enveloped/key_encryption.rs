@@ -1,3 +1,6 @@
+//! How the content's key is encrypted for a recipient: KDFs make a key from the secret of a KEM (RFC 9629) or of
+//! Diffie-Hellman (RFC 5753, RFC 8418), and AES Key Wrap (RFC 3394) encrypts with it.
+
 use aes::cipher::KeyInit;
 use aes::{Aes128, Aes256};
 use aes_kw::AesKw;

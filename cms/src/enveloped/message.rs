@@ -1,3 +1,6 @@
+//! Reads what comes before and after the encrypted content (RFC 5652, section 6.1; RFC 5083), and searches the
+//! recipients for the one with our key.
+
 use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;

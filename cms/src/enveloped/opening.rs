@@ -1,3 +1,6 @@
+//! Decrypts messages in three ways: into memory, from a file that is read twice, and while reading, before the content
+//! is authenticated.
+
 use std::io::{BufRead, Seek, SeekFrom, Write};
 
 use const_oid::ObjectIdentifier;

@@ -1,3 +1,6 @@
+//! Describes an encrypted message to people without a key: its recipients and its algorithms, none of them
+//! authenticated.
+
 use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;

@@ -1,3 +1,6 @@
+//! Both sides of a recipient: to encrypt the content's key for somebody, and to find and decrypt it with one's own key.
+//! It limits for how many recipients a key is tried.
+
 use alloc::sync::Arc;
 use core::fmt;
 

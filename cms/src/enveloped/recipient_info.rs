@@ -1,3 +1,6 @@
+//! Encodes and reads the RecipientInfos that name a KEM (`ori`, RFC 9629), a key agreement (`kari`) or a shared key
+//! (`kekri`; RFC 5652, section 6.2).
+
 use const_oid::ObjectIdentifier;
 use der::asn1::{BitStringRef, OctetStringRef};
 use der::{Decode, Encode};

@@ -1,3 +1,6 @@
+//! Encodes the signed attributes of a new signature, and reads those of others strictly: sorted as DER, each type once,
+//! with one value.
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_CONTENT_TYPE, ID_MESSAGE_DIGEST, ID_SIGNING_TIME};
 use const_oid::db::rfc6211::ID_AA_CMS_ALGORITHM_PROTECTION;

@@ -1,3 +1,5 @@
+//! Why nothing was signed, and why a message as a whole or one of its signatures was refused.
+
 use const_oid::ObjectIdentifier;
 use pq_x509::{CertificateError, KeyError, SignError, SignatureError, ValidationError};
 

@@ -1,3 +1,6 @@
+//! Keeps signatures over content apart from signatures over attributes (RFC 9882, section 6): recognizes content that
+//! some reader could take for signed attributes.
+
 use zeroize::Zeroizing;
 
 use crate::encoding::tag;

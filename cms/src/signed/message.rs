@@ -1,3 +1,6 @@
+//! Reads what comes before and after the content of a SignedData (RFC 5652, section 5.1). It limits the number and the
+//! size of signers and certificates.
+
 use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;

@@ -1,3 +1,6 @@
+//! Describes a SignedData without verifying it: its certificates, its signers, and what each signature says about
+//! itself.
+
 use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;

@@ -1,3 +1,6 @@
+//! SignerInfo, read and encoded, and the rules for the versions of a SignerInfo and of a SignedData (RFC 5652, sections
+//! 5.1 and 5.3).
+
 use const_oid::ObjectIdentifier;
 use der::Encode;
 use der::asn1::OctetStringRef;

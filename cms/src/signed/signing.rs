@@ -1,3 +1,5 @@
+//! Signs content by one or several signers, in one pass: attached or detached, with or without signed attributes.
+
 use core::fmt;
 use std::io::{BufRead, Write};
 use std::time::SystemTime;

@@ -1,3 +1,6 @@
+//! Verifies messages: the signatures, their attributes, and the chains of the signers' certificates. It limits how much
+//! work a message can cause.
+
 use core::ptr;
 use std::io::{BufRead, Write};
 
