@@ -1,3 +1,5 @@
+//! A certificate as the report shows it: names, algorithms, end and length.
+
 use std::fmt;
 
 use const_oid::ObjectIdentifier;

@@ -1,3 +1,6 @@
+//! The client itself: it connects, performs the handshake, sends one request and collects what the report says. It also
+//! gathers what is known about a handshake that failed.
+
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;

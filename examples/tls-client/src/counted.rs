@@ -1,3 +1,5 @@
+//! Counts the bytes between TLS and TCP, so that the report can say how large a handshake was.
+
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,3 +1,6 @@
+//! What the client does without a URL: it issues certificates, runs a `tls-server` in this process, and fetches its
+//! page.
+
 use std::net::Ipv4Addr;
 use std::time::Duration;
 

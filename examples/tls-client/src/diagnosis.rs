@@ -1,3 +1,5 @@
+//! Explains why TLS failed: the refusal, what the server sent, and which option of this program helps.
+
 use std::fmt;
 
 use rustls_pq::Refusal;

@@ -1,3 +1,5 @@
+//! All errors of the program, in the words that it prints. One of them says which phase took too long.
+
 use std::error::Error;
 use std::fmt;
 use std::io;

@@ -1,3 +1,6 @@
+//! A verifier around webpki's that remembers the server's certificates and its signature scheme, which rustls doesn't
+//! tell.
+
 use std::sync::{Arc, OnceLock};
 
 use rustls::client::WebPkiServerVerifier;

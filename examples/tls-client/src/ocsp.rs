@@ -1,3 +1,6 @@
+//! The OCSP response that the server sends with its certificate: keeps what the check of it found, and says it in the
+//! report.
+
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 

@@ -1,3 +1,5 @@
+//! The report on a connection, as text and as JSON: its certificates, bytes, times and answer.
+
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Reads the URL to fetch. It takes only `https`, and refuses URLs with credentials.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,6 @@
+//! The root certificates to trust, from a PEM file or from the demonstration, in the forms that rustls and pq-x509
+//! take.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! The answers to HTTP requests: the page that shows what was negotiated, and `/bytes`, which measures throughput.
+
 use std::fmt;
 
 use http_body_util::{BodyExt, Either, Full};

@@ -1,3 +1,5 @@
+//! The help text of options for key exchange groups, which lists those that are available and those of the default.
+
 use rustls_pq::{Builder, Group};
 
 /// The help text of an option that takes groups: its purpose, and the groups.

@@ -1,3 +1,6 @@
+//! Reads the ClientHello on its way to rustls, for what rustls doesn't tell of it, such as the groups that the client
+//! has sent key shares for.
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

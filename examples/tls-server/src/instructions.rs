@@ -1,3 +1,6 @@
+//! The commands that connect to a running server, with the client of this repository, OpenSSL and curl, quoted for a
+//! POSIX shell.
+
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};

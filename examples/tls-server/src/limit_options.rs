@@ -1,3 +1,5 @@
+//! The command line options for the server's limits, with their default values.
+
 use std::num::ParseIntError;
 
 use clap::Args;

@@ -1,3 +1,5 @@
+//! Decides by a request's `Accept` (RFC 9110 section 12.5.1) whether the answer is text or JSON.
+
 use hyper::HeaderMap;
 use hyper::header::ACCEPT;
 

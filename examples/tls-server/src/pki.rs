@@ -1,3 +1,6 @@
+//! Issues the certificates of a demonstration, and writes them into a directory, in which it replaces only its own
+//! files.
+
 use std::fs;
 use std::io;
 use std::net::IpAddr;

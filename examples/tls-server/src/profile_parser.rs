@@ -1,3 +1,5 @@
+//! The values that an option for a profile takes, each with a line of help; the client uses it, too.
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rustls_pq::Profile;
 

@@ -1,3 +1,6 @@
+//! Verifies client certificates by revocation lists, and watches the lists' files. Changed files are used without a new
+//! start, but never to go back to an older list.
+
 use std::hash::{BuildHasher, RandomState};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};

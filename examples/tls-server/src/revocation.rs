@@ -1,3 +1,6 @@
+//! Reads files with revocation lists, makes rustls's verifiers for clients and servers with them, and says why a chain
+//! was refused.
+
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Accepts connections within limits of number and time, performs handshakes, serves HTTP, and shuts down in order.
+
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;

@@ -1,3 +1,5 @@
+//! What was negotiated, in the words that the server's page and the client's report share.
+
 use rustls::{CommonState, HandshakeKind, ProtocolVersion, SignatureScheme};
 use rustls_pq::Negotiated;
 use serde::Serialize;

@@ -1,3 +1,6 @@
+//! The configuration of rustls for a server: provider, certificates and client verifier. This is what to copy for a
+//! server of your own.
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! The body of an answer of any number of zeros, which never takes more memory than one piece.
+
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};

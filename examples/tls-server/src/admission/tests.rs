@@ -1,3 +1,5 @@
+//! Tests of the places for connections: who gets one, who makes way for a new client, and that none is lost.
+
 use std::net::Ipv4Addr;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Handshakes by group: which one is chosen, when the client is asked for another share, and resumption.
+
 use rustls::AlertDescription;
 use rustls_pq::Group;
 use serde_json::Value;

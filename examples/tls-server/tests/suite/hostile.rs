@@ -1,3 +1,6 @@
+//! Clients that are silent, slow, endless or no TLS clients at all: the server drops them at its limits, and others are
+//! still served.
+
 use std::time::Duration;
 use std::time::Instant;
 

@@ -1,3 +1,5 @@
+//! What the server answers over HTTP: the page as text and as JSON, other paths and methods, and `/bytes`.
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use tls_server::Limits;

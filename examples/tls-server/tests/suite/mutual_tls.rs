@@ -1,3 +1,6 @@
+//! Client certificates: which ones the server refuses, with which alert, and how long a session may be resumed with
+//! one.
+
 use std::io::ErrorKind;
 use std::time::{Duration, SystemTime};
 

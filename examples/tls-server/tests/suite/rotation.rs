@@ -1,3 +1,5 @@
+//! Certificates that are replaced while clients connect.
+
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
