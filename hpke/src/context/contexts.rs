@@ -1,3 +1,6 @@
+//! The two contexts of HPKE, for sender and recipient: how they are set up, encrypt and decrypt messages, and export
+//! secrets (RFC 9180, sections 5.1 to 5.3).
+
 use core::fmt;
 
 use pq_core::wiping_stack;

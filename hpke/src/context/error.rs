@@ -1,3 +1,5 @@
+//! Why a context can't be made, or refuses a message, its info or an export.
+
 use crate::recipient::KemError;
 
 /// Why a context can't be made or used.

@@ -1,3 +1,5 @@
+//! The state of a context: its keys, and the nonce of each message, which is never used twice.
+
 use zeroize::Zeroizing;
 
 use super::error::HpkeError;

@@ -1,3 +1,5 @@
+//! Cuts a stream into chunks of one length. It reads a byte ahead, to know which chunk is the last.
+
 use std::io::{self, ErrorKind, Read};
 
 use zeroize::Zeroizing;

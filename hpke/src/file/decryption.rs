@@ -1,3 +1,5 @@
+//! Decrypts files chunk by chunk, and notices one that was cut short.
+
 use std::io::{Read, Write};
 
 use super::chunks::{Chunk, Chunks, fill};

@@ -1,3 +1,5 @@
+//! Encrypts files: the header, the encapsulated secret, and chunks that each have a tag.
+
 use std::io::{Read, Write};
 
 use super::chunks::{Chunk, Chunks};

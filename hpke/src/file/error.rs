@@ -1,3 +1,5 @@
+//! Why a file was not encrypted or not decrypted, and whether a part of its content was written.
+
 use std::io;
 
 use crate::context::HpkeError;

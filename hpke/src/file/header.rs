@@ -1,3 +1,6 @@
+//! The first 14 bytes of a file: format, version and algorithms. They become a part of the info of HPKE, so that a
+//! change to them is noticed.
+
 use std::io::Read;
 
 use super::chunks::fill;

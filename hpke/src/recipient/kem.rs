@@ -1,3 +1,5 @@
+//! The KEMs of HPKE with their numbers, names and lengths.
+
 use core::fmt;
 
 use pq_x509::KemAlgorithm;

@@ -1,3 +1,6 @@
+//! One type for all public keys and one for all private keys, of ML-KEM and X-Wing, to encapsulate to and to
+//! decapsulate with.
+
 use core::fmt;
 
 use pq_x509::{DecapsulationKey, EncapsulationKey, KeyError};

@@ -1,3 +1,5 @@
+//! The AEADs of HPKE with their numbers and names, and a keyed cipher that encrypts in place.
+
 use aes_gcm::aead::{AeadInOut, KeyInit, Nonce, Tag};
 use aes_gcm::{Aes128Gcm, Aes256Gcm};
 use chacha20poly1305::ChaCha20Poly1305;

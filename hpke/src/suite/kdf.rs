@@ -1,3 +1,6 @@
+//! The KDFs of HPKE, and the key schedule: in two stages with HKDF (RFC 9180, section 5.1), or in one stage with
+//! SHAKE256.
+
 use hkdf::{GenericHkdf, GenericHkdfExtract, HmacImpl};
 use hmac::Hmac;
 use hmac::digest::Output;

@@ -1,3 +1,5 @@
+//! Why a key of X-Wing is refused, or an encapsulation fails.
+
 use pkcs8::{ObjectIdentifier, der};
 use pq_x509::PemError;
 

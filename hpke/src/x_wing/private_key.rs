@@ -1,3 +1,6 @@
+//! Private keys of X-Wing, as seeds and in PKCS#8: generation and decapsulation. The tests compare it with RustCrypto's
+//! X-Wing.
+
 use alloc::sync::Arc;
 use core::fmt;
 

@@ -1,3 +1,5 @@
+//! Public keys of X-Wing, raw and in SubjectPublicKeyInfo, and encapsulation to them.
+
 use core::fmt;
 
 use pkcs8::SubjectPublicKeyInfoRef;

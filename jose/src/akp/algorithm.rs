@@ -1,3 +1,5 @@
+//! The algorithms that have a name in JOSE and a number in COSE, and which algorithm of pq-x509 each of them is.
+
 use core::fmt;
 
 use pq_x509::{SignatureAlgorithm, Signer};

@@ -1,3 +1,5 @@
+//! Why a key can't be used in JOSE or COSE at all. The errors of JWK, JWS and COSE contain this one.
+
 use pq_x509::{KeyError, SignatureAlgorithm};
 use thiserror::Error;
 

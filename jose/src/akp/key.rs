@@ -1,3 +1,6 @@
+//! The keys inside JWKs and COSE_Keys: it checks that a public key and a seed belong together. A macro makes such
+//! documents sign as their keys do.
+
 use pq_x509::{KeyError, SigningKey, VerifyingKey};
 
 use super::algorithm::Algorithm;

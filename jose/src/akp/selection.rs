@@ -1,3 +1,5 @@
+//! Finds the key that verifies a signature among several, for JWS and COSE. What a header claims can only exclude keys.
+
 use super::algorithm::Algorithm;
 use super::key::PublicKey;
 

@@ -1,3 +1,5 @@
+//! The thumbprint of a key. `jwk` and `cose` decide what is hashed for it.
+
 use core::fmt;
 
 use pq_x509::PreHash;

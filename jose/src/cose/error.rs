@@ -1,3 +1,5 @@
+//! Why a COSE_Key or a COSE_Sign1 is refused or can't be made, with what to do.
+
 use pq_x509::SignError;
 use thiserror::Error;
 

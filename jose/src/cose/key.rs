@@ -1,3 +1,6 @@
+//! Reads and writes public and private COSE_Keys (RFC 9052, section 7; RFC 9964), and makes their thumbprints (RFC
+//! 9679).
+
 use core::slice;
 
 use pq_x509::{SigningKey, VerifyingKey};

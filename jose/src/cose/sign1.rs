@@ -1,3 +1,5 @@
+//! Signs and verifies COSE_Sign1: tagged or not, with its content or detached, with or without external data.
+
 use pq_x509::Signer;
 
 use super::error::CoseError;

@@ -1,3 +1,5 @@
+//! Why a JSON Web Key or a set is refused or can't be made, with what to do.
+
 use thiserror::Error;
 
 use crate::akp::AkpError;

@@ -1,3 +1,6 @@
+//! Reads and writes public and private JSON Web Keys, and makes their thumbprints (RFC 7638). Reading leaves no copy of
+//! a private part behind.
+
 use core::slice;
 
 use pq_x509::{SigningKey, VerifyingKey};

@@ -1,3 +1,6 @@
+//! Sets of JSON Web Keys, as issuers of tokens publish them. Keys of other kinds are left out, but for a damaged or
+//! private key of a supported algorithm the whole set is refused.
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

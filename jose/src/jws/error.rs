@@ -1,3 +1,5 @@
+//! Why a signature can't be made, is malformed or is not valid. Also how many signatures one content may have.
+
 use pq_x509::SignError;
 use thiserror::Error;
 

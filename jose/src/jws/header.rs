@@ -1,3 +1,5 @@
+//! The headers of signatures, protected and unprotected: what callers set, what is read, and what is refused in them.
+
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 

@@ -1,3 +1,6 @@
+//! Signs content and writes it in each form of RFC 7515: compact, flattened JSON, and general JSON with several
+//! signatures.
+
 use pq_x509::Signer;
 
 use super::error::{JwsError, MAX_SIGNATURES};

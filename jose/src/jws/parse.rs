@@ -1,3 +1,5 @@
+//! Reads signatures in each form of RFC 7515, within limits of size and number. Nothing is verified here.
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -1,3 +1,5 @@
+//! Verifies the signatures that were read, all of them or at least one, and says which key made each.
+
 use super::error::JwsError;
 use super::header::Header;
 use super::parse::{Jws, Signature};

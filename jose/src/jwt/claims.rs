@@ -1,3 +1,5 @@
+//! The claims of a token, for issuing it and after it was verified, and how they are read from JSON and written.
+
 use core::time::Duration;
 
 use pq_x509::Signer;

@@ -1,3 +1,5 @@
+//! Why a token can't be issued, or is refused. Also how long a token may be.
+
 use thiserror::Error;
 
 use crate::encoding::JsonError;

@@ -1,3 +1,5 @@
+//! Verifies tokens: the signature, then the type, the parties and the times that a policy accepts.
+
 use core::time::Duration;
 
 use pq_x509::pki_types::UnixTime;

@@ -1,3 +1,5 @@
+//! Reads and writes lines of `authorized_keys`, with the options in front of the key.
+
 use super::error::KeyError;
 use super::options::{begins_with_key, split_options};
 use super::public_key::{PublicKey, one_line};

@@ -1,3 +1,5 @@
+//! Why a public key, or a line with one, is refused.
+
 use rustls_pq::composite::{CompositeAlgorithm, CompositeKeyError};
 
 use super::name::KeyName;

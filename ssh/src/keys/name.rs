@@ -1,3 +1,5 @@
+//! The two names that OpenSSH has used for ML-DSA-44 with Ed25519, the only algorithm of this crate.
+
 use core::fmt;
 
 /// The name that a file has for the algorithm.

@@ -1,3 +1,5 @@
+//! Why a private key, or a file with one, is refused or can't be made.
+
 use rustls_pq::composite::CompositeKeyError;
 
 use crate::encoding::{ArmorError, TextError, WireError};

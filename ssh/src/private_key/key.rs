@@ -1,3 +1,5 @@
+//! Private keys: they are generated here, and read and written as armored text. `file` has the format inside the armor.
+
 use core::fmt;
 
 use pq_core::wiping_stack;

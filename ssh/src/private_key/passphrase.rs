@@ -1,3 +1,6 @@
+//! Encrypts and decrypts private keys under a passphrase, by bcrypt and AES-256 as OpenSSH does. It limits the rounds
+//! of bcrypt that a file can ask for.
+
 use core::fmt;
 
 use aes::Aes256;

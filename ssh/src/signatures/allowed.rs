@@ -1,3 +1,5 @@
+//! Reads lists of allowed signers, and verifies signatures by them: who may sign for which purpose, and when.
+
 use pq_x509::pki_types::UnixTime;
 
 use super::error::{AllowedSignersError, LineError, NotAllowed};

@@ -1,3 +1,5 @@
+//! Why a signature or a list of allowed signers is refused, and why a signer is not allowed.
+
 use rustls_pq::composite::CompositeKeyError;
 
 use super::message::HashAlgorithm;

@@ -1,3 +1,6 @@
+//! Messages of any length are hashed before they are signed: the hash functions that SSHSIG permits, and a hasher for
+//! pieces.
+
 use core::fmt;
 use std::io;
 

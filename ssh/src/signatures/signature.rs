@@ -1,3 +1,5 @@
+//! Makes, reads and verifies signatures in the format SSHSIG. Each names its purpose, and is valid for no other.
+
 use super::error::SignatureError;
 use super::message::{HashAlgorithm, HashedMessage};
 use crate::encoding::{Reader, check_text, decode, encode, put_string, shown};

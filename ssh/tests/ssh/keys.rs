@@ -1,3 +1,5 @@
+//! Public keys: lines, options, names and fingerprints, and the errors for lines and bytes that are no keys.
+
 use pq_ssh::{AuthorizedKey, KeyError, KeyName, PublicKey, WireError};
 use rustls_pq::composite::{CompositeAlgorithm, CompositeKey};
 

@@ -1,3 +1,5 @@
+//! Private key files: each rule of the format has its error, changed bytes are noticed, and limits hold exactly.
+
 use core::time::Duration;
 
 use pq_ssh::{

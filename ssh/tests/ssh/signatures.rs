@@ -1,3 +1,5 @@
+//! Signatures and lists of allowed signers: each rule of the format has its error, and changed bytes are noticed.
+
 use core::time::Duration;
 use std::io::{self, Read};
 
