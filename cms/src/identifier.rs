@@ -66,8 +66,7 @@ impl KeyIdentifier {
     pub(crate) fn readable(&self) -> Identifier {
         match self {
             Self::IssuerAndSerial(issuer, serial) => {
-                let issuer = Name::from_der(issuer).map(|name| name.to_string());
-                let issuer = issuer.unwrap_or_else(|_| "an unreadable name".into());
+                let issuer = readable_name(issuer).unwrap_or_else(|| "an unreadable name".into());
                 // Whoever made the message chose the name.
                 Identifier::Certificate {
                     issuer: issuer.escape_debug().take(MAX_DESCRIBED).collect(),
@@ -81,7 +80,7 @@ impl KeyIdentifier {
 
 /// Whom a message names, for people to read.
 ///
-/// What the sender chose in it is escaped, and cut after 256 characters.
+/// What the sender chose in it is escaped, and cut after 256 characters. A name with more than 256 parts is not read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Identifier {
@@ -154,6 +153,32 @@ pub fn key_identifier(key: &(impl SubjectKey + ?Sized)) -> [u8; 20] {
     }
     identifier
 }
+
+/// A name (RFC 4514); `None` if it is malformed, or has more parts than a name that anybody reads.
+fn readable_name(der: &[u8]) -> Option<String> {
+    // In memory, small parts take some thirty times as many bytes as in DER.
+    let mut parts: usize = 0;
+    let mut names = Fields::of(tag::SEQUENCE, der).ok()?;
+    while !names.is_empty() {
+        let mut attributes = Fields::of(tag::SET, names.element().ok()?).ok()?;
+        parts += 1;
+        while !attributes.is_empty() {
+            attributes.element().ok()?;
+            parts += 1;
+        }
+        if parts > MAX_NAME_PARTS {
+            return None;
+        }
+    }
+    Some(Name::from_der(der).ok()?.to_string())
+}
+
+/// How many bytes an identifier may have: as many as a whole recipient.
+pub(crate) const MAX_KEY_IDENTIFIER: usize = 64 * 1024;
+
+/// How many relative names and attributes in them a name may have to be shown. Each attribute takes at least two of the
+/// characters that are shown.
+const MAX_NAME_PARTS: usize = 256;
 
 /// How many characters of a name are shown.
 const MAX_DESCRIBED: usize = 256;

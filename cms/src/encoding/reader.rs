@@ -9,7 +9,7 @@ use der::Decode;
 use super::error::EncodingError;
 use super::pieces::{PIECE, buffered, fill_buffer};
 use super::tag::{CONSTRUCTED, OBJECT_IDENTIFIER, OCTET_STRING};
-use super::writer::{push_header, tlv};
+use super::writer::push_header;
 
 /// How deeply values may be nested. A message has some ten levels.
 const MAX_DEPTH: usize = 32;
@@ -181,7 +181,8 @@ impl<R: BufRead> BerReader<R> {
                     if let (Some(tag), Some(value)) = (tags.pop(), values.pop())
                         && let Some(outer) = values.last_mut()
                     {
-                        outer.extend_from_slice(&tlv(tag, &[&value]));
+                        push_header(outer, tag, value.len());
+                        outer.extend_from_slice(&value);
                     }
                 }
                 None => next = Some(self.header()?),

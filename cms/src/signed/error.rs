@@ -92,6 +92,12 @@ pub enum VerificationError {
         /// How many are accepted.
         limit: usize,
     },
+    /// A signer is named by more bytes than are accepted.
+    #[error(
+        "the message names a signer by more than {0} bytes, the most that is accepted; have it signed with a \
+         certificate whose issuer has a shorter name, or named by its key identifier"
+    )]
+    LongIdentifier(usize),
     /// A certificate in the message is malformed.
     #[error("a certificate in the message: {0}")]
     Certificate(CertificateError),

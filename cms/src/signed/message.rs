@@ -31,7 +31,8 @@ const MAX_CERTIFICATE: usize = 128 * 1024;
 /// small as parts can be.
 const MAX_CERTIFICATE_BYTES: usize = 3 * 1024 * 1024;
 
-/// How many bytes all signers have at most. They are kept about as they are.
+/// How many bytes all signers have at most. They are kept about as they are, and nothing in them is read into more than
+/// that.
 const MAX_SIGNER_BYTES: usize = 16 * 1024 * 1024;
 
 /// The part of a SignedData before the content.

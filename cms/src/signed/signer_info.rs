@@ -6,8 +6,9 @@ use der::Encode;
 use der::asn1::OctetStringRef;
 use spki::AlgorithmIdentifierOwned;
 
+use super::error::VerificationError;
 use crate::encoding::{Fields, contents, tag, tlv};
-use crate::identifier::KeyIdentifier;
+use crate::identifier::{KeyIdentifier, MAX_KEY_IDENTIFIER};
 
 /// SignerInfo (RFC 5652, section 5.3).
 #[derive(Debug)]
@@ -29,10 +30,14 @@ impl SignerInfo {
         }
     }
 
-    pub(super) fn from_der(der: &[u8]) -> der::Result<Self> {
+    pub(super) fn from_der(der: &[u8]) -> Result<Self, VerificationError> {
         let mut fields = Fields::of(tag::SEQUENCE, der)?;
         let version: u8 = fields.read()?;
-        let signer = KeyIdentifier::from_der(fields.element()?)?;
+        let identifier = fields.element()?;
+        if identifier.len() > MAX_KEY_IDENTIFIER {
+            return Err(VerificationError::LongIdentifier(MAX_KEY_IDENTIFIER));
+        }
+        let signer = KeyIdentifier::from_der(identifier)?;
         let digest = fields.read()?;
         let attributes = match fields.element_if(tag::context_constructed(0))? {
             Some(attributes) => Some(tlv(tag::SET, &[contents(attributes)?])),
@@ -52,7 +57,7 @@ impl SignerInfo {
         };
         match signer.version() == version {
             true => Ok(signer),
-            false => Err(der::Tag::Integer.value_error().into()),
+            false => Err(der::Error::from(der::Tag::Integer.value_error()).into()),
         }
     }
 
