@@ -5,8 +5,10 @@
 //! whatever addresses there are; it takes "w*.example.org" for a pattern, and converts every type of string. Old
 //! versions of NSS take shell patterns; others end a name at a NUL, convert full-width letters, ignore a final dot or
 //! spaces at the ends, or read numbers such as "2130706433" as addresses. The C library's `inet_aton` reads an address
-//! and ignores a space and what follows it. So the question here is the reverse one: what is certainly none of these?
-//! What isn't understood may be one.
+//! and ignores a space and what follows it. Some take characters for their compatibility forms (NFKC). So the question
+//! here is the reverse one: what is certainly none of these? What isn't understood may be one.
+
+use super::character::{is_kept, is_of_several_letters, is_of_words, is_zero};
 
 /// Whether no client takes a text for the name of a host, an address or a mailbox: it has several words, and only
 /// what people's names and names of things have.
@@ -21,29 +23,42 @@ fn first_word(text: &str) -> &str {
 }
 
 /// Whether a word could be an address or a host's name, for a client that reads no further: numbers as of `inet_aton`,
-/// numbers with colons, and labels with dots between them of which the last could be a top-level domain. What else it
-/// may end with, such as a comma or a port, makes no difference.
+/// numbers with colons, and labels with dots between them of which the last could be a top-level domain. What else may
+/// stand before it or after it, such as a comma, a scheme or a port, makes no difference.
 fn is_host(word: &str) -> bool {
+    let word: String = word.chars().filter(|c| is_kept(*c)).collect();
     let word =
         word.trim_matches(|character: char| !character.is_alphanumeric() && character != ':');
-    let is_number = |part: &str| {
-        let digits = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"));
-        match digits {
-            Some(digits) => digits.chars().all(|digit| digit.is_ascii_hexdigit()),
-            // Some clients convert the digits of other scripts.
-            None => part.chars().all(char::is_numeric),
-        }
-    };
     let is_of_ipv6 = |part: &str| {
         let mut digits = part.chars();
-        digits.all(|digit| digit.is_ascii_hexdigit() || digit == '.')
+        digits.all(|digit| could_be_hexadecimal(digit) || digit == '.')
     };
-    let host = word.split(':').next().unwrap_or_default();
-    let last = host.rsplit('.').next().unwrap_or_default();
-    let is_domain = last.chars().count() > 1 && !last.chars().all(char::is_numeric);
-    let has_domain = host.contains('.') && is_domain;
-    let is_address = !host.is_empty() && host.split('.').all(is_number);
-    has_domain || is_address || (word.matches(':').count() > 1 && word.split(':').all(is_of_ipv6))
+    word.split(':').any(has_domain_or_address)
+        || (word.matches(':').count() > 1 && word.split(':').all(is_of_ipv6))
+}
+
+fn has_domain_or_address(part: &str) -> bool {
+    let part = part.trim_matches(|character: char| !character.is_alphanumeric());
+    let last = part.rsplit('.').next().unwrap_or_default();
+    // A single letter is one of somebody's initials.
+    let is_long = last.chars().count() > 1 || last.chars().any(is_of_several_letters);
+    let is_domain = is_long && !last.chars().all(char::is_numeric);
+    let is_address = !part.is_empty() && part.split('.').all(is_number);
+    (part.contains('.') && is_domain) || is_address
+}
+
+/// Whether `inet_aton` could read this part of an address. Some clients convert digits and letters of other scripts.
+fn is_number(part: &str) -> bool {
+    let mut characters = part.chars();
+    let has_prefix = characters.next().is_some_and(is_zero)
+        && characters
+            .next()
+            .is_some_and(|x| "xX".contains(x) || !x.is_ascii());
+    part.chars().all(char::is_numeric) || (has_prefix && characters.all(could_be_hexadecimal))
+}
+
+fn could_be_hexadecimal(digit: char) -> bool {
+    digit.is_ascii_hexdigit() || !digit.is_ascii()
 }
 
 /// Why a text is not [only for people](is_only_for_people).
@@ -74,26 +89,7 @@ pub(crate) fn suspicion(text: &str) -> Suspicion {
 
 /// Letters and digits of all scripts, and punctuation that no pattern and no address has in a text with spaces.
 fn is_plain(character: char) -> bool {
-    // The joiners are part of words in some scripts.
-    character.is_alphanumeric()
-        || is_mark(character)
-        || " .,'\u{2019}\u{b7}-\u{2013}()&+#_:".contains(character)
-}
-
-/// Marks that belong to the letter before them, in blocks that have nothing else, and in the scripts of India.
-fn is_mark(character: char) -> bool {
-    matches!(
-        character,
-        '\u{300}'..='\u{34e}'
-            | '\u{350}'..='\u{36f}'
-            | '\u{5b0}'..='\u{5c7}'
-            | '\u{610}'..='\u{61a}'
-            | '\u{64b}'..='\u{65f}'
-            | '\u{900}'..='\u{963}'
-            | '\u{981}'..='\u{d4d}'
-            | '\u{e31}'..='\u{e4e}'
-            | '\u{200c}'..='\u{200d}'
-    )
+    is_of_words(character) || " .,'\u{2019}\u{b7}-\u{2013}()&+#_:".contains(character)
 }
 
 /// Whether a text is a label of a DNS name and no number: a list that has its beginning or its end names it.
@@ -128,6 +124,10 @@ mod tests {
             "3D printer",
             "No.12 printer",
             "v1.20 of it",
+            "J.\u{d6}. M\u{fc}ller",
+            "\u{41f}.\u{418}. \u{427}",
+            "2\u{ba} piso",
+            "\u{663}D x",
         ] {
             assert!(is_only_for_people(name), "{name:?}");
         }
@@ -177,6 +177,9 @@ mod tests {
             "(evil.com|a b)",
             "[e]vil.com~a b",
             "evil.com a*",
+            // A pattern beside a word that is no host
+            "printer *",
+            "w* x",
             "a b?",
             "a b/CN=evil.com",
             "a b\\",
@@ -202,6 +205,40 @@ mod tests {
             "evil.com, x",
             "evil.com:443 x",
             "b\u{fc}cher.example x",
+            // Digits whose compatibility forms have a full stop or a comma, and no decimal digits at all
+            "evil\u{2488}com x",
+            "evil\u{249b}com x",
+            "a evil\u{2490}com",
+            "evil\u{1f100}com x",
+            "127\u{1f100}\u{1f100}1 x",
+            "a \u{1f101}",
+            "a \u{2474}",
+            "a\u{b9} x",
+            // and letters whose forms begin with a space
+            "evil\u{37a} x",
+            "7\u{fe70} x",
+            "a \u{fdfa}",
+            // after a colon
+            ":evil.com x",
+            "a:evil.com x",
+            "https:evil.com x",
+            "a:b:evil.com:443 x",
+            ".:evil.com x",
+            "a:(evil.com x",
+            ":127.0.0.1 x",
+            "a:0x7f.1 x",
+            // Letters and digits that become others
+            "evil.\u{fb01} x",
+            "evil.\u{1c7}, x",
+            "\u{ff10}\u{ff58}7f.1 x",
+            "0\u{ff38}\u{ff17}\u{ff26}.1 x",
+            "0x7\u{1d41f}.1 x",
+            "\u{ff46}e80::1 x",
+            "::\u{24d0} x",
+            // and marks that some clients drop
+            "127\u{200d}.0.0.1 x",
+            "7\u{301} x",
+            "evil.c\u{301}om x",
         ] {
             assert!(!is_only_for_people(name), "{name:?}");
         }

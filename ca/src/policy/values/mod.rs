@@ -3,6 +3,7 @@
 //!
 //! This room uses [`file`](super::file).
 
+mod character;
 mod common_name;
 mod dns;
 mod duration;
