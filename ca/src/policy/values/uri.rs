@@ -5,6 +5,7 @@ use core::str::FromStr;
 
 use pq_x509::Uri;
 
+use super::character::{is_kept, is_of_words};
 use crate::policy::file::read_from_strings;
 
 /// A set of URIs, as a policy writes it: `spiffe://example.org/billing` is this URI alone, and
@@ -12,7 +13,9 @@ use crate::policy::file::read_from_strings;
 ///
 /// Before a `*` there has to be a complete host, and a `/` directly before it. A URI is in no set with a `*` if readers
 /// may resolve it to one outside: if it has a segment `.` or `..`, an empty one, or an escape of a character that
-/// divides segments or makes such a one (see RFC 3986 section 7.3). All characters are compared exactly.
+/// divides segments or makes such a one (see RFC 3986 section 7.3). Escapes beyond ASCII have to be UTF-8 of letters,
+/// decimal digits and marks, since some readers take other characters for such ones. All characters are compared
+/// exactly.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UriPattern {
     text: String,
@@ -32,22 +35,41 @@ impl UriPattern {
 /// Whether every reader takes the URI's path for the same one.
 ///
 /// Some resolve dot segments before they decode escapes, others after that, and some decode twice. Some take `\` for
-/// `/`, some merge slashes, and some leave out parameters, so that `..;a` is `..`.
+/// `/`, some merge slashes, and some leave out parameters, so that `..;a` is `..`. Some drop accents, or spaces at the
+/// ends of segments.
 fn is_resolved(uri: &Uri) -> bool {
     let all = uri.after_authority();
-    let path = all.split(['?', '#']).next().unwrap_or(all);
-    let mut segments = all.split(['/', '?', '#', ';']);
-    let has_dots = segments.any(|segment| matches!(segment, "." | ".."));
-    let mut escapes = path.split('%').skip(1);
-    let has_divider = escapes.any(|escape| {
-        let digits = escape.get(..2).unwrap_or(escape);
-        // What isn't read may be anything.
-        u8::from_str_radix(digits, 16).is_ok_and(|byte| !is_harmless(byte)) || digits.len() < 2
-    });
-    !(has_dots || has_divider || path.contains("//"))
+    let (path, rest) = all.split_at(all.find(['?', '#']).unwrap_or(all.len()));
+    let Some(decoded) = without_escapes(path) else {
+        return false;
+    };
+    let mut read: String = decoded.chars().filter(|c| is_kept(*c)).collect();
+    read.push_str(rest);
+    let mut segments = read.split(['/', '?', '#', ';']);
+    let has_dots = segments.any(|segment| matches!(segment.trim(), "." | ".."));
+    !(has_dots || path.contains("//"))
 }
 
-/// Whether an escaped byte neither divides a path nor is part of what does.
+/// A path without its escapes. `None` if one of them may divide a path for some reader, or be part of what does.
+fn without_escapes(path: &str) -> Option<String> {
+    let mut parts = path.split('%');
+    let mut decoded = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        let byte = u8::from_str_radix(digits, 16).ok()?;
+        if digits.starts_with('+') || !is_harmless(byte) {
+            return None;
+        }
+        decoded.push(byte);
+        decoded.extend_from_slice(rest.as_bytes());
+    }
+    // Lenient readers take an overlong form, such as c0 ae, for the character.
+    let decoded = String::from_utf8(decoded).ok()?;
+    let is_read_by_all = |character: char| character.is_ascii() || is_of_words(character);
+    decoded.chars().all(is_read_by_all).then_some(decoded)
+}
+
+/// Whether an escaped byte neither divides a path nor is part of what does, if it is one of ASCII.
 fn is_harmless(byte: u8) -> bool {
     !(byte.is_ascii_control() || b"./\\%?#;".contains(&byte))
 }
@@ -126,6 +148,9 @@ mod tests {
                     "https://example.org/",
                     "https://example.org/a?b=..#c",
                     "https://example.org/a%20b/%C3%BC",
+                    "https://example.org/%e6%9d%b1%e4%ba%ac/u%cc%88/%d9%a3",
+                    "https://example.org/%e0%a4%b9%e0%a4%bf%e0%a4%a8%e0%a5%8d%e0%a4%a6%e0%a5%80",
+                    "https://example.org/a?b=%c0%ae%ff",
                     "https://example.org/a?b=%2f%2e",
                     "https://example.org/...",
                     "https://example.org/a;b=c/d",
@@ -151,6 +176,29 @@ mod tests {
                     "https://example.org/a/..?b",
                     "https://example.org/a/..#b",
                     "https://example.org/a?/../b",
+                    // Overlong forms of two, three and four bytes, and what else is no UTF-8
+                    "https://example.org/a/%c0%ae%c0%ae%c0%afb",
+                    "https://example.org/a/%C1%9Cb",
+                    "https://example.org/a/%e0%80%af%f0%80%80%afb",
+                    "https://example.org/a/%fc",
+                    "https://example.org/a/%c3/b",
+                    "https://example.org/a/%ed%a0%80",
+                    // U+FF0F, U+FF0E, U+2025, U+2488, U+FE68, U+FF05, U+037E and the like of U+2215 and U+00A5
+                    "https://example.org/a/..%ef%bc%8fb",
+                    "https://example.org/a/%ef%bc%8e%ef%bc%8e/b",
+                    "https://example.org/a/%e2%80%a5/b",
+                    "https://example.org/a/%e2%92%88/b",
+                    "https://example.org/a/..%ef%b9%a8b",
+                    "https://example.org/a/%ef%bc%852fb",
+                    "https://example.org/a/..%cd%beb",
+                    "https://example.org/a/..%e2%88%95b",
+                    "https://example.org/a/..%c2%a5b",
+                    // what some readers drop
+                    "https://example.org/a/.%c2%ad./b",
+                    "https://example.org/a/.%e2%80%8d./b",
+                    "https://example.org/a/..%cc%81/b",
+                    "https://example.org/a/..%20/b",
+                    "https://example.org/a/..%cc%81;b/c",
                 ],
             ),
             ("urn:uuid:1", &["urn:uuid:1"], &["urn:uuid:11"]),
