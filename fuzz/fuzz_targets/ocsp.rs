@@ -400,11 +400,13 @@ impl Input<'_> {
         }
     }
 
-    /// Whether a response's signer, if it may have been revoked, was not.
+    /// Whether a response's signer, if it may have been revoked, was not. Nobody has to know that for a revocation.
     fn is_trusted(&self, saying: &Saying<'_>) -> bool {
         saying.by != Responder::CheckedDelegate
             || match &self.list {
-                Some(list) => !list.has_delegate && self.standing(list) == Standing::Current,
+                Some(list) if list.has_delegate => false,
+                _ if saying.status == Status::Revoked => true,
+                Some(list) => self.standing(list) == Standing::Current,
                 None => self.leniency.allow_unknown_status,
             }
     }

@@ -1,6 +1,7 @@
 //! Verifies one OCSP response: that it is about the certificate, of the time, and signed by the issuer or its delegate.
 //! How several of them are weighed is in `revocation`.
 
+use core::cell::OnceCell;
 use core::time::Duration;
 
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NOCHECK;
@@ -85,7 +86,8 @@ impl<'a> OcspVerifier<'a> {
     }
 
     /// Returns what a response says about a certificate, even if it is revoked, or the responder doesn't know
-    /// it. Of several answers that apply to the time, one that says that the certificate is revoked comes first.
+    /// it. Of several answers that apply to the time, one that says that the certificate is revoked comes first, then
+    /// one that says that it is unknown.
     ///
     /// # Errors
     ///
@@ -95,39 +97,34 @@ impl<'a> OcspVerifier<'a> {
         response: &'r OcspResponse,
         certificate: &Certificate,
     ) -> Result<VerifiedAnswer<'r>, OcspError> {
-        let answer = self.choose(response, certificate);
-        self.verify_answer(response, answer.ok_or(OcspError::NotAbout)?, &mut 0)
-    }
-
-    /// The answer about a certificate that counts at the time, if there is one; else one that doesn't.
-    pub(super) fn choose<'r>(
-        &self,
-        response: &'r OcspResponse,
-        certificate: &Certificate,
-    ) -> Option<&'r SingleResponse> {
         let answers = response.answers_for(certificate, self.issuer);
-        let mut timely = answers.iter();
-        let timely = timely.find(|answer| self.check_times(answer).is_ok());
-        timely.or_else(|| answers.first()).copied()
+        let timely = answers.iter().find(|answer| self.is_timely(answer));
+        let answer = timely.or_else(|| answers.first());
+        self.verify_answer(
+            answer.ok_or(OcspError::NotAbout)?,
+            &self.signers_of(response),
+        )
     }
 
-    /// Checks one answer of a response. If the response is unusable, adds how many signatures were
-    /// found invalid.
+    /// Checks one answer of a response.
     pub(super) fn verify_answer<'r>(
         &self,
-        response: &'r OcspResponse,
         answer: &'r SingleResponse,
-        invalid: &mut usize,
+        signers: &Signers<'_, 'r>,
     ) -> Result<VerifiedAnswer<'r>, OcspError> {
         let is_revoked = matches!(answer.status(), CertStatus::Revoked { .. });
         if !(is_revoked && self.revokes_without_nonce) {
-            self.check_nonce(response)?;
+            self.check_nonce(signers.response)?;
         }
         self.check_times(answer)?;
         // If the responder's clock is ahead, its certificate may be valid only by that clock.
-        let time = self.time.max(answer.this_update());
-        let delegate = self.check_responder(response, time, invalid)?;
+        let delegate = signers.find(self.time.max(answer.this_update()))?;
         Ok(VerifiedAnswer { answer, delegate })
+    }
+
+    /// Whether an answer is of the time.
+    pub(super) fn is_timely(&self, answer: &SingleResponse) -> bool {
+        self.check_times(answer).is_ok()
     }
 
     fn check_nonce(&self, response: &OcspResponse) -> Result<(), OcspError> {
@@ -153,69 +150,128 @@ impl<'a> OcspVerifier<'a> {
         }
     }
 
-    /// The delegate that signed, or `None` for the issuer itself.
-    fn check_responder<'r>(
-        &self,
-        response: &'r OcspResponse,
-        time: UnixTime,
-        invalid: &mut usize,
-    ) -> Result<Option<&'r Certificate>, OcspError> {
+    /// Those who may have signed a response.
+    pub(super) fn signers_of<'v, 'r>(&'v self, response: &'r OcspResponse) -> Signers<'v, 'r> {
         let id = response.responder();
-        let mut refused = None;
-        let mut in_vain = 0;
-        if id.is(self.issuer) {
-            match response.verify_signature(self.issuer, self.algorithms) {
-                Ok(()) => return Ok(None),
-                Err(error) => {
-                    let error = OcspError::Signature(error);
-                    in_vain += usize::from(error.is_forgery());
-                    refused = Some(error);
-                }
-            }
-        }
+        let issuer = id.is(self.issuer).then(|| Signer::new(None, Ok(())));
         let named = response.certificates().iter().filter(|one| id.is(one));
-        for delegate in named.take(MAX_DELEGATES) {
-            let result = self
-                .check_delegate(delegate, time)
-                .map_err(|error| OcspError::Delegate {
-                    subject: delegate.describe_subject(),
-                    error: error.into(),
-                });
-            let result = result.and_then(|()| {
-                let result = response.verify_signature(delegate, self.algorithms);
-                result.map_err(OcspError::Signature)
-            });
-            match result {
-                Ok(()) => return Ok(Some(delegate)),
-                Err(error) => {
-                    in_vain += usize::from(error.is_forgery());
-                    refused = refused.or(Some(error));
-                }
-            }
+        let delegates = named
+            .take(MAX_DELEGATES)
+            .map(|delegate| Signer::new(Some(delegate), self.check_delegate(delegate)));
+        Signers {
+            verifier: self,
+            response,
+            all: issuer.into_iter().chain(delegates).collect(),
         }
-        *invalid += in_vain;
-        Err(refused.unwrap_or_else(|| OcspError::UnknownResponder(id.to_string())))
     }
 
-    fn check_delegate(
-        &self,
-        delegate: &Certificate,
-        time: UnixTime,
-    ) -> Result<(), OcspDelegateError> {
+    /// Checks a delegate's certificate but for its time and its signature.
+    fn check_delegate(&self, delegate: &Certificate) -> Result<(), OcspDelegateError> {
         check_delegate(delegate, self.issuer)?;
-        if let Some(oid) = unprocessed_critical_extension(delegate, &[ID_PKIX_OCSP_NOCHECK]) {
-            return Err(OcspDelegateError::CriticalExtension(oid));
+        match unprocessed_critical_extension(delegate, &[ID_PKIX_OCSP_NOCHECK]) {
+            Some(oid) => Err(OcspDelegateError::CriticalExtension(oid)),
+            None => Ok(()),
         }
-        if !(delegate.not_before()..=delegate.not_after()).contains(&time) {
-            return Err(OcspDelegateError::Validity);
-        }
-        Ok(delegate.verify_signature(self.issuer, self.algorithms)?)
     }
 }
 
 /// How many certificates with the responder's name or key are tried: whoever sent the response chose how
 /// many there are.
 const MAX_DELEGATES: usize = 4;
+
+/// Those who may have signed a response: the issuer if the response names it, and the delegates of that name or key.
+/// A signature is verified when it is first asked for, and once, however many answers there are.
+pub(super) struct Signers<'v, 'r> {
+    verifier: &'v OcspVerifier<'v>,
+    response: &'r OcspResponse,
+    all: Vec<Signer<'r>>,
+}
+
+struct Signer<'r> {
+    /// `None` for the issuer.
+    delegate: Option<&'r Certificate>,
+    /// Whether its certificate is a delegate's, at whatever time.
+    may_answer: Result<(), OcspDelegateError>,
+    /// Whether the issuer signed its certificate, and it the response.
+    signatures: OnceCell<Result<(), OcspError>>,
+}
+
+impl<'r> Signer<'r> {
+    fn new(delegate: Option<&'r Certificate>, may_answer: Result<(), OcspDelegateError>) -> Self {
+        Self {
+            delegate,
+            may_answer,
+            signatures: OnceCell::new(),
+        }
+    }
+}
+
+impl<'r> Signers<'_, 'r> {
+    /// The delegate that signed and was one at this time, or `None` for the issuer itself.
+    fn find(&self, time: UnixTime) -> Result<Option<&'r Certificate>, OcspError> {
+        let mut refused = None;
+        for signer in &self.all {
+            match self.check(signer, time) {
+                Ok(()) => return Ok(signer.delegate),
+                Err(error) => drop(refused.get_or_insert(error)),
+            }
+        }
+        let unknown = || OcspError::UnknownResponder(self.response.responder().to_string());
+        Err(refused.unwrap_or_else(unknown))
+    }
+
+    fn check(&self, signer: &Signer<'_>, time: UnixTime) -> Result<(), OcspError> {
+        if let Some(delegate) = signer.delegate {
+            let is_valid = (delegate.not_before()..=delegate.not_after()).contains(&time);
+            let checked = signer.may_answer.clone().and(match is_valid {
+                true => Ok(()),
+                false => Err(OcspDelegateError::Validity),
+            });
+            checked.map_err(|error| of_delegate(delegate, error))?;
+        }
+        let verify = || self.verify_signatures(signer);
+        signer.signatures.get_or_init(verify).clone()
+    }
+
+    fn verify_signatures(&self, signer: &Signer<'_>) -> Result<(), OcspError> {
+        let OcspVerifier {
+            issuer, algorithms, ..
+        } = self.verifier;
+        if let Some(delegate) = signer.delegate {
+            let verified = delegate.verify_signature(issuer, algorithms);
+            verified.map_err(|error| of_delegate(delegate, error.into()))?;
+        }
+        let responder = signer.delegate.unwrap_or(issuer);
+        let verified = self.response.verify_signature(responder, algorithms);
+        verified.map_err(OcspError::Signature)
+    }
+
+    /// A signer whose signature nobody here can verify, and why: there is no algorithm for it.
+    pub(super) fn unverified(&self) -> Option<(Option<&'r Certificate>, &OcspError)> {
+        self.all.iter().find_map(|signer| {
+            let error = signer.signatures.get()?.as_ref().err()?;
+            (!error.is_forgery()).then_some((signer.delegate, error))
+        })
+    }
+
+    /// How many signatures were found invalid so far, if none was found valid.
+    pub(super) fn forgeries(&self) -> usize {
+        let known = || self.all.iter().filter_map(|one| one.signatures.get());
+        match known().any(Result::is_ok) {
+            true => 0,
+            false => known()
+                .filter(|result| result.as_ref().is_err_and(OcspError::is_forgery))
+                .count(),
+        }
+    }
+}
+
+fn of_delegate(delegate: &Certificate, error: OcspDelegateError) -> OcspError {
+    OcspError::Delegate {
+        subject: delegate.describe_subject(),
+        error: error.into(),
+    }
+}
 
 /// What an OCSP response says about a certificate, and who signed it.
 #[derive(Clone, Copy, Debug)]

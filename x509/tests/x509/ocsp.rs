@@ -1500,7 +1500,242 @@ fn delegates_that_are_to_be_checked() {
         validate(none.clone()),
         refused(OcspDelegateError::UnknownStatus)
     );
-    assert_eq!(validate(none.allow_unknown_status()), Ok(()));
+    assert_eq!(validate(none.clone().allow_unknown_status()), Ok(()));
+
+    // What it says beside the CA itself, which says good.
+    let revoked = CertStatus::Revoked {
+        date: UnixTime::now(),
+        reason: CrlReason::KeyCompromise,
+    };
+    let good = answer(&OcspResponder::ca(&pki.ca), &leaf, CertStatus::Good);
+    for (status, is_good) in [
+        (CertStatus::Good, true),
+        (CertStatus::Unknown, true),
+        (revoked, false),
+    ] {
+        let by_delegate = answer(&delegate, &leaf, status);
+        for responses in [[&by_delegate, &good], [&good, &by_delegate]] {
+            let validator = pki
+                .validator()
+                .with_revocation(none.clone().end_entity_only())
+                .with_ocsp_responses(responses.map(Clone::clone));
+            match validate_with(&validator, "example.org", &chain) {
+                Ok(_) => assert!(is_good, "{status:?}"),
+                Err(ValidationError::Revoked { .. }) => assert!(!is_good, "{status:?}"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+/// A delegate of a short life: for as long as a response is current, what it said while its certificate was valid
+/// revokes, and says nothing else any more.
+#[test]
+fn a_revocation_outlives_the_delegates_certificate() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let ca = pki.ca.certificate();
+    let key = key();
+    let certificate = responder().validity(Validity::new(days_from_now(-3), days_from_now(-1)));
+    let certificate = pki.ca.issue(certificate, &key).unwrap();
+    let delegate = OcspResponder::delegate(ca.clone(), certificate, key).unwrap();
+    let by_delegate = |status, from, to| {
+        let validity = Validity::new(days_from_now(from), days_from_now(to));
+        let answer = |_: &[u8]| Ok::<_, IssueError>(status);
+        delegate
+            .respond(&request(&leaf, ca), days_from_now(from), validity, answer)
+            .unwrap()
+    };
+    let list = |from| {
+        let validity = Validity::new(days_from_now(from), days_from_now(9));
+        let list = CertificateRevocationListBuilder::new(&[1]).validity(validity);
+        RevocationPolicy::new([pki.ca.issue_revocation_list(list).unwrap()]).unwrap()
+    };
+    let by_ca = OcspResponder::ca(&pki.ca);
+    let good = |from| answer_at(&by_ca, &leaf, CertStatus::Good, days_from_now(from));
+    let verdict = |policy: RevocationPolicy, responses: Vec<OcspResponse>| {
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        let validator = validator.with_ocsp_responses(responses);
+        match validate_with(&validator, "example.org", &pki.chain(leaf.clone())) {
+            Ok(_) => "good",
+            Err(ValidationError::Revoked { .. }) => "revoked",
+            Err(ValidationError::OcspResponse {
+                error: OcspError::Delegate { error, .. },
+                ..
+            }) if *error == OcspDelegateError::Validity => "expired delegate",
+            Err(ValidationError::OcspResponse {
+                error: OcspError::Stale { .. },
+                ..
+            }) => "stale",
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let revoked = CertStatus::Revoked {
+        date: unix_days_from_now(-2),
+        reason: CrlReason::KeyCompromise,
+    };
+    // What it said from when to when; alone, and beside what is good and older, and newer.
+    for (status, from, to, expected) in [
+        (revoked, -2, 5, ["revoked"; 3]),
+        // What has expired is taken back.
+        (revoked, -2, -1, ["revoked", "revoked", "good"]),
+        // It was no delegate any more, or not yet.
+        (revoked, 0, 5, ["expired delegate", "good", "good"]),
+        (revoked, -5, 5, ["expired delegate", "good", "good"]),
+        (
+            CertStatus::Good,
+            -2,
+            5,
+            ["expired delegate", "good", "good"],
+        ),
+        (
+            CertStatus::Unknown,
+            -2,
+            5,
+            ["expired delegate", "good", "good"],
+        ),
+        (CertStatus::Good, -2, -1, ["stale", "good", "good"]),
+    ] {
+        let response = by_delegate(status, from, to);
+        let none = RevocationPolicy::without_lists;
+        let said = [
+            verdict(none(), vec![response.clone()]),
+            verdict(list(-6), vec![response.clone()]),
+            verdict(list(0), vec![response.clone()]),
+        ];
+        assert_eq!(said, expected, "{status:?} {from} {to}");
+        let [_, older, newer] = expected;
+        for (days, expected) in [(-6, older), (0, newer)] {
+            for responses in [
+                vec![response.clone(), good(days)],
+                vec![good(days), response.clone()],
+            ] {
+                assert_eq!(
+                    verdict(none(), responses),
+                    expected,
+                    "{status:?} {from} {to}"
+                );
+            }
+        }
+    }
+}
+
+/// If the peer could choose a certificate of the CA that may not sign lists, it would choose that there are none.
+#[test]
+fn a_list_revokes_though_its_ca_may_not_sign_it() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let good = answer(&OcspResponder::ca(&pki.ca), &leaf, CertStatus::Good);
+    let may_not = pki.altered_ca(|tbs| set_usage(tbs, KeyUsage(KeyUsages::KeyCertSign.into())));
+    let may = pki.ca.certificate();
+    for is_revoked in [true, false] {
+        let number = match is_revoked {
+            true => leaf.serial_number(),
+            false => &[0x7f],
+        };
+        let list = CertificateRevocationListBuilder::new(&[1]);
+        let list = list.revoke(number, days_from_now(-1), CrlReason::KeyCompromise);
+        let list = pki.ca.issue_revocation_list(list).unwrap();
+        let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+        let validator = pki.validator().with_revocation(policy);
+        for cas in [vec![&may_not], vec![&may_not, may], vec![may, &may_not]] {
+            let chain = [&leaf].into_iter().chain(cas).cloned();
+            let chain: Vec<_> = chain.collect();
+            for (responses, is_known) in [(vec![good.clone()], true), (vec![], chain.len() > 2)] {
+                let validator = validator.clone().with_ocsp_responses(responses);
+                match validate_with(&validator, "example.org", &chain) {
+                    Ok(_) => assert!(!is_revoked && is_known),
+                    Err(ValidationError::Revoked { .. }) => assert!(is_revoked),
+                    // It says nothing good.
+                    Err(ValidationError::KeyUsage { .. }) => assert!(!is_revoked && !is_known),
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+    }
+}
+
+/// A responder whose algorithm is missing here may have revoked the certificate.
+#[test]
+fn responses_that_nobody_can_verify() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let ca = pki.ca.certificate();
+    let key = key();
+    let certificate = pki.ca.issue(responder(), &key).unwrap();
+    let number = certificate.serial_number().to_vec();
+    let delegate = OcspResponder::delegate(ca.clone(), certificate, key).unwrap();
+    let by_ca = OcspResponder::ca(&pki.ca);
+    let revoked = CertStatus::Revoked {
+        date: unix_days_from_now(-2),
+        reason: CrlReason::KeyCompromise,
+    };
+    let list = |from, revoked: &[u8]| {
+        let list = CertificateRevocationListBuilder::new(&[1])
+            .validity(Validity::new(days_from_now(from), days_from_now(9)))
+            .revoke(revoked, days_from_now(-9), CrlReason::KeyCompromise);
+        pki.ca.issue_revocation_list(list).unwrap()
+    };
+    let verdict = |list, responses: Vec<OcspResponse>| {
+        let policy = RevocationPolicy::new([list]).unwrap();
+        let policy = policy.end_entity_only().allow_unknown_status();
+        let validator = pki.validator().with_revocation(policy);
+        let validator = validator.with_ocsp_responses(responses);
+        match validate_with(&validator, "example.org", &pki.chain(leaf.clone())) {
+            Ok(_) => "good",
+            Err(ValidationError::Revoked { .. }) => "revoked",
+            Err(ValidationError::OcspResponse {
+                error:
+                    OcspError::Signature(
+                        SignatureError::UnsupportedAlgorithm(_)
+                        | SignatureError::AlgorithmMismatch { .. },
+                    ),
+                ..
+            }) => "not verified",
+            Err(error) => panic!("{error}"),
+        }
+    };
+    // Of ML-DSA-44, an algorithm that nobody knows, and ML-DSA-65.
+    let oid = |last| [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, last];
+    for last in [0x7f, 0x12] {
+        let strange = |response: OcspResponse| {
+            let der = replaced(response.der(), &oid(0x11), &oid(last));
+            OcspResponse::from_der(&der).unwrap()
+        };
+        let from = days_from_now(-3);
+        for response in [
+            answer_at(&by_ca, &leaf, revoked, from),
+            answer_at(&delegate, &leaf, revoked, from),
+        ] {
+            let strange = strange(response.clone());
+            assert_eq!(
+                verdict(list(-4, &[7]), vec![strange.clone()]),
+                "not verified"
+            );
+            // Current ones are not taken back.
+            assert_eq!(
+                verdict(list(-2, &[7]), vec![strange.clone()]),
+                "not verified"
+            );
+            // A revocation says more.
+            let both = vec![strange.clone(), response];
+            assert_eq!(verdict(list(-4, &[7]), both), "revoked");
+        }
+        let made_long_ago = strange(answer_at(&by_ca, &leaf, revoked, days_from_now(-30)));
+        for (days, expected) in [(-31, "not verified"), (-29, "good")] {
+            assert_eq!(
+                verdict(list(days, &[7]), vec![made_long_ago.clone()]),
+                expected
+            );
+        }
+        // What doesn't revoke says nothing, and nor does a delegate that is revoked itself.
+        for status in [CertStatus::Good, CertStatus::Unknown] {
+            let response = strange(answer_at(&by_ca, &leaf, status, from));
+            assert_eq!(verdict(list(-4, &[7]), vec![response]), "good");
+        }
+        let response = strange(answer_at(&delegate, &leaf, revoked, from));
+        assert_eq!(verdict(list(-4, &number), vec![response]), "good");
+    }
 }
 
 /// A list says whether the responder itself was revoked.
@@ -1679,6 +1914,94 @@ fn several_answers_about_one_certificate() {
             let answers = order.map(Clone::clone).to_vec();
             assert_eq!(verdict(answers), is_good, "{order:x?}");
         }
+    }
+}
+
+/// Their order in a response says nothing, as that of responses doesn't.
+#[test]
+fn good_and_unknown_in_one_response() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let ca = pki.ca.certificate();
+    let id = cert_id(ca, leaf.serial_number());
+    let answer = |status: &[u8], from: &str, to: &str| {
+        let to = tlv(0xa0, &[&generalized(to)]);
+        tlv(0x30, &[&id, status, &generalized(from), &to])
+    };
+    let [early, late, end] = ["20240101000000Z", "20260101000000Z", "21000101000000Z"];
+    let stale = |status| answer(status, early, "20250101000000Z");
+    let unknown: &[u8] = &[0x82, 0];
+    // Whether the chain is valid, and what a verifier says.
+    for (answers, is_good, status) in [
+        (
+            [answer(GOOD, early, end), answer(unknown, early, end)],
+            false,
+            CertStatus::Unknown,
+        ),
+        (
+            [answer(GOOD, early, end), answer(unknown, late, end)],
+            false,
+            CertStatus::Unknown,
+        ),
+        // Since then it is known.
+        (
+            [answer(GOOD, late, end), answer(unknown, early, end)],
+            true,
+            CertStatus::Unknown,
+        ),
+        (
+            [answer(GOOD, early, end), stale(unknown)],
+            true,
+            CertStatus::Good,
+        ),
+        (
+            [stale(GOOD), answer(unknown, early, end)],
+            false,
+            CertStatus::Unknown,
+        ),
+    ] {
+        let [one, other] = answers;
+        for answers in [vec![one.clone(), other.clone()], vec![other, one]] {
+            let mut made = Made::of(&pki, &leaf);
+            made.answers = answers;
+            let response = made.response(pki.ca.signer());
+            let verifier = OcspVerifier::new(ca, UnixTime::now());
+            assert_eq!(verifier.verify(&response, &leaf).unwrap().status(), status);
+            let validate = |policy: RevocationPolicy| {
+                let validator = pki.validator().with_revocation(policy.end_entity_only());
+                let validator = validator.with_ocsp_responses([response.clone()]);
+                match validate_with(&validator, "example.org", &pki.chain(leaf.clone())) {
+                    Ok(_) => true,
+                    Err(ValidationError::OcspResponse {
+                        error: OcspError::UnknownCertificate,
+                        ..
+                    }) => false,
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            let policy = RevocationPolicy::without_lists();
+            assert_eq!(validate(policy.clone()), is_good);
+            assert!(validate(policy.allow_unknown_status()));
+        }
+    }
+    // A revocation to come doesn't hide one that has expired.
+    let coming = tlv(0xa1, &[&generalized("20900101000000Z")]);
+    let answers = [
+        answer(&coming, "20900101000000Z", end),
+        stale(&revoked()),
+        answer(GOOD, "20230101000000Z", end),
+    ];
+    for turn in 0..answers.len() {
+        let mut made = Made::of(&pki, &leaf);
+        made.answers = answers.to_vec();
+        made.answers.rotate_left(turn);
+        let response = made.response(pki.ca.signer());
+        let validator = pki.validator().with_ocsp_responses([response]);
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert!(
+            matches!(result, Err(ValidationError::Revoked { .. })),
+            "{result:?}"
+        );
     }
 }
 

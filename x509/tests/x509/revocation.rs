@@ -763,6 +763,93 @@ fn a_list_revokes_whatever_key_it_names() {
     }
 }
 
+/// If an algorithm is missing here, nobody knows that a list is by another key.
+#[test]
+fn lists_that_nobody_can_verify() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let builder = |&(number, from, to, is_revoked): &(u8, i32, i32, bool)| {
+        let list = Builder::new(&[number]);
+        let list = list.validity(Validity::new(days_from_now(from), days_from_now(to)));
+        let number = match is_revoked {
+            true => leaf.serial_number(),
+            false => &[0x7f],
+        };
+        list.revoke(number, days_from_now(-9), CrlReason::Superseded)
+    };
+    let sound = |list: &(u8, i32, i32, bool)| pki.ca.issue_revocation_list(builder(list)).unwrap();
+    let unnamed = |list: CertificateRevocationList| {
+        let mut list: CertificateList = CertificateList::from_der(list.der()).unwrap();
+        let extensions = list.tbs_cert_list.crl_extensions.as_mut().unwrap();
+        extensions.retain(|e| e.extn_id != AuthorityKeyIdentifier::OID);
+        CertificateRevocationList::from_der(&list.to_der().unwrap()).unwrap()
+    };
+    let verdict = |lists: Vec<CertificateRevocationList>, allow_unknown: bool| {
+        let policy = RevocationPolicy::new(lists).unwrap().end_entity_only();
+        let policy = match allow_unknown {
+            true => policy.allow_unknown_status(),
+            false => policy,
+        };
+        let validator = pki.validator().with_revocation(policy);
+        match validate_with(&validator, "example.org", &pki.chain(leaf.clone())) {
+            Ok(_) => "good",
+            Err(ValidationError::Revoked { .. }) => "revoked",
+            Err(ValidationError::RevocationListSignature(
+                SignatureError::UnsupportedAlgorithm(_) | SignatureError::AlgorithmMismatch { .. },
+            )) => "not verified",
+            Err(error) => panic!("{error}"),
+        }
+    };
+    // One that nobody knows, and one of other keys.
+    for oid in [
+        ObjectIdentifier::new_unwrap("1.2.3.4"),
+        SignatureAlgorithm::MlDsa87.oid(),
+    ] {
+        let strange = |list: CertificateRevocationList| {
+            let mut list: CertificateList = CertificateList::from_der(list.der()).unwrap();
+            list.tbs_cert_list.signature.oid = oid;
+            list.signature_algorithm.oid = oid;
+            CertificateRevocationList::from_der(&list.to_der().unwrap()).unwrap()
+        };
+        // A list that can't be verified, beside one that can.
+        for (one, other, expected) in [
+            ((2, -1, 9, true), (1, -3, 9, false), "not verified"),
+            ((2, -2, -1, true), (1, -3, 9, false), "not verified"),
+            // It is not yet valid, and says that the certificate was revoked by now.
+            ((2, 1, 9, true), (1, -3, 9, false), "not verified"),
+            // It is taken back, or numbers and times contradict each other.
+            ((1, -3, 9, true), (2, -1, 9, false), "good"),
+            ((2, -3, 9, true), (1, -1, 9, false), "not verified"),
+            // A revocation says more.
+            ((1, -1, 9, true), (2, -3, 9, true), "revoked"),
+            ((2, -1, 9, false), (1, -3, 9, false), "good"),
+        ] {
+            let other = sound(&other);
+            let of_this_key = strange(sound(&one));
+            let of_any_key = strange(unnamed(sound(&one)));
+            let of_another = strange(naming_another_key(&pki.ca, builder(&one)));
+            let without = match expected {
+                "not verified" => "good",
+                expected => expected,
+            };
+            for (list, expected) in [
+                (of_this_key, expected),
+                (of_any_key, expected),
+                (of_another, without),
+            ] {
+                for lists in [vec![list.clone(), other.clone()], vec![other.clone(), list]] {
+                    for allow_unknown in [false, true] {
+                        let said = verdict(lists.clone(), allow_unknown);
+                        assert_eq!(said, expected, "{one:?}");
+                    }
+                }
+            }
+        }
+        let alone = strange(sound(&(1, -1, 9, true)));
+        assert_eq!(verdict(vec![alone], true), "not verified");
+    }
+}
+
 /// What a validator remembers about a list must not be taken for a verdict about another one in its place.
 #[test]
 fn another_policy_begins_anew() {

@@ -136,9 +136,9 @@ impl OcspResponse {
     }
 
     /// The answer about a certificate by this issuer, if there is one. Of several answers, one that says
-    /// that the certificate is revoked comes first. Such an answer also counts if it can't be told that it is about
-    /// another issuer: if it names the issuer by a hash function that is unknown here, or by another encoding of the
-    /// name. Nothing checks whether to believe the answer.
+    /// that the certificate is revoked comes first, then one that says that it is unknown. The first also counts if it
+    /// can't be told that it is about another issuer: if it names the issuer by a hash function that is unknown here,
+    /// or by another encoding of the name. Nothing checks whether to believe the answer.
     pub fn answer_for(
         &self,
         certificate: &Certificate,
@@ -147,30 +147,24 @@ impl OcspResponse {
         self.answers_for(certificate, issuer).first().copied()
     }
 
-    /// All answers about a certificate by this issuer, as [`answer_for`](Self::answer_for) understands it: those that
-    /// say revoked first.
+    /// All answers about a certificate by this issuer, as [`answer_for`](Self::answer_for) understands it and in its
+    /// order.
     pub(crate) fn answers_for(
         &self,
         certificate: &Certificate,
         issuer: &Certificate,
     ) -> Vec<&SingleResponse> {
-        let (mut revoked, mut others) = (Vec::new(), Vec::new());
+        let (mut revoked, mut unknown, mut good) = (Vec::new(), Vec::new(), Vec::new());
         for answer in &self.answers {
+            let id = &answer.certificate;
             match answer.status {
-                CertStatus::Revoked { .. } => {
-                    if answer.certificate.may_be_of(certificate, issuer) {
-                        revoked.push(answer);
-                    }
-                }
-                CertStatus::Good | CertStatus::Unknown => {
-                    if answer.certificate.is_of(certificate, issuer) {
-                        others.push(answer);
-                    }
-                }
+                CertStatus::Revoked { .. } if id.may_be_of(certificate, issuer) => revoked.push(answer),
+                CertStatus::Unknown if id.is_of(certificate, issuer) => unknown.push(answer),
+                CertStatus::Good if id.is_of(certificate, issuer) => good.push(answer),
+                _ => {}
             }
         }
-        revoked.append(&mut others);
-        revoked
+        [revoked, unknown, good].concat()
     }
 
     /// The nonce, if there is one: that of the request.

@@ -16,7 +16,7 @@ use crate::certificate::{
 use crate::errors::describe;
 use crate::keys::SubjectKey;
 use crate::validation::error::{OcspError, ValidationError};
-use crate::validation::ocsp::OcspVerifier;
+use crate::validation::ocsp::{OcspVerifier, Signers};
 
 /// A policy in use by one validator, with the validator's OCSP responses.
 #[derive(Clone, Debug)]
@@ -126,14 +126,18 @@ struct Heard<'a> {
     error: Option<ValidationError>,
 }
 
-impl<'a> Heard<'a> {
+impl Heard<'_> {
     fn refuse(&mut self, error: ValidationError) {
         self.error.get_or_insert(error);
     }
+}
 
-    fn add(&mut self, statement: Statement<'a>) {
-        self.statements.push(statement);
-    }
+/// A response about a certificate by an issuer.
+struct OneResponse<'r> {
+    certificate: &'r Certificate,
+    issuer: &'r Certificate,
+    response: &'r OcspResponse,
+    signers: Signers<'r, 'r>,
 }
 
 impl<'a> RevocationChecks<'a> {
@@ -191,6 +195,7 @@ impl<'a> RevocationChecks<'a> {
     ) -> Result<(), ValidationError> {
         match (weigh(&heard.statements, self.time), heard.error) {
             (Outcome::Revoked(entry, _), _) => Err(revoked(certificate, entry.clone())),
+            (Outcome::Unverified(error), _) => Err(error.clone()),
             (Outcome::Unknown, _) => Err(unusable(certificate, OcspError::UnknownCertificate)),
             (Outcome::Good, _) => Ok(()),
             (Outcome::Nothing, Some(error)) => Err(error),
@@ -229,6 +234,7 @@ impl<'a> RevocationChecks<'a> {
         let key = issuer.spki();
         let mut in_vain = 0;
         let mut refused = None;
+        let mut unverified = Vec::new();
         // Which key a list names is a hint: a CA may have given its key two identifiers. So whatever names another key
         // and says revoked is verified, too, and the rest if without it the certificate isn't good.
         for (group, is_rest) in [(ours, false), (revoking, false), (rest, true)] {
@@ -242,25 +248,49 @@ impl<'a> RevocationChecks<'a> {
                 break;
             }
             for (place, list, standing) in group {
-                match self.by_key(place, list, standing, (issuer, &key), &mut in_vain)? {
-                    Standing::ForAnotherKey(error) => drop(refused.get_or_insert(error)),
+                let by_key =
+                    self.by_key(place, list, standing.clone(), (issuer, &key), &mut in_vain)?;
+                match by_key {
+                    Standing::ForAnotherKey(error) => {
+                        let doubt = Self::doubt(list, &error, (certificate, issuer));
+                        let doubt = doubt.map(|says| self.of_list(list, standing, says, issuer));
+                        unverified.extend(doubt);
+                        refused.get_or_insert(error);
+                    }
                     standing => self.add_list(&mut heard, list, standing, (certificate, issuer)),
                 }
             }
         }
-        if !heard.statements.is_empty() {
-            self.check_list_issuer(&mut heard, issuer);
-            return Ok(heard);
+        match heard.statements.is_empty() {
+            false => Self::check_list_issuer(&mut heard, issuer),
+            true => {
+                // Lists are here by our own choice, and only keys are the peer's: one that has a list costs nothing.
+                self.failed.set(self.failed.get() + in_vain);
+                // A list that says itself that it is by another key is no reason to refuse what may be unknown.
+                if let Some(error) = refused
+                    && !(is_by_others && self.policy.allow_unknown_status)
+                {
+                    heard.refuse(ValidationError::RevocationListSignature(error));
+                }
+            }
         }
-        // Lists are here by our own choice, and only keys are the peer's: one that has a list costs nothing.
-        self.failed.set(self.failed.get() + in_vain);
-        // A list that says itself that it is by another key is no reason to refuse what may be unknown.
-        if let Some(error) = refused
-            && !(is_by_others && self.policy.allow_unknown_status)
-        {
-            heard.refuse(ValidationError::RevocationListSignature(error));
-        }
+        heard.statements.append(&mut unverified);
         Ok(heard)
+    }
+
+    /// What a list says that can't be verified with the issuer's key: nothing, if the signature is invalid or the list
+    /// names another key. If there is no algorithm for the signature, nobody here knows that it is by another key.
+    fn doubt(
+        list: &List,
+        error: &SignatureError,
+        (certificate, issuer): (&Certificate, &Certificate),
+    ) -> Option<Says> {
+        if *error == SignatureError::Invalid || list.names_another_key(issuer) {
+            return None;
+        }
+        let entry = list.list.entry_for(certificate)?.clone();
+        let error = ValidationError::RevocationListSignature(error.clone());
+        Some(Says::Unverified(entry, error.into()))
     }
 
     fn add_list(
@@ -270,11 +300,10 @@ impl<'a> RevocationChecks<'a> {
         standing: Standing,
         (certificate, issuer): (&Certificate, &Certificate),
     ) {
-        let standing = match standing {
-            Standing::Expired if self.policy.allow_expired_lists => Standing::Current,
-            standing => standing,
-        };
-        match &standing {
+        let entry = list.list.entry_for(certificate);
+        let says = entry.cloned().map_or(Says::Good, Says::Revoked);
+        let statement = self.of_list(list, standing, says, issuer);
+        match &statement.standing {
             Standing::NotYetValid => heard.refuse(ValidationError::RevocationListNotYetValid {
                 issuer: Some(describe(list.list.issuer())),
                 this_update: list.list.this_update(),
@@ -287,21 +316,34 @@ impl<'a> RevocationChecks<'a> {
             }),
             _ => {}
         }
-        let entry = list.list.entry_for(certificate);
-        heard.add(Statement {
-            says: entry.cloned().map_or(Says::Good, Says::Revoked),
-            standing,
-            this_update: list.list.this_update(),
-            series: Some(list.series(issuer)),
-        });
+        heard.statements.push(statement);
     }
 
-    /// Discards what lists say if their CA, which signed them, may not sign lists.
-    fn check_list_issuer(&self, heard: &mut Heard<'_>, issuer: &Certificate) {
+    fn of_list(
+        &self,
+        list: &'a List,
+        standing: Standing,
+        says: Says,
+        issuer: &Certificate,
+    ) -> Statement<'a> {
+        Statement {
+            says,
+            standing: match standing {
+                Standing::Expired if self.policy.allow_expired_lists => Standing::Current,
+                standing => standing,
+            },
+            this_update: list.list.this_update(),
+            series: Some(list.series(issuer)),
+        }
+    }
+
+    /// Discards what is good by lists if their CA, which signed them, may not sign lists. What they revoke is revoked:
+    /// the CA says so, and the peer may have chosen which of the CA's certificates is on the path.
+    fn check_list_issuer(heard: &mut Heard<'_>, issuer: &Certificate) {
         let checked = issuer.key_usage().map(key_usage::check_list_issuer);
         if let Some(Err(error)) = checked {
-            *heard = Heard::default();
-            heard.refuse(ValidationError::KeyUsage {
+            (heard.statements).retain(|statement| matches!(statement.says, Says::Revoked(_)));
+            heard.error = Some(ValidationError::KeyUsage {
                 subject: issuer.describe_subject(),
                 error,
             });
@@ -319,67 +361,134 @@ impl<'a> RevocationChecks<'a> {
         certificate: &Certificate,
         issuer: &Certificate,
     ) -> Result<(), ValidationError> {
+        let verifier = self.ocsp_verifier(issuer, self.time);
         for response in self.revocation.responses.iter() {
-            let verifier = self.ocsp_verifier(issuer, self.time);
-            let Some(answer) = verifier.choose(response, certificate) else {
+            let answers = response.answers_for(certificate, issuer);
+            if answers.is_empty() {
                 continue;
+            }
+            self.check_budget()?;
+            let one = OneResponse {
+                certificate,
+                issuer,
+                response,
+                signers: verifier.signers_of(response),
             };
-            match self.by_answer((response, answer), certificate, issuer, &verifier) {
-                Ok(None) => {}
-                Ok(Some(says)) => heard.add(says),
+            self.add_answers(heard, &answers, &one, &verifier)?;
+            (self.failed).set(self.failed.get() + one.signers.forgeries());
+        }
+        Ok(())
+    }
+
+    /// Adds what the answers of one response say. Those of one kind that are alike in time come to what the latest of
+    /// them says, so that one of each is enough: whoever sent the response chose how many there are.
+    fn add_answers(
+        &self,
+        heard: &mut Heard<'a>,
+        answers: &[&SingleResponse],
+        response: &OneResponse<'_>,
+        verifier: &OcspVerifier<'_>,
+    ) -> Result<(), ValidationError> {
+        let standing = |answer: &SingleResponse| match verifier.is_timely(answer) {
+            true => Standing::Current,
+            false if self.time < answer.this_update() => Standing::NotYetValid,
+            // A response without nextUpdate may have expired as well.
+            false => Standing::Expired,
+        };
+        let latest = |kind: fn(&CertStatus) -> bool, stands: &Standing| {
+            let alike = (answers.iter().copied())
+                .filter(|answer| kind(&answer.status()) && standing(answer) == *stands);
+            alike.max_by_key(|answer| (self.has_come(answer), answer.this_update()))
+        };
+        let is_revoked: fn(&CertStatus) -> bool = |it| matches!(it, CertStatus::Revoked { .. });
+        let timely: Vec<_> = [
+            is_revoked,
+            |it| *it == CertStatus::Unknown,
+            |it| *it == CertStatus::Good,
+        ]
+        .into_iter()
+        .filter_map(|kind| latest(kind, &Standing::Current))
+        .collect();
+        // If there is none, the error says why.
+        let now = match timely.is_empty() {
+            true => &answers[..answers.len().min(1)],
+            false => &timely,
+        };
+        for answer in now {
+            match self.by_answer(answer, response, verifier) {
+                Ok(says) => heard.statements.extend(says),
                 Err(error) if is_fatal(&error) => return Err(error),
                 Err(error) => heard.refuse(error),
             }
-            if let Some(says) = self.by_untimely(response, certificate, issuer)? {
-                heard.add(says);
+        }
+        for stands in [Standing::Current, Standing::NotYetValid, Standing::Expired] {
+            if let Some(answer) = latest(is_revoked, &stands) {
+                let says = self.by_answer_when_made(answer, response, stands)?;
+                heard.statements.extend(says);
             }
         }
         Ok(())
     }
 
-    /// What a response says that is unusable now, if it says revoked, and has expired, has no nextUpdate or is not
-    /// yet valid. The response and its signer are checked at the time when the response was made. If it is unusable
-    /// then, too, it counts for nothing.
-    fn by_untimely(
+    /// Whether an answer says that the certificate was revoked at a time that has come.
+    fn has_come(&self, answer: &SingleResponse) -> bool {
+        matches!(answer.status(), CertStatus::Revoked { date, .. } if date <= self.time)
+    }
+
+    /// What an answer says that may be unusable now, if it says revoked. The response and its signer are checked at the
+    /// time when the response was made: the signer's certificate may have expired since. If it is unusable
+    /// then, too, it counts for nothing, unless there is no algorithm for its signature.
+    fn by_answer_when_made(
         &self,
-        response: &OcspResponse,
-        certificate: &Certificate,
-        issuer: &Certificate,
+        answer: &SingleResponse,
+        response: &OneResponse<'_>,
+        standing: Standing,
     ) -> Result<Option<Statement<'a>>, ValidationError> {
-        let standing = |answer: &SingleResponse| match answer.next_update() {
-            _ if self.time < answer.this_update() => Some(Standing::NotYetValid),
-            // A response without nextUpdate may have expired as well.
-            None => Some(Standing::Expired),
-            Some(end) if self.time > end => Some(Standing::Expired),
-            Some(_) => None,
+        // thisUpdate may be earlier than the delegate's certificate.
+        let made = response.response.produced_at().max(answer.this_update());
+        let made = answer.next_update().map_or(made, |end| made.min(end));
+        let verifier = self.ocsp_verifier(response.issuer, made).with_endless();
+        let statement = match self.by_answer(answer, response, &verifier) {
+            Ok(statement) => statement,
+            Err(error) if is_fatal(&error) => return Err(error),
+            Err(_) => self.doubt_of_answer(answer, response)?,
         };
-        // Of several, the one that is hardest to take back.
-        let weight = |answer: &SingleResponse| match answer.status() {
-            CertStatus::Revoked { date, .. } => {
-                let counts_already = date <= self.time && self.time < answer.this_update();
-                Some((counts_already, answer.this_update()))
-            }
-            _ => None,
-        };
-        let revoking = response
-            .answers_for(certificate, issuer)
-            .into_iter()
-            .filter_map(|answer| Some((weight(answer)?, answer, standing(answer)?)));
-        let Some((_, answer, standing)) = revoking.max_by_key(|(weight, ..)| *weight) else {
+        Ok(statement.map(|statement| Statement {
+            standing,
+            ..statement
+        }))
+    }
+
+    /// What an answer says that nobody here can verify.
+    fn doubt_of_answer(
+        &self,
+        answer: &SingleResponse,
+        response: &OneResponse<'_>,
+    ) -> Result<Option<Statement<'a>>, ValidationError> {
+        let Some((delegate, error)) = response.signers.unverified() else {
             return Ok(None);
         };
-        // thisUpdate may be earlier than the delegate's certificate.
-        let made = response.produced_at().max(answer.this_update());
-        let made = answer.next_update().map_or(made, |end| made.min(end));
-        let verifier = self.ocsp_verifier(issuer, made).with_endless();
-        match self.by_answer((response, answer), certificate, issuer, &verifier) {
-            Ok(statement) => Ok(statement.map(|statement| Statement {
-                standing,
-                ..statement
-            })),
-            Err(error) if is_fatal(&error) => Err(error),
-            Err(_) => Ok(None),
+        let OneResponse {
+            certificate,
+            issuer,
+            ..
+        } = response;
+        if let Some(delegate) = delegate
+            && let Err(error) = self.check_delegate(delegate, true, (certificate, issuer))
+        {
+            return match is_fatal(&error) {
+                true => Err(error),
+                false => Ok(None),
+            };
         }
+        let says = match says(answer, certificate) {
+            Says::Revoked(entry) => {
+                let error = unusable(certificate, error.clone());
+                Says::Unverified(entry, error.into())
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(of_answer(answer, says)))
     }
 
     /// Checks responses. A nonce keeps anybody from sending again that a certificate was good once. So an answer
@@ -395,48 +504,43 @@ impl<'a> RevocationChecks<'a> {
     /// What an answer of a response says about a certificate.
     fn by_answer(
         &self,
-        (response, answer): (&OcspResponse, &SingleResponse),
-        certificate: &Certificate,
-        issuer: &Certificate,
+        answer: &SingleResponse,
+        response: &OneResponse<'_>,
         verifier: &OcspVerifier<'_>,
     ) -> Result<Option<Statement<'a>>, ValidationError> {
-        self.check_budget()?;
-        let mut failed = self.failed.get();
-        let verified = verifier.verify_answer(response, answer, &mut failed);
-        self.failed.set(failed);
+        let OneResponse {
+            certificate,
+            issuer,
+            ..
+        } = response;
+        let verified = verifier.verify_answer(answer, &response.signers);
         let verified = verified.map_err(|error| unusable(certificate, error))?;
+        let says = says(answer, certificate);
         if let Some(delegate) = verified.delegate() {
-            self.check_delegate(delegate, issuer, certificate)?;
+            let is_revocation = matches!(says, Says::Revoked(_));
+            self.check_delegate(delegate, is_revocation, (certificate, issuer))?;
         }
-        let says = match verified.status() {
-            CertStatus::Good => Says::Good,
-            CertStatus::Revoked { date, reason } => {
-                let number = certificate.serial_number();
-                Says::Revoked(RevokedCertificate::new(number, date, reason))
-            }
-            CertStatus::Unknown if self.policy.allow_unknown_status => return Ok(None),
-            CertStatus::Unknown => Says::Unknown,
-        };
-        Ok(Some(Statement {
-            says,
-            standing: Standing::Current,
-            this_update: verified.answer().this_update(),
-            series: None,
-        }))
+        Ok(match says {
+            Says::Unknown if self.policy.allow_unknown_status => None,
+            says => Some(of_answer(answer, says)),
+        })
     }
 
     /// Checks that a responder was not itself revoked. Only lists can say so. With id-pkix-ocsp-nocheck, nothing has to
-    /// say that it was not (RFC 6960 section 4.2.2.2.1), and a list that is at hand still counts.
+    /// say that it was not (RFC 6960 section 4.2.2.2.1), and a list that is at hand still counts. Nor has anything for
+    /// a revocation: of that, only a responder that was itself revoked is not believed.
     fn check_delegate(
         &self,
         delegate: &Certificate,
-        issuer: &Certificate,
-        certificate: &Certificate,
+        is_revocation: bool,
+        (certificate, issuer): (&Certificate, &Certificate),
     ) -> Result<(), ValidationError> {
         let heard = self.by_lists(delegate, Role::EndEntity, issuer)?;
         let error = match (weigh(&heard.statements, self.time), heard.error) {
             (Outcome::Revoked(..), _) => OcspDelegateError::Revoked,
             (Outcome::Good, _) => return Ok(()),
+            _ if is_revocation => return Ok(()),
+            (Outcome::Unverified(_), _) => OcspDelegateError::UnknownStatus,
             (Outcome::Nothing, None) if self.policy.allow_unknown_status => return Ok(()),
             _ if delegate.has_ocsp_nocheck() => return Ok(()),
             (Outcome::Nothing | Outcome::Unknown, _) => OcspDelegateError::UnknownStatus,
@@ -491,6 +595,28 @@ impl<'a> RevocationChecks<'a> {
 fn is_fatal(error: &ValidationError) -> bool {
     let too_many = webpki::Error::MaximumSignatureChecksExceeded;
     *error == ValidationError::Other(too_many)
+}
+
+/// What an answer says about the certificate.
+fn says(answer: &SingleResponse, certificate: &Certificate) -> Says {
+    match answer.status() {
+        CertStatus::Good => Says::Good,
+        CertStatus::Revoked { date, reason } => {
+            let number = certificate.serial_number();
+            Says::Revoked(RevokedCertificate::new(number, date, reason))
+        }
+        CertStatus::Unknown => Says::Unknown,
+    }
+}
+
+/// The statement of an answer that is current.
+fn of_answer(answer: &SingleResponse, says: Says) -> Statement<'static> {
+    Statement {
+        says,
+        standing: Standing::Current,
+        this_update: answer.this_update(),
+        series: None,
+    }
 }
 
 fn unusable(certificate: &Certificate, error: OcspError) -> ValidationError {

@@ -3,6 +3,7 @@
 use pki_types::UnixTime;
 
 use crate::certificate::{RevokedCertificate, Scope, SignatureError};
+use crate::validation::error::ValidationError;
 
 /// How a list or a response stands to a certificate, to the key of its issuer and to the time validated for.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -19,7 +20,8 @@ pub(super) enum Standing {
     Expired,
 }
 
-/// What a list or a response says about a certificate, once its signature was found valid.
+/// What a list or a response says about a certificate, once its signature was found valid, or to be one that nobody
+/// here can verify.
 #[derive(Clone, Debug)]
 pub(super) struct Statement<'a> {
     pub(super) says: Says,
@@ -35,6 +37,8 @@ pub(super) enum Says {
     /// The responder doesn't know the certificate.
     Unknown,
     Revoked(RevokedCertificate),
+    /// It says revoked, but there is no algorithm here for its signature: this error.
+    Unverified(RevokedCertificate, Box<ValidationError>),
 }
 
 /// A list among all that its CA makes for one scope.
@@ -51,6 +55,8 @@ pub(super) struct Series<'a> {
 #[derive(Debug)]
 pub(super) enum Outcome<'a> {
     Revoked(&'a RevokedCertificate, &'a Standing),
+    /// It may be revoked: this error says why nobody here can tell.
+    Unverified(&'a ValidationError),
     Unknown,
     Good,
     Nothing,
@@ -62,12 +68,23 @@ pub(super) fn weigh<'a>(statements: &'a [Statement<'_>], time: UnixTime) -> Outc
         let mut others = statements.iter();
         !others.any(|other| other.takes_back(statement))
     };
+    let mut unverified = None;
     for statement in statements {
-        if let Some(entry) = statement.revocation(time)
-            && stands(statement)
-        {
-            return Outcome::Revoked(entry, &statement.standing);
+        let (entry, error) = match &statement.says {
+            Says::Revoked(entry) => (entry, None),
+            Says::Unverified(entry, error) => (entry, Some(error)),
+            Says::Good | Says::Unknown => continue,
+        };
+        if !statement.counts(entry, time) || !stands(statement) {
+            continue;
         }
+        match error {
+            None => return Outcome::Revoked(entry, &statement.standing),
+            Some(error) => drop(unverified.get_or_insert(error)),
+        }
+    }
+    if let Some(error) = unverified {
+        return Outcome::Unverified(error);
     }
     let is_unknown = |statement: &Statement<'_>| {
         statement.standing == Standing::Current && statement.says == Says::Unknown
@@ -82,18 +99,14 @@ pub(super) fn weigh<'a>(statements: &'a [Statement<'_>], time: UnixTime) -> Outc
 }
 
 impl Statement<'_> {
-    /// The revocation, if the statement counts as one.
-    fn revocation(&self, time: UnixTime) -> Option<&RevokedCertificate> {
-        let Says::Revoked(entry) = &self.says else {
-            return None;
-        };
-        let counts = match self.standing {
+    /// Whether the revocation that the statement says counts.
+    fn counts(&self, entry: &RevokedCertificate, time: UnixTime) -> bool {
+        match self.standing {
             Standing::Current | Standing::Expired => true,
             // Once it is valid, it will say that the certificate had been revoked by now.
             Standing::NotYetValid => entry.date() <= time,
             Standing::ForAnotherScope | Standing::ForAnotherKey(_) => false,
-        };
-        counts.then_some(entry)
+        }
     }
 
     /// Whether a list that names its key has the certificate on it, be it for a time to come. Then no list that names

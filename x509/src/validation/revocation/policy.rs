@@ -28,30 +28,37 @@ use crate::validation::error::ValidationError;
 ///   particular no list of another scope, and no response.
 /// * A list or a response that is not yet valid says nothing good. But if it says that the certificate was revoked
 ///   at a time that has come, the certificate is refused, because then our clock may be late.
+/// * What keeps a statement from saying good keeps no revocation from counting: that the certificate of the OCSP
+///   responder has expired since it made the response, that nobody knows whether this certificate was revoked, that a
+///   response lacks the nonce, or that the key usage of the CA that signed a list lacks cRLSign. Only a responder that
+///   a list revokes can revoke nothing.
+/// * If the certificate is on a list that there is no algorithm to verify, and the list doesn't name another key, the
+///   certificate is refused, unless a list takes this back as above. The same applies to a response.
 ///
 /// Otherwise one current list or response that says good is enough, even if others are missing or have expired.
 /// If there is none, the chain is refused for what is wrong with one of those that are there.
 ///
-/// Lists that another key signed count for nothing: a CA that renewed its key has lists by both keys, and a stranger
-/// may make lists with any CA's name. Names are compared as RFC 5280 section 7.1 says, whatever their encoding. A list
-/// with a distribution point (issuingDistributionPoint) is only about certificates
+/// Lists that were found to be signed by another key count for nothing: a CA that renewed its key has lists by both
+/// keys, and a stranger may make lists with any CA's name. Names are compared as RFC 5280 section 7.1 says, whatever
+/// their encoding. A list with a distribution point (issuingDistributionPoint) is only about certificates
 /// with one of its names, such as a URL, in their cRLDistributionPoints (RFC 5280 section 6.3.3): a CA that
 /// has several such lists must put the names into its certificates. If a certificate names it for some reasons only,
 /// or as a list of another CA, the certificate is revoked if it is on the list, and otherwise the list says nothing.
-/// Lists may be of version 1 or 2, with or without extensions. They must be complete: delta lists, indirect lists, lists for some reasons only, and lists without
-/// nextUpdate are refused at once.
+/// Lists may be of version 1 or 2, with or without extensions. They must be complete: delta lists, indirect lists,
+/// lists for some reasons only, and lists without nextUpdate are refused at once.
 ///
 /// # Cost
 ///
 /// The cost of a validation does not depend on the number of revoked certificates, nor on the number of
-/// lists of other CAs or for other distribution points: lists are found by the hash of their issuer and of such a point,
-/// and an entry by binary search. Only the check of a list's signature takes longer for a longer list, because the
-/// signature is over all of it. A validator verifies it when it first uses
+/// lists of other CAs or for other distribution points: lists are found by the hash of their issuer and of such a
+/// point, and an entry by binary search. Only the check of a list's signature takes longer for a longer list, because
+/// the signature is over all of it. A validator verifies it when it first uses
 /// the list, and keeps the result; threads that come to it at the same time each verify it. A peer
 /// can't cause many verifications by sending CAs of one name with different keys: for each list a validator
 /// keeps the results for four keys, always including the right one. Lists that name another key are verified if
-/// the certificate is on them, or if without them nothing says that it is good. After keys for which four lists or more were verified and none was theirs,
-/// and after four invalid signatures of responses, a validation verifies no further one and fails.
+/// the certificate is on them, or if without them nothing says that it is good. After keys for which four lists or more
+/// were verified and none was theirs, and after four invalid signatures of responses, a validation verifies no further
+/// one and fails.
 ///
 /// Responses are searched one by one. If a response is about a certificate of the path, its signature is
 /// verified each time, and so is that of a delegate's certificate in it. Invalid signatures count among those
