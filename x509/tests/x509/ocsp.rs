@@ -727,6 +727,50 @@ fn many_answers() {
     );
 }
 
+/// Whoever sends a response decides how many of its answers have the certificate's number.
+#[test]
+fn many_answers_about_one_number() {
+    // A long name of the issuer, which is what the answers have a hash of.
+    let units = format!("OU={}", "x".repeat(60));
+    let name = vec![units; 30].join(",");
+    let pki = Pki::with_ca(CertificateBuilder::ca("").subject(name.parse().unwrap()));
+    let leaf = pki.leaf();
+    let mut made = Made::of(&pki, &leaf);
+    let answer = made.answers[0].clone();
+    let revoked = made.answer(&leaf, &revoked(), &[&made.end()]);
+    // The key of another issuer.
+    let mut other = cert_id(pki.ca.certificate(), leaf.serial_number());
+    other[40] ^= 1;
+    let other = made.answer_by_id(&other, GOOD, &[&made.end()]);
+    made.answers = [answer, other]
+        .iter()
+        .cycle()
+        .take(7_000)
+        .cloned()
+        .collect();
+    let validate = |response: &OcspResponse| {
+        let validator = pki.validator().with_ocsp_responses([response.clone()]);
+        validate_with(&validator, "example.org", &pki.chain(leaf.clone()))
+    };
+    let good = made.response(pki.ca.signer());
+    made.answers.push(revoked);
+    let revoked = made.response(pki.ca.signer());
+    let begun = Spent::now();
+    for _ in 0..20 {
+        assert!(good.answer_for(&leaf, pki.ca.certificate()).is_some());
+        assert_eq!(validate(&good), Ok(3));
+        assert!(matches!(
+            validate(&revoked),
+            Err(ValidationError::Revoked { .. })
+        ));
+    }
+    assert!(
+        begun.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
 #[test]
 fn a_responder_by_name_and_a_second_answer() {
     let pki = Pki::new();

@@ -1,5 +1,7 @@
 //! How OCSP names a certificate (CertID), with the hash functions for it, and whether it is the certificate at hand.
 
+use core::cell::OnceCell;
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5912::{ID_SHA_1, ID_SHA_256, ID_SHA_384, ID_SHA_512};
 use der::Encode;
@@ -59,32 +61,82 @@ impl CertId {
 
     /// Whether the issuer has the name and the key of this certificate.
     pub fn is_by(&self, issuer: &Certificate) -> bool {
-        let Some((name, key)) = self.hash().and_then(|hash| hash.of_issuer(issuer).ok()) else {
-            return false;
-        };
-        self.0.issuer_name_hash.as_bytes() == name && self.0.issuer_key_hash.as_bytes() == key
+        self.is_by_hashes(&Hashes::of(issuer))
     }
 
     /// Whether this identifies the certificate, by this issuer.
     pub fn is_of(&self, certificate: &Certificate, issuer: &Certificate) -> bool {
-        // Compare the numbers first, because they need no hashing.
-        self.serial_number() == certificate.serial_number()
-            && certificate.issuer() == issuer.subject()
-            && self.is_by(issuer)
+        Asked::about(certificate, issuer).is(self)
+    }
+
+    fn is_by_hashes(&self, issuer: &Hashes<'_>) -> bool {
+        (self.hash().and_then(|hash| issuer.by(hash))).is_some_and(|(name, key)| {
+            self.0.issuer_name_hash.as_bytes() == name && self.0.issuer_key_hash.as_bytes() == key
+        })
     }
 }
 
-impl CertId {
-    /// Whether this may identify the certificate, by this issuer: the serial number is the same, and so is the key, or
+/// A certificate and its issuer, for comparisons with the identifiers in a response. There may be thousands of these,
+/// so nothing is hashed more than once for all.
+pub(super) struct Asked<'a> {
+    serial_number: &'a [u8],
+    names_issuer: bool,
+    issuer: Hashes<'a>,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn about(certificate: &'a Certificate, issuer: &'a Certificate) -> Self {
+        Self {
+            serial_number: certificate.serial_number(),
+            names_issuer: certificate.issuer() == issuer.subject(),
+            issuer: Hashes::of(issuer),
+        }
+    }
+
+    /// Whether this identifies the certificate, by its issuer.
+    pub(super) fn is(&self, id: &CertId) -> bool {
+        // Compare the numbers first, because they need no hashing.
+        id.serial_number() == self.serial_number
+            && self.names_issuer
+            && id.is_by_hashes(&self.issuer)
+    }
+
+    /// Whether this may identify the certificate, by its issuer: the serial number is the same, and so is the key, or
     /// the hash function is unknown here. The name may have another encoding than in the certificate.
-    pub(super) fn may_be_of(&self, certificate: &Certificate, issuer: &Certificate) -> bool {
-        if self.serial_number() != certificate.serial_number() {
+    pub(super) fn may_be(&self, id: &CertId) -> bool {
+        if id.serial_number() != self.serial_number {
             return false;
         }
-        let Some((_, key)) = self.hash().and_then(|hash| hash.of_issuer(issuer).ok()) else {
-            return true;
-        };
-        self.0.issuer_key_hash.as_bytes() == key
+        match id.hash().and_then(|hash| self.issuer.by(hash)) {
+            Some((_, key)) => id.0.issuer_key_hash.as_bytes() == key,
+            None => true,
+        }
+    }
+}
+
+/// The hashes of an issuer's name, in DER, and of its key's bits.
+type NameAndKey = (Vec<u8>, Vec<u8>);
+
+/// The hashes of an issuer's name and key, each computed when it is first asked for.
+struct Hashes<'a> {
+    issuer: &'a Certificate,
+    known: [OnceCell<Option<NameAndKey>>; OcspHash::ALL.len()],
+}
+
+impl<'a> Hashes<'a> {
+    fn of(issuer: &'a Certificate) -> Self {
+        Self {
+            issuer,
+            known: Default::default(),
+        }
+    }
+
+    fn by(&self, hash: OcspHash) -> Option<&NameAndKey> {
+        let compute = || hash.of_issuer(self.issuer).ok();
+        let known = OcspHash::ALL.into_iter().zip(&self.known);
+        let mut of_hash = known.filter(|(one, _)| *one == hash);
+        let (_, known) = of_hash.next()?;
+        known.get_or_init(compute).as_ref()
     }
 }
 
@@ -146,8 +198,7 @@ impl OcspHash {
         }
     }
 
-    /// The hashes of an issuer's name, in DER, and of its key's bits.
-    fn of_issuer(self, issuer: &Certificate) -> der::Result<(Vec<u8>, Vec<u8>)> {
+    fn of_issuer(self, issuer: &Certificate) -> der::Result<NameAndKey> {
         let name = self.digest(&issuer.subject().to_der()?);
         Ok((name, self.digest(key_bits(issuer))))
     }

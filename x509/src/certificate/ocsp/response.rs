@@ -15,7 +15,7 @@ use x509_cert::certificate::Version;
 use x509_cert::ext::pkix::CrlReason;
 use x509_cert::name::Name;
 
-use super::cert_id::{CertId, key_bits};
+use super::cert_id::{Asked, CertId, key_bits};
 use super::error::{OcspFailure, OcspResponseError};
 use super::nonce::OcspNonce;
 use super::{MAX_CERTIFICATES, MAX_RESPONSE, MAX_VALUES, asn1, extensions};
@@ -154,13 +154,14 @@ impl OcspResponse {
         certificate: &Certificate,
         issuer: &Certificate,
     ) -> Vec<&SingleResponse> {
+        let asked = Asked::about(certificate, issuer);
         let (mut revoked, mut unknown, mut good) = (Vec::new(), Vec::new(), Vec::new());
         for answer in &self.answers {
             let id = &answer.certificate;
             match answer.status {
-                CertStatus::Revoked { .. } if id.may_be_of(certificate, issuer) => revoked.push(answer),
-                CertStatus::Unknown if id.is_of(certificate, issuer) => unknown.push(answer),
-                CertStatus::Good if id.is_of(certificate, issuer) => good.push(answer),
+                CertStatus::Revoked { .. } if asked.may_be(id) => revoked.push(answer),
+                CertStatus::Unknown if asked.is(id) => unknown.push(answer),
+                CertStatus::Good if asked.is(id) => good.push(answer),
                 _ => {}
             }
         }
