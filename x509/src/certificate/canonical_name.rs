@@ -120,6 +120,11 @@ mod tests {
             of_cn(Tag::Utf8String, "Ünal".as_bytes()),
             of_cn(Tag::TeletexString, b"\xfcNAL")
         );
+        // A BMPString with pairs of surrogates.
+        assert_eq!(
+            of_cn(Tag::Utf8String, "a\u{e0041}\u{1d573}".as_bytes()),
+            of_cn(Tag::BmpString, b"\0a\xdb\x40\xdc\x41\xd8\x35\xdd\x73")
+        );
         let both = [
             [(CN, Tag::Utf8String, &b"b"[..]), (O, Tag::Utf8String, b"A")],
             [

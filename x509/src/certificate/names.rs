@@ -657,6 +657,10 @@ mod tests {
             (Tag::TeletexString, b"a\x9b31m"),
             (Tag::BmpString, &[0, b'a', 0x20, 0x2e]),
             (Tag::BmpString, &[0, 0, 0, b'a']),
+            // A tag as a pair of surrogates.
+            (Tag::BmpString, &[0, b'a', 0xdb, 0x40, 0xdc, 0x41]),
+            (Tag::Utf8String, "a\u{fe0f}".as_bytes()),
+            (Tag::Utf8String, "a\u{2800}".as_bytes()),
         ] {
             let refused = subject(vec![
                 attribute(Tag::Utf8String, b"a"),

@@ -6,20 +6,21 @@ use der::Tag;
 pub(crate) fn characters(tag: Tag, value: &[u8]) -> Vec<char> {
     match tag {
         Tag::Utf8String => String::from_utf8_lossy(value).chars().collect(),
-        // Surrogates are no characters, and `der` reads no UniversalString.
-        Tag::BmpString => value
-            .chunks_exact(2)
-            .filter_map(|unit| {
-                char::from_u32(unit.iter().fold(0, |all, byte| all << 8 | u32::from(*byte)))
-            })
-            .collect(),
+        // Some programs write UTF-16 in it, and `der` reads no UniversalString.
+        Tag::BmpString => {
+            let (units, _) = value.as_chunks();
+            let units = units.iter().map(|unit| u16::from_be_bytes(*unit));
+            char::decode_utf16(units)
+                .map(|one| one.unwrap_or(char::REPLACEMENT_CHARACTER))
+                .collect()
+        }
         _ => value.iter().copied().map(char::from).collect(),
     }
 }
 
-/// Whether a character isn't shown, or changes the direction or the place of others: controls, marks of
-/// direction, characters of no width, tags, and what is no character. (RFC 4518 section 2.2 ignores most of
-/// these in comparisons; those of section 2.4 are prohibited.)
+/// Whether a character isn't shown, or changes the direction, the place or the form of others: controls, marks of
+/// direction, characters of no width or without ink, selectors of variants, tags, and what is no character. (RFC 4518
+/// section 2.2 ignores most of these in comparisons; those of section 2.4 are prohibited.)
 ///
 /// The joiners U+200C and U+200D belong to the spelling of names in some scripts.
 pub(crate) fn is_unseen(character: char) -> bool {
@@ -41,12 +42,16 @@ pub(crate) fn is_unseen(character: char) -> bool {
                 | '\u{200f}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{2800}'
                 | '\u{3164}'
                 | '\u{e000}'..='\u{f8ff}'
                 | '\u{fdd0}'..='\u{fdef}'
+                | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
                 | '\u{ffa0}'
                 | '\u{fff0}'..='\u{fffd}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
                 | '\u{e0000}'..='\u{10ffff}'
         )
 }
@@ -65,6 +70,7 @@ mod tests {
             "\u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940}",
             "\u{5d3}\u{5d5}\u{5d3}",
             "e\u{301}",
+            "\u{2801}\u{fdff}\u{fe10}\u{1bca4}\u{1d172}\u{1d17b}",
         ] {
             assert!(!name.chars().any(is_unseen), "{name:?}");
         }
@@ -84,6 +90,13 @@ mod tests {
             '\u{ffff}',
             '\u{e0041}',
             '\u{1fffe}',
+            '\u{2800}',
+            '\u{fe00}',
+            '\u{fe0f}',
+            '\u{1bca0}',
+            '\u{1bca3}',
+            '\u{1d173}',
+            '\u{1d17a}',
         ] {
             assert!(is_unseen(unseen), "{unseen:?}");
         }
@@ -96,9 +109,14 @@ mod tests {
         assert_eq!(read(Tag::Utf8String, "\u{fc}".as_bytes()), "\u{fc}");
         assert_eq!(read(Tag::Utf8String, &[0xff]), "\u{fffd}");
         assert_eq!(read(Tag::TeletexString, &[0xfc]), "\u{fc}");
-        assert_eq!(
-            read(Tag::BmpString, &[0x20, 0x2e, 0xd8, 0, 0, b'a']),
-            "\u{202e}a"
-        );
+        // Half of a pair is no character.
+        for (value, expected) in [
+            (&[0x20, 0x2e, 0xd8, 0, 0, b'a'][..], "\u{202e}\u{fffd}a"),
+            (&[0xdb, 0x40, 0xdc, 0x41], "\u{e0041}"),
+            (&[0xd8, 0x35, 0xdd, 0x73], "\u{1d573}"),
+            (&[0xdc, 0x41, 0xdb, 0x40], "\u{fffd}\u{fffd}"),
+        ] {
+            assert_eq!(read(Tag::BmpString, value), expected);
+        }
     }
 }
