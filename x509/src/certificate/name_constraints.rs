@@ -4,6 +4,7 @@
 //! In doubt, a name is refused: a subtree permits only names that are certainly within it, and
 //! excludes names that are not certainly outside.
 
+use core::cell::OnceCell;
 use core::net::IpAddr;
 
 use const_oid::ObjectIdentifier;
@@ -72,8 +73,17 @@ impl<'a> Presented<'a> {
         }
     }
 
+    /// How many attributes a directory name has.
+    fn attributes(&self) -> usize {
+        match self {
+            Self::Directory(name) => name.iter().count(),
+            _ => 0,
+        }
+    }
+
     /// Where the name is, relative to a subtree of its kind.
-    fn place(&self, base: AnyRef<'_>) -> Place {
+    fn place(&self, tree: &Subtree<'_>) -> Place {
+        let base = tree.base;
         let text = || core::str::from_utf8(base.value()).ok();
         match self {
             Self::Dns(name) => text().map_or(Place::Unknown, |base| of_dns(name, base)),
@@ -82,9 +92,9 @@ impl<'a> Presented<'a> {
                 text().map_or(Place::Unknown, |base| of_email(address, base))
             }
             Self::Uri(Some(uri)) => text().map_or(Place::Unknown, |base| of_uri(uri, base)),
-            Self::Directory(name) => match Name::from_der(base.value()) {
-                Ok(base) => of_directory(name, &base),
-                Err(_) => Place::Unknown,
+            Self::Directory(name) => match tree.directory() {
+                Some(base) => of_directory(name, base),
+                None => Place::Unknown,
             },
             Self::Email(None) | Self::Uri(None) => Place::Unknown,
         }
@@ -103,6 +113,8 @@ pub(crate) struct NameConstraints<'a> {
 struct Subtree<'a> {
     whole: AnyRef<'a>,
     base: AnyRef<'a>,
+    /// The base as a directory name. It is read once, and not for each name that it is compared with.
+    directory: OnceCell<Option<Name>>,
     /// Whether it has a minimum or a maximum, which RFC 5280 forbids.
     has_distance: bool,
 }
@@ -134,7 +146,7 @@ impl<'a> NameConstraints<'a> {
         let of_kind = |tree: &&Subtree<'_>| tree.kind() == Some(name.kind());
         let permitted: Vec<_> = self.permitted.iter().filter(of_kind).collect();
         let excluded: Vec<_> = self.excluded.iter().filter(of_kind).collect();
-        let place = |tree: &&Subtree<'_>| name.place(tree.base);
+        let place = |tree: &&Subtree<'_>| name.place(tree);
         // A verifier that doesn't process distances must refuse the name.
         !permitted
             .iter()
@@ -144,15 +156,23 @@ impl<'a> NameConstraints<'a> {
             && excluded.iter().all(|tree| place(tree) == Place::Outside)
     }
 
-    /// How many subtrees there are.
-    pub(crate) fn len(&self) -> usize {
-        self.permitted.len() + self.excluded.len()
+    /// How many comparisons it takes to find out whether these names are permitted, at most: of each name with each
+    /// subtree, and of each attribute with each.
+    pub(crate) fn comparisons(&self, names: &[Presented<'_>]) -> usize {
+        let of_names = names.len().saturating_mul(self.subtrees().count());
+        let attributes: usize = names.iter().map(Presented::attributes).sum();
+        let directories = self.subtrees().filter_map(Subtree::directory);
+        let in_trees: usize = directories.map(|name| name.iter().count()).sum();
+        of_names.saturating_add(attributes.saturating_mul(in_trees))
+    }
+
+    fn subtrees(&self) -> impl Iterator<Item = &Subtree<'a>> {
+        self.permitted.iter().chain(&self.excluded)
     }
 
     /// Whether webpki can process all subtrees.
     fn is_for_webpki(&self) -> bool {
-        let mut all = self.permitted.iter().chain(&self.excluded);
-        all.all(Subtree::is_for_webpki)
+        self.subtrees().all(Subtree::is_for_webpki)
     }
 }
 
@@ -162,6 +182,13 @@ impl Subtree<'_> {
             Tag::ContextSpecific { number, .. } => Some(number),
             _ => None,
         }
+    }
+
+    /// The base, if it is a directory name that can be read.
+    fn directory(&self) -> Option<&Name> {
+        let is_directory = self.kind() == Some(DIRECTORY);
+        let read = || is_directory.then(|| Name::from_der(self.base.value()).ok());
+        self.directory.get_or_init(|| read().flatten()).as_ref()
     }
 
     /// Whether webpki gets the subtree: those of other kinds than ours, and those with distances.
@@ -234,6 +261,7 @@ fn subtree(whole: AnyRef<'_>) -> der::Result<Subtree<'_>> {
         [base, distance @ ..] => Ok(Subtree {
             whole,
             base: *base,
+            directory: OnceCell::new(),
             has_distance: !distance.is_empty(),
         }),
         [] => Err(Tag::Sequence.length_error().into()),

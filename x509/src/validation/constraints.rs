@@ -6,7 +6,7 @@ use super::error::ValidationError;
 use crate::certificate::Certificate;
 use crate::certificate::name_constraints::Presented;
 
-/// How many comparisons one validation may make on all its paths: as many as in webpki.
+/// How many comparisons one validation may make on all its paths, of names and of attributes: as many as in webpki.
 #[derive(Debug)]
 pub(crate) struct Budget(Cell<usize>);
 
@@ -40,7 +40,7 @@ pub(crate) fn check(path: &[Certificate], budget: &Budget) -> Result<(), Validat
         for certificate in &path[..index] {
             let names = certificate.general_names().map_err(malformed)?;
             let names = Presented::left_by_webpki(certificate.subject(), &names);
-            budget.take(names.len().saturating_mul(constraints.len()))?;
+            budget.take(constraints.comparisons(&names))?;
             if !names.iter().all(|name| constraints.permits(name)) {
                 return Err(ValidationError::NameConstraintViolation);
             }

@@ -4,12 +4,14 @@
 use core::time::Duration;
 use std::time::SystemTime;
 
-use der::asn1::{Any, BitString, Ia5String, OctetString};
+use der::asn1::{Any, BitString, Ia5String, OctetString, SetOfVec};
 use der::{Decode, Encode, Tag};
 use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::x509_cert::attr::AttributeTypeAndValue;
 use pq_x509::x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use pq_x509::x509_cert::ext::pkix::name::{GeneralName, OtherName};
 use pq_x509::x509_cert::ext::pkix::{KeyUsage, NameConstraints, SubjectAltName};
+use pq_x509::x509_cert::name::{RdnSequence, RelativeDistinguishedName};
 use pq_x509::{
     AlternativeName, Ca, Certificate, CertificateBuilder, CertificateRequest, ChainValidator,
     DecapsulationKey, EndEntity, IssueError, Issuer, KemAlgorithm, KeyUsages, Name, NameError,
@@ -595,6 +597,44 @@ fn many_names_and_constraints_take_bounded_time() {
         matches!(&refused, Err(ValidationError::Other(error)) if error.to_string().contains("NameConstraintComparisons")),
         "{refused:?}"
     );
+}
+
+/// A name may have thousands of attributes in one part, each to be looked for among those of the other.
+#[test]
+fn many_attributes_in_a_name_and_in_a_constraint_take_bounded_time() {
+    let pki = Pki::new();
+    let name = |count: u32, value: &str| {
+        let attribute = |number: u32| AttributeTypeAndValue {
+            oid: format!("1.3.6.1.4.1.{number}").parse().unwrap(),
+            value: Any::new(Tag::Utf8String, value.as_bytes()).unwrap(),
+        };
+        let part: SetOfVec<_> = (0..count)
+            .map(attribute)
+            .collect::<Vec<_>>()
+            .try_into()
+            .unwrap();
+        let name = RdnSequence::from(vec![RelativeDistinguishedName::from(part)]);
+        GeneralName::DirectoryName(Name::from_der(&name.to_der().unwrap()).unwrap())
+    };
+    // The square of the first is within the bound, that of the second is not.
+    for (count, is_within) in [(450, true), (550, false)] {
+        let ca = pki.altered_ca(|tbs| permit(tbs, vec![tree(name(count, "a"))]));
+        let names = SubjectAltName(vec![name(count, "b")]);
+        let leaf = pki.altered_leaf(|tbs| tbs.set_extension(false, &names).unwrap());
+        let validator = pki.validator();
+        let refused = validator.validate(&[leaf, ca], Purpose::ServerAuth, None, UnixTime::now());
+        match refused {
+            Err(ValidationError::NameConstraintViolation) => assert!(is_within),
+            Err(ValidationError::Other(error)) => {
+                assert!(
+                    error.to_string().contains("NameConstraintComparisons"),
+                    "{error}"
+                );
+                assert!(!is_within);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]
