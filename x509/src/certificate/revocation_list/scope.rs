@@ -163,13 +163,12 @@ impl Points {
             Err(_) => return Self::Unreadable,
         };
         let issuer = certificate.issuer();
+        let canonical_issuer = CanonicalName::of(issuer);
         let mut named = Vec::new();
         for point in &points {
             let is_by_issuer = |names: &Vec<GeneralName>| {
                 names.iter().any(|name| match name {
-                    GeneralName::DirectoryName(name) => {
-                        CanonicalName::of(name) == CanonicalName::of(issuer)
-                    }
+                    GeneralName::DirectoryName(name) => CanonicalName::of(name) == canonical_issuer,
                     _ => false,
                 })
             };
