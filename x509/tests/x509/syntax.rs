@@ -1,6 +1,8 @@
 //! Documents whose lengths are right but whose values are wrong: strings, object identifiers and
 //! extensions.
 
+use std::time::SystemTime;
+
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{Any, OctetString, SetOfVec};
 use der::{Decode, Encode, Tag};
@@ -14,9 +16,10 @@ use pq_x509::x509_cert::ext::pkix::{AuthorityKeyIdentifier, ExtendedKeyUsage, Su
 use pq_x509::x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 use pq_x509::x509_cert::request::{CertReq, ExtensionReq};
 use pq_x509::{
-    CertificateError, CertificateRequest, CertificateRevocationList,
-    CertificateRevocationListBuilder, IssueError, KeyError, PublicKey, RequestError,
-    RevocationListError, SignatureAlgorithm, SigningKey, SubjectKey, SyntaxError, TbsCertificate,
+    CertStatus, Certificate, CertificateError, CertificateRequest, CertificateRevocationList,
+    CertificateRevocationListBuilder, IssueError, KeyError, OcspRequest, OcspResponder,
+    OcspResponse, OcspVerifier, PublicKey, Purpose, RequestError, RevocationListError,
+    SignatureAlgorithm, SigningKey, SubjectKey, SyntaxError, TbsCertificate, Validity,
 };
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
@@ -39,6 +42,61 @@ fn attribute(oid: ObjectIdentifier, tag: Tag, contents: &[u8]) -> Name {
 /// 1.2.840, with a leading zero in the last number.
 fn long_winded() -> ObjectIdentifier {
     ObjectIdentifier::from_bytes(&[0x2a, 0x80, 0x86, 0x48]).unwrap()
+}
+
+/// A signature is whole octets: with unused bits, the same octets would be another signature of the same body, which
+/// anybody could make.
+#[test]
+fn signatures_have_no_unused_bits() {
+    let pki = Pki::new();
+    let ca = pki.ca.certificate();
+    let leaf = pki.leaf();
+    let list = (pki.ca)
+        .issue_revocation_list(CertificateRevocationListBuilder::new(&[1]))
+        .unwrap();
+    let asked = OcspRequest::builder().certificate(&leaf, ca).build();
+    let now = SystemTime::now();
+    let good = |_: &[u8]| Ok::<_, IssueError>(CertStatus::Good);
+    let response = OcspResponder::ca(&pki.ca)
+        .respond(&asked.unwrap(), now, Validity::days(1), good)
+        .unwrap();
+    let request = CertificateRequest::builder().dns_name("example.org");
+    let request = request.sign(&pki.leaf_key).unwrap();
+    type Accepts<'a> = &'a dyn Fn(&[u8]) -> bool;
+    let accepts: [(&[u8], Accepts<'_>); 5] = [
+        (leaf.der(), &|der| {
+            Certificate::from_der(der).is_ok_and(|leaf| leaf.verify_signature(ca, &[]).is_ok())
+        }),
+        (leaf.der(), &|der| {
+            let chain = [der, ca.der()];
+            let validator = pki.validator();
+            let valid = validator.validate(&chain, Purpose::ServerAuth, None, UnixTime::now());
+            valid.is_ok()
+        }),
+        (list.der(), &|der| {
+            let list = CertificateRevocationList::from_der(der);
+            list.is_ok_and(|list| list.verify_signature(ca, &[]).is_ok())
+        }),
+        (response.der(), &|der| {
+            let verifier = OcspVerifier::new(ca, UnixTime::now());
+            let response = OcspResponse::from_der(der);
+            response.is_ok_and(|response| verifier.verify(&response, &leaf).is_ok())
+        }),
+        (request.to_der(), &|der| {
+            let request = CertificateRequest::from_der(der);
+            request.is_ok_and(|request| request.verify().is_ok())
+        }),
+    ];
+    for (place, (der, accepts)) in accepts.into_iter().enumerate() {
+        // The number is before the 2,420 bytes of a signature of ML-DSA-44.
+        let number = der.len() - 2420 - 1;
+        for unused in 0..8 {
+            let mut changed = der.to_vec();
+            assert_eq!(changed[number], 0);
+            changed[number] = unused;
+            assert_eq!(accepts(&changed), unused == 0, "{place} {unused}");
+        }
+    }
 }
 
 /// The error for a leaf that was altered like this. A chain with such a leaf is refused, too.
