@@ -8,7 +8,8 @@
 //! consists of a name, the version of the format, the digest of the journal's header, a counter, the offset of the
 //! journal's end, the digest there, and the SHA-256 digest of all these.
 
-use std::io::ErrorKind;
+use core::ops::Range;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -34,6 +35,8 @@ pub(super) struct Head {
     entry: Entry,
     /// Whether the other entry can be read, too. If it can't, it may have been the newer one.
     is_whole: bool,
+    /// Whether the other entry can't be read, and was the newer one for certain.
+    lost_newer: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +87,7 @@ impl Head {
                 end: start,
             },
             is_whole: false,
+            lost_newer: false,
         };
         head.read()?;
         Ok(head)
@@ -95,13 +99,12 @@ impl Head {
             path: self.path.clone(),
             what,
         };
-        let mut entries = Vec::new();
-        for place in [0, PLACE] {
-            let mut bytes = [0; LENGTH];
-            match self.file.read(place, &mut bytes) {
-                Ok(()) => entries.extend(decode(&bytes)),
-                Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => {}
-                Err(cause) => return Err(io_error("read", &self.path)(cause)),
+        let (mut entries, mut lost) = (Vec::new(), None);
+        let read = read(&*self.file).map_err(io_error("read", &self.path))?;
+        for bytes in read.into_iter().flatten() {
+            match decode(&bytes) {
+                Some(entry) => entries.push(entry),
+                None => lost = Some(bytes),
             }
         }
         self.is_whole = entries.len() == 2;
@@ -111,6 +114,7 @@ impl Head {
             return Err(damaged("it belongs to another journal"));
         }
         self.entry = entry;
+        self.lost_newer = lost.is_some_and(|lost| is_newer(lost, entry.counter));
         Ok(())
     }
 
@@ -124,6 +128,12 @@ impl Head {
         self.is_whole
     }
 
+    /// Whether a later end was lost from the file, as far as what is left of its entry can tell: not if the whole entry
+    /// is gone.
+    pub(super) fn lost_newer(&self) -> bool {
+        self.lost_newer
+    }
+
     /// Notes the end of a record that is on the disk. This is on the disk, too, when it returns.
     pub(super) fn advance(&mut self, end: Position) -> Result<(), LedgerError> {
         let entry = Entry {
@@ -135,7 +145,7 @@ impl Head {
             .map_err(io_error("write", &self.path))?;
         self.sync()?;
         // It was written over the entry that could not be read, if there was one.
-        self.is_whole = true;
+        (self.is_whole, self.lost_newer) = (true, false);
         self.entry = entry;
         Ok(())
     }
@@ -143,6 +153,19 @@ impl Head {
     pub(super) fn sync(&self) -> Result<(), LedgerError> {
         self.file.sync().map_err(io_error("sync", &self.path))
     }
+}
+
+/// The two entries, as far as the file has them.
+fn read(file: &dyn Medium) -> io::Result<[Option<[u8; LENGTH]>; 2]> {
+    let read = |place| {
+        let mut bytes = [0; LENGTH];
+        match file.read(place, &mut bytes) {
+            Ok(()) => Ok(Some(bytes)),
+            Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            Err(cause) => Err(cause),
+        }
+    };
+    Ok([read(0)?, read(PLACE)?])
 }
 
 fn encode(journal: &[u8; DIGEST], entry: Entry) -> [u8; LENGTH] {
@@ -180,9 +203,27 @@ fn decode(bytes: &[u8; LENGTH]) -> Option<([u8; DIGEST], Entry)> {
     Some((*journal, entry))
 }
 
+/// Whether an entry that can't be read is the one after this counter, and not the one before.
+fn is_newer(mut lost: [u8; LENGTH], counter: u64) -> bool {
+    let said = lost[COUNTER].to_owned();
+    let mut is_with = |counter: u64| {
+        lost[COUNTER].copy_from_slice(&counter.to_le_bytes());
+        decode(&lost).is_some()
+    };
+    // The first two entries were written together.
+    if counter == 0 {
+        return false;
+    }
+    // Either the counter is what was changed, or it is as it was written.
+    let next = counter.wrapping_add(1);
+    is_with(next) || !is_with(counter.wrapping_sub(1)) && said == next.to_le_bytes()
+}
+
 /// With the version of the format.
 const NAME: &[u8; 16] = b"pq-ca head 1\0\0\0\0";
 const DIGEST: usize = 32;
+/// Where the counter is in an entry.
+const COUNTER: Range<usize> = NAME.len() + DIGEST..NAME.len() + DIGEST + 8;
 const LENGTH: usize = NAME.len() + DIGEST + 8 + 8 + DIGEST + DIGEST;
 /// Where the second entry is: on another page than the first.
 const PLACE: u64 = 4096;

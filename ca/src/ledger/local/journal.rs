@@ -7,9 +7,10 @@
 //!
 //! The [head](super::head) says where the last acknowledged record ends. In front of it, whatever is not as it was
 //! written is damage: that is an error, and nothing is changed. Behind it there may be one record that a process wrote
-//! and did not acknowledge, because it was killed. If it is whole, it counts. If not, nobody was told of it: whoever
-//! appends next keeps its bytes in a file beside the journal, and writes over it. If more than one record was begun
-//! behind the head, the head is an old copy: that is damage, too.
+//! and did not acknowledge, because it was killed. If it is whole, it counts, for those who only read, too: it may
+//! have been acknowledged, if the newer half of the head was lost, or if a backup has a head from just before it. If
+//! it is not, nobody was told of it: whoever appends next keeps its bytes in a file beside the journal, and writes
+//! over it. If more than one record was begun behind the head, the head is an old copy: that is damage, too.
 //!
 //! After the last record there are zeros, up to a multiple of a megabyte. Overwriting them takes a disk
 //! half as long as extending the file, and extending takes longer the larger the file is.
@@ -243,6 +244,9 @@ impl Journal {
             }
             Found::Record(next) if self.head.is_whole() => self.check_behind(*next)?,
             Found::Record(_) => {}
+            Found::Nothing if is_first && self.head.lost_newer() => {
+                return Err(self.damaged("the last record that was acknowledged is not there"));
+            }
             Found::Nothing if self.is_rest_empty => {}
             Found::Nothing => match self.first_written(self.end.offset)? {
                 None => self.is_rest_empty = true,
@@ -252,8 +256,9 @@ impl Journal {
             Found::Broken(end) => return self.unfinished(is_first, *end),
         }
         match found {
-            // Who can't make sure that the record is on the disk waits until somebody else has.
-            Found::Record(next) if self.access == Access::Change => self.take(next).map(Some),
+            // It counts for who can't make sure that it is on the disk, too: whether it was acknowledged, only a head
+            // can say of which nothing was lost, and which is as new as the journal.
+            Found::Record(next) => self.take(next).map(Some),
             _ => Ok(None),
         }
     }
