@@ -196,8 +196,8 @@ pub(super) fn create_whole(
     put_in_place(disk, &draft, path)
 }
 
-/// A new file with these contents, which has this name and the first number that is free. If the contents can't be
-/// written, there is no file.
+/// A new file with these contents, which has this name and the first number that is free. It is on the disk when this
+/// returns. If the contents can't be written, there is no file.
 pub(super) fn create_numbered(path: &Path, mut contents: impl Read) -> io::Result<()> {
     let mut number = 1_u64;
     loop {
@@ -210,7 +210,9 @@ pub(super) fn create_numbered(path: &Path, mut contents: impl Read) -> io::Resul
             }
             created => created?,
         };
-        let written = io::copy(&mut contents, &mut file).and_then(|_| file.sync_data());
+        let written = io::copy(&mut contents, &mut file)
+            .and_then(|_| file.sync_data())
+            .and_then(|()| OfMachine.sync_folder(folder_of(path)));
         return written.or_else(|cause| fs::remove_file(&name).and(Err(cause)));
     }
 }

@@ -190,8 +190,9 @@ impl Journal {
         self.head.end().offset < end.offset
     }
 
-    /// Reads the head again, which other processes write.
+    /// Reads the head again, which other processes write. They may also have removed what was unfinished.
     pub(super) fn read_head(&mut self) -> Result<(), LedgerError> {
+        self.is_unfinished = false;
         self.head.read()
     }
 
@@ -362,6 +363,7 @@ impl Journal {
     fn take(&mut self, next: Position) -> Result<Event, LedgerError> {
         let event = self.decode(next)?;
         self.end = next;
+        self.is_unfinished = false;
         Ok(event)
     }
 
@@ -523,8 +525,19 @@ impl Journal {
         }
         let rest = self.length()?.saturating_sub(self.end.offset);
         let unfinished = self.path.with_extension("unfinished");
-        // This is only for people who want to see it: the disk may be full.
-        let _ = create_numbered(&unfinished, Part::new(&*self.file, self.end.offset, rest));
+        let contents = Part::new(&*self.file, self.end.offset, rest);
+        match create_numbered(&unfinished, contents) {
+            // This is only for people who want to see it, and a full disk must not keep anybody from revoking.
+            Err(cause)
+                if !matches!(
+                    cause.kind(),
+                    ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+                ) =>
+            {
+                return Err(io_error("write", &unfinished)(cause));
+            }
+            _ => {}
+        }
         self.cut_off().map_err(io_error("shorten", &self.path))?;
         self.is_unfinished = false;
         Ok(())

@@ -404,6 +404,71 @@ fn an_unfinished_record_is_kept_beside_the_journal() {
     assert!(second == bytes[end..]);
 }
 
+/// What one process saw, another may have removed: then there is nothing to be kept once more.
+#[test]
+fn an_unfinished_record_is_kept_once() {
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    record(&ledger, [issued(1)]);
+    let end = end_of(&OfMachine, &folder);
+    let mut bytes = fs::read(place.join(JOURNAL)).unwrap();
+    bytes[end..end + 20].fill(7);
+    fs::write(place.join(JOURNAL), &bytes).unwrap();
+    // It sees it, and leaves it there.
+    assert_eq!(find(&ledger, &Filter::all()).len(), 1);
+    record(&LocalLedger::open(&place).unwrap(), [issued(2)]);
+    record(&ledger, [issued(3)]);
+    assert!(place.join("journal.unfinished-1").exists());
+    assert!(!place.join("journal.unfinished-2").exists());
+    assert_eq!(find(&ledger, &Filter::all()).len(), 3);
+}
+
+/// Only on a full disk nobody is kept from revoking. Runs itself again, since the limit on files is one for all
+/// threads.
+#[cfg(unix)]
+#[test]
+fn an_unfinished_record_that_can_not_be_kept_is_not_removed() {
+    use std::process::Command;
+
+    const AGAIN: &str = "PQ_CA_TEST_WITH_SHORT_FILES";
+    if let Some(place) = std::env::var_os(AGAIN) {
+        let ledger = LocalLedger::open(place).unwrap();
+        let error = ledger.record(&[new_entry(issued(2))]).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("journal.unfinished"), "{text}");
+        return;
+    }
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    record(&ledger, [issued(1)]);
+    let end = end_of(&OfMachine, &folder);
+    drop(ledger);
+    let mut bytes = fs::read(place.join(JOURNAL)).unwrap();
+    bytes.truncate(end);
+    bytes.resize(end + (4 << 20), 7);
+    fs::write(place.join(JOURNAL), &bytes).unwrap();
+    let name =
+        "ledger::local::tests::damage::an_unfinished_record_that_can_not_be_kept_is_not_removed";
+    // in blocks of 512 bytes or of 1024
+    let run = Command::new("sh")
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 3000 && exec \"$0\" --exact \"$1\"",
+        ])
+        .arg(std::env::current_exe().unwrap())
+        .arg(name)
+        .env(AGAIN, &place)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.contains("1 passed"), "{said}");
+    assert!(fs::read(place.join(JOURNAL)).unwrap() == bytes);
+    assert!(!place.join("journal.unfinished-1").exists());
+    record(&LocalLedger::open(&place).unwrap(), [issued(2)]);
+    let kept = fs::read(place.join("journal.unfinished-1")).unwrap();
+    assert!(kept == bytes[end..]);
+}
+
 /// Only one record can be unacknowledged. An old head says that several are, which are not to be cut off.
 #[test]
 fn records_behind_an_old_head_are_not_cut_off() {
