@@ -156,8 +156,8 @@ pub enum LedgerError {
     },
     /// The content of a file is damaged, or is an old copy.
     #[error(
-        "{path} is damaged: {what}; nothing was changed; keep a copy of the folder, restore the newest \
-         backup, and revoke again what was revoked since"
+        "{path} is damaged: {what}; nothing was changed; keep a copy of the folder, restore the newest backup while \
+         nothing uses the ledger, and revoke again what was revoked since"
     )]
     Damaged {
         /// The file.
@@ -165,6 +165,13 @@ pub enum LedgerError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// A file was replaced or deleted while this process had the ledger open. What this process would write, nobody
+    /// would read.
+    #[error(
+        "{0} was replaced or deleted while this program had the ledger open; nothing was changed; look whether the \
+         files are the right ones, and open the ledger again (restart the program)"
+    )]
+    Replaced(PathBuf),
     /// Other users may write to a file of the ledger.
     #[error(
         "{0} can be changed by other users; look whether somebody did, and allow nobody else to (chmod go-w {0})"

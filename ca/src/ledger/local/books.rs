@@ -80,6 +80,11 @@ impl Books {
         Ok(self.writings == turn.writings()?)
     }
 
+    /// Checks that the files are still those with their names.
+    pub(super) fn check_in_place(&self) -> Result<(), LedgerError> {
+        self.journal.check_in_place()
+    }
+
     /// Reads the changes that others have made.
     pub(super) fn catch_up(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
         self.journal.read_head()?;

@@ -24,6 +24,8 @@ pub(super) trait Medium: Debug + Send + Sync {
     fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
     fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
     fn sync(&self) -> io::Result<()>;
+    /// Whether it is the file with this name, and not one that had the name when it was opened.
+    fn is_at(&self, path: &Path) -> io::Result<bool>;
 }
 
 /// Where the files are. A name is on the disk only after its folder was synced.
@@ -100,6 +102,30 @@ impl Medium for Opened {
     fn sync(&self) -> io::Result<()> {
         self.file().sync_data()
     }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        is_at(&self.file(), path)
+    }
+}
+
+/// Whether an open file is the one with this name.
+#[cfg(unix)]
+pub(super) fn is_at(file: &fs::File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+
+    let named = match fs::metadata(path) {
+        Ok(named) => named,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(cause) => return Err(cause),
+    };
+    let opened = file.metadata()?;
+    Ok((opened.dev(), opened.ino()) == (named.dev(), named.ino()))
+}
+
+/// On other systems files have no numbers, and Windows keeps a file that is open from being replaced.
+#[cfg(not(unix))]
+pub(super) fn is_at(_: &fs::File, _: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 /// Reads some bytes of a file from front to back.

@@ -60,6 +60,12 @@ impl Head {
         create_whole(disk, path, &contents)
     }
 
+    /// Whether the open file is still the one with its name.
+    pub(super) fn is_in_place(&self) -> Result<bool, LedgerError> {
+        let is_at = self.file.is_at(&self.path);
+        is_at.map_err(io_error("open", &self.path))
+    }
+
     /// Opens the head of a journal that starts with this header.
     pub(super) fn open(
         disk: &dyn Disk,

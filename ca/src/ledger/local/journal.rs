@@ -196,6 +196,16 @@ impl Journal {
         self.head.read()
     }
 
+    /// Checks that the files are still those with their names, so that others read what is written to them.
+    pub(super) fn check_in_place(&self) -> Result<(), LedgerError> {
+        let is_at = self.file.is_at(&self.path);
+        let is_at = is_at.map_err(io_error("open", &self.path))?;
+        match is_at && self.head.is_in_place()? {
+            true => Ok(()),
+            false => Err(LedgerError::Replaced(self.path.clone())),
+        }
+    }
+
     /// Checks that the records that were read are still there.
     pub(super) fn check(&self) -> Result<(), LedgerError> {
         self.check_end(

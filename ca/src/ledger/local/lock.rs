@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::files::{Access, io_error, new_file, open_own};
+use super::files::{Access, io_error, is_at, new_file, open_own};
 use crate::ledger::error::LedgerError;
 
 /// The file that a process locks during its turn. The operating system unlocks it when the process ends,
@@ -58,7 +58,12 @@ impl Lock {
         }
     }
 
-    /// Waits for the turn of this process. Processes that only read take it together. If another process has the turn, `waiting` is called first.
+    /// Waits for the turn of this process. Processes that only read take it together. If another process has the turn,
+    /// `waiting` is called first.
+    ///
+    /// # Errors
+    ///
+    /// Also if the file was replaced or deleted since it was opened.
     pub(super) fn take(&self, waiting: impl FnOnce()) -> Result<Turn<'_>, LedgerError> {
         let Some(file) = self.file()? else {
             return Ok(Turn {
@@ -79,10 +84,15 @@ impl Lock {
             Err(TryLockError::Error(cause)) => Err(cause),
         };
         locked.map_err(io_error("lock", &self.path))?;
-        Ok(Turn {
+        let turn = Turn {
             lock: self,
             file: Some(file),
-        })
+        };
+        // Whoever opens the ledger now locks the file that has the name, so another one gives nobody the turn.
+        match is_at(file, &self.path).map_err(io_error("open", &self.path))? {
+            true => Ok(turn),
+            false => Err(LedgerError::Replaced(self.path.clone())),
+        }
     }
 
     fn wait(&self, file: &fs::File) -> io::Result<()> {

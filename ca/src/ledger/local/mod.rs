@@ -71,12 +71,19 @@ use super::serial_number::SerialNumber;
 ///
 /// # Damage, and old copies
 ///
-/// Whatever is in front of the head has to be as it was written. If it is not, or if the journal, its head and the index
-/// are copies of different ages, calls return [`LedgerError::Damaged`], and change nothing. Then keep a copy of the
-/// folder, and put the newest backup in its place. Calls check what they read: everything since the index was last
-/// written, and each certificate that they return. [`check`](LocalLedger::check) reads everything.
+/// Whatever is in front of the head has to be as it was written. If it is not, or if the journal, its head and the
+/// index are copies of different ages, calls return [`LedgerError::Damaged`], and change nothing. Then keep a copy of
+/// the folder, and put the newest backup in its place while nothing uses the ledger. Calls check what they read:
+/// everything since the index was last written, and each certificate that they return. [`check`](LocalLedger::check)
+/// reads everything.
 ///
-/// Back up `head` and `journal` while nobody changes the ledger; the index of a backup has to be deleted, if it is of
+/// If files are replaced while a program has the ledger open, even by the right ones, its calls return
+/// [`LedgerError::Replaced`], on Unix, until it opens the ledger again: nothing is acknowledged that only it can read.
+/// A call that is at work meanwhile is not kept from that, so go back to a backup while nothing uses the ledger, and
+/// leave `lock` alone.
+///
+/// Back up `head` and `journal` while nobody changes the ledger. One change may come between them, if `head` is copied
+/// first: a whole record behind the head counts. The index of a backup has to be deleted, if it is of
 /// another time. A backup of the whole folder is a ledger like any other: nothing in it says that there was more. So
 /// after going back to one, record again what was issued since ([`adopt`](Ledger::adopt)), and revoke what was revoked
 /// since. The next list may get a number that was
@@ -275,6 +282,8 @@ impl LocalLedger {
     ) -> Result<T, LedgerError> {
         let mut kept = self.books.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = self.lock.take(&self.on_wait)?;
+        // If not, the books are kept, and every call fails until the program opens the ledger again.
+        kept.as_ref().map_or(Ok(()), Books::check_in_place)?;
         // The books are put back only after success. After an error, the next call reads the files again.
         let mut books = match kept.take() {
             Some(books) if books.is_current(&turn)? => books,

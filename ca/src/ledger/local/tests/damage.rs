@@ -469,6 +469,53 @@ fn an_unfinished_record_that_can_not_be_kept_is_not_removed() {
     assert!(kept == bytes[end..]);
 }
 
+/// As an operator does who puts a backup in place while a service has the ledger open: what the service would write,
+/// nobody would read, and its turn would keep nobody from writing.
+#[cfg(unix)]
+#[test]
+fn files_that_were_replaced_are_not_used() {
+    for file in [LOCK, JOURNAL, HEAD] {
+        for is_deleted in [false, true] {
+            let (ledger, folder) = in_a_folder();
+            let place = folder.path().join("ledger");
+            let path = place.join(file);
+            record(&ledger, [issued(1)]);
+            let reader = LocalLedger::open_read_only(&place).unwrap();
+            reader.entry(&number(1)).unwrap();
+            let old = fs::read(place.join(JOURNAL)).unwrap();
+            let aside = folder.path().join("aside");
+            fs::copy(&path, &aside).unwrap();
+            match is_deleted {
+                true => fs::remove_file(&path).unwrap(),
+                false => fs::rename(&aside, &path).unwrap(),
+            }
+            // More often than once
+            for _ in 0..2 {
+                let revoked = revocation(30, CrlReason::KeyCompromise);
+                let revoked = ledger.revoke(&number(1), &revoked).map(drop);
+                for result in [
+                    ledger.record(&[new_entry(issued(2))]),
+                    revoked,
+                    ledger.entry(&number(1)).map(drop),
+                    reader.entry(&number(1)).map(drop),
+                ] {
+                    match result {
+                        Err(LedgerError::Replaced(_)) => {}
+                        other => panic!("{file}, {is_deleted}: {other:?}"),
+                    }
+                }
+            }
+            if is_deleted && file != LOCK {
+                fs::rename(&aside, &path).unwrap();
+            }
+            assert!(fs::read(place.join(JOURNAL)).unwrap() == old, "{file}");
+            record(&LocalLedger::open(&place).unwrap(), [issued(2)]);
+            let reader = LocalLedger::open_read_only(&place).unwrap();
+            assert_eq!(find(&reader, &Filter::all()).len(), 2);
+        }
+    }
+}
+
 /// Only one record can be unacknowledged. An old head says that several are, which are not to be cut off.
 #[test]
 fn records_behind_an_old_head_are_not_cut_off() {

@@ -196,6 +196,12 @@ impl Medium for Opened {
     fn sync(&self) -> io::Result<()> {
         self.change(|file| file.synced.clone_from(&file.bytes))
     }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        Ok(self
+            .disk
+            .with(|disk| disk.names.get(path) == Some(&self.file)))
+    }
 }
 
 /// A ledger on a disk in memory. Its index is on the disk of this machine, as if everything were synced there.
