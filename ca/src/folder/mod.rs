@@ -30,7 +30,7 @@ pub use self::key::StoredKey;
 pub use self::plan::{Constraints, KeyPlan, Plan};
 use self::reading::{Owner, check_place, is_readable_by_others};
 use crate::authority::{Authority, Responder, adopted};
-use crate::ledger::{LedgerError, LocalLedger, NewEntry, Reader};
+use crate::ledger::{LocalLedger, NewEntry, Reader};
 use crate::policy::Policy;
 use crate::time::system_time;
 
@@ -230,13 +230,12 @@ impl Folder {
     pub fn ledger(&self) -> Result<LocalLedger, FolderError> {
         let path = self.path.join(LEDGER);
         self.owner.check_folder(&path)?;
-        if !is_there(&path)? {
-            return Err(FolderError::Missing(path));
+        for needed in [path.clone(), path.join(JOURNAL)] {
+            if !is_there(&needed)? {
+                return Err(FolderError::Missing(needed));
+            }
         }
-        let ledger = LocalLedger::open(&path).map_err(|error| match error {
-            LedgerError::NoLedger { .. } => FolderError::Missing(path.join(JOURNAL)),
-            error => error.into(),
-        })?;
+        let ledger = LocalLedger::open(&path)?;
         self.check_whole(&path, &ledger)?;
         Ok(ledger)
     }

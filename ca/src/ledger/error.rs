@@ -194,6 +194,13 @@ pub enum LedgerError {
         /// The error of the database.
         cause: String,
     },
+    /// The index was not made from the journal beside it.
+    #[error(
+        "the index {0} was not made from the journal beside it, and either may be the wrong one; nothing was changed; \
+         keep a copy of the folder and find out which it is, while nothing uses the ledger: in place of a wrong \
+         journal put the right one with its head, and move a wrong index elsewhere, which is made again from the journal"
+    )]
+    OtherIndex(PathBuf),
     /// A file can't be read or written. If the disk failed, the change may be in the ledger
     /// nevertheless.
     #[error("can't {doing} {path}: {cause}; {}", advice(.cause, path))]

@@ -57,7 +57,7 @@ impl Books {
             // A journal in which everything is as it was written is not what is wrong.
             return Err(
                 match journal.is_whole_from(start) && !journal.ends_before(index.end()) {
-                    true => index.differs(),
+                    true => index.of_another(),
                     false => error,
                 },
             );

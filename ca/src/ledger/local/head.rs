@@ -60,6 +60,18 @@ impl Head {
         create_whole(disk, path, &contents)
     }
 
+    /// Whether there is a head, other than one that was just made, for which nothing was acknowledged.
+    pub(super) fn is_in_use(disk: &dyn Disk, path: &Path) -> Result<bool, LedgerError> {
+        let file = match disk.open(path, Access::Read) {
+            Ok(file) => file,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(cause) => return Err(io_error("open", path)(cause)),
+        };
+        let [first, second] = read(&*file).map_err(io_error("read", path))?;
+        let counter = |entry: Option<[u8; LENGTH]>| Some(decode(&entry?)?.1.counter);
+        Ok((counter(first), counter(second)) != (Some(0), Some(1)))
+    }
+
     /// Whether the open file is still the one with its name.
     pub(super) fn is_in_place(&self) -> Result<bool, LedgerError> {
         let is_at = self.file.is_at(&self.path);

@@ -159,7 +159,7 @@ impl Index {
     pub(super) fn check_start(&self, start: Position) -> Result<(), LedgerError> {
         match self.start == start {
             true => Ok(()),
-            false => Err(index_error(&self.path)("it is of another ledger")),
+            false => Err(self.of_another()),
         }
     }
 
@@ -358,6 +358,11 @@ impl Index {
         guarded(&self.path, || {
             sum_of(table, all(), |_, _| Ok(())).map_err(index_error(&self.path))
         })
+    }
+
+    /// It was not made from this journal, and either of them may be the one that is wrong.
+    pub(super) fn of_another(&self) -> LedgerError {
+        LedgerError::OtherIndex(self.path.clone())
     }
 
     pub(super) fn differs(&self) -> LedgerError {

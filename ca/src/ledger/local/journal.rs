@@ -165,9 +165,7 @@ impl Journal {
     /// If no record ends there: the index belongs to another journal, or has more than this journal.
     pub(super) fn resume(&mut self, end: Position) -> Result<(), LedgerError> {
         if end.offset > self.head.end().offset {
-            return Err(
-                self.damaged("it or its head is older than the index, so it is an old copy; if it is the newest backup, delete the index, which is made again from it")
-            );
+            return Err(self.damaged(OLDER_THAN_INDEX));
         }
         self.end = end;
         self.check()
@@ -781,6 +779,8 @@ const BUFFER: usize = 64 * 1024;
 /// How many bytes of supposed records are hashed in search of a whole one behind an unfinished one. What looks like
 /// records in more places than an unfinished one has is not taken for one.
 const SEARCH: u64 = 256 * MEGABYTE;
+const OLDER_THAN_INDEX: &str = "it or its head is older than the index, so it is an old copy; if it is the newest \
+    backup, move the index out of the folder, and it is made again from the journal";
 const TOO_MANY: &str = "more than one record is behind its head, so the head is an old copy";
 
 const ISSUED: u8 = 1;

@@ -41,6 +41,7 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 use self::books::{Books, MANY};
 use self::files::{Access, Disk, OfMachine, create_folder, io_error};
+use self::head::Head;
 use self::journal::Journal;
 use self::lock::{Lock, Turn};
 pub(crate) use self::owner::{Fault, Owner, Reader, check_writable};
@@ -145,7 +146,8 @@ impl LocalLedger {
     ///
     /// # Errors
     ///
-    /// [`LedgerError::AlreadyThere`], or another error if files can't be made.
+    /// [`LedgerError::AlreadyThere`], [`LedgerError::Damaged`] if there is a ledger without its journal, or another
+    /// error if files can't be made.
     pub fn create(folder: impl AsRef<Path>) -> Result<Self, LedgerError> {
         Self::create_on(Arc::new(OfMachine), folder.as_ref())
     }
@@ -164,6 +166,7 @@ impl LocalLedger {
                 Err(cause) if cause.kind() == ErrorKind::NotFound => {}
                 Err(cause) => return Err(io_error("open", &ledger.path(JOURNAL))(cause)),
             }
+            check_no_rest(&*ledger.disk, folder)?;
             Journal::create(&*ledger.disk, &ledger.path(JOURNAL), &ledger.path(HEAD))?;
         }
         Ok(ledger)
@@ -217,6 +220,7 @@ impl LocalLedger {
         match disk.open(&folder.join(JOURNAL), access) {
             Ok(_) => {}
             Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                check_no_rest(&*disk, folder)?;
                 return Err(LedgerError::NoLedger {
                     path: folder.into(),
                 });
@@ -463,6 +467,17 @@ impl fmt::Debug for LocalLedger {
         f.debug_struct("LocalLedger")
             .field("folder", &self.folder)
             .finish_non_exhaustive()
+    }
+}
+
+/// That there are no files of a ledger that lost its journal. They may be the last that say what was revoked.
+fn check_no_rest(disk: &dyn Disk, folder: &Path) -> Result<(), LedgerError> {
+    match Head::is_in_use(disk, &folder.join(HEAD))? || folder.join(INDEX).exists() {
+        true => Err(LedgerError::Damaged {
+            path: folder.join(JOURNAL),
+            what: "it is missing, and its head or index is there",
+        }),
+        false => Ok(()),
     }
 }
 

@@ -516,6 +516,48 @@ fn files_that_were_replaced_are_not_used() {
     }
 }
 
+/// The head and the index say what was acknowledged: whoever makes a new ledger over them hides that something is lost.
+#[test]
+fn a_ledger_that_lost_its_journal_is_not_made_anew() {
+    for lost in [&[JOURNAL][..], &[JOURNAL, INDEX], &[JOURNAL, HEAD]] {
+        let (ledger, folder) = always_indexed();
+        let place = folder.path().join("ledger");
+        record(&ledger, [issued(1)]);
+        drop(ledger);
+        for file in lost {
+            fs::remove_file(place.join(file)).unwrap();
+        }
+        let left: Vec<_> = [HEAD, INDEX]
+            .map(|file| fs::read(place.join(file)).ok())
+            .into();
+        for make in [
+            LocalLedger::create,
+            LocalLedger::open,
+            LocalLedger::open_read_only,
+        ] {
+            let error = make(place.clone()).unwrap_err();
+            match &error {
+                LedgerError::Damaged { path, .. } => assert_eq!(*path, place.join(JOURNAL)),
+                other => panic!("{lost:?}: {other}"),
+            }
+            assert!(error.to_string().contains("backup"), "{error}");
+        }
+        let now: Vec<_> = [HEAD, INDEX]
+            .map(|file| fs::read(place.join(file)).ok())
+            .into();
+        assert!(now == left, "{lost:?}");
+        assert!(!place.join(JOURNAL).exists());
+    }
+    // A process that was killed while it made a ledger leaves a head for which nothing was acknowledged.
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    drop(ledger);
+    fs::remove_file(place.join(JOURNAL)).unwrap();
+    let error = LocalLedger::open(&place).unwrap_err();
+    assert!(matches!(error, LedgerError::NoLedger { .. }), "{error}");
+    record(&LocalLedger::create(&place).unwrap(), [issued(1)]);
+}
+
 /// Only one record can be unacknowledged. An old head says that several are, which are not to be cut off.
 #[test]
 fn records_behind_an_old_head_are_not_cut_off() {
@@ -648,9 +690,10 @@ fn a_truncated_index_is_said_to_be_deleted() {
     assert_eq!(find(&ledger, &Filter::all()).len(), 100);
 }
 
-/// The journal is not what is wrong, and going back to a backup would lose what is in it.
+/// Either may be the wrong one: the journal, if somebody made a new ledger in place of one that was lost. So neither is
+/// said to be deleted, nor a backup to be put in its place.
 #[test]
-fn an_index_of_another_ledger_is_said_to_be_deleted() {
+fn with_an_index_of_another_ledger_nothing_is_said_to_be_deleted() {
     let (ledger, folder) = always_indexed();
     let place = folder.path().join("ledger");
     record(&ledger, [issued(1)]);
@@ -677,8 +720,12 @@ fn an_index_of_another_ledger_is_said_to_be_deleted() {
             let error = open(&place)
                 .and_then(|ledger| ledger.entry(&number(1)))
                 .unwrap_err();
-            assert!(matches!(error, LedgerError::Index { .. }), "{error}");
-            assert!(error.to_string().contains("; delete that file"), "{error}");
+            assert!(matches!(error, LedgerError::OtherIndex(_)), "{error}");
+            let text = error.to_string();
+            assert!(
+                !text.contains("delete") && text.contains("either"),
+                "{text}"
+            );
         }
     }
     fs::remove_file(&index).unwrap();
