@@ -400,6 +400,8 @@ fn is_unused(draft: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(not(unix))]
+    use crate::ledger::LocalLedger;
 
     #[test]
     fn who_stops_before_the_keys_removes_all_and_no_keys_follow() {
@@ -411,6 +413,9 @@ mod tests {
         assert!(!interruption.is_stopped());
         interruption.stop();
         assert!(interruption.is_stopped());
+        assert!(!draft.path().exists());
+        // The other thread may be about to make the ledger.
+        LocalLedger::fill(&draft.path().join(LEDGER)).unwrap_err();
         assert!(!draft.path().exists());
         let completed = draft.complete(&path, &interruption, || panic!("keys are written"));
         assert!(matches!(completed, Err(FolderError::Stopped)));

@@ -415,7 +415,8 @@ fn fill(
     let ledger = folder.join(LEDGER);
     // Whatever the umask, nobody else may write there.
     make_private_folder(&ledger)?;
-    let ledger = LocalLedger::create(ledger)?;
+    // Whoever stops this may have removed the folder by now: then it is not made again.
+    let ledger = LocalLedger::fill(&ledger)?;
 
     let name = match plan.issuing {
         Some(_) => format!("{} Root", plan.name),

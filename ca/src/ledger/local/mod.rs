@@ -154,6 +154,16 @@ impl LocalLedger {
 
     fn create_on(disk: Arc<dyn Disk>, folder: &Path) -> Result<Self, LedgerError> {
         create_folder(&*disk, folder)?;
+        Self::fill_on(disk, folder)
+    }
+
+    /// Creates an empty ledger in a folder that is there. If it is gone, because somebody removed it meanwhile, it is
+    /// not made again.
+    pub(crate) fn fill(folder: &Path) -> Result<Self, LedgerError> {
+        Self::fill_on(Arc::new(OfMachine), folder)
+    }
+
+    fn fill_on(disk: Arc<dyn Disk>, folder: &Path) -> Result<Self, LedgerError> {
         let ledger = Self::at(disk, folder, Access::Change)?;
         {
             let _turn = ledger.lock.take(|| {})?;
