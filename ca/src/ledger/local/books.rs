@@ -239,8 +239,9 @@ impl Books {
         if revocation.reason == CrlReason::RemoveFromCRL {
             return Err(LedgerError::NotAReason);
         }
-        // By the revocation that each gets: the time of an updated one may be an earlier one.
-        let mut changing: Vec<(Revocation, Vec<SerialNumber>)> = Vec::new();
+        // By the revocation that each gets: an updated one may have an earlier time, or keep its reason. There may be
+        // as many as certificates.
+        let mut changing: BTreeMap<_, (Revocation, Vec<SerialNumber>)> = BTreeMap::new();
         let mut changes = BTreeMap::new();
         for number in in_order(numbers.iter().copied()) {
             if changes.contains_key(&number) {
@@ -257,11 +258,13 @@ impl Books {
             };
             changes.insert(number, change);
             let Some(new) = new else { continue };
-            match changing.iter_mut().find(|(other, _)| *other == new) {
-                Some((_, numbers)) => numbers.push(number),
-                None => changing.push((new, vec![number])),
-            }
+            let differing = (new.at.as_secs(), new.reason as u32);
+            let (_, numbers) = changing
+                .entry(differing)
+                .or_insert_with(|| (new, Vec::new()));
+            numbers.push(number);
         }
+        let changing: Revocations = changing.into_values().collect();
         if !changing.is_empty() {
             self.journal.append_revoked(&changing)?;
             self.apply(Event::Revoked(changing))?;
