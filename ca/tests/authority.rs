@@ -847,6 +847,34 @@ fn a_response_ends_with_its_responders_certificate() {
     assert_eq!(response.answers()[0].next_update(), Some(own.not_after()));
 }
 
+/// Another process made a later list while this one was signed.
+#[test]
+fn a_list_that_is_outdated_is_told_before_and_after_it_is_written() {
+    let (_above, folder) = ca(&plan());
+    let authorities = [(); 2].map(|()| folder.authority::<SigningKey>(Role::Issuing).unwrap());
+    let now = UnixTime::now();
+    let [first, second] = authorities
+        .each_ref()
+        .map(|authority| authority.revocation_list(now, None).unwrap());
+    authorities[1].check_list(&second).unwrap();
+    let outdated = |result: Result<(), AuthorityError>, was_written: bool| {
+        let error = result.unwrap_err();
+        assert!(
+            matches!(
+                &error,
+                AuthorityError::Ledger(LedgerError::LaterList { number: 1, later: 2, is_written, .. })
+                    if *is_written == was_written
+            ),
+            "{error}"
+        );
+        assert!(error.to_string().contains("make the list again"), "{error}");
+    };
+    outdated(authorities[0].check_list(&first), false);
+    authorities[1].confirm_list(&second).unwrap();
+    outdated(authorities[0].check_list(&first), false);
+    outdated(authorities[0].confirm_list(&first), true);
+}
+
 /// A clock that a list would be refused for answers nothing either.
 #[test]
 fn a_clock_that_jumped_answers_nothing() {
@@ -947,6 +975,10 @@ impl Ledger for Overtaken {
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError> {
         self.0.next_list(issuer, now, show)
+    }
+
+    fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {
+        self.0.check_list(issuer, number)
     }
 
     fn confirm_list(&self, issuer: &str, number: u64, at: UnixTime) -> Result<(), LedgerError> {

@@ -215,8 +215,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         Ok(self.ledger.reinstate_if(number, at, by, &conditions)?)
     }
 
-    /// Makes the next list of the certificates that this CA revoked. It is valid from now on, by default for as
-    /// long as the policy says. When it is where clients get it, say so with [`confirm_list`](Self::confirm_list).
+    /// Makes the next list of the certificates that this CA revoked. It is valid from now on, by default for as long
+    /// as the policy says. Before it takes the place of the last one, call [`check_list`](Self::check_list), and when
+    /// it is where clients get it, say so with [`confirm_list`](Self::confirm_list).
     ///
     /// # Errors
     ///
@@ -247,19 +248,28 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         Ok(self.issuer.issue_revocation_list(list)?)
     }
 
+    /// Checks that no later list of this CA was begun, as another process may have done while this one was signed.
+    /// Call this just before a list of [`revocation_list`](Self::revocation_list) takes the place of the one that
+    /// clients get.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::LaterList`], if there is one, and others if the ledger has no list of this number, or can't be
+    /// read.
+    pub fn check_list(&self, list: &CertificateRevocationList) -> Result<(), AuthorityError> {
+        Ok(self.ledger.check_list(&self.name, number_of(list))?)
+    }
+
     /// Notes in the ledger that a list of [`revocation_list`](Self::revocation_list) was written where clients get it.
     /// Expired certificates stay on the lists until one that had them after their expiry was written: see
     /// [`Ledger::next_list`].
     ///
     /// # Errors
     ///
-    /// If the ledger has no list of this number, or can't be written.
+    /// [`LedgerError::LaterList`] if a later list was written before, whose place this one may have taken: make a list
+    /// again then, and write that. Others if the ledger has no list of this number, or can't be written.
     pub fn confirm_list(&self, list: &CertificateRevocationList) -> Result<(), AuthorityError> {
-        let number = list.number().filter(|number| number.len() <= 8);
-        // 0 is the number of no list.
-        let number = number.unwrap_or_default().iter();
-        let number = number.fold(0, |number, byte| number << 8 | u64::from(*byte));
-        let at = list.this_update();
+        let (number, at) = (number_of(list), list.this_update());
         Ok(self.ledger.confirm_list(&self.name, number, at)?)
     }
 
@@ -397,6 +407,13 @@ fn same_names(mut wanted: Wanted, certificate: &Certificate) -> Wanted {
         wanted = wanted.alternative_name(name);
     }
     wanted.subject(certificate.subject().clone())
+}
+
+/// The number of a list, or 0, the number of none, if no ledger can have given it.
+fn number_of(list: &CertificateRevocationList) -> u64 {
+    let number = list.number().filter(|number| number.len() <= 8);
+    let number = number.unwrap_or_default().iter();
+    number.fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// That nobody else may know the key of a CA, as far as its ledger knows.

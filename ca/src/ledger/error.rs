@@ -55,6 +55,22 @@ pub enum LedgerError {
         /// Its number.
         number: u64,
     },
+    /// A later list was made meanwhile, which may have revocations that this one lacks.
+    #[error(
+        "list {number} of \"{issuer}\" is outdated: list {later} was {} since, and may have more on it; make the list \
+         again, and let clients get none but the newest",
+        match .is_written { true => "written", false => "begun" }
+    )]
+    LaterList {
+        /// Whose list it is.
+        issuer: String,
+        /// Its number.
+        number: u64,
+        /// The number of the later one.
+        later: u64,
+        /// Whether the later one was written where clients get it, as far as the ledger knows.
+        is_written: bool,
+    },
     /// A certificate that should have been valid is revoked: see
     /// [`Condition::NotRevoked`](super::Condition::NotRevoked).
     #[error(

@@ -198,13 +198,26 @@ pub trait Ledger: Send + Sync {
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError>;
 
+    /// Checks that no later list of this issuer was begun. Call this just before clients can get the list: another
+    /// process may have made one meanwhile, with later revocations, and this one must not take its place.
+    ///
+    /// If the other process takes a number only after this call, and its list is where clients get it before this one
+    /// is, [`confirm_list`](Self::confirm_list) says so.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::LaterList`], [`LedgerError::UnknownList`] if the number is none of this issuer's lists, and
+    /// others if the ledger can't be read.
+    fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError>;
+
     /// Notes that a list of [`next_list`](Self::next_list) was written where clients get it. `at` is the list's time.
     /// Without this, expired certificates stay on the lists.
     ///
     /// # Errors
     ///
-    /// [`LedgerError::UnknownList`] if the number is none of this issuer's lists, and others if the ledger can't be
-    /// read or written.
+    /// [`LedgerError::LaterList`] if a later one was written before, whose place this one may have taken: make the list
+    /// again then. [`LedgerError::UnknownList`] if the number is none of this issuer's lists, and others if the ledger
+    /// can't be read or written.
     fn confirm_list(&self, issuer: &str, number: u64, at: UnixTime) -> Result<(), LedgerError>;
 
     /// Compares a time with the last one that the ledger knows, as [`next_list`](Self::next_list) does. For what is

@@ -50,6 +50,7 @@ macro_rules! hold_to_suite {
             a_list_that_was_not_written_leaves_out_nothing
             a_list_that_a_clock_ahead_wrote_counts_as_one_of_now
             only_lists_that_were_numbered_are_written
+            a_list_is_outdated_once_a_later_one_was_begun
             a_compromised_half_is_not_certified_again
             what_was_revoked_late_is_on_a_list_once
             a_list_has_no_longer_what_was_released
@@ -879,8 +880,20 @@ pub(crate) fn a_list_that_was_not_written_leaves_out_nothing(ledger: &impl Ledge
     let late = kept_and(6);
     assert_eq!(next_list(ledger, "issuing", late), (5, on_list.to_vec()));
     assert_eq!(next_list(ledger, "issuing", late), (6, vec![]));
-    // An earlier one that is written later takes nothing back, and puts off nothing.
-    ledger.confirm_list("issuing", 2, at(600)).unwrap();
+    // An earlier one that is written later is refused, takes nothing back, and puts off nothing.
+    let error = ledger.confirm_list("issuing", 2, at(600)).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            LedgerError::LaterList {
+                number: 2,
+                later: 6,
+                is_written: true,
+                ..
+            }
+        ),
+        "{error}"
+    );
     assert_eq!(lost_list(ledger, "issuing", late), (7, vec![]));
 }
 
@@ -895,6 +908,38 @@ pub(crate) fn a_list_that_a_clock_ahead_wrote_counts_as_one_of_now(ledger: &impl
     // Since it expired, none was written.
     assert_eq!(next_list(ledger, "issuing", kept_and(1)).1, on_list);
     assert_eq!(next_list(ledger, "issuing", kept_and(2)).1, []);
+}
+
+pub(crate) fn a_list_is_outdated_once_a_later_one_was_begun(ledger: &impl Ledger) {
+    let next = || lost_list(ledger, "issuing", 100).0;
+    let later_of = |error: LedgerError| match error {
+        LedgerError::LaterList {
+            issuer,
+            later,
+            is_written,
+            ..
+        } => (issuer, later, is_written),
+        other => panic!("{other}"),
+    };
+    let (first, second) = (next(), next());
+    next_list(ledger, "root", 100);
+    next_list(ledger, "root", 100);
+    next_list(ledger, "root", 100);
+    ledger.check_list("issuing", second).unwrap();
+    let error = ledger.check_list("issuing", first).unwrap_err();
+    assert_eq!(later_of(error), ("issuing".into(), second, false));
+    // Written it can be, as long as the later one is not: so it may have been meanwhile.
+    ledger.confirm_list("issuing", first, at(100)).unwrap();
+    for _ in 0..2 {
+        ledger.confirm_list("issuing", second, at(100)).unwrap();
+    }
+    let error = ledger.confirm_list("issuing", first, at(100)).unwrap_err();
+    assert_eq!(later_of(error), ("issuing".into(), second, true));
+    ledger.check_list("issuing", second).unwrap();
+    for (issuer, list) in [("issuing", 0), ("issuing", second + 1), ("other", 1)] {
+        let error = ledger.check_list(issuer, list).unwrap_err();
+        assert!(matches!(error, LedgerError::UnknownList { .. }), "{error}");
+    }
 }
 
 pub(crate) fn only_lists_that_were_numbered_are_written(ledger: &impl Ledger) {

@@ -546,7 +546,8 @@ fn of_authority(error: &AuthorityError) -> ExitStatus {
             | LedgerError::Revoked { .. }
             | LedgerError::IssuerRevoked { .. }
             | LedgerError::AnotherIssuers { .. }
-            | LedgerError::Clock { .. },
+            | LedgerError::Clock { .. }
+            | LedgerError::LaterList { .. },
         ) => ExitStatus::Refused,
         AuthorityError::Ledger(_) => ExitStatus::InputOutput,
         _ => ExitStatus::Refused,

@@ -901,6 +901,44 @@ fn a_compromise_concerns_certificates_that_seem_to_have_expired() {
     folder.pqtls("ca revoke a.pem --reason keyCompromise").ok();
 }
 
+/// A cron job's list, which a slow key signs, must not replace the one that an operator made meanwhile.
+#[test]
+fn a_list_replaces_no_later_one() {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Example --dns example.org --no-intermediate --algorithm SLH-DSA-SHA2-256s")
+        .ok();
+    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    // Again if this process was stopped for as long as the other one signed.
+    let refused = (1..60).step_by(2).find_map(|number| {
+        folder.write("ca.crl", "the operator's");
+        let slow = Command::new(env!("CARGO_BIN_EXE_pqtls"))
+            .args(["ca", "crl", "--force", "--out", "ca.crl"])
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while ledger.check_list("root", number).is_err() {
+            std::thread::yield_now();
+        }
+        let now = pq_x509::pki_types::UnixTime::now();
+        let later = ledger.next_list("root", now, &mut |_, _| {}).unwrap();
+        assert_eq!(later, number + 1);
+        let output = slow.wait_with_output().unwrap();
+        (!output.status.success()).then_some((output, later))
+    });
+    let (output, later) = refused.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let words = format!("list {later} was begun since");
+    assert!(said.contains(&words), "{said}");
+    assert_eq!(folder.read("ca.crl"), "the operator's");
+    folder.pqtls("ca crl --force --out ca.crl").ok();
+    let files = fs::read_dir(folder.path()).unwrap();
+    assert_eq!(files.count(), 2);
+}
+
 /// What nobody can have got leaves nothing out, and what can be seen to fail takes no number.
 #[test]
 fn a_list_that_is_not_written_counts_for_nothing() {

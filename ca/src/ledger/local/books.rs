@@ -383,11 +383,40 @@ impl Books {
         Ok(list.number)
     }
 
+    /// Checks that a list was numbered, and that no later one was begun.
+    pub(super) fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {
+        let begun = self.numbered(issuer, number)?.number;
+        match begun > number {
+            true => Err(LedgerError::LaterList {
+                issuer: issuer.into(),
+                number,
+                later: begun,
+                is_written: false,
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// What is known of an issuer's lists, if it has one of this number.
+    fn numbered(&self, issuer: &str, number: u64) -> Result<Lists, LedgerError> {
+        let lists = self.lists_of(issuer)?;
+        match (1..=lists.number).contains(&number) {
+            true => Ok(lists),
+            false => Err(LedgerError::UnknownList {
+                issuer: issuer.into(),
+                number,
+            }),
+        }
+    }
+
     pub(super) fn confirm_list(&mut self, issuer: &str, list: List) -> Result<(), LedgerError> {
-        if !(1..=self.lists_of(issuer)?.number).contains(&list.number) {
-            return Err(LedgerError::UnknownList {
+        let written = self.numbered(issuer, list.number)?.written.number;
+        if written > list.number {
+            return Err(LedgerError::LaterList {
                 issuer: issuer.into(),
                 number: list.number,
+                later: written,
+                is_written: true,
             });
         }
         self.journal.append_written(issuer, list)?;

@@ -458,6 +458,10 @@ impl Ledger for LocalLedger {
         self.change(|books| books.next_list(issuer, now, show))
     }
 
+    fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {
+        self.turn(|books, _| books.check_list(issuer, number))
+    }
+
     fn confirm_list(&self, issuer: &str, number: u64, at: UnixTime) -> Result<(), LedgerError> {
         let at = at.as_secs();
         self.change(|books| books.confirm_list(issuer, List { number, at }))

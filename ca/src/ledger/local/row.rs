@@ -55,7 +55,7 @@ impl Lists {
         self.written.at = self.written.at.min(list.at);
     }
 
-    /// A list was written. A later one may have been written before.
+    /// A list was written. In journals of earlier versions, a later one may have been written before.
     pub(super) fn written(&mut self, list: List) {
         if self.written.number < list.number {
             self.written = list;

@@ -169,6 +169,10 @@ impl Ledger for Anew {
         self.open()?.next_list(issuer, now, show)
     }
 
+    fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {
+        self.open()?.check_list(issuer, number)
+    }
+
     fn confirm_list(&self, issuer: &str, number: u64, at: UnixTime) -> Result<(), LedgerError> {
         self.open()?.confirm_list(issuer, number, at)
     }

@@ -62,7 +62,17 @@ impl Delivery {
         outputs: &[Output<'_>],
         report: &R,
     ) -> Result<ExitStatus, Failure> {
-        files::write(outputs, self.force)?;
+        self.deliver_if(outputs, report, || Ok(()))
+    }
+
+    /// The same, if `check` allows it once all is ready to take its place.
+    pub(crate) fn deliver_if<R: Report>(
+        self,
+        outputs: &[Output<'_>],
+        report: &R,
+        check: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<ExitStatus, Failure> {
+        files::write_if(outputs, self.force, check)?;
         let is_standard_output = |output: &Output<'_>| *output.to == Destination::StandardOutput;
         if !outputs.iter().any(is_standard_output) {
             report::print(report, self.json)?;

@@ -103,38 +103,71 @@ pub(crate) fn check_binary(destination: &Destination) -> Result<(), OutputError>
     }
 }
 
-/// Writes all of these or none, and returns the files that were not there before. A file appears under
-/// its name when its content is complete; one that exists is replaced only if forced to. Devices and
-/// pipes are written to as they are, unless they may be another user's. All is on the disk when this returns.
+/// Writes all of these or none. A file appears under its name when its content is complete; one that exists is
+/// replaced only if forced to. Devices and pipes are written to as they are, unless they may be another user's. All is
+/// on the disk when this returns.
 ///
 /// Files that are replaced stay beside the new ones under names that begin with `.pqtls-replaced-`, until all are written.
 /// They get their names back if one can't be written, or if a signal ends this process before then. So `kill -9` or a loss
 /// of power leaves each file old or new, and of each that is new already, the old one under such a name.
-pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<Vec<PathBuf>, OutputError> {
+pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<(), OutputError> {
+    write_if(outputs, force, || Ok(()))
+}
+
+/// The same, if `check` allows it once all is ready: nothing comes between it and the names but their files' renaming.
+pub(crate) fn write_if<E: From<OutputError>>(
+    outputs: &[Output<'_>],
+    force: bool,
+    check: impl FnOnce() -> Result<(), E>,
+) -> Result<(), E> {
+    let ready = |staged: &[Staged<'_>]| {
+        sync(staged)?;
+        check()
+    };
+    write_and(ready, sync_names, outputs, force)?.keep();
+    Ok(())
+}
+
+/// The same, for files whose content the next step may make worthless.
+pub(crate) fn write_for_now(outputs: &[Output<'_>], force: bool) -> Result<Written, OutputError> {
     write_and(sync, sync_names, outputs, force)
+}
+
+/// Files that were written. They go again, and those before come back, when this is dropped, and if a signal ends this
+/// process.
+#[must_use = "the files go again when this is dropped"]
+pub(crate) struct Written {
+    made: Vec<PathBuf>,
+    unfinished: Vec<Unfinished>,
+}
+
+impl Written {
+    /// From here on they stay. Returns those that were not there before.
+    pub(crate) fn keep(self) -> Vec<PathBuf> {
+        Unfinished::finish(self.unfinished);
+        self.made
+    }
 }
 
 /// Does the same with copies of what is safe elsewhere. It does not wait until the disk has new files: after a
 /// loss of power they may be empty, and can be made again. It does wait for files that replace others.
-pub(crate) fn write_copies(
-    outputs: &[Output<'_>],
-    force: bool,
-) -> Result<Vec<PathBuf>, OutputError> {
+pub(crate) fn write_copies(outputs: &[Output<'_>], force: bool) -> Result<(), OutputError> {
     let sync_replacing = |staged: &[Staged<'_>]| {
         let mut replacing = staged.iter().filter(|one| !one.is_new());
         replacing.try_for_each(Staged::sync)
     };
-    write_and(sync_replacing, |_| Ok(()), outputs, force)
+    write_and(sync_replacing, |_| Ok(()), outputs, force)?.keep();
+    Ok(())
 }
 
 /// Writes all of these or none, and calls `sync` before they get their names, and `sync_names` with their paths when
 /// they have them.
-fn write_and(
-    sync: impl FnOnce(&[Staged<'_>]) -> Result<(), OutputError>,
+fn write_and<E: From<OutputError>>(
+    sync: impl FnOnce(&[Staged<'_>]) -> Result<(), E>,
     sync_names: impl FnOnce(&[PathBuf]) -> Result<(), OutputError>,
     outputs: &[Output<'_>],
     force: bool,
-) -> Result<Vec<PathBuf>, OutputError> {
+) -> Result<Written, E> {
     let mut folders = Folders::default();
     let staged = outputs.iter();
     let staged = staged.map(|output| Staged::new(output, force, &mut folders));
@@ -142,21 +175,22 @@ fn write_and(
     let mut paths: Vec<&Path> = staged.iter().filter_map(Staged::path).collect();
     paths.sort_unstable_by_key(|path| path.as_os_str());
     if let Some(twice) = paths.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(OutputError::Twice(twice[0].display().to_string()));
+        return Err(OutputError::Twice(twice[0].display().to_string()).into());
     }
     sync(&staged)?;
     let paths: Vec<PathBuf> = paths.into_iter().map(Path::to_owned).collect();
-    let mut made: Vec<PathBuf> = Vec::new();
     // What happened is undone if this returns early.
-    let mut unfinished = Vec::new();
+    let mut written = Written {
+        made: Vec::new(),
+        unfinished: Vec::new(),
+    };
     for file in staged {
         let committed = file.commit(force)?;
-        made.extend(committed.new);
-        unfinished.extend(committed.unfinished);
+        written.made.extend(committed.new);
+        written.unfinished.extend(committed.unfinished);
     }
     sync_names(&paths)?;
-    Unfinished::finish(unfinished);
-    Ok(made)
+    Ok(written)
 }
 
 /// Waits until the disk has the names of files, each folder's once.
@@ -173,8 +207,8 @@ fn sync_names(paths: &[PathBuf]) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Removes files that [`write()`] made, after a later step failed. Users are told the error of that step, even if
-/// removing fails.
+/// Removes files that were [kept](Written::keep), after a later step failed. Users are told the error of that step,
+/// even if removing fails.
 pub(crate) fn remove(made: Vec<PathBuf>) {
     for path in made {
         let _ = fs::remove_file(path);

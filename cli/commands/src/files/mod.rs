@@ -17,6 +17,7 @@ mod unfinished;
 
 pub(crate) use destination::{
     Access, Destination, Output, check, check_all, check_binary, remove, write, write_copies,
+    write_for_now, write_if,
 };
 pub(crate) use error::OutputError;
 pub(crate) use folder::{TemporaryFolder, make_folder};

@@ -19,8 +19,9 @@ use crate::report::{Report, printable, rfc3339, with_unit};
 /// Make the next revocation list
 ///
 /// It lists the key's certificates that were revoked. Those that expired leave the lists after one that was made more
-/// than 7 days after their expiry and was written. A list that can't be written may use up a number. Make the next list
-/// before this one expires. Clients that check a whole chain need the root's list as well.
+/// than 7 days after their expiry and was written. A list that can't be written may use up a number, and one is not
+/// written if another process began a later one meanwhile. Make the next list before this one expires. Clients that
+/// check a whole chain need the root's list as well.
 ///
 /// The clock must be at most 400 days after the last list or certificate in the ledger, and at most 1 hour before it.
 /// Otherwise there is no list, no OCSP response and, if it is ahead, no certificate. If the clock is wrong, set it. If
@@ -96,7 +97,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         this_update: rfc3339(list.this_update()),
         next_update: list.next_update().map(rfc3339),
     };
-    let status = delivery.deliver(&[output], &report)?;
+    // Another process may have made a later list while this one was signed. From this check on, such a process would
+    // have to take a number, sign and write its list before this file is renamed; then only the confirmation finds it,
+    // if that of the later list came before.
+    let is_newest = || Ok(authority.check_list(&list)?);
+    let status = delivery.deliver_if(&[output], &report, is_newest)?;
     // Only now: a list that could not be written was published by nobody.
     authority.confirm_list(&list)?;
     Ok(status)
