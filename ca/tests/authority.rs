@@ -847,6 +847,53 @@ fn a_response_ends_with_its_responders_certificate() {
     assert_eq!(response.answers()[0].next_update(), Some(own.not_after()));
 }
 
+/// Clients are often told not to ask about a responder's certificate, so the library looks, whatever program uses it.
+#[test]
+fn a_responder_whose_key_others_may_know_answers_nothing() {
+    let plan = plan();
+    let responders = plan
+        .policy
+        .replace("\"server+client\"]", "\"ocsp-responder\"]");
+    let (_above, folder) = ca(&Plan {
+        policy: responders,
+        ..plan
+    });
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let (now, delegate_key) = (UnixTime::now(), key());
+    let order = || {
+        let order = Order::for_key(&delegate_key).unwrap();
+        order.with(|wanted| {
+            wanted
+                .common_name("Our OCSP")
+                .profile(Profile::OcspResponder)
+        })
+    };
+    let delegates = [(); 2].map(|()| authority.issue(&order(), "alice", now).unwrap());
+    let leaf = issue(&authority, "www.example.org");
+    let own = folder.certificate(Role::Issuing).unwrap();
+    let request = OcspRequest::builder().certificate(&leaf, &own);
+    let request = request.build().unwrap();
+    let responder = folder.responder(Role::Issuing, delegates[0].clone(), &delegate_key);
+    let responder = responder.unwrap();
+    for reason in [CrlReason::Superseded, CrlReason::KeyCompromise] {
+        responder.respond(request.der(), now).unwrap();
+        // another certificate for the same key
+        authority
+            .revoke(&number(&delegates[1]), reason, "bob", now)
+            .unwrap();
+    }
+    let error = responder.respond(request.der(), now).unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            ResponderError::KeyCompromised { number: revoked, .. } if *revoked == number(&delegates[1])
+        ),
+        "{error}"
+    );
+    assert_eq!(error.failure(), OcspFailure::Unauthorized);
+    authority.respond(request.der(), now, None).unwrap();
+}
+
 /// Another process made a later list while this one was signed.
 #[test]
 fn a_list_that_is_outdated_is_told_before_and_after_it_is_written() {

@@ -6,11 +6,11 @@ use std::time::SystemTime;
 
 use pq_x509::pki_types::UnixTime;
 use pq_x509::{
-    CertStatus, IssueError, OcspFailure, OcspRequest, OcspRequestError, OcspResponder,
+    CertStatus, Certificate, IssueError, OcspFailure, OcspRequest, OcspRequestError, OcspResponder,
     OcspResponse, Signer, Validity,
 };
 
-use super::check_key_of;
+use super::{check_key_of, keys_of};
 use crate::ledger::{Ledger, LedgerError, SerialNumber, written};
 use crate::time::system_time;
 
@@ -101,7 +101,8 @@ impl<S: Signer, L: Ledger> Responder<S, L> {
     ///
     /// # Errors
     ///
-    /// If there is no answer. Then respond with [`ResponderError::failure`].
+    /// If there is no answer: also if a certificate for the responder's key was revoked for a compromise. Then respond
+    /// with [`ResponderError::failure`].
     pub fn respond(&self, request: &[u8], now: UnixTime) -> Result<OcspResponse, ResponderError> {
         let ledger = OfIssuer {
             name: &self.name,
@@ -133,8 +134,9 @@ impl<L: Ledger> OfIssuer<'_, L> {
         }
         // An answer of a key that others may know assures nobody, and one of a clock that jumped misleads for long.
         check_key_of::<ResponderError>(signer.issuer(), self.ledger)?;
-        self.ledger.check_time(now)?;
         let own = signer.certificate();
+        self.check_responder(own)?;
+        self.ledger.check_time(now)?;
         if now < own.not_before() || own.not_after() < now {
             return Err(ResponderError::NotValid {
                 subject: own.describe_subject(),
@@ -148,6 +150,20 @@ impl<L: Ledger> OfIssuer<'_, L> {
         let end = now.checked_add(validity).map_or(last, |end| end.min(last));
         let validity = Validity::new(from, end);
         signer.respond(&request, now, validity, |number| self.status(number))
+    }
+
+    /// The same of the key that signs, which may be a delegate's: clients are often told not to ask whether its
+    /// certificate was revoked (RFC 6960 section 4.2.2.2.1).
+    fn check_responder(&self, own: &Certificate) -> Result<(), ResponderError> {
+        for key in keys_of(own).map_err(IssueError::SubjectKey)? {
+            if let Some(number) = self.ledger.compromised(&key)? {
+                return Err(ResponderError::KeyCompromised {
+                    subject: own.describe_subject(),
+                    number,
+                });
+            }
+        }
+        Ok(())
     }
 
     fn status(&self, number: &[u8]) -> Result<CertStatus, ResponderError> {
@@ -189,6 +205,17 @@ pub enum ResponderError {
     /// [`LedgerError::IssuerRevoked`].
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// Others may know the key that is to answer, a responder's.
+    #[error(
+        "the certificate with serial number {number}, for the key of {subject} that is to answer, was revoked because \
+         others may know the key; make a new key, and have a certificate for it issued"
+    )]
+    KeyCompromised {
+        /// The subject of the certificate.
+        subject: String,
+        /// The serial number of the certificate that was revoked, which may be another one for the same key.
+        number: SerialNumber,
+    },
     /// The certificate of the key that answers, a responder's or the CA's, is not valid now, so nobody accepts what the
     /// key signs.
     #[error(
@@ -216,9 +243,9 @@ impl ResponderError {
         match self {
             Self::Request(_) => OcspFailure::MalformedRequest,
             // "Not capable of responding authoritatively" (RFC 6960 section 2.3)
-            Self::OfOthers | Self::Ledger(LedgerError::IssuerRevoked { .. }) => {
-                OcspFailure::Unauthorized
-            }
+            Self::OfOthers
+            | Self::KeyCompromised { .. }
+            | Self::Ledger(LedgerError::IssuerRevoked { .. }) => OcspFailure::Unauthorized,
             Self::Ledger(_) | Self::Issue(_) | Self::NotValid { .. } => OcspFailure::InternalError,
         }
     }

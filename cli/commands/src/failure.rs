@@ -252,11 +252,6 @@ pub(crate) enum Failure {
          list\", and write the certificate with \"pqtls ca show NUMBER --pem\", or issue one with --key {file}"
     )]
     KeyKept { file: String, failure: Box<Self> },
-    #[error(
-        "{0} was revoked, because others may know its key, so it is not used to answer; have another certificate \
-         issued for a new key"
-    )]
-    ResponderRevoked(String),
     #[error("{refused} of {count} requests were refused, and the others signed:\n{reasons}")]
     RequestsRefused {
         refused: usize,
@@ -458,7 +453,6 @@ impl Failure {
             | Self::OfTheRoot(_)
             | Self::NotOfTheRoot(_)
             | Self::NumberOfAnother(_)
-            | Self::ResponderRevoked(_)
             | Self::RootOfOthers(_)
             | Self::NotOurRoot { .. }
             | Self::RootExpired(_) => ExitStatus::Refused,

@@ -5,9 +5,9 @@ use core::fmt;
 use core::time::Duration;
 
 use clap::ArgGroup;
-use pq_ca::{Folder, FolderError, KeyHash, Ledger, LedgerError, Role, parse_duration};
+use pq_ca::{Folder, Ledger, LedgerError, Role, parse_duration};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{CertStatus, Certificate, IssueError, OcspRequest, OcspResponse, SubjectKey};
+use pq_x509::{CertStatus, Certificate, IssueError, OcspRequest, OcspResponse};
 use serde::Serialize;
 
 use super::ca_key::CaKeyOptions;
@@ -131,10 +131,8 @@ fn respond(arguments: &Arguments) -> Result<(OcspResponse, Certificate), Failure
     let (response, signer) = match (&arguments.key, &arguments.cert) {
         (Some(key), Some(certificate)) => {
             let key = documents::signing_key(key, &arguments.passphrase)?;
-            let file = certificate;
-            let certificate = documents::first_certificate(file)?;
+            let certificate = documents::first_certificate(certificate)?;
             let responder = folder.responder(role, certificate.clone(), key)?;
-            check_responder(&folder.ledger()?, file, &certificate)?;
             let responder = match arguments.validity {
                 Some(validity) => responder.with_validity(validity),
                 None => responder,
@@ -165,26 +163,6 @@ fn known_certificate(which: &Which, folder: &Folder, role: Role) -> Result<Certi
     }
     let der = ledger.certificate(&number)?.ok_or_else(unknown)?;
     Ok(Certificate::from_der(&der).map_err(IssueError::from)?)
-}
-
-/// That nobody else may know a responder's key: clients are often told not to ask for its revocation (RFC 6960 section
-/// 4.2.2.2.1).
-fn check_responder(
-    ledger: &impl Ledger,
-    file: &Source,
-    certificate: &Certificate,
-) -> Result<(), Failure> {
-    let key = certificate.spki();
-    for key in KeyHash::all_of(&key).map_err(IssueError::SubjectKey)? {
-        if ledger
-            .compromised(&key)
-            .map_err(FolderError::from)?
-            .is_some()
-        {
-            return Err(Failure::ResponderRevoked(file.to_string()));
-        }
-    }
-    Ok(())
 }
 
 #[derive(Debug, Serialize)]
