@@ -25,7 +25,7 @@ mod policy;
 mod time;
 
 pub use authority::{
-    Authority, AuthorityError, Batch, Order, Responder, ResponderError, UnknownReason,
+    Authority, AuthorityError, Batch, Order, Prepared, Responder, ResponderError, UnknownReason,
     reason_from_name, reason_name,
 };
 pub use folder::{Constraints, Folder, FolderError, Interruption, KeyPlan, Plan, Role, StoredKey};

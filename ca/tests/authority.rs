@@ -922,6 +922,34 @@ fn a_list_that_is_outdated_is_told_before_and_after_it_is_written() {
     outdated(authorities[0].confirm_list(&first), true);
 }
 
+/// What is prepared is in the ledger once it is recorded, if that is still permitted.
+#[test]
+fn what_is_prepared_is_issued_when_it_is_recorded() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let (now, leaf_key) = (UnixTime::now(), key());
+    let order = Order::for_key(&leaf_key).unwrap();
+    let order = order.with(|wanted| wanted.dns_name("www.example.org"));
+    let before = count(&authority, Filter::all());
+    drop(authority.prepare(&order, "alice", now).unwrap());
+    let prepared = authority.prepare(&order, "alice", now).unwrap();
+    assert_eq!(count(&authority, Filter::all()), before);
+    let leaf = prepared.record().unwrap();
+    let leaf_number = number(&leaf);
+    assert_eq!(count(&authority, Filter::all()), before + 1);
+    let renewals = [(); 2].map(|()| {
+        let renewal = authority.prepare_renewal(&leaf_number, None, "alice", now);
+        renewal.unwrap()
+    });
+    let [first, second] = renewals;
+    first.record().unwrap();
+    authority
+        .revoke(&leaf_number, CrlReason::Superseded, "bob", now)
+        .unwrap();
+    second.record().unwrap_err();
+    assert_eq!(count(&authority, Filter::all()), before + 2);
+}
+
 /// A clock that a list would be refused for answers nothing either.
 #[test]
 fn a_clock_that_jumped_answers_nothing() {

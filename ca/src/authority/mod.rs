@@ -7,6 +7,7 @@ mod adopted;
 mod batch;
 mod error;
 mod order;
+mod prepared;
 mod reason;
 mod responder;
 
@@ -25,6 +26,7 @@ pub(crate) use self::adopted::adopted;
 pub use self::batch::Batch;
 pub use self::error::AuthorityError;
 pub use self::order::Order;
+pub use self::prepared::Prepared;
 pub use self::reason::{UnknownReason, reason_from_name, reason_name};
 use self::responder::OfIssuer;
 pub use self::responder::{Responder, ResponderError};
@@ -110,7 +112,34 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError> {
-        self.keep(&self.make(order, by, now)?, &[])
+        self.prepare(order, by, now)?.record()
+    }
+
+    /// Signs a certificate as [`issue`](Self::issue) does, and leaves recording it to [`Prepared::record`]: between the
+    /// two, a program can do what must not be undone once the ledger may have the certificate.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthorityError::Forbidden`] if the policy forbids the certificate, and other errors if it can't be made.
+    pub fn prepare(
+        &self,
+        order: &Order<'_>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Prepared<'_, S, L>, AuthorityError> {
+        Ok(self.prepared(self.make(order, by, now)?, Vec::new()))
+    }
+
+    fn prepared<'a>(
+        &'a self,
+        made: NewEntry<'static>,
+        conditions: Vec<Condition<'a>>,
+    ) -> Prepared<'a, S, L> {
+        Prepared {
+            authority: self,
+            made,
+            conditions,
+        }
     }
 
     /// Begins a batch of certificates, which the ledger records at once. `by` says who ordered them.
@@ -132,9 +161,24 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError> {
+        self.prepare_renewal(number, key, by, now)?.record()
+    }
+
+    /// Signs a certificate as [`renew`](Self::renew) does, and leaves recording it to [`Prepared::record`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`renew`](Self::renew), except of what only the ledger finds when it records it.
+    pub fn prepare_renewal<'a>(
+        &'a self,
+        number: &'a SerialNumber,
+        key: Option<&dyn SubjectKey>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Prepared<'a, S, L>, AuthorityError> {
         let entry = self.ledger.entry(number)?;
         // Another process may revoke it after this, so the ledger checks the same when it records the new one.
-        let conditions = [self.own(number), Condition::NotRevoked(number)];
+        let conditions = vec![self.own(number), Condition::NotRevoked(number)];
         for condition in &conditions {
             condition.check(|_| Ok(entry.clone()), |key| self.ledger.compromised(key))?;
         }
@@ -148,7 +192,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let old_key = public_key(&old)?;
         let order = Order::for_key(key.unwrap_or(&old_key))?
             .with(|wanted| same_names(wanted, &old).profile(profile));
-        self.keep(&self.make(&order, by, now)?, &conditions)
+        Ok(self.prepared(self.make(&order, by, now)?, conditions))
     }
 
     /// Issues a certificate for another CA, as the root does for the issuing CA. The policy is only for end
@@ -168,7 +212,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let builder = builder.serial_number(number.as_bytes());
         let algorithm = KeyAlgorithm::of(key)?;
         let made = self.sign(builder, key, algorithm, number, CA_PROFILE, by, now)?;
-        self.keep(&made, &[])
+        self.prepared(made, Vec::new()).record()
     }
 
     /// Revokes a certificate that this CA issued. This is final unless the reason is a hold. `by` says who
@@ -352,16 +396,6 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             issued,
             certificate: tbs.sign_to_der(self.issuer.signer())?,
         })
-    }
-
-    fn keep(
-        &self,
-        made: &NewEntry<'_>,
-        conditions: &[Condition<'_>],
-    ) -> Result<Certificate, AuthorityError> {
-        let certificate = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
-        self.record(slice::from_ref(made), conditions)?;
-        Ok(certificate)
     }
 
     /// Records certificates, unless this CA's own certificate is revoked.

@@ -154,3 +154,45 @@ fn no_draft_of_a_roots_key_is_left() {
         assert!(!roots.exists() || roots.join("roots-for-browsers.pem").exists());
     }
 }
+
+/// A new key is in its file before the CA's key signs, and is worth nothing without a certificate.
+#[test]
+fn no_key_is_left_whose_certificate_was_not_issued() {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Example --dns example.org --no-intermediate --algorithm SLH-DSA-SHA2-256s")
+        .ok();
+    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let issue = "ca issue a.example.org --new-key a.key --out a.pem --algorithm ML-DSA-44";
+    let [key, certificate] = ["a.key", "a.pem"].map(|file| folder.path().join(file));
+    let issued = || {
+        let mut issued = 0;
+        let mut count = |_| {
+            issued += 1;
+            core::ops::ControlFlow::Continue(())
+        };
+        pq_ca::Ledger::find(&ledger, &pq_ca::Filter::all(), &mut count).unwrap();
+        issued
+    };
+    for (name, number) in signals() {
+        // Again if this process was stopped for as long as the other one signed.
+        let stopped = (0..30).any(|_| {
+            let before = issued();
+            let mut child = start(&folder, "", issue);
+            while !key.exists() && child.try_wait().unwrap().is_none() {
+                thread::yield_now();
+            }
+            kill(&child, name);
+            let status = child.wait().unwrap();
+            assert_eq!(drafts(folder.path()), Vec::<PathBuf>::new());
+            let is_left = fs::remove_file(&key).is_ok();
+            let _ = fs::remove_file(&certificate);
+            // Without its key there is no certificate.
+            assert!(is_left || issued() == before);
+            // With a certificate, it stays.
+            assert!(!is_left || issued() == before + 1);
+            status.signal() == Some(number) && !is_left
+        });
+        assert!(stopped);
+    }
+}

@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use clap::ArgGroup;
 use pq_ca::{Order, Profile, Wanted, parse_duration};
-use pq_x509::AlternativeName;
 use pq_x509::pki_types::UnixTime;
+use pq_x509::{AlternativeName, SubjectKey};
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
@@ -91,11 +91,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let authority = arguments
         .ca_key
         .authority(&folder, folder.issuing_role()?)?;
-    let certificate = arguments.key.with_key(|key| {
+    let sign = |key: Option<&dyn SubjectKey>| {
         let key = key.expect("clap asks for --key or --new-key");
         let order = Order::for_key(key)?.with(|wanted| wanted_of(arguments, wanted));
-        Ok(authority.issue(&order, &arguments.actor.name(), UnixTime::now())?)
-    })?;
+        Ok(authority.prepare(&order, &arguments.actor.name(), UnixTime::now())?)
+    };
+    let certificate = arguments
+        .key
+        .with_key(sign, |prepared| Ok(prepared.record()?))?;
     options.deliver(
         delivery,
         &certificate,

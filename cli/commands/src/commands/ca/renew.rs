@@ -58,9 +58,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         .authority(&folder, folder.issuing_role()?)?;
     let number = arguments.which.serial_number(&folder, authority.ledger())?;
     let by = arguments.actor.name();
-    let certificate = arguments
-        .key
-        .with_key(|key| Ok(authority.renew(&number, key, &by, UnixTime::now())?))?;
+    let certificate = arguments.key.with_key(
+        |key| Ok(authority.prepare_renewal(&number, key, &by, UnixTime::now())?),
+        |prepared| Ok(prepared.record()?),
+    )?;
     options.deliver(
         delivery,
         &certificate,

@@ -53,24 +53,24 @@ impl SubjectKeyOptions {
         Ok(())
     }
 
-    /// Calls `act` with the key, if there is one. A new key is written to its file before, so that no
-    /// certificate is without its key; the file is removed if `act` fails and has certainly issued nothing.
-    /// A passphrase that the options name encrypts it. Without one, it is not encrypted: nobody is asked.
-    pub(super) fn with_key<T>(
+    /// Calls `make` with the key, if there is one, to have a certificate signed, and then `record` with that. A new
+    /// key is written to its file before, so that no certificate is without its key. The file is removed if `make`
+    /// fails, if a signal ends this process before `record`, and if that fails and has certainly recorded nothing. A
+    /// passphrase that the options name encrypts it. Without one, it is not encrypted: nobody is asked.
+    pub(super) fn with_key<M, T>(
         &self,
-        act: impl FnOnce(Option<&dyn SubjectKey>) -> Result<T, Failure>,
+        make: impl FnOnce(Option<&dyn SubjectKey>) -> Result<M, Failure>,
+        record: impl FnOnce(M) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if let Some(source) = &self.key {
             self.passphrase.check()?;
-            return act(Some(&documents::public_key_to_certify(
-                source,
-                &self.passphrase,
-            )?));
+            let key = documents::public_key_to_certify(source, &self.passphrase)?;
+            return record(make(Some(&key))?);
         }
         let Some(to) = &self.new_key else {
             return match self.passphrase.is_given() {
                 true => Err(Failure::NoKeyToEncrypt),
-                false => act(None),
+                false => record(make(None)?),
             };
         };
         let passphrase = match self.passphrase.is_given() {
@@ -88,8 +88,11 @@ impl SubjectKeyOptions {
             access: Access::Private,
             is_binary: false,
         };
-        let made = files::write(&[output], false)?;
-        act(Some(&key)).map_err(|failure| match &failure {
+        let written = files::write_for_now(&[output], false)?;
+        let certificate = make(Some(&key))?;
+        // From here on the ledger may have the certificate, so a signal leaves the key.
+        let made = written.keep();
+        record(certificate).map_err(|failure| match &failure {
             Failure::Authority(error) if !error.changed_nothing() => Failure::KeyKept {
                 file: to.to_string(),
                 failure: failure.into(),

@@ -1,0 +1,44 @@
+//! Certificates that are signed and not recorded yet, for programs that have something to do in between.
+
+use core::fmt;
+
+use pq_x509::{Certificate, IssueError, Signer};
+
+use super::Authority;
+use super::error::AuthorityError;
+use crate::ledger::{Condition, Ledger, NewEntry};
+
+/// A certificate that the CA signed and that its ledger does not have yet. Nobody gets it before.
+#[must_use = "a certificate is issued only when the ledger has it"]
+pub struct Prepared<'a, S, L> {
+    pub(super) authority: &'a Authority<S, L>,
+    pub(super) made: NewEntry<'static>,
+    /// What has to be so when it is recorded.
+    pub(super) conditions: Vec<Condition<'a>>,
+}
+
+impl<S: Signer, L: Ledger> Prepared<'_, S, L> {
+    /// Records the certificate in the ledger, and returns it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Authority::issue`] and [`Authority::renew`], except of what the policy forbids.
+    pub fn record(self) -> Result<Certificate, AuthorityError> {
+        let Self {
+            authority,
+            made,
+            conditions,
+        } = self;
+        let certificate = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
+        authority.record(&[made], &conditions)?;
+        Ok(certificate)
+    }
+}
+
+impl<S, L> fmt::Debug for Prepared<'_, S, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared")
+            .field("serial_number", &self.made.issued.serial_number)
+            .finish_non_exhaustive()
+    }
+}
