@@ -267,40 +267,46 @@ impl Folder {
         }
     }
 
-    /// The entry of a certificate that one of the CA's keys signed, for [`Ledger::adopt`](crate::Ledger::adopt): after an
-    /// older backup was put in place, the ledger lacks what was issued since. `by` says who has it recorded. The
-    /// signature is verified with the algorithms of pq-x509 and with those given.
+    /// The entries of certificates that the CA's keys signed, for [`Ledger::adopt`](crate::Ledger::adopt): after an
+    /// older backup was put in place, the ledger lacks what was issued since. `by` says who has them recorded. The
+    /// signatures are verified with the algorithms of pq-x509 and with those given.
     ///
     /// # Errors
     ///
-    /// [`FolderError::NotOfThisCa`] if neither key signed it, [`FolderError::OwnRoot`] if it is the root's own, which is in
-    /// no ledger, and other errors if a certificate can't be read.
+    /// [`FolderError::NotOfThisCa`] if neither key signed one, [`FolderError::OwnRoot`] if one is the root's own,
+    /// which is in no ledger, and other errors if a certificate can't be read.
     pub fn adopted(
         &self,
-        certificate: &Certificate,
+        certificates: &[Certificate],
         algorithms: &[&dyn SignatureVerificationAlgorithm],
         by: &str,
-    ) -> Result<NewEntry<'static>, FolderError> {
+    ) -> Result<Vec<NewEntry<'static>>, FolderError> {
         let root = self.certificate(Role::Root)?;
-        if root.der() == certificate.der() {
-            return Err(FolderError::OwnRoot);
-        }
+        let mut keys = vec![(Role::Root, &root)];
         let issuing = match is_there(&certificate_path(&self.path, Role::Issuing))? {
-            true => Some((Role::Issuing, self.certificate(Role::Issuing)?)),
+            true => Some(self.certificate(Role::Issuing)?),
             false => None,
         };
-        let is_by = |ca: &Certificate| {
-            certificate.issuer() == ca.subject()
-                && certificate.verify_signature(ca, algorithms).is_ok()
+        keys.extend(issuing.as_ref().map(|issuing| (Role::Issuing, issuing)));
+        let adopt = |certificate: &Certificate| {
+            if root.der() == certificate.der() {
+                return Err(FolderError::OwnRoot);
+            }
+            let is_by = |ca: &Certificate| {
+                certificate.issuer() == ca.subject()
+                    && certificate.verify_signature(ca, algorithms).is_ok()
+            };
+            let not_here = || FolderError::NotOfThisCa(certificate.describe_subject());
+            // most are by the issuing key
+            let (role, _) = keys
+                .iter()
+                .rev()
+                .find(|(_, ca)| is_by(ca))
+                .ok_or_else(not_here)?;
+            let entry = adopted(certificate, role.name(), by).map_err(IssueError::SubjectKey)?;
+            entry.ok_or_else(not_here)
         };
-        let keys = issuing.into_iter().chain([(Role::Root, root)]);
-        let not_here = || FolderError::NotOfThisCa(certificate.describe_subject());
-        let (role, _) = keys
-            .into_iter()
-            .find(|(_, ca)| is_by(ca))
-            .ok_or_else(not_here)?;
-        let entry = adopted(certificate, role.name(), by).map_err(IssueError::SubjectKey)?;
-        entry.ok_or_else(not_here)
+        certificates.iter().map(adopt).collect()
     }
 
     /// The path of a key's file, which need not be there.

@@ -317,9 +317,9 @@ pub(crate) enum Failure {
     )]
     OutlivesRoot,
     #[error(
-        "--all-with-key is for keys that others may know; name a compromise with --reason, such as keyCompromise"
+        "--all-with-key is for keys that others may know; name a compromise with {0}, such as keyCompromise"
     )]
-    NotACompromise,
+    NotACompromise(&'static str),
     #[error(
         "the options for a passphrase are of no use without a private key; leave them out, or give --key or --new-key"
     )]
@@ -467,7 +467,7 @@ impl Failure {
             | Self::SameName { .. }
             | Self::OutlivesRoot
             | Self::JsonBesideResult
-            | Self::NotACompromise
+            | Self::NotACompromise(_)
             | Self::NoKeyToEncrypt
             | Self::NamelessServer
             | Self::NoForms(_)

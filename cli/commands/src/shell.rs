@@ -24,7 +24,8 @@ pub(crate) fn with_options_of_ca(text: &str, options: &str) -> String {
     whole
 }
 
-fn quoted(word: &str) -> String {
+/// A word for a POSIX shell, which takes it for nothing else.
+pub(crate) fn quoted(word: &str) -> String {
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.into(),
         false => format!("'{}'", word.replace('\'', r"'\''")),

@@ -184,7 +184,7 @@ fn a_ca_answers_whether_certificates_were_revoked() {
         .ok();
     folder
         .pqtls(&format!("ca ocsp www.req --out x {delegate}"))
-        .fails(1, "ocsp.pem was revoked, because others may know its key");
+        .fails(1, "was revoked because others may know the key");
     folder
         .pqtls("cert ocsp-request ca/root.pem --out x")
         .fails(2, "name the issuer's file");
@@ -901,6 +901,25 @@ fn a_compromise_concerns_certificates_that_seem_to_have_expired() {
     folder.pqtls("ca revoke a.pem --reason keyCompromise").ok();
 }
 
+/// The command has nothing behind it, since not every shell that it is pasted into has comments, and nothing in the
+/// name is run.
+#[test]
+fn names_of_other_certificates_of_a_key_are_not_in_the_commands() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca issue a.example.org --new-key a.key --out a.pem --algorithm ML-DSA-44")
+        .ok();
+    let mut other = expired(&folder);
+    other.issued.names = vec!["$(touch x); 'y".into()];
+    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    ledger.record(&[other]).unwrap();
+    drop(ledger);
+    let revoked = folder.pqtls("ca revoke a.pem --reason keyCompromise");
+    let said = revoked.stdout();
+    let lines = "\n  # '$(touch x); '\\''y'\n  pqtls ca revoke 0123 --reason keyCompromise\n";
+    assert!(said.ends_with(lines), "{said}");
+}
+
 /// A cron job's list, which a slow key signs, must not replace the one that an operator made meanwhile.
 #[test]
 fn a_list_replaces_no_later_one() {
@@ -967,6 +986,48 @@ fn a_list_that_is_not_written_counts_for_nothing() {
         assert_eq!(list(), (vec![1], 1));
     }
     assert_eq!(list().1, 0);
+}
+
+/// As with `ca revoke`, the others have to be revoked, too.
+#[test]
+fn what_is_adopted_as_compromised_concerns_others_for_its_key() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca issue a.example.org --new-key a.key --out a.pem --algorithm ML-DSA-44")
+        .ok();
+    folder
+        .pqtls("ca issue b.example.org --new-key b.key --out b.pem --algorithm ML-DSA-44")
+        .ok();
+    folder.shell("cp -R ca older").ok();
+    folder.pqtls("ca renew a.pem --out late.pem").ok();
+    folder.pqtls("ca renew b.pem --out late-b.pem").ok();
+    for dir in ["older2", "older3"] {
+        folder.shell(&format!("cp -R older {dir}")).ok();
+    }
+    let [a, b] = ["a.pem", "b.pem"].map(|file| serial_number(&folder, file));
+    // Other reasons say nothing of the key.
+    folder
+        .pqtls("ca adopt late-b.pem --revoke superseded --dir older")
+        .ok();
+    let adopted = folder.pqtls("ca adopt late.pem --revoke keyCompromise --dir older");
+    assert_eq!(adopted.status(), 1);
+    let command = format!("\n  pqtls ca revoke --dir older {a} --reason keyCompromise\n");
+    assert!(adopted.stdout().ends_with(&command), "{}", adopted.stdout());
+    let adopted = folder.pqtls("ca adopt late.pem --revoke keyCompromise --dir older2 --json");
+    assert_eq!(adopted.status(), 1);
+    let said: serde_json::Value = serde_json::from_str(adopted.stdout()).unwrap();
+    let left = said["valid_with_same_key"].as_array().unwrap();
+    assert!(
+        left.len() == 1 && left[0]["serial_number"] == a.as_str(),
+        "{said}"
+    );
+    let all = "ca adopt late.pem late.pem --revoke keyCompromise --all-with-key --dir older3";
+    let adopted = folder.pqtls(all);
+    assert!(adopted.ok().contains(&a), "{}", adopted.ok());
+    let shown = folder.pqtls("ca show a.pem --dir older3");
+    assert!(shown.ok().contains(": keyCompromise"), "{}", shown.ok());
+    let shown = folder.pqtls(&format!("ca show {b} --dir older3"));
+    assert!(shown.ok().contains("revoked       no"), "{}", shown.ok());
 }
 
 /// Renewal keeps the key, so a compromise concerns several certificates.
@@ -1360,6 +1421,12 @@ fn what_an_older_ledger_lacks_is_recorded_and_revoked() {
     folder
         .pqtls("ca issue c.example.org --key a.key --out c.pem")
         .ok();
+    folder
+        .pqtls("ca adopt a.pem --revoke superseded --all-with-key --dir older")
+        .fails(2, "name a compromise with --revoke");
+    folder
+        .pqtls("ca adopt a.pem --all-with-key --dir older")
+        .fails(2, "name a compromise with --revoke");
     let adopted = folder.pqtls("ca adopt a.pem --revoke keyCompromise --dir older");
     let words = "a.example.org: recorded, serial number ";
     assert!(adopted.ok().starts_with(words), "{}", adopted.ok());

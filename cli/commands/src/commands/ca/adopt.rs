@@ -1,21 +1,23 @@
 //! The command `pqtls ca adopt`: it records in the ledger what the CA signed and an older backup lacks, and can revoke
 //! it in the same step.
 
+use alloc::collections::BTreeSet;
 use core::fmt;
 
-use pq_ca::{Folder, Ledger, NewEntry, Revocation, Role, reason_from_name};
+use pq_ca::{Folder, Ledger, NewEntry, Revocation, Role, SerialNumber, reason_from_name};
+use pq_x509::CrlReason;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, CrlReason};
 use serde::Serialize;
 
 use super::entry::EntryFacts;
 use super::place::{Actor, Place};
+use super::same_key::{SameKey, SameKeyOptions, write_left};
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
 use crate::keys::other_verification;
-use crate::report::{self, Report};
+use crate::report::Report;
 
 /// Record certificates of the CA that its ledger lacks, as after an older backup
 ///
@@ -25,6 +27,9 @@ use crate::report::{self, Report};
 ///
 /// What was revoked since is valid in the ledger when it is recorded again. So give its reason with --revoke: the ledger
 /// is never without the revocation then. Whatever the CA signed can be recorded, also what a thief of its key made.
+///
+/// After a compromise of a key, the ledger's other certificates for it have to be revoked, too, as "pqtls ca revoke"
+/// says: those that are not are listed, and the exit status is 1, unless --all-with-key revokes them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -39,6 +44,9 @@ pub(crate) struct Arguments {
         value_parser = |name: &str| reason_from_name(name),
     )]
     revoke: Option<CrlReason>,
+
+    #[command(flatten)]
+    same_key: SameKeyOptions,
 
     #[command(flatten)]
     pub(super) place: Place,
@@ -67,7 +75,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         reason,
         by,
     });
+    arguments.same_key.check(revocation.as_ref(), "--revoke")?;
     ledger.adopt(&lacking, revocation.as_ref())?;
+    let same_key = match &revocation {
+        Some(revocation) => {
+            let given = lacking.iter().map(|one| &one.issued);
+            arguments.same_key.apply(&ledger, given, revocation)?
+        }
+        None => SameKey::default(),
+    };
     let mut certificates = Vec::new();
     for one in &lacking {
         let entry = ledger.entry(&one.issued.serial_number)?;
@@ -76,29 +92,33 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let report = Adopted {
         certificates,
         known: known.iter().map(ToString::to_string).collect(),
+        revoked_with_same_key: same_key
+            .revoked
+            .iter()
+            .map(|revoked| EntryFacts::of(&revoked.entry, now))
+            .collect(),
+        valid_with_same_key: same_key.left(now),
+        reason: arguments.revoke,
     };
-    report::print(&report, json)?;
-    Ok(ExitStatus::Done)
+    arguments.place.print(report, json)?;
+    Ok(same_key.status())
 }
 
 /// The certificates that the ledger lacks, and the numbers of those that it has. The CA's own certificates, which
-/// follow others in their files, are left out.
+/// follow others in their files, are left out, and what is there twice.
 fn sort(
     files: &[Source],
     folder: &Folder,
     ledger: &impl Ledger,
     by: &str,
-) -> Result<(Vec<NewEntry<'static>>, Vec<pq_ca::SerialNumber>), Failure> {
-    let (mut lacking, mut known) = (Vec::<NewEntry<'_>>::new(), Vec::new());
-    for certificate in documents::all_certificates(files)? {
-        if is_own(folder, &certificate)
-            || lacking
-                .iter()
-                .any(|one| one.certificate == *certificate.der())
-        {
-            continue;
-        }
-        let entry = folder.adopted(&certificate, other_verification(), by)?;
+) -> Result<(Vec<NewEntry<'static>>, Vec<SerialNumber>), Failure> {
+    let own = [Role::Issuing, Role::Root].map(|role| folder.certificate(role));
+    let own = own.into_iter().flatten();
+    let mut seen: BTreeSet<_> = own.map(|own| own.der().to_vec()).collect();
+    let mut certificates = documents::all_certificates(files)?;
+    certificates.retain(|one| seen.insert(one.der().to_vec()));
+    let (mut lacking, mut known) = (Vec::new(), Vec::new());
+    for entry in folder.adopted(&certificates, other_verification(), by)? {
         let number = entry.issued.serial_number;
         match ledger.certificate(&number)? {
             None => lacking.push(entry),
@@ -109,17 +129,18 @@ fn sort(
     Ok((lacking, known))
 }
 
-fn is_own(folder: &Folder, certificate: &Certificate) -> bool {
-    let own = [Role::Issuing, Role::Root].map(|role| folder.certificate(role));
-    own.into_iter().flatten().any(|own| own == *certificate)
-}
-
 #[derive(Debug, Serialize)]
 struct Adopted {
     /// Those that the ledger lacked, in the order of the files.
     certificates: Vec<EntryFacts>,
     /// The serial numbers of those that the ledger had already.
     known: Vec<String>,
+    /// The ledger's other certificates for the same keys, which --all-with-key revoked.
+    revoked_with_same_key: Vec<EntryFacts>,
+    /// Those that are not revoked, and should be, after a compromise of a key.
+    valid_with_same_key: Vec<EntryFacts>,
+    #[serde(skip)]
+    reason: Option<CrlReason>,
 }
 
 impl Report for Adopted {
@@ -128,9 +149,11 @@ impl Report for Adopted {
 
 impl fmt::Display for Adopted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for certificate in &self.certificates {
+        let recorded = self.certificates.iter().map(|one| (one, "recorded, "));
+        let revoked = self.revoked_with_same_key.iter().map(|one| (one, ""));
+        for (certificate, done) in recorded.chain(revoked) {
             let (title, number) = (certificate.title(), &certificate.serial_number);
-            write!(f, "{title}: recorded, serial number {number}")?;
+            write!(f, "{title}: {done}serial number {number}")?;
             match &certificate.revocation {
                 None => writeln!(f, "; valid, if it was not revoked since")?,
                 Some(revocation) => {
@@ -146,6 +169,9 @@ impl fmt::Display for Adopted {
         for number in &self.known {
             writeln!(f, "{number}: in the ledger already")?;
         }
-        Ok(())
+        match self.reason {
+            Some(reason) => write_left(f, &self.valid_with_same_key, reason),
+            None => Ok(()),
+        }
     }
 }

@@ -15,6 +15,7 @@ mod place;
 mod reinstate;
 mod renew;
 mod revoke;
+mod same_key;
 mod show;
 pub(super) mod sign;
 mod signals;

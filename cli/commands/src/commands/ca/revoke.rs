@@ -2,11 +2,10 @@
 //! revokes or lists them, and exits with status 1 if any is left.
 
 use core::fmt;
-use core::ops::ControlFlow;
 
 use pq_ca::{
-    Change, Entry, Filter, Ledger, LedgerError, Profile, Revocation, Role, SerialNumber,
-    UnknownReason, reason_from_name, reason_name,
+    Change, Ledger, LedgerError, Profile, Revocation, Role, UnknownReason, reason_from_name,
+    reason_name,
 };
 use pq_x509::CrlReason;
 use pq_x509::pki_types::UnixTime;
@@ -14,6 +13,7 @@ use serde::Serialize;
 
 use super::entry::{EntryFacts, RevocationFacts};
 use super::place::{Actor, Place};
+use super::same_key::{SameKeyOptions, write_left};
 use super::which::Which;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -44,9 +44,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "unspecified", value_parser = reason)]
     reason: CrlReason,
 
-    /// After a compromise of a key, revoke all other certificates for it as well
-    #[arg(long)]
-    all_with_key: bool,
+    #[command(flatten)]
+    same_key: SameKeyOptions,
 
     #[command(flatten)]
     pub(super) place: Place,
@@ -77,19 +76,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         reason: arguments.reason,
         by: arguments.actor.name(),
     };
-    if arguments.all_with_key && !revocation.is_compromise() {
-        return Err(Failure::NotACompromise);
-    }
+    arguments.same_key.check(Some(&revocation), "--reason")?;
     let mut revoked = ledger.revoke_if(&numbers, &revocation, &[])?;
-    // Only now: from here on, no other certificate is issued for these keys.
-    let mut others = match revocation.is_compromise() {
-        true => with_same_keys(&ledger, &revoked)?,
-        false => Vec::new(),
-    };
-    if arguments.all_with_key {
-        let numbers: Vec<_> = others.drain(..).map(number_of).collect();
-        revoked.extend(ledger.revoke_if(&numbers, &revocation, &[])?);
-    }
+    let given = revoked.iter().map(|revoked| &revoked.entry.issued);
+    let mut same_key = arguments.same_key.apply(&ledger, given, &revocation)?;
+    revoked.append(&mut same_key.revoked);
     let clock = match ledger.check_time(now) {
         Err(error @ LedgerError::Clock { .. }) => Some(error.to_string()),
         // The certificates are revoked, which nothing else changes.
@@ -101,41 +92,13 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             .map(|revoked| EntryFacts::of(&revoked.entry, now))
             .collect(),
         changes: revoked.into_iter().map(|revoked| revoked.change).collect(),
-        valid_with_same_key: others
-            .iter()
-            .map(|entry| EntryFacts::of(entry, now))
-            .collect(),
-        reason: reason_name(arguments.reason),
+        valid_with_same_key: same_key.left(now),
+        reason: arguments.reason,
         clock,
         now: rfc3339(now),
     };
-    let status = match report.valid_with_same_key.is_empty() {
-        true => ExitStatus::Done,
-        false => ExitStatus::Refused,
-    };
     arguments.place.print(report, json)?;
-    Ok(status)
-}
-
-/// The certificates that are not revoked, or on hold, for the keys of those that were revoked. Expired ones are among
-/// them, since the clock may be ahead.
-fn with_same_keys(ledger: &impl Ledger, revoked: &[pq_ca::Revoked]) -> Result<Vec<Entry>, Failure> {
-    let keys = revoked
-        .iter()
-        .flat_map(|revoked| revoked.entry.issued.keys());
-    let filter = Filter::all().keys(keys);
-    let mut others = Vec::new();
-    ledger.find(&filter, &mut |entry| {
-        if entry.revocation().is_none_or(Revocation::is_hold) {
-            others.push(entry);
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(others)
-}
-
-fn number_of(entry: Entry) -> SerialNumber {
-    entry.issued.serial_number
+    Ok(same_key.status())
 }
 
 #[derive(Debug, Serialize)]
@@ -149,7 +112,7 @@ struct Revoked {
     /// which of them have expired.
     valid_with_same_key: Vec<EntryFacts>,
     #[serde(skip)]
-    reason: &'static str,
+    reason: CrlReason,
     /// If the ledger finds that the clock jumped: what it says. The times of the revocations may be wrong then.
     clock: Option<String>,
     #[serde(skip)]
@@ -238,21 +201,6 @@ impl fmt::Display for Revoked {
                 )?;
             }
         }
-        let others = &self.valid_with_same_key;
-        if !others.is_empty() {
-            writeln!(
-                f,
-                "Others may use these certificates for the same key; revoke them, too:"
-            )?;
-            for other in others {
-                let (number, reason) = (&other.serial_number, self.reason);
-                writeln!(
-                    f,
-                    "  pqtls ca revoke {number} --reason {reason}  # {}",
-                    other.title()
-                )?;
-            }
-        }
-        Ok(())
+        write_left(f, &self.valid_with_same_key, self.reason)
     }
 }
