@@ -247,7 +247,8 @@ impl Identity {
     /// section 8; RFC 9846, section 4.4.2.1) get it from the next handshake on. An empty one removes
     /// the response.
     ///
-    /// It is sent until its nextUpdate. Then handshakes go on without it, and the log says so once;
+    /// It is sent until its nextUpdate, and not while it is from the future because the clock was set back. Then
+    /// handshakes go on without it, and the log says so once;
     /// [`IdentityFiles`](super::IdentityFiles) and
     /// [`Identities::refresh_ocsp_responses`](super::Identities::refresh_ocsp_responses) provide newer
     /// ones. Handshakes that resume a session send no certificate, and no response either.
@@ -310,7 +311,7 @@ impl Identity {
             let before = self
                 .stapled
                 .answer()
-                .filter(|before| now < before.next_update);
+                .filter(|before| before.is_current(now));
             match before {
                 Some(before) if !answer.supersedes(&before) => Ok(false),
                 _ => self.show(&response, answer).map(|()| true),
@@ -393,6 +394,12 @@ impl Identity {
                 names = ?self.names,
                 end = date(end),
                 "the OCSP response has expired, and clients get none; provide a newer one"
+            ),
+            Shown::Early(from) => warn!(
+                names = ?self.names,
+                from = date(from),
+                "the OCSP response is from the future, since the clock was set back, and clients get none; provide \
+                 one of now"
             ),
         }
         Arc::clone(&self.certified)

@@ -117,9 +117,7 @@ impl Answer {
     fn read(answer: &SingleResponse, now: UnixTime) -> Result<Self, OcspError> {
         let this_update = answer.this_update();
         let next_update = answer.next_update().ok_or(OcspError::NoNextUpdate)?;
-        // as clients do, which may use the clock of this machine
-        let ahead = this_update.as_secs().saturating_sub(now.as_secs());
-        if ahead > OcspVerifier::CLOCK_TOLERANCE.as_secs() {
+        if !has_come(this_update, now) {
             return Err(OcspError::NotYetCurrent {
                 this_update,
                 time: now,
@@ -139,6 +137,11 @@ impl Answer {
                 next_update,
             }),
         }
+    }
+
+    /// Whether clients accept it at this time. The clock may have been ahead when it was taken, and been set back.
+    pub(super) fn is_current(&self, now: UnixTime) -> bool {
+        has_come(self.this_update, now) && now < self.next_update
     }
 
     /// Whether it takes the place of another one that is current: if it is newer, or of the same time and says revoked
@@ -166,6 +169,12 @@ impl Answer {
         let pause = (left / 4).clamp(SHORTEST_RETRY.as_secs(), LONGEST_RETRY.as_secs());
         at_seconds(now.as_secs() + pause)
     }
+}
+
+/// Whether a response of this time counts already. Clients judge so, which may use the clock of this machine.
+fn has_come(this_update: UnixTime, now: UnixTime) -> bool {
+    let ahead = this_update.as_secs().saturating_sub(now.as_secs());
+    ahead <= OcspVerifier::CLOCK_TOLERANCE.as_secs()
 }
 
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -210,6 +219,7 @@ struct Staple {
     certified: Arc<CertifiedKey>,
     answer: Answer,
     is_end_reported: AtomicBool,
+    is_early_reported: AtomicBool,
 }
 
 /// What there is to send.
@@ -218,19 +228,29 @@ pub(super) enum Shown {
     Nothing,
     /// The response has expired since the last call.
     Ended(UnixTime),
+    /// The clock was set back since the last call, and the response is from the future.
+    Early(UnixTime),
 }
 
 impl Stapled {
     /// What to send. `now` is called only if there is a response.
     pub(super) fn shown(&self, now: impl FnOnce() -> UnixTime) -> Shown {
-        self.read(|state| match &state.staple {
-            Some(staple) if now() < staple.answer.next_update => {
-                Shown::Staple(Arc::clone(&staple.certified))
+        self.read(|state| {
+            let Some(staple) = &state.staple else {
+                return Shown::Nothing;
+            };
+            let (now, answer) = (now(), &staple.answer);
+            if answer.is_current(now) {
+                return Shown::Staple(Arc::clone(&staple.certified));
             }
-            Some(staple) if !staple.is_end_reported.swap(true, Ordering::Relaxed) => {
-                Shown::Ended(staple.answer.next_update)
+            let (is_reported, outcome) = match now < answer.next_update {
+                true => (&staple.is_early_reported, Shown::Early(answer.this_update)),
+                false => (&staple.is_end_reported, Shown::Ended(answer.next_update)),
+            };
+            match is_reported.swap(true, Ordering::Relaxed) {
+                true => Shown::Nothing,
+                false => outcome,
             }
-            _ => Shown::Nothing,
         })
         .unwrap_or(Shown::Nothing)
     }
@@ -254,6 +274,7 @@ impl Stapled {
             certified: certified.into(),
             answer,
             is_end_reported: AtomicBool::new(false),
+            is_early_reported: AtomicBool::new(false),
         });
         self.write(|state| state.staple = staple);
     }
@@ -280,7 +301,7 @@ impl Stapled {
         self.write(|state| {
             let time = match &state.staple {
                 Some(staple) if is_new => staple.answer.ask_at(now),
-                Some(staple) if now < staple.answer.next_update => staple.answer.ask_again_at(now),
+                Some(staple) if staple.answer.is_current(now) => staple.answer.ask_again_at(now),
                 _ => at_seconds(now.as_secs() + PAUSE_WITHOUT.as_secs()),
             };
             state.ask_at = AskAt::Time { time, since: now };
@@ -344,6 +365,22 @@ mod tests {
         assert_eq!(stapled.ask_at(right), Some(right));
         let again = stapled.asked(false, right);
         assert_eq!(stapled.ask_at(right), Some(again));
+    }
+
+    #[test]
+    fn a_response_counts_from_its_time_on_until_its_end() {
+        let tolerance = OcspVerifier::CLOCK_TOLERANCE.as_secs();
+        let [right, year] = [1_000_000, 365 * DAY];
+        let future = answer(right + year, right + 2 * year);
+        for (now, expected) in [
+            (right, false),
+            (right + year - tolerance - 1, false),
+            (right + year - tolerance, true),
+            (right + 2 * year - 1, true),
+            (right + 2 * year, false),
+        ] {
+            assert_eq!(future.is_current(at_seconds(now)), expected, "{now}");
+        }
     }
 
     #[test]

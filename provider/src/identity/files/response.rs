@@ -214,12 +214,15 @@ mod tests {
         SignatureAlgorithm, SigningKey, Validity,
     };
 
+    use rustls::pki_types::CertificateDer;
+
     use super::*;
     use crate::Builder;
 
-    /// A machine may start with its clock at 1970, and the next response come a day later.
-    #[test]
-    fn one_from_the_future_is_taken_when_its_time_comes() {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+    /// An identity, and what makes responses that are good for a day from a time on.
+    fn identity() -> (Identity, impl Fn(SystemTime) -> Vec<u8>) {
         let key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
         let ca = Issuer::self_signed(CertificateBuilder::ca("CA"), key()).unwrap();
         let leaf_key = key();
@@ -232,21 +235,29 @@ mod tests {
             pem.as_bytes(),
             &provider.build().unwrap(),
         );
-        let identity = identity.unwrap();
-        let identity = identity.with_ocsp_issuers([ca.certificate().clone()]);
+        let identity = identity
+            .unwrap()
+            .with_ocsp_issuers([ca.certificate().clone()]);
+        let respond = move |time: SystemTime| {
+            let request = OcspRequest::builder().certificate(&leaf, ca.certificate());
+            let response = OcspResponder::ca(&ca).respond(
+                &request.build().unwrap(),
+                time,
+                Validity::new(time, time + DAY),
+                |_| Ok::<_, IssueError>(CertStatus::Good),
+            );
+            response.unwrap().der().to_vec()
+        };
+        (identity, respond)
+    }
 
-        let [hour, day] = [60 * 60, 24 * 60 * 60].map(Duration::from_secs);
-        let tomorrow = SystemTime::now() + day;
-        let request = OcspRequest::builder().certificate(&leaf, ca.certificate());
-        let response = OcspResponder::ca(&ca).respond(
-            &request.build().unwrap(),
-            tomorrow,
-            Validity::new(tomorrow, tomorrow + day),
-            |_| Ok::<_, IssueError>(CertStatus::Good),
-        );
+    /// A machine may start with its clock at 1970, and the next response come a day later.
+    #[test]
+    fn one_from_the_future_is_taken_when_its_time_comes() {
+        let (identity, respond) = identity();
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("chain.ocsp");
-        fs::write(&path, response.unwrap().der()).unwrap();
+        fs::write(&path, respond(SystemTime::now() + DAY)).unwrap();
 
         let files = FilePair::new("chain.pem", "key.pem").with_ocsp_response(&path);
         let hasher = RandomState::new();
@@ -259,11 +270,30 @@ mod tests {
         assert_eq!(identity.ocsp_response_until(), None);
 
         // A clock that is a little behind is no reason to wait.
-        let in_time = after(day - OcspVerifier::CLOCK_TOLERANCE + Duration::from_secs(5));
-        assert!(!watched.is_time(after(day - hour)));
+        let in_time = after(DAY - OcspVerifier::CLOCK_TOLERANCE + Duration::from_secs(5));
+        assert!(!watched.is_time(after(DAY - Duration::from_secs(60 * 60))));
         assert!(watched.is_time(in_time));
         watched.look_at(&identity, false, &hasher, in_time);
         assert!(identity.ocsp_response_until().is_some());
         assert!(!watched.is_time(in_time));
+    }
+
+    /// Both clocks were a year ahead. Once they are set back, a response of then is neither sent nor in the way of a
+    /// true one.
+    #[test]
+    fn one_from_the_future_is_none_when_the_clock_is_set_back() {
+        let (identity, respond) = identity();
+        let next_year = SystemTime::now() + 365 * DAY;
+        let then = next_year.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        identity
+            .take_ocsp_response(&respond(next_year), UnixTime::since_unix_epoch(then))
+            .unwrap();
+        for _ in 0..2 {
+            assert_eq!(identity.certified_key().ocsp, None);
+        }
+        let now = respond(SystemTime::now());
+        let source = |_: &[CertificateDer<'static>]| Ok::<_, &'static str>(now.clone());
+        identity.refresh_ocsp_response(&source, || true);
+        assert_eq!(identity.certified_key().ocsp, Some(now));
     }
 }
