@@ -168,9 +168,10 @@ impl Session {
             true => builder,
         };
         let provider = Arc::new(builder.build().map_err(TlsError::from)?);
-        let webpki = WebPkiServerVerifier::builder_with_provider(roots, provider.clone());
-        let webpki = match &request.revocation {
-            Some(revocation) => revocation.of_servers(webpki)?,
+        let algorithms = provider.signature_verification_algorithms;
+        let webpki = WebPkiServerVerifier::builder_with_provider(roots.clone(), provider.clone());
+        let webpki: Arc<dyn ServerCertVerifier> = match &request.revocation {
+            Some(revocation) => revocation.of_servers(webpki, &roots, algorithms)?,
             None => webpki.build().map_err(Failure::Verifier)?,
         };
         let observer = Arc::new(Observer::new(webpki));
@@ -182,8 +183,8 @@ impl Session {
         let ocsp = OcspOutcome::default();
         let verifier: Arc<dyn ServerCertVerifier> = match request.trust.to_validator() {
             Ok(validator) => {
-                let algorithms = provider.signature_verification_algorithms.all;
-                let verifier = CheckOcsp::new(verifier, validator.with_algorithms(algorithms));
+                let validator = validator.with_algorithms(algorithms.all);
+                let verifier = CheckOcsp::new(verifier, validator);
                 let verifier = verifier.reporting_to(ocsp.report());
                 Arc::new(match request.require_ocsp {
                     true => verifier.required(),

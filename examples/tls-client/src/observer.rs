@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
@@ -14,13 +13,13 @@ use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 /// One observer is for one connection.
 #[derive(Debug)]
 pub(crate) struct Observer {
-    webpki: Arc<WebPkiServerVerifier>,
+    webpki: Arc<dyn ServerCertVerifier>,
     chain: OnceLock<Vec<CertificateDer<'static>>>,
     scheme: OnceLock<SignatureScheme>,
 }
 
 impl Observer {
-    pub(crate) fn new(webpki: Arc<WebPkiServerVerifier>) -> Self {
+    pub(crate) fn new(webpki: Arc<dyn ServerCertVerifier>) -> Self {
         Self {
             webpki,
             chain: OnceLock::new(),

@@ -350,7 +350,7 @@ fn verify_clients(
         leaf_only: arguments.crl_leaf_only,
     };
     let every = Duration::from_secs(arguments.watch);
-    let (clients, lists) = RevocableClients::watch(builder, roots, files, every)?;
+    let (clients, lists) = RevocableClients::watch(builder, roots, files, &[], every)?;
     Ok((Arc::new(EnforceKeyUsage::new(clients)), Some(lists)))
 }
 

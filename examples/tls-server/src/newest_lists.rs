@@ -1,13 +1,15 @@
-//! Which revocation lists count: of those with one scope by one key, the newest that is valid by now.
+//! Which revocation lists count: of those with one scope by one key, the newest that is valid by now says who isn't
+//! revoked. Who is, the others say, too, unless a newer one takes it back: see [`Evidence`].
 //!
 //! What was seen once isn't forgotten: somebody who restores an old file mustn't readmit those whom the newer list
 //! revokes. This ends with the program, which can't know at its start whether it reads the newest lists.
 //!
-//! Only lists that a known CA's key signed are remembered: anybody can write a list with the CA's name and a great number.
-//! The others are left to rustls, which verifies each list that it needs, once more by the key of the certificate's
-//! issuer. The lists in use are remembered as soon as their CA is known, from the first client that sends its certificate.
+//! Only lists that a known CA's key signed are remembered: anybody can write a list with the CA's name and a great
+//! number. The others are left to rustls, which verifies each list that it needs, once more by the key of the
+//! certificate's issuer. The lists in the files are remembered as soon as their CA is known: a root, one that was given
+//! at the start, or one whose certificate a client has sent.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -17,18 +19,22 @@ use pq_x509::x509_cert::ext::Extensions;
 use pq_x509::x509_cert::ext::pkix::IssuingDistributionPoint;
 use pq_x509::x509_cert::ext::pkix::name::DistributionPointName;
 use pq_x509::x509_cert::spki::ObjectIdentifier;
-use pq_x509::{CertificateRevocationList, OcspVerifier};
+use pq_x509::{Certificate, CertificateRevocationList, OcspVerifier, RevokedCertificate};
 use rustls::pki_types::UnixTime;
 
-use crate::known_keys::{CaKey, KnownKeys};
+use crate::known_keys::{CaKey, KnownKeys, key_of};
 
 /// The newest lists so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewestLists {
-    newest: HashMap<Line, Arc<CertificateRevocationList>>,
-    /// Those in use that no known key has signed.
-    unverified: Vec<Arc<CertificateRevocationList>>,
+    remembered: HashMap<Line, Vec<Arc<CertificateRevocationList>>>,
+    /// Those in the files that no known key has signed.
+    unverified: Vec<(Arc<CertificateRevocationList>, Line)>,
 }
+
+/// A CA has one newest list of a line, unless its numbers and times contradict each other. This many that do are
+/// remembered, the latest ones.
+const MOST_OF_A_LINE: usize = 8;
 
 /// Lists that replace each other. Names don't count: they have several encodings.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -58,12 +64,14 @@ struct Scope {
 /// What to do with the lists in files.
 #[derive(Debug, Default)]
 pub(crate) struct Chosen {
-    /// Those that count; the ones that were issued last come first.
+    /// Those that say who isn't revoked; the ones that were issued last come first.
     pub(crate) lists: Vec<Arc<CertificateRevocationList>>,
     /// Those that aren't valid yet.
     pub(crate) early: Vec<Arc<CertificateRevocationList>>,
-    /// Those in the files that are older than one that is known, and that one.
-    pub(crate) outdated: Vec<[Arc<CertificateRevocationList>; 2]>,
+    /// Those in the files that are not in use because of another one, and that one.
+    pub(crate) replaced: Vec<[Arc<CertificateRevocationList>; 2]>,
+    /// All that may say that a certificate was revoked.
+    pub(crate) evidence: Evidence,
 }
 
 impl NewestLists {
@@ -74,89 +82,231 @@ impl NewestLists {
         known: &KnownKeys,
         now: UnixTime,
     ) -> Chosen {
-        let mut unverified_before = HashMap::new();
-        for list in std::mem::take(&mut self.unverified) {
+        let mut unverified_before: HashMap<Line, Vec<_>> = HashMap::new();
+        for (list, _) in std::mem::take(&mut self.unverified) {
             let line = Line::of(&list, known);
             // The CA may be known by now.
-            if line.is_known() {
-                let newest = self.newest.entry(line).or_insert_with(|| list.clone());
-                replace_if_newer(newest, list);
-            } else {
-                unverified_before.insert(line, list);
+            match line.is_known() {
+                true => self.remembered.entry(line).or_default().push(list),
+                false => unverified_before.entry(line).or_default().push(list),
             }
         }
-        let mut chosen = Chosen::default();
-        let mut in_files: HashMap<Line, Arc<CertificateRevocationList>> = HashMap::new();
+        let mut in_files: HashMap<Line, Vec<_>> = HashMap::new();
         for list in lists.into_iter().map(Arc::new) {
-            if !is_valid_at(&list, now) {
-                chosen.early.push(list);
-                continue;
-            }
             let line = Line::of(&list, known);
-            let newest = in_files.entry(line).or_insert_with(|| list.clone());
-            replace_if_newer(newest, list);
-        }
-        // A list that isn't valid yet leaves its predecessor in use, even if it stands in its place.
-        for line in chosen.early.iter().map(|list| Line::of(list, known)) {
-            let before = self.newest.get(&line);
-            if let Some(before) = before.or_else(|| unverified_before.get(&line)) {
-                in_files.entry(line).or_insert_with(|| before.clone());
+            if line.is_known() {
+                let remembered = self.remembered.entry(line.clone()).or_default();
+                remembered.push(list.clone());
             }
+            in_files.entry(line).or_default().push(list);
         }
-        for (line, list) in in_files {
-            if !line.is_known() {
-                self.unverified.push(list.clone());
-                chosen.lists.push(list);
+        for lists in self.remembered.values_mut() {
+            forget_replaced(lists, now);
+        }
+
+        let mut chosen = Chosen::default();
+        let mut unverified_in_use = Vec::new();
+        for (line, mut lists) in in_files {
+            if let Some(remembered) = self.remembered.get(&line) {
+                let Some(newest) = newest(remembered, now) else {
+                    continue;
+                };
+                let others = lists.into_iter().filter(|list| is_valid_at(list, now));
+                let others = others.filter(|list| list != newest);
+                chosen
+                    .replaced
+                    .extend(others.map(|list| [list, newest.clone()]));
+                chosen.lists.push(newest.clone());
                 continue;
             }
-            let newest = self.newest.entry(line).or_insert_with(|| list.clone());
-            match compare(&list, newest) {
-                Ordering::Less => chosen.outdated.push([list, newest.clone()]),
-                Ordering::Equal | Ordering::Greater => *newest = list,
+            // A list that isn't valid yet leaves its predecessor in use, even if it stands in its place.
+            if newest(&lists, now).is_none() {
+                lists.extend(unverified_before.remove(&line).unwrap_or_default());
             }
-            chosen.lists.push(newest.clone());
+            unverified_in_use.extend(newest(&lists, now).cloned());
+            let lists = lists.into_iter().map(|list| (list, line.clone()));
+            self.unverified.extend(lists);
         }
         // If one CA has several lists, rustls takes the first one that is about a certificate.
         // Those that nobody signed whom this program knows come last, so that no forged one comes before the true one.
-        let is_unverified =
-            |list: &Arc<_>| self.unverified.iter().any(|one| Arc::ptr_eq(one, list));
-        chosen.lists.sort_by(|one, other| {
-            let by_time = other.this_update().cmp(&one.this_update());
-            is_unverified(one)
-                .cmp(&is_unverified(other))
-                .then(by_time)
-                .then_with(|| one.der().as_ref().cmp(other.der().as_ref()))
-        });
+        for lists in [&mut chosen.lists, &mut unverified_in_use] {
+            lists.sort_by_cached_key(|list| {
+                (Reverse(list.this_update()), list.der().as_ref().to_vec())
+            });
+        }
+        chosen.lists.extend(unverified_in_use);
+        chosen.evidence = Evidence::of(self, known);
+        let all = chosen.evidence.lists.iter().map(|(list, _)| list);
+        let early = all.filter(|list| !is_valid_at(list, now));
+        chosen.early = early.cloned().collect();
         chosen
     }
 }
 
-fn replace_if_newer(
-    newest: &mut Arc<CertificateRevocationList>,
-    list: Arc<CertificateRevocationList>,
-) {
-    if compare(&list, newest).is_gt() {
-        *newest = list;
+/// Forgets the lists of a line that a newer one replaces, and those that are there twice.
+fn forget_replaced(lists: &mut Vec<Arc<CertificateRevocationList>>, now: UnixTime) {
+    lists.sort_by_cached_key(|list| (Reverse(list.this_update()), list.der().as_ref().to_vec()));
+    lists.dedup();
+    let valid: Vec<_> = lists
+        .iter()
+        .filter(|list| is_valid_at(list, now))
+        .cloned()
+        .collect();
+    lists.retain(|list| !valid.iter().any(|newer| is_newer(newer, list)));
+    if lists.len() > MOST_OF_A_LINE {
+        let newest = newest(lists, now).cloned();
+        lists.truncate(MOST_OF_A_LINE);
+        if let Some(newest) = newest
+            && !lists.contains(&newest)
+        {
+            lists.pop();
+            lists.push(newest);
+        }
     }
 }
 
 /// Whether a list counts already. CAs' clocks may be a little ahead.
 pub(crate) fn is_valid_at(list: &CertificateRevocationList, now: UnixTime) -> bool {
-    let ahead = list.this_update().as_secs().saturating_sub(now.as_secs());
+    has_come(list.this_update(), now)
+}
+
+fn has_come(time: UnixTime, now: UnixTime) -> bool {
+    let ahead = time.as_secs().saturating_sub(now.as_secs());
     ahead <= OcspVerifier::CLOCK_TOLERANCE.as_secs()
 }
 
-/// Which one is newer: by the numbers, which only increase (RFC 5280, section 5.2.3), then by the times. Of two that
-/// are alike in both, the one that revokes more counts as newer.
-fn compare(one: &CertificateRevocationList, other: &CertificateRevocationList) -> Ordering {
-    let by_numbers = match (one.number(), other.number()) {
-        // Big-endian, without leading zeros.
-        (Some(one), Some(other)) => (one.len(), one).cmp(&(other.len(), other)),
-        _ => Ordering::Equal,
-    };
-    by_numbers
-        .then_with(|| one.this_update().cmp(&other.this_update()))
-        .then_with(|| one.entries().len().cmp(&other.entries().len()))
+/// A list's number as something that can be compared: big-endian, without leading zeros.
+fn number(list: &CertificateRevocationList) -> Option<(usize, &[u8])> {
+    list.number().map(|number| (number.len(), number))
+}
+
+/// Whether a list takes back what the other one of its line says: if it was issued later, and its number, if both
+/// have one, is greater (RFC 5280, section 5.2.3). pq-x509's validators judge in the same way. Whatever contradicts
+/// itself, as the numbers and times of a CA that was restored from a backup do, takes nothing back.
+pub(crate) fn is_newer(one: &CertificateRevocationList, other: &CertificateRevocationList) -> bool {
+    let numbers = number(one).zip(number(other));
+    one.this_update() > other.this_update() && numbers.is_none_or(|(one, other)| one > other)
+}
+
+/// Which of the lists of one line that are valid is the newest: by the numbers, which only increase, then by the times.
+/// Of two that are alike in both, the one that revokes more counts as newer. If one has no number, the times decide
+/// alone, for all lists, so that their order never matters.
+fn newest(
+    lists: &[Arc<CertificateRevocationList>],
+    now: UnixTime,
+) -> Option<&Arc<CertificateRevocationList>> {
+    let valid = || lists.iter().filter(|list| is_valid_at(list, now));
+    let have_numbers = valid().all(|list| list.number().is_some());
+    valid().max_by_key(|list| {
+        (
+            number(list).filter(|_| have_numbers),
+            list.this_update(),
+            list.entries().len(),
+            list.der().as_ref(),
+        )
+    })
+}
+
+/// All lists that may say that a certificate was revoked, be they in use or not. rustls asks only one list about
+/// each certificate, and only one that is valid.
+///
+/// A certificate is revoked if one of them, signed by the key that signed the certificate, has it, and no newer list of
+/// this key and scope takes it back. A list that isn't valid yet counts, too, if the revocation's date has come: the
+/// clock may be late.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evidence {
+    lists: Vec<(Arc<CertificateRevocationList>, Line)>,
+    known: KnownKeys,
+}
+
+impl Evidence {
+    fn of(newest: &NewestLists, known: &KnownKeys) -> Self {
+        let remembered = newest.remembered.iter();
+        let remembered = remembered
+            .flat_map(|(line, lists)| lists.iter().map(|list| (list.clone(), line.clone())));
+        let mut lists: Vec<_> = remembered
+            .chain(newest.unverified.iter().cloned())
+            .collect();
+        lists.sort_by_cached_key(|(list, _)| {
+            (Reverse(list.this_update()), list.der().as_ref().to_vec())
+        });
+        Self {
+            lists,
+            known: known.clone(),
+        }
+    }
+
+    /// The same, with these keys for lists that were read before any was known.
+    pub(crate) fn with_keys(&self, known: KnownKeys) -> Self {
+        Self {
+            known,
+            ..self.clone()
+        }
+    }
+
+    /// The entries for a certificate in any list, also in those that don't count.
+    pub(crate) fn entries_for(
+        &self,
+        certificate: &Certificate,
+    ) -> impl Iterator<Item = &RevokedCertificate> {
+        let lists = self.lists.iter();
+        lists.filter_map(|(list, _)| list.entry_for(certificate))
+    }
+
+    /// Whether a certificate was revoked. Its issuer is a known CA or one of these.
+    pub(crate) fn is_revoked(
+        &self,
+        certificate: &Certificate,
+        cas: &[Certificate],
+        now: UnixTime,
+    ) -> bool {
+        self.lists.iter().any(|(list, line)| {
+            let Some(entry) = list.entry_for(certificate) else {
+                return false;
+            };
+            if !is_valid_at(list, now) && !has_come(entry.date(), now) {
+                return false;
+            }
+            let is_by = |key: &CaKey| {
+                self.known.is_signed_by(certificate.der(), key)
+                    && self.is_by(list, line, key)
+                    && !self.is_taken_back((list, line), certificate, key, now)
+            };
+            match &line.signer {
+                Signer::Known(key) => is_by(key),
+                Signer::Unknown(..) => {
+                    let issuer = certificate.issuer();
+                    let sent = cas.iter().filter(|ca| ca.subject() == issuer);
+                    let mut sent = sent.filter_map(key_of);
+                    self.known.named(issuer).any(is_by) || sent.any(|key| is_by(&key))
+                }
+            }
+        })
+    }
+
+    fn is_taken_back(
+        &self,
+        (list, line): (&CertificateRevocationList, &Line),
+        certificate: &Certificate,
+        key: &CaKey,
+        now: UnixTime,
+    ) -> bool {
+        self.lists.iter().any(|(other, of_other)| {
+            of_other.scope == line.scope
+                && is_newer(other, list)
+                && is_valid_at(other, now)
+                && other.entry_for(certificate).is_none()
+                && self.is_by(other, of_other, key)
+        })
+    }
+
+    /// Whether a list is by this key.
+    fn is_by(&self, list: &CertificateRevocationList, line: &Line, key: &CaKey) -> bool {
+        match &line.signer {
+            Signer::Known(signer) => signer == key,
+            Signer::Unknown(..) => self.known.is_signed_by(list.der(), key),
+        }
+    }
 }
 
 impl Line {
@@ -240,7 +390,7 @@ fn distribution_point(der: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::time::{Duration, SystemTime};
 
     use pq_x509::x509_cert::der::asn1::{Any, BitString};
@@ -254,9 +404,12 @@ mod tests {
     use super::*;
     use crate::provider_builder;
 
-    fn ca(seed: u8) -> Issuer<SigningKey> {
-        let key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[seed; 32]).unwrap();
-        Issuer::self_signed(CertificateBuilder::ca("CA"), key).unwrap()
+    pub(crate) fn key(seed: u8) -> SigningKey {
+        SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[seed; 32]).unwrap()
+    }
+
+    pub(crate) fn ca(seed: u8) -> Issuer<SigningKey> {
+        Issuer::self_signed(CertificateBuilder::ca("CA"), key(seed)).unwrap()
     }
 
     /// A list from `hour` on, in hours from now, that revokes this many certificates.
@@ -277,6 +430,38 @@ mod tests {
             builder.revoke(&[serial], SystemTime::now(), CrlReason::Unspecified)
         });
         ca.issue_revocation_list(builder).unwrap()
+    }
+
+    /// The list of the CA with this seed without its number.
+    fn without_number(list: &CertificateRevocationList, seed: u8) -> CertificateRevocationList {
+        let identifier = [6, 3, 0x55, 29, 20];
+        let list = resigned(list, seed, |body| {
+            change_extensions(body, |all| {
+                all.retain(|one| !one.value().starts_with(&identifier));
+            });
+        });
+        assert_eq!(list.number(), None);
+        list
+    }
+
+    /// The list of the CA with this seed, about certificates with the URL `a:/b`. `end` are further fields of
+    /// issuingDistributionPoint.
+    pub(crate) fn of_url(
+        list: &CertificateRevocationList,
+        seed: u8,
+        end: &[u8],
+    ) -> CertificateRevocationList {
+        let url = [0xa0, 8, 0xa0, 6, 0x86, 4, b'a', b':', b'/', b'b'];
+        let point = [&url[..], end].concat();
+        let len = point.len() as u8;
+        let extension = [
+            &[0x30, len + 9, 6, 3, 0x55, 29, 28, 4, len + 2, 0x30, len][..],
+            &point,
+        ];
+        let extension = Any::from_der(&extension.concat()).unwrap();
+        resigned(list, seed, |body| {
+            change_extensions(body, |all| all.push(extension))
+        })
     }
 
     /// The keys of these CAs are known.
@@ -310,7 +495,7 @@ mod tests {
             assert!(newest.choose(Vec::new(), &known, now).lists.is_empty());
             let chosen = newest.choose(vec![lists[1].clone()], &known, now);
             assert_eq!(*chosen.lists[0], *newer);
-            assert_eq!(chosen.outdated.is_empty(), lists[1] == newer);
+            assert_eq!(chosen.replaced.is_empty(), lists[1] == newer);
         }
     }
 
@@ -336,7 +521,7 @@ mod tests {
             let chosen = newest.choose(lists.map(Clone::clone).to_vec(), &known, now);
             let lists: Vec<_> = chosen.lists.iter().map(|list| &**list).collect();
             assert_eq!(lists, [&by_new, &by_old]);
-            assert!(chosen.outdated.is_empty());
+            assert!(chosen.replaced.is_empty());
         }
     }
 
@@ -397,14 +582,14 @@ mod tests {
         let known = known(&[&ca]);
         let plain = [list(&ca, &[2], -2, 1), list(&ca, &[1], -3, 0)];
         let [current, older] = &plain;
-        let unnamed = resigned(older, |body| {
+        let unnamed = resigned(older, 1, |body| {
             let identifier = [6, 3, 0x55, 29, 35];
             change_extensions(body, |all| {
                 all.retain(|one| !one.value().starts_with(&identifier));
             });
         });
         assert_eq!(unnamed.authority_key_id(), None);
-        let renamed = resigned(older, |body| {
+        let renamed = resigned(older, 1, |body| {
             // From UTF8String to PrintableString.
             let name = body[2].to_der().unwrap();
             let name: Vec<u8> = name
@@ -414,23 +599,8 @@ mod tests {
             body[2] = Any::from_der(&name).unwrap();
         });
         assert_ne!(renamed.issuer(), current.issuer());
-        let url = [0xa0, 8, 0xa0, 6, 0x86, 4, b'a', b':', b'/', b'b'];
         // The second one says that it is not about users alone, which goes without saying.
-        let with_point = |list: &CertificateRevocationList, end: &[u8]| {
-            let point = [&url[..], end].concat();
-            let len = point.len() as u8;
-            let extension = [
-                &[0x30, len + 11, 6, 3, 0x55, 29, 28, 4, len + 2, 0x30, len][..],
-                &point,
-            ];
-            let mut extension = extension.concat();
-            extension[1] = extension.len() as u8 - 2;
-            let extension = Any::from_der(&extension).unwrap();
-            resigned(list, |body| {
-                change_extensions(body, |all| all.push(extension))
-            })
-        };
-        let [of_url, older_of_url] = [with_point(current, &[]), with_point(older, &[0x81, 1, 0])];
+        let [of_url, older_of_url] = [of_url(current, 1, &[]), of_url(older, 1, &[0x81, 1, 0])];
         for (current, older) in [
             (current, &unnamed),
             (current, &renamed),
@@ -439,7 +609,7 @@ mod tests {
             let mut newest = NewestLists::default();
             newest.choose(vec![current.clone()], &known, now);
             let chosen = newest.choose(vec![older.clone()], &known, now);
-            assert_eq!((chosen.lists.len(), chosen.outdated.len()), (1, 1));
+            assert_eq!((chosen.lists.len(), chosen.replaced.len()), (1, 1));
             assert_eq!(*chosen.lists[0], *current);
         }
         // What is about other certificates stands beside it.
@@ -448,12 +618,13 @@ mod tests {
         assert_eq!(chosen.lists.len(), 2);
     }
 
-    /// A list of the CA with the first seed, changed and signed again.
+    /// A list of the CA with this seed, changed and signed again.
     fn resigned(
         list: &CertificateRevocationList,
+        seed: u8,
         change: impl FnOnce(&mut Vec<Any>),
     ) -> CertificateRevocationList {
-        let key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[1; 32]).unwrap();
+        let key = key(seed);
         let mut parts = Vec::<Any>::from_der(list.der()).unwrap();
         let mut body: Vec<Any> = parts[0].decode_as().unwrap();
         change(&mut body);
@@ -476,9 +647,8 @@ mod tests {
     fn lists_of_a_ca_that_becomes_known_are_remembered() {
         let now = UnixTime::now();
         let root = ca(1);
-        let key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[3; 32]).unwrap();
         let below = root
-            .issue_ca(CertificateBuilder::ca("below").path_len(0), key)
+            .issue_ca(CertificateBuilder::ca("below").path_len(0), key(3))
             .unwrap();
         let mut known = known(&[&root]);
         let [older, current] = [list(&below, &[1], -3, 0), list(&below, &[2], -2, 1)];
@@ -488,15 +658,66 @@ mod tests {
             CertificateRevocationList::clone(&chosen.lists[0])
         };
         assert_eq!(choose(&current, &known), current);
-        let sent = [below.certificate().der().clone()];
-        assert!(!known.has_all(&sent));
-        known.learn(&sent);
-        assert!(known.has_all(&sent));
+        known.learn(known.certified(&[below.certificate().clone()]));
+        assert!(known.contains(below.certificate()));
         assert_eq!(choose(&older, &known), current);
+    }
 
-        // What a known CA has not certified teaches nothing.
-        let before = known.count();
-        known.learn(&[ca(4).certificate().der().clone()]);
-        assert_eq!(known.count(), before);
+    /// Times and numbers may go round in circles where some lists have no number.
+    #[test]
+    fn the_order_of_lists_never_matters() {
+        let now = UnixTime::now();
+        let ca = ca(1);
+        let known = known(&[&ca]);
+        let [a, b, c] = [
+            list(&ca, &[5], -1, 0),
+            without_number(&list(&ca, &[1], -2, 0), 1),
+            list(&ca, &[6], -3, 0),
+        ];
+        for [x, y, z] in [
+            [&a, &b, &c],
+            [&a, &c, &b],
+            [&b, &a, &c],
+            [&b, &c, &a],
+            [&c, &a, &b],
+            [&c, &b, &a],
+        ] {
+            let lists = vec![x.clone(), y.clone(), z.clone()];
+            let chosen = NewestLists::default().choose(lists, &known, now);
+            assert_eq!(chosen.lists.len(), 1);
+            assert_eq!(*chosen.lists[0], a);
+            // Of two that contradict each other, too.
+            let mut lists = [x, y, z].map(Clone::clone).to_vec();
+            lists.retain(|list| *list != b);
+            let chosen = NewestLists::default().choose(lists, &known, now);
+            assert_eq!(*chosen.lists[0], c);
+            assert_eq!(chosen.evidence.lists.len(), 2);
+        }
+    }
+
+    /// A CA whose numbers go down all the time doesn't fill the memory. The newest and the latest ones stay.
+    #[test]
+    fn few_lists_that_contradict_each_other_are_remembered() {
+        let now = UnixTime::now();
+        let ca = ca(1);
+        let known = known(&[&ca]);
+        let lists: Vec<_> = (0..=MOST_OF_A_LINE as u8)
+            .map(|at| list(&ca, &[100 - at], i64::from(at) - 20, 0))
+            .collect();
+        let mut newest = NewestLists::default();
+        let most = &lists[..MOST_OF_A_LINE];
+        let chosen = newest.choose(most.to_vec(), &known, now);
+        assert_eq!(chosen.evidence.lists.len(), MOST_OF_A_LINE);
+        let chosen = newest.choose(vec![lists[MOST_OF_A_LINE].clone()], &known, now);
+        assert_eq!(*chosen.lists[0], lists[0]);
+        let mut kept: Vec<_> = chosen
+            .evidence
+            .lists
+            .iter()
+            .map(|(list, _)| &**list)
+            .collect();
+        kept.reverse();
+        let expected = lists[..1].iter().chain(&lists[2..]);
+        assert_eq!(kept, expected.collect::<Vec<_>>());
     }
 }

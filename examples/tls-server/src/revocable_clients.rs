@@ -3,7 +3,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 
@@ -22,16 +22,19 @@ use tracing::{info, warn};
 
 use crate::known_keys::KnownKeys;
 use crate::newest_lists::NewestLists;
+use crate::revocation::looked_at;
 use crate::{Revocation, RevocationFiles, TlsError};
 
 /// Verifies clients' chains by revocation lists in files, which are read again when they change.
 ///
 /// A list that is older than one that was in use before isn't taken over: by its number, or its time if both have the
-/// same number or one has none. It takes a new start to go back. A list that isn't valid yet waits.
+/// same number or one has none. It takes a new start to go back. A list that isn't valid yet waits. Whom a list revokes
+/// stays revoked until one takes that back that has both a later time and a higher number: if these contradict each
+/// other, as with a CA that was restored from a backup, both lists count.
 ///
 /// This goes by the key that signed a list, and by what the list is about. A list by a key that isn't known outdates no
-/// other, and is forgotten when it is gone. Known are the keys of the roots, and of CAs below them from the moment on when
-/// a client has sent the CA's certificate.
+/// other, and is forgotten when it is gone. Known are the keys of the roots, and of CAs below them from the moment on
+/// when a client has sent the CA's certificate, or from the start if they are given: 64 at most.
 ///
 /// Resumed sessions are checked against the new lists, too, since the server verifies their certificates
 /// again. Connections that are open when a list arrives stay open.
@@ -41,23 +44,25 @@ pub struct RevocableClients {
     roots: Vec<DistinguishedName>,
     current: RwLock<Arc<Current>>,
     /// The CAs whose lists are remembered.
-    known: RwLock<KnownKeys>,
+    known: RwLock<Arc<KnownKeys>>,
 }
 
 impl RevocableClients {
-    /// Reads the lists, and looks at the interval `every` whether the files have changed.
+    /// Reads the lists, and looks at the interval `every` whether the files have changed. `issuers` are CAs below the
+    /// roots that are known from the start.
     ///
     /// # Errors
     ///
-    /// [`TlsError`] if the lists can't be read or used, there are no roots, or the provider can't be
-    /// built.
+    /// [`TlsError`] if the lists can't be read or used, there are no roots, one of the issuers is below none of them,
+    /// or the provider can't be built.
     pub fn watch(
         builder: Builder,
         roots: RootCertStore,
         files: RevocationFiles,
+        issuers: &[Certificate],
         every: Duration,
     ) -> Result<(Arc<Self>, ListWatcher), TlsError> {
-        let watch = Watch::begin(builder, roots, files)?;
+        let watch = Watch::begin(builder, roots, files, issuers)?;
         let clients = watch.clients.clone();
         let (orders, next_order) = mpsc::sync_channel(1);
         thread::Builder::new()
@@ -72,8 +77,9 @@ impl RevocableClients {
         current.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn known(&self) -> RwLockReadGuard<'_, KnownKeys> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> Arc<KnownKeys> {
+        let known = self.known.read();
+        known.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Learns which CAs there are below the roots, from a chain that was verified, be it of a client that is refused
@@ -90,9 +96,15 @@ impl RevocableClients {
             ),
             Err(_) => false,
         };
-        if is_chain && !self.known().has_all(cas) {
+        if !is_chain {
+            return;
+        }
+        let cas = cas.iter().filter_map(|der| Certificate::from_der(der).ok());
+        // Other handshakes go on while signatures are verified.
+        let new = self.known().certified(&cas.collect::<Vec<_>>());
+        if !new.is_empty() {
             let known = self.known.write();
-            known.unwrap_or_else(PoisonError::into_inner).learn(cas);
+            Arc::make_mut(&mut known.unwrap_or_else(PoisonError::into_inner)).learn(new);
         }
     }
 
@@ -117,8 +129,11 @@ impl ClientCertVerifier for RevocableClients {
             verifier,
             revocation,
         } = &*self.current();
-        let verified = verifier
-            .verify_client_cert(end_entity, intermediates, now)
+        let intermediates = looked_at(intermediates);
+        let verified = revocation
+            .confirm(end_entity, intermediates, now, |intermediates| {
+                verifier.verify_client_cert(end_entity, intermediates, now)
+            })
             .and_then(|verified| match revocation.check() {
                 Ok(()) => Ok(verified),
                 Err(_) => Err(CertificateError::UnknownRevocationStatus.into()),
@@ -171,7 +186,7 @@ struct Current {
 
 impl Current {
     fn new(revocation: Revocation, builder: &ClientCertVerifierBuilder) -> Result<Self, TlsError> {
-        let verifier = revocation.of_clients_even_if_early(builder.clone())?;
+        let verifier = revocation.of_clients(builder.clone())?;
         Ok(Self {
             revocation,
             verifier,
@@ -220,9 +235,16 @@ impl Watch {
         builder: Builder,
         roots: RootCertStore,
         files: RevocationFiles,
+        issuers: &[Certificate],
     ) -> Result<Self, TlsError> {
         let provider = Arc::new(builder.build()?);
-        let known = KnownKeys::of(&roots, provider.signature_verification_algorithms);
+        let mut known = KnownKeys::of(&roots, provider.signature_verification_algorithms);
+        known.learn(known.certified(issuers));
+        if let Some(unknown) = issuers.iter().find(|issuer| !known.contains(issuer)) {
+            return Err(TlsError::ListIssuer {
+                subject: unknown.describe_subject(),
+            });
+        }
         let builder = WebPkiClientVerifier::builder_with_provider(roots.into(), provider);
         let contents = files.read()?;
         let mut newest = NewestLists::default();
@@ -233,7 +255,7 @@ impl Watch {
             builder,
             roots: current.verifier.root_hint_subjects().to_vec(),
             current: RwLock::new(current.into()),
-            known: RwLock::new(known),
+            known: RwLock::new(known.into()),
         });
         let known = clients.known().count();
         let hasher = RandomState::new();
@@ -287,7 +309,7 @@ impl Watch {
         self.is_settled = true;
         // Lists that rustls refuses must not stand in the way of others.
         let mut newest = self.newest.clone();
-        let known = self.clients.known().clone();
+        let known = self.clients.known();
         self.known = known.count();
         let current = contents
             .and_then(|contents| self.files.parse(&contents, &mut newest, &known, now))
@@ -314,13 +336,15 @@ mod tests {
     use std::{fs, slice};
 
     use pq_x509::{
-        CertificateBuilder, CertificateRevocationListBuilder, CrlReason, Issuer,
-        SignatureAlgorithm, SigningKey, Validity,
+        CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder, CrlReason,
+        Issuer, SignatureAlgorithm, SigningKey, Validity,
     };
     use rustls_pq::Profile;
     use tempfile::TempDir;
 
     use super::*;
+    use crate::known_keys::tests::Counting;
+    use crate::newest_lists::tests::{ca, key, of_url};
     use crate::provider_builder;
 
     /// A CA, and a file with its list.
@@ -331,9 +355,8 @@ mod tests {
 
     impl Ca {
         fn new() -> Self {
-            let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
             Self {
-                ca: Issuer::self_signed(CertificateBuilder::ca("CA"), key).unwrap(),
+                ca: ca(1),
                 folder: tempfile::tempdir().unwrap(),
             }
         }
@@ -344,19 +367,264 @@ mod tests {
 
         fn write(&self, list: CertificateRevocationListBuilder) {
             let list = self.ca.issue_revocation_list(list).unwrap();
-            fs::write(self.file(), list.to_pem()).unwrap();
+            self.write_all(&[&list]);
+        }
+
+        fn write_all(&self, lists: &[&CertificateRevocationList]) {
+            let lists = lists.iter().map(|list| list.to_pem());
+            fs::write(self.file(), lists.collect::<String>()).unwrap();
+        }
+
+        fn roots(&self) -> RootCertStore {
+            let mut roots = RootCertStore::empty();
+            roots.add(self.ca.certificate().der().clone()).unwrap();
+            roots
         }
 
         fn watch(&self) -> Watch {
-            let mut roots = RootCertStore::empty();
-            roots.add(self.ca.certificate().der().clone()).unwrap();
+            self.watch_with(&[])
+        }
+
+        fn watch_with(&self, issuers: &[Certificate]) -> Watch {
             let builder = provider_builder(Profile::Default, &[]).unwrap();
             let files = RevocationFiles {
                 files: vec![self.file()],
                 leaf_only: false,
             };
-            Watch::begin(builder, roots, files).unwrap()
+            Watch::begin(builder, self.roots(), files, issuers).unwrap()
         }
+    }
+
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+
+    /// A client's certificate by this CA.
+    fn client(ca: &Issuer<SigningKey>) -> Certificate {
+        let leaf = CertificateBuilder::client().common_name("someone");
+        ca.issue(leaf, &key(9)).unwrap()
+    }
+
+    /// A list of this CA from some hours ago, that revokes these.
+    fn list(
+        ca: &Issuer<SigningKey>,
+        number: u8,
+        hours_ago: u32,
+        revoked: &[&Certificate],
+    ) -> CertificateRevocationList {
+        let from = SystemTime::now() - hours_ago * HOUR;
+        let list = CertificateRevocationListBuilder::new(&[number]);
+        let list = list.validity(Validity::new(from, from + 100 * HOUR));
+        let list = revoked.iter().fold(list, |list, certificate| {
+            let number = certificate.serial_number();
+            list.revoke(number, from, CrlReason::KeyCompromise)
+        });
+        ca.issue_revocation_list(list).unwrap()
+    }
+
+    /// Whether a client is refused because it was revoked; no other refusal will do.
+    #[track_caller]
+    fn is_revoked(watch: &Watch, leaf: &Certificate, cas: &[&Certificate]) -> bool {
+        let cas: Vec<_> = cas.iter().map(|ca| ca.der().clone()).collect();
+        let now = UnixTime::now();
+        match watch.clients.verify_client_cert(leaf.der(), &cas, now) {
+            Ok(_) => false,
+            Err(Error::InvalidCertificate(CertificateError::Revoked)) => true,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// rustls asks only the first list that may be about a certificate, and takes any for one of a certificate without
+    /// distribution points.
+    #[test]
+    fn no_list_hides_another_one() {
+        let ca = Ca::new();
+        let leaf = client(&ca.ca);
+        for (full, part) in [
+            (list(&ca.ca, 1, 2, &[&leaf]), list(&ca.ca, 2, 1, &[])),
+            (list(&ca.ca, 1, 2, &[]), list(&ca.ca, 2, 1, &[&leaf])),
+            // The same time.
+            (list(&ca.ca, 1, 1, &[&leaf]), list(&ca.ca, 1, 1, &[])),
+            (list(&ca.ca, 2, 1, &[]), list(&ca.ca, 1, 2, &[&leaf])),
+        ] {
+            let part = of_url(&part, 1, &[]);
+            for lists in [[&full, &part], [&part, &full]] {
+                ca.write_all(&lists);
+                let watch = ca.watch();
+                assert!(is_revoked(&watch, &leaf, &[]));
+                assert!(!is_revoked(&watch, &client(&ca.ca), &[]));
+            }
+        }
+        // Nor does it help to put away the one that revokes.
+        let [full, part] = [list(&ca.ca, 1, 2, &[&leaf]), list(&ca.ca, 2, 1, &[])];
+        let part = of_url(&part, 1, &[]);
+        ca.write_all(&[&full, &part]);
+        let mut watch = ca.watch();
+        ca.write_all(&[&part]);
+        watch.look(true, UnixTime::now());
+        assert!(is_revoked(&watch, &leaf, &[]));
+    }
+
+    /// The same for lists of a CA below the root, which is known from its first client's message on, or from the start.
+    #[test]
+    fn no_list_of_a_ca_below_hides_another_one() {
+        let ca = Ca::new();
+        let below = CertificateBuilder::ca("below");
+        let below = ca.ca.issue_ca(below, key(2)).unwrap();
+        let by = below.certificate();
+        let [leaf, good] = [(); 2].map(|()| client(&below));
+        let of_root = list(&ca.ca, 1, 1, &[]);
+        let [full, part] = [list(&below, 1, 2, &[&leaf]), list(&below, 2, 1, &[])];
+        let part = of_url(&part, 2, &[]);
+        ca.write_all(&[&of_root, &full, &part]);
+        for issuers in [&[][..], &[by.clone()]] {
+            let mut watch = ca.watch_with(issuers);
+            for _ in 0..2 {
+                assert!(is_revoked(&watch, &leaf, &[by]));
+                assert!(!is_revoked(&watch, &good, &[by]));
+                watch.look(false, UnixTime::now());
+            }
+        }
+        // A later list of one scope takes a revocation back at once, and what a stranger has signed revokes nobody.
+        let stranger = Issuer::self_signed(CertificateBuilder::ca("below"), key(3)).unwrap();
+        let [later, forged] = [list(&below, 2, 1, &[]), list(&stranger, 9, 3, &[&good])];
+        for lists in [[&of_root, &full, &later], [&of_root, &later, &forged]] {
+            ca.write_all(&lists);
+            let mut watch = ca.watch();
+            for _ in 0..2 {
+                assert!(!is_revoked(&watch, &leaf, &[by]));
+                assert!(!is_revoked(&watch, &good, &[by]));
+                watch.look(false, UnixTime::now());
+            }
+        }
+    }
+
+    /// A CA has two certificates, one of which was revoked: the other one is a way to the root.
+    #[test]
+    fn what_is_not_on_the_path_revokes_nobody() {
+        let ca = Ca::new();
+        let [revoked, other] = [(); 2].map(|()| {
+            let below = CertificateBuilder::ca("below");
+            ca.ca.issue_ca(below, key(2)).unwrap()
+        });
+        let leaf = client(&other);
+        let [full, part] = [
+            list(&ca.ca, 1, 2, &[revoked.certificate()]),
+            list(&ca.ca, 2, 1, &[]),
+        ];
+        ca.write_all(&[&full, &of_url(&part, 1, &[]), &list(&other, 1, 1, &[])]);
+        let watch = ca.watch();
+        let [revoked, other] = [&revoked, &other].map(Issuer::certificate);
+        assert!(is_revoked(&watch, &leaf, &[revoked]));
+        assert!(!is_revoked(&watch, &leaf, &[revoked, other]));
+        assert!(!is_revoked(&watch, &leaf, &[other, revoked]));
+    }
+
+    /// A CA that was restored from a backup begins again with numbers that it had.
+    #[test]
+    fn lists_that_contradict_each_other_readmit_nobody() {
+        let ca = Ca::new();
+        let leaf = client(&ca.ca);
+        let [before, restored, next, beyond] = [
+            list(&ca.ca, 7, 4, &[]),
+            list(&ca.ca, 5, 3, &[&leaf]),
+            // It contradicts the first one, and takes the second one back.
+            list(&ca.ca, 6, 2, &[]),
+            list(&ca.ca, 8, 1, &[]),
+        ];
+        ca.write_all(&[&before]);
+        let mut watch = ca.watch();
+        assert!(!is_revoked(&watch, &leaf, &[]));
+        let mut is_revoked_with = |lists: &[&CertificateRevocationList]| {
+            ca.write_all(lists);
+            watch.look(true, UnixTime::now());
+            is_revoked(&watch, &leaf, &[])
+        };
+        assert!(is_revoked_with(&[&restored]));
+        assert!(is_revoked_with(&[&before]));
+        assert!(is_revoked_with(&[&before, &restored]));
+        assert!(!is_revoked_with(&[&next]));
+        // It isn't newer than that one.
+        assert!(!is_revoked_with(&[&restored]));
+
+        let [revokes, again] = [list(&ca.ca, 9, 1, &[&leaf]), list(&ca.ca, 9, 0, &[])];
+        assert!(is_revoked_with(&[&revokes]));
+        // Two lists of one number, and the number alone.
+        assert!(is_revoked_with(&[&again]));
+        assert!(is_revoked_with(&[&list(&ca.ca, 10, 2, &[])]));
+        assert!(is_revoked_with(&[&beyond]));
+        assert!(!is_revoked_with(&[&list(&ca.ca, 10, 0, &[])]));
+    }
+
+    /// Our clock may be late.
+    #[test]
+    fn a_revocation_whose_date_has_come_counts_before_its_list() {
+        let ca = Ca::new();
+        let leaf = client(&ca.ca);
+        let current = list(&ca.ca, 1, 1, &[]);
+        let now = SystemTime::now();
+        for (date, expected) in [(now, true), (now + HOUR, false)] {
+            let early = CertificateRevocationListBuilder::new(&[2]);
+            let early = early.validity(Validity::starting(now + HOUR, HOUR));
+            let early = early.revoke(leaf.serial_number(), date, CrlReason::KeyCompromise);
+            let early = ca.ca.issue_revocation_list(early).unwrap();
+            ca.write_all(&[&current]);
+            let mut watch = ca.watch();
+            assert!(!is_revoked(&watch, &leaf, &[]));
+            for lists in [&[&early][..], &[&early, &current], &[&current]] {
+                ca.write_all(lists);
+                watch.look(true, UnixTime::now());
+                assert_eq!(is_revoked(&watch, &leaf, &[]), expected);
+                assert!(!is_revoked(&watch, &client(&ca.ca), &[]));
+            }
+        }
+    }
+
+    /// A stranger may show anybody's certificate, and any CA certificates with it.
+    #[test]
+    fn many_cas_cost_little() {
+        let ca = Ca::new();
+        let leaf = client(&ca.ca);
+        ca.write_all(&[&list(&ca.ca, 1, 1, &[])]);
+        let watch = ca.watch();
+        let (known, verified) = Counting::keys_of(&ca.roots());
+        *watch.clients.known.write().unwrap() = Arc::new(known);
+        let stranger = crate::newest_lists::tests::ca(4);
+        let cas: Vec<_> = (0..20)
+            .map(|at| {
+                let below = CertificateBuilder::ca(format!("CA {at}"));
+                stranger.issue_ca(below, key(5)).unwrap()
+            })
+            .collect();
+        let cas: Vec<_> = cas.iter().map(Issuer::certificate).collect();
+        assert!(!is_revoked(&watch, &leaf, &cas));
+        assert_eq!(verified(), 8);
+        assert_eq!(watch.clients.known().count(), 1);
+    }
+
+    /// What is given at the start is remembered from the start, and has to be below a root.
+    #[test]
+    fn an_older_list_of_a_ca_that_is_given_readmits_nobody() {
+        let ca = Ca::new();
+        let below = CertificateBuilder::ca("below");
+        let below = ca.ca.issue_ca(below, key(2)).unwrap();
+        let by = below.certificate();
+        let leaf = client(&below);
+        let of_root = list(&ca.ca, 1, 1, &[]);
+        for (issuers, expected) in [(&[][..], false), (&[by.clone()], true)] {
+            ca.write_all(&[&of_root, &list(&below, 2, 1, &[&leaf])]);
+            let mut watch = ca.watch_with(issuers);
+            ca.write_all(&[&of_root, &list(&below, 1, 2, &[])]);
+            watch.look(true, UnixTime::now());
+            assert_eq!(is_revoked(&watch, &leaf, &[by]), expected);
+        }
+        let stranger = crate::newest_lists::tests::ca(4);
+        let files = RevocationFiles {
+            files: vec![ca.file()],
+            leaf_only: false,
+        };
+        let builder = provider_builder(Profile::Default, &[]).unwrap();
+        let issuers = [stranger.certificate().clone()];
+        let refused = Watch::begin(builder, ca.roots(), files, &issuers).err();
+        assert!(matches!(refused, Some(TlsError::ListIssuer { .. })));
     }
 
     #[test]

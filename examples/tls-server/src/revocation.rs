@@ -7,16 +7,21 @@ use std::sync::Arc;
 
 use pq_x509::x509_cert::der::DateTime;
 use pq_x509::{Certificate, CertificateRevocationList, RevocationListError};
-use rustls::CertificateError;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ServerCertVerifierBuilder, WebPkiServerVerifier};
-use rustls::pki_types::{CertificateRevocationListDer, UnixTime};
+use rustls::crypto::WebPkiSupportedAlgorithms;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, ServerName, UnixTime};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ClientCertVerifierBuilder, VerifierBuilderError};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore,
+    SignatureScheme,
+};
 use tracing::{info, warn};
 
 use crate::TlsError;
 use crate::known_keys::KnownKeys;
-use crate::newest_lists::{Chosen, NewestLists, is_valid_at};
+use crate::newest_lists::{Chosen, Evidence, NewestLists, is_newer, is_valid_at};
 
 /// Files with revocation lists: PEM with any number of them, or DER with one.
 #[derive(Clone, Debug)]
@@ -74,12 +79,14 @@ impl RevocationFiles {
         let Chosen {
             lists,
             early,
-            outdated,
+            replaced,
+            evidence,
         } = newest.choose(lists, known, now);
         Ok(Revocation {
             lists,
             early,
-            outdated,
+            replaced,
+            evidence,
             leaf_only: self.leaf_only,
             files: self.to_string(),
         })
@@ -97,15 +104,20 @@ impl std::fmt::Display for RevocationFiles {
 ///
 /// A peer is refused if a certificate of its chain is on a list. It is also refused if the lists can't tell:
 /// if there is no list of the CA that issued the certificate, or only one that was to be replaced by now or that isn't
-/// valid yet. Of several lists by one key, the one with the highest number counts.
+/// valid yet. Of several lists by one key about the same certificates, the one with the highest number counts. But what
+/// the others say of revoked certificates counts, too, unless a list takes it back that has both a later time and
+/// a higher number. A list that isn't valid yet counts for revocations whose date has come.
+///
+/// Of the CA certificates that a peer sends, the first eight are looked at.
 #[derive(Clone, Debug)]
 pub struct Revocation {
     /// The newest first.
     pub(crate) lists: Vec<Arc<CertificateRevocationList>>,
-    /// Those that aren't valid yet, and don't count.
+    /// Those that aren't valid yet.
     early: Vec<Arc<CertificateRevocationList>>,
-    /// Those that don't count since another one, which comes second, is newer.
-    outdated: Vec<[Arc<CertificateRevocationList>; 2]>,
+    /// Those in the files that aren't in use since another one is, which comes second.
+    replaced: Vec<[Arc<CertificateRevocationList>; 2]>,
+    evidence: Evidence,
     leaf_only: bool,
     /// Where they are from, for messages.
     files: String,
@@ -126,24 +138,9 @@ macro_rules! going_by_lists {
 }
 
 impl Revocation {
-    /// A verifier of clients' chains that uses the lists.
-    ///
-    /// # Errors
-    ///
-    /// [`TlsError::NoListYet`] if no list is valid yet,
-    /// [`TlsError::ListsRefused`] if rustls doesn't take one of the lists,
-    /// [`TlsError::ClientVerifier`] if there are no roots.
-    pub fn of_clients(
-        &self,
-        builder: ClientCertVerifierBuilder,
-    ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
-        self.check()?;
-        self.of_clients_even_if_early(builder)
-    }
-
-    /// The verifier of [`of_clients`](Self::of_clients), which mustn't be believed before a list is valid: see
-    /// [`check`](Self::check).
-    pub(crate) fn of_clients_even_if_early(
+    /// rustls's verifier of clients' chains that uses the lists. It mustn't be believed before a list is valid: see
+    /// [`check`](Self::check). It asks one list about a certificate: see [`confirm`](Self::confirm).
+    pub(crate) fn of_clients(
         &self,
         builder: ClientCertVerifierBuilder,
     ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
@@ -160,17 +157,64 @@ impl Revocation {
         }
     }
 
-    /// A verifier of servers' chains that uses the lists.
+    /// A verifier of servers' chains that uses the lists. `roots` and `algorithms` are those of the builder.
     ///
     /// # Errors
     ///
-    /// The errors of [`of_clients`](Self::of_clients).
+    /// [`TlsError::NoListYet`] if no list is valid yet,
+    /// [`TlsError::ListsRefused`] if rustls doesn't take one of the lists,
+    /// [`TlsError::ClientVerifier`] if there are no roots.
     pub fn of_servers(
         &self,
         builder: ServerCertVerifierBuilder,
-    ) -> Result<Arc<WebPkiServerVerifier>, TlsError> {
+        roots: &RootCertStore,
+        algorithms: WebPkiSupportedAlgorithms,
+    ) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
         self.check()?;
-        going_by_lists!(self, builder)
+        let webpki = going_by_lists!(self, builder)?;
+        let known = KnownKeys::of(roots, algorithms);
+        Ok(Arc::new(RevocableServers {
+            revocation: Self {
+                evidence: self.evidence.with_keys(known),
+                ..self.clone()
+            },
+            webpki,
+        }))
+    }
+
+    /// Has a chain verified by `verify`, which is given CA certificates and goes by the lists as rustls does. Then this
+    /// refuses what another list revokes.
+    pub(crate) fn confirm<T>(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+        verify: impl Fn(&[CertificateDer<'_>]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let intermediates = looked_at(intermediates);
+        let verified = verify(intermediates)?;
+        // What can't be read might be revoked.
+        let read = |der: &CertificateDer<'_>| {
+            Certificate::from_der(der).map_err(|_| CertificateError::BadEncoding)
+        };
+        let leaf = read(end_entity)?;
+        let cas = intermediates.iter().map(read);
+        let cas = cas.collect::<Result<Vec<_>, _>>()?;
+        let is_revoked =
+            |certificate: &Certificate| self.evidence.is_revoked(certificate, &cas, now);
+        if is_revoked(&leaf) {
+            return Err(CertificateError::Revoked.into());
+        }
+        if self.leaf_only {
+            return Ok(verified);
+        }
+        let good = cas.iter().filter(|ca| !is_revoked(ca));
+        let good: Vec<_> = good.map(|ca| ca.der().clone()).collect();
+        match good.len() == cas.len() {
+            true => Ok(verified),
+            // There may be another way to a root, and otherwise this is the reason.
+            false => verify(&good).map_err(|_| CertificateError::Revoked.into()),
+        }
     }
 
     /// Which certificate made rustls refuse a chain with this error, and what the lists say about it.
@@ -200,8 +244,7 @@ impl Revocation {
     }
 
     fn say_if_revoked(&self, certificate: &Certificate, _: UnixTime) -> Option<String> {
-        let mut entries = self.lists.iter();
-        let entry = entries.find_map(|list| list.entry_for(certificate))?;
+        let entry = self.evidence.entries_for(certificate).next()?;
         Some(format!(
             "the certificate of {} {entry}",
             certificate.describe_subject(),
@@ -261,19 +304,28 @@ impl Revocation {
             warn!(
                 issuer = %list.issuer(),
                 from = utc(list.this_update()),
-                "this revocation list isn't valid yet, and isn't used before then; check the clocks here and of \
-                 the CA"
+                "this revocation list isn't valid yet, and before then only revocations whose date has come count; \
+                 check the clocks here and of the CA"
             );
         }
-        for [outdated, newer] in &self.outdated {
+        for [replaced, newer] in &self.replaced {
+            let advice = match is_newer(newer, replaced) {
+                true => {
+                    "this revocation list is older than the one in use, which stays in use; put the CA's newest one \
+                     in its place"
+                }
+                false => {
+                    "this revocation list and the one in use contradict each other in number and time, so the \
+                     revocations of both count; have the CA issue one that is later and has a higher number than both"
+                }
+            };
             warn!(
-                issuer = %outdated.issuer(),
-                number = outdated.number().map(number),
+                issuer = %replaced.issuer(),
+                number = replaced.number().map(number),
                 number_in_use = newer.number().map(number),
-                since = utc(outdated.this_update()),
+                since = utc(replaced.this_update()),
                 in_use_since = utc(newer.this_update()),
-                "this revocation list is older than the one in use, which stays in use; put the CA's newest one \
-                 in its place"
+                "{advice}"
             );
         }
     }
@@ -298,6 +350,68 @@ impl Revocation {
     }
 }
 
+/// Of the CA certificates that a peer has sent, those that are looked at: each may cost signatures, and nobody has a
+/// path of so many.
+pub(crate) fn looked_at<'a, 'b>(sent: &'a [CertificateDer<'b>]) -> &'a [CertificateDer<'b>] {
+    const MOST: usize = 8;
+    &sent[..sent.len().min(MOST)]
+}
+
+/// Verifies servers' chains as rustls does, and then asks all lists.
+#[derive(Debug)]
+struct RevocableServers {
+    revocation: Revocation,
+    webpki: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for RevocableServers {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let revocation = &self.revocation;
+        revocation.confirm(end_entity, intermediates, now, |intermediates| {
+            self.webpki.verify_server_cert(
+                end_entity,
+                intermediates,
+                server_name,
+                ocsp_response,
+                now,
+            )
+        })
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.webpki.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.webpki.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.webpki.supported_verify_schemes()
+    }
+
+    fn root_hint_subjects(&self) -> Option<&[DistinguishedName]> {
+        self.webpki.root_hint_subjects()
+    }
+}
+
 fn lists_in(content: &[u8]) -> Result<Vec<CertificateRevocationList>, RevocationListError> {
     match std::str::from_utf8(content) {
         Ok(text) => CertificateRevocationList::all_from_pem(text),
@@ -316,5 +430,75 @@ pub fn utc(time: UnixTime) -> String {
     match DateTime::from_unix_duration(std::time::Duration::from_secs(time.as_secs())) {
         Ok(time) => time.to_string(),
         Err(_) => format!("{} s after 1970", time.as_secs()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use pq_x509::{
+        CertificateBuilder, CertificateRevocationListBuilder, CrlReason, Issuer, SigningKey,
+    };
+    use rustls_pq::Profile;
+
+    use super::*;
+    use crate::newest_lists::tests::{ca, key, of_url};
+    use crate::provider_builder;
+
+    /// Clients know no keys when they read lists: those of the roots come later, and others from the server.
+    #[test]
+    fn no_list_hides_another_one_from_a_client() {
+        let root = ca(1);
+        let below = CertificateBuilder::ca("below");
+        let below = root.issue_ca(below, key(2)).unwrap();
+        let leaf = || CertificateBuilder::server().dns_name("localhost");
+        let [direct, indirect, good] = [&root, &below, &below].map(|ca| {
+            let leaf = ca.issue(leaf(), &key(3));
+            leaf.unwrap()
+        });
+        let list = |ca: &Issuer<SigningKey>, number: u8, revoked: &[&Certificate]| {
+            let list = CertificateRevocationListBuilder::new(&[number]);
+            let list = revoked.iter().fold(list, |list, certificate| {
+                let number = certificate.serial_number();
+                list.revoke(number, SystemTime::now(), CrlReason::KeyCompromise)
+            });
+            ca.issue_revocation_list(list).unwrap()
+        };
+        let lists = [
+            list(&root, 1, &[&direct]),
+            of_url(&list(&root, 1, &[]), 1, &[]),
+            list(&below, 1, &[&indirect]),
+            of_url(&list(&below, 1, &[]), 2, &[]),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("lists.pem");
+        let text = lists.iter().map(CertificateRevocationList::to_pem);
+        fs::write(&file, text.collect::<String>()).unwrap();
+        let files = RevocationFiles {
+            files: vec![file],
+            leaf_only: false,
+        };
+
+        let mut roots = RootCertStore::empty();
+        roots.add(root.certificate().der().clone()).unwrap();
+        let builder = provider_builder(Profile::Default, &[]).unwrap();
+        let provider = Arc::new(builder.build().unwrap());
+        let algorithms = provider.signature_verification_algorithms;
+        let webpki =
+            WebPkiServerVerifier::builder_with_provider(Arc::new(roots.clone()), provider.clone());
+        let verifier = files.load().unwrap();
+        let verifier = verifier.of_servers(webpki, &roots, algorithms).unwrap();
+        let verify = |leaf: &Certificate, cas: &[CertificateDer<'_>]| {
+            let name = ServerName::try_from("localhost").unwrap();
+            verifier
+                .verify_server_cert(leaf.der(), cas, &name, &[], UnixTime::now())
+                .map(drop)
+        };
+        let revoked = Err(CertificateError::Revoked.into());
+        let by = [below.certificate().der().clone()];
+        assert_eq!(verify(&direct, &[]), revoked);
+        assert_eq!(verify(&indirect, &by), revoked);
+        assert_eq!(verify(&good, &by), Ok(()));
     }
 }

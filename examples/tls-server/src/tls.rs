@@ -230,6 +230,15 @@ pub enum TlsError {
         /// What was wrong.
         error: RevocationListError,
     },
+    /// A CA that is to have lists is below no root.
+    #[error(
+        "{subject} is no CA that a client CA has certified, directly or through others that were given with it, or \
+         there are more than 64 of them; give the certificates of the CAs between it and the client CA, too"
+    )]
+    ListIssuer {
+        /// The CA.
+        subject: String,
+    },
     /// No revocation list is valid yet.
     #[error(
         "no revocation list in {files} is valid yet; check the clocks here and of the CA, or get its current list"
