@@ -173,7 +173,9 @@ struct Arguments {
     ///
     /// A client is refused if its certificate, or that of a CA above it, is on a list. It is also refused if
     /// the lists can't tell: for each CA of its chain, the root included, there has to be a list whose time
-    /// (nextUpdate) isn't over. The files are read again when they change (see --watch).
+    /// (nextUpdate) isn't over. The files are read again when they change (see --watch). An older list in place of
+    /// a newer one readmits nobody until the next start: for a CA below --client-ca, from the moment on when one of
+    /// its clients has connected, or from the start if --crl-issuers has the CA.
     #[arg(
         long,
         value_name = "FILE",
@@ -181,6 +183,16 @@ struct Arguments {
         help_heading = "Client certificates"
     )]
     crl: Vec<PathBuf>,
+
+    /// PEM file with certificates of CAs below --client-ca that have lists in --crl: an older list in place of a newer
+    /// one is noticed from the start, and not only once a client of the CA has connected
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "crl",
+        help_heading = "Client certificates"
+    )]
+    crl_issuers: Option<PathBuf>,
 
     /// Check the clients' own certificates against --crl, and not those of the CAs above them
     ///
@@ -337,7 +349,7 @@ fn verify_clients(
     arguments: &Arguments,
     builder: Builder,
     roots: RootCertStore,
-) -> Result<(Arc<dyn ClientCertVerifier>, Option<ListWatcher>), TlsError> {
+) -> anyhow::Result<(Arc<dyn ClientCertVerifier>, Option<ListWatcher>)> {
     let builder = match arguments.mixed_chains {
         false => builder.roots(&roots),
         true => builder,
@@ -349,8 +361,12 @@ fn verify_clients(
         files: arguments.crl.clone(),
         leaf_only: arguments.crl_leaf_only,
     };
+    let issuers = match &arguments.crl_issuers {
+        Some(file) => certificates_in(file)?,
+        None => Vec::new(),
+    };
     let every = Duration::from_secs(arguments.watch);
-    let (clients, lists) = RevocableClients::watch(builder, roots, files, &[], every)?;
+    let (clients, lists) = RevocableClients::watch(builder, roots, files, &issuers, every)?;
     Ok((Arc::new(EnforceKeyUsage::new(clients)), Some(lists)))
 }
 

@@ -339,6 +339,28 @@ fn says_what_is_wrong() {
             "pki/root.pem has no revocation lists that can be used: ",
         ),
         (
+            &[
+                "--client-ca",
+                "pki/root.pem",
+                "--crl-issuers",
+                "pki/root.pem",
+            ],
+            2,
+            "arguments were not provided:\n  --crl",
+        ),
+        (
+            &[
+                "--client-ca",
+                "pki/root.pem",
+                "--crl",
+                "pki/root.pem",
+                "--crl-issuers",
+                "pki/server.pem",
+            ],
+            1,
+            "CN=localhost is no CA that a client CA has certified",
+        ),
+        (
             &["--pki-dir", "pki/root.pem/pki"],
             1,
             "Not a directory (os error 20)",

@@ -20,7 +20,8 @@ async fn a_revoked_client_is_refused_and_others_are_not() {
     let ca = Ca::new();
     let [good, bad] = ["good", "bad"].map(|name| ca.issue(name));
     ca.write("lists.pem", &(ca.root_list() + &ca.list(&[&bad]).to_pem()));
-    let program = ca.serve(&["--crl", "../lists.pem"]);
+    ca.write("ca.pem", &ca.ca.certificate().to_pem());
+    let program = ca.serve(&["--crl", "../lists.pem", "--crl-issuers", "../ca.pem"]);
 
     let page = ca.client(&program, &good).page().await.unwrap();
     assert_eq!(page["client_certificate"], "CN=good");
