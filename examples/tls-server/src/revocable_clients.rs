@@ -475,7 +475,7 @@ mod tests {
         let [full, part] = [list(&below, 1, 2, &[&leaf]), list(&below, 2, 1, &[])];
         let part = of_url(&part, 2, &[]);
         ca.write_all(&[&of_root, &full, &part]);
-        for issuers in [&[][..], &[by.clone()]] {
+        for issuers in [&[][..], slice::from_ref(by)] {
             let mut watch = ca.watch_with(issuers);
             for _ in 0..2 {
                 assert!(is_revoked(&watch, &leaf, &[by]));
@@ -609,7 +609,7 @@ mod tests {
         let by = below.certificate();
         let leaf = client(&below);
         let of_root = list(&ca.ca, 1, 1, &[]);
-        for (issuers, expected) in [(&[][..], false), (&[by.clone()], true)] {
+        for (issuers, expected) in [(&[][..], false), (slice::from_ref(by), true)] {
             ca.write_all(&[&of_root, &list(&below, 2, 1, &[&leaf])]);
             let mut watch = ca.watch_with(issuers);
             ca.write_all(&[&of_root, &list(&below, 1, 2, &[])]);

@@ -485,8 +485,7 @@ mod tests {
         let builder = provider_builder(Profile::Default, &[]).unwrap();
         let provider = Arc::new(builder.build().unwrap());
         let algorithms = provider.signature_verification_algorithms;
-        let webpki =
-            WebPkiServerVerifier::builder_with_provider(Arc::new(roots.clone()), provider.clone());
+        let webpki = WebPkiServerVerifier::builder_with_provider(Arc::new(roots.clone()), provider);
         let verifier = files.load().unwrap();
         let verifier = verifier.of_servers(webpki, &roots, algorithms).unwrap();
         let verify = |leaf: &Certificate, cas: &[CertificateDer<'_>]| {
