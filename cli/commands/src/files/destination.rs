@@ -529,6 +529,33 @@ mod tests {
         write_copies(&to.each_ref().map(output), true).unwrap();
         assert!(steps::take().iter().all(|(what, _)| *what == "rename"));
     }
+
+    #[test]
+    fn what_is_written_for_now_goes_unless_it_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().canonicalize().unwrap().join("a.key");
+        let to = Destination::File(file.clone());
+        let written = write_for_now(&[output(&to)], false).unwrap();
+        assert!(file.exists() && unfinished::would_go(&file));
+        drop(written);
+        assert_eq!(names_in(folder.path()), Vec::<String>::new());
+        let written = write_for_now(&[output(&to)], false).unwrap();
+        assert_eq!(written.keep(), [file.clone()]);
+        assert!(file.exists() && !unfinished::would_go(&file));
+    }
+
+    #[test]
+    fn what_is_not_allowed_at_the_end_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ca.crl");
+        fs::write(&file, "newer").unwrap();
+        let to = Destination::File(file.clone());
+        let refuse = || Err(OutputError::BinaryOnTerminal);
+        write_if(&[output(&to)], true, refuse).unwrap_err();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "newer");
+        assert_eq!(names_in(folder.path()), ["ca.crl"]);
+    }
+
     fn names_in(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap().flatten();
         let mut names: Vec<String> = entries
@@ -561,6 +588,7 @@ mod tests {
             &to.each_ref().map(output),
             true,
         )
+        .map(drop)
         .unwrap_err();
         let left = fs::read_to_string(key).unwrap();
         (left, names_in(folder.path()))
@@ -606,7 +634,8 @@ mod tests {
             assert_eq!(fs::read_to_string(&files[0]).unwrap(), "content");
             Ok(())
         };
-        write_and(sync, look, &to.each_ref().map(output), true).unwrap();
+        let written = write_and(sync, look, &to.each_ref().map(output), true);
+        written.unwrap().keep();
         assert_eq!(names_in(folder.path()), ["tls.key", "tls.pem"]);
     }
 
@@ -620,13 +649,14 @@ mod tests {
                 panic!("one file");
             };
             assert!(unfinished::would_go(file.path()));
-            Ok(())
+            Ok::<_, OutputError>(())
         };
         let names = |_: &[PathBuf]| {
             assert!(unfinished::would_go(&path));
             Ok(())
         };
-        write_and(look, names, &[output(&to)], false).unwrap();
+        let written = write_and(look, names, &[output(&to)], false);
+        written.unwrap().keep();
         assert!(!unfinished::would_go(&path));
     }
 }
