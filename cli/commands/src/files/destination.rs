@@ -493,6 +493,8 @@ fn permissions(_: Access) -> Option<Permissions> {
 
 #[cfg(test)]
 mod tests {
+    use core::slice;
+
     use super::super::disk::steps;
     use super::super::unfinished;
     use super::*;
@@ -540,7 +542,7 @@ mod tests {
         drop(written);
         assert_eq!(names_in(folder.path()), Vec::<String>::new());
         let written = write_for_now(&[output(&to)], false).unwrap();
-        assert_eq!(written.keep(), [file.clone()]);
+        assert_eq!(written.keep(), slice::from_ref(&file));
         assert!(file.exists() && !unfinished::would_go(&file));
     }
 
