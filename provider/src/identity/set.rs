@@ -29,9 +29,9 @@ pub struct IdentitySet {
     order: Order,
     /// By the [`key`] of a name.
     by_name: Sharded<Arc<str>, Ranking>,
-    /// Each identity may have been added several times.
-    by_identity: Sharded<Address, Vec<Entry>>,
-    defaults: Arc<Ranking>,
+    /// Each identity may have been added several times: shared, since a change copies what lies beside it.
+    by_identity: Sharded<Address, Arc<Vec<Entry>>>,
+    defaults: Ranking,
     /// How many additions there were.
     added: u64,
     origin: Origin,
@@ -68,11 +68,11 @@ struct Ranked {
 }
 
 /// Identities for one name, the most preferred first. Nearly always there is just one, which is then
-/// found without another memory access.
+/// found without another memory access. A copy shares several, however many they are.
 #[derive(Clone, Debug)]
 enum Ranking {
     One(Ranked),
-    Several(Vec<Ranked>),
+    Several(Arc<Vec<Ranked>>),
 }
 
 /// Which clients an identity is for.
@@ -102,7 +102,7 @@ impl IdentitySet {
             order: Order::AsAdded,
             by_name: Sharded::new(),
             by_identity: Sharded::new(),
-            defaults: Arc::default(),
+            defaults: Ranking::default(),
             added: 0,
             origin: Origin::default(),
             revision: None,
@@ -300,10 +300,10 @@ impl IdentitySet {
                 .insert(&entry.ranked, order);
         }
         if let Serves::Everybody = entry.serves {
-            Arc::make_mut(&mut self.defaults).insert(&entry.ranked, order);
+            self.defaults.insert(&entry.ranked, order);
         }
         let of_one = address(&entry.ranked.identity);
-        self.by_identity.get_or_default(of_one).push(entry);
+        Arc::make_mut(self.by_identity.get_or_default(of_one)).push(entry);
     }
 
     /// Removes an identity, and returns its additions.
@@ -313,7 +313,7 @@ impl IdentitySet {
             return Vec::new();
         }
         let removed = self.by_identity.remove(&address(identity));
-        let removed = removed.unwrap_or_default();
+        let removed = removed.map(Arc::unwrap_or_clone).unwrap_or_default();
         for entry in &removed {
             for name in entry.names() {
                 let named = self.by_name.get_or_default(name.clone());
@@ -323,7 +323,7 @@ impl IdentitySet {
                 }
             }
             if let Serves::Everybody = entry.serves {
-                Arc::make_mut(&mut self.defaults).remove(identity);
+                self.defaults.remove(identity);
             }
         }
         removed
@@ -331,7 +331,7 @@ impl IdentitySet {
 
     /// All additions, in no order.
     fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.by_identity.values().flatten()
+        self.by_identity.values().flat_map(|of_one| of_one.iter())
     }
 
     fn ranked_for(&self, key: &str) -> &[Ranked] {
@@ -428,11 +428,11 @@ impl Ranking {
             Self::One(one) => {
                 let mut both = vec![one.clone(), new.clone()];
                 both.sort_by(|a, b| order.compare_for_name(a, b));
-                *self = Self::Several(both);
+                *self = Self::Several(both.into());
             }
             Self::Several(all) => {
                 let at = all.partition_point(|before| order.compare_for_name(before, new).is_le());
-                all.insert(at, new.clone());
+                Arc::make_mut(all).insert(at, new.clone());
             }
         }
     }
@@ -443,14 +443,14 @@ impl Ranking {
         match self {
             Self::One(one) if is_other(one) => {}
             Self::One(_) => *self = Self::default(),
-            Self::Several(all) => all.retain(is_other),
+            Self::Several(all) => Arc::make_mut(all).retain(is_other),
         }
     }
 }
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self::Several(Vec::new())
+        Self::Several(Arc::default())
     }
 }
 

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::hash::RandomState;
 
 /// A hash map that costs nothing to copy. A change in a copy first copies the part that it changes: two
-/// lists of [`FAN`] pointers, and a small map that has some two dozen of 100,000 keys.
+/// lists of [`FAN`] pointers, and a small map that has some two dozen of 100,000 keys, with their values:
+/// what a value has many of must be shared.
 ///
 /// Keys come from the network, so the hash has a secret key.
 #[derive(Clone)]
