@@ -286,9 +286,10 @@ fn a_journal_that_is_none_or_is_newer_is_refused() {
     record(&ledger, [issued(1)]);
     drop(ledger);
     let whole = fs::read(place.join(JOURNAL)).unwrap();
-    let with = |place: usize, byte: u8| {
+    // Changed, whatever they are: some bytes of the header are random.
+    let changed = |place: usize| {
         let mut contents = whole.clone();
-        contents[place] = byte;
+        contents[place] ^= 7;
         contents
     };
     let open = |contents: &[u8]| {
@@ -314,10 +315,10 @@ fn a_journal_that_is_none_or_is_newer_is_refused() {
     for contents in [
         vec![],
         whole[..63].to_vec(),
-        with(0, 0),
-        with(12, 7),
-        with(20, 0),
-        with(63, 0),
+        changed(0),
+        changed(12),
+        changed(20),
+        changed(63),
     ] {
         let error = open(&contents);
         assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
