@@ -15,6 +15,13 @@ use crate::folder::{Folder, SYSTEM_STORE};
 
 const ROOTS: &str = ".local/share/pqtls/dev/local/roots.pem";
 
+/// What `update-ca-certificates` does.
+const MAKE_BUNDLE: &str = r#"
+made="$PQTLS_DEV_SYSTEM_STORE.made"
+mkdir -p "$made"
+for file in "$PQTLS_DEV_SYSTEM_STORE"/*.crt; do [ ! -e "$file" ] || { cat "$file"; echo; }; done \
+    > "$made/ca-certificates.crt""#;
+
 /// A store of the system, and the database of a browser with the program that changes it.
 pub(crate) fn make_trust_stores(folder: &Folder) {
     for name in [SYSTEM_STORE, ".pki/nssdb", "bin"] {
@@ -24,7 +31,7 @@ pub(crate) fn make_trust_stores(folder: &Folder) {
     program(
         folder,
         "update-ca-certificates",
-        r#"echo "update-ca-certificates $*" >> "$HOME/log""#,
+        &format!("echo \"update-ca-certificates $*\" >> \"$HOME/log\"\n{MAKE_BUNDLE}"),
     );
     program(
         folder,
@@ -796,8 +803,8 @@ fn what_was_checked_is_what_is_installed() {
 fn what_java_took_from_the_system_is_taken_out_too() {
     let folder = Folder::new();
     make_trust_stores(&folder);
-    fs::create_dir(folder.path().join(SYSTEM_STORE).join("java")).unwrap();
-    folder.write(&format!("{SYSTEM_STORE}/java/cacerts"), "");
+    fs::create_dir_all(folder.path().join(format!("{SYSTEM_STORE}.made/java"))).unwrap();
+    folder.write(&format!("{SYSTEM_STORE}.made/java/cacerts"), "");
     // It has what begins with the digits 0 to 7.
     let script =
         r#"case "$*" in *:pqtls-dev-[0-7]*) echo "keytool $1" >> "$HOME/log" ;; *) exit 1 ;; esac"#;
@@ -842,7 +849,7 @@ fn a_store_is_as_it_was_if_its_program_fails() {
     let folder = Folder::new();
     make_trust_stores(&folder);
     let failing = "echo 'E: no space' >&2; exit 1";
-    let working = "exit 0";
+    let working = MAKE_BUNDLE;
     program(&folder, "update-ca-certificates", failing);
     let failed = folder.pqtls("dev --install");
     assert_eq!(failed.status(), 3);
@@ -856,6 +863,78 @@ fn a_store_is_as_it_was_if_its_program_fails() {
     program(&folder, "update-ca-certificates", failing);
     assert_eq!(folder.pqtls("dev --uninstall").status(), 3);
     assert_eq!(names_in(&folder, SYSTEM_STORE), installed);
+}
+
+/// Whether programs trust roots of this program.
+fn trusted(folder: &Folder) -> usize {
+    let bundle = folder.read(&format!("{SYSTEM_STORE}.made/ca-certificates.crt"));
+    bundle.matches("-----BEGIN CERTIFICATE-----").count()
+}
+
+/// The files of the store and what is made of them are changed one after the other.
+#[cfg(unix)]
+#[test]
+fn a_store_whose_change_was_interrupted_is_changed_by_the_next_run() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    let update = "update-ca-certificates";
+    // As the signal that ends it with its terminal: it kills its parent, too.
+    let killed = "kill -KILL $PPID";
+    program(&folder, update, MAKE_BUNDLE);
+    folder.pqtls("dev localhost").ok();
+    program(&folder, update, killed);
+    assert!(folder.pqtls("dev --install").was_killed());
+    assert_eq!(names_in(&folder, SYSTEM_STORE).len(), 2);
+    program(&folder, update, MAKE_BUNDLE);
+    let installed = folder.pqtls("dev --install");
+    assert!(installed.ok().contains("system-store: installed\n"));
+    assert_eq!(trusted(&folder), 2);
+
+    program(&folder, update, killed);
+    assert!(folder.pqtls("dev --uninstall").was_killed());
+    assert_eq!(
+        (names_in(&folder, SYSTEM_STORE).len(), trusted(&folder)),
+        (0, 2)
+    );
+    program(&folder, update, MAKE_BUNDLE);
+    let removed = folder.pqtls("dev --uninstall");
+    assert!(removed.ok().contains("system-store: removed\n"));
+    assert_eq!(trusted(&folder), 0);
+    let again = folder.pqtls("dev --uninstall");
+    assert!(again.ok().contains("system-store: nothing to remove\n"));
+}
+
+/// A program that fails may have made something all the same.
+#[cfg(unix)]
+#[test]
+fn what_a_failing_program_made_is_made_anew() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    let failing = format!("{MAKE_BUNDLE}\nexit 1");
+    program(&folder, "update-ca-certificates", &failing);
+    assert_eq!(folder.pqtls("dev --install").status(), 3);
+    assert_eq!(
+        (names_in(&folder, SYSTEM_STORE).len(), trusted(&folder)),
+        (0, 0)
+    );
+
+    program(&folder, "update-ca-certificates", MAKE_BUNDLE);
+    folder.pqtls("dev --install").ok();
+    // A file that was there before is there again.
+    let file = names_in(&folder, SYSTEM_STORE).pop_first().unwrap();
+    let file = format!("{SYSTEM_STORE}/{file}");
+    folder.write(&file, "before");
+    program(&folder, "update-ca-certificates", &failing);
+    assert_eq!(folder.pqtls("dev --install").status(), 3);
+    assert_eq!(folder.read(&file), "before");
+    program(&folder, "update-ca-certificates", MAKE_BUNDLE);
+    folder.pqtls("dev --install").ok();
+    program(&folder, "update-ca-certificates", &failing);
+    assert_eq!(folder.pqtls("dev --uninstall").status(), 3);
+    assert_eq!(
+        (names_in(&folder, SYSTEM_STORE).len(), trusted(&folder)),
+        (2, 2)
+    );
 }
 
 #[cfg(unix)]

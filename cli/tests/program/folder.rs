@@ -167,6 +167,11 @@ impl Outcome {
         self.output.status.code().unwrap()
     }
 
+    /// Whether a signal ended it.
+    pub(crate) fn was_killed(&self) -> bool {
+        self.output.status.code().is_none()
+    }
+
     pub(crate) fn stdout_bytes(&self) -> &[u8] {
         &self.output.stdout
     }

@@ -181,8 +181,17 @@ fn label(certificate: &Certificate) -> String {
 
 /// Whether a certificate that a store has under a name is a root that this program made, in whatever data folder.
 pub(super) fn is_root_of(certificate: &Certificate, name: &str) -> bool {
-    let signed = certificate.verify_signature(certificate, other_verification());
-    label(certificate) == name && certificate.describe_subject().contains(SUBJECT) && signed.is_ok()
+    label(certificate) == name && label_of_root(certificate).is_some()
+}
+
+/// The label of a root that this program made, in whatever data folder; `None` for other certificates.
+pub(super) fn label_of_root(certificate: &Certificate) -> Option<String> {
+    let is_named = certificate.describe_subject().contains(SUBJECT);
+    let is_signed = || {
+        let verified = certificate.verify_signature(certificate, other_verification());
+        verified.is_ok()
+    };
+    (is_named && is_signed()).then(|| label(certificate))
 }
 
 /// How the common names of roots begin.

@@ -22,10 +22,17 @@ pub(super) enum Action {
         from: PathBuf,
         content: String,
         to: PathBuf,
+        /// What the other one says.
+        replaced: Option<String>,
     },
     /// Removes a file with this content.
     Remove { file: PathBuf, content: String },
     Run {
+        program: &'static str,
+        arguments: Vec<String>,
+    },
+    /// Runs a program that makes something of files, and makes it anew when changes of these are undone.
+    Update {
         program: &'static str,
         arguments: Vec<String>,
     },
@@ -54,7 +61,9 @@ impl Action {
         match self {
             Self::Copy { content, to, .. } => copy(content, to),
             Self::Remove { file, .. } => fs::remove_file(file).map_err(Obstacle::of_file(file)),
-            Self::Run { program, arguments } => output_of(program, arguments).map(|_| ()),
+            Self::Run { program, arguments } | Self::Update { program, arguments } => {
+                output_of(program, arguments).map(|_| ())
+            }
             Self::RunWithFile {
                 program,
                 arguments,
@@ -67,10 +76,22 @@ impl Action {
     /// Undoes changes of files after an error. Users are told that error, even if undoing fails.
     pub(super) fn take_back(&self) {
         let _ = match self {
+            Self::Copy {
+                to,
+                replaced: Some(replaced),
+                ..
+            } => copy(replaced, to),
             Self::Copy { to, .. } => fs::remove_file(to).map_err(Obstacle::of_file(to)),
             Self::Remove { file, content } => copy(content, file),
-            Self::Run { .. } | Self::RunWithFile { .. } => Ok(()),
+            Self::Run { .. } | Self::Update { .. } | Self::RunWithFile { .. } => Ok(()),
         };
+    }
+
+    /// Makes anew what this made, after changes of files were undone.
+    pub(super) fn make_anew(&self) {
+        if let Self::Update { .. } = self {
+            let _ = self.perform();
+        }
     }
 
     fn words(&self) -> Vec<String> {
@@ -82,7 +103,7 @@ impl Action {
                 options.into_iter().chain([path(from), path(to)]).collect()
             }
             Self::Remove { file, .. } => vec!["rm".into(), path(file)],
-            Self::Run { program, arguments } => {
+            Self::Run { program, arguments } | Self::Update { program, arguments } => {
                 let program = [(*program).into()];
                 program.into_iter().chain(arguments.clone()).collect()
             }

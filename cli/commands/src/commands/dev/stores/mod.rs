@@ -170,6 +170,8 @@ fn perform(actions: &[Action]) -> Result<(), Obstacle> {
         announce(action);
         if let Err(obstacle) = action.perform() {
             actions[..done].iter().rev().for_each(Action::take_back);
+            // The program that failed may have made something before.
+            actions[..=done].iter().for_each(Action::make_anew);
             return Err(obstacle);
         }
     }

@@ -1,6 +1,7 @@
 //! The system's trust store: a folder and an update program on Debian, Fedora and SUSE, or a tool on Arch, macOS and
 //! Windows. Systems on which the code was never run get printed commands instead.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,16 +11,15 @@ use pq_x509::Certificate;
 use super::action::{Action, Obstacle};
 use super::java::KeyStore;
 use super::{Changes, Kind, Store, program};
-use crate::commands::dev::roots::{LABEL, Root, is_root_of};
+use crate::commands::dev::roots::{LABEL, Root, is_root_of, label_of_root};
 
 /// The store of the system, if one is known. OpenSSL, GnuTLS, Go and others read it; those without ML-DSA
 /// skip the post-quantum root.
 pub(super) fn find() -> Option<Box<dyn Store>> {
     let found = match folder_of_tests() {
-        Some(folder) => Anchors::of(&DEBIAN, &folder, &folder),
+        Some(folder) => Anchors::of(&DEBIAN, &folder, &folder.with_extension("made")),
         None => [DEBIAN, FEDORA, SUSE].iter().find_map(|family| {
-            let folder = Path::new(family.folder);
-            Anchors::of(family, folder, Path::new("/etc/ssl/certs"))
+            Anchors::of(family, Path::new(family.folder), Path::new(family.made))
         }),
     };
     match found {
@@ -28,7 +28,8 @@ pub(super) fn find() -> Option<Box<dyn Store>> {
     }
 }
 
-/// The folder that tests use instead of this machine's store.
+/// The folder that tests use instead of this machine's store. What is made from it is beside it, in a folder with
+/// the extension `made`.
 fn folder_of_tests() -> Option<PathBuf> {
     env::var_os("PQTLS_DEV_SYSTEM_STORE").map(PathBuf::from)
 }
@@ -40,6 +41,10 @@ struct Family {
     folder: &'static str,
     extension: &'static str,
     update: &'static str,
+    /// Where the program writes.
+    made: &'static str,
+    /// The file there that has all roots.
+    bundle: &'static str,
     /// The arguments that make the program notice removed files.
     after_removal: &'static [&'static str],
     /// Whether this code has been run on such a system.
@@ -50,6 +55,8 @@ const DEBIAN: Family = Family {
     folder: "/usr/local/share/ca-certificates",
     extension: "crt",
     update: "update-ca-certificates",
+    made: "/etc/ssl/certs",
+    bundle: "ca-certificates.crt",
     // otherwise links to them are left
     after_removal: &["--fresh"],
     is_tried: true,
@@ -58,6 +65,8 @@ const FEDORA: Family = Family {
     folder: "/etc/pki/ca-trust/source/anchors",
     extension: "pem",
     update: "update-ca-trust",
+    made: "/etc/pki/ca-trust/extracted/pem",
+    bundle: "tls-ca-bundle.pem",
     after_removal: &[],
     is_tried: false,
 };
@@ -65,13 +74,19 @@ const SUSE: Family = Family {
     folder: "/etc/pki/trust/anchors",
     extension: "pem",
     update: "update-ca-certificates",
+    made: "/var/lib/ca-certificates",
+    bundle: "ca-bundle.pem",
     after_removal: &[],
     is_tried: false,
 };
 
+/// The files and what the program made of them are two steps, and whoever was interrupted between them begins again. So
+/// both are looked at.
 struct Anchors {
     family: Family,
     folder: PathBuf,
+    /// What the program makes for programs.
+    bundle: PathBuf,
     /// What the program makes for Java, if Java is installed.
     java: KeyStore,
 }
@@ -83,6 +98,7 @@ impl Anchors {
         is_here.then(|| Self {
             family: *family,
             folder: folder.into(),
+            bundle: made.join(family.bundle),
             java: KeyStore::new(made.join("java/cacerts")),
         })
     }
@@ -92,22 +108,61 @@ impl Anchors {
         self.folder.join(name)
     }
 
-    /// The roots of this program that are there, by their labels in order, and how each is removed.
-    fn roots_there(&self) -> Vec<(String, Action)> {
+    /// The files that are there, with their content.
+    fn files(&self) -> impl Iterator<Item = (PathBuf, String)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let root = |file: PathBuf| {
-            let extension = file.extension()?.to_str()?;
-            let label = file.file_stem()?.to_str()?.to_owned();
-            if extension != self.family.extension || !label.starts_with(LABEL) {
-                return None;
-            }
-            let content = fs::read_to_string(&file).ok()?;
-            let certificate = Certificate::from_pem(&content).ok()?;
-            is_root_of(&certificate, &label).then_some((label, Action::Remove { file, content }))
+        let files = entries.map(|entry| entry.path());
+        files.filter_map(|file| Some((file.clone(), fs::read_to_string(file).ok()?)))
+    }
+
+    /// The label of a root of this program in its file.
+    fn label_in(&self, file: &Path, content: &str) -> Option<String> {
+        let extension = file.extension()?.to_str()?;
+        let label = file.file_stem()?.to_str()?;
+        if extension != self.family.extension || !label.starts_with(LABEL) {
+            return None;
+        }
+        let certificate = Certificate::from_pem(content).ok()?;
+        is_root_of(&certificate, label).then(|| label.to_owned())
+    }
+
+    /// The roots of this program that are there, by their labels, and how each is removed.
+    fn roots_there(&self) -> BTreeMap<String, Action> {
+        let root = |(file, content): (PathBuf, String)| {
+            let label = self.label_in(&file, &content)?;
+            Some((label, Action::Remove { file, content }))
         };
-        let mut there: Vec<_> = entries.filter_map(|entry| root(entry.path())).collect();
-        there.sort_by(|(one, _), (other, _)| one.cmp(other));
-        there
+        self.files().filter_map(root).collect()
+    }
+
+    /// The certificates that programs trust.
+    fn trusted(&self) -> Vec<Certificate> {
+        let text = fs::read(&self.bundle).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let blocks = text.split_inclusive("-----END CERTIFICATE-----");
+        // Others' roots may be ones that can't be read here.
+        let certificate = |block| Certificate::from_pem(block).ok();
+        blocks.filter_map(certificate).collect()
+    }
+
+    /// The labels of the roots of this program that programs trust, but for those that somebody else put there.
+    fn labels_trusted(&self) -> impl Iterator<Item = String> {
+        let others = self
+            .files()
+            .filter(|(file, content)| self.label_in(file, content).is_none());
+        let others = others.filter_map(|(_, content)| Certificate::from_pem(&content).ok());
+        let others: Vec<Certificate> = others.collect();
+        let trusted = self.trusted().into_iter();
+        trusted
+            .filter(move |certificate| !others.contains(certificate))
+            .filter_map(|certificate| label_of_root(&certificate))
+    }
+
+    fn update<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Action {
+        Action::Update {
+            program: self.family.update,
+            arguments: arguments.into_iter().map(String::from).collect(),
+        }
     }
 }
 
@@ -127,7 +182,8 @@ impl Store for Anchors {
     fn has(&self, root: &Root) -> Option<bool> {
         let text = fs::read_to_string(self.file(root));
         let there = text.ok().and_then(|text| Certificate::from_pem(&text).ok());
-        Some(there.as_ref() == Some(&root.certificate))
+        let is_there = there.as_ref() == Some(&root.certificate);
+        Some(is_there && self.trusted().contains(&root.certificate))
     }
 
     fn install(&self, roots: &[&Root]) -> Vec<Action> {
@@ -135,27 +191,25 @@ impl Store for Anchors {
             from: root.file.clone(),
             content: root.certificate.to_pem(),
             to: self.file(root),
+            replaced: fs::read_to_string(self.file(root)).ok(),
         };
-        let update = Action::run::<&str>(self.family.update, []);
-        roots.iter().map(copy).chain([update]).collect()
+        roots.iter().map(copy).chain([self.update([])]).collect()
     }
 
     fn removal(&self, _: &[Root]) -> Changes {
         let there = self.roots_there();
-        if there.is_empty() {
+        let labels = there.keys().cloned();
+        let labels: BTreeSet<String> = labels.chain(self.labels_trusted()).collect();
+        if labels.is_empty() {
             return Changes::default();
         }
-        let labels: Vec<String> = there.iter().map(|(label, _)| label.clone()).collect();
-        let update = Action::run(
-            self.family.update,
-            self.family.after_removal.iter().copied(),
-        );
+        // Java's are first: without the others, nobody would know their labels.
         let of_java = labels.iter().filter_map(|label| self.java.removal(label));
-        let of_java: Vec<Action> = of_java.collect();
-        let files = there.into_iter().map(|(_, file)| file);
+        let files = there.into_values();
+        let update = self.update(self.family.after_removal.iter().copied());
         Changes {
-            actions: files.chain([update]).chain(of_java).collect(),
-            labels,
+            actions: of_java.chain(files).chain([update]).collect(),
+            labels: labels.into_iter().collect(),
             obstacle: None,
         }
     }
