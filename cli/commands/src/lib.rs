@@ -30,6 +30,7 @@ mod exit_status;
 mod failure;
 mod files;
 mod keys;
+mod kind;
 mod passphrases;
 mod progress;
 mod report;

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal};
 
 use zeroize::Zeroizing;
 
-use crate::files::{InputError, Source};
+use crate::files::{self, InputError, Source};
 
 /// As bytes, which are UTF-8 unless somebody chose otherwise.
 pub(crate) type Passphrase = Zeroizing<Vec<u8>>;
@@ -196,8 +196,34 @@ fn can_ask() -> bool {
 }
 
 fn ask(question: &str) -> Result<Passphrase, PassphraseError> {
+    let _restored = echo_restored_by_signals().map_err(PassphraseError::Prompt)?;
     let answer = rpassword::prompt_password(question).map_err(PassphraseError::Prompt)?;
     Ok(Zeroizing::new(answer.into_bytes()))
+}
+
+/// The terminal shows no passphrase while one is typed, and shows again what is typed after a signal has ended this
+/// process, as long as what this returns is kept.
+#[cfg(unix)]
+fn echo_restored_by_signals() -> io::Result<impl Sized> {
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+    use std::fs::OpenOptions;
+
+    let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
+    let Ok(terminal) = terminal else {
+        // Whoever asks will say why there is none.
+        return Ok(None);
+    };
+    let before = tcgetattr(&terminal)?;
+    let restore = move || {
+        // The process ends, and nobody can be told.
+        let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
+    };
+    files::stopped_by_signals(restore).map(Some)
+}
+
+#[cfg(not(unix))]
+fn echo_restored_by_signals() -> io::Result<impl Sized> {
+    Ok(())
 }
 
 /// Why there is no passphrase.

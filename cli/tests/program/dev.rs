@@ -428,11 +428,25 @@ fn certificates_for_the_same_names_are_renewed_and_others_are_left() {
         .pqtls("key new ECDSA-P256 --out localhost-classical.key --force")
         .ok();
     exists("dev localhost app.test", "localhost-classical.key");
-    folder.write("localhost-classical.key", key);
+    folder.write("localhost-classical.key", &key);
     fs::remove_file(folder.path().join("localhost.key")).unwrap();
     exists("dev localhost app.test", "localhost.pem");
     folder.write("b.test.pem", "precious");
     exists("dev b.test", "b.test.pem");
+    // What somebody has added to such files.
+    folder.pqtls("dev c.test").ok();
+    for (file, added) in [
+        ("c.test.pem", folder.read("localhost.pem")),
+        ("c.test.pem", "notes".into()),
+        ("c.test.key", folder.read("c.test.pem")),
+        ("c.test.key", key.clone()),
+    ] {
+        let own = folder.read(file);
+        folder.write(file, own.clone() + &added);
+        exists("dev c.test", "c.test.key");
+        folder.write(file, own);
+    }
+    folder.pqtls("dev c.test").ok();
 
     folder.pqtls("dev b.test --force").ok();
     folder.pqtls("dev localhost --force").ok();

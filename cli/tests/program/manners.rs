@@ -103,6 +103,95 @@ fn private_files_are_private_and_others_are_not() {
     assert_eq!(mode("b.key"), 0o600);
 }
 
+/// Commands take from a file what they need, and write a file of any name.
+#[test]
+fn force_is_not_the_end_of_a_private_key() {
+    let folder = Folder::with_ca();
+    folder.pqtls("key new ML-KEM-512 --out box.key").ok();
+    folder.pqtls("key convert www.key --to jwk --out jwk").ok();
+    folder.pqtls("key convert www.key --to der --out der").ok();
+    folder
+        .pqtls("cert request www.key --name www.example.org --out www.csr")
+        .ok();
+    for (name, parts) in [
+        ("web.pem", ["www.key", "www.pem"]),
+        ("asked.pem", ["www.key", "www.csr"]),
+    ] {
+        folder.write(name, parts.map(|part| folder.read(part)).concat());
+    }
+    let lost = "has a private key, which would be lost; choose another name";
+    for (command, why) in [
+        ("key public www.key --out www.key --force", lost),
+        ("key public jwk --out jwk --force", lost),
+        ("key public der --out der --force", lost),
+        ("cert bundle web.pem ca.pem --out web.pem --force", lost),
+        (
+            "cert request www.key --name www.example.org --out www.key --force",
+            lost,
+        ),
+        (
+            "cms encrypt ca.pem --to box.key --out box.key --force",
+            lost,
+        ),
+        ("encrypt ca.pem --to box.key --out box.key --force", lost),
+        (
+            "key encrypt web.pem --out web.pem --force --passphrase-env HOME",
+            "web.pem has certificates beside the private key, which would be lost",
+        ),
+    ] {
+        let before = folder.files();
+        folder.pqtls(command).fails(3, why);
+        assert_eq!(folder.files(), before, "{command}");
+    }
+    // A key takes the place of a key.
+    folder
+        .pqtls("key encrypt www.key --out www.key --force --passphrase-env HOME")
+        .ok();
+    folder.pqtls("key new ML-DSA-44 --out jwk --force").ok();
+    folder
+        .pqtls("key public www.pem --out www.pem --force")
+        .ok();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_replaced_keeps_its_owner_and_its_readers() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+    let folder = Folder::with_ca();
+    let path = |name: &str| folder.path().join(name);
+    let set = |name: &str, mode| {
+        fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).unwrap()
+    };
+    let mode = |name: &str| fs::metadata(path(name)).unwrap().mode() & 0o7777;
+    let is_root = chown(path("www.key"), Some(1234), Some(4321)).is_ok();
+    set("www.key", 0o640);
+    folder
+        .pqtls("key encrypt www.key --out www.key --force --passphrase-env HOME")
+        .ok();
+    assert_eq!(mode("www.key"), 0o640);
+    let key = fs::metadata(path("www.key")).unwrap();
+    assert!(!is_root || (key.uid(), key.gid()) == (1234, 4321));
+    set("www.pem", 0o600);
+    folder
+        .pqtls("cert bundle www.pem ca.pem --out www.pem --force")
+        .ok();
+    assert_eq!(mode("www.pem"), 0o600);
+}
+
+/// As where a volume is not mounted: the key would be on another one.
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_not_replaced() {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink("mnt/tls.key", folder.path().join("tls.key")).unwrap();
+    for force in ["", " --force"] {
+        let new = folder.pqtls(&format!("key new ML-DSA-44 --out tls.key{force}"));
+        new.fails(3, "tls.key is a link to a file that isn't there");
+    }
+    assert!(folder.path().join("tls.key").is_symlink());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_stays_and_the_file_that_it_leads_to_is_replaced() {

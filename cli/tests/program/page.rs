@@ -16,8 +16,9 @@ examples show what they printed when the page was made.
 
 In place of a file, `-` is standard input or standard output. Only their owner can read files of private
 keys. A file appears under its name when it is complete, and an existing file is left alone unless
-`--force` is given. If a command fails, all files are as they were. Colours are only for terminals, and
-`NO_COLOR` turns them off.
+`--force` is given; one that takes its place has the same owner, group and readers. A private key is only
+replaced by a private key, so that no command is the end of one that it read. If a command fails, all files
+are as they were. Colours are only for terminals, and `NO_COLOR` turns them off.
 
 A CA's ledger records what was issued or revoked before it is printed or written. If something fails
 afterwards, `pqtls ca show` writes the certificate again.

@@ -16,7 +16,20 @@ fn signals() -> impl Iterator<Item = (&'static str, i32)> + Clone {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
-    let all = [("HUP", 1), ("INT", 2), ("TERM", 15)].into_iter();
+    let all = [
+        ("HUP", 1),
+        ("INT", 2),
+        ("QUIT", 3),
+        ("USR1", 10),
+        ("USR2", 12),
+        ("ALRM", 14),
+        ("TERM", 15),
+        ("XCPU", 24),
+        ("XFSZ", 25),
+        ("VTALRM", 26),
+        ("PROF", 27),
+    ];
+    let all = all.into_iter();
     all.filter(move |(_, number)| ignored >> (number - 1) & 1 == 0)
 }
 
@@ -122,6 +135,83 @@ fn a_signal_that_is_to_be_ignored_is() {
     drop(pipe);
     assert!(child.wait().unwrap().success());
     assert!(folder.bytes("found") == folder.bytes("content"));
+}
+
+/// What the ledger has can't be issued again, and is in its file however `ca sign` ends.
+#[test]
+fn what_was_issued_is_in_its_file_after_a_signal() {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Example --dns example.org --no-passphrase")
+        .ok();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    folder
+        .pqtls("cert request a.key --name a.example.org --out a.csr")
+        .ok();
+    // Certificates are recorded by the hundreds.
+    let requests = folder.read("a.csr").repeat(700);
+    for (signal, force) in [("TERM", ""), ("INT", " --force")] {
+        let before = folder
+            .pqtls("ca list --json")
+            .ok()
+            .matches("serial_number")
+            .count();
+        let command = format!("ca sign - --out many.pem{force}");
+        let mut child = start(&folder, "", &command);
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(requests.as_bytes()).unwrap();
+        wait_for_plaintext(&folder);
+        kill(&child, signal);
+        assert!(child.wait().unwrap().signal().is_some());
+        drop(pipe);
+        assert_eq!(drafts(folder.path()), Vec::<PathBuf>::new());
+        let after = folder
+            .pqtls("ca list --json")
+            .ok()
+            .matches("serial_number")
+            .count();
+        let written = folder
+            .read("many.pem")
+            .matches("-----END CERTIFICATE-----")
+            .count();
+        assert!(after > before);
+        assert_eq!(written, after - before);
+    }
+}
+
+/// What is typed next is shown again. `script` gives the program a terminal.
+#[test]
+fn a_signal_at_a_question_leaves_a_terminal_that_shows_what_is_typed() {
+    let folder = Folder::new();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    let program = env!("CARGO_BIN_EXE_pqtls");
+    let line = format!("trap : INT; {program} key encrypt a.key --out b.key; stty -a > state");
+    let mut script = Command::new("script");
+    script
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(folder.path());
+    let mut child = script
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut shown = Vec::new();
+    while !shown.ends_with(b": ") {
+        let mut byte = [0];
+        std::io::Read::read_exact(&mut output, &mut byte).unwrap();
+        shown.push(byte[0]);
+    }
+    input.write_all(b"\x03").unwrap();
+    drop(output);
+    child.wait().unwrap();
+    drop(input);
+    let state = folder.read("state");
+    assert!(
+        state.contains(" echo ") && !state.contains(" -echo "),
+        "{state}"
+    );
+    assert!(!folder.path().join("b.key").exists());
 }
 
 /// Signals at any time: there are all roots or none, and no draft of them.

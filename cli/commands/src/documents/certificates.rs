@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 
 use super::contents::{Block, Contents};
 use super::error::DocumentError;
-use super::kind::Kind;
 use crate::files::Source;
+use crate::kind::Kind;
 
 /// A store of all public roots has some hundreds of kilobytes.
 const LIMIT: usize = 16 * 1024 * 1024;

@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 use super::error::DocumentError;
 use super::jose::{self, KeyDer};
-use super::kind::Kind;
 use crate::files::Source;
+use crate::kind::Kind;
 
 /// How a file is encoded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]

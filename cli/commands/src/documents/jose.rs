@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::error::DocumentError;
-use super::kind::Kind;
 use crate::files::Source;
+use crate::kind::Kind;
 
 /// Whether a key is private or public, and its DER.
 pub(super) type KeyDer = (Kind, Zeroizing<Vec<u8>>);

@@ -15,11 +15,11 @@ use super::contents::{Block, Contents, Encoding};
 use super::encrypted::decrypt;
 use super::error::DocumentError;
 use super::jose;
-use super::kind::Kind;
 use crate::files::Source;
 use crate::keys::{
     DecryptionKey, EncryptionKey, FromPkcs8, KeyError, PrivateKey, PublicKey, SigningKey,
 };
+use crate::kind::Kind;
 use crate::passphrases::{
     CaPassphraseOptions, OldPassphraseOptions, Passphrase, PassphraseError, PassphraseOptions,
 };

@@ -11,7 +11,6 @@ mod encrypted;
 mod error;
 mod jose;
 mod keys;
-mod kind;
 mod ocsp;
 mod pkcs12;
 mod raw;

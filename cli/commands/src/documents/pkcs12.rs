@@ -4,8 +4,8 @@ use pq_x509::Pkcs12;
 
 use super::contents::Contents;
 use super::error::DocumentError;
-use super::kind::Kind;
 use crate::files::Source;
+use crate::kind::Kind;
 use crate::passphrases::{PassphraseOptions, text};
 
 /// More than some hundreds of keys have, with their certificates.

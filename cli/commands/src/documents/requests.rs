@@ -8,9 +8,9 @@ use pq_x509::{CertificateRequest, VerifiedRequest};
 
 use super::contents::Contents;
 use super::error::DocumentError;
-use super::kind::Kind;
 use crate::files::{InputError, Pieces, Source};
 use crate::keys::other_verification;
+use crate::kind::Kind;
 
 /// More than a request has, with much text in front of it.
 const LIMIT: usize = 16 * 1024 * 1024;

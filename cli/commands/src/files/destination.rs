@@ -3,18 +3,20 @@
 
 use core::fmt;
 use std::ffi::OsString;
-use std::fs::{self, Permissions};
-use std::io::{self, IsTerminal, Write};
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read, Write};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use tempfile::NamedTempFile;
+use zeroize::Zeroizing;
 
+use super::access::Access;
 use super::disk::sync_folder;
 use super::error::OutputError;
-use super::special;
 use super::unfinished::{DRAFT, Undo, Unfinished, put_back, set_aside};
+use super::{access, loss, special};
 
 /// A file to write, or standard output, which is written `-`.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -39,15 +41,6 @@ impl fmt::Display for Destination {
             Self::File(path) => path.display().fmt(f),
         }
     }
-}
-
-/// Who may read a file.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Access {
-    /// Nobody but its owner, from its first byte on.
-    Private,
-    /// Everybody whom the umask allows.
-    Public,
 }
 
 /// Something to write, and where.
@@ -104,7 +97,8 @@ pub(crate) fn check_binary(destination: &Destination) -> Result<(), OutputError>
 }
 
 /// Writes all of these or none. A file appears under its name when its content is complete; one that exists is
-/// replaced only if forced to. Devices and pipes are written to as they are, unless they may be another user's. All is
+/// replaced only if forced to, keeps its owner, its group and who may read it, and is not replaced if a private key
+/// would be lost. Devices and pipes are written to as they are, unless they may be another user's. All is
 /// on the disk when this returns.
 ///
 /// Files that are replaced stay beside the new ones under names that begin with `.pqtls-replaced-`, until all are written.
@@ -231,7 +225,11 @@ impl Place {
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Self::free(path, folders);
+                return match path.symlink_metadata() {
+                    // It would take the link's place, and nothing would get to where the link leads.
+                    Ok(_) => Err(OutputError::LeadsNowhere(path.display().to_string())),
+                    Err(_) => Self::free(path, folders),
+                };
             }
             Err(error) => return Err(OutputError::at(path, error)),
         };
@@ -326,7 +324,7 @@ impl<'a> Staged<'a> {
             Place::Free(path) => (path, true),
             Place::Taken(path) => (path, false),
         };
-        match temporary(&path, output) {
+        match temporary(&path, output, is_new) {
             Ok((file, unfinished)) => Ok(Self::File {
                 file,
                 path,
@@ -400,7 +398,10 @@ fn give_name(
     // A file may have come meanwhile, or may have gone.
     let is_there = force && path.symlink_metadata().is_ok_and(|one| one.is_file());
     let aside = match is_there {
-        true => Some(set_aside(path).map_err(at)?),
+        true => {
+            check_loss(path, file.path())?;
+            Some(set_aside(path).map_err(at)?)
+        }
         false => None,
     };
     let persisted = match force {
@@ -431,11 +432,40 @@ fn give_name(
     }
 }
 
+/// Refuses to replace a file by a draft that has less of what can't be had again.
+fn check_loss(path: &Path, draft: &Path) -> Result<(), OutputError> {
+    let read = |path: &Path| {
+        let mut bytes = Zeroizing::new(Vec::new());
+        let file = File::open(path)?;
+        file.take(loss::LIMIT).read_to_end(&mut bytes)?;
+        io::Result::Ok(bytes)
+    };
+    let at = |error| OutputError::at(path, error);
+    let old = match read(path) {
+        Ok(old) => old,
+        // Who may replace a file without reading it has never had its content.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        Err(error) => return Err(at(error)),
+    };
+    let new = read(draft).map_err(at)?;
+    match loss::lost(&old, &new) {
+        Some(what) => Err(OutputError::Loses {
+            file: path.display().to_string(),
+            what,
+        }),
+        None => Ok(()),
+    }
+}
+
 /// Writes the content to a file beside the path, which is removed unless it gets its name.
-fn temporary(path: &Path, output: &Output<'_>) -> io::Result<(NamedTempFile, Unfinished)> {
+fn temporary(
+    path: &Path,
+    output: &Output<'_>,
+    is_new: bool,
+) -> io::Result<(NamedTempFile, Unfinished)> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(DRAFT).disable_cleanup(true);
-    if let Some(permissions) = permissions(output.access) {
+    if let Some(permissions) = access::permissions(output.access) {
         builder.permissions(permissions);
     }
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
@@ -445,6 +475,9 @@ fn temporary(path: &Path, output: &Output<'_>) -> io::Result<(NamedTempFile, Unf
         Ok((file, undo))
     })?;
     file.write_all(output.content)?;
+    if !is_new {
+        access::keep(file.as_file(), &fs::metadata(path)?, output.access)?;
+    }
     Ok((file, unfinished))
 }
 
@@ -474,21 +507,6 @@ fn sync(staged: &[Staged<'_>]) -> Result<(), OutputError> {
             .into_iter()
             .try_for_each(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })
-}
-
-#[cfg(unix)]
-fn permissions(access: Access) -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(Permissions::from_mode(match access {
-        Access::Private => 0o600,
-        Access::Public => 0o666,
-    }))
-}
-
-/// On other systems, the folder says who may read what is in it.
-#[cfg(not(unix))]
-fn permissions(_: Access) -> Option<Permissions> {
-    None
 }
 
 #[cfg(test)]

@@ -15,6 +15,14 @@ pub(crate) enum OutputError {
     OfOthers(String),
     #[error("{0} is a folder; name a file in it")]
     Directory(String),
+    #[error(
+        "{0} is a link to a file that isn't there; make what it leads to available, or remove the link"
+    )]
+    LeadsNowhere(String),
+    #[error(
+        "{file} has {what}, which would be lost; choose another name, or move that file away first"
+    )]
+    Loses { file: String, what: &'static str },
     #[error("{0} can't be two files at once; give them different names")]
     Twice(String),
     #[error("can't write {file}: {error}; {}", advice(.error))]

@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-use super::destination::{Access, Destination, Folders, Output, Staged};
+use super::access::Access;
+use super::destination::{Destination, Folders, Output, Staged};
 use super::disk::sync_folder;
 use super::error::OutputError;
 use super::special;
-use super::unfinished::Unfinished;
+use super::unfinished::{Undo, Unfinished};
 
 /// An output that comes piece by piece, and whose end decides whether it is valid. It appears when it is
 /// committed, and leaves nothing behind otherwise.
@@ -47,11 +48,45 @@ impl<'d> Growing<'d> {
         })
     }
 
+    /// The same for the copy of what is safe elsewhere, such as certificates that were issued: a signal that ends
+    /// this process gives what was appended its name.
+    pub(crate) fn begin_copy(
+        to: &'d Destination,
+        access: Access,
+        force: bool,
+    ) -> Result<Self, OutputError> {
+        let growing = Self::begin(to, access, force)?;
+        if let Staged::File {
+            file,
+            path,
+            is_new,
+            unfinished,
+        } = &growing.staged
+        {
+            unfinished.proceed(|| {
+                Ok::<_, OutputError>(Undo::RemoveUnlessSignal {
+                    draft: file.path().into(),
+                    path: path.clone(),
+                    replaces: !is_new,
+                })
+            })?;
+        }
+        Ok(growing)
+    }
+
+    /// Appends a piece. No signal comes into it.
     pub(crate) fn append(&mut self, piece: &[u8]) -> Result<(), OutputError> {
-        self.write_all(piece).map_err(|error| match &self.staged {
-            Staged::File { path, .. } => OutputError::at(path, error),
-            _ => at_temporary_file(error),
-        })
+        match &mut self.staged {
+            Staged::File {
+                file,
+                path,
+                unfinished,
+                ..
+            } => unfinished
+                .undisturbed(|| file.write_all(piece))
+                .map_err(|error| OutputError::at(path, error)),
+            _ => self.write_all(piece).map_err(at_temporary_file),
+        }
     }
 
     /// Gives it its name, or passes it on.

@@ -2,21 +2,24 @@
 //! command. Input has a limit, or is read piece by piece. Output is written completely or not at all, also if a signal
 //! ends the program, is private where it should be, and replaces nothing unless asked to.
 //!
-//! This room uses nothing.
+//! It uses the kinds of documents.
 
+mod access;
 mod destination;
 mod disk;
 mod error;
 mod folder;
 mod growing;
+mod loss;
 mod pieces;
 mod source;
 mod special;
 mod stream;
 mod unfinished;
 
+pub(crate) use access::Access;
 pub(crate) use destination::{
-    Access, Destination, Output, check, check_all, check_binary, remove, write, write_copies,
+    Destination, Output, check, check_all, check_binary, remove, write, write_copies,
     write_for_now, write_if,
 };
 pub(crate) use error::OutputError;

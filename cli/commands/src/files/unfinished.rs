@@ -1,8 +1,8 @@
 //! What this process has not finished, and how it is undone: when a step fails, and when a signal ends the process.
 //!
 //! Drafts may hold what nobody must find later: plaintext that is not authenticated yet, and private keys. So each of
-//! them is listed from the moment on when it exists, and SIGINT, SIGTERM and SIGHUP undo all that is listed before they
-//! end the process. Nothing but `kill -9`, a panic or a loss of power leaves a draft.
+//! them is listed from the moment on when it exists, and signals that end a process undo all that is listed before
+//! they do. Nothing but `kill -9`, a panic, a fault or a loss of power leaves a draft.
 
 use alloc::collections::BTreeMap;
 use std::fs;
@@ -25,6 +25,12 @@ pub(super) enum Undo {
     PutBack {
         aside: PathBuf,
         path: PathBuf,
+    },
+    /// Removes a draft of what is done already: a signal gives it its name instead.
+    RemoveUnlessSignal {
+        draft: PathBuf,
+        path: PathBuf,
+        replaces: bool,
     },
     /// Has another thread stop.
     Stop(Box<dyn Fn() + Send>),
@@ -76,6 +82,12 @@ impl Unfinished {
         Ok(())
     }
 
+    /// Does something that no signal comes into.
+    pub(super) fn undisturbed<T>(&self, step: impl FnOnce() -> T) -> T {
+        let _all = all();
+        step()
+    }
+
     /// It is done, and files that were replaced go. With many, a signal finds all of them done or none.
     pub(super) fn finish(done: impl IntoIterator<Item = Self>) {
         let mut all = all();
@@ -105,6 +117,7 @@ impl Undo {
         let _ = match self {
             Self::Nothing => Ok(()),
             Self::RemoveFile(path) => fs::remove_file(path),
+            Self::RemoveUnlessSignal { draft, .. } => fs::remove_file(draft),
             Self::RemoveFolder(path) => fs::remove_dir_all(path),
             Self::PutBack { aside, path } => put_back(aside, path),
             Self::Stop(stop) => {
@@ -112,6 +125,28 @@ impl Undo {
                 Ok(())
             }
         };
+    }
+}
+
+impl Undo {
+    /// What is done when a signal ends this process.
+    #[cfg(unix)]
+    fn perform_at_signal(&self) {
+        match self {
+            Self::RemoveUnlessSignal {
+                draft,
+                path,
+                replaces,
+            } => {
+                let named = match replaces {
+                    true => fs::rename(draft, path),
+                    false => fs::hard_link(draft, path).and_then(|()| fs::remove_file(draft)),
+                };
+                // A draft that gets no name stays one: what it has was done.
+                let _ = named;
+            }
+            _ => self.perform(),
+        }
     }
 }
 
@@ -163,14 +198,24 @@ mod signals {
     use std::io;
     use std::thread;
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+        SIGXFSZ,
+    };
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
+
+    /// Those that end a process unless somebody waits for them, but for the ones that can't be waited for or that say
+    /// that the process is broken.
+    const ENDING: [i32; 11] = [
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+        SIGXFSZ,
+    ];
 
     /// Starts the thread that waits for signals.
     pub(super) fn wait() -> io::Result<()> {
         let ignored = ignored();
-        let heeded = [SIGHUP, SIGINT, SIGTERM].into_iter();
+        let heeded = ENDING.into_iter();
         let heeded: Vec<i32> = heeded.filter(|one| ignored >> (one - 1) & 1 == 0).collect();
         if heeded.is_empty() {
             return Ok(());
@@ -180,7 +225,10 @@ mod signals {
             for signal in signals.forever() {
                 // Until the process has ended nobody begins or finishes anything.
                 let all = super::all();
-                all.undo.values().rev().for_each(super::Undo::perform);
+                all.undo
+                    .values()
+                    .rev()
+                    .for_each(super::Undo::perform_at_signal);
                 // It ends the process as if nobody had waited for it.
                 let _ = emulate_default_handler(signal);
                 drop(all);

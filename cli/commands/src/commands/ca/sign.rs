@@ -377,7 +377,7 @@ impl<'a> Unwritten<'a> {
         if !self.pem.is_empty() {
             let begun = match self.begun.take() {
                 Some(begun) => begun,
-                None => Growing::begin(self.to, Access::Public, force)?,
+                None => Growing::begin_copy(self.to, Access::Public, force)?,
             };
             self.begun.insert(begun).append(self.pem.as_bytes())?;
             self.pem.clear();

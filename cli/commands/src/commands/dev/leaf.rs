@@ -2,11 +2,13 @@
 //! existing files only if they are its own for the same names, or with `--force`.
 
 use core::time::Duration;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pq_x509::pki_types::UnixTime;
 use pq_x509::{AlternativeName, Certificate, CertificateBuilder, SubjectKey, Validity};
+use zeroize::Zeroizing;
 
 use super::roots::{Root, Roots};
 use super::twin::Twin;
@@ -120,7 +122,8 @@ impl Leaf {
     }
 }
 
-/// Whether the files have a certificate of this root for the same names, and its key.
+/// Whether the files have a certificate of this root for the same names, and its key, and nothing else: what somebody
+/// has added to them would be lost.
 fn is_one_of_ours(order: &Order<'_>, root: &Root, file: &Path, key_file: &Path) -> bool {
     let source = |path: &Path| Source::File(path.into());
     let (Ok(certificate), Ok(key)) = (
@@ -135,6 +138,15 @@ fn is_one_of_ours(order: &Order<'_>, root: &Root, file: &Path, key_file: &Path) 
         && order.names.iter().all(|name| names.contains(name))
         && key.key.spki() == certificate.spki()
         && signature.is_ok()
+        && is_all(file, &certificate.to_pem())
+        && key
+            .key
+            .to_pkcs8_pem()
+            .is_ok_and(|pem| is_all(key_file, &pem))
+}
+
+fn is_all(file: &Path, pem: &str) -> bool {
+    fs::read(file).is_ok_and(|bytes| Zeroizing::new(bytes).trim_ascii() == pem.trim().as_bytes())
 }
 
 /// Valid from an hour ago, for clients whose clocks are slow, and no longer than the root.
