@@ -18,6 +18,32 @@ pub(crate) const SHA3_SUFFIX: u8 = 0x06;
 /// Domain separation and first padding bit of SHAKE.
 pub(crate) const SHAKE_SUFFIX: u8 = 0x1f;
 
+/// A function of FIPS 202, by what its sponge begins with.
+#[derive(Clone, Copy)]
+pub(crate) struct Function {
+    /// In bytes.
+    pub(crate) rate: usize,
+    /// Domain separation and first padding bit.
+    pub(crate) suffix: u8,
+}
+
+pub(crate) const SHA3_256: Function = Function {
+    rate: SHAKE256_RATE,
+    suffix: SHA3_SUFFIX,
+};
+pub(crate) const SHA3_512: Function = Function {
+    rate: SHA3_512_RATE,
+    suffix: SHA3_SUFFIX,
+};
+pub(crate) const SHAKE128: Function = Function {
+    rate: SHAKE128_RATE,
+    suffix: SHAKE_SUFFIX,
+};
+pub(crate) const SHAKE256: Function = Function {
+    rate: SHAKE256_RATE,
+    suffix: SHAKE_SUFFIX,
+};
+
 /// SHAKE256 of the concatenation of `parts`, as long as `output`; `H` of FIPS 204.
 pub(crate) fn shake256<B: Backend>(b: B, parts: &[&[u8]], output: &mut [u8]) {
     hash(b, SHAKE256_RATE, SHAKE_SUFFIX, parts, output);

@@ -9,7 +9,7 @@ use super::ring::{Matrix, Rq, Small, Tq};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, Waiting};
-use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE};
+use crate::hash::sha3::{SHAKE128, SHAKE256, SHAKE256_RATE};
 use crate::kernel::ml_dsa::sampling::{RejectBounded, RejectUniform};
 use crate::secret::{Secret, Zero};
 
@@ -171,17 +171,10 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
 
     #[inline(always)]
     fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Sponge>> {
-        let start = |rate, sponge| {
-            Some(Start {
-                rate,
-                suffix: SHAKE_SUFFIX,
-                sponge,
-            })
-        };
         if self.secrets_begun < P::L::N + P::K::N {
             let (r, filled) = (self.secrets_begun, 0);
             self.secrets_begun += 1;
-            return start(SHAKE256_RATE, Sponge::Secret { r, filled });
+            return Some(Start::of(SHAKE256, Sponge::Secret { r, filled }));
         }
         let (r, s) = self.next_entry;
         // tr has to wait for the last row, so that row goes first.
@@ -190,7 +183,7 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
             if let Some(waiting) = self.tr_waiting.take_if(|waiting| waiting.absorbed < known) {
                 let absorbed = waiting.absorbed;
                 *midway = waiting.midway;
-                return start(SHAKE256_RATE, Sponge::Tr { absorbed });
+                return Some(Start::of(SHAKE256, Sponge::Tr { absorbed }));
             }
         }
         if r == P::K::N {
@@ -202,7 +195,7 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
             (r + 1, 0)
         };
         let filled = 0;
-        start(SHAKE128_RATE, Sponge::Entry { r, s, filled })
+        Some(Start::of(SHAKE128, Sponge::Entry { r, s, filled }))
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {

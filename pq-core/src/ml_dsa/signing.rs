@@ -38,7 +38,7 @@ use crate::dimension::Dimension;
 use crate::hash::lanes::{
     self, Absorbed, Client, Demand, MAX_LANES, Midway, Start, lanes_beside_chains,
 };
-use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, shake256};
+use crate::hash::sha3::{SHAKE256, SHAKE256_RATE, shake256};
 use crate::secret::{Secret, Zero, wipe};
 
 /// ML-DSA.Sign_internal.
@@ -182,11 +182,7 @@ impl<P: ParameterSet, B: Backend> Client for Signing<'_, P, B> {
             }
             _ => return None,
         };
-        Some(Start {
-            rate: SHAKE256_RATE,
-            suffix: SHAKE_SUFFIX,
-            sponge,
-        })
+        Some(Start::of(SHAKE256, sponge))
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
@@ -209,10 +205,6 @@ impl<P: ParameterSet, B: Backend> Client for Signing<'_, P, B> {
                 Absorbed::End(P::LAMBDA / 4)
             }
         }
-    }
-
-    fn pause(&mut self, _: Sponge, _: Midway) {
-        debug_assert!(false, "all of a message is known when it begins");
     }
 
     fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {

@@ -13,7 +13,7 @@ use crate::arch::Backend;
 use crate::context::Context;
 use crate::dimension::{Array, Dimension};
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, Waiting};
-use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, shake256};
+use crate::hash::sha3::{SHAKE128, SHAKE256, SHAKE256_RATE, shake256};
 use crate::kernel::ml_dsa::sampling::RejectUniform;
 use crate::secret::Zero;
 
@@ -393,25 +393,20 @@ impl<P: ParameterSet, B: Backend, const ROWS: usize> Client for Verification<'_,
 
     #[inline(always)]
     fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Sponge>> {
-        let start = |rate, sponge| Start {
-            rate,
-            suffix: SHAKE_SUFFIX,
-            sponge,
-        };
         // The chain is the longest, so it goes first.
         let known = self.known();
         if let Some(waiting) = self.waiting.take_if(|waiting| waiting.absorbed < known) {
             let absorbed = waiting.absorbed;
             *midway = waiting.midway;
-            return Some(start(SHAKE256_RATE, Sponge::Link { absorbed }));
+            return Some(Start::of(SHAKE256, Sponge::Link { absorbed }));
         }
         if !self.ball_begun {
             self.ball_begun = true;
-            return Some(start(SHAKE256_RATE, Sponge::Ball));
+            return Some(Start::of(SHAKE256, Sponge::Ball));
         }
         let (r, s) = self.next_entry()?;
         let entry = Sponge::Entry { r, s, filled: 0 };
-        Some(start(SHAKE128_RATE, entry))
+        Some(Start::of(SHAKE128, entry))
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {

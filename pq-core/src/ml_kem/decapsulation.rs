@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use super::keys::DecapsulationKey;
 use super::params::{ETA2, ParameterSet};
-use super::sampling::{self, G, Noise, Sponge};
+use super::sampling::{self, G, Halves, J, Noise, PRF, SamplePolyCbd};
 use super::{SHARED_SECRET_LEN, k_pke};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
@@ -13,6 +13,8 @@ use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_be
 use crate::hash::sha3::SHAKE256_RATE;
 
 /// ML-KEM.Decaps_internal of c, which has the right length; writes over `secret`.
+///
+/// Steps 1 to 4 take dk apart, which was done when the key was read.
 pub(super) fn decaps<P: ParameterSet, B: Backend>(
     b: B,
     key: &DecapsulationKey<P>,
@@ -20,16 +22,22 @@ pub(super) fn decaps<P: ParameterSet, B: Backend>(
     secret: &mut [u8; SHARED_SECRET_LEN],
 ) {
     let mut space = Space::zero();
+    // 5
     let mut client = Decapsulation::new(b, key, c, &mut space);
+    // 6, 7, and of 8 what is sampled
     lanes::serve(b, &mut client);
+    // the rest of 8, and 9 to 12
     space.finish(b, key, c, secret);
 }
 
 /// What a decapsulation computes in lanes and before them. Wiped when dropped.
 pub(super) struct Space<P: ParameterSet> {
+    /// m′
     m: Zeroizing<[u8; 32]>,
+    /// (K′, r′)
+    g: Halves,
+    /// K̄
     rejected: Zeroizing<[u8; 32]>,
-    g: G,
     noise: Noise<P>,
 }
 
@@ -38,47 +46,35 @@ impl<P: ParameterSet> Space<P> {
     pub(super) fn zero() -> Self {
         Self {
             m: Zeroizing::new([0; 32]),
+            g: Halves::zero(),
             rejected: Zeroizing::new([0; 32]),
-            g: G::zero(),
             noise: Noise::zero(),
-        }
-    }
-
-    /// The steps after the lanes are done with a [`Decapsulation`]: writes over `secret`.
-    pub(super) fn finish<B: Backend>(
-        &mut self,
-        b: B,
-        key: &DecapsulationKey<P>,
-        c: &[u8],
-        secret: &mut [u8; SHARED_SECRET_LEN],
-    ) {
-        let [k, _] = self.g.halves();
-        // 8: c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
-        let mut difference = Zeroizing::new(0);
-        let (matrix, t_hat) = (&key.matrix, key.encapsulation_key.t_hat.as_ref());
-        k_pke::encrypt(b, matrix, t_hat, &self.m, &mut self.noise, |f, d, range| {
-            *difference |= f.compressed_difference(b, d, &c[range]);
-        });
-        // 9-11: the choice is secret, and so is where c′ differs
-        let accept = (*difference).ct_eq(&0);
-        for ((chosen, k), rejected) in secret.iter_mut().zip(k).zip(&*self.rejected) {
-            *chosen = u8::conditional_select(rejected, k, accept);
         }
     }
 }
 
-/// The sponges of a decapsulation.
+/// The sponges of a decapsulation: steps 6 and 7, and in step 8 what K-PKE.Encrypt samples. **Â** is part
+/// of the key.
 pub(super) struct Decapsulation<'a, P: ParameterSet, B> {
     b: B,
     key: &'a DecapsulationKey<P>,
     c: &'a [u8],
     space: &'a mut Space<P>,
+    g_begun: bool,
+    g_done: bool,
     j_begun: bool,
     /// How many permutations of J(z ‖ c) are left.
     j_left: usize,
-    g_begun: bool,
-    g_done: bool,
     noise_begun: usize,
+}
+
+pub(super) enum Sponge {
+    /// (K′, r′)
+    G,
+    /// K̄
+    J { absorbed: usize },
+    /// **y**, **e**₁ and e₂
+    Noise(SamplePolyCbd),
 }
 
 impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
@@ -96,12 +92,43 @@ impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
             key,
             c,
             space,
-            j_begun: false,
-            j_left: (key.z.len() + c.len()) / SHAKE256_RATE + 1,
             g_begun: false,
             g_done: false,
+            j_begun: false,
+            j_left: (key.z.len() + c.len()) / SHAKE256_RATE + 1,
             noise_begun: 0,
         }
+    }
+
+    /// 6: (K′, r′) ← G(m′ ‖ h)
+    #[inline(always)]
+    fn g(&mut self) -> Option<Start<Sponge>> {
+        if self.g_begun {
+            return None;
+        }
+        self.g_begun = true;
+        Some(Start::of(G, Sponge::G))
+    }
+
+    /// 7: K̄ ← J(z ‖ c)
+    #[inline(always)]
+    fn j(&mut self) -> Option<Start<Sponge>> {
+        if self.j_begun {
+            return None;
+        }
+        self.j_begun = true;
+        Some(Start::of(J, Sponge::J { absorbed: 0 }))
+    }
+
+    /// 8: c′ ← K-PKE.Encrypt(ekPKE, m′, r′), which samples **y**, **e**₁ and e₂; they wait for r′.
+    #[inline(always)]
+    fn noise(&mut self) -> Option<Start<Sponge>> {
+        if !self.g_done {
+            return None;
+        }
+        let noise = Noise::<P>::sponge(self.noise_begun)?;
+        self.noise_begun += 1;
+        Some(Start::of(PRF, Sponge::Noise(noise)))
     }
 }
 
@@ -110,59 +137,39 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
 
     #[inline(always)]
     fn next(&mut self, _: &mut Option<Midway>) -> Option<Start<Sponge>> {
-        // 7: K̄ ← J(z ‖ c), the longest chain
-        if !self.j_begun {
-            self.j_begun = true;
-            return Some(Sponge::J { absorbed: 0 }.start());
-        }
-        // 6: (K′, r′) ← G(m′ ‖ h)
-        if !self.g_begun {
-            self.g_begun = true;
-            return Some(Sponge::G.start());
-        }
-        if !self.g_done {
-            return None;
-        }
-        let noise = Noise::<P>::sponge(self.noise_begun)?;
-        self.noise_begun += 1;
-        Some(noise.start())
+        // J(z ‖ c) is the longest chain, so it begins first.
+        self.j().or_else(|| self.g()).or_else(|| self.noise())
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
         match sponge {
+            Sponge::G => sampling::absorb_all([&*self.space.m, &self.key.h], block),
             Sponge::J { absorbed } => {
                 self.j_left -= usize::from(*absorbed > 0);
                 sampling::absorb_next([&self.key.z, self.c], absorbed, block)
             }
-            Sponge::G => sampling::absorb_all([&*self.space.m, &self.key.h], block),
-            Sponge::Noise { n, .. } => {
-                let [_, r] = self.space.g.halves();
-                sampling::absorb_noise(r, *n, block)
+            Sponge::Noise(noise) => {
+                let [_, r] = self.space.g.both();
+                noise.absorb(r, block)
             }
-            Sponge::H { .. } | Sponge::Entry { .. } => Absorbed::Nothing,
         }
-    }
-
-    fn pause(&mut self, _: Sponge, _: Midway) {
-        debug_assert!(false, "all messages are known when their sponges begin");
     }
 
     fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
         let Space {
-            rejected, g, noise, ..
+            g, rejected, noise, ..
         } = &mut *self.space;
         match sponge {
+            Sponge::G => {
+                self.g_done = true;
+                g.take(block)
+            }
             Sponge::J { .. } => {
                 self.j_left = 0;
                 rejected.copy_from_slice(&block[..32]);
                 Demand::Done
             }
-            Sponge::G => {
-                self.g_done = true;
-                g.take(block)
-            }
-            Sponge::Noise { n, begun } => noise.take(self.b, block, *n, begun),
-            Sponge::H { .. } | Sponge::Entry { .. } => Demand::Done,
+            Sponge::Noise(sponge) => noise.take(self.b, sponge, block),
         }
     }
 
@@ -171,6 +178,30 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
         // with η = 3, the **y** take two blocks each
         let noise_left = 2 * P::K::N + 1 - self.noise_begun + P::K::N * (P::ETA1 - ETA2);
         lanes_beside(self.b, self.j_left, noise_left, 1)
+    }
+}
+
+impl<P: ParameterSet> Space<P> {
+    /// The steps after the lanes are done with a [`Decapsulation`]: writes over `secret`.
+    pub(super) fn finish<B: Backend>(
+        &mut self,
+        b: B,
+        key: &DecapsulationKey<P>,
+        c: &[u8],
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) {
+        // 8: c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
+        let mut difference = Zeroizing::new(0);
+        let (matrix, t_hat) = (&key.matrix, key.encapsulation_key.t_hat.as_ref());
+        k_pke::encrypt(b, matrix, t_hat, &self.m, &mut self.noise, |f, d, range| {
+            *difference |= f.compressed_difference(b, d, &c[range]);
+        });
+        // 9-12: the choice is secret, and so is where c′ differs
+        let accept = (*difference).ct_eq(&0);
+        let [k, _] = self.g.both();
+        for ((chosen, k), rejected) in secret.iter_mut().zip(k).zip(&*self.rejected) {
+            *chosen = u8::conditional_select(rejected, k, accept);
+        }
     }
 }
 

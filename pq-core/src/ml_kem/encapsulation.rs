@@ -1,15 +1,13 @@
-//! ML-KEM.Encaps_internal (FIPS 203, algorithm 17), and the part that reading an expanded key
-//! shares with it.
+//! ML-KEM.Encaps_internal (FIPS 203, algorithm 17).
 
-use super::keys::{EncapsulationKey, rho};
+use super::expansion::{self, Expansion};
+use super::keys::EncapsulationKey;
 use super::params::ParameterSet;
 use super::ring::{Matrix, Tq};
-use super::sampling::{self, ENTRY_BLOCKS, G, Noise, Sponge};
+use super::sampling::{self, G, Halves, Noise, PRF, SamplePolyCbd};
 use super::{SHARED_SECRET_LEN, k_pke};
 use crate::arch::Backend;
-use crate::dimension::Dimension;
-use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_beside};
-use crate::hash::sha3::SHAKE256_RATE;
+use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
 use crate::secret::copy;
 
 /// ML-KEM.Encaps_internal; writes over `c`, which has the right length, and `secret`.
@@ -21,16 +19,20 @@ pub(super) fn encaps<P: ParameterSet, B: Backend>(
     secret: &mut [u8; SHARED_SECRET_LEN],
 ) {
     let mut space = Space::<P>::zero();
+    // 1, and of 2 what is sampled
     let mut client = Encapsulation::new(b, ek.as_bytes(), m, &mut space);
     lanes::serve(b, &mut client);
+    // the rest of 2
     space.finish(b, ek.t_hat.as_ref(), m, c, secret);
 }
 
 /// What an encapsulation computes in lanes. Its secret parts are wiped when dropped.
 pub(super) struct Space<P: ParameterSet> {
     h: [u8; 32],
+    /// **Â**
     matrix: Matrix<P>,
-    g: G,
+    /// (K, r)
+    g: Halves,
     noise: Noise<P>,
 }
 
@@ -40,40 +42,31 @@ impl<P: ParameterSet> Space<P> {
         Self {
             h: [0; 32],
             matrix: Matrix::zero(),
-            g: G::zero(),
+            g: Halves::zero(),
             noise: Noise::zero(),
         }
     }
-
-    /// The steps after the lanes are done with an [`Encapsulation`]: writes over `c` and `secret`.
-    pub(super) fn finish<B: Backend>(
-        &mut self,
-        b: B,
-        t_hat: &[Tq],
-        m: &[u8; 32],
-        c: &mut [u8],
-        secret: &mut [u8; SHARED_SECRET_LEN],
-    ) {
-        let [k, _] = self.g.halves();
-        // 2: c ← K-PKE.Encrypt(ek, m, r)
-        let (matrix, noise) = (&self.matrix, &mut self.noise);
-        k_pke::encrypt(b, matrix, t_hat, m, noise, |f, d, range| {
-            f.compress_encode(b, d, &mut c[range]);
-        });
-        copy(secret, k);
-    }
 }
 
-/// The sponges of an encapsulation.
+/// The sponges of an encapsulation: step 1, and in step 2 what K-PKE.Encrypt samples.
 pub(super) struct Encapsulation<'a, P: ParameterSet, B> {
     b: B,
     m: &'a [u8; 32],
     expansion: Expansion<'a, P, B>,
-    g: &'a mut G,
+    g: &'a mut Halves,
     g_begun: bool,
     g_done: bool,
     noise: &'a mut Noise<P>,
     noise_begun: usize,
+}
+
+pub(super) enum Sponge {
+    /// H(ek) and **Â**
+    Expansion(expansion::Sponge),
+    /// (K, r)
+    G,
+    /// **y**, **e**₁ and e₂
+    Noise(SamplePolyCbd),
 }
 
 impl<'a, P: ParameterSet, B: Backend> Encapsulation<'a, P, B> {
@@ -90,6 +83,35 @@ impl<'a, P: ParameterSet, B: Backend> Encapsulation<'a, P, B> {
             noise_begun: 0,
         }
     }
+
+    /// 1: (K, r) ← G(m ‖ H(ek)), which waits for H(ek).
+    #[inline(always)]
+    fn g(&mut self) -> Option<Start<Sponge>> {
+        if self.g_begun {
+            return None;
+        }
+        self.expansion.h()?;
+        self.g_begun = true;
+        Some(Start::of(G, Sponge::G))
+    }
+
+    /// 2: c ← K-PKE.Encrypt(ek, m, r), which samples **Â**, and H(ek) before it.
+    #[inline(always)]
+    fn expansion(&mut self, midway: &mut Option<Midway>) -> Option<Start<Sponge>> {
+        let start = self.expansion.next(midway)?;
+        Some(start.map(Sponge::Expansion))
+    }
+
+    /// 2: **y**, **e**₁ and e₂, which wait for r.
+    #[inline(always)]
+    fn noise(&mut self) -> Option<Start<Sponge>> {
+        if !self.g_done {
+            return None;
+        }
+        let noise = Noise::<P>::sponge(self.noise_begun)?;
+        self.noise_begun += 1;
+        Some(Start::of(PRF, Sponge::Noise(noise)))
+    }
 }
 
 impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
@@ -97,36 +119,24 @@ impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
 
     #[inline(always)]
     fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Sponge>> {
-        // 1: (K, r) ← G(m ‖ H(ek))
-        if self.expansion.h_left == 0 && !self.g_begun {
-            self.g_begun = true;
-            return Some(Sponge::G.start());
-        }
         // The noise is last, since its sponges are short: they fit beside the last entries of Â.
-        if let Some(start) = self.expansion.next(midway) {
-            return Some(start);
-        }
-        if !self.g_done {
-            return None;
-        }
-        let noise = Noise::<P>::sponge(self.noise_begun)?;
-        self.noise_begun += 1;
-        Some(noise.start())
+        self.g()
+            .or_else(|| self.expansion(midway))
+            .or_else(|| self.noise())
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
         match sponge {
-            Sponge::G => sampling::absorb_all([self.m, &*self.expansion.h], block),
-            Sponge::Noise { n, .. } => {
-                let [_, r] = self.g.halves();
-                sampling::absorb_noise(r, *n, block)
+            Sponge::G => match self.expansion.h() {
+                Some(h) => sampling::absorb_all([self.m, h], block),
+                None => Absorbed::Nothing,
+            },
+            Sponge::Expansion(sponge) => self.expansion.absorb(sponge, block),
+            Sponge::Noise(noise) => {
+                let [_, r] = self.g.both();
+                noise.absorb(r, block)
             }
-            _ => self.expansion.absorb(sponge, block),
         }
-    }
-
-    fn pause(&mut self, sponge: Sponge, midway: Midway) {
-        self.expansion.pause(sponge, midway);
     }
 
     fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
@@ -135,8 +145,8 @@ impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
                 self.g_done = true;
                 self.g.take(block)
             }
-            Sponge::Noise { n, begun } => self.noise.take(self.b, block, *n, begun),
-            _ => self.expansion.take(sponge, block),
+            Sponge::Expansion(sponge) => self.expansion.take(sponge, block),
+            Sponge::Noise(noise) => self.noise.take(self.b, noise, block),
         }
     }
 
@@ -146,81 +156,24 @@ impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
     }
 }
 
-/// H(ek) and **Â**.
-pub(super) struct Expansion<'a, P: ParameterSet, B> {
-    b: B,
-    ek: &'a [u8],
-    h: &'a mut [u8; 32],
-    matrix: &'a mut Matrix<P>,
-    h_begun: bool,
-    /// How many permutations of H(ek) are left.
-    h_left: usize,
-    entries_begun: usize,
-}
-
-impl<'a, P: ParameterSet, B> Expansion<'a, P, B> {
-    pub(super) fn new(b: B, ek: &'a [u8], h: &'a mut [u8; 32], matrix: &'a mut Matrix<P>) -> Self {
-        Self {
-            b,
-            ek,
-            h,
-            matrix,
-            h_begun: false,
-            h_left: ek.len() / SHAKE256_RATE + 1,
-            entries_begun: 0,
-        }
-    }
-}
-
-impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
-    type Sponge = Sponge;
-
-    #[inline(always)]
-    fn next(&mut self, _: &mut Option<Midway>) -> Option<Start<Sponge>> {
-        // H(ek) is the longest chain, so it starts first, and Â is sampled beside it.
-        if !self.h_begun {
-            self.h_begun = true;
-            return Some(Sponge::H { absorbed: 0 }.start());
-        }
-        let entry = sampling::entry::<P>(self.entries_begun)?;
-        self.entries_begun += 1;
-        Some(entry.start())
-    }
-
-    fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
-        match sponge {
-            Sponge::H { absorbed } => {
-                self.h_left -= usize::from(*absorbed > 0);
-                sampling::absorb_next([self.ek], absorbed, block)
-            }
-            Sponge::Entry { i, j, .. } => sampling::absorb_entry(rho(self.ek), *i, *j, block),
-            _ => Absorbed::Nothing,
-        }
-    }
-
-    fn pause(&mut self, _: Sponge, _: Midway) {
-        debug_assert!(false, "all messages are known when their sponges begin");
-    }
-
-    fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
-        match sponge {
-            Sponge::H { .. } => {
-                self.h.copy_from_slice(&block[..32]);
-                self.h_left = 0;
-                Demand::Done
-            }
-            Sponge::Entry { i, j, filled } => {
-                let entry = self.matrix.entry_mut(usize::from(*i), usize::from(*j));
-                sampling::take_entry(self.b, block, entry, filled)
-            }
-            _ => Demand::Done,
-        }
-    }
-
-    #[inline(always)]
-    fn lanes(&self) -> usize {
-        let entries_left = P::K::N * P::K::N - self.entries_begun;
-        lanes_beside(self.b, self.h_left, entries_left, ENTRY_BLOCKS)
+impl<P: ParameterSet> Space<P> {
+    /// What is left after the lanes are done with an [`Encapsulation`]: writes over `c` and `secret`.
+    pub(super) fn finish<B: Backend>(
+        &mut self,
+        b: B,
+        t_hat: &[Tq],
+        m: &[u8; 32],
+        c: &mut [u8],
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) {
+        // 2: c ← K-PKE.Encrypt(ek, m, r)
+        let (matrix, noise) = (&self.matrix, &mut self.noise);
+        k_pke::encrypt(b, matrix, t_hat, m, noise, |f, d, range| {
+            f.compress_encode(b, d, &mut c[range]);
+        });
+        // 3: return (K, c)
+        let [k, _] = self.g.both();
+        copy(secret, k);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::keys::DecapsulationKey;
 use super::params::ParameterSet;
 use super::ring::{ENCODED_LEN, Rq, VectorR};
-use super::sampling::{self, ENTRY_BLOCKS, G, Sponge};
+use super::sampling::{self, ENTRY_BLOCKS, G, H, Halves, PRF, SampleNtt, SamplePolyCbd, XOF};
 use crate::arch::{Backend, declassify};
 use crate::dimension::Dimension;
 use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start, Waiting, lanes_beside};
@@ -12,7 +12,7 @@ use crate::hash::sha3::SHAKE256_RATE;
 /// What a key generation computes in lanes, apart from the key. Wiped when dropped.
 pub(super) struct Space<P: ParameterSet> {
     /// ρ ‖ σ
-    g: G,
+    g: Halves,
     s: VectorR<P>,
     e: VectorR<P>,
 }
@@ -21,7 +21,7 @@ impl<P: ParameterSet> Space<P> {
     /// All zero, to be written over.
     pub(super) fn zero() -> Self {
         Self {
-            g: G::zero(),
+            g: Halves::zero(),
             s: VectorR::<P>::zero(),
             e: VectorR::<P>::zero(),
         }
@@ -52,6 +52,17 @@ pub(super) struct Generation<'a, P: ParameterSet, B> {
     h_left: usize,
 }
 
+pub(super) enum Sponge {
+    /// (ρ, σ)
+    G,
+    /// An entry of **Â**.
+    Entry(SampleNtt),
+    /// An element of **s** or **e**.
+    Secret(SamplePolyCbd),
+    /// H(ek)
+    H { absorbed: usize },
+}
+
 impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
     /// Makes `key` from d; its z and seed are set already.
     pub(super) fn new(
@@ -78,20 +89,20 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
 
     /// The n'th sponge: those of **s** come first, then row by row those of **Â** and **e**. `None`
     /// after the last.
-    fn sample(n: usize) -> Option<Sponge> {
+    fn sample(n: usize) -> Option<Start<Sponge>> {
         let k = P::K::N;
-        let Some(n) = n.checked_sub(k) else {
-            let n = n as u8;
-            return Some(Sponge::Noise { n, begun: false });
+        let secret = |n| Some(Start::of(PRF, Sponge::Secret(SamplePolyCbd::new(n))));
+        let Some(of_rows) = n.checked_sub(k) else {
+            return secret(n);
         };
-        let (i, j) = (n / (k + 1), n % (k + 1));
+        let (i, j) = (of_rows / (k + 1), of_rows % (k + 1));
         if i == k {
             None
         } else if j < k {
-            sampling::entry::<P>(k * i + j)
+            let entry = SampleNtt::nth::<P>(k * i + j)?;
+            Some(Start::of(XOF, Sponge::Entry(entry)))
         } else {
-            let n = (k + i) as u8;
-            Some(Sponge::Noise { n, begun: false })
+            secret(k + i)
         }
     }
 
@@ -141,7 +152,7 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
         // 1: (ρ, σ) ← G(d ‖ k)
         if !self.g_begun {
             self.g_begun = true;
-            return Some(Sponge::G.start());
+            return Some(Start::of(G, Sponge::G));
         }
         if !self.g_done {
             return None;
@@ -153,26 +164,28 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
             && let Some(waiting) = self.h.take()
         {
             *midway = waiting.midway;
-            return Some(Sponge::H { absorbed }.start());
+            return Some(Start::of(H, Sponge::H { absorbed }));
         }
         // 3-15: Â, s and e
-        let sponge = Self::sample(self.begun)?;
+        let start = Self::sample(self.begun)?;
         self.begun += 1;
-        Some(sponge.start())
+        Some(start)
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
-        let [rho, sigma] = self.space.g.halves();
+        let [rho, sigma] = self.space.g.both();
         match sponge {
             Sponge::G => sampling::absorb_all([self.d, &[P::K::N as u8]], block),
-            Sponge::H { absorbed } if self.knows(*absorbed) => {
+            Sponge::Entry(entry) => entry.absorb(rho, block),
+            Sponge::Secret(secret) => secret.absorb(sigma, block),
+            Sponge::H { absorbed } => {
+                if !self.knows(*absorbed) {
+                    return Absorbed::Nothing;
+                }
                 self.h_left -= usize::from(*absorbed > 0);
                 let ek = self.key.encapsulation_key.as_bytes();
                 sampling::absorb_next([ek], absorbed, block)
             }
-            Sponge::Entry { i, j, .. } => sampling::absorb_entry(rho, *i, *j, block),
-            Sponge::Noise { n, .. } => sampling::absorb_noise(sigma, *n, block),
-            Sponge::H { .. } | Sponge::J { .. } => Absorbed::Nothing,
         }
     }
 
@@ -188,37 +201,34 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
             Sponge::G => {
                 self.g_done = true;
                 self.space.g.take(block);
-                let [rho, _] = self.space.g.halves();
+                let [rho, _] = self.space.g.both();
                 let mut rho = *rho;
                 // ρ becomes part of the encapsulation key
                 declassify(&mut rho);
                 self.key.encapsulation_key.set_rho(&rho);
                 Demand::Done
             }
-            Sponge::H { .. } => {
-                self.h_left = 0;
-                self.key.h.copy_from_slice(&block[..32]);
-                Demand::Done
-            }
-            Sponge::Entry { i, j, filled } => {
-                let i = usize::from(*i);
-                let entry = self.key.matrix.entry_mut(i, usize::from(*j));
-                let demand = sampling::take_entry(b, block, entry, filled);
-                self.row_done[i] += usize::from(demand == Demand::Done);
+            Sponge::Entry(entry) => {
+                let demand = entry.take(b, block, &mut self.key.matrix);
+                self.row_done[entry.row()] += usize::from(demand == Demand::Done);
                 demand
             }
-            Sponge::Noise { n, begun } => {
-                let n = usize::from(*n);
+            Sponge::Secret(secret) => {
+                let n = secret.n();
                 let (f, done): (&mut Rq, _) = if n < k {
                     (&mut self.space.s[n], &mut self.s_done)
                 } else {
                     (&mut self.space.e[n - k], &mut self.row_done[n - k])
                 };
-                let demand = sampling::take_noise(b, block, P::ETA1, f, begun);
+                let demand = secret.take(b, block, P::ETA1, f);
                 *done += usize::from(demand == Demand::Done);
                 demand
             }
-            Sponge::J { .. } => Demand::Done,
+            Sponge::H { .. } => {
+                self.h_left = 0;
+                self.key.h.copy_from_slice(&block[..32]);
+                Demand::Done
+            }
         };
         if demand == Demand::Done {
             self.make_rows();

@@ -8,7 +8,7 @@ use core::fmt;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::ciphertext::Ciphertext;
-use super::encapsulation::Expansion;
+use super::expansion::Expansion;
 use super::generation::{self, Generation};
 use super::params::ParameterSet;
 use super::ring::{ENCODED_LEN, Matrix, Multiplier, Tq, VectorT, decode, zero_t};

@@ -39,6 +39,7 @@ pub mod batch;
 mod ciphertext;
 mod decapsulation;
 mod encapsulation;
+mod expansion;
 mod generation;
 mod instances;
 #[cfg(any(test, feature = "hazmat-internal"))]

@@ -4,6 +4,7 @@ use zeroize::ZeroizeOnDrop;
 
 use super::MAX_LANES;
 use crate::arch::{Backend, Vector};
+use crate::hash::sha3::Function;
 use crate::secret::wipe;
 
 /// Who has sponges to compute, and knows which can begin.
@@ -23,8 +24,12 @@ pub(crate) trait Client {
     /// the rate and is zero.
     fn absorb(&mut self, sponge: &mut Self::Sponge, block: &mut [u8]) -> Absorbed;
 
-    /// Takes a sponge back that absorbed all that there is of its message by now.
-    fn pause(&mut self, sponge: Self::Sponge, midway: Midway);
+    /// Takes a sponge back that absorbed all that there is of its message by now. There is none if
+    /// each message is known when its sponge begins.
+    fn pause(&mut self, sponge: Self::Sponge, midway: Midway) {
+        let _ = (sponge, midway);
+        debug_assert!(false, "all of a message is known when it begins");
+    }
 
     /// As [`Consumer::take`].
     fn take(&mut self, sponge: &mut Self::Sponge, block: &[u8]) -> Demand;
@@ -51,6 +56,33 @@ pub(crate) struct Start<S> {
     /// Domain separation and first padding bit.
     pub(crate) suffix: u8,
     pub(crate) sponge: S,
+}
+
+impl<S> Start<S> {
+    /// Begins a sponge of this function, or goes on with it.
+    #[inline(always)]
+    pub(crate) fn of(Function { rate, suffix }: Function, sponge: S) -> Self {
+        Self {
+            rate,
+            suffix,
+            sponge,
+        }
+    }
+
+    /// The same sponge by another name.
+    #[inline(always)]
+    pub(crate) fn map<T>(self, named: impl FnOnce(S) -> T) -> Start<T> {
+        let Self {
+            rate,
+            suffix,
+            sponge,
+        } = self;
+        Start {
+            rate,
+            suffix,
+            sponge: named(sponge),
+        }
+    }
 }
 
 /// The state of a paused sponge. Wiped when dropped.

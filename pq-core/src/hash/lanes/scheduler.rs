@@ -205,10 +205,6 @@ mod tests {
             Absorbed::End(0)
         }
 
-        fn pause(&mut self, (): (), _: Midway) {
-            unreachable!("its messages are known");
-        }
-
         fn take(&mut self, (): &mut (), _: &[u8]) -> Demand {
             self.taken += 1;
             Demand::more_if(self.taken < 100)

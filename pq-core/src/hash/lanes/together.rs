@@ -39,11 +39,7 @@ impl<C: Client> Client for Together<'_, C> {
             if let Some(client) = &mut self.clients[whose]
                 && let Some(start) = client.next(midway)
             {
-                return Some(Start {
-                    rate: start.rate,
-                    suffix: start.suffix,
-                    sponge: (whose, start.sponge),
-                });
+                return Some(start.map(|sponge| (whose, sponge)));
             }
         }
         None
