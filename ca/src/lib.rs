@@ -4,11 +4,15 @@
 //! * **Policy.** A [`Policy`] is a file that says what a CA may issue. It turns a [`Wanted`]
 //!   certificate into a certificate builder, or says which lines forbid it.
 //! * **Ledger.** A [`Ledger`] records what was issued and what was revoked. [`LocalLedger`] is a ledger
-//!   in a folder on this machine.
+//!   in a folder on this machine. Another one, such as in a database, is held to the tests in `suite`.
 //! * **Authority.** An [`Authority`] is the CA itself: it issues, renews and revokes certificates, makes
 //!   revocation lists, and answers OCSP requests. A [`Responder`] can answer OCSP requests in its place.
 //! * **Folder.** A [`Folder`] contains all files that an authority needs: certificates, keys, the
 //!   policy and the ledger.
+//!
+//! # Features
+//!
+//! * `suite`: the tests that every [`Ledger`] has to pass, for those who write one. The module `suite` says how.
 //!
 //! # Errors
 //!
@@ -29,6 +33,8 @@ pub use authority::{
     reason_from_name, reason_name,
 };
 pub use folder::{Constraints, Folder, FolderError, Interruption, KeyPlan, Plan, Role, StoredKey};
+#[cfg(any(test, feature = "suite"))]
+pub use ledger::suite;
 pub use ledger::{
     AHEAD, BEHIND, Change, Condition, Entry, Filter, InvalidSerialNumber, Issued, KEPT, KeyHash,
     Ledger, LedgerError, LocalLedger, NameFilter, NewEntry, NoRandomness, Revocation, Revoked,

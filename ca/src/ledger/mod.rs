@@ -1,17 +1,18 @@
 // This room uses no other.
 
 //! The record of what a CA issued and revoked. [`LocalLedger`] is a [`Ledger`] in a folder, for one machine. For
-//! several machines, implement the trait for a database.
+//! several machines, implement the trait for a database, and hold it to the suite (`suite/`, the feature of that name).
 
 mod entry;
 mod error;
 mod filter;
+mod forward;
 mod key_hash;
 mod local;
 mod name;
 mod serial_number;
-#[cfg(test)]
-mod suite;
+#[cfg(any(test, feature = "suite"))]
+pub mod suite;
 
 use core::ops::ControlFlow;
 use core::slice;
@@ -138,9 +139,9 @@ pub trait Ledger: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`LedgerError::NotOnHold`], [`LedgerError::KeyCompromised`] if another certificate for the same key was revoked for
-    /// a [compromise](Revocation::is_compromise), [`LedgerError::Unknown`] if the ledger has no certificate with this
-    /// number, and the errors of the [conditions](Condition).
+    /// [`LedgerError::NotOnHold`], [`LedgerError::KeyCompromised`] if another certificate for the same key was revoked
+    /// for a [compromise](Revocation::is_compromise), [`LedgerError::Unknown`] if the ledger has no certificate with
+    /// this number, and the errors of the [conditions](Condition).
     fn reinstate_if(
         &self,
         number: &SerialNumber,

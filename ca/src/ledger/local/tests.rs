@@ -4,12 +4,11 @@ use alloc::sync::Arc;
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
 use pq_x509::CrlReason;
-use pq_x509::pki_types::{CertificateDer, UnixTime};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -18,24 +17,76 @@ use super::*;
 use crate::ledger::KEPT;
 use crate::ledger::entry::Issued;
 use crate::ledger::suite::{
-    at, entry, find, hold_to_suite, issued, next_list, number, record, revocation,
+    Place, Reopened, at, entry, find, issued, next_list, number, record, revocation,
 };
 
 mod damage;
 mod disk;
 
 mod in_journal {
-    super::hold_to_suite!(super::in_a_folder);
+    crate::ledger::suite::hold_to_suite!(super::journal);
 }
 
 /// The same, where everything is in the index at once.
 mod in_index {
-    super::hold_to_suite!(super::always_indexed);
+    crate::ledger::suite::hold_to_suite!(super::index);
 }
 
 /// The same, where each call finds the index gone, and makes it from the journal.
 mod in_index_made_again {
-    super::hold_to_suite!(super::anew);
+    crate::ledger::suite::hold_to_suite!(super::index_gone);
+}
+
+/// A place of the suite: the folder above the ledger's, and how the ledger is opened.
+struct InFolder(TempDir, fn(&Path) -> LocalLedger);
+
+impl Place for InFolder {
+    type Ledger = LocalLedger;
+
+    fn open(&self) -> LocalLedger {
+        let Self(folder, open) = self;
+        let place = folder.path().join("ledger");
+        match LocalLedger::create(&place) {
+            Ok(ledger) => drop(ledger),
+            Err(LedgerError::AlreadyThere { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+        open(&place)
+    }
+}
+
+fn opened(open: fn(&Path) -> LocalLedger) -> InFolder {
+    InFolder(tempfile::tempdir().unwrap(), open)
+}
+
+fn journal() -> InFolder {
+    opened(|place| LocalLedger::open(place).unwrap())
+}
+
+fn index() -> InFolder {
+    opened(indexed)
+}
+
+fn index_gone() -> Reopened<InFolder> {
+    Reopened::new(opened(|place| {
+        let ledger = indexed(place);
+        let turn = ledger.lock.take(|| {}).unwrap();
+        let _ = fs::remove_file(place.join(INDEX));
+        drop(turn);
+        ledger
+    }))
+}
+
+fn indexed(place: &Path) -> LocalLedger {
+    let mut ledger = LocalLedger::open(place).unwrap();
+    index_always(&mut ledger);
+    ledger
+}
+
+/// From here on, the index is written after each change.
+fn index_always(ledger: &mut LocalLedger) {
+    *ledger.books.lock().unwrap() = None;
+    (ledger.enough, ledger.many) = (1, 1);
 }
 
 fn in_a_folder() -> (LocalLedger, TempDir) {
@@ -46,14 +97,8 @@ fn in_a_folder() -> (LocalLedger, TempDir) {
 
 fn always_indexed() -> (LocalLedger, TempDir) {
     let (mut ledger, folder) = in_a_folder();
-    *ledger.books.lock().unwrap() = None;
-    (ledger.enough, ledger.many) = (1, 1);
+    index_always(&mut ledger);
     (ledger, folder)
-}
-
-fn anew() -> (Anew, TempDir) {
-    let (ledger, folder) = in_a_folder();
-    (Anew(ledger.folder.clone()), folder)
 }
 
 /// Opens a ledger, and makes it read everything.
@@ -85,104 +130,6 @@ fn an_index_of_very_many_changes_is_made_again() {
         ledger.check().unwrap();
         drop(ledger);
         assert!(fs::read(place.join(HEAD)).unwrap() == head);
-    }
-}
-
-struct Anew(PathBuf);
-
-impl Anew {
-    fn open(&self) -> Result<LocalLedger, LedgerError> {
-        // The first call finds none.
-        let _ = fs::remove_file(self.0.join(INDEX));
-        let mut ledger = LocalLedger::open(&self.0)?;
-        (ledger.enough, ledger.many) = (1, 1);
-        Ok(ledger)
-    }
-}
-
-impl Ledger for Anew {
-    fn record_if(
-        &self,
-        entries: &[NewEntry<'_>],
-        conditions: &[Condition<'_>],
-    ) -> Result<(), LedgerError> {
-        self.open()?.record_if(entries, conditions)
-    }
-
-    fn adopt(
-        &self,
-        entries: &[NewEntry<'_>],
-        revocation: Option<&Revocation>,
-    ) -> Result<(), LedgerError> {
-        self.open()?.adopt(entries, revocation)
-    }
-
-    fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
-        self.open()?.entry(number)
-    }
-
-    fn certificate(
-        &self,
-        number: &SerialNumber,
-    ) -> Result<Option<CertificateDer<'static>>, LedgerError> {
-        self.open()?.certificate(number)
-    }
-
-    fn compromised(&self, key: &KeyHash) -> Result<Option<SerialNumber>, LedgerError> {
-        self.open()?.compromised(key)
-    }
-
-    fn revoke_if(
-        &self,
-        numbers: &[SerialNumber],
-        revocation: &Revocation,
-        conditions: &[Condition<'_>],
-    ) -> Result<Vec<Revoked>, LedgerError> {
-        self.open()?.revoke_if(numbers, revocation, conditions)
-    }
-
-    fn reinstate_if(
-        &self,
-        number: &SerialNumber,
-        at: UnixTime,
-        by: &str,
-        conditions: &[Condition<'_>],
-    ) -> Result<Entry, LedgerError> {
-        self.open()?.reinstate_if(number, at, by, conditions)
-    }
-
-    fn find(
-        &self,
-        filter: &Filter,
-        show: &mut dyn FnMut(Entry) -> ControlFlow<()>,
-    ) -> Result<(), LedgerError> {
-        let ledger = LocalLedger::open(&self.0)?;
-        ledger.find(filter, show)
-    }
-
-    fn next_list(
-        &self,
-        issuer: &str,
-        now: UnixTime,
-        show: &mut dyn FnMut(&SerialNumber, &Revocation),
-    ) -> Result<u64, LedgerError> {
-        self.open()?.next_list(issuer, now, show)
-    }
-
-    fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {
-        self.open()?.check_list(issuer, number)
-    }
-
-    fn confirm_list(&self, issuer: &str, number: u64, at: UnixTime) -> Result<(), LedgerError> {
-        self.open()?.confirm_list(issuer, number, at)
-    }
-
-    fn check_time(&self, now: UnixTime) -> Result<(), LedgerError> {
-        self.open()?.check_time(now)
-    }
-
-    fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
-        self.open()?.confirm_time(now, by)
     }
 }
 
