@@ -8,7 +8,7 @@
 //! * **Authority.** An [`Authority`] is the CA itself: it issues, renews and revokes certificates, makes
 //!   revocation lists, and answers OCSP requests. A [`Responder`] can answer OCSP requests in its place.
 //! * **Folder.** A [`Folder`] contains all files that an authority needs: certificates, keys, the
-//!   policy and the ledger.
+//!   policy and the ledger, or with the first three for a ledger elsewhere.
 //!
 //! # Features
 //!
@@ -32,7 +32,9 @@ pub use authority::{
     Authority, AuthorityError, Batch, Order, Prepared, Responder, ResponderError, UnknownReason,
     reason_from_name, reason_name,
 };
-pub use folder::{Constraints, Folder, FolderError, Interruption, KeyPlan, Plan, Role, StoredKey};
+pub use folder::{
+    Constraints, Folder, FolderError, Interruption, KeyPlan, LedgerPlace, Plan, Role, StoredKey,
+};
 #[cfg(any(test, feature = "suite"))]
 pub use ledger::suite;
 pub use ledger::{

@@ -9,8 +9,8 @@ use std::time::SystemTime;
 
 use pq_ca::{
     Authority, AuthorityError, Change, Condition, Constraints, Entry, Filter, Folder, FolderError,
-    KeyHash, KeyPlan, Ledger, LedgerError, LocalLedger, NewEntry, Order, Plan, Policy, Profile,
-    ResponderError, Revocation, Revoked, Role, SerialNumber,
+    Interruption, KeyHash, KeyPlan, Ledger, LedgerError, LedgerPlace, LocalLedger, NewEntry, Order,
+    Plan, Policy, Profile, ResponderError, Revocation, Revoked, Role, SerialNumber,
 };
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
 use pq_x509::{
@@ -56,7 +56,7 @@ fn number(certificate: &Certificate) -> SerialNumber {
     SerialNumber::from_bytes(certificate.serial_number()).unwrap()
 }
 
-fn issue(ca: &Authority<SigningKey, LocalLedger>, name: &str) -> Certificate {
+fn issue<L: Ledger>(ca: &Authority<SigningKey, L>, name: &str) -> Certificate {
     let key = key();
     let order = Order::for_key(&key)
         .unwrap()
@@ -1161,6 +1161,53 @@ fn a_ca_is_made_once_and_whole() {
     fs::create_dir(&other).unwrap();
     Folder::create(&other, &plan(), "tests", UnixTime::now()).unwrap();
     Folder::open(&other).unwrap();
+}
+
+/// The folder has everything but the ledger, and refuses one that is another CA's.
+#[test]
+fn a_folder_works_with_a_ledger_elsewhere() {
+    let above = tempfile::tempdir().unwrap();
+    let place = |name: &str| {
+        let path = above.path().join(name);
+        drop(LocalLedger::create(&path).unwrap());
+        LedgerPlace::new(format!("the database {name}"), move || {
+            // of a type that is chosen while the program runs
+            Ok(Box::new(LocalLedger::open(&path)?) as Box<dyn Ledger>)
+        })
+    };
+    let create = |name: &str, ledger: LedgerPlace<Box<dyn Ledger>>| {
+        let (path, now) = (above.path().join(name), UnixTime::now());
+        let stopped = Interruption::default();
+        Folder::create_with_ledger(path, &plan(), ledger, "tests", now, &stopped)
+    };
+    let database = place("one");
+    let folder = create("ca", database.clone()).unwrap();
+    assert!(!folder.path().join("ledger").exists());
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let leaf = issue(&authority, "www.example.org");
+
+    // Without the ledger there is none, and on another machine it is the same.
+    let opened = Folder::open(folder.path()).unwrap();
+    let error = opened.ledger().map(|_| ()).unwrap_err();
+    assert!(matches!(error, FolderError::Missing(_)), "{error}");
+    let opened = opened.with_ledger(database.clone());
+    for folder in [&opened, &opened.clone()] {
+        let kept = folder.ledger().unwrap().certificate(&number(&leaf));
+        assert_eq!(kept.unwrap().as_ref(), Some(leaf.der()));
+    }
+
+    // Neither a new CA nor another one gets this ledger.
+    let error = create("second", database.clone()).unwrap_err();
+    assert!(matches!(error, FolderError::UsedLedger(_)), "{error}");
+    assert!(error.to_string().contains("the database one"), "{error}");
+    assert!(!above.path().join("second").exists());
+    let second = create("second", place("two")).unwrap();
+    let refused = second.with_ledger(database).ledger().map(|_| ());
+    let error = refused.unwrap_err();
+    assert!(
+        matches!(&error, FolderError::OtherLedger { ledger, .. } if ledger.ends_with("the database one")),
+        "{error}"
+    );
 }
 
 /// The text of an error includes its cause, so a program that also prints causes prints nothing

@@ -93,8 +93,9 @@ pub enum FolderError {
     },
     /// The ledger is another CA's: it has other revocations.
     #[error(
-        "the ledger in {ledger} is not of the CA in {certificate}, or is older than that: it lacks that CA's certificates \
-         and revocations; restore the whole folder from one backup, and make the lists again that were made with it"
+        "the ledger in {ledger} is not of the CA in {certificate}, or is older than that: it lacks that CA's \
+         certificates and revocations; restore the whole folder from one backup, and make the lists again that were \
+         made with it"
     )]
     OtherLedger {
         /// The ledger's folder.
@@ -102,6 +103,12 @@ pub enum FolderError {
         /// The certificate's file.
         certificate: PathBuf,
     },
+    /// A ledger for a new CA is not empty.
+    #[error(
+        "the ledger in {0} has certificates already, and each CA has a ledger of its own; give the new CA an empty one \
+         (if these are left of a CA that could not be made, empty it)"
+    )]
+    UsedLedger(PathBuf),
     /// The issuing certificate is another CA's.
     #[error(
         "the root in {root} did not issue the certificate in {issuing}; restore the whole folder from one backup"
@@ -117,8 +124,8 @@ pub enum FolderError {
     NotOfThisCa(String),
     /// A certificate is the root's own, which no ledger has.
     #[error(
-        "this is the certificate of the CA's own root, which is in no ledger, and which no list of its own can revoke; if \
-         others may know its key, have nobody trust it any more, and make a new CA"
+        "this is the certificate of the CA's own root, which is in no ledger, and which no list of its own can revoke; \
+         if others may know its key, have nobody trust it any more, and make a new CA"
     )]
     OwnRoot,
     /// Another thread stopped it, by [`Interruption::stop`](super::Interruption::stop).
@@ -128,7 +135,7 @@ pub enum FolderError {
     #[error("{0} is not there; put the key back for as long as it is needed")]
     NoKey(PathBuf),
     /// A file can't be read or written.
-    #[error("can't {doing} {path}: {cause}; {}", remedy(.cause, path).unwrap_or_else(|| "fix that, and try again".into()))]
+    #[error("can't {doing} {path}: {cause}; {}", advice(.cause, path))]
     Io {
         /// What failed, as a verb.
         doing: &'static str,
@@ -165,6 +172,10 @@ pub enum FolderError {
     /// The root could not certify the issuing key.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
+}
+
+fn advice(cause: &io::Error, path: &Path) -> String {
+    remedy(cause, path).unwrap_or_else(|| "fix that, and try again".into())
 }
 
 /// For `map_err`: an error that says what failed, and with which file.

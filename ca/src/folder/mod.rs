@@ -6,10 +6,12 @@ mod disk;
 mod draft;
 mod error;
 mod key;
+mod ledger_place;
 mod plan;
 mod reading;
 mod whole;
 
+use core::fmt;
 use core::time::Duration;
 use std::fs;
 use std::io;
@@ -27,10 +29,11 @@ use self::draft::{Draft, folder_above, is_draft, left_in, make_private_folder};
 pub use self::error::FolderError;
 use self::error::{io_error, key_error};
 pub use self::key::StoredKey;
+pub use self::ledger_place::LedgerPlace;
 pub use self::plan::{Constraints, KeyPlan, Plan};
 use self::reading::{Owner, check_place, is_readable_by_others};
 use crate::authority::{Authority, Responder, adopted};
-use crate::ledger::{LocalLedger, NewEntry, Reader};
+use crate::ledger::{Ledger, LocalLedger, NewEntry, Reader};
 use crate::policy::Policy;
 use crate::time::system_time;
 
@@ -42,17 +45,42 @@ use crate::time::system_time;
 /// | `root.key` | its key, which may be kept elsewhere: only a new issuing key and the root's revocation list need it |
 /// | `issuing.pem`, `issuing.key` | the issuing certificate and its key, unless the root itself issues |
 /// | `policy.toml` | the [`Policy`] |
-/// | `ledger/` | the [`LocalLedger`] |
+/// | `ledger/` | the [`LocalLedger`], unless the ledger is elsewhere |
 ///
 /// On Unix, only their owner can read the key files, and what is read has to be somebody's whom the CA relies on: files
 /// and folders that other users may write to, or that belong to others than the folder's owner, the user of this
-/// process and the system's administrator, are refused. Who uses a key has to own all of it, or the system's administrator
-/// does, and so has whoever made links that lead there; and the administrator uses no folder of another user. The program chooses the type of keys: any [`StoredKey`], from
-/// pq-x509 or elsewhere, or [one that it reads itself](Self::authority_with).
-#[derive(Clone, Debug)]
-pub struct Folder {
+/// process and the system's administrator, are refused. Who uses a key has to own all of it, or the system's
+/// administrator does, and so has whoever made links that lead there; and the administrator uses no folder of another
+/// user. The program chooses the type of keys: any [`StoredKey`], from pq-x509 or elsewhere, or
+/// [one that it reads itself](Self::authority_with).
+///
+/// The ledger is the one in the folder, `L` being a [`LocalLedger`]. For a CA on several machines,
+/// [`create_with_ledger`](Self::create_with_ledger) and [`with_ledger`](Self::with_ledger) take any other [`Ledger`],
+/// and then there is none in the folder.
+pub struct Folder<L = LocalLedger> {
     path: PathBuf,
     owner: Owner,
+    ledger: LedgerPlace<L>,
+}
+
+impl<L> Clone for Folder<L> {
+    fn clone(&self) -> Self {
+        Self {
+            path: self.path.clone(),
+            owner: self.owner,
+            ledger: self.ledger.clone(),
+        }
+    }
+}
+
+impl<L> fmt::Debug for Folder<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Folder")
+            .field("path", &self.path)
+            .field("owner", &self.owner)
+            .field("ledger", &self.ledger)
+            .finish()
+    }
 }
 
 /// One of a CA's keys.
@@ -79,13 +107,13 @@ impl Folder {
     /// says who makes it.
     ///
     /// Private keys are written last. If the process is killed, what is left beside `path` is removed by the next call
-    /// for a path in the same folder: a draft has a random name and a file that marks it, and only what has both, belongs
-    /// to this user, is made by no process and has nothing but a draft's files is removed.
+    /// for a path in the same folder: a draft has a random name and a file that marks it, and only what has both,
+    /// belongs to this user, is made by no process and has nothing but a draft's files is removed.
     ///
     /// # Errors
     ///
-    /// [`FolderError::Exists`], [`FolderError::Exposed`] if everybody can change a folder above it, or other errors if the
-    /// plan is wrong or files can't be made.
+    /// [`FolderError::Exists`], [`FolderError::Exposed`] if everybody can change a folder above it, or other errors if
+    /// the plan is wrong or files can't be made.
     pub fn create(
         path: impl Into<PathBuf>,
         plan: &Plan<impl StoredKey>,
@@ -107,18 +135,57 @@ impl Folder {
         now: UnixTime,
         interruption: &Interruption,
     ) -> Result<Self, FolderError> {
-        let path = path.into();
+        Self::make(path.into(), plan, by, now, interruption, |draft| {
+            let ledger = draft.join(LEDGER);
+            // Whatever the umask, nobody else may write there.
+            make_private_folder(&ledger)?;
+            // Whoever stops this may have removed the folder by now: then it is not made again.
+            Ok(LocalLedger::fill(&ledger)?)
+        })
+    }
+
+    /// Makes a CA as [`create_unless_stopped`](Self::create_unless_stopped) does, whose ledger is not in the folder. It
+    /// has to be empty: a CA has a ledger of its own.
+    ///
+    /// The ledger has the issuing certificate before the folder is complete. If that does not succeed, the certificate
+    /// stays there, and nobody has its key.
+    ///
+    /// # Errors
+    ///
+    /// Also [`FolderError::UsedLedger`].
+    pub fn create_with_ledger<L: Ledger>(
+        path: impl Into<PathBuf>,
+        plan: &Plan<impl StoredKey>,
+        ledger: LedgerPlace<L>,
+        by: &str,
+        now: UnixTime,
+        interruption: &Interruption,
+    ) -> Result<Folder<L>, FolderError> {
+        let folder = Self::make(path.into(), plan, by, now, interruption, |_| {
+            ledger.open_empty()
+        })?;
+        Ok(folder.with_ledger(ledger))
+    }
+
+    fn make<L: Ledger>(
+        path: PathBuf,
+        plan: &Plan<impl StoredKey>,
+        by: &str,
+        now: UnixTime,
+        interruption: &Interruption,
+        ledger: impl FnOnce(&Path) -> Result<L, FolderError>,
+    ) -> Result<Self, FolderError> {
         Self::check_free(&path)?;
         check_place(&path)?;
         let draft = Draft::new(&path, interruption)?;
-        fill(draft.path(), plan, by, now)?;
+        fill(draft.path(), plan, by, now, ledger)?;
         let keys = draft.path().to_owned();
         draft.complete(&path, interruption, || write_keys(&keys, plan))?;
         Self::open(path)
     }
 
-    /// Folders beside a CA that have the name of a draft, and that [`create`](Self::create) left alone because they have more
-    /// in them, or less, than a draft. Programs should say so: there may be keys in them.
+    /// Folders beside a CA that have the name of a draft, and that [`create`](Self::create) left alone because they
+    /// have more in them, or less, than a draft. Programs should say so: there may be keys in them.
     pub fn drafts_left_beside(path: &Path) -> Vec<PathBuf> {
         let mut left = left_in(folder_above(path));
         // a CA to which somebody gave such a name
@@ -146,9 +213,9 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`FolderError::NoCa`] if there is no CA, [`FolderError::Missing`] if there is one without its root's certificate,
-    /// [`FolderError::Writable`] if other users may write to the folder, and [`FolderError::OfAnother`] if the system's
-    /// administrator opens the folder of another user.
+    /// [`FolderError::NoCa`] if there is no CA, [`FolderError::Missing`] if there is one without its root's
+    /// certificate, [`FolderError::Writable`] if other users may write to the folder, and [`FolderError::OfAnother`] if
+    /// the system's administrator opens the folder of another user.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
         if is_draft(&path) {
@@ -156,14 +223,30 @@ impl Folder {
         }
         let root = path.join(ROOT_CERTIFICATE);
         match is_there(&root)? {
-            true => Ok(Self {
-                owner: Owner::of(&path)?,
-                path,
-            }),
+            true => {
+                let owner = Owner::of(&path)?;
+                Ok(Self {
+                    ledger: LedgerPlace::in_folder(&path, owner),
+                    owner,
+                    path,
+                })
+            }
             false if FILES_OF_A_CA.iter().any(|file| path.join(file).exists()) => {
                 Err(FolderError::Missing(root))
             }
             false => Err(FolderError::NoCa(path)),
+        }
+    }
+}
+
+impl<L> Folder<L> {
+    /// The same CA with a ledger that is not in the folder.
+    #[must_use]
+    pub fn with_ledger<M: Ledger>(self, ledger: LedgerPlace<M>) -> Folder<M> {
+        Folder {
+            path: self.path,
+            owner: self.owner,
+            ledger,
         }
     }
 
@@ -217,56 +300,6 @@ impl Folder {
         }
     }
 
-    /// The ledger alone. This needs no key.
-    ///
-    /// A ledger of another CA has none of this CA's revocations, so it is compared with the certificates: it has to have
-    /// the issuing certificate, as it does since the CA was made, and the root has to have issued that. Where the root
-    /// issues, it has to have issued what is in the ledger.
-    ///
-    /// # Errors
-    ///
-    /// [`FolderError::OtherLedger`] and [`FolderError::OtherRoot`] if the files are not of one CA, and other errors if
-    /// the ledger or a certificate can't be read.
-    pub fn ledger(&self) -> Result<LocalLedger, FolderError> {
-        let path = self.path.join(LEDGER);
-        self.owner.check_folder(&path)?;
-        for needed in [path.clone(), path.join(JOURNAL)] {
-            if !is_there(&needed)? {
-                return Err(FolderError::Missing(needed));
-            }
-        }
-        let ledger = LocalLedger::open(&path)?;
-        self.check_whole(&path, &ledger)?;
-        Ok(ledger)
-    }
-
-    /// That the ledger and the certificates are of one CA.
-    fn check_whole(&self, path: &Path, ledger: &LocalLedger) -> Result<(), FolderError> {
-        let root = self.certificate(Role::Root)?;
-        let [of_root, of_issuing] =
-            [Role::Root, Role::Issuing].map(|role| certificate_path(&self.path, role));
-        let (is_same, certificate) = match is_there(&of_issuing)? {
-            true => {
-                let issuing = self.certificate(Role::Issuing)?;
-                if !whole::is_issued_by(&root, &issuing) {
-                    return Err(FolderError::OtherRoot {
-                        root: of_root,
-                        issuing: of_issuing,
-                    });
-                }
-                (whole::has_issuing(ledger, &issuing)?, of_issuing)
-            }
-            false => (whole::can_be_of_root(ledger, &root)?, of_root),
-        };
-        match is_same {
-            true => Ok(()),
-            false => Err(FolderError::OtherLedger {
-                ledger: path.into(),
-                certificate,
-            }),
-        }
-    }
-
     /// The entries of certificates that the CA's keys signed, for [`Ledger::adopt`](crate::Ledger::adopt): after an
     /// older backup was put in place, the ledger lacks what was issued since. `by` says who has them recorded. The
     /// signatures are verified with the algorithms of pq-x509 and with those given.
@@ -314,12 +347,69 @@ impl Folder {
         key_path(&self.path, role)
     }
 
-    /// The files of keys, of those that are there, which others than their owner may read. Programs should warn of them.
+    /// The files of keys, of those that are there, which others than their owner may read. Programs should warn of
+    /// them.
     pub fn keys_for_others(&self) -> Vec<PathBuf> {
         let keys = [Role::Root, Role::Issuing].map(|role| self.key_path(role));
         keys.into_iter()
             .filter(|key| is_readable_by_others(key))
             .collect()
+    }
+
+    /// The policy that is in the file now.
+    ///
+    /// # Errors
+    ///
+    /// If the policy can't be read.
+    pub fn policy(&self) -> Result<Policy, FolderError> {
+        let path = self.policy_path();
+        let text = self.owner.read(&path, Reader::Anybody)?;
+        Ok(Policy::parse(&text, &path.display().to_string())?)
+    }
+}
+
+impl<L: Ledger> Folder<L> {
+    /// The ledger alone. This needs no key.
+    ///
+    /// A ledger of another CA has none of this CA's revocations, so it is compared with the certificates: it has to
+    /// have the issuing certificate, as it does since the CA was made, and the root has to have issued that. Where the
+    /// root issues, it has to have issued what is in the ledger.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::OtherLedger`] and [`FolderError::OtherRoot`] if the files are not of one CA, and other errors if
+    /// the ledger or a certificate can't be read.
+    pub fn ledger(&self) -> Result<L, FolderError> {
+        let ledger = self.ledger.open()?;
+        self.check_whole(&ledger)?;
+        Ok(ledger)
+    }
+
+    /// That the ledger and the certificates are of one CA.
+    fn check_whole(&self, ledger: &L) -> Result<(), FolderError> {
+        let root = self.certificate(Role::Root)?;
+        let [of_root, of_issuing] =
+            [Role::Root, Role::Issuing].map(|role| certificate_path(&self.path, role));
+        let (is_same, certificate) = match is_there(&of_issuing)? {
+            true => {
+                let issuing = self.certificate(Role::Issuing)?;
+                if !whole::is_issued_by(&root, &issuing) {
+                    return Err(FolderError::OtherRoot {
+                        root: of_root,
+                        issuing: of_issuing,
+                    });
+                }
+                (whole::has_issuing(ledger, &issuing)?, of_issuing)
+            }
+            false => (whole::can_be_of_root(ledger, &root)?, of_root),
+        };
+        match is_same {
+            true => Ok(()),
+            false => Err(FolderError::OtherLedger {
+                ledger: self.ledger.path().into(),
+                certificate,
+            }),
+        }
     }
 
     /// The CA with one of its keys.
@@ -328,10 +418,7 @@ impl Folder {
     ///
     /// [`FolderError::NoKey`] if the key is not in the folder, [`FolderError::Encrypted`] if it is under a passphrase,
     /// and other errors if a file can't be read.
-    pub fn authority<K: StoredKey>(
-        &self,
-        role: Role,
-    ) -> Result<Authority<K, LocalLedger>, FolderError> {
+    pub fn authority<K: StoredKey>(&self, role: Role) -> Result<Authority<K, L>, FolderError> {
         self.authority_with(role, |path, text| {
             if text.contains(ENCRYPTED) {
                 return Err(FolderError::Encrypted(path.into()));
@@ -350,7 +437,7 @@ impl Folder {
         &self,
         role: Role,
         read: impl FnOnce(&Path, &str) -> Result<S, E>,
-    ) -> Result<Authority<S, LocalLedger>, E> {
+    ) -> Result<Authority<S, L>, E> {
         let path = self.key_path(role);
         // a link that leads nowhere, too, such as to a medium that is not in the machine
         let has_key = is_there(&path)?;
@@ -385,7 +472,7 @@ impl Folder {
         role: Role,
         certificate: Certificate,
         key: S,
-    ) -> Result<Responder<S, LocalLedger>, FolderError> {
+    ) -> Result<Responder<S, L>, FolderError> {
         let signer = OcspResponder::delegate(self.certificate(role)?, certificate, key)?;
         let validity = self.policy()?.ocsp_validity();
         Ok(Responder::new(
@@ -395,34 +482,20 @@ impl Folder {
             self.ledger()?,
         ))
     }
-
-    /// The policy that is in the file now.
-    ///
-    /// # Errors
-    ///
-    /// If the policy can't be read.
-    pub fn policy(&self) -> Result<Policy, FolderError> {
-        let path = self.policy_path();
-        let text = self.owner.read(&path, Reader::Anybody)?;
-        Ok(Policy::parse(&text, &path.display().to_string())?)
-    }
 }
 
-/// Makes everything that belongs in an empty folder, except the keys.
-fn fill(
+/// Makes everything that belongs in an empty folder, except the keys. `ledger` makes the ledger, or opens an empty one.
+fn fill<L: Ledger>(
     folder: &Path,
     plan: &Plan<impl StoredKey>,
     by: &str,
     now: UnixTime,
+    ledger: impl FnOnce(&Path) -> Result<L, FolderError>,
 ) -> Result<(), FolderError> {
     let policy = Policy::parse(&plan.policy, POLICY)?;
     let text = plan.policy.as_bytes();
     write(&folder.join(POLICY), text, Access::Public)?;
-    let ledger = folder.join(LEDGER);
-    // Whatever the umask, nobody else may write there.
-    make_private_folder(&ledger)?;
-    // Whoever stops this may have removed the folder by now: then it is not made again.
-    let ledger = LocalLedger::fill(&ledger)?;
+    let ledger = ledger(folder)?;
 
     let name = match plan.issuing {
         Some(_) => format!("{} Root", plan.name),
