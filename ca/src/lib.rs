@@ -7,6 +7,8 @@
 //!   in a folder on this machine. Another one, such as in a database, is held to the tests in `suite`.
 //! * **Authority.** An [`Authority`] is the CA itself: it issues, renews and revokes certificates, makes
 //!   revocation lists, and answers OCSP requests. A [`Responder`] can answer OCSP requests in its place.
+//! * **Issuing.** An [`Issuance`] is all that happens from a key or a request to a certificate that may be handed out,
+//!   in the right order; a [`Series`] is the same for many.
 //! * **Folder.** A [`Folder`] contains all files that an authority needs: certificates, keys, the
 //!   policy and the ledger, or with the first three for a ledger elsewhere.
 //!
@@ -24,6 +26,7 @@ extern crate alloc;
 
 mod authority;
 mod folder;
+mod issuing;
 mod ledger;
 mod policy;
 mod time;
@@ -34,6 +37,9 @@ pub use authority::{
 };
 pub use folder::{
     Constraints, Folder, FolderError, Interruption, KeyPlan, LedgerPlace, Plan, Role, StoredKey,
+};
+pub use issuing::{
+    Answer, Companion, Issuance, IssuanceError, IssuedCertificate, Series, Terms, Unsettled,
 };
 #[cfg(any(test, feature = "suite"))]
 pub use ledger::suite;

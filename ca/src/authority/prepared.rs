@@ -17,6 +17,22 @@ pub struct Prepared<'a, S, L> {
     pub(super) conditions: Vec<Condition<'a>>,
 }
 
+impl<S, L> Prepared<'_, S, L> {
+    /// What the ledger is going to have.
+    pub fn entry(&self) -> &NewEntry<'static> {
+        &self.made
+    }
+
+    /// The certificate, which is not issued yet.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be read.
+    pub(crate) fn certificate(&self) -> Result<Certificate, AuthorityError> {
+        Ok(Certificate::from_der(&self.made.certificate).map_err(IssueError::from)?)
+    }
+}
+
 impl<S: Signer, L: Ledger> Prepared<'_, S, L> {
     /// Records the certificate in the ledger, and returns it.
     ///
@@ -24,12 +40,12 @@ impl<S: Signer, L: Ledger> Prepared<'_, S, L> {
     ///
     /// Those of [`Authority::issue`] and [`Authority::renew`], except of what the policy forbids.
     pub fn record(self) -> Result<Certificate, AuthorityError> {
+        let certificate = self.certificate()?;
         let Self {
             authority,
             made,
             conditions,
         } = self;
-        let certificate = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
         authority.record(&[made], &conditions)?;
         Ok(certificate)
     }
