@@ -6,7 +6,10 @@
 
 use std::io;
 
-use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, ResponderError, SerialNumber};
+use pq_ca::{
+    AuthorityError, FolderError, Forbidden, IssuanceError, LedgerError, ResponderError,
+    SerialNumber,
+};
 use pq_hpke::{DecryptionError, EncryptionError, HpkeError, KemError, XWingError};
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
@@ -635,6 +638,12 @@ impl From<CompositeKeyError> for Failure {
 impl From<ClassicalKeyError> for Failure {
     fn from(error: ClassicalKeyError) -> Self {
         Self::Key(error.into())
+    }
+}
+
+impl From<IssuanceError> for Failure {
+    fn from(error: IssuanceError) -> Self {
+        Self::Authority(error.into_cause())
     }
 }
 

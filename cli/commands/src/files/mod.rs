@@ -19,7 +19,7 @@ mod unfinished;
 
 pub(crate) use access::Access;
 pub(crate) use destination::{
-    Destination, Output, check, check_all, check_binary, remove, write, write_copies,
+    Destination, Output, Written, check, check_all, check_binary, remove, write, write_copies,
     write_for_now, write_if,
 };
 pub(crate) use error::OutputError;

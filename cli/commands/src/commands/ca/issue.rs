@@ -3,9 +3,8 @@
 use core::time::Duration;
 
 use clap::ArgGroup;
-use pq_ca::{Order, Profile, Wanted, parse_duration};
-use pq_x509::pki_types::UnixTime;
-use pq_x509::{AlternativeName, SubjectKey};
+use pq_ca::{Issuance, Profile, Terms, parse_duration};
+use pq_x509::AlternativeName;
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
@@ -32,7 +31,7 @@ pub(crate) struct Arguments {
     key: SubjectKeyOptions,
 
     #[command(flatten)]
-    terms: Terms,
+    terms: TermsOptions,
 
     /// The subject's common name; without it the subject is empty
     #[arg(long, value_name = "NAME")]
@@ -53,7 +52,7 @@ pub(crate) struct Arguments {
 
 /// What can be requested besides names; by default, the policy decides.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(super) struct Terms {
+pub(super) struct TermsOptions {
     /// What the certificate is for [default: the policy's first profile]
     #[arg(long, value_name = "server|client|server+client|any|ocsp-responder")]
     profile: Option<Profile>,
@@ -63,15 +62,14 @@ pub(super) struct Terms {
     validity: Option<Duration>,
 }
 
-impl Terms {
-    pub(super) fn apply(self, mut wanted: Wanted) -> Wanted {
-        if let Some(profile) = self.profile {
-            wanted = wanted.profile(profile);
+impl From<TermsOptions> for Terms {
+    fn from(options: TermsOptions) -> Self {
+        let TermsOptions { profile, validity } = options;
+        Self {
+            profile,
+            validity,
+            ..Self::default()
         }
-        if let Some(validity) = self.validity {
-            wanted = wanted.validity(validity);
-        }
-        wanted
     }
 }
 
@@ -91,29 +89,16 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let authority = arguments
         .ca_key
         .authority(&folder, folder.issuing_role()?)?;
-    let sign = |key: Option<&dyn SubjectKey>| {
-        let key = key.expect("clap asks for --key or --new-key");
-        let order = Order::for_key(key)?.with(|wanted| wanted_of(arguments, wanted));
-        Ok(authority.prepare(&order, &arguments.actor.name(), UnixTime::now())?)
+    let terms = Terms {
+        names: arguments.names.clone(),
+        common_name: arguments.common_name.clone(),
+        ..arguments.terms.into()
     };
-    let certificate = arguments
+    let issued = arguments
         .key
-        .with_key(sign, |prepared| Ok(prepared.record()?))?;
-    options.deliver(
-        delivery,
-        &certificate,
-        &chain,
-        arguments.key.new_key.as_ref(),
-    )
-}
-
-fn wanted_of(arguments: &Arguments, wanted: Wanted) -> Wanted {
-    let mut wanted = arguments.terms.apply(wanted);
-    for name in &arguments.names {
-        wanted = wanted.alternative_name(name.clone());
-    }
-    match &arguments.common_name {
-        Some(name) => wanted.common_name(name),
-        None => wanted,
-    }
+        .issue(&authority, &arguments.actor.name(), |key| {
+            let key = key.expect("clap asks for --key or --new-key");
+            Ok(Issuance::for_key(key, &terms)?)
+        })?;
+    options.deliver(delivery, &issued, &chain, arguments.key.new_key.as_ref())
 }

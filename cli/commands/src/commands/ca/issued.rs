@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use pq_ca::SerialNumber;
+use pq_ca::IssuedCertificate;
 use pq_x509::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
@@ -30,10 +30,11 @@ impl CertificateOptions {
     pub(super) fn deliver(
         &self,
         delivery: Delivery,
-        certificate: &Certificate,
+        issued: &IssuedCertificate,
         chain: &[Certificate],
         new_key: Option<&Destination>,
     ) -> Result<ExitStatus, Failure> {
+        let IssuedCertificate { entry, certificate } = issued;
         let chain = if self.leaf_only { &[] } else { chain };
         let pem = with_chain(certificate, chain);
         let out = &self.output.out;
@@ -47,7 +48,7 @@ impl CertificateOptions {
             .deliver(&[output], &report)
             .map_err(|failure| match failure {
                 Failure::Output(error) => Failure::NotWritten {
-                    issued: serial_number(certificate).into_iter().collect(),
+                    issued: vec![entry.serial_number],
                     error,
                 },
                 other => other,
@@ -68,11 +69,6 @@ pub(super) fn public_pem<'a>(to: &'a Destination, pem: &'a str) -> Output<'a> {
         access: Access::Public,
         is_binary: false,
     }
-}
-
-/// The serial number; for every certificate of a CA, it is one that the ledger takes.
-pub(super) fn serial_number(certificate: &Certificate) -> Option<SerialNumber> {
-    SerialNumber::from_bytes(certificate.serial_number()).ok()
 }
 
 #[derive(Debug, Serialize)]

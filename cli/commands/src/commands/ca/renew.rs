@@ -1,7 +1,7 @@
 //! The command `pqtls ca renew`: a new certificate for the names of an old one, which the ledger finds by its serial
 //! number.
 
-use pq_x509::pki_types::UnixTime;
+use pq_ca::Issuance;
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
@@ -57,15 +57,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         .ca_key
         .authority(&folder, folder.issuing_role()?)?;
     let number = arguments.which.serial_number(&folder, authority.ledger())?;
-    let by = arguments.actor.name();
-    let certificate = arguments.key.with_key(
-        |key| Ok(authority.prepare_renewal(&number, key, &by, UnixTime::now())?),
-        |prepared| Ok(prepared.record()?),
-    )?;
-    options.deliver(
-        delivery,
-        &certificate,
-        &chain,
-        arguments.key.new_key.as_ref(),
-    )
+    let issued = arguments
+        .key
+        .issue(&authority, &arguments.actor.name(), |key| {
+            Ok(Issuance::renewal(number, key))
+        })?;
+    options.deliver(delivery, &issued, &chain, arguments.key.new_key.as_ref())
 }

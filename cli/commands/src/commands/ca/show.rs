@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use pq_ca::{Entry, Folder, Ledger, LedgerError, Policy, Role, SerialNumber};
+use pq_ca::{Entry, Folder, IssuedCertificate, Ledger, LedgerError, Policy, Role, SerialNumber};
 use pq_x509::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
@@ -64,7 +64,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             true => folder.chain()?,
             false => Vec::new(),
         };
-        return options.deliver(delivery, &certificate, &chain, None);
+        let issued = IssuedCertificate {
+            entry: entry.issued,
+            certificate,
+        };
+        return options.deliver(delivery, &issued, &chain, None);
     }
     let now = UnixTime::now();
     let report = OfCa {

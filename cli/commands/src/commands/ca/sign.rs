@@ -1,17 +1,17 @@
-//! The command `pqtls ca sign`: certificates for many PKCS#10 requests at once. It verifies, signs, records and writes
-//! in batches, and goes on after a request that is refused.
+//! The command `pqtls ca sign`: certificates for many PKCS#10 requests at once. It reads and writes the files of a
+//! [`Series`], and goes on after a request that is refused.
 
 use alloc::collections::BTreeMap;
-use core::{fmt, mem, slice};
+use core::{fmt, slice};
 use std::path::PathBuf;
 
-use pq_ca::{Authority, Batch, Issued, LocalLedger, Order, SerialNumber};
+use pq_ca::{Authority, Issued, LocalLedger, Order, SerialNumber, Series, Terms};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::{Certificate, VerifiedRequest};
 use serde::Serialize;
 
 use super::ca_key::{CaKeyOptions, with_short_names};
-use super::issue::Terms;
+use super::issue::TermsOptions;
 use super::issued::public_pem;
 use super::place::{Actor, Place};
 use crate::documents::{DocumentError, Numbered, Requests};
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     requests: Vec<Source>,
 
     #[command(flatten)]
-    terms: Terms,
+    terms: TermsOptions,
 
     /// Where to write the certificates, in the order of the requests [default: standard output]
     #[arg(long, short, value_name = "FILE", conflicts_with = "out_dir")]
@@ -73,9 +73,6 @@ Examples:
 /// takes 2 % longer.
 const VERIFIED_AT_ONCE: usize = 16;
 
-/// How many certificates the ledger records at once, waiting for the disk only once.
-const AT_ONCE: usize = 512;
-
 /// Of how many refused requests the reasons are kept. The others are counted: whoever wrote the file chose how many
 /// there are.
 const KEPT_REFUSALS: usize = 1000;
@@ -113,7 +110,7 @@ fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
             false => Certificate::chain_to_pem(&folder.chain()?),
         },
         by: arguments.actor.name(),
-        terms: arguments.terms,
+        terms: arguments.terms.into(),
         force: arguments.force,
     };
     let mut work = Work::begin(&shop);
@@ -188,9 +185,8 @@ struct Shop {
 /// Work in progress: the ledger records several certificates at once, and then they go to their files.
 struct Work<'a> {
     shop: &'a Shop,
-    batch: Batch<'a, SigningKey, LocalLedger>,
-    /// Where each certificate of the batch belongs.
-    made: Vec<Made>,
+    /// The ticket of each is where its certificate belongs.
+    series: Series<'a, SigningKey, LocalLedger, Made>,
     /// Files that are not written yet. The last one may still grow.
     files: Vec<Unwritten<'a>>,
     outcomes: Vec<Outcome>,
@@ -232,8 +228,7 @@ impl<'a> Work<'a> {
     fn begin(shop: &'a Shop) -> Self {
         Self {
             shop,
-            batch: shop.batch(),
-            made: Vec::new(),
+            series: Series::new(&shop.authority, &shop.by, UnixTime::now),
             files: Vec::new(),
             outcomes: Vec::new(),
             refusals: Refusals::default(),
@@ -279,35 +274,35 @@ impl<'a> Work<'a> {
         request: Result<VerifiedRequest, DocumentError>,
         outcome: Outcome,
     ) -> Result<(), Failure> {
+        let place = Made {
+            outcome: self.outcomes.len(),
+            file: self.files.len() - 1,
+        };
         let made = request.map_err(Failure::from).and_then(|request| {
             let order = Order::for_request(&request)?;
             let order = order.with(|wanted| self.shop.terms.apply(wanted));
-            Ok(self.batch.add(&order)?)
+            Ok(self.series.add(&order, place)?)
         });
         if let Err(failure) = made {
             self.refuse(outcome, failure);
             return Ok(());
         }
-        self.made.push(Made {
-            outcome: self.outcomes.len(),
-            file: self.files.len() - 1,
-        });
         self.outcomes.push(outcome);
-        match self.made.len() < AT_ONCE {
-            true => Ok(()),
-            false => {
+        match self.series.is_full() {
+            false => Ok(()),
+            true => {
                 self.keep()?;
                 self.write(false)
             }
         }
     }
 
-    /// Records the batch in the ledger.
+    /// Has the ledger record what was signed.
     fn keep(&mut self) -> Result<(), Failure> {
-        let batch = mem::replace(&mut self.batch, self.shop.batch());
-        for (made, kept) in self.made.drain(..).zip(batch.keep()?) {
+        for answer in self.series.record()? {
+            let made = answer.ticket;
             let outcome = &mut self.outcomes[made.outcome];
-            let entry = match kept {
+            let entry = match answer.outcome {
                 Ok(entry) => entry,
                 Err(error) => {
                     outcome.refuse(error.into());
@@ -390,12 +385,6 @@ impl<'a> Unwritten<'a> {
         self.begun.take().map_or(Ok(()), Growing::commit_copy)?;
         self.issued.clear();
         Ok(())
-    }
-}
-
-impl Shop {
-    fn batch(&self) -> Batch<'_, SigningKey, LocalLedger> {
-        self.authority.batch(&self.by, UnixTime::now())
     }
 }
 

@@ -1,14 +1,18 @@
 //! The options for the key that a certificate is for: a given key, or a new one, whose file is written before the
 //! certificate is issued.
 
-use pq_x509::{Protection, SubjectKey};
+use std::path::PathBuf;
+
+use pq_ca::{Authority, Companion, Issuance, IssuanceError, IssuedCertificate, Ledger};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{Protection, Signer, SubjectKey};
 
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::Delivery;
 use crate::commands::key;
 use crate::documents;
 use crate::failure::Failure;
-use crate::files::{self, Access, Destination, Output, OutputError, Source};
+use crate::files::{self, Access, Destination, Output, OutputError, Source, Written};
 use crate::keys::Algorithm;
 use crate::passphrases::PassphraseOptions;
 
@@ -53,24 +57,25 @@ impl SubjectKeyOptions {
         Ok(())
     }
 
-    /// Calls `make` with the key, if there is one, to have a certificate signed, and then `record` with that. A new
-    /// key is written to its file before, so that no certificate is without its key. The file is removed if `make`
-    /// fails, if a signal ends this process before `record`, and if that fails and has certainly recorded nothing. A
-    /// passphrase that the options name encrypts it. Without one, it is not encrypted: nobody is asked.
-    pub(super) fn with_key<M, T>(
+    /// Has the CA issue what `ask` asks for with the key, if there is one. A new key is written to its file before, so
+    /// that no certificate is without its key. The file goes if a signal ends this process before the ledger may have
+    /// the certificate, and if none was issued. A passphrase that the options name encrypts it. Without one, it is not
+    /// encrypted: nobody is asked.
+    pub(super) fn issue<S: Signer, L: Ledger>(
         &self,
-        make: impl FnOnce(Option<&dyn SubjectKey>) -> Result<M, Failure>,
-        record: impl FnOnce(M) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        authority: &Authority<S, L>,
+        by: &str,
+        ask: impl for<'k> FnOnce(Option<&'k dyn SubjectKey>) -> Result<Issuance<'k>, Failure>,
+    ) -> Result<IssuedCertificate, Failure> {
         if let Some(source) = &self.key {
             self.passphrase.check()?;
             let key = documents::public_key_to_certify(source, &self.passphrase)?;
-            return record(make(Some(&key))?);
+            return Ok(ask(Some(&key))?.carry_out(authority, by, UnixTime::now(), ())?);
         }
         let Some(to) = &self.new_key else {
             return match self.passphrase.is_given() {
                 true => Err(Failure::NoKeyToEncrypt),
-                false => record(make(None)?),
+                false => Ok(ask(None)?.carry_out(authority, by, UnixTime::now(), ())?),
             };
         };
         let passphrase = match self.passphrase.is_given() {
@@ -88,19 +93,30 @@ impl SubjectKeyOptions {
             access: Access::Private,
             is_binary: false,
         };
-        let written = files::write_for_now(&[output], false)?;
-        let certificate = make(Some(&key))?;
-        // From here on the ledger may have the certificate, so a signal leaves the key.
-        let made = written.keep();
-        record(certificate).map_err(|failure| match &failure {
-            Failure::Authority(error) if !error.changed_nothing() => Failure::KeyKept {
+        let file = KeyFile(files::write_for_now(&[output], false)?);
+        let issuance = ask(Some(&key))?;
+        let issued = issuance.carry_out(authority, by, UnixTime::now(), file);
+        issued.map_err(|error| match error {
+            IssuanceError::NotIssued(_) => error.into(),
+            IssuanceError::Unsettled(_) => Failure::KeyKept {
                 file: to.to_string(),
-                failure: failure.into(),
+                failure: Box::new(error.into()),
             },
-            _ => {
-                files::remove(made);
-                failure
-            }
         })
+    }
+}
+
+/// The file of a new key, which a signal leaves only when the ledger may have the certificate.
+struct KeyFile(Written);
+
+impl Companion for KeyFile {
+    type Kept = Vec<PathBuf>;
+
+    fn keep(self) -> Vec<PathBuf> {
+        self.0.keep()
+    }
+
+    fn withdraw(made: Vec<PathBuf>) {
+        files::remove(made);
     }
 }
