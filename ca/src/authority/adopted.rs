@@ -13,7 +13,8 @@ use crate::ledger::{Issued, KeyHash, NewEntry, SerialNumber};
 use crate::policy::{KeyAlgorithm, Profile};
 
 /// The entry of a certificate that the key with this name issued earlier, or `None` if no ledger takes its number.
-/// Who ordered it when is known no more: `by` says who has it recorded now, and its time is that from which it is valid.
+/// Who ordered it when is known no more: `by` says who has it recorded now, and its time is that from which it is
+/// valid.
 pub(crate) fn adopted(
     certificate: &Certificate,
     issuer: &str,

@@ -247,8 +247,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ///
     /// # Errors
     ///
-    /// If the certificate is not on hold, if others may know its key, if this CA did not issue it, or if the ledger can't
-    /// be written.
+    /// If the certificate is not on hold, if others may know its key, if this CA did not issue it, or if the ledger
+    /// can't be written.
     pub fn reinstate(
         &self,
         number: &SerialNumber,
@@ -320,15 +320,16 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     /// Answers an OCSP request with the CA's own key. The request is DER from any sender.
     ///
     /// The response is valid from an hour before now, for clients whose clocks are slow, and by default for as
-    /// long as the policy says, but no longer than this CA's own certificate. A [`Responder`] answers in place of the CA.
+    /// long as the policy says, but no longer than this CA's own certificate. A [`Responder`] answers in place of the
+    /// CA.
     ///
     /// Certificates that the ledger doesn't have, or that another issuer issued, are unknown. An expired
     /// certificate keeps its last status.
     ///
     /// # Errors
     ///
-    /// If there is no answer: also if this CA's own certificate was revoked for a compromise or is not valid now, or the
-    /// ledger finds that the clock jumped. Then respond with [`ResponderError::failure`].
+    /// If there is no answer: also if this CA's own certificate was revoked for a compromise or is not valid now, or
+    /// the ledger finds that the clock jumped. Then respond with [`ResponderError::failure`].
     pub fn respond(
         &self,
         request: &[u8],

@@ -219,8 +219,8 @@ pub enum ResponderError {
     /// The certificate of the key that answers, a responder's or the CA's, is not valid now, so nobody accepts what the
     /// key signs.
     #[error(
-        "the certificate of {subject}, whose key is to answer, is valid from {} to {}; have a certificate issued that is \
-         valid now, and check the clock",
+        "the certificate of {subject}, whose key is to answer, is valid from {} to {}; have a certificate issued that \
+         is valid now, and check the clock",
         written(.not_before),
         written(.not_after)
     )]

@@ -108,8 +108,9 @@ pub enum LedgerError {
         /// Who was asked.
         asked: String,
     },
-    /// The time of a certificate or a list is far from the last one that the ledger knows. If the clock is right, a program
-    /// confirms that with [`Ledger::confirm_time`](super::Ledger::confirm_time), as the command in the text does.
+    /// The time of a certificate or a list is far from the last one that the ledger knows. If the clock is right, a
+    /// program confirms that with [`Ledger::confirm_time`](super::Ledger::confirm_time), as the command in the text
+    /// does.
     #[error(
         "the clock says {}, and the last list or certificate in the ledger is of {}, which is more than {} days \
          before or more than {} hour after that; if the clock is wrong, set it; if it is right, confirm that with \
@@ -214,7 +215,8 @@ pub enum LedgerError {
     #[error(
         "the index {0} was not made from the journal beside it, and either may be the wrong one; nothing was changed; \
          keep a copy of the folder and find out which it is, while nothing uses the ledger: in place of a wrong \
-         journal put the right one with its head, and move a wrong index elsewhere, which is made again from the journal"
+         journal put the right one with its head, and move a wrong index elsewhere, which is made again from the \
+         journal"
     )]
     OtherIndex(PathBuf),
     /// A file can't be read or written. If the disk failed, the change may be in the ledger
@@ -291,8 +293,8 @@ pub(crate) fn remedy(cause: &io::Error, path: &Path) -> Option<String> {
 
 const WRITABLE: &str = "make the file system writable, or move the CA's folder";
 
-/// Who may use a file. The owner of a CA may be kept from it by somebody else's file in its folder, as from a backup that
-/// the administrator restored.
+/// Who may use a file. The owner of a CA may be kept from it by somebody else's file in its folder, as from a backup
+/// that the administrator restored.
 #[cfg(unix)]
 fn for_its_owner(path: &Path) -> String {
     use std::os::unix::fs::MetadataExt;
@@ -301,7 +303,8 @@ fn for_its_owner(path: &Path) -> String {
     let user = rustix::process::geteuid().as_raw();
     match (owner(path), path.parent().map(owner)) {
         (Ok(file), Some(Ok(folder))) if file != user && folder == user => format!(
-            "it belongs to another user than its folder (user number {file}); have that user give it to you (chown {user} {})",
+            "it belongs to another user than its folder (user number {file}); have that user give it to you \
+             (chown {user} {})",
             path.display()
         ),
         (Ok(file), _) if file != user => format!(

@@ -103,8 +103,8 @@ impl Filter {
         self
     }
 
-    /// Only certificates for one of these keys, or with one of them as a half. For this, a ledger has to read every entry that meets the other
-    /// conditions.
+    /// Only certificates for one of these keys, or with one of them as a half. For this, a ledger has to read every
+    /// entry that meets the other conditions.
     pub fn keys(mut self, keys: impl IntoIterator<Item = KeyHash>) -> Self {
         self.keys = Some(keys.into_iter().collect());
         self

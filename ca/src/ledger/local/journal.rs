@@ -149,7 +149,11 @@ impl Journal {
             is_rest_empty: false,
         };
         let end = journal.head.end();
-        journal.check_end(end, "it ends before the last record that was acknowledged, so it was shortened, changed or replaced by an old copy")?;
+        journal.check_end(
+            end,
+            "it ends before the last record that was acknowledged, so it was shortened, changed or replaced by an old \
+             copy",
+        )?;
         Ok(journal)
     }
 

@@ -110,10 +110,9 @@ use super::serial_number::SerialNumber;
 /// the ledger open. [`find`](Ledger::find) takes a turn for each thousand entries, and none while it shows
 /// them, so no process waits for a slow reader. A process that is killed loses its turn and its unfinished
 /// change, and the next process continues at once. Processes that only read
-/// ([`open_read_only`](LocalLedger::open_read_only)) take their turns together; whoever may read the files can make others
-/// wait. The folder has to be on a local disk: locks of network file
-/// systems are not reliable. On Windows this doesn't work yet, because a process that reads the index prevents
-/// others from writing it.
+/// ([`open_read_only`](LocalLedger::open_read_only)) take their turns together; whoever may read the files can make
+/// others wait. The folder has to be on a local disk: locks of network file systems are not reliable. On Windows this
+/// doesn't work yet, because a process that reads the index prevents others from writing it.
 ///
 /// ```
 /// # use std::path::Path;
