@@ -168,10 +168,10 @@ pub use issuing::{
 };
 pub use keys::{
     Agreement, AgreementError, AgreementKey, AgreementPublicKey, Algorithm, CompositeIdentifier,
-    DecapsulationKey, EncapsulationKey, HashedMessage, KemAlgorithm, KeyError, MessageHasher,
-    PrivateKey, PrivateKeyForm, PublicKey, RandomnessError, SignError, SignatureAlgorithm,
-    SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey, UnknownAlgorithm,
-    VerifyingKey, verification,
+    DecapsulationKey, EncapsulationKey, HashedMessage, KemAlgorithm, KeyError, KeyHash,
+    MessageHasher, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError, SignError,
+    SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey,
+    UnknownAlgorithm, VerifyingKey, verification,
 };
 #[cfg(feature = "pkcs12")]
 pub use pkcs12::{Pkcs12, Pkcs12Certificate, Pkcs12Error, Pkcs12Key, Pkcs12Mac};

@@ -3,8 +3,8 @@
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 use pq_x509::{CrlReason, pem};
 
+use super::KeyHash;
 use super::error::LedgerError;
-use super::key_hash::KeyHash;
 use super::serial_number::SerialNumber;
 
 /// A certificate that is to be recorded.

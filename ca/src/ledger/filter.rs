@@ -4,8 +4,8 @@ use alloc::collections::BTreeSet;
 
 use pq_x509::pki_types::UnixTime;
 
+use super::KeyHash;
 use super::entry::{Entry, State};
-use super::key_hash::KeyHash;
 use super::name;
 
 /// A filter for [`Ledger::find`](super::Ledger::find), which shows the entries that meet all conditions.

@@ -7,7 +7,6 @@ mod entry;
 mod error;
 mod filter;
 mod forward;
-mod key_hash;
 mod local;
 mod name;
 mod serial_number;
@@ -18,13 +17,13 @@ use core::ops::ControlFlow;
 use core::slice;
 use core::time::Duration;
 
+pub use pq_x509::KeyHash;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 pub use self::entry::{Change, Condition, Entry, Issued, NewEntry, Revocation, Revoked, State};
 pub use self::error::LedgerError;
 pub(crate) use self::error::{remedy, written};
 pub use self::filter::{Filter, NameFilter};
-pub use self::key_hash::KeyHash;
 pub use self::local::LocalLedger;
 pub(crate) use self::local::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]

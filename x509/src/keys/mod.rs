@@ -10,6 +10,7 @@ mod classical;
 mod composite;
 mod error;
 mod identifier;
+mod key_hash;
 mod message;
 mod private_key;
 mod private_key_info;
@@ -26,6 +27,7 @@ pub(crate) use classical::check_classical;
 pub use composite::CompositeIdentifier;
 pub use error::KeyError;
 pub(crate) use identifier::is_hash_ml_dsa;
+pub use key_hash::KeyHash;
 pub use message::{HashedMessage, MessageHasher, SignatureOptions, SigningVariant};
 pub use private_key::{DecapsulationKey, PrivateKey, SigningKey};
 #[cfg(feature = "encryption")]

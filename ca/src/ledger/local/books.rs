@@ -19,9 +19,8 @@ use crate::ledger::entry::{
 };
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
-use crate::ledger::key_hash::KeyHash;
 use crate::ledger::serial_number::SerialNumber;
-use crate::ledger::{AHEAD, BEHIND};
+use crate::ledger::{AHEAD, BEHIND, KeyHash};
 
 /// The journal, the index, and the changes in the journal that are not in the index yet.
 pub(super) struct Books {

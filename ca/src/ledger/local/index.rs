@@ -31,10 +31,10 @@ use super::head::Position;
 use super::order::{self, Key, Order};
 use super::row::{List, Listing, Lists, Row};
 use super::storage::Storage;
+use crate::ledger::KeyHash;
 use crate::ledger::entry::State;
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
-use crate::ledger::key_hash::KeyHash;
 use crate::ledger::serial_number::SerialNumber;
 
 /// The index, open for reading.

@@ -48,12 +48,11 @@ pub(crate) use self::owner::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
 pub(crate) use self::owner::{is_of_this_user, user};
 use self::row::List;
-use super::Ledger;
 use super::entry::{Condition, Entry, NewEntry, Revocation, Revoked};
 use super::error::{LedgerError, remedy};
 use super::filter::Filter;
-use super::key_hash::KeyHash;
 use super::serial_number::SerialNumber;
+use super::{KeyHash, Ledger};
 
 /// A ledger in a folder, for all processes of one machine.
 ///

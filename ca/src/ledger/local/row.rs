@@ -6,10 +6,9 @@ use pq_x509::CrlReason;
 use pq_x509::pki_types::UnixTime;
 
 use super::codec::{Decoder, put_bytes, put_number};
-use crate::ledger::KEPT;
 use crate::ledger::entry::{Entry, Issued, Revocation, State};
-use crate::ledger::key_hash::KeyHash;
 use crate::ledger::serial_number::SerialNumber;
+use crate::ledger::{KEPT, KeyHash};
 
 /// An entry, and further data about it.
 #[derive(Clone, Debug, Eq, PartialEq)]

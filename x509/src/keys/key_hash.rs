@@ -1,15 +1,17 @@
-//! What the ledger remembers of a public key, so that a key which others may know is not certified again.
+//! One digest for all forms of a public key: for ledgers, so that a key which others may know is not certified again, and
+//! for whoever counts keys.
 
 use core::fmt;
 
-use pq_x509::x509_cert::der::asn1::{AnyRef, UintRef};
-use pq_x509::x509_cert::der::oid::ObjectIdentifier;
-use pq_x509::x509_cert::der::oid::db::rfc5912::{ID_EC_PUBLIC_KEY, ID_RSASSA_PSS, RSA_ENCRYPTION};
-use pq_x509::x509_cert::der::oid::db::rfc8410::{ID_ED_448, ID_ED_25519, ID_X_25519};
-use pq_x509::x509_cert::der::{self, Decode, ErrorKind, Tag};
-use pq_x509::x509_cert::spki::SubjectPublicKeyInfoRef;
-use pq_x509::{CompositeIdentifier, KeyError, SubjectKey};
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5912::{ID_EC_PUBLIC_KEY, ID_RSASSA_PSS, RSA_ENCRYPTION};
+use const_oid::db::rfc8410::{ID_ED_448, ID_ED_25519, ID_X_25519};
+use der::asn1::{AnyRef, UintRef};
+use der::{Decode, ErrorKind, Tag};
 use sha2::{Digest, Sha256};
+use spki::SubjectPublicKeyInfoRef;
+
+use super::{CompositeIdentifier, KeyError, SubjectKey};
 
 /// The SHA-256 digest of a public key.
 ///
@@ -168,10 +170,10 @@ impl fmt::Debug for KeyHash {
 
 #[cfg(test)]
 mod tests {
-    use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-    use pq_x509::x509_cert::der::Encode;
-    use pq_x509::x509_cert::der::asn1::{Any, BitString, Null, Uint};
-    use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
+    use der::Encode;
+    use der::asn1::{Any, BitString, Null, Uint};
+    use pki_types::SubjectPublicKeyInfoDer;
+    use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 
     use super::*;
 
