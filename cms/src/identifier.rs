@@ -5,6 +5,7 @@
 use core::fmt;
 
 use der::{Decode, Encode};
+use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::name::Name;
 use pq_x509::x509_cert::serial_number::SerialNumber;
 use pq_x509::{Certificate, SubjectKey};
@@ -112,14 +113,27 @@ impl fmt::Display for Identifier {
 pub(crate) struct NamedCertificate {
     pub(crate) certificate: Certificate,
     /// The issuer's name in DER. Encoding it again for each message would take long.
-    issuer: Vec<u8>,
+    pub(crate) issuer: Vec<u8>,
+    /// The subject's, too.
+    pub(crate) subject: Vec<u8>,
+    /// Certificates with the same digest are the same one.
+    pub(crate) digest: [u8; 32],
 }
 
 impl NamedCertificate {
     pub(crate) fn new(certificate: Certificate) -> der::Result<Self> {
         Ok(Self {
             issuer: certificate.issuer().to_der()?,
+            subject: certificate.subject().to_der()?,
+            digest: Sha256::digest(certificate.der()).into(),
             certificate,
+        })
+    }
+
+    /// Whether the certificate is within its validity then, if a time is given.
+    pub(crate) fn is_valid_at(&self, time: Option<UnixTime>) -> bool {
+        time.is_none_or(|time| {
+            self.certificate.not_before() <= time && time <= self.certificate.not_after()
         })
     }
 

@@ -199,9 +199,33 @@ pub enum SignatureRefusal {
          gets; use fewer signers, and leave out certificates of CAs that they don't need"
     )]
     TooManySearches,
+    /// It was refused with what was tried, and there was more than is tried.
+    #[error(
+        "it was tried with {limit} {what}, and there are more; leave out those that it does not need. With these: \
+         {refusal}"
+    )]
+    OthersLeftOut {
+        /// Which certificates there are too many of.
+        what: &'static str,
+        /// How many were tried.
+        limit: usize,
+        /// Why it was refused with them.
+        refusal: Box<Self>,
+    },
     /// The chain must be valid at the signing time, which the signature doesn't state.
     #[error("it does not say when it was made; verify it at a time that you give")]
     NoSigningTime,
+}
+
+impl SignatureRefusal {
+    /// The same refusal, which says that not all of these certificates were tried.
+    pub(super) fn with_others_left_out(self, what: &'static str, limit: usize) -> Self {
+        Self::OthersLeftOut {
+            what,
+            limit,
+            refusal: Box::new(self),
+        }
+    }
 }
 
 macro_rules! from_causes {

@@ -2,6 +2,7 @@
 //! work a message can cause.
 
 use core::ptr;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Write};
 
 use const_oid::ObjectIdentifier;
@@ -342,7 +343,7 @@ impl<'v> Verifier<'v> {
             }
             let accepted = self
                 .check_signature(certificate, signer, digest, content)
-                .and_then(|()| self.check_chain(certificate, message, time, checks));
+                .and_then(|()| self.check_chain(candidate, message, time, checks));
             if accepted.is_err() {
                 checks.left -= 1;
             }
@@ -414,9 +415,9 @@ impl<'v> Verifier<'v> {
 
     /// The chain, if one is required.
     fn check_chain<'c>(
-        &self,
-        certificate: &'c Certificate,
-        message: &Message,
+        &'c self,
+        certificate: &'c NamedCertificate,
+        message: &'c Message,
         time: Option<UnixTime>,
         checks: &mut Checks<'c>,
     ) -> Result<Option<ValidatedChain>, SignatureRefusal> {
@@ -424,25 +425,24 @@ impl<'v> Verifier<'v> {
             return Ok(None);
         };
         let time = time.ok_or(SignatureRefusal::NoSigningTime)?;
-        if let Some(found) = checks.chain(certificate, time) {
-            return Ok(Some(found?));
+        if let Some(found) = checks.chain(&certificate.certificate, time) {
+            return found.map(Some);
         }
-        let cas = self
-            .certificates
-            .iter()
-            .chain(&message.certificates)
-            .map(|known| &known.certificate)
-            .filter(|known| known.is_ca())
-            .take(MAX_CAS);
+        let known = checks.cas.get_or_insert_with(|| {
+            Cas::among(self.certificates.iter().chain(&message.certificates))
+        });
+        let (cas, is_cut) = known.above(certificate, time);
+        let certificate = &certificate.certificate;
         let chain: Vec<&Certificate> = [certificate].into_iter().chain(cas).collect();
         checks.searched = checks.searched.saturating_add(chain.len());
         if checks.searched > MAX_SEARCHED {
             return Err(SignatureRefusal::TooManySearches);
         }
         let found = validator.validate(&chain, Purpose::Documents, None, time);
+        let found = found.map_err(|error| (error, is_cut));
         checks.chains.push((certificate, time, found.clone()));
         // A refusal is counted where all are.
-        let found = found?;
+        let found = found.map_err(refused_chain)?;
         checks.left = checks.left.saturating_sub(1);
         Ok(Some(found))
     }
@@ -459,14 +459,83 @@ struct Checks<'c> {
     searched: usize,
     /// The chains that were searched, found or not. Signatures with the same certificate share one.
     chains: Vec<Searched<'c>>,
+    /// The certificates of CAs that are known, once a chain was searched.
+    cas: Option<Cas<'c>>,
 }
 
-/// A certificate, the time at which its chain has to be valid, and the chain.
+/// A certificate, the time at which its chain has to be valid, and the chain; or why there is none, and whether some
+/// certificates of CAs were left out of the search.
 type Searched<'c> = (
     &'c Certificate,
     UnixTime,
-    Result<ValidatedChain, ValidationError>,
+    Result<ValidatedChain, (ValidationError, bool)>,
 );
+
+fn refused_chain((error, is_cut): (ValidationError, bool)) -> SignatureRefusal {
+    let refusal = SignatureRefusal::Chain(error);
+    match is_cut {
+        true => refusal.with_others_left_out("certificates of CAs above its own", MAX_CAS),
+        false => refusal,
+    }
+}
+
+/// The certificates of CAs, by their subjects.
+struct Cas<'c>(HashMap<&'c [u8], Vec<&'c NamedCertificate>>);
+
+impl<'c> Cas<'c> {
+    fn among(known: impl Iterator<Item = &'c NamedCertificate>) -> Self {
+        let mut by_subject: HashMap<_, Vec<_>> = HashMap::new();
+        let mut digests = HashSet::new();
+        for known in known {
+            if known.certificate.is_ca() && digests.insert(&known.digest) {
+                by_subject.entry(&*known.subject).or_default().push(known);
+            }
+        }
+        Self(by_subject)
+    }
+
+    /// The CAs that may be on a path from this certificate, by their names, the nearest first; and whether some that are
+    /// valid then were left out.
+    fn above(&self, of: &'c NamedCertificate, then: UnixTime) -> (Vec<&'c Certificate>, bool) {
+        let mut found = Vec::new();
+        self.add_above(of, &mut found, |ca| ca.is_valid_at(Some(then)));
+        let is_cut = found.len() > MAX_CAS;
+        if !is_cut {
+            // They can't be on a valid path. But they may be why there is none.
+            self.add_above(of, &mut found, |_| true);
+        }
+        let found = found.into_iter().take(MAX_CAS);
+        (found.map(|ca| &ca.certificate).collect(), is_cut)
+    }
+
+    /// Adds those that are taken, each once, until there is one more than are tried.
+    fn add_above(
+        &self,
+        of: &'c NamedCertificate,
+        found: &mut Vec<&'c NamedCertificate>,
+        takes: impl Fn(&NamedCertificate) -> bool,
+    ) {
+        let mut names: Vec<&[u8]> = Vec::new();
+        let mut next = Some(of);
+        let mut passed = 0;
+        while let Some(issued) = next {
+            if !names.contains(&&*issued.issuer) {
+                names.push(&issued.issuer);
+                for issuer in self.0.get(&*issued.issuer).into_iter().flatten() {
+                    if found.len() > MAX_CAS {
+                        return;
+                    }
+                    let is_known = |known: &&NamedCertificate| known.digest == issuer.digest;
+                    if takes(issuer) && !is_known(&of) && !found.iter().any(is_known) {
+                        found.push(issuer);
+                    }
+                }
+            }
+            next = found.get(passed).copied();
+            passed += 1;
+        }
+    }
+}
 
 impl Checks<'_> {
     fn new() -> Self {
@@ -475,6 +544,7 @@ impl Checks<'_> {
             left: MAX_CHECKS,
             searched: 0,
             chains: Vec::new(),
+            cas: None,
         }
     }
 
@@ -482,11 +552,11 @@ impl Checks<'_> {
         &self,
         of: &Certificate,
         at: UnixTime,
-    ) -> Option<Result<ValidatedChain, ValidationError>> {
+    ) -> Option<Result<ValidatedChain, SignatureRefusal>> {
         let mut chains = self.chains.iter();
         let (_, _, chain) =
             chains.find(|(certificate, time, _)| ptr::eq(*certificate, of) && *time == at)?;
-        Some(chain.clone())
+        Some(chain.clone().map_err(refused_chain))
     }
 }
 
@@ -529,7 +599,8 @@ const LEAST_WHOLE_LIMIT: usize = 64 * 1024;
 /// How many certificates of one name are tried.
 const MAX_CANDIDATES: usize = 4;
 
-/// Among how many certificates of CAs a chain is searched. With more, webpki takes too long.
+/// Among how many certificates of CAs, all of them above the signer's by their names, a chain is searched. With more,
+/// webpki takes too long.
 const MAX_CAS: usize = 32;
 
 /// A message whose signatures were accepted.

@@ -1,12 +1,15 @@
 //! Messages that were altered, or made to do harm: refused with little time and memory, without a panic.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
 use std::io;
+use std::time::SystemTime;
 
 use pq_cms::{DocumentSigner, EncodingError, SignedDataBuilder, VerificationError, Verifier};
 use pq_x509::pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
 use pq_x509::{
     Certificate, CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey,
+    Validity,
 };
 
 use crate::bytes::{OneByOne, Repeated, changed, indefinite, parts, tlv};
@@ -246,11 +249,12 @@ fn searches_of_a_message_share_one_budget() {
     assert!(refused.is_err());
     assert_eq!(many, one);
 
-    // Strangers, before one who is trusted: each with some CAs more in the message.
+    // Strangers, before one who is trusted: each with some CAs more in the message, which have their issuer's name.
+    let other = Issuer::self_signed(CertificateBuilder::ca("Other"), P256Key::new(4)).unwrap();
     let cas = |count: u8| -> Vec<u8> {
         let ca = |_| {
-            fake.issue_ca(CertificateBuilder::ca("M"), P256Key::new(4))
-                .unwrap()
+            let builder = CertificateBuilder::ca("Root");
+            other.issue_ca(builder, P256Key::new(5)).unwrap()
         };
         (0..count)
             .flat_map(|number| ca(number).certificate().der().to_vec())
@@ -371,6 +375,82 @@ fn four_certificates_of_one_name_are_tried() {
             "{before}"
         );
     }
+}
+
+/// A chain is found however many CAs of others are known, and whoever knows them. If more CAs than are tried have the
+/// names of its own, the refusal says so.
+#[test]
+fn a_chain_is_found_among_any_number_of_cas() {
+    let ca = |name: &str, secret| {
+        Issuer::self_signed(CertificateBuilder::ca(name), P256Key::new(secret)).unwrap()
+    };
+    let (root, stranger) = (ca("Root", 1), ca("Stranger", 2));
+    let upper = root.issue_ca(CertificateBuilder::ca("Upper"), P256Key::new(3));
+    let upper = upper.unwrap();
+    let lower = upper.issue_ca(CertificateBuilder::ca("Lower"), P256Key::new(4));
+    let lower = lower.unwrap();
+    let key = P256Key::new(5);
+    let own = CertificateBuilder::end_entity().common_name("signer");
+    let own = lower.issue(own, &key).unwrap();
+    let signed_with = |certificates: &[Certificate]| {
+        let signer = DocumentSigner::with_signer(&own, &key);
+        let builder = SignedDataBuilder::new().signer(signer);
+        attached(builder.certificates(certificates), CONTENT)
+    };
+    let below_stranger = |name: &str, validity: Validity| {
+        let builder = CertificateBuilder::ca(name).validity(validity);
+        let ca = stranger.issue_ca(builder, P256Key::new(6)).unwrap();
+        ca.certificate().clone()
+    };
+    let counted: &Counted = Box::leak(Box::default());
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let validator = validator.with_algorithms(&[counted]);
+    let verify = |known: &[Certificate], message: &[u8]| {
+        let verifier = Verifier::with_chains(&validator).algorithms(&[&EcdsaP256]);
+        let verifier = verifier.certificates(known.to_vec()).unwrap();
+        verifier.verify(message, 100).map(|_| ())
+    };
+    let now = SystemTime::now();
+    let days = |days: u64| Duration::from_secs(days * 24 * 3600);
+    let valid = Validity::starting(now - days(1), days(30));
+    let expired = Validity::starting(now - days(60), days(30));
+
+    let cas = [lower.certificate().clone(), upper.certificate().clone()];
+    let others: Vec<_> = (0..200)
+        .map(|number| below_stranger(&format!("{number}"), valid))
+        .collect();
+    let all = [&others[..], &cas].concat();
+    for (known, sent) in [
+        (&others[..], &cas[..]),
+        (&[], &all),
+        (&all, &[]),
+        (&others, &all),
+    ] {
+        verify(known, &signed_with(sent)).unwrap();
+    }
+
+    // with the issuer's name: expired ones, which those before them replaced, and others that are valid
+    let namesakes = |validity| -> Vec<_> {
+        let validities = (0..32).map(|_| validity);
+        validities
+            .map(|validity| below_stranger("Lower", validity))
+            .collect()
+    };
+    verify(&namesakes(expired), &signed_with(&cas)).unwrap();
+    let namesakes = namesakes(valid);
+    verify(&namesakes[..30], &signed_with(&cas)).unwrap();
+    match verify(&namesakes, &signed_with(&cas)) {
+        Err(VerificationError::Signature { refusal, .. }) => {
+            let refusal = refusal.to_string();
+            let begin =
+                "it was tried with 32 certificates of CAs above its own, and there are more; ";
+            assert!(refusal.starts_with(begin), "{refusal}");
+        }
+        other => panic!("{other:?}"),
+    }
+    // the same certificate counts once, however often it is there
+    let many = vec![namesakes[0].clone(); 100];
+    verify(&many, &signed_with(&cas)).unwrap();
 }
 
 /// The number of verified signatures of ECDSA.
