@@ -240,7 +240,8 @@ impl<'v> Verifier<'v> {
         for signer in &message.signers {
             if signer.attributes.is_none() {
                 hashing.keep(self.whole_limit);
-                for candidate in self.candidates(&message, signer) {
+                let time = self.time_of(None, UnixTime::now());
+                for candidate in self.candidates(&message, signer, time).0 {
                     hashing.hash_for(&candidate.certificate);
                 }
             }
@@ -329,21 +330,20 @@ impl<'v> Verifier<'v> {
                 Some(attributes)
             }
         };
-        let time = match (self.time, &attributes) {
-            (VerificationTime::Now, _) => Some(checks.now),
-            (VerificationTime::At(time), _) => Some(time),
-            (VerificationTime::Signing, Some(attributes)) => attributes.signing_time,
-            (VerificationTime::Signing, None) => None,
-        };
-        let mut refusal = SignatureRefusal::NoCertificate;
-        for candidate in self.candidates(message, signer) {
+        let signing_time = attributes.as_ref().and_then(|a| a.signing_time);
+        let time = self.time_of(signing_time, checks.now);
+        let (candidates, is_cut) = self.candidates(message, signer, time);
+        // Why the first one was refused, or better the first one whose key made the signature.
+        let mut refusal = None;
+        for candidate in candidates {
             let certificate = &candidate.certificate;
             if checks.left == 0 {
                 return Err(SignatureRefusal::TooManyChecks(MAX_CHECKS));
             }
-            let accepted = self
-                .check_signature(certificate, signer, digest, content)
-                .and_then(|()| self.check_chain(candidate, message, time, checks));
+            let signature = self.check_signature(certificate, signer, digest, content);
+            let has_signed = signature.is_ok();
+            let accepted =
+                signature.and_then(|()| self.check_chain(candidate, message, time, checks));
             if accepted.is_err() {
                 checks.left -= 1;
             }
@@ -354,32 +354,72 @@ impl<'v> Verifier<'v> {
                         chain,
                         algorithm: signer.algorithm.oid,
                         digest: attributes.as_ref().map(|_| digest),
-                        signing_time: attributes.as_ref().and_then(|a| a.signing_time),
+                        signing_time,
                         attributes: attributes.map(|a| a.types),
                     });
                 }
-                Err(error) => refusal = error,
+                Err(error) => match refusal {
+                    Some((true, _)) => {}
+                    Some(_) if !has_signed => {}
+                    _ => refusal = Some((has_signed, error)),
+                },
             }
         }
-        Err(refusal)
+        let refusal = refusal.map_or(SignatureRefusal::NoCertificate, |(_, refusal)| refusal);
+        Err(match is_cut {
+            true => refusal
+                .with_others_left_out("certificates that its signer may mean", MAX_CANDIDATES),
+            false => refusal,
+        })
     }
 
-    /// The certificates that a signer may mean. Names are not unique: whoever makes a message can include
-    /// another certificate of the same name.
+    /// When the chain of a signer has to be valid, if that is known and there has to be one.
+    fn time_of(&self, signing_time: Option<UnixTime>, now: UnixTime) -> Option<UnixTime> {
+        match self.time {
+            VerificationTime::Now => Some(now),
+            VerificationTime::At(time) => Some(time),
+            VerificationTime::Signing => signing_time,
+        }
+    }
+
+    /// The certificates that a signer may mean, those that are valid then first, each once; and whether some that are
+    /// valid were left out.
+    /// Names are not unique: whoever makes a message can include another certificate of the same name. And with each
+    /// renewal a key has one certificate more.
     fn candidates<'c>(
         &'c self,
         message: &'c Message,
-        signer: &'c SignerInfo,
-    ) -> impl Iterator<Item = &'c NamedCertificate> {
+        signer: &SignerInfo,
+        then: Option<UnixTime>,
+    ) -> (Vec<&'c NamedCertificate>, bool) {
         let in_message = match self.trust {
             Trust::Chains(_) => &*message.certificates,
             Trust::Certificates => &[],
         };
-        self.certificates
+        let named = self
+            .certificates
             .iter()
             .chain(in_message)
-            .filter(|certificate| certificate.is_named_by(&signer.signer))
-            .take(MAX_CANDIDATES)
+            .filter(|certificate| certificate.is_named_by(&signer.signer));
+        let then = match self.trust {
+            Trust::Chains(_) => then,
+            Trust::Certificates => None,
+        };
+        let (mut valid, mut others) = (Vec::new(), Vec::new());
+        for candidate in named {
+            let alike: &mut Vec<&NamedCertificate> = match candidate.is_valid_at(then) {
+                true => &mut valid,
+                false => &mut others,
+            };
+            let is_there = alike.iter().any(|known| known.digest == candidate.digest);
+            if !is_there && alike.len() <= MAX_CANDIDATES {
+                alike.push(candidate);
+            }
+        }
+        let is_cut = valid.len() > MAX_CANDIDATES;
+        valid.append(&mut others);
+        valid.truncate(MAX_CANDIDATES);
+        (valid, is_cut)
     }
 
     fn check_signature(
@@ -596,7 +636,7 @@ const DEFAULT_WHOLE_LIMIT: usize = 1024 * 1024;
 /// The least limit, which costs next to nothing.
 const LEAST_WHOLE_LIMIT: usize = 64 * 1024;
 
-/// How many certificates of one name are tried.
+/// How many certificates of one name are tried, those that are valid before others.
 const MAX_CANDIDATES: usize = 4;
 
 /// Among how many certificates of CAs, all of them above the signer's by their names, a chain is searched. With more,

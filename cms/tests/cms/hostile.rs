@@ -5,8 +5,12 @@ use core::time::Duration;
 use std::io;
 use std::time::SystemTime;
 
-use pq_cms::{DocumentSigner, EncodingError, SignedDataBuilder, VerificationError, Verifier};
-use pq_x509::pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
+use pq_cms::{
+    DocumentSigner, EncodingError, SignedDataBuilder, VerificationError, VerificationTime, Verifier,
+};
+use pq_x509::pki_types::{
+    AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, UnixTime,
+};
 use pq_x509::{
     Certificate, CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey,
     Validity,
@@ -347,7 +351,7 @@ fn one_beyond_each_limit() {
     ));
 }
 
-/// Of certificates with the signer's name four are tried. Names are not unique: the others are somebody else's.
+/// Of certificates with the signer's name four are tried that are valid. Names are not unique: the others are somebody else's.
 #[test]
 fn four_certificates_of_one_name_are_tried() {
     let person = Person::new(SignatureAlgorithm::MlDsa44);
@@ -375,6 +379,79 @@ fn four_certificates_of_one_name_are_tried() {
             "{before}"
         );
     }
+}
+
+/// With each renewal a key has one certificate more. The valid one is found, whoever knows the others; if too many are
+/// valid, the refusal says so. A refusal is about the certificate whose key has signed.
+#[test]
+fn renewed_certificates_of_one_key() {
+    let now = SystemTime::now();
+    let days = |days: u64| Duration::from_secs(days * 24 * 3600);
+    let ca = |name: &str, secret| {
+        let validity = Validity::starting(now - days(1000), days(2000));
+        let builder = CertificateBuilder::ca(name).validity(validity);
+        Issuer::self_signed(builder, P256Key::new(secret)).unwrap()
+    };
+    let (root, other) = (ca("Root", 1), ca("Other", 2));
+    let key = P256Key::new(3);
+    let for_month = |issuer: &Issuer<P256Key>, ago: u64| {
+        let builder = CertificateBuilder::end_entity().common_name("signer");
+        let builder = builder.validity(Validity::starting(now - days(30 * ago + 1), days(30)));
+        issuer.issue(builder, &key).unwrap()
+    };
+    let expired: Vec<_> = (1..=6).map(|ago| for_month(&root, ago)).collect();
+    let valid = for_month(&root, 0);
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let validator = validator.with_algorithms(&[&EcdsaP256]);
+    let signed_with = |own: &Certificate, others: &[Certificate]| {
+        let signer = DocumentSigner::with_signer(own, &key).by_key_identifier();
+        let builder = SignedDataBuilder::new().signer(signer);
+        attached(builder.certificates(others), CONTENT)
+    };
+    let verify = |known: &[Certificate], message: &[u8], time: VerificationTime| {
+        let verifier = Verifier::with_chains(&validator).algorithms(&[&EcdsaP256]);
+        let verifier = verifier.certificates(known.to_vec()).unwrap().time(time);
+        verifier.verify(message, 100).map(|(_, verified)| {
+            let [signer] = &*verified.signers else {
+                panic!("{verified:?}");
+            };
+            signer.certificate.clone()
+        })
+    };
+    for (known, sent) in [
+        (&expired[..], &[][..]),
+        (&[], &expired),
+        (&expired, &expired),
+    ] {
+        let message = signed_with(&valid, sent);
+        assert_eq!(
+            verify(known, &message, VerificationTime::Now).unwrap(),
+            valid
+        );
+        let then = UnixTime::since_unix_epoch(
+            (now - days(100))
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .unwrap(),
+        );
+        let found = verify(known, &message, VerificationTime::At(then));
+        assert_eq!(found.unwrap(), expired[3]);
+    }
+    let same = vec![for_month(&other, 0); 9];
+    assert!(verify(&same, &signed_with(&valid, &[]), VerificationTime::Now).is_ok());
+
+    let refusal =
+        |known: &[Certificate], message: &[u8]| match verify(known, message, VerificationTime::Now)
+        {
+            Err(VerificationError::Signature { refusal, .. }) => refusal.to_string(),
+            other => panic!("{other:?}"),
+        };
+    let strangers: Vec<_> = (0..4).map(|_| for_month(&other, 0)).collect();
+    let found = refusal(&strangers, &signed_with(&valid, &[]));
+    let begin = "it was tried with 4 certificates that its signer may mean, and there are more; ";
+    assert!(found.starts_with(begin), "{found}");
+    // not that the expired one has expired: a renewed one is there
+    let found = refusal(&expired[..1], &signed_with(&strangers[0], &[]));
+    assert!(found.contains("no path"), "{found}");
 }
 
 /// A chain is found however many CAs of others are known, and whoever knows them. If more CAs than are tried have the
