@@ -9,9 +9,10 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_DATA;
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use pq_x509::{
-    Certificate, ChainValidator, KeyError, PreHash, PublicKey, Purpose, SignatureError, SubjectKey,
-    ValidatedChain, ValidationError,
+    Certificate, ChainValidator, KeyError, KeyHash, PreHash, PublicKey, Purpose, SignatureError,
+    SubjectKey, ValidatedChain, ValidationError,
 };
+use sha2::{Digest, Sha256};
 
 use super::attributes::{Protection, SignedAttributes};
 use super::content::{Content, HashedContent};
@@ -265,10 +266,14 @@ impl<'v> Verifier<'v> {
             signers: Vec::new(),
             refused: Vec::new(),
         };
-        let mut checks = Checks::new();
+        let (mut checks, mut keys) = (Checks::new(), Keys::default());
         for (number, signer) in message.signers.iter().enumerate() {
             match self.check(message, content, signer, &mut checks) {
-                Ok(signer) => verified.add(signer),
+                Ok(signer) => {
+                    if keys.add(&signer.certificate) {
+                        verified.signers.push(signer);
+                    }
+                }
                 Err(refusal) => {
                     let refused = VerificationError::Signature {
                         number,
@@ -651,19 +656,31 @@ pub struct Verified {
     pub content_type: ObjectIdentifier,
     /// Length of the content, in bytes.
     pub len: u64,
-    /// Who signed; at least one. Each key is there once, with its first valid signature, however often it signed.
+    /// Who signed; at least one. Each key is there once, with its first valid signature, however often it signed, and
+    /// however its certificates write it ([`KeyHash`]). A composite key is the same as each of its halves.
     pub signers: Vec<VerifiedSigner>,
     /// Signatures that were refused, if [any signer](Verifier::any_signer) suffices.
     pub refused: Vec<VerificationError>,
 }
 
-impl Verified {
-    /// Adds a signer, unless the key is there already. Whoever counts signers counts keys.
-    fn add(&mut self, signer: VerifiedSigner) {
-        let mut known = self.signers.iter().map(|known| known.certificate.spki());
-        if !known.any(|known| known == signer.certificate.spki()) {
-            self.signers.push(signer);
-        }
+/// The keys of the signers so far, and the halves of those that are composite. Whoever counts signers counts keys,
+/// however they are written.
+#[derive(Default)]
+struct Keys(HashSet<KeyHash>);
+
+impl Keys {
+    /// Adds the key in a certificate, and says whether it is another one than those before.
+    fn add(&mut self, certificate: &Certificate) -> bool {
+        let hashes = KeyHash::all_of(certificate);
+        // Algorithms that are not of this crate may take keys that it can't read.
+        let hashes = hashes.unwrap_or_else(|_| {
+            vec![KeyHash::from_bytes(
+                Sha256::digest(certificate.spki()).into(),
+            )]
+        });
+        let is_another = !hashes.iter().any(|hash| self.0.contains(hash));
+        self.0.extend(hashes);
+        is_another
     }
 }
 

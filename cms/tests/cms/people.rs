@@ -64,6 +64,20 @@ impl P256Key {
     }
 }
 
+impl P256Key {
+    /// The same key, with a certificate that has its point compressed.
+    pub(crate) fn compressed(mut self) -> Self {
+        let point = self.key.verifying_key().to_sec1_point(true);
+        let length = self.spki.len() - 65;
+        self.spki.truncate(length);
+        self.spki.extend_from_slice(point.as_bytes());
+        // The lengths of the SEQUENCE and of the BIT STRING.
+        self.spki[1] -= 32;
+        self.spki[length - 2] -= 32;
+        self
+    }
+}
+
 impl SubjectKey for P256Key {
     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
         self.spki.as_slice().into()

@@ -7,9 +7,16 @@ use pq_cms::{
     DocumentSigner, SignatureRefusal, SignedDataBuilder, SigningError, VerificationError,
     VerificationTime, Verified, Verifier, Weakness, digests,
 };
-use pq_x509::pki_types::UnixTime;
-use pq_x509::x509_cert::spki::ObjectIdentifier;
-use pq_x509::{PreHash, SignatureAlgorithm, SigningKey, ValidationError};
+use pq_x509::pki_types::{
+    AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer,
+    UnixTime,
+};
+use pq_x509::x509_cert::der::Encode;
+use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
+use pq_x509::{
+    Certificate, CompositeIdentifier, PreHash, SignError, SignatureAlgorithm, Signer,
+    SigningKey, SubjectKey, ValidationError,
+};
 
 use crate::bytes::{OneByOne, indefinite, parts, tlv, value};
 use crate::people::{Composite, EcdsaP256, P256Key, Person, Renamed, certificate, validator};
@@ -183,8 +190,6 @@ fn signed_by_hand(
     digest: PreHash,
     alter: impl FnOnce(&mut Vec<Vec<u8>>),
 ) -> Vec<u8> {
-    use pq_x509::x509_cert::der::Encode;
-
     let oid = |oid: &str| ObjectIdentifier::new_unwrap(oid).to_der().unwrap();
     let digest_id = tlv(0x30, &[&oid(digest_oid)]);
     let mut hasher = digest.hasher();
@@ -507,6 +512,102 @@ fn several_signers_of_all_kinds() {
     let verified = any.write_unverified(&message[..], &mut Vec::new()).unwrap();
     assert_eq!((verified.signers.len(), verified.refused.len()), (2, 1));
     assert!(any.verify_detached(&detached[..], &b"other"[..]).is_err());
+}
+
+/// The composite of an ML-DSA key and one that is not asked: its signatures are whatever.
+struct Half(Vec<u8>);
+
+impl Half {
+    fn identifier() -> CompositeIdentifier {
+        let mut all = CompositeIdentifier::ALL.iter();
+        *all.find(|one| one.name() == "MLDSA44-Ed25519-SHA512")
+            .unwrap()
+    }
+
+    fn of(key: &SigningKey) -> Self {
+        let spki = key.spki();
+        let (_, ml_dsa) = spki.split_at(spki.len() - Self::identifier().ml_dsa().public_key_len());
+        let bits = [&[0], ml_dsa, &[7; 32]].concat();
+        let oid = Self::identifier().oid().to_der().unwrap();
+        Self(tlv(0x30, &[&tlv(0x30, &[&oid]), &tlv(3, &[&bits])]))
+    }
+}
+
+impl SubjectKey for Half {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.0.as_slice().into()
+    }
+}
+
+impl Signer for Half {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            oid: Self::identifier().oid(),
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, _: &[u8]) -> Result<Vec<u8>, SignError> {
+        Ok(vec![1])
+    }
+}
+
+#[derive(Debug)]
+struct Whatever;
+
+impl SignatureVerificationAlgorithm for Whatever {
+    fn verify_signature(&self, _: &[u8], _: &[u8], _: &[u8]) -> Result<(), InvalidSignature> {
+        Ok(())
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        self.signature_alg_id()
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        let oid = Half::identifier().oid().to_der().unwrap();
+        AlgorithmIdentifier::from_slice(Box::leak(oid.into_boxed_slice()))
+    }
+}
+
+/// A key is one signer in whatever form its certificates have it, and with another key as a composite.
+#[test]
+fn a_signer_is_a_key_however_it_is_written() {
+    let (point, compressed) = (P256Key::new(7), P256Key::new(7).compressed());
+    let person = Person::new(SignatureAlgorithm::MlDsa44);
+    let half = Half::of(&person.key);
+    // This crate issues none for such a point, but others do.
+    let with_key = |certificate: &Certificate, key: &P256Key| {
+        let (spki, own) = (key.spki(), parts(certificate.der()));
+        let mut tbs = parts(own[0]);
+        tbs[6] = &spki;
+        Certificate::from_der(&tlv(0x30, &[&tlv(0x30, &tbs), own[1], own[2]])).unwrap()
+    };
+    let certificates = [
+        certificate("point", &point),
+        with_key(&certificate("compressed", &point), &compressed),
+        certificate("half", &half),
+    ];
+    let verifier = Verifier::with_signers(certificates.clone()).unwrap();
+    let verifier = verifier.certificates([person.certificate.clone()]).unwrap();
+    let verifier = verifier.algorithms(&[&EcdsaP256, &Whatever]);
+    let [first, second, third] = &certificates;
+    let signers = |builder: SignedDataBuilder<'_>| {
+        let (_, verified) = verifier
+            .verify(&attached(builder, CONTENT)[..], 100)
+            .unwrap();
+        verified.signers.len()
+    };
+    let classical = SignedDataBuilder::new()
+        .signer(DocumentSigner::with_signer(first, &point))
+        .signer(DocumentSigner::with_signer(second, &compressed));
+    assert_eq!(signers(classical), 1);
+    let composite = by(&person).signer(DocumentSigner::with_signer(third, &half));
+    assert_eq!(signers(composite.clone()), 1);
+    assert_eq!(
+        signers(composite.signer(DocumentSigner::with_signer(first, &point))),
+        2
+    );
 }
 
 #[test]
