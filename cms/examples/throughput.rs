@@ -69,10 +69,10 @@ fn measure_all(measuring: &Measuring, file: &PathBuf) -> Result<(), Box<dyn Erro
     let len = measuring.len;
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
     let issuer = Issuer::self_signed(CertificateBuilder::ca("Root"), key.clone())?;
-    let certificate = issuer.certificate();
+    let certificate = issuer.issue(CertificateBuilder::end_entity().common_name("a"), &key)?;
     let verifier = Verifier::with_signers([certificate.clone()])?;
     for digest in [PreHash::Sha512, PreHash::Shake256] {
-        let signer = DocumentSigner::new(certificate, &key).digest(digest);
+        let signer = DocumentSigner::new(&certificate, &key).digest(digest);
         let builder = SignedDataBuilder::new().signer(signer);
         let hash = |mut from: Box<dyn Read>| {
             let mut hasher = digest.hasher();

@@ -46,8 +46,10 @@ pub enum InspectionError {
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
-/// let issuer = Issuer::self_signed(CertificateBuilder::ca("Alice"), key.clone())?;
-/// let signer = DocumentSigner::new(issuer.certificate(), &key);
+/// let ca_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// let ca = Issuer::self_signed(CertificateBuilder::ca("Example CA"), ca_key)?;
+/// let certificate = ca.issue(CertificateBuilder::end_entity().common_name("Alice"), &key)?;
+/// let signer = DocumentSigner::new(&certificate, &key);
 /// let mut message = Vec::new();
 /// SignedDataBuilder::new().signer(signer).sign(&b"Version 1.0"[..], &mut message)?;
 ///

@@ -61,6 +61,7 @@ const CONTENT: &[u8] = b"content";
 
 /// A message of each kind, and the keys for reading them.
 struct Messages {
+    root: Certificate,
     certificate: Certificate,
     kem_certificate: Certificate,
     key: DecapsulationKey,
@@ -74,7 +75,8 @@ struct Messages {
 static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
     let key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[1; 32]).unwrap();
     let issuer = Issuer::self_signed(CertificateBuilder::ca("Root"), key.clone()).unwrap();
-    let certificate = issuer.certificate().clone();
+    let leaf = CertificateBuilder::end_entity().dns_name("a");
+    let certificate = issuer.issue(leaf, &key).unwrap();
     let builder = SignedDataBuilder::new().signer(DocumentSigner::new(&certificate, &key));
     let mut signed = Vec::new();
     builder.sign(CONTENT, &mut signed).unwrap();
@@ -102,6 +104,7 @@ static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
         .encrypt(CONTENT, &mut agreed)
         .unwrap();
     Messages {
+        root: issuer.certificate().clone(),
         certificate,
         kem_certificate,
         key,
@@ -170,7 +173,7 @@ fn verifier() -> Verifier<'static> {
 
 fn check_signed(message: &[u8]) {
     let _ = inspect(message);
-    let root = ChainValidator::new([MESSAGES.certificate.clone()]).unwrap();
+    let root = ChainValidator::new([MESSAGES.root.clone()]).unwrap();
     let chains = Verifier::with_chains(&root)
         .time(VerificationTime::Signing)
         .any_signer();

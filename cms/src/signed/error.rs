@@ -25,6 +25,12 @@ pub enum SigningError {
     /// The certificate belongs to another key.
     #[error("the certificate of {0} belongs to another key; give the one issued for this key")]
     OtherKey(String),
+    /// The certificate's key usage doesn't allow signatures, so that verifiers refuse them (RFC 8550, section 4.4.2).
+    #[error(
+        "the key usage of the certificate of {0} includes neither digitalSignature nor nonRepudiation, so signatures \
+         with it are refused; give one for signatures"
+    )]
+    KeyUsage(String),
     /// The certificate lacks the extension that should name the signer.
     #[error(
         "the certificate of {0} has no subject key identifier; name it by issuer and serial number"

@@ -8,7 +8,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_DATA, ID_SIGNED_DATA};
 use der::Encode;
 use pq_x509::x509_cert::time::Time;
-use pq_x509::{Certificate, PreHash, Signer, SigningKey, SigningVariant, SubjectKey};
+use pq_x509::{Certificate, KeyUsages, PreHash, Signer, SigningKey, SigningVariant, SubjectKey};
 use spki::AlgorithmIdentifierOwned;
 
 use super::attributes::{self, Protection};
@@ -107,6 +107,13 @@ impl<'k> DocumentSigner<'k> {
         }
         if self.by_key_identifier && self.certificate.subject_key_id().is_none() {
             return Err(SigningError::NoKeyIdentifier(subject()));
+        }
+        let for_signatures = KeyUsages::DigitalSignature | KeyUsages::NonRepudiation;
+        match self.certificate.key_usage() {
+            Some(usages) if (usages & for_signatures).is_empty() => {
+                return Err(SigningError::KeyUsage(subject()));
+            }
+            _ => {}
         }
         let algorithm = key.signature_algorithm();
         weakness(algorithm.oid, self.digest)?;

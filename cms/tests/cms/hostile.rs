@@ -162,10 +162,11 @@ fn many_strangers_with_many_certificates() {
     let key = P256Key::new(3);
     let (mut signers, mut certificates) = (Vec::new(), Vec::new());
     let mut around = None;
+    let other = Issuer::self_signed(CertificateBuilder::ca("Other"), P256Key::new(4)).unwrap();
     // Certificates with the same name, each of which may be meant.
     for _ in 0..4 {
-        let certificate = Issuer::self_signed(CertificateBuilder::ca("stranger"), P256Key::new(3));
-        let certificate = certificate.unwrap().certificate().clone();
+        let builder = CertificateBuilder::end_entity().common_name("stranger");
+        let certificate = other.issue(builder, &key).unwrap();
         let signer = DocumentSigner::with_signer(&certificate, &key).by_key_identifier();
         let message = attached(SignedDataBuilder::new().signer(signer), CONTENT);
         let signed = parts(parts(parts(&message)[1])[0]);

@@ -14,12 +14,14 @@ use pq_x509::pki_types::{
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
-    Certificate, CompositeIdentifier, PreHash, SignError, SignatureAlgorithm, Signer,
+    Certificate, CompositeIdentifier, KeyUsages, PreHash, SignError, SignatureAlgorithm, Signer,
     SigningKey, SubjectKey, ValidationError,
 };
 
 use crate::bytes::{OneByOne, indefinite, parts, tlv, value};
-use crate::people::{Composite, EcdsaP256, P256Key, Person, Renamed, certificate, validator};
+use crate::people::{
+    Composite, EcdhKey, EcdsaP256, P256Key, Person, Renamed, certificate, validator,
+};
 
 pub(crate) const CONTENT: &[u8] = b"Version 1.0";
 
@@ -680,6 +682,27 @@ fn signers_are_checked_before_the_content_is_read() {
         .signer(signer)
         .sign_detached(CONTENT);
     assert!(matches!(signed, Err(SigningError::OtherKey(_))));
+    // Verifiers refuse signatures with a certificate for encryption alone.
+    let agreeing = EcdhKey::new(5);
+    let key = P256Key::new(5);
+    let sign = |usages: KeyUsages| {
+        let certificate = agreeing.certificate(usages);
+        let signer = DocumentSigner::with_signer(&certificate, &key);
+        let signed = SignedDataBuilder::new()
+            .signer(signer)
+            .sign_detached(CONTENT);
+        signed.map(|_| ()).map_err(|error| error.to_string())
+    };
+    for usages in [KeyUsages::KeyAgreement, KeyUsages::CRLSign] {
+        let error = sign(usages).unwrap_err();
+        assert!(
+            error.contains("neither digitalSignature nor nonRepudiation"),
+            "{error}"
+        );
+    }
+    for usages in [KeyUsages::DigitalSignature, KeyUsages::NonRepudiation] {
+        sign(usages).unwrap();
+    }
     // ECDSA with SHA-256 is no stronger for SHA-512 beside it.
     let classical = P256Key::new(5);
     let certificate = certificate("classical", &classical);
