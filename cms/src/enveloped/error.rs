@@ -106,7 +106,9 @@ pub enum OpeningError {
     )]
     UnknownCipher(ObjectIdentifier),
     /// The content is not what was encrypted. Discard whatever was written of it.
-    #[error("the message was altered; the decrypted content is not what was encrypted")]
+    #[error(
+        "the decrypted content is not what was encrypted: the message was altered, or was not made as the standard says"
+    )]
     Altered,
     /// The certificate belongs to another key.
     #[error("the certificate of {0} belongs to another key; give the one issued for this key")]

@@ -74,7 +74,10 @@ pub enum VerificationError {
     #[error("the message has type {0}; a signed one has 1.2.840.113549.1.7.2")]
     NotSigned(ObjectIdentifier),
     /// The version does not match the contents (RFC 5652, section 5.1).
-    #[error("the message has version {found}, but its contents need {expected}; it was altered")]
+    #[error(
+        "the message has version {found}, but its contents need {expected}: it was altered, or a program that does not \
+         follow RFC 5652 made it; have it made again"
+    )]
     Version {
         /// The version of the message.
         found: u8,
@@ -136,7 +139,10 @@ pub enum SignatureRefusal {
     #[error("its hash function {0} is unknown or weak; have it signed with SHA-512 or SHAKE256")]
     UnknownDigest(ObjectIdentifier),
     /// The hash function is not among those that the message announces.
-    #[error("the message does not announce its hash function {0}; it was altered")]
+    #[error(
+        "the message does not announce its hash function {0}, so the content was not hashed with it: it was altered, or \
+         a program made it that leaves this out; have it made again"
+    )]
     DigestNotAnnounced(ObjectIdentifier),
     /// The hash function and the signature algorithm don't belong together.
     #[error("{0}")]
@@ -160,7 +166,10 @@ pub enum SignatureRefusal {
     #[error("it has no attributes, but content of type {0} must be signed with them")]
     AttributesRequired(ObjectIdentifier),
     /// The content has another type than the one that was signed.
-    #[error("content type {signed} was signed, but the message says {found}; it was altered")]
+    #[error(
+        "content type {signed} was signed, but the message says {found}; it was altered, or made with a signature of \
+         another message"
+    )]
     ContentType {
         /// The type that was signed.
         signed: ObjectIdentifier,
@@ -168,10 +177,16 @@ pub enum SignatureRefusal {
         found: ObjectIdentifier,
     },
     /// The content is not what was signed.
-    #[error("the content is not what was signed; it was altered, or is another file")]
+    #[error(
+        "the content is not what was signed: the content or the signature was altered, or the signature is for another \
+         file"
+    )]
     DigestMismatch,
     /// The algorithms are not those that were signed (RFC 6211).
-    #[error("its algorithms are not those that the signer used; it was altered")]
+    #[error(
+        "its algorithms are not those that its attributes say were used: it was altered, or a program with a mistake \
+         made it"
+    )]
     AlgorithmsAltered,
     /// There are no attributes, and the content is longer than what is kept in memory.
     #[error(

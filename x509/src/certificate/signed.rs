@@ -36,7 +36,7 @@ pub enum SignatureError {
     },
     /// The signature does not verify.
     #[error(
-        "the signature does not verify under this key; the contents were altered, or another key signed"
+        "the signature does not verify under this key: the contents or the signature were altered, or another key made it"
     )]
     Invalid,
 }
