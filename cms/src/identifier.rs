@@ -187,7 +187,7 @@ fn readable_name(der: &[u8]) -> Option<String> {
     Some(Name::from_der(der).ok()?.to_string())
 }
 
-/// How many bytes an identifier may have: as many as a whole recipient.
+/// How many bytes an identifier may have: as many as a recipient that has no others beside it.
 pub(crate) const MAX_KEY_IDENTIFIER: usize = 64 * 1024;
 
 /// How many relative names and attributes in them a name may have to be shown. Each attribute takes at least two of the

@@ -77,13 +77,13 @@ pub enum OpeningError {
     NotARecipient(u64),
     /// The key was tried for as many recipients as it is tried for, and there are more that it may belong to.
     #[error(
-        "this key is none of the first {0} recipients that it may be, and is tried for no more: give its certificate, so \
-         that its recipient is known by name"
+        "this key is none of the first {0} recipients that it may be, and is tried for no more: give the certificate that \
+         the message was encrypted to, so that its recipient is known by name"
     )]
     TooManyTried(u16),
     /// The key belongs to no recipient that can be read.
     #[error(
-        "none of the {recipients} recipients has this key, but one of them can't be read: {error}; get the \
+        "one of the {recipients} recipients can't be read, and none of the others has this key: {error}; get the \
          message again, or decrypt with the key of another recipient"
     )]
     UnreadableRecipient {
@@ -92,13 +92,34 @@ pub enum OpeningError {
         /// What is wrong with the one that can't be read.
         error: der::Error,
     },
+    /// The key belongs to no recipient that was read, and there are larger ones.
+    #[error(
+        "of the {recipients} recipients, which may each stand for many, one has more than {limit} bytes and was not read, \
+         and none of the others has this key; have the message encrypted for fewer recipients, or decrypt with the key of \
+         another one"
+    )]
+    LargeRecipient {
+        /// How many recipients there are.
+        recipients: u64,
+        /// How many bytes of one are read.
+        limit: usize,
+    },
+    /// The key belongs to no other recipient than perhaps one whose secret was agreed on with a sender's certificate,
+    /// which is not supported.
+    #[error(
+        "for one of the {0} recipients the sender used a key with a certificate, which is not supported, and none of the \
+         others has this key; have the message encrypted with a key made for it, as most programs do"
+    )]
+    CertifiedOriginator(u64),
     /// A recipient has this key, but it does not decrypt the content's key.
     #[error(
         "this key does not decrypt the content's key; the message was altered, or is for another key"
     )]
     WrongKey,
-    /// A recipient has this key, but with an algorithm that is not supported.
-    #[error("for this key the message uses an algorithm that is not supported, {0}")]
+    /// A recipient has this key or may have it, but with an algorithm that is not supported.
+    #[error(
+        "a recipient that may have this key gets the content's key by an algorithm that is not supported, {0}"
+    )]
     UnknownAlgorithm(ObjectIdentifier),
     /// The content's cipher, or its parameters, are not supported.
     #[error(

@@ -10,12 +10,24 @@ use zeroize::Zeroizing;
 
 use super::cipher::{ContentCipher, Parameters, decode};
 use super::error::OpeningError;
-use super::recipient::{Outcome, RecipientKey, Tries};
+use super::recipient::{Outcome, RecipientKey, Tries, Unread};
+use super::recipient_info::AGREEMENT;
 use crate::encoding::{BerReader, MAX_IDENTIFIER, contents, tag, tlv};
 
-/// The largest RecipientInfo that is read. The supported kinds have some 1 700 bytes, and a name. Larger ones
-/// are skipped.
-pub(super) const MAX_RECIPIENT: usize = 64 * 1024;
+/// The largest RecipientInfo that is read, if it is for one recipient. The supported kinds have some 1 700 bytes, and a
+/// name. Larger ones are skipped.
+const MAX_RECIPIENT: usize = 64 * 1024;
+
+/// The largest `kari`, which may be for many recipients. Each has some 80 bytes, and a name.
+const MAX_AGREEMENT: usize = 256 * 1024;
+
+/// How many bytes of a RecipientInfo with this tag are read.
+pub(super) fn recipient_limit(kind: u8) -> usize {
+    match kind {
+        AGREEMENT => MAX_AGREEMENT,
+        _ => MAX_RECIPIENT,
+    }
+}
 
 /// The part of an EnvelopedData or AuthEnvelopedData before the content.
 pub(super) struct Head {
@@ -163,7 +175,7 @@ fn recipients(
     key: &RecipientKey<'_>,
 ) -> Result<(Zeroizing<Vec<u8>>, u64), OpeningError> {
     let mut outcome: Option<Outcome> = None;
-    let mut unreadable = None;
+    let mut unread = None;
     let (mut count, mut tries) = (0, Tries::new());
     reader.enter(tag::SET, "the recipients")?;
     while let Some(found) = reader.peek()? {
@@ -172,25 +184,41 @@ fn recipients(
             reader.skip()?;
             continue;
         }
-        let Some(element) = reader.element_within(MAX_RECIPIENT)? else {
+        let limit = recipient_limit(found);
+        let Some(element) = reader.element_within(limit)? else {
+            unread = Some(Unread::TooLarge(limit));
             continue;
         };
+        let was_named = tries.is_named();
         match key.open(&element, &mut tries) {
             Ok(None) => {}
-            Ok(this) => outcome = this,
-            Err(error) => unreadable = Some(error),
+            Ok(Some(this)) => {
+                if !says_more(outcome.as_ref(), was_named, &this, tries.is_named()) {
+                    outcome = Some(this);
+                }
+            }
+            Err(error) => unread = Some(error),
         }
     }
     reader.leave()?;
     if let (Some(Err(OpeningError::WrongKey)) | None, Some(tried)) = (&outcome, tries.exhausted()) {
         return Err(OpeningError::TooManyTried(tried));
     }
-    match (outcome, unreadable) {
-        (Some(outcome), _) => Ok((outcome?, count)),
-        (None, Some(error)) => Err(OpeningError::UnreadableRecipient {
-            recipients: count,
-            error,
-        }),
-        (None, None) => Err(OpeningError::NotARecipient(count)),
+    match (outcome, unread) {
+        (Some(Ok(content_key)), _) => Ok((content_key, count)),
+        // One that could not be read may be ours, unless another one named us.
+        (outcome, Some(unread)) if outcome.is_none() || !tries.is_named() => Err(unread.of(count)),
+        (Some(Err(error)), _) => Err(error),
+        (None, _) => Err(OpeningError::NotARecipient(count)),
+    }
+}
+
+/// Whether what is known of the recipients so far says more about why the message was not decrypted than the next one: if
+/// one of them named the key, or has an algorithm that is not supported.
+fn says_more(known: Option<&Outcome>, was_named: bool, next: &Outcome, is_named: bool) -> bool {
+    match (known, next) {
+        (Some(Err(_)), Err(_)) if was_named => true,
+        (Some(Err(OpeningError::UnknownAlgorithm(_))), Err(OpeningError::WrongKey)) => !is_named,
+        _ => false,
     }
 }

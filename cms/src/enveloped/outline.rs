@@ -9,7 +9,7 @@ use der::asn1::OctetStringRef;
 use spki::AlgorithmIdentifierRef;
 
 use super::error::OpeningError;
-use super::message::{ContentHead, MAX_RECIPIENT, Start, Tail};
+use super::message::{ContentHead, Start, Tail, recipient_limit};
 use super::recipient_info::{
     AGREEMENT, KEK, KekRecipientInfo, KemRecipientInfo, KeyAgreeRecipientInfo, OTHER, PASSWORD,
     TRANSPORT, other_kind,
@@ -104,9 +104,9 @@ impl RecipientOutline {
                 Some(info) => Self {
                     identifiers: info
                         .recipients
-                        .iter()
-                        .map(|(recipient, _)| recipient.readable())
-                        .collect(),
+                        .take(MAX_LISTED)
+                        .map(|recipient| Ok(recipient?.0.readable()))
+                        .collect::<der::Result<_>>()?,
                     algorithm: Some(info.scheme),
                     wrap: Some(info.wrap.oid),
                     ..Self::of(RecipientKind::KeyAgreement)
@@ -159,7 +159,7 @@ pub(crate) fn outline(
             reader.skip()?;
             continue;
         }
-        let element = reader.element_within(MAX_RECIPIENT)?;
+        let element = reader.element_within(recipient_limit(kind))?;
         let recipient = element.and_then(|der| RecipientOutline::from_der(kind, &der).ok());
         let mut recipient =
             recipient.unwrap_or_else(|| RecipientOutline::of(RecipientKind::Unreadable));

@@ -263,6 +263,9 @@ impl<'k> RecipientKey<'k> {
 
     /// An ML-KEM key with its certificate. Messages name the certificate, or the key by its [`key_identifier`].
     ///
+    /// The key is tried for the first 16 recipients that either of these names, and for others as [`new`](Self::new)
+    /// says: they may be named by an earlier or a later certificate of the key.
+    ///
     /// # Errors
     ///
     /// [`OpeningError::OtherKey`] if the certificate belongs to another key.
@@ -333,11 +336,11 @@ impl<'k> RecipientKey<'k> {
     }
 
     /// The content's key, if a RecipientInfo of this kind is for this key; otherwise `None`.
-    pub(super) fn open(&self, der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
+    pub(super) fn open(&self, der: &[u8], tries: &mut Tries) -> Result<Option<Outcome>, Unread> {
         match self.key {
-            OwnKey::Kem(key) => self.open_kem(key, der, tries),
+            OwnKey::Kem(key) => Ok(self.open_kem(key, der, tries)?),
             OwnKey::Agreement(key) => self.open_agreement(key, der, tries),
-            OwnKey::SharedKey(id, key) => open_kek(id, key, der, tries),
+            OwnKey::SharedKey(id, key) => Ok(open_kek(id, key, der, tries)?),
         }
     }
 
@@ -376,9 +379,9 @@ impl<'k> RecipientKey<'k> {
         key: &dyn AgreementKey,
         der: &[u8],
         tries: &mut Tries,
-    ) -> der::Result<Option<Outcome>> {
+    ) -> Result<Option<Outcome>, Unread> {
         let Some(info) = KeyAgreeRecipientInfo::from_der(der)? else {
-            return Ok(None);
+            return Err(Unread::CertifiedOriginator);
         };
         let spki = key.spki();
         let spki = SubjectPublicKeyInfoRef::from_der(&spki)?;
@@ -388,8 +391,9 @@ impl<'k> RecipientKey<'k> {
         // All recipients in here share one secret. It is computed only if one of them may be meant.
         let mut encryption = None;
         let mut outcome = None;
-        for (recipient, encrypted_key) in &info.recipients {
-            if !self.may_be(recipient, tries) {
+        for recipient in info.recipients {
+            let (recipient, encrypted_key) = recipient?;
+            if !self.may_be(&recipient, tries) {
                 continue;
             }
             let Some(scheme) = Scheme::named(info.scheme) else {
@@ -415,15 +419,15 @@ impl<'k> RecipientKey<'k> {
         Ok(outcome)
     }
 
-    /// Whether a recipient may be the owner of this key, so that the key is tried.
+    /// Whether a recipient may be the owner of this key, so that the key is tried. One that is named otherwise may be: a
+    /// key has one certificate more with each renewal.
     fn may_be(&self, recipient: &KeyIdentifier, tries: &mut Tries) -> bool {
         let left = match &self.certificate {
             _ if matches!(recipient, KeyIdentifier::SubjectKeyId(id) if *id == self.identifier) => {
                 &mut tries.named
             }
             Some(certificate) if certificate.is_named_by(recipient) => &mut tries.named,
-            Some(_) => return false,
-            None => &mut tries.others,
+            _ => &mut tries.others,
         };
         tries.passed_over |= *left == 0;
         match left.checked_sub(1) {
@@ -488,6 +492,11 @@ impl Tries {
         }
     }
 
+    /// Whether the key was tried for a recipient that names it.
+    pub(super) fn is_named(&self) -> bool {
+        self.named < MAX_NAMED
+    }
+
     /// For how many recipients the key was tried, if there are more that it may belong to.
     pub(super) fn exhausted(&self) -> Option<u16> {
         self.passed_over
@@ -499,6 +508,32 @@ const MAX_NAMED: u16 = 16;
 
 /// As many as a mailing list may have.
 const MAX_OTHERS: u16 = 1024;
+
+/// Why nobody knows whether a recipient has our key.
+pub(super) enum Unread {
+    /// It has more than this many bytes.
+    TooLarge(usize),
+    Malformed(der::Error),
+    /// The sender agrees on a secret with the key of a certificate, which is not supported.
+    CertifiedOriginator,
+}
+
+impl Unread {
+    /// The error for a message with this many recipients, if none of the others has our key.
+    pub(super) fn of(self, recipients: u64) -> OpeningError {
+        match self {
+            Self::TooLarge(limit) => OpeningError::LargeRecipient { recipients, limit },
+            Self::Malformed(error) => OpeningError::UnreadableRecipient { recipients, error },
+            Self::CertifiedOriginator => OpeningError::CertifiedOriginator(recipients),
+        }
+    }
+}
+
+impl From<der::Error> for Unread {
+    fn from(error: der::Error) -> Self {
+        Self::Malformed(error)
+    }
+}
 
 /// The content's key, or why a recipient with this key does not get it.
 pub(super) type Outcome = Result<Zeroizing<Vec<u8>>, OpeningError>;

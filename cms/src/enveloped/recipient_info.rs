@@ -7,7 +7,7 @@ use der::{Decode, Encode};
 use spki::AlgorithmIdentifierRef;
 
 use crate::encoding::{Fields, contents, tag, tlv};
-use crate::identifier::KeyIdentifier;
+use crate::identifier::{KeyIdentifier, MAX_KEY_IDENTIFIER};
 
 /// ori of a RecipientInfo.
 pub(super) const OTHER: u8 = tag::context_constructed(4);
@@ -151,8 +151,24 @@ pub(super) struct KeyAgreeRecipientInfo<'a> {
     pub(super) scheme: ObjectIdentifier,
     /// The scheme's parameters.
     pub(super) wrap: AlgorithmIdentifierRef<'a>,
-    /// The recipients, each with its encrypted key.
-    pub(super) recipients: Vec<(KeyIdentifier, &'a [u8])>,
+    pub(super) recipients: AgreementRecipients<'a>,
+}
+
+/// The recipients, each with its encrypted key. There may be many, so each is read when it is asked for.
+pub(super) struct AgreementRecipients<'a>(Fields<'a>);
+
+impl<'a> Iterator for AgreementRecipients<'a> {
+    type Item = der::Result<(KeyIdentifier, &'a [u8])>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.0.is_empty()).then(|| {
+            let mut key = Fields::of(tag::SEQUENCE, self.0.element()?)?;
+            let recipient = agreement_identifier(key.element()?)?;
+            let encrypted_key = key.read::<&OctetStringRef>()?.as_bytes();
+            key.end()?;
+            Ok((recipient, encrypted_key))
+        })
+    }
 }
 
 impl<'a> KeyAgreeRecipientInfo<'a> {
@@ -180,16 +196,8 @@ impl<'a> KeyAgreeRecipientInfo<'a> {
         let scheme = algorithm.read()?;
         let wrap = algorithm.read()?;
         algorithm.end()?;
-        let mut keys = Fields::of(tag::SEQUENCE, fields.element()?)?;
+        let recipients = AgreementRecipients(Fields::of(tag::SEQUENCE, fields.element()?)?);
         fields.end()?;
-        let mut recipients = Vec::new();
-        while !keys.is_empty() {
-            let mut key = Fields::of(tag::SEQUENCE, keys.element()?)?;
-            let recipient = agreement_identifier(key.element()?)?;
-            let encrypted_key = key.read::<&OctetStringRef>()?.as_bytes();
-            key.end()?;
-            recipients.push((recipient, encrypted_key));
-        }
         Ok(Some(Self {
             originator,
             public_key: public_key.ok_or_else(|| der::Tag::BitString.value_error())?,
@@ -204,6 +212,7 @@ impl<'a> KeyAgreeRecipientInfo<'a> {
 /// KeyAgreeRecipientIdentifier, which may include a date and other attributes.
 fn agreement_identifier(der: &[u8]) -> der::Result<KeyIdentifier> {
     match der.first() {
+        _ if der.len() > MAX_KEY_IDENTIFIER => Err(der::Tag::Sequence.length_error().into()),
         Some(&RECIPIENT_KEY) => {
             let mut fields = Fields::of(RECIPIENT_KEY, der)?;
             let id = fields.read::<&OctetStringRef>()?.as_bytes();

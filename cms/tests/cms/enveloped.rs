@@ -152,12 +152,12 @@ fn classical_recipients() {
         let own = RecipientKey::agreement_with_certificate(&stranger, &certificate).unwrap();
         assert!(matches!(
             Opener::new(own).open(&message[..], 100),
-            Err(OpeningError::NotARecipient(4))
+            Err(OpeningError::WrongKey)
         ));
     }
 }
 
-/// An opener with a certificate tries no recipient that names another certificate.
+/// An opener with a certificate finds the recipient by name, and by the key if the certificate was renewed since.
 #[test]
 fn a_recipient_is_found_by_name() {
     let key = key(KemAlgorithm::MlKem768);
@@ -178,11 +178,24 @@ fn a_recipient_is_found_by_name() {
             .write_unauthenticated(&encrypt(&by_id, SECRET)[..], Vec::new())
             .is_ok()
     );
-    let other = encrypt(&sealed_for(&key), SECRET);
-    assert!(matches!(
-        opener.write_unauthenticated(&other[..], Vec::new()),
-        Err(OpeningError::NotARecipient(1))
-    ));
+    let renewed = self::certificate("recipient", &key);
+    assert_ne!(renewed, certificate);
+    let by_renewed = EnvelopeBuilder::new().recipient(Recipient::certificate(&renewed).unwrap());
+    let opened = opener.open(&encrypt(&by_renewed, SECRET)[..], 100);
+    assert_eq!(opened.unwrap().0.as_slice(), SECRET);
+    let ours = EcdhKey::new(5);
+    let [old, new] = [(); 2].map(|()| ours.certificate(KeyUsages::KeyAgreement));
+    let by_old = Recipient::agreement_certificate(&old, ours.clone()).unwrap();
+    let own = RecipientKey::agreement_with_certificate(&ours, &new).unwrap();
+    let message = encrypt(&EnvelopeBuilder::new().recipient(by_old), SECRET);
+    assert_eq!(
+        Opener::new(own)
+            .open(&message[..], 100)
+            .unwrap()
+            .0
+            .as_slice(),
+        SECRET
+    );
     let others_key = self::key(KemAlgorithm::MlKem768);
     assert!(matches!(
         RecipientKey::with_certificate(&others_key, &certificate),

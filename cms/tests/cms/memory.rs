@@ -484,7 +484,7 @@ fn content_and_recipients_take_no_memory() {
     let algorithm = tlv(0x30, &[&[6, 1, 42], &tlv(0x30, &[&[6, 1, 42]])]);
     let keys = tlv(
         0x30,
-        &[&key_of_recipient.repeat(65_000 / key_of_recipient.len())],
+        &[&key_of_recipient.repeat(260_000 / key_of_recipient.len())],
     );
     let agreement = tlv(0xa1, &[&[2, 1, 3], &originator, &algorithm, &keys]);
     let start = [
@@ -495,6 +495,7 @@ fn content_and_recipients_take_no_memory() {
         &[0x31, 0x80],
     ];
     let end = [&[0, 0][..], enveloped[2], enveloped[3], &[0; 6]];
+    assert!((260_000..256 << 10).contains(&agreement.len()));
     let many = || Repeated::new(start.concat(), agreement.clone(), 100, end.concat());
     let (outline, peak) = measured(|| inspect(many()));
     let Ok(Outline::Enveloped(outline)) = outline else {

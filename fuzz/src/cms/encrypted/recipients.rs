@@ -72,28 +72,17 @@ impl AnyRecipient {
         }
     }
 
-    /// Whether this is the recipient's key, and is found by the name in the message.
+    /// Whether this is the recipient's key. It is found whatever name is in the message.
     pub fn is_of(self, key: AnyKey) -> bool {
-        let is_same = |of: u8, other: u8| of % 3 == other % 3;
         match (self, key) {
             (
-                Self::Kem { of, name, .. },
-                AnyKey::Kem {
-                    of: own,
-                    certificate,
-                },
+                Self::Kem { of, .. } | Self::KemCertificate { of, .. },
+                AnyKey::Kem { of: own, .. },
             )
             | (
-                Self::Agreement { of, name },
-                AnyKey::Agreement {
-                    of: own,
-                    certificate,
-                },
-            ) => is_same(of, own) && !(certificate && matches!(name, Name::Any)),
-            (Self::KemCertificate { of, .. }, AnyKey::Kem { of: own, .. })
-            | (Self::AgreementCertificate { of }, AnyKey::Agreement { of: own, .. }) => {
-                is_same(of, own)
-            }
+                Self::Agreement { of, .. } | Self::AgreementCertificate { of },
+                AnyKey::Agreement { of: own, .. },
+            ) => of % 3 == own % 3,
             (Self::Shared(of), AnyKey::Shared(own)) => of % 2 == own % 2,
             _ => false,
         }
