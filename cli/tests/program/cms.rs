@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use pq_x509::SigningKey;
+
 use crate::folder::Folder;
 
 fn with_keys() -> Folder {
@@ -275,6 +277,57 @@ fn value(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
         _ => vec![0x82, len[0], len[1]],
     };
     [&[tag][..], &len, &contents].concat()
+}
+
+/// What was signed as something else than a file is valid, and the report says what it is.
+#[test]
+fn content_of_another_type_is_no_file() {
+    let folder = with_keys();
+    folder.write("short", "pay 5 to bob");
+    let sign = "cms sign short --key a.key --cert a.pem --no-certs";
+    folder.pqtls(&format!("{sign} --out m")).ok();
+    let verify = "cms verify m --signer a.pem --out found --force";
+    assert!(!folder.pqtls(verify).ok().contains("not a file"));
+    let told = |verified: &str| {
+        let verified: serde_json::Value = serde_json::from_str(verified).unwrap();
+        verified["content_type"].clone()
+    };
+    assert_eq!(told(folder.pqtls(&format!("{verify} --json")).ok()), "data");
+    let key = SigningKey::from_pkcs8_pem(&folder.read("a.key")).unwrap();
+    let message = bytes(&folder, "m");
+    // id-data becomes id-digestedData.
+    let retyped = |der: &[u8]| {
+        let mut der = der.to_vec();
+        let oid = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 1];
+        let found = der.windows(oid.len()).position(|window| window == oid);
+        der[found.unwrap() + oid.len() - 1] = 5;
+        der
+    };
+    let info = parts(&message);
+    let signed = parts(parts(info[1])[0]);
+    let signer = parts(parts(signed[3])[0]);
+    let mut attributes = retyped(signer[3]);
+    attributes[0] = 0x31;
+    let signature = value(4, &[&key.sign(&attributes).unwrap()]);
+    attributes[0] = 0xa0;
+    let [start @ .., _, algorithm, _] = &*signer else {
+        panic!("{signer:?}");
+    };
+    let signer = [&start.concat()[..], &attributes, algorithm, &signature];
+    let signers = value(0x31, &[&value(0x30, &signer)]);
+    let content = retyped(signed[2]);
+    let signed = value(0x30, &[&[2, 1, 3], signed[1], &content, &signers]);
+    folder.write("m", value(0x30, &[info[0], &value(0xa0, &[&signed])]));
+    let verified = folder.pqtls(verify);
+    let verified = verified.ok();
+    assert!(
+        verified.contains("the content is not a file, but of the type digestedData\n"),
+        "{verified}"
+    );
+    assert_eq!(
+        told(folder.pqtls(&format!("{verify} --json")).ok()),
+        "digestedData"
+    );
 }
 
 /// What `pqtls sign` signs without a context is also signed as the content of a message without attributes: it says the

@@ -6,6 +6,7 @@ use core::fmt;
 use pq_cms::{Opened, Opener, RecipientKey, decode_if_pem};
 use serde::Serialize;
 
+use super::write_unusual_type;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::watched::Watched;
 use crate::documents;
@@ -15,6 +16,7 @@ use crate::files::{Access, Growing, Source};
 use crate::keys::DecryptionKey;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, with_unit};
+use crate::words::oid_name;
 
 /// Decrypt a message
 ///
@@ -88,6 +90,8 @@ struct Decrypted {
     cipher: &'static str,
     recipients: u64,
     bytes: u64,
+    /// What the content is, as the sender says: `data` for a file.
+    content_type: String,
     file: String,
 }
 
@@ -98,6 +102,7 @@ impl Decrypted {
             cipher: opened.cipher.name(),
             recipients: opened.recipients,
             bytes: opened.len,
+            content_type: oid_name(opened.content_type),
             file: arguments.output.out.to_string(),
         }
     }
@@ -115,6 +120,7 @@ impl fmt::Display for Decrypted {
             f,
             "{}: {len} of {message}, authenticated by {cipher}",
             self.file
-        )
+        )?;
+        write_unusual_type(f, Some(&self.content_type))
     }
 }

@@ -9,6 +9,8 @@ mod show;
 mod sign;
 mod verify;
 
+use core::fmt;
+
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 
@@ -32,5 +34,14 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Encrypt(arguments) => encrypt::run(&arguments, json),
         Command::Decrypt(arguments) => decrypt::run(&arguments, json),
         Command::Show(arguments) => show::run(&arguments, json),
+    }
+}
+
+/// A line about content that is not plain data: what was signed as something else, such as a time stamp, is no file that
+/// somebody signed.
+fn write_unusual_type(f: &mut fmt::Formatter<'_>, content_type: Option<&str>) -> fmt::Result {
+    match content_type {
+        None | Some("data") => Ok(()),
+        Some(other) => writeln!(f, "  the content is not a file, but of the type {other}"),
     }
 }

@@ -11,6 +11,7 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::{ChainValidator, RevocationPolicy, SubjectKey};
 use serde::Serialize;
 
+use super::write_unusual_type;
 use crate::arguments::time;
 use crate::commands::delivery::Delivery;
 use crate::commands::watched::Watched;
@@ -20,7 +21,7 @@ use crate::failure::Failure;
 use crate::files::{Access, Destination, Growing, Source};
 use crate::keys::other_verification;
 use crate::report::{self, Report, fingerprint, rfc3339, with_unit};
-use crate::words::key_name;
+use crate::words::{key_name, oid_name};
 
 /// Verify a signed message
 ///
@@ -192,6 +193,8 @@ struct Verdict {
     /// The content's file, for a detached signature.
     content: Option<String>,
     bytes: Option<u64>,
+    /// What the content is, as the signers say: `data` for a file.
+    content_type: Option<String>,
     signers: Vec<Signer>,
     /// Why the message was refused.
     reason: Option<String>,
@@ -212,6 +215,7 @@ impl Verdict {
         Self {
             valid: true,
             bytes: Some(verified.len),
+            content_type: Some(oid_name(verified.content_type)),
             signers: verified.signers.iter().map(Signer::of).collect(),
             ..Self::empty(arguments)
         }
@@ -230,6 +234,7 @@ impl Verdict {
             message: arguments.message.to_string(),
             content: arguments.content.as_ref().map(ToString::to_string),
             bytes: None,
+            content_type: None,
             signers: Vec::new(),
             reason: None,
         }
@@ -256,6 +261,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let len = with_unit(self.bytes.unwrap_or_default(), "byte");
         writeln!(f, "{}: valid, of {len}", self.message)?;
+        write_unusual_type(f, self.content_type.as_deref())?;
         for signer in &self.signers {
             write!(f, "  by {}, {}", signer.subject, signer.key_algorithm)?;
             match &signer.signed_at {
