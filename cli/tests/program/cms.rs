@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pq_x509::SigningKey;
+use pq_x509::{CertificateBuilder, DecapsulationKey, Issuer, SignatureAlgorithm, SigningKey};
 
 use crate::folder::Folder;
 
@@ -123,6 +123,64 @@ fn what_is_encrypted_is_decrypted_and_what_is_changed_leaves_nothing() {
     folder
         .pqtls("cms decrypt e --key other.key --out x")
         .fails(1, "e was not decrypted");
+}
+
+/// Each file is for one recipient: otherwise only the first one could decrypt.
+#[test]
+fn a_file_has_one_recipient_and_its_chain() {
+    let folder = with_keys();
+    let root = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+    let team = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let team = root.issue_ca(CertificateBuilder::ca("Team"), team).unwrap();
+    let certificate = |name: &str| {
+        let new = format!("key new ML-KEM-512 --out {name}.key --public {name}.pub");
+        folder.pqtls(&new).ok();
+        let key = folder.read(&format!("{name}.key"));
+        let key = DecapsulationKey::from_pkcs8_pem(&key).unwrap();
+        let builder = CertificateBuilder::end_entity().common_name(name);
+        team.issue(builder, &key).unwrap().to_pem()
+    };
+    let (alice, bob) = (certificate("alice"), certificate("bob"));
+    let (inter, root) = (team.certificate().to_pem(), root.certificate().to_pem());
+    let key_of = |name: &str| folder.read(&format!("{name}.pub"));
+    for (file, parts) in [
+        ("bob.pem", vec![&bob]),
+        ("alice.pem", vec![&alice, &inter, &root]),
+        (
+            "same.pem",
+            vec![&alice, &root, &alice, &inter, &key_of("alice")],
+        ),
+        ("team.pem", vec![&alice, &bob]),
+        ("chains.pem", vec![&alice, &inter, &bob, &inter]),
+        ("reversed.pem", vec![&root, &inter, &alice]),
+        ("key.pem", vec![&alice, &key_of("bob")]),
+    ] {
+        let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
+        folder.write(file, parts.concat());
+    }
+    for file in ["team.pem", "chains.pem", "reversed.pem", "key.pem"] {
+        for command in ["cms encrypt", "encrypt"] {
+            folder
+                .pqtls(&format!("{command} content --to {file} --out not-there"))
+                .fails(3, "by a --to of its own");
+            assert!(!folder.path().join("not-there").exists());
+        }
+    }
+    for file in ["alice.pem", "same.pem"] {
+        let encrypt = format!("cms encrypt content --to {file} --to bob.pem --out e --force");
+        folder.pqtls(&encrypt).ok();
+        for key in ["alice.key", "bob.key"] {
+            folder
+                .pqtls(&format!("cms decrypt e --key {key} --out found --force"))
+                .ok();
+        }
+    }
+    // A certificate is issued for one key, too.
+    folder.pqtls("ca init --name CA --algorithm ML-DSA-44").ok();
+    folder
+        .pqtls("ca issue a.example --key team.pem --out x.pem")
+        .fails(3, "the certificates of 2 end entities");
 }
 
 /// Keys that agree on secrets are recipients beside those of ML-KEM, with certificates and without.

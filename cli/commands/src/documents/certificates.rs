@@ -71,6 +71,34 @@ pub(crate) fn end_entities(certificates: &[Certificate]) -> Vec<usize> {
     found
 }
 
+/// Whether all certificates after the first one are issuers of it or of each other, by their names, in any order. Who
+/// signed its own certificate has no issuer: another one of the same name is somebody else's.
+pub(super) fn is_one_chain(certificates: &[Certificate]) -> bool {
+    let Some((first, others)) = certificates.split_first() else {
+        return false;
+    };
+    let issuer_of = |certificate: &Certificate| {
+        let issuer = certificate.issuer();
+        (issuer != certificate.subject()).then(|| issuer.to_string())
+    };
+    let mut issuers: BTreeSet<String> = issuer_of(first).into_iter().collect();
+    let mut others: Vec<&Certificate> = others.iter().filter(|other| *other != first).collect();
+    while !others.is_empty() {
+        let before = others.len();
+        others.retain(|other| {
+            let is_above = issuers.contains(&other.subject().to_string());
+            if is_above {
+                issuers.extend(issuer_of(other));
+            }
+            !is_above
+        });
+        if others.len() == before {
+            return false;
+        }
+    }
+    true
+}
+
 /// All revocation lists of a file, in order; at least one.
 pub(crate) fn revocation_lists(
     source: &Source,

@@ -74,6 +74,11 @@ pub(crate) enum DocumentError {
          of its chain"
     )]
     SeveralCertificates { file: String, count: usize },
+    #[error(
+        "{file} has certificates or keys of several recipients, and only the first one could decrypt; put each into its \
+         own file, in front of its chain, and name each file by a --to of its own, as \"pqtls cms encrypt\" takes several"
+    )]
+    SeveralRecipients { file: String },
     #[error("{file}: {}", of_any_key_error(.error))]
     Key { file: String, error: KeyError },
     #[error("{file}: {}", of_protection_error(.error))]

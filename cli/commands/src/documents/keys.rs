@@ -10,7 +10,7 @@ use pq_x509::{
     VerifyingKey,
 };
 
-use super::certificates::certificate_of;
+use super::certificates::{certificate_of, first_of, is_one_chain};
 use super::contents::{Block, Contents, Encoding};
 use super::encrypted::decrypt;
 use super::error::DocumentError;
@@ -215,7 +215,7 @@ pub(crate) fn any_public_key(
 }
 
 /// The public key to issue a certificate for: that of the file's one key, or else of its first certificate,
-/// which in a chain is the sender's.
+/// which in a chain is the sender's. The others have to be of its chain.
 pub(crate) fn public_key_to_certify(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -223,7 +223,12 @@ pub(crate) fn public_key_to_certify(
     let contents = Contents::read(source, LIMIT)?;
     let block = match contents.all(&KEYS) {
         Ok(_) => contents.only(&KEYS)?,
-        Err(_) => contents.first(&KEYS_AND_CERTIFICATES)?,
+        Err(_) => {
+            let blocks = contents.all(&[Kind::Certificate])?.into_iter();
+            let read = blocks.map(|block| certificate_of(&contents, block));
+            first_of(source, &read.collect::<Result<Vec<_>, _>>()?)?;
+            contents.first(&[Kind::Certificate])?
+        }
     };
     public_key_of(&contents, block, passphrase)
 }
@@ -234,7 +239,7 @@ pub(crate) enum KeyOrCertificate<K> {
     Certificate(Box<Certificate>, K),
 }
 
-/// The first certificate of a file, or else its one key; messages can be encrypted to it.
+/// The first certificate of a file, in front of its chain, or else its one key; messages can be encrypted to it.
 pub(crate) fn encryption_key_or_certificate(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -244,7 +249,7 @@ pub(crate) fn encryption_key_or_certificate(
     })
 }
 
-/// The first certificate of a file, or else its one key.
+/// The first certificate of a file, in front of its chain, or else its one key; files can be encrypted to it.
 pub(crate) fn key_or_certificate(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -261,7 +266,10 @@ fn key_or_certificate_as<K>(
 ) -> Result<KeyOrCertificate<K>, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
     let block = match contents.first(&[Kind::Certificate]) {
-        Ok(block) => block,
+        Ok(block) => {
+            check_one_recipient(&contents)?;
+            block
+        }
         Err(_) => contents.only(&KEYS)?,
     };
     let public = |spki: &[u8]| from_spki(spki).map_err(|error| key_error(&contents, error));
@@ -273,6 +281,26 @@ fn key_or_certificate_as<K>(
         }
         Kind::PublicKey => public(&block.der).map(KeyOrCertificate::Key),
         _ => of_private_key(&contents, block).map(KeyOrCertificate::Key),
+    }
+}
+
+/// Refuses a file with certificates that are of several recipients: only the first one would be able to decrypt. One is
+/// enough, or its chain. A public key beside them has to be that of the certificate.
+fn check_one_recipient(contents: &Contents) -> Result<(), DocumentError> {
+    let mut certificates = Vec::new();
+    for block in contents.all(&[Kind::Certificate])? {
+        certificates.push(certificate_of(contents, block)?);
+    }
+    let keys = contents.all(&[Kind::PublicKey]).unwrap_or_default();
+    let is_key_of = |certificate: &Certificate| {
+        let spki = certificate.spki();
+        keys.iter().all(|key| *key.der == *spki)
+    };
+    match is_one_chain(&certificates) && certificates.first().is_some_and(is_key_of) {
+        true => Ok(()),
+        false => Err(DocumentError::SeveralRecipients {
+            file: contents.file().into(),
+        }),
     }
 }
 
