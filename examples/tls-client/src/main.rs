@@ -6,18 +6,9 @@
     reason = "programs have std, and so has the code that this is copied into"
 )]
 
-mod chain;
-mod connection;
-mod counted;
 mod demonstration;
-mod diagnosis;
-mod failure;
-mod observer;
-mod ocsp;
-mod report;
-mod target;
-mod trust;
 
+use std::error::Error;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -25,15 +16,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use pq_serving::RevocationFiles;
+use pq_serving::client::{
+    self, ClientIdentity, FetchError, Report, Request, Target, Trust, server_name,
+};
+use pq_serving::options::{groups_help, profile_parser};
 use rustls::pki_types::ServerName;
-use rustls_pq::{Group, Profile};
-use tls_server::{RevocationFiles, profile_parser};
-
-use crate::connection::{ClientIdentity, Request};
-use crate::failure::Failure;
-use crate::report::Report;
-use crate::target::Target;
-use crate::trust::Trust;
+use rustls_pq::{Group, Profile, Refusal};
 
 /// An HTTPS client that reports what protected its connection.
 ///
@@ -88,7 +77,7 @@ struct Arguments {
         value_name = "GROUP,...",
         value_delimiter = ',',
         help = "Key exchange groups to offer, the preferred one first [default: those of the profile]",
-        long_help = tls_server::groups_help(
+        long_help = groups_help(
             "Key exchange groups to offer, the preferred one first"
         ),
     )]
@@ -99,7 +88,7 @@ struct Arguments {
     connect: Option<SocketAddr>,
 
     /// Name or address to expect in the server's certificate [default: the URL's host]
-    #[arg(long, value_name = "NAME", value_parser = target::server_name, requires = "url")]
+    #[arg(long, value_name = "NAME", value_parser = server_name, requires = "url")]
     server_name: Option<ServerName<'static>>,
 
     /// PEM file with a certificate chain to present, leaf first
@@ -150,22 +139,31 @@ Exit status:
   1  no answer; standard error says why
   2  the command line is wrong";
 
+/// What the client calls itself.
+const USER_AGENT: &str = concat!("tls-client/", env!("CARGO_PKG_VERSION"));
+
 #[tokio::main]
 async fn main() -> ExitCode {
     match run(Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            let advice = error.downcast_ref().and_then(advice);
+            let advice = advice.map_or_else(String::new, |advice| format!("; {advice}"));
+            eprintln!("error: {error}{advice}");
             ExitCode::FAILURE
         }
     }
 }
 
-async fn run(arguments: Arguments) -> Result<(), Failure> {
+async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let json = arguments.json;
     let timeout = Duration::from_secs(arguments.timeout);
-    let report = match (arguments.url, arguments.ca) {
+    let (introduction, report) = match (arguments.url, arguments.ca) {
         (Some(target), Some(ca)) => {
+            let lists = RevocationFiles {
+                files: arguments.crl,
+                leaf_only: arguments.crl_leaf_only,
+            };
             let request = Request {
                 address: arguments.connect,
                 server_name: arguments.server_name,
@@ -177,32 +175,32 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
                     (Some(cert), Some(key)) => Some(ClientIdentity { cert, key }),
                     _ => None,
                 },
-                revocation: match arguments.crl.is_empty() {
+                revocation: match lists.files.is_empty() {
                     true => None,
-                    false => Some(
-                        RevocationFiles {
-                            files: arguments.crl,
-                            leaf_only: arguments.crl_leaf_only,
-                        }
-                        .load()?,
-                    ),
+                    false => Some(lists.load()?),
                 },
                 timeout,
+                user_agent: USER_AGENT,
+                warn: |what| eprintln!("warning: {what}"),
                 trust: Trust::from_pem_file(&ca)?,
                 target,
             };
-            connection::fetch(request).await?
+            (None, client::fetch(request).await?)
         }
-        _ => demonstration::run(arguments.profile, arguments.groups, timeout).await?,
+        _ => {
+            let (introduction, report) =
+                demonstration::run(arguments.profile, arguments.groups, timeout).await?;
+            (Some(introduction), report)
+        }
     };
-    match print(&report, json) {
+    match print(introduction, &report, json) {
         // The reader, perhaps `head`, has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        printed => printed.map_err(Failure::Output),
+        printed => printed.map_err(|error| format!("the report can't be written: {error}").into()),
     }
 }
 
-fn print(report: &Report, json: bool) -> io::Result<()> {
+fn print(introduction: Option<String>, report: &Report, json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match json {
         true => {
@@ -210,9 +208,42 @@ fn print(report: &Report, json: bool) -> io::Result<()> {
             writeln!(out)?;
         }
         false => {
+            if let Some(introduction) = introduction {
+                writeln!(out, "{introduction}\n")?;
+            }
             write!(out, "{report}")?;
             out.write_all(&report.response.body)?;
         }
     }
     out.flush()
+}
+
+/// Which option of this program helps.
+fn advice(error: &FetchError) -> Option<&'static str> {
+    Some(match error {
+        FetchError::TimedOut { .. } => "try again, or allow more with --timeout",
+        FetchError::Resolve { .. } | FetchError::NoAddress { .. } => {
+            "check the name, or give an address with --connect"
+        }
+        FetchError::Tls(diagnosis) => match &diagnosis.refusal {
+            Refusal::UnknownIssuer if !diagnosis.chain.is_empty() => "name another file with --ca",
+            Refusal::RevocationUnknown { .. } => {
+                "--crl names files with lists; with --crl-leaf-only, the list of the CA \
+                 that issued the server's certificate is enough"
+            }
+            Refusal::WrongName { .. } => "--server-name says which name to expect",
+            Refusal::NothingInCommon { .. } => {
+                "--groups and --profile say what to offer, and --mixed-chains also offers signatures \
+                 of another kind than the roots' keys"
+            }
+            Refusal::ClientCertificateRequired => {
+                "name its files with --client-cert and --client-key"
+            }
+            Refusal::CertificateRefused { .. } => {
+                "name the files of another one with --client-cert and --client-key"
+            }
+            _ => return None,
+        },
+        _ => return None,
+    })
 }

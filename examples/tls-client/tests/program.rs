@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::time::SystemTime;
 
+use pq_serving::demonstration::Pki;
+use pq_serving::{Identity, Limits, Server, Tls, provider};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
@@ -27,7 +29,6 @@ use rustls_pq::identity::{self, Identities, IdentitySet};
 use rustls_pq::{Group, Profile};
 use serde_json::Value;
 use tempfile::TempDir;
-use tls_server::{Identity, Limits, Pki, Server, Tls, provider};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::process::Command;

@@ -13,6 +13,7 @@ use interop::openssl::{SServer, Workdir};
 use interop::pki::{CLIENT_NAME, Identity, NAME, Pki, generate};
 use interop::process::Output;
 use interop::tcp::{self, Report, Server};
+use pq_serving::{Limits, Tls};
 use pq_x509::{
     CertStatus, Certificate, CertificateBuilder, ChainValidator, CrlReason, IssueError,
     OcspRequest, OcspResponder, SignatureAlgorithm, Signer, SingleResponse, Validity,
@@ -25,7 +26,6 @@ use rustls::{CertificateError, ClientConfig, HandshakeKind, ServerConfig};
 use rustls_pq::identity::{self, Identities, IdentitySet};
 use rustls_pq::verify::CheckOcsp;
 use rustls_pq::{Group, Profile};
-use tls_server::{Limits, Tls};
 use tokio::runtime::Runtime;
 
 #[test]
@@ -344,14 +344,14 @@ fn our_server_staples() {
     let Some(scene) = Scene::new(SignatureAlgorithm::MlDsa65) else {
         return;
     };
-    let provider = tls_server::provider(Profile::Default, &[]).expect("it runs here");
+    let provider = pq_serving::provider(Profile::Default, &[]).expect("it runs here");
     let identity =
         identity::Identity::new(scene.server.chain_der(), scene.server.key_der(), &provider);
     let identity = Arc::new(identity.expect("a pair"));
     let set = IdentitySet::new().with_default(identity.clone());
     let tls = Tls::with(provider, Arc::new(Identities::new(set)), None);
     let runtime = Runtime::new().expect("threads");
-    let server = tls_server::Server::bind(
+    let server = pq_serving::Server::bind(
         (Ipv4Addr::LOCALHOST, 0),
         tls.expect("a configuration"),
         Limits::default(),

@@ -12,13 +12,13 @@ use core::net::{Ipv4Addr, SocketAddr};
 use interop::openssl::Workdir;
 use interop::pki::NAME;
 use interop::tcp::{self, Server};
+use pq_serving::{Limits, Tls};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore, ServerConfig, SignatureScheme};
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, KeyAlgorithm, Profile, identity};
-use tls_server::{Limits, Tls};
 use tokio::runtime::Runtime;
 
 /// All clients have all roots.
@@ -211,20 +211,20 @@ fn ml_dsa_only(provider: CryptoProvider) -> CryptoProvider {
 
 /// The example's server, which runs as long as this value lives.
 struct TlsServer {
-    server: tls_server::Server,
+    server: pq_serving::Server,
     _runtime: Runtime,
 }
 
 impl TlsServer {
     /// Starts it with these chains in this order.
     fn start(work: &Workdir, names: &[&str]) -> Self {
-        let provider = tls_server::provider(Profile::Default, &[]).expect("it runs here");
+        let provider = pq_serving::provider(Profile::Default, &[]).expect("it runs here");
         let set = names.iter().fold(IdentitySet::new(), |set, name| {
             set.with_default(load(work, name, &provider))
         });
         let tls = Tls::with(provider, Arc::new(Identities::new(set)), None);
         let runtime = Runtime::new().expect("threads");
-        let server = tls_server::Server::bind(
+        let server = pq_serving::Server::bind(
             (Ipv4Addr::LOCALHOST, 0),
             tls.expect("a configuration"),
             Limits::default(),

@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
+use pq_serving::provider;
 use pq_x509::{
     CertStatus, Certificate, CertificateBuilder, ChainValidator, CrlReason, IssueError, Issuer,
     OcspRequest, OcspResponder, SignatureAlgorithm, SigningKey, Validity,
@@ -14,11 +15,10 @@ use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 use rustls_pq::Profile;
 use rustls_pq::verify::CheckOcsp;
 use tempfile::TempDir;
-use tls_server::provider;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use crate::harness::{PATIENCE, tls_error};
+use crate::client::{PATIENCE, tls_error};
 use crate::program::Program;
 
 #[tokio::test]

@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use pq_serving::demonstration::{Issued, Pki};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
 use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyUsages, SignatureAlgorithm, SigningKey};
 use rustls::{AlertDescription, Error, SignatureScheme};
 use rustls_pq::Group;
 use tempfile::TempDir;
-use tls_server::{Issued, Pki};
 use tokio::net::TcpStream;
 
-use crate::harness::{Asked, Client, PATIENCE, tls_error};
+use crate::client::{Asked, Client, PATIENCE, tls_error};
 
 #[tokio::test]
 async fn without_arguments_but_the_port() {

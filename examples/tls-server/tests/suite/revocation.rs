@@ -4,15 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
+use pq_serving::demonstration::Issued;
 use pq_x509::{
     Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
     CrlReason, Issuer, SignatureAlgorithm, SigningKey, Validity,
 };
 use rustls::{AlertDescription, Error};
 use tempfile::TempDir;
-use tls_server::Issued;
 
-use crate::harness::{Client, PATIENCE, tls_error};
+use crate::client::{Client, PATIENCE, tls_error};
 use crate::program::Program;
 
 #[tokio::test]

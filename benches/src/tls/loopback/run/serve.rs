@@ -6,9 +6,9 @@ use core::time::Duration;
 use std::path::Path;
 use std::{fs, io};
 
+use pq_serving::{Identity, Limits, Server, Tls};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls_pq::identity::{Identities, IdentitySet};
-use tls_server::{Identity, Limits, Server, Tls};
 
 use super::setup::{KEY, LEAF, provider};
 use crate::tls::handshake::Combination;

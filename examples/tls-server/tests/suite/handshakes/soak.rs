@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-use crate::harness::{Client, until_closed};
+use crate::client::{Client, until_closed};
 use crate::program::Program;
 
 #[tokio::test(flavor = "multi_thread")]

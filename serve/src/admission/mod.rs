@@ -1,0 +1,9 @@
+// This room uses no other.
+
+//! Who may connect: [`Limits`] of number and time, and a share of the places for each address.
+
+mod limits;
+mod places;
+
+pub use limits::Limits;
+pub(crate) use places::{Admission, Handshaking, Shares};

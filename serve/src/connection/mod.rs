@@ -1,0 +1,11 @@
+// This room uses `admission`, `configuration`, `http` and `summary`.
+
+//! One connection, from its first byte to its last: the handshake, the requests, and why it ended.
+
+mod error;
+mod handshake;
+mod overheard;
+mod serve;
+
+pub(crate) use error::ConnectionError;
+pub(crate) use serve::Connection;

@@ -1,0 +1,43 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    reason = "servers have std"
+)]
+
+mod admission;
+#[cfg(feature = "client")]
+pub mod client;
+mod configuration;
+mod connection;
+pub mod demonstration;
+mod drain;
+mod files;
+mod http;
+mod identities;
+mod listening;
+#[cfg(feature = "log")]
+pub mod logging;
+#[cfg(feature = "command-line")]
+pub mod options;
+mod provider;
+#[cfg(feature = "signals")]
+mod reload;
+mod revocation;
+mod summary;
+
+pub use admission::Limits;
+pub use configuration::{Tls, TlsError, client_verifier, roots_from_pem_file};
+pub use drain::Drained;
+#[cfg(feature = "signals")]
+pub use drain::StopSignals;
+pub use identities::Identity;
+pub use listening::Server;
+pub use provider::{provider, provider_builder};
+#[cfg(feature = "signals")]
+pub use reload::reload_on_hangup;
+pub use revocation::{
+    ListWatcher, RevocableClients, Revocation, RevocationError, RevocationFiles, utc,
+};
+pub use summary::{Summary, scheme_name};

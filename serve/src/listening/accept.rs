@@ -1,0 +1,127 @@
+//! Accepts connections within limits of number, and lets them finish at the end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{sleep, timeout};
+use tracing::{Instrument, debug, error, info, info_span, warn};
+
+use crate::admission::{Admission, Limits, Shares};
+use crate::configuration::Tls;
+use crate::connection::{Connection, ConnectionError};
+use crate::drain::Drained;
+
+/// Accepts until `stopped` changes or its sender is gone.
+pub(super) async fn accept_until(
+    mut stopped: watch::Receiver<()>,
+    listener: TcpListener,
+    tls: Tls,
+    limits: Limits,
+) -> Drained {
+    let shares = Shares {
+        connections: limits.connections.clamp(1, Semaphore::MAX_PERMITS),
+        connections_per_source: limits.connections_per_address.max(1),
+        handshakes: limits.handshakes.max(1),
+        handshakes_per_source: limits.handshakes_per_address.max(1),
+    };
+    let admission = Arc::new(Admission::new(shares));
+    // A connection that made way for another one keeps its descriptor until its task is over.
+    let slots = Arc::new(Semaphore::new(shares.connections));
+    let mut connections = JoinSet::new();
+    loop {
+        let (tcp, peer) = tokio::select! {
+            accepted = accept(&listener) => accepted,
+            Some(ended) = connections.join_next() => {
+                report_panic(ended);
+                continue;
+            }
+            _ = stopped.changed() => break,
+        };
+        let admit = async {
+            let (handshaking, pushed_out) = admission.admit(peer.ip()).await?;
+            let slot = slots.clone().acquire_owned().await;
+            Some((
+                handshaking,
+                pushed_out,
+                slot.expect("nobody closes the semaphore"),
+            ))
+        };
+        let admitted = tokio::select! {
+            admitted = admit => admitted,
+            _ = stopped.changed() => break,
+        };
+        let Some((handshaking, pushed_out, slot)) = admitted else {
+            // The client is told by a reset, after which the system has nothing to remember.
+            if let Err(error) = tcp.set_zero_linger() {
+                debug!(%error, "the client left first");
+            }
+            continue;
+        };
+        let connection = Connection {
+            tls: tls.clone(),
+            limits,
+            stopped: stopped.clone(),
+        };
+        let serve = async move {
+            let served = tokio::select! {
+                served = connection.serve(tcp, handshaking) => served,
+                () = pushed_out.wait() => Err(ConnectionError::PushedOut),
+            };
+            match served {
+                Ok(()) => debug!("closed"),
+                // The reason has been logged already, and not for each connection.
+                Err(error @ ConnectionError::PushedOut) => debug!(%error, "closed"),
+                Err(error) => info!(%error, "closed"),
+            }
+            drop(slot);
+        };
+        connections.spawn(serve.instrument(info_span!("connection", %peer)));
+    }
+
+    drop(listener);
+    let drained = timeout(limits.grace, async {
+        while let Some(ended) = connections.join_next().await {
+            report_panic(ended);
+        }
+    });
+    match drained.await {
+        Ok(()) => Drained { cut_off: 0 },
+        // Dropping the set aborts them.
+        Err(_) => Drained {
+            cut_off: connections.len(),
+        },
+    }
+}
+
+/// Waits for a client. It never fails: errors of accept(2) concern one client, or pass when
+/// others leave and free their descriptors.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+    let mut pause = Duration::from_millis(5);
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            Err(error) if is_about_one_client(&error) => debug!(%error, "a client left early"),
+            Err(error) => {
+                warn!(%error, ?pause, "can't accept connections for now");
+                sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(1));
+            }
+        }
+    }
+}
+
+fn is_about_one_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    [ConnectionAborted, ConnectionReset, Interrupted].contains(&error.kind())
+}
+
+fn report_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        error!(%error, "serving a connection failed");
+    }
+}

@@ -1,0 +1,23 @@
+// This room uses `admission`, `configuration`, `demonstration`, `provider` and `revocation`.
+
+//! Options of the command line that servers and clients have in common, for clap, and what follows from them.
+//!
+//! A program puts those that it needs into its own arguments with `#[command(flatten)]`. Error messages and the log
+//! name these options.
+
+mod certificates;
+mod error;
+mod files;
+mod fresh;
+mod groups;
+mod limits;
+mod profile;
+mod revocation;
+
+pub use certificates::{CertificateOptions, ServedFiles};
+pub use error::OptionError;
+pub use fresh::{Fresh, FreshOptions};
+pub use groups::groups_help;
+pub use limits::LimitOptions;
+pub use profile::profile_parser;
+pub use revocation::RevocationOptions;

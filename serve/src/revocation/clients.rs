@@ -1,0 +1,744 @@
+//! Verifies client certificates by revocation lists, and watches the lists' files. Changed files are used without a new
+//! start, but never to go back to an older list.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
+
+use pq_x509::Certificate;
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{ClientCertVerifierBuilder, WebPkiClientVerifier};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore,
+    SignatureScheme,
+};
+use rustls_pq::Builder;
+use rustls_pq::identity::WatchError;
+use tracing::{info, warn};
+
+use super::error::RevocationError;
+use super::known_keys::KnownKeys;
+use super::lists::{Revocation, RevocationFiles, looked_at};
+use super::newest_lists::NewestLists;
+
+/// Verifies clients' chains by revocation lists in files, which are read again when they change.
+///
+/// A list that is older than one that was in use before isn't taken over: by its number, or its time if both have the
+/// same number or one has none. It takes a new start to go back. A list that isn't valid yet waits. Whom a list revokes
+/// stays revoked until one takes that back that has both a later time and a higher number: if these contradict each
+/// other, as with a CA that was restored from a backup, both lists count.
+///
+/// This goes by the key that signed a list, and by what the list is about. A list by a key that isn't known outdates no
+/// other, and is forgotten when it is gone. Known are the keys of the roots, and of CAs below them from the moment on
+/// when a client has sent the CA's certificate, or from the start if they are given: 64 at most.
+///
+/// Resumed sessions are checked against the new lists, too, since the server verifies their certificates
+/// again. Connections that are open when a list arrives stay open.
+#[derive(Debug)]
+pub struct RevocableClients {
+    builder: ClientCertVerifierBuilder,
+    roots: Vec<DistinguishedName>,
+    current: RwLock<Arc<Current>>,
+    /// The CAs whose lists are remembered.
+    known: RwLock<Arc<KnownKeys>>,
+}
+
+impl RevocableClients {
+    /// Reads the lists, and looks at the interval `every` whether the files have changed. `issuers` are CAs below the
+    /// roots that are known from the start.
+    ///
+    /// # Errors
+    ///
+    /// [`RevocationError`] if the lists can't be read or used, there are no roots, one of the issuers is below none of them,
+    /// or the provider can't be built.
+    pub fn watch(
+        builder: Builder,
+        roots: RootCertStore,
+        files: RevocationFiles,
+        issuers: &[Certificate],
+        every: Duration,
+    ) -> Result<(Arc<Self>, ListWatcher), RevocationError> {
+        let watch = Watch::begin(builder, roots, files, issuers)?;
+        let clients = watch.clients.clone();
+        let (orders, next_order) = mpsc::sync_channel(1);
+        thread::Builder::new()
+            .name("list-watcher".into())
+            .spawn(move || watch.run(every, &next_order))
+            .map_err(WatchError::Thread)?;
+        Ok((clients, ListWatcher { orders }))
+    }
+
+    fn current(&self) -> Arc<Current> {
+        let current = self.current.read();
+        current.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn known(&self) -> Arc<KnownKeys> {
+        let known = self.known.read();
+        known.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Learns which CAs there are below the roots, from a chain that was verified, be it of a client that is refused
+    /// because of a list.
+    fn learn(&self, verified: &Result<ClientCertVerified, Error>, cas: &[CertificateDer<'_>]) {
+        let is_chain = match verified {
+            Ok(_) | Err(Error::InvalidCertRevocationList(_)) => true,
+            Err(Error::InvalidCertificate(error)) => matches!(
+                error,
+                CertificateError::Revoked
+                    | CertificateError::UnknownRevocationStatus
+                    | CertificateError::ExpiredRevocationList
+                    | CertificateError::ExpiredRevocationListContext { .. }
+            ),
+            Err(_) => false,
+        };
+        if !is_chain {
+            return;
+        }
+        let cas = cas.iter().filter_map(|der| Certificate::from_der(der).ok());
+        // Other handshakes go on while signatures are verified.
+        let new = self.known().certified(&cas.collect::<Vec<_>>());
+        if !new.is_empty() {
+            let known = self.known.write();
+            Arc::make_mut(&mut known.unwrap_or_else(PoisonError::into_inner)).learn(new);
+        }
+    }
+
+    fn replace(&self, current: Current) {
+        let place = self.current.write();
+        *place.unwrap_or_else(PoisonError::into_inner) = current.into();
+    }
+}
+
+impl ClientCertVerifier for RevocableClients {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &self.roots
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        let Current {
+            verifier,
+            revocation,
+        } = &*self.current();
+        let intermediates = looked_at(intermediates);
+        let verified = revocation
+            .confirm(end_entity, intermediates, now, |intermediates| {
+                verifier.verify_client_cert(end_entity, intermediates, now)
+            })
+            .and_then(|verified| match revocation.check() {
+                Ok(()) => Ok(verified),
+                Err(_) => Err(CertificateError::UnknownRevocationStatus.into()),
+            });
+        self.learn(&verified, intermediates);
+        if let Err(Error::InvalidCertificate(error)) = &verified {
+            let chain = [end_entity].into_iter().chain(intermediates);
+            let chain: Vec<_> = chain
+                .filter_map(|der| Certificate::from_der(der).ok())
+                .collect();
+            // For the log, since rustls says only that a certificate is revoked.
+            if let Some(why) = revocation.why(error, &chain, now) {
+                info!("a certificate of this client isn't accepted: {why}");
+            }
+        }
+        verified
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let current = self.current();
+        current.verifier.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let current = self.current();
+        current.verifier.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.current().verifier.supported_verify_schemes()
+    }
+}
+
+/// Lists, and the verifier that uses them.
+#[derive(Debug)]
+struct Current {
+    revocation: Revocation,
+    verifier: Arc<dyn ClientCertVerifier>,
+}
+
+impl Current {
+    fn new(
+        revocation: Revocation,
+        builder: &ClientCertVerifierBuilder,
+    ) -> Result<Self, RevocationError> {
+        let verifier = revocation.of_clients(builder.clone())?;
+        Ok(Self {
+            revocation,
+            verifier,
+        })
+    }
+}
+
+/// Watches files with revocation lists until it is dropped.
+#[derive(Debug)]
+#[must_use = "the files are watched until this is dropped"]
+pub struct ListWatcher {
+    orders: SyncSender<Reload>,
+}
+
+impl ListWatcher {
+    /// Reads the files now, and uses their contents without a second look. The log tells the outcome.
+    pub fn reload(&self) {
+        // If the channel is full, the order has been given already.
+        let _ = self.orders.try_send(Reload);
+    }
+}
+
+/// The order to look at the files at once.
+#[derive(Debug)]
+struct Reload;
+
+/// The state of the thread that looks at the files.
+struct Watch {
+    clients: Arc<RevocableClients>,
+    files: RevocationFiles,
+    newest: NewestLists,
+    /// How many CAs were known when the lists were chosen.
+    known: usize,
+    hasher: RandomState,
+    /// The hash of the contents that are in use.
+    loaded: Option<u64>,
+    /// The hash of the contents at the last look, if they could be read.
+    last: Option<u64>,
+    /// Whether the latter are in use, or the log says why not.
+    is_settled: bool,
+}
+
+impl Watch {
+    /// Reads the files for the first time.
+    fn begin(
+        builder: Builder,
+        roots: RootCertStore,
+        files: RevocationFiles,
+        issuers: &[Certificate],
+    ) -> Result<Self, RevocationError> {
+        let provider = Arc::new(builder.build()?);
+        let mut known = KnownKeys::of(&roots, provider.signature_verification_algorithms);
+        known.learn(known.certified(issuers));
+        if let Some(unknown) = issuers.iter().find(|issuer| !known.contains(issuer)) {
+            return Err(RevocationError::ListIssuer {
+                subject: unknown.describe_subject(),
+            });
+        }
+        let builder = WebPkiClientVerifier::builder_with_provider(roots.into(), provider);
+        let contents = files.read()?;
+        let mut newest = NewestLists::default();
+        let revocation = files.parse(&contents, &mut newest, &known, UnixTime::now())?;
+        let current = Current::new(revocation, &builder)?;
+        current.revocation.log();
+        let clients = Arc::new(RevocableClients {
+            builder,
+            roots: current.verifier.root_hint_subjects().to_vec(),
+            current: RwLock::new(current.into()),
+            known: RwLock::new(known.into()),
+        });
+        let known = clients.known().count();
+        let hasher = RandomState::new();
+        let loaded = Some(hasher.hash_one(&contents));
+        Ok(Self {
+            clients,
+            files,
+            newest,
+            known,
+            hasher,
+            loaded,
+            last: loaded,
+            is_settled: true,
+        })
+    }
+
+    fn run(mut self, every: Duration, orders: &Receiver<Reload>) {
+        loop {
+            match orders.recv_timeout(every) {
+                Ok(Reload) => self.look(true, UnixTime::now()),
+                Err(RecvTimeoutError::Timeout) => self.look(false, UnixTime::now()),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Reads the files. New contents are used if they were the same at the last look, or if `is_complete`
+    /// is set: otherwise somebody may still be writing.
+    fn look(&mut self, is_complete: bool, now: UnixTime) {
+        let contents = self.files.read();
+        let stamp = |contents: &Vec<Vec<u8>>| self.hasher.hash_one(contents);
+        let seen = contents.as_ref().ok().map(stamp);
+        let is_new = seen != self.last;
+        self.last = seen;
+        if seen == self.loaded {
+            self.is_settled = true;
+            let is_known = self.clients.known().count() == self.known;
+            if is_known && !self.clients.current().revocation.is_due(now) {
+                if is_complete {
+                    info!(files = %self.files, "revocation lists unchanged");
+                }
+                return;
+            }
+        } else {
+            self.is_settled &= !is_new;
+            if !is_complete && (is_new || self.is_settled) {
+                return;
+            }
+        }
+
+        self.is_settled = true;
+        // Lists that rustls refuses must not stand in the way of others.
+        let mut newest = self.newest.clone();
+        let known = self.clients.known();
+        self.known = known.count();
+        let current = contents
+            .and_then(|contents| self.files.parse(&contents, &mut newest, &known, now))
+            .and_then(|revocation| Current::new(revocation, &self.clients.builder));
+        match current {
+            Ok(current) => {
+                self.clients.replace(current);
+                self.clients.current().revocation.log();
+                self.newest = newest;
+                self.loaded = seen;
+            }
+            Err(error) => warn!(
+                %error,
+                "new revocation lists refused; the old ones stay in use"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::SystemTime;
+    use std::{fs, slice};
+
+    use pq_x509::{
+        CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder, CrlReason,
+        Issuer, SignatureAlgorithm, SigningKey, Validity,
+    };
+    use rustls_pq::Profile;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::provider::provider_builder;
+    use crate::revocation::known_keys::tests::Counting;
+    use crate::revocation::samples::{self, ca, key, of_url};
+
+    /// A CA, and a file with its list.
+    struct Ca {
+        ca: Issuer<SigningKey>,
+        folder: TempDir,
+    }
+
+    impl Ca {
+        fn new() -> Self {
+            Self {
+                ca: ca(1),
+                folder: tempfile::tempdir().unwrap(),
+            }
+        }
+
+        fn file(&self) -> PathBuf {
+            self.folder.path().join("ca.crl")
+        }
+
+        fn write(&self, list: CertificateRevocationListBuilder) {
+            let list = self.ca.issue_revocation_list(list).unwrap();
+            self.write_all(&[&list]);
+        }
+
+        fn write_all(&self, lists: &[&CertificateRevocationList]) {
+            let lists = lists.iter().map(|list| list.to_pem());
+            fs::write(self.file(), lists.collect::<String>()).unwrap();
+        }
+
+        fn roots(&self) -> RootCertStore {
+            let mut roots = RootCertStore::empty();
+            roots.add(self.ca.certificate().der().clone()).unwrap();
+            roots
+        }
+
+        fn watch(&self) -> Watch {
+            self.watch_with(&[])
+        }
+
+        fn watch_with(&self, issuers: &[Certificate]) -> Watch {
+            let builder = provider_builder(Profile::Default, &[]).unwrap();
+            let files = RevocationFiles {
+                files: vec![self.file()],
+                leaf_only: false,
+            };
+            Watch::begin(builder, self.roots(), files, issuers).unwrap()
+        }
+    }
+
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+
+    /// A client's certificate by this CA.
+    fn client(ca: &Issuer<SigningKey>) -> Certificate {
+        let leaf = CertificateBuilder::client().common_name("someone");
+        ca.issue(leaf, &key(9)).unwrap()
+    }
+
+    /// A list of this CA from some hours ago, that revokes these.
+    fn list(
+        ca: &Issuer<SigningKey>,
+        number: u8,
+        hours_ago: u32,
+        revoked: &[&Certificate],
+    ) -> CertificateRevocationList {
+        let from = SystemTime::now() - hours_ago * HOUR;
+        let list = CertificateRevocationListBuilder::new(&[number]);
+        let list = list.validity(Validity::new(from, from + 100 * HOUR));
+        let list = revoked.iter().fold(list, |list, certificate| {
+            let number = certificate.serial_number();
+            list.revoke(number, from, CrlReason::KeyCompromise)
+        });
+        ca.issue_revocation_list(list).unwrap()
+    }
+
+    /// Whether a client is refused because it was revoked; no other refusal will do.
+    #[track_caller]
+    fn is_revoked(watch: &Watch, leaf: &Certificate, cas: &[&Certificate]) -> bool {
+        let cas: Vec<_> = cas.iter().map(|ca| ca.der().clone()).collect();
+        let now = UnixTime::now();
+        match watch.clients.verify_client_cert(leaf.der(), &cas, now) {
+            Ok(_) => false,
+            Err(Error::InvalidCertificate(CertificateError::Revoked)) => true,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// rustls asks only the first list that may be about a certificate, and takes any for one of a certificate without
+    /// distribution points.
+    #[test]
+    fn no_list_hides_another_one() {
+        let ca = Ca::new();
+        let leaf = client(&ca.ca);
+        for (full, part) in [
+            (list(&ca.ca, 1, 2, &[&leaf]), list(&ca.ca, 2, 1, &[])),
+            (list(&ca.ca, 1, 2, &[]), list(&ca.ca, 2, 1, &[&leaf])),
+            // The same time.
+            (list(&ca.ca, 1, 1, &[&leaf]), list(&ca.ca, 1, 1, &[])),
+            (list(&ca.ca, 2, 1, &[]), list(&ca.ca, 1, 2, &[&leaf])),
+        ] {
+            let part = of_url(&part, 1, &[]);
+            for lists in [[&full, &part], [&part, &full]] {
+                ca.write_all(&lists);
+                let watch = ca.watch();
+                assert!(is_revoked(&watch, &leaf, &[]));
+                assert!(!is_revoked(&watch, &client(&ca.ca), &[]));
+            }
+        }
+        // Nor does it help to put away the one that revokes.
+        let [full, part] = [list(&ca.ca, 1, 2, &[&leaf]), list(&ca.ca, 2, 1, &[])];
+        let part = of_url(&part, 1, &[]);
+        ca.write_all(&[&full, &part]);
+        let mut watch = ca.watch();
+        ca.write_all(&[&part]);
+        watch.look(true, UnixTime::now());
+        assert!(is_revoked(&watch, &leaf, &[]));
+    }
+
+    /// The same for lists of a CA below the root, which is known from its first client's message on, or from the start.
+    #[test]
+    fn no_list_of_a_ca_below_hides_another_one() {
+        let ca = Ca::new();
+        let below = CertificateBuilder::ca("below");
+        let below = ca.ca.issue_ca(below, key(2)).unwrap();
+        let by = below.certificate();
+        let [leaf, good] = [(); 2].map(|()| client(&below));
+        let of_root = list(&ca.ca, 1, 1, &[]);
+        let [full, part] = [list(&below, 1, 2, &[&leaf]), list(&below, 2, 1, &[])];
+        let part = of_url(&part, 2, &[]);
+        ca.write_all(&[&of_root, &full, &part]);
+        for issuers in [&[][..], slice::from_ref(by)] {
+            let mut watch = ca.watch_with(issuers);
+            for _ in 0..2 {
+                assert!(is_revoked(&watch, &leaf, &[by]));
+                assert!(!is_revoked(&watch, &good, &[by]));
+                watch.look(false, UnixTime::now());
+            }
+        }
+        // A later list of one scope takes a revocation back at once, and what a stranger has signed revokes nobody.
+        let stranger = Issuer::self_signed(CertificateBuilder::ca("below"), key(3)).unwrap();
+        let [later, forged] = [list(&below, 2, 1, &[]), list(&stranger, 9, 3, &[&good])];
+        for lists in [[&of_root, &full, &later], [&of_root, &later, &forged]] {
+            ca.write_all(&lists);
+            let mut watch = ca.watch();
+            for _ in 0..2 {
+                assert!(!is_revoked(&watch, &leaf, &[by]));
+                assert!(!is_revoked(&watch, &good, &[by]));
+                watch.look(false, UnixTime::now());
+            }
+        }
+    }
+
+    /// A CA has two certificates, one of which was revoked: the other one is a way to the root.
+    #[test]
+    fn what_is_not_on_the_path_revokes_nobody() {
+        let ca = Ca::new();
+        let [revoked, other] = [(); 2].map(|()| {
+            let below = CertificateBuilder::ca("below");
+            ca.ca.issue_ca(below, key(2)).unwrap()
+        });
+        let leaf = client(&other);
+        let [full, part] = [
+            list(&ca.ca, 1, 2, &[revoked.certificate()]),
+            list(&ca.ca, 2, 1, &[]),
+        ];
+        ca.write_all(&[&full, &of_url(&part, 1, &[]), &list(&other, 1, 1, &[])]);
+        let watch = ca.watch();
+        let [revoked, other] = [&revoked, &other].map(Issuer::certificate);
+        assert!(is_revoked(&watch, &leaf, &[revoked]));
+        assert!(!is_revoked(&watch, &leaf, &[revoked, other]));
+        assert!(!is_revoked(&watch, &leaf, &[other, revoked]));
+    }
+
+    /// A CA that was restored from a backup begins again with numbers that it had.
+    #[test]
+    fn lists_that_contradict_each_other_readmit_nobody() {
+        let ca = Ca::new();
+        let leaf = client(&ca.ca);
+        let [before, restored, next, beyond] = [
+            list(&ca.ca, 7, 4, &[]),
+            list(&ca.ca, 5, 3, &[&leaf]),
+            // It contradicts the first one, and takes the second one back.
+            list(&ca.ca, 6, 2, &[]),
+            list(&ca.ca, 8, 1, &[]),
+        ];
+        ca.write_all(&[&before]);
+        let mut watch = ca.watch();
+        assert!(!is_revoked(&watch, &leaf, &[]));
+        let mut is_revoked_with = |lists: &[&CertificateRevocationList]| {
+            ca.write_all(lists);
+            watch.look(true, UnixTime::now());
+            is_revoked(&watch, &leaf, &[])
+        };
+        assert!(is_revoked_with(&[&restored]));
+        assert!(is_revoked_with(&[&before]));
+        assert!(is_revoked_with(&[&before, &restored]));
+        assert!(!is_revoked_with(&[&next]));
+        // It isn't newer than that one.
+        assert!(!is_revoked_with(&[&restored]));
+
+        let [revokes, again] = [list(&ca.ca, 9, 1, &[&leaf]), list(&ca.ca, 9, 0, &[])];
+        assert!(is_revoked_with(&[&revokes]));
+        // Two lists of one number, and the number alone.
+        assert!(is_revoked_with(&[&again]));
+        assert!(is_revoked_with(&[&list(&ca.ca, 10, 2, &[])]));
+        assert!(is_revoked_with(&[&beyond]));
+        assert!(!is_revoked_with(&[&list(&ca.ca, 10, 0, &[])]));
+    }
+
+    /// Our clock may be late.
+    #[test]
+    fn a_revocation_whose_date_has_come_counts_before_its_list() {
+        let ca = Ca::new();
+        let leaf = client(&ca.ca);
+        let current = list(&ca.ca, 1, 1, &[]);
+        let now = SystemTime::now();
+        for (date, expected) in [(now, true), (now + HOUR, false)] {
+            let early = CertificateRevocationListBuilder::new(&[2]);
+            let early = early.validity(Validity::starting(now + HOUR, HOUR));
+            let early = early.revoke(leaf.serial_number(), date, CrlReason::KeyCompromise);
+            let early = ca.ca.issue_revocation_list(early).unwrap();
+            ca.write_all(&[&current]);
+            let mut watch = ca.watch();
+            assert!(!is_revoked(&watch, &leaf, &[]));
+            for lists in [&[&early][..], &[&early, &current], &[&current]] {
+                ca.write_all(lists);
+                watch.look(true, UnixTime::now());
+                assert_eq!(is_revoked(&watch, &leaf, &[]), expected);
+                assert!(!is_revoked(&watch, &client(&ca.ca), &[]));
+            }
+        }
+    }
+
+    /// A stranger may show anybody's certificate, and any CA certificates with it.
+    #[test]
+    fn many_cas_cost_little() {
+        let ca = Ca::new();
+        let leaf = client(&ca.ca);
+        ca.write_all(&[&list(&ca.ca, 1, 1, &[])]);
+        let watch = ca.watch();
+        let (known, verified) = Counting::keys_of(&ca.roots());
+        *watch.clients.known.write().unwrap() = Arc::new(known);
+        let stranger = samples::ca(4);
+        let cas: Vec<_> = (0..20)
+            .map(|at| {
+                let below = CertificateBuilder::ca(format!("CA {at}"));
+                stranger.issue_ca(below, key(5)).unwrap()
+            })
+            .collect();
+        let cas: Vec<_> = cas.iter().map(Issuer::certificate).collect();
+        assert!(!is_revoked(&watch, &leaf, &cas));
+        assert_eq!(verified(), 8);
+        assert_eq!(watch.clients.known().count(), 1);
+    }
+
+    /// What is given at the start is remembered from the start, and has to be below a root.
+    #[test]
+    fn an_older_list_of_a_ca_that_is_given_readmits_nobody() {
+        let ca = Ca::new();
+        let below = CertificateBuilder::ca("below");
+        let below = ca.ca.issue_ca(below, key(2)).unwrap();
+        let by = below.certificate();
+        let leaf = client(&below);
+        let of_root = list(&ca.ca, 1, 1, &[]);
+        for (issuers, expected) in [(&[][..], false), (slice::from_ref(by), true)] {
+            ca.write_all(&[&of_root, &list(&below, 2, 1, &[&leaf])]);
+            let mut watch = ca.watch_with(issuers);
+            ca.write_all(&[&of_root, &list(&below, 1, 2, &[])]);
+            watch.look(true, UnixTime::now());
+            assert_eq!(is_revoked(&watch, &leaf, &[by]), expected);
+        }
+        let stranger = samples::ca(4);
+        let files = RevocationFiles {
+            files: vec![ca.file()],
+            leaf_only: false,
+        };
+        let builder = provider_builder(Profile::Default, &[]).unwrap();
+        let issuers = [stranger.certificate().clone()];
+        let refused = Watch::begin(builder, ca.roots(), files, &issuers).err();
+        assert!(matches!(refused, Some(RevocationError::ListIssuer { .. })));
+    }
+
+    #[test]
+    fn an_older_list_readmits_nobody() {
+        let ca = Ca::new();
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let leaf = CertificateBuilder::client().common_name("revoked");
+        let leaf = ca.ca.issue(leaf, &key).unwrap();
+        let [minute, day] = [60, 24 * 60 * 60].map(Duration::from_secs);
+        let start = SystemTime::now() - minute;
+        let write = |number: u8, time: SystemTime, revokes: bool| {
+            let list = CertificateRevocationListBuilder::new(&[number]);
+            let list = list.validity(Validity::new(time, time + 100 * day));
+            ca.write(match revokes {
+                true => list.revoke(leaf.serial_number(), start, CrlReason::KeyCompromise),
+                false => list,
+            });
+        };
+        write(7, start - day, false);
+        let mut watch = ca.watch();
+        let now = UnixTime::now();
+        let later = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + 2 * day);
+        let mut is_revoked = |time: UnixTime| {
+            watch.look(true, time);
+            let verified = watch.clients.verify_client_cert(leaf.der(), &[], now);
+            match verified {
+                Ok(_) => false,
+                Err(Error::InvalidCertificate(CertificateError::Revoked)) => true,
+                Err(error) => panic!("{error}"),
+            }
+        };
+        assert!(!is_revoked(now));
+        write(8, start, true);
+        assert!(is_revoked(now));
+        // An older one, by its number, whatever its time says.
+        write(7, start, false);
+        assert!(is_revoked(now));
+        // The same number with an older time.
+        write(8, start - day, false);
+        assert!(is_revoked(now));
+        // After a file without any use for a while, too.
+        fs::write(ca.file(), "rubbish").unwrap();
+        assert!(is_revoked(now));
+        write(6, start, false);
+        assert!(is_revoked(now));
+        // One that isn't valid yet stands in for no other, and nobody has to touch it when its time comes.
+        write(9, start + day, false);
+        assert!(is_revoked(now));
+        assert!(!is_revoked(later));
+    }
+
+    /// Where there is only a list that isn't valid yet, nothing tells whether a client is revoked.
+    #[test]
+    fn a_list_that_is_not_yet_valid_waits() {
+        let ca = Ca::new();
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let leaf = CertificateBuilder::client().common_name("someone");
+        let leaf = ca.ca.issue(leaf, &key).unwrap();
+        let day = Duration::from_secs(24 * 60 * 60);
+        let tomorrow = Validity::starting(SystemTime::now() + day, day);
+        ca.write(CertificateRevocationListBuilder::new(&[1]).validity(tomorrow));
+        let mut watch = ca.watch();
+        let now = UnixTime::now();
+        let verified = watch.clients.verify_client_cert(leaf.der(), &[], now);
+        let Err(Error::InvalidCertificate(error)) = verified else {
+            panic!("accepted");
+        };
+        let current = watch.clients.current();
+        let why = current.revocation.why(&error, slice::from_ref(&leaf), now);
+        let why = why.unwrap();
+        assert!(why.contains("isn't valid before"), "{why}");
+
+        let later = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + day);
+        watch.look(false, later);
+        watch
+            .clients
+            .verify_client_cert(leaf.der(), &[], now)
+            .unwrap();
+    }
+
+    #[test]
+    fn what_is_new_is_taken_over() {
+        let ca = Ca::new();
+        let file = ca.file();
+        let write = |number: u8| ca.write(CertificateRevocationListBuilder::new(&[number]));
+        write(1);
+        let mut watch = ca.watch();
+        let mut number_after_look = |is_complete| {
+            watch.look(is_complete, UnixTime::now());
+            let Current { revocation, .. } = &*watch.clients.current();
+            revocation.lists[0].number().unwrap().to_vec()
+        };
+        assert_eq!(number_after_look(false), [1]);
+
+        // Whoever writes the file may not be done at the first look.
+        write(2);
+        assert_eq!(number_after_look(false), [1]);
+        assert_eq!(number_after_look(false), [2]);
+        write(3);
+        assert_eq!(number_after_look(true), [3]);
+        // What is of no use changes nothing, and is tried again on request.
+        fs::write(&file, "rubbish").unwrap();
+        for is_complete in [false, false, false, true] {
+            assert_eq!(number_after_look(is_complete), [3]);
+        }
+        fs::remove_file(&file).unwrap();
+        for is_complete in [false, false, true] {
+            assert_eq!(number_after_look(is_complete), [3]);
+        }
+        write(4);
+        assert_eq!(number_after_look(false), [3]);
+        assert_eq!(number_after_look(false), [4]);
+    }
+}

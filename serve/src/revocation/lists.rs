@@ -1,0 +1,503 @@
+//! Reads files with revocation lists, makes rustls's verifiers for clients and servers with them, and says why a chain
+//! was refused.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pq_x509::x509_cert::der::DateTime;
+use pq_x509::{Certificate, CertificateRevocationList, RevocationListError};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{ServerCertVerifierBuilder, WebPkiServerVerifier};
+use rustls::crypto::WebPkiSupportedAlgorithms;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, ServerName, UnixTime};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{ClientCertVerifierBuilder, VerifierBuilderError};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore,
+    SignatureScheme,
+};
+use tracing::{info, warn};
+
+use super::error::RevocationError;
+use super::known_keys::KnownKeys;
+use super::newest_lists::{Chosen, Evidence, NewestLists, is_newer, is_valid_at};
+
+/// Files with revocation lists: PEM with any number of them, or DER with one.
+#[derive(Clone, Debug)]
+pub struct RevocationFiles {
+    /// Where they are.
+    pub files: Vec<PathBuf>,
+    /// Whether only a peer's own certificate is checked. Otherwise the certificates of the CAs above it are
+    /// checked, too, and there has to be a list of each of these CAs.
+    pub leaf_only: bool,
+}
+
+impl RevocationFiles {
+    /// Reads the lists.
+    ///
+    /// # Errors
+    ///
+    /// [`RevocationError::ListFile`] if a file can't be read, [`RevocationError::List`] if there is no list in it,
+    /// or one that is malformed.
+    pub fn load(&self) -> Result<Revocation, RevocationError> {
+        let mut newest = NewestLists::default();
+        self.parse(
+            &self.read()?,
+            &mut newest,
+            &KnownKeys::default(),
+            UnixTime::now(),
+        )
+    }
+
+    /// What is in the files.
+    pub(crate) fn read(&self) -> Result<Vec<Vec<u8>>, RevocationError> {
+        let read = |path: &PathBuf| {
+            fs::read(path).map_err(|error| RevocationError::ListFile {
+                path: path.clone(),
+                error,
+            })
+        };
+        self.files.iter().map(read).collect()
+    }
+
+    /// The lists in what [`read`](Self::read) has read, except for those that others replace or that aren't valid yet.
+    pub(crate) fn parse(
+        &self,
+        contents: &[Vec<u8>],
+        newest: &mut NewestLists,
+        known: &KnownKeys,
+        now: UnixTime,
+    ) -> Result<Revocation, RevocationError> {
+        let mut lists = Vec::new();
+        for (path, content) in self.files.iter().zip(contents) {
+            lists.extend(lists_in(content).map_err(|error| RevocationError::List {
+                path: path.clone(),
+                error,
+            })?);
+        }
+        let Chosen {
+            lists,
+            early,
+            replaced,
+            evidence,
+        } = newest.choose(lists, known, now);
+        Ok(Revocation {
+            lists,
+            early,
+            replaced,
+            evidence,
+            leaf_only: self.leaf_only,
+            files: self.to_string(),
+        })
+    }
+}
+
+impl std::fmt::Display for RevocationFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.files.iter().map(|path| path.display().to_string());
+        f.write_str(&names.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Revocation lists, by which certificates of peers are checked.
+///
+/// A peer is refused if a certificate of its chain is on a list. It is also refused if the lists can't tell:
+/// if there is no list of the CA that issued the certificate, or only one that was to be replaced by now or that isn't
+/// valid yet. Of several lists by one key about the same certificates, the one with the highest number counts. But what
+/// the others say of revoked certificates counts, too, unless a list takes it back that has both a later time and
+/// a higher number. A list that isn't valid yet counts for revocations whose date has come.
+///
+/// Of the CA certificates that a peer sends, the first eight are looked at.
+#[derive(Clone, Debug)]
+pub struct Revocation {
+    /// The newest first.
+    pub(crate) lists: Vec<Arc<CertificateRevocationList>>,
+    /// Those that aren't valid yet.
+    early: Vec<Arc<CertificateRevocationList>>,
+    /// Those in the files that aren't in use since another one is, which comes second.
+    replaced: Vec<[Arc<CertificateRevocationList>; 2]>,
+    evidence: Evidence,
+    leaf_only: bool,
+    /// Where they are from, for messages.
+    files: String,
+}
+
+/// Makes a verifier that uses the lists, from rustls's builder for clients or for servers. The two builders
+/// share no trait.
+macro_rules! going_by_lists {
+    ($lists:ident, $builder:ident) => {{
+        let builder = $builder.with_crls($lists.der());
+        let builder = builder.enforce_revocation_expiration();
+        let builder = match $lists.leaf_only {
+            true => builder.only_check_end_entity_revocation(),
+            false => builder,
+        };
+        builder.build().map_err(|error| $lists.refused(error))
+    }};
+}
+
+impl Revocation {
+    /// rustls's verifier of clients' chains that uses the lists. It mustn't be believed before a list is valid: see
+    /// [`check`](Self::check). It asks one list about a certificate: see [`confirm`](Self::confirm).
+    pub(crate) fn of_clients(
+        &self,
+        builder: ClientCertVerifierBuilder,
+    ) -> Result<Arc<dyn ClientCertVerifier>, RevocationError> {
+        going_by_lists!(self, builder)
+    }
+
+    /// Refuses if there is no list that is valid by now.
+    pub(crate) fn check(&self) -> Result<(), RevocationError> {
+        match self.lists.is_empty() {
+            true => Err(RevocationError::NoListYet {
+                files: self.files.clone(),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// A verifier of servers' chains that uses the lists. `roots` and `algorithms` are those of the builder.
+    ///
+    /// # Errors
+    ///
+    /// [`RevocationError::NoListYet`] if no list is valid yet,
+    /// [`RevocationError::ListsRefused`] if rustls doesn't take one of the lists,
+    /// [`RevocationError::Verifier`] if there are no roots.
+    pub fn of_servers(
+        &self,
+        builder: ServerCertVerifierBuilder,
+        roots: &RootCertStore,
+        algorithms: WebPkiSupportedAlgorithms,
+    ) -> Result<Arc<dyn ServerCertVerifier>, RevocationError> {
+        self.check()?;
+        let webpki = going_by_lists!(self, builder)?;
+        let known = KnownKeys::of(roots, algorithms);
+        Ok(Arc::new(RevocableServers {
+            revocation: Self {
+                evidence: self.evidence.with_keys(known),
+                ..self.clone()
+            },
+            webpki,
+        }))
+    }
+
+    /// Has a chain verified by `verify`, which is given CA certificates and goes by the lists as rustls does. Then this
+    /// refuses what another list revokes.
+    pub(crate) fn confirm<T>(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+        verify: impl Fn(&[CertificateDer<'_>]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let intermediates = looked_at(intermediates);
+        let verified = verify(intermediates)?;
+        // What can't be read might be revoked.
+        let read = |der: &CertificateDer<'_>| {
+            Certificate::from_der(der).map_err(|_| CertificateError::BadEncoding)
+        };
+        let leaf = read(end_entity)?;
+        let cas = intermediates.iter().map(read);
+        let cas = cas.collect::<Result<Vec<_>, _>>()?;
+        let is_revoked =
+            |certificate: &Certificate| self.evidence.is_revoked(certificate, &cas, now);
+        if is_revoked(&leaf) {
+            return Err(CertificateError::Revoked.into());
+        }
+        if self.leaf_only {
+            return Ok(verified);
+        }
+        let good = cas.iter().filter(|ca| !is_revoked(ca));
+        let good: Vec<_> = good.map(|ca| ca.der().clone()).collect();
+        match good.len() == cas.len() {
+            true => Ok(verified),
+            // There may be another way to a root, and otherwise this is the reason.
+            false => verify(&good).map_err(|_| CertificateError::Revoked.into()),
+        }
+    }
+
+    /// Which certificate made rustls refuse a chain with this error, and what the lists say about it.
+    ///
+    /// `None` if the error isn't about revocation.
+    pub fn why(
+        &self,
+        error: &CertificateError,
+        chain: &[Certificate],
+        now: UnixTime,
+    ) -> Option<String> {
+        let explain = match error {
+            CertificateError::Revoked => Self::say_if_revoked,
+            CertificateError::UnknownRevocationStatus
+            | CertificateError::ExpiredRevocationList
+            | CertificateError::ExpiredRevocationListContext { .. } => Self::say_if_unknown,
+            _ => return None,
+        };
+        let checked = match self.leaf_only {
+            true => 1,
+            false => chain.len(),
+        };
+        // A root that was sent along is not checked.
+        let checked = chain.iter().take(checked);
+        let mut checked = checked.filter(|one| one.subject() != one.issuer());
+        checked.find_map(|certificate| explain(self, certificate, now))
+    }
+
+    fn say_if_revoked(&self, certificate: &Certificate, _: UnixTime) -> Option<String> {
+        let entry = self.evidence.entries_for(certificate).next()?;
+        Some(format!(
+            "the certificate of {} {entry}",
+            certificate.describe_subject(),
+        ))
+    }
+
+    fn say_if_unknown(&self, certificate: &Certificate, now: UnixTime) -> Option<String> {
+        let issuer = certificate.describe_issuer();
+        let mut lists = self.lists.iter();
+        let Some(list) = lists.find(|list| list.issuer() == certificate.issuer()) else {
+            let mut early = self.early.iter();
+            if let Some(list) = early.find(|list| list.issuer() == certificate.issuer()) {
+                return Some(format!(
+                    "the list of {issuer} in {} isn't valid before {}",
+                    self.files,
+                    utc(list.this_update())
+                ));
+            }
+            return Some(format!(
+                "there is no list of {issuer}, which issued the certificate of {}, in {}",
+                certificate.describe_subject(),
+                self.files
+            ));
+        };
+        let end = list.next_update().filter(|end| *end <= now)?;
+        Some(format!(
+            "the list of {issuer} in {} was to be replaced at {}",
+            self.files,
+            utc(end)
+        ))
+    }
+
+    /// Whether a list that wasn't valid yet is valid now.
+    pub(crate) fn is_due(&self, now: UnixTime) -> bool {
+        self.early.iter().any(|list| is_valid_at(list, now))
+    }
+
+    /// Tells the log what was read.
+    pub(crate) fn log(&self) {
+        let now = UnixTime::now();
+        for list in &self.lists {
+            let issuer = list.issuer();
+            let revoked = list.entries().len();
+            let end = list.next_update();
+            let until = end.map_or_else(|| "it doesn't say".into(), utc);
+            match end.is_some_and(|end| end <= now) {
+                true => warn!(
+                    %issuer,
+                    until,
+                    "this revocation list was to be replaced by now, and clients that need it are refused; \
+                     put the CA's newest one in its place"
+                ),
+                false => info!(%issuer, revoked, until, "revocation list read"),
+            }
+        }
+        for list in &self.early {
+            warn!(
+                issuer = %list.issuer(),
+                from = utc(list.this_update()),
+                "this revocation list isn't valid yet, and before then only revocations whose date has come count; \
+                 check the clocks here and of the CA"
+            );
+        }
+        for [replaced, newer] in &self.replaced {
+            let advice = match is_newer(newer, replaced) {
+                true => {
+                    "this revocation list is older than the one in use, which stays in use; put the CA's newest one \
+                     in its place"
+                }
+                false => {
+                    "this revocation list and the one in use contradict each other in number and time, so the \
+                     revocations of both count; have the CA issue one that is later and has a higher number than both"
+                }
+            };
+            warn!(
+                issuer = %replaced.issuer(),
+                number = replaced.number().map(number),
+                number_in_use = newer.number().map(number),
+                since = utc(replaced.this_update()),
+                in_use_since = utc(newer.this_update()),
+                "{advice}"
+            );
+        }
+    }
+
+    fn der(&self) -> impl Iterator<Item = CertificateRevocationListDer<'static>> {
+        // Without any list, rustls would check nothing.
+        let lists = match self.lists.is_empty() {
+            true => &self.early,
+            false => &self.lists,
+        };
+        lists.iter().map(|list| list.der().clone())
+    }
+
+    fn refused(&self, error: VerifierBuilderError) -> RevocationError {
+        match error {
+            VerifierBuilderError::InvalidCrl(error) => RevocationError::ListsRefused {
+                files: self.files.clone(),
+                error,
+            },
+            error => RevocationError::Verifier(error),
+        }
+    }
+}
+
+/// Of the CA certificates that a peer has sent, those that are looked at: each may cost signatures, and nobody has a
+/// path of so many.
+pub(crate) fn looked_at<'a, 'b>(sent: &'a [CertificateDer<'b>]) -> &'a [CertificateDer<'b>] {
+    const MOST: usize = 8;
+    &sent[..sent.len().min(MOST)]
+}
+
+/// Verifies servers' chains as rustls does, and then asks all lists.
+#[derive(Debug)]
+struct RevocableServers {
+    revocation: Revocation,
+    webpki: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for RevocableServers {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let revocation = &self.revocation;
+        revocation.confirm(end_entity, intermediates, now, |intermediates| {
+            self.webpki.verify_server_cert(
+                end_entity,
+                intermediates,
+                server_name,
+                ocsp_response,
+                now,
+            )
+        })
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.webpki.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.webpki.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.webpki.supported_verify_schemes()
+    }
+
+    fn root_hint_subjects(&self) -> Option<&[DistinguishedName]> {
+        self.webpki.root_hint_subjects()
+    }
+}
+
+fn lists_in(content: &[u8]) -> Result<Vec<CertificateRevocationList>, RevocationListError> {
+    match std::str::from_utf8(content) {
+        Ok(text) => CertificateRevocationList::all_from_pem(text),
+        // DER: signatures are not text.
+        Err(_) => Ok(vec![CertificateRevocationList::from_der(content)?]),
+    }
+}
+
+/// A list's number, in hexadecimal.
+fn number(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a time as in RFC 3339.
+pub fn utc(time: UnixTime) -> String {
+    match DateTime::from_unix_duration(std::time::Duration::from_secs(time.as_secs())) {
+        Ok(time) => time.to_string(),
+        Err(_) => format!("{} s after 1970", time.as_secs()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use pq_x509::{
+        CertificateBuilder, CertificateRevocationListBuilder, CrlReason, Issuer, SigningKey,
+    };
+    use rustls_pq::Profile;
+
+    use super::*;
+    use crate::provider::provider_builder;
+    use crate::revocation::samples::{ca, key, of_url};
+
+    /// Clients know no keys when they read lists: those of the roots come later, and others from the server.
+    #[test]
+    fn no_list_hides_another_one_from_a_client() {
+        let root = ca(1);
+        let below = CertificateBuilder::ca("below");
+        let below = root.issue_ca(below, key(2)).unwrap();
+        let leaf = || CertificateBuilder::server().dns_name("localhost");
+        let [direct, indirect, good] = [&root, &below, &below].map(|ca| {
+            let leaf = ca.issue(leaf(), &key(3));
+            leaf.unwrap()
+        });
+        let list = |ca: &Issuer<SigningKey>, number: u8, revoked: &[&Certificate]| {
+            let list = CertificateRevocationListBuilder::new(&[number]);
+            let list = revoked.iter().fold(list, |list, certificate| {
+                let number = certificate.serial_number();
+                list.revoke(number, SystemTime::now(), CrlReason::KeyCompromise)
+            });
+            ca.issue_revocation_list(list).unwrap()
+        };
+        let lists = [
+            list(&root, 1, &[&direct]),
+            of_url(&list(&root, 1, &[]), 1, &[]),
+            list(&below, 1, &[&indirect]),
+            of_url(&list(&below, 1, &[]), 2, &[]),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("lists.pem");
+        let text = lists.iter().map(CertificateRevocationList::to_pem);
+        fs::write(&file, text.collect::<String>()).unwrap();
+        let files = RevocationFiles {
+            files: vec![file],
+            leaf_only: false,
+        };
+
+        let mut roots = RootCertStore::empty();
+        roots.add(root.certificate().der().clone()).unwrap();
+        let builder = provider_builder(Profile::Default, &[]).unwrap();
+        let provider = Arc::new(builder.build().unwrap());
+        let algorithms = provider.signature_verification_algorithms;
+        let webpki = WebPkiServerVerifier::builder_with_provider(Arc::new(roots.clone()), provider);
+        let verifier = files.load().unwrap();
+        let verifier = verifier.of_servers(webpki, &roots, algorithms).unwrap();
+        let verify = |leaf: &Certificate, cas: &[CertificateDer<'_>]| {
+            let name = ServerName::try_from("localhost").unwrap();
+            verifier
+                .verify_server_cert(leaf.der(), cas, &name, &[], UnixTime::now())
+                .map(drop)
+        };
+        let revoked = Err(CertificateError::Revoked.into());
+        let by = [below.certificate().der().clone()];
+        assert_eq!(verify(&direct, &[]), revoked);
+        assert_eq!(verify(&indirect, &by), revoked);
+        assert_eq!(verify(&good, &by), Ok(()));
+    }
+}

@@ -1,0 +1,18 @@
+// This room uses no other, and in tests `provider`.
+
+//! Certificates of peers, checked by revocation lists: which lists count, and which of two is newer.
+//!
+//! [`RevocationFiles`] reads lists from files, and a [`Revocation`] checks servers' chains by them. [`RevocableClients`]
+//! checks clients' chains, and takes changed files over without a new start.
+
+mod clients;
+mod error;
+mod known_keys;
+mod lists;
+mod newest_lists;
+#[cfg(test)]
+mod samples;
+
+pub use clients::{ListWatcher, RevocableClients};
+pub use error::RevocationError;
+pub use lists::{Revocation, RevocationFiles, utc};

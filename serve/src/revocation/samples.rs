@@ -1,0 +1,59 @@
+//! CAs and lists for the tests of this room.
+
+use pq_x509::x509_cert::der::asn1::{Any, BitString};
+use pq_x509::x509_cert::der::{Decode, Encode, Tagged};
+use pq_x509::{
+    CertificateBuilder, CertificateRevocationList, Issuer, SignatureAlgorithm, SigningKey,
+};
+
+pub(super) fn key(seed: u8) -> SigningKey {
+    SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[seed; 32]).unwrap()
+}
+
+pub(super) fn ca(seed: u8) -> Issuer<SigningKey> {
+    Issuer::self_signed(CertificateBuilder::ca("CA"), key(seed)).unwrap()
+}
+
+/// The list of the CA with this seed, about certificates with the URL `a:/b`. `end` are further fields of
+/// issuingDistributionPoint.
+pub(super) fn of_url(
+    list: &CertificateRevocationList,
+    seed: u8,
+    end: &[u8],
+) -> CertificateRevocationList {
+    let url = [0xa0, 8, 0xa0, 6, 0x86, 4, b'a', b':', b'/', b'b'];
+    let point = [&url[..], end].concat();
+    let len = point.len() as u8;
+    let extension = [
+        &[0x30, len + 9, 6, 3, 0x55, 29, 28, 4, len + 2, 0x30, len][..],
+        &point,
+    ];
+    let extension = Any::from_der(&extension.concat()).unwrap();
+    resigned(list, seed, |body| {
+        change_extensions(body, |all| all.push(extension))
+    })
+}
+
+/// A list of the CA with this seed, changed and signed again.
+pub(super) fn resigned(
+    list: &CertificateRevocationList,
+    seed: u8,
+    change: impl FnOnce(&mut Vec<Any>),
+) -> CertificateRevocationList {
+    let key = key(seed);
+    let mut parts = Vec::<Any>::from_der(list.der()).unwrap();
+    let mut body: Vec<Any> = parts[0].decode_as().unwrap();
+    change(&mut body);
+    let body = body.to_der().unwrap();
+    parts[0] = Any::from_der(&body).unwrap();
+    let signature = BitString::from_bytes(&key.sign(&body).unwrap()).unwrap();
+    parts[2] = Any::encode_from(&signature).unwrap();
+    CertificateRevocationList::from_der(&parts.to_der().unwrap()).unwrap()
+}
+
+pub(super) fn change_extensions(body: &mut [Any], change: impl FnOnce(&mut Vec<Any>)) {
+    let field = body.last_mut().unwrap();
+    let mut all = Vec::<Any>::from_der(field.value()).unwrap();
+    change(&mut all);
+    *field = Any::new(field.tag(), all.to_der().unwrap()).unwrap();
+}

@@ -1,0 +1,17 @@
+//! Tests of the server in this process, over real TCP.
+#![allow(
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    reason = "programs have std"
+)]
+
+mod client;
+mod handshakes;
+mod harness;
+mod hostile;
+mod http;
+mod mutual_tls;
+mod rotation;
+#[cfg(target_os = "linux")]
+mod shares;
+mod shutdown;
