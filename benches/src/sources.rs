@@ -18,7 +18,7 @@ pub const FOLDERS: [&str; 6] = [
     "pq-core/src",
     "x509/src",
     "provider/src",
-    "examples/tls-server/src",
+    "serve/src",
     "benches/src",
     "benches/benches",
 ];
@@ -28,7 +28,7 @@ pub const MANIFESTS: [&str; 5] = [
     "pq-core/Cargo.toml",
     "x509/Cargo.toml",
     "provider/Cargo.toml",
-    "examples/tls-server/Cargo.toml",
+    "serve/Cargo.toml",
     "benches/Cargo.toml",
 ];
 

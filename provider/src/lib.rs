@@ -219,7 +219,7 @@
 //! tokio-rustls, axum, axum-server, tonic, reqwest, hyper-rustls, quinn. The README has a table of
 //! the functions and features for each. Frameworks that make the configuration themselves use the
 //! provider that [`CryptoProvider::install_default`] has installed. On a server, [`ServerHandshake`]
-//! works with the `LazyConfigAcceptor` of tokio-rustls: the example `tls-server` shows how.
+//! works with the `LazyConfigAcceptor` of tokio-rustls: the crate `pq-serving` does so.
 //!
 //! Some frameworks, such as reqwest and quinn, don't give access to rustls's connection, which
 //! [`Negotiated`] reads. They can negotiate only what the provider has: with [`Profile::RequirePq`]

@@ -72,7 +72,7 @@
 //! * the ID of the CA (`trust_anchors`, draft-ietf-tls-trust-anchor-ids-06), which Chromium sends,
 //!   if the operator [states](Identity::with_trust_anchors) the IDs for the chain. rustls drops this
 //!   extension, so this needs an [`OfferReader`](crate::OfferReader) with a
-//!   [`ServerHandshake`](crate::ServerHandshake), as in `examples/tls-server`;
+//!   [`ServerHandshake`](crate::ServerHandshake), as in `pq-serving`;
 //! * an application protocol (ALPN) that the operator [ties](Identity::with_protocols) to the chain.
 //!
 //! For example, if there is an ECDSA chain and then an ML-DSA chain for a name, a client gets the

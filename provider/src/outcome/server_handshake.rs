@@ -88,7 +88,7 @@ use crate::identity::{Choice, Identities, IdentitySet};
 ///
 /// In tokio-rustls the same is
 /// `start.into_stream_with(handshake.config(), |connection| handshake.remember(connection))`;
-/// `examples/tls-server` has the rest.
+/// `serve/src/connection/handshake.rs` has the rest.
 ///
 /// # QUIC
 ///

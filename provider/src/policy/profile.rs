@@ -64,7 +64,7 @@ pub enum Profile {
     /// can't change that, but
     /// [`ServerHandshake::begin_with_alternatives`](crate::ServerHandshake::begin_with_alternatives)
     /// can: it saves the first of these clients the round trip, and gives the second
-    /// SecP384r1MLKEM1024 if it lists no other post-quantum group. The example `tls-server` uses it.
+    /// SecP384r1MLKEM1024 if it lists no other post-quantum group. The crate `pq-serving` uses it.
     #[default]
     Default,
     /// No handshake without a post-quantum key exchange.

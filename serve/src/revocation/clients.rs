@@ -348,7 +348,7 @@ mod tests {
     use super::*;
     use crate::provider::provider_builder;
     use crate::revocation::known_keys::tests::Counting;
-    use crate::revocation::samples::{self, ca, key, of_url};
+    use crate::revocation::tests::{self, ca, key, of_url};
 
     /// A CA, and a file with its list.
     struct Ca {
@@ -590,7 +590,7 @@ mod tests {
         let watch = ca.watch();
         let (known, verified) = Counting::keys_of(&ca.roots());
         *watch.clients.known.write().unwrap() = Arc::new(known);
-        let stranger = samples::ca(4);
+        let stranger = tests::ca(4);
         let cas: Vec<_> = (0..20)
             .map(|at| {
                 let below = CertificateBuilder::ca(format!("CA {at}"));
@@ -619,7 +619,7 @@ mod tests {
             watch.look(true, UnixTime::now());
             assert_eq!(is_revoked(&watch, &leaf, &[by]), expected);
         }
-        let stranger = samples::ca(4);
+        let stranger = tests::ca(4);
         let files = RevocationFiles {
             files: vec![ca.file()],
             leaf_only: false,

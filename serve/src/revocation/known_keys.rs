@@ -170,7 +170,7 @@ pub(crate) mod tests {
     use rustls::pki_types::{AlgorithmIdentifier, InvalidSignature};
 
     use super::*;
-    use crate::revocation::samples::{ca, key};
+    use crate::revocation::tests::{ca, key};
 
     /// ML-DSA-44 that counts the signatures that it verifies.
     #[derive(Debug, Default)]

@@ -444,7 +444,7 @@ mod tests {
 
     use super::*;
     use crate::provider::provider_builder;
-    use crate::revocation::samples::{ca, key, of_url};
+    use crate::revocation::tests::{ca, key, of_url};
 
     /// Clients know no keys when they read lists: those of the roots come later, and others from the server.
     #[test]

@@ -11,7 +11,7 @@ mod known_keys;
 mod lists;
 mod newest_lists;
 #[cfg(test)]
-mod samples;
+mod tests;
 
 pub use clients::{ListWatcher, RevocableClients};
 pub use error::RevocationError;

@@ -403,7 +403,7 @@ mod tests {
 
     use super::*;
     use crate::provider::provider_builder;
-    use crate::revocation::samples::{ca, change_extensions, key, of_url, resigned};
+    use crate::revocation::tests::{ca, change_extensions, key, of_url, resigned};
 
     /// A list from `hour` on, in hours from now, that revokes this many certificates.
     fn list(

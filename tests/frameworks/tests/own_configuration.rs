@@ -124,7 +124,7 @@ async fn tonic() {
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// Handshakes in tasks of their own: a slow one does not delay others, and none runs forever. The
-/// number of simultaneous handshakes is not limited here; `examples/tls-server` shows how.
+/// number of simultaneous handshakes is not limited here; `pq-serving` limits it.
 fn tls_streams(
     listener: std::net::TcpListener,
     config: Arc<ServerConfig>,

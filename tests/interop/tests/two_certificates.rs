@@ -209,7 +209,7 @@ fn ml_dsa_only(provider: CryptoProvider) -> CryptoProvider {
     }
 }
 
-/// The example's server, which runs as long as this value lives.
+/// The server of pq-serving, which runs as long as this value lives.
 struct TlsServer {
     server: pq_serving::Server,
     _runtime: Runtime,

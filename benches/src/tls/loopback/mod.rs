@@ -1,7 +1,7 @@
 //! Servers in processes of their own, over TCP on the loopback interface: what the network
 //! and the operating system add to a handshake, and the cost of a connection.
 //!
-//! The servers are `examples/tls-server`, with our provider or with another one and no other
+//! The servers are those of `pq-serving`, with our provider or with another one and no other
 //! difference, and `openssl s_server`. The load comes from this process.
 
 #[cfg(target_os = "linux")]

@@ -66,7 +66,7 @@ fn introduction(
         "
 ## Over TCP
 
-The [example server]({}) in its own process, with our provider or with rustls's own
+The [server of pq-serving]({}) in its own process, with our provider or with rustls's own
 (the rest is the same code), and `openssl s_server -WWW`. Connections come over the loopback interface
 from one thread of another process, which uses our provider for all servers.
 {cores}
@@ -76,7 +76,7 @@ tickets, which nobody uses, and the connection ends. Here CPU times are those of
 including the operating system's work for it. So, unlike the tables above, they include sockets, the event
 loop, and what a server sets up for a connection. On loopback the sender of a packet pays for its delivery.
 s_server has no event loop: it serves one connection after the other, and the others wait.",
-        place.link("examples/tls-server")
+        place.link("serve")
     )?;
     let has_openssl = measured.iter().any(|shown| {
         let mut rows = shown.table.servers.iter();
@@ -163,8 +163,8 @@ fn connections(
         "
 Memory of an idle connection: the growth of the server's resident memory with {IDLE} connections that
 are silent after the handshake, divided by their number, without the kernel's buffers. And many bytes
-over one connection: a download of zeros, which the example server generates and s_server reads from a
-sparse file, and an upload, which the example server counts. s_server accepts no uploads, so it has no
+over one connection: a download of zeros, which our server generates and s_server reads from a
+sparse file, and an upload, which our server counts. s_server accepts no uploads, so it has no
 figure there.
 
 {}

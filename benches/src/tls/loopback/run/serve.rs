@@ -1,4 +1,4 @@
-//! The example server, in the process that a measurement starts.
+//! The server of pq-serving, in the process that a measurement starts.
 
 use core::error::Error;
 use core::net::Ipv4Addr;

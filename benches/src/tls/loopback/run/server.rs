@@ -19,7 +19,7 @@ pub(super) struct Server {
 /// An implementation of TLS.
 #[derive(Clone)]
 pub(super) enum Implementation {
-    /// The example server, with the provider of this name.
+    /// The server of pq-serving, with the provider of this name.
     Rustls(&'static str),
     /// `openssl s_server`.
     OpenSsl {
