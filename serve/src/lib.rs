@@ -1,3 +1,5 @@
+//! What a server with post-quantum TLS needs besides rustls.
+//!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![allow(

@@ -1,0 +1,123 @@
+//! Runs each example, and looks at what it says.
+
+use std::process::Command;
+
+/// What the program writes to standard output.
+#[track_caller]
+fn said_by(program: &str) -> String {
+    let output = Command::new(program).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn assert_says(program: &str, parts: &[&str]) {
+    let said = said_by(program);
+    for part in parts {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn mutual_tls() {
+    assert_says(
+        env!("CARGO_BIN_EXE_mutual-tls"),
+        &[
+            "without a certificate: localhost:",
+            "the server requires a client certificate",
+            "with one:\nprotocol ",
+            "client certificate    CN=tls-client\n",
+        ],
+    );
+}
+
+#[test]
+fn two_certificates() {
+    assert_eq!(
+        said_by(env!("CARGO_BIN_EXE_two-certificates")),
+        "who trusts CN=Classical Root: ECDSA-NISTP256-SHA256\nwho trusts CN=Post-Quantum Root: ML-DSA-65\n"
+    );
+}
+
+#[test]
+fn a_ca() {
+    assert_says(
+        env!("CARGO_BIN_EXE_a-ca"),
+        &[
+            "issued for www.example.org\n",
+            "policy.toml:14: names.dns permits \".example.org\", not \"www.example.com\"",
+            "on the list: 1\n",
+        ],
+    );
+}
+
+#[test]
+fn verify_chain() {
+    assert_says(
+        env!("CARGO_BIN_EXE_verify-chain"),
+        &[
+            "good: CN=Example\nrefused: ",
+            "not for example.com but for example.org",
+            "refused: the certificate of CN=Example was revoked at ",
+        ],
+    );
+}
+
+#[test]
+fn sign_release() {
+    assert_says(
+        env!("CARGO_BIN_EXE_sign-release"),
+        &["a signature of ", "good, by CN=Releases\nrefused: "],
+    );
+}
+
+#[test]
+fn encrypt_file() {
+    assert_says(
+        env!("CARGO_BIN_EXE_encrypt-file"),
+        &[
+            "encrypted: 1",
+            "decrypted: the same is true\nwith another key: ",
+        ],
+    );
+}
+
+#[test]
+fn post_quantum_only() {
+    assert_says(
+        env!("CARGO_BIN_EXE_post-quantum-only"),
+        &[
+            "with X25519MLKEM768: X25519MLKEM768\n",
+            "with x25519: ",
+            "nothing in common",
+        ],
+    );
+}
+
+#[test]
+fn sign_token() {
+    assert_says(
+        env!("CARGO_BIN_EXE_sign-token"),
+        &["a token of ", "good: alice\n", "for another audience: "],
+    );
+}
+
+#[test]
+fn sign_for_ssh() {
+    assert_says(
+        env!("CARGO_BIN_EXE_sign-for-ssh"),
+        &["-----BEGIN SSH SIGNATURE-----\n", "good\nanother message: "],
+    );
+}
+
+#[test]
+fn protect_key() {
+    assert_says(
+        env!("CARGO_BIN_EXE_protect-key"),
+        &[
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\n",
+            "read: the same is true\nwith another passphrase: ",
+        ],
+    );
+}
