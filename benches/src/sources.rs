@@ -14,8 +14,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use shake::{ExtendableOutput, Shake256, Update, XofReader};
 
 /// The folders of the measured and of the measuring code.
-pub const FOLDERS: [&str; 6] = [
+pub const FOLDERS: [&str; 7] = [
     "pq-core/src",
+    "keys/src",
     "x509/src",
     "provider/src",
     "serve/src",
@@ -24,8 +25,9 @@ pub const FOLDERS: [&str; 6] = [
 ];
 
 /// The manifests of this code.
-pub const MANIFESTS: [&str; 5] = [
+pub const MANIFESTS: [&str; 6] = [
     "pq-core/Cargo.toml",
+    "keys/Cargo.toml",
     "x509/Cargo.toml",
     "provider/Cargo.toml",
     "serve/Cargo.toml",

@@ -136,10 +136,7 @@
 extern crate alloc;
 
 mod certificate;
-mod encoding;
-mod errors;
 mod issuing;
-mod keys;
 #[cfg(feature = "linting")]
 pub mod linting;
 // Issuing uses the rules in any case, but not all that the public module offers.
@@ -148,9 +145,8 @@ pub mod linting;
 mod linting;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;
-#[cfg(feature = "encryption")]
-mod protection;
 mod validation;
+pub mod verification;
 
 pub use certificate::{
     AlternativeName, CertId, CertStatus, Certificate, CertificateError, CertificateRevocationList,
@@ -160,26 +156,25 @@ pub use certificate::{
     ResponderId, RevocationListError, RevokedCertificate, SignatureError, SingleResponse, Sizes,
     SpiffeId, SpiffeIdError, UnusableList, Uri, Validity, ValidityError,
 };
-pub use encoding::{PemError, SyntaxError, pem};
 pub use issuing::{
     Ca, CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, EndEntity,
     IssueError, Issuer, OcspResponder, RequestBuilder, RequestError, TbsCertificate,
     VerifiedRequest,
 };
-pub use keys::{
-    Agreement, AgreementError, AgreementKey, AgreementPublicKey, Algorithm, CompositeIdentifier,
-    DecapsulationKey, EncapsulationKey, HashedMessage, KemAlgorithm, KeyError, KeyHash,
-    MessageHasher, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError, SignError,
-    SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey,
-    UnknownAlgorithm, VerifyingKey, verification,
-};
 #[cfg(feature = "pkcs12")]
-pub use pkcs12::{Pkcs12, Pkcs12Certificate, Pkcs12Error, Pkcs12Key, Pkcs12Mac};
+pub use pkcs12::{Pkcs12, Pkcs12Certificate, Pkcs12Error, Pkcs12Key};
 pub use pki_types;
-pub use pq_core::ml_dsa::{Digest, PreHash, PreHasher};
-pub use pq_core::ml_kem::SharedSecret;
+#[cfg(feature = "pkcs12")]
+pub use pq_keys::Pkcs12Mac;
+pub use pq_keys::{
+    Agreement, AgreementError, AgreementKey, AgreementPublicKey, Algorithm, CompositeIdentifier,
+    DecapsulationKey, Digest, EncapsulationKey, HashedMessage, KemAlgorithm, KeyError, KeyHash,
+    MessageHasher, PemError, PreHash, PreHasher, PrivateKey, PrivateKeyForm, PublicKey,
+    RandomnessError, SharedSecret, SignError, SignatureAlgorithm, SignatureOptions, Signer,
+    SigningKey, SigningVariant, SubjectKey, SyntaxError, UnknownAlgorithm, VerifyingKey, pem,
+};
 #[cfg(feature = "encryption")]
-pub use protection::{
+pub use pq_keys::{
     Cipher, CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection, ProtectionError,
 };
 pub use validation::{

@@ -14,6 +14,10 @@ use der::referenced::OwnedToRef;
 use pki_types::{
     CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
+use pq_keys::errors::{describe, from_causes};
+use pq_keys::{
+    Algorithm, KeyError, PemError, PublicKey, SubjectKey, SyntaxError, pem, syntax, to_der,
+};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::name::GeneralName;
@@ -28,10 +32,8 @@ use super::name_constraints::{NameConstraints, Presented};
 use super::names::{AlternativeName, AlternativeNames, describe_subject};
 use super::readable::{Readable, readable};
 use super::signed::{self, SignatureError};
+use super::syntax::check_extensions;
 use super::validity::unix_time;
-use crate::encoding::{PemError, SyntaxError, pem, syntax, to_der};
-use crate::errors::{describe, from_causes};
-use crate::keys::{Algorithm, KeyError, PublicKey, SubjectKey};
 
 /// An X.509 certificate (RFC 5280), of any algorithm.
 ///
@@ -438,7 +440,7 @@ pub(crate) fn check_values(der: &[u8], extensions: &[Extension]) -> Result<(), C
         return Err(CertificateError::RepeatedExtension(oid));
     }
     syntax::check(der)?;
-    Ok(syntax::check_extensions(extensions)?)
+    Ok(check_extensions(extensions)?)
 }
 
 /// Why something is not a certificate.

@@ -4,8 +4,9 @@
 use core::fmt;
 use core::str::FromStr;
 
+use pq_keys::errors::describe;
+
 use super::dns_name::is_dns_name;
-use crate::errors::describe;
 
 /// The address of a mailbox, as in an rfc822Name (RFC 5280 section 4.2.1.6): a local part, an `@`
 /// and a DNS name, in ASCII and without anything around them.

@@ -2,9 +2,8 @@
 
 use const_oid::ObjectIdentifier;
 use der::flagset::FlagSet;
+use pq_keys::{Algorithm, CompositeIdentifier, KemAlgorithm, SignatureAlgorithm};
 use x509_cert::ext::pkix::KeyUsages;
-
-use crate::keys::{Algorithm, CompositeIdentifier, KemAlgorithm, SignatureAlgorithm};
 
 /// Why a certificate's key usage was refused.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

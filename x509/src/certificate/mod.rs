@@ -1,7 +1,7 @@
 //! Signed documents: certificates, revocation lists and OCSP responses, read, shown and measured; the
 //! envelope that they share with requests; and their parts, such as names and times.
 //!
-//! It uses [`keys`](crate::keys), [`encoding`](crate::encoding) and [`errors`](crate::errors).
+//! It uses [`verification`](crate::verification) and [`pq_keys`].
 
 mod canonical_name;
 #[expect(
@@ -21,6 +21,7 @@ mod revocation_list;
 pub(crate) mod signed;
 mod sizes;
 mod spiffe_id;
+mod syntax;
 pub(crate) mod unseen;
 mod uri;
 pub(crate) mod validity;
@@ -51,6 +52,7 @@ pub(crate) use signed::SealError;
 pub use signed::SignatureError;
 pub use sizes::{CertificateSizes, Sizes};
 pub use spiffe_id::{SpiffeId, SpiffeIdError};
+pub(crate) use syntax::check_extensions;
 pub use uri::{InvalidUri, Uri};
 pub(crate) use validity::unix_time;
 pub use validity::{Validity, ValidityError};

@@ -10,6 +10,7 @@ use const_oid::db::rfc4519::COMMON_NAME;
 use der::asn1::{Any, Ia5String, OctetString, SetOfVec, Utf8StringRef};
 use der::{Decode, Encode, Tagged};
 use pki_types::DnsName;
+use pq_keys::errors::{describe, from_causes};
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use x509_cert::ext::pkix::name::GeneralName;
@@ -20,7 +21,6 @@ use super::email_address::{EmailAddress, InvalidEmailAddress};
 use super::spiffe_id::{SpiffeId, SpiffeIdError};
 use super::unseen;
 use super::uri::{InvalidUri, Uri};
-use crate::errors::{describe, from_causes};
 
 /// Why a name cannot be in a certificate or request.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

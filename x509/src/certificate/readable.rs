@@ -12,11 +12,11 @@
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
 use der::{Decode, Encode, Reader, Sequence, SliceReader, Tag, Tagged};
+use pq_keys::whole_octets;
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
 
 use super::{name_constraints, signed};
-use crate::encoding::whole_octets;
 
 /// The stand-in for a certificate that can't be read as it is.
 #[derive(Debug)]

@@ -5,13 +5,13 @@ use der::asn1::{AnyRef, BitStringRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, EncodeValue, Header, Reader, Sequence, SliceReader};
 use pki_types::SignatureVerificationAlgorithm;
+use pq_keys::errors::from_causes;
+use pq_keys::{SignError, Signer, to_der, whole_octets};
 use spki::{
     AlgorithmIdentifierOwned, AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef,
 };
 
-use crate::encoding::{to_der, whole_octets};
-use crate::errors::from_causes;
-use crate::keys::{SignError, Signer, verification};
+use crate::verification;
 
 /// Why the signature of a certificate, request or revocation list was not accepted.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

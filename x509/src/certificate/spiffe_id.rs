@@ -4,7 +4,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::errors::describe;
+use pq_keys::errors::describe;
 
 /// The name of a workload, or of a trust domain, by the
 /// [SPIFFE ID standard](https://github.com/spiffe/spiffe/blob/main/standards/SPIFFE-ID.md), such as

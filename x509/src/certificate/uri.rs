@@ -5,8 +5,9 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use core::ops::Range;
 use core::str::FromStr;
 
+use pq_keys::errors::describe;
+
 use super::dns_name::is_dns_name;
-use crate::errors::describe;
 
 /// An absolute URI (RFC 3986), as in a uniformResourceIdentifier (RFC 5280 section 4.2.1.6). If it
 /// has an authority, its host is a DNS name or an address.

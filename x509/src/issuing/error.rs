@@ -1,11 +1,12 @@
 //! Why a certificate, a list or a response was not issued: what the caller has to change, or what failed.
 
+use pq_keys::errors::from_causes;
+use pq_keys::{KeyError, RandomnessError, SignError};
+
 use crate::certificate::{
     CertificateError, KeyUsageError, NameError, OcspDelegateError, OcspResponseError,
     RevocationListError, SealError, SpiffeId, ValidityError,
 };
-use crate::errors::from_causes;
-use crate::keys::{KeyError, RandomnessError, SignError};
 use crate::linting::Finding;
 
 /// Why a certificate, a revocation list or an OCSP response was not issued.

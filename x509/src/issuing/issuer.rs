@@ -3,6 +3,10 @@
 
 use der::asn1::OctetString;
 use der::referenced::RefToOwned;
+use pq_keys::errors::describe;
+use pq_keys::{
+    Algorithm, KeyError, Signer, SubjectKey, algorithm_of_spki, check_classical, read_spki, to_der,
+};
 use sha2::{Digest, Sha256};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use x509_cert::certificate::Version;
@@ -18,16 +22,61 @@ use crate::certificate::{
     Certificate, CertificateRevocationList, KeyUsageError, Role, Validity, check_delegate_usage,
     encode_extension, key_usage, signed,
 };
-use crate::encoding::to_der;
-use crate::errors::describe;
-use crate::keys::{
-    Algorithm, KeyError, Signer, SubjectKey, algorithm_of_spki, check_classical, read_spki,
-};
 
 /// A CA: a certificate and the key that belongs to it.
 ///
 /// The key may be owned, borrowed, boxed or shared, and of any algorithm for which there
-/// is a [`Signer`].
+/// is a [`Signer`]. For example, ECDSA on P-256 with the crate p256:
+///
+/// ```
+/// use p256::ecdsa::signature::Signer as _;
+/// use p256::pkcs8::EncodePublicKey;
+/// use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+/// use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
+/// use pq_x509::{CertificateBuilder, Issuer, SignError, Signer, SubjectKey};
+///
+/// struct Ecdsa {
+///     key: p256::ecdsa::SigningKey,
+///     spki: SubjectPublicKeyInfoDer<'static>,
+/// }
+///
+/// impl Ecdsa {
+///     fn new(key: p256::ecdsa::SigningKey) -> Result<Self, p256::pkcs8::spki::Error> {
+///         let spki = key.verifying_key().to_public_key_der()?.into_vec().into();
+///         Ok(Self { key, spki })
+///     }
+/// }
+///
+/// impl SubjectKey for Ecdsa {
+///     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+///         self.spki.as_ref().into()
+///     }
+/// }
+///
+/// impl Signer for Ecdsa {
+///     fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+///         AlgorithmIdentifierOwned {
+///             // ecdsa-with-SHA256 (RFC 5758, section 3.2)
+///             oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
+///             parameters: None,
+///         }
+///     }
+///
+///     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+///         let signature = self.key.try_sign(message).map_err(SignError::new)?;
+///         Ok(p256::ecdsa::Signature::to_der(&signature).as_bytes().to_vec())
+///     }
+/// }
+///
+/// # let random = || p256::ecdsa::SigningKey::from_slice(&[7; 32]).unwrap();
+/// let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::new(random())?)?;
+/// // A leaf needs nothing but the public key.
+/// let key = random();
+/// let public = SubjectPublicKeyInfoDer::from(key.verifying_key().to_public_key_der()?.into_vec());
+/// let leaf = root.issue(CertificateBuilder::server().dns_name("example.org"), &public)?;
+/// # assert_eq!(leaf.issuer(), root.certificate().subject());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Issuer<S> {
     certificate: Certificate,

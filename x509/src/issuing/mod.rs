@@ -3,9 +3,8 @@
 //!
 //! What [`linting`](crate::linting) calls an error is never issued, whoever asks for it.
 //!
-//! It uses [`linting`](crate::linting), [`certificate`](crate::certificate), [`keys`](crate::keys),
-//! [`encoding`](crate::encoding) and [`errors`](crate::errors), and doesn't know
-//! [`validation`](crate::validation).
+//! It uses [`linting`](crate::linting), [`certificate`](crate::certificate) and [`pq_keys`], and
+//! doesn't know [`validation`](crate::validation).
 
 mod builder;
 mod error;

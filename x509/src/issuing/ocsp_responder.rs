@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use const_oid::db::rfc6960::ID_PKIX_OCSP_BASIC;
 use der::Decode;
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, Null, OctetStringRef};
+use pq_keys::{Signer, SubjectKey, to_der};
 use x509_cert::certificate::Version;
 use x509_cert::ext::pkix::CrlReason;
 use x509_cert::time::Time;
@@ -16,8 +17,6 @@ use crate::certificate::{
     CertId, CertStatus, Certificate, OcspNonce, OcspRequest, OcspResponse, ResponderId, Validity,
     ValidityError, check_delegate, ocsp_asn1 as asn1, validity,
 };
-use crate::encoding::to_der;
-use crate::keys::{Signer, SubjectKey};
 
 /// Answers OCSP requests for a CA (RFC 6960): as the CA itself, or as a delegate that it certified.
 ///

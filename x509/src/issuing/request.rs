@@ -9,6 +9,11 @@ use der::Decode;
 use der::asn1::SetOfVec;
 use der::referenced::OwnedToRef;
 use pki_types::{SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
+use pq_keys::errors::{describe, from_causes};
+use pq_keys::{
+    Algorithm, KeyError, PemError, PublicKey, SignError, Signer, SubjectKey, SyntaxError,
+    algorithm_of_spki, check_classical, pem, syntax, to_der,
+};
 use spki::SubjectPublicKeyInfoOwned;
 use x509_cert::attr::Attribute;
 use x509_cert::ext::pkix::SubjectAltName;
@@ -18,13 +23,7 @@ use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 use super::builder::{CertificateBuilder, EndEntity};
 use crate::certificate::{
     AlternativeName, AlternativeNames, NameError, SealError, SignatureError, Subject,
-    alternative_name_methods, encode_extension, signed, subject_methods,
-};
-use crate::encoding::{PemError, SyntaxError, pem, syntax, to_der};
-use crate::errors::{describe, from_causes};
-use crate::keys::{
-    Algorithm, KeyError, PublicKey, SignError, Signer, SubjectKey, algorithm_of_spki,
-    check_classical,
+    alternative_name_methods, check_extensions, encode_extension, signed, subject_methods,
 };
 use crate::linting::{Kind, first_error};
 
@@ -109,7 +108,7 @@ impl CertificateRequest {
             Ok(Algorithm::Kem(algorithm)) => {
                 return Err(KeyError::NotASignatureKey(algorithm).into());
             }
-            Ok(Algorithm::Signature(_)) => {}
+            Ok(_) => {}
             // The error is for a classical algorithm, whose keys others read. With some of these keys
             // everybody can sign, so that a signature proves nothing.
             Err(KeyError::UnsupportedAlgorithm(_)) => check_classical(&key)?,
@@ -317,7 +316,7 @@ fn requested_names(info: &CertReqInfo) -> Result<AlternativeNames, RequestError>
         return Ok(AlternativeNames::default());
     };
     let extensions: ExtensionReq = value.decode_as()?;
-    syntax::check_extensions(&extensions.0)?;
+    check_extensions(&extensions.0)?;
     let names = extensions
         .0
         .iter()

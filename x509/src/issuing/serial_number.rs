@@ -1,9 +1,9 @@
 //! Serial numbers of certificates.
 
+use pq_keys::random;
 use x509_cert::serial_number::SerialNumber;
 
 use super::error::IssueError;
-use crate::keys::random;
 
 /// A serial number that the caller chose, big-endian.
 pub(crate) fn serial_number(bytes: &[u8]) -> Result<SerialNumber, IssueError> {

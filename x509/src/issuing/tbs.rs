@@ -4,6 +4,7 @@
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::{Decode, Encode, Sequence};
 use pki_types::{CertificateDer, UnixTime};
+use pq_keys::{Signer, to_der};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;
@@ -17,8 +18,6 @@ use crate::certificate::{
     AlternativeName, AlternativeNames, Certificate, check_values, describe_subject,
     encode_extension, signed, unix_time,
 };
-use crate::encoding::to_der;
-use crate::keys::Signer;
 use crate::linting::{Kind, first_error};
 
 /// A certificate before it is signed (RFC 5280 section 4.1), with access to every field.

@@ -1,6 +1,6 @@
 //! Text of a document in findings: shortened, and made safe to show, because whoever made the document chose it.
 
-use crate::errors::describe;
+use pq_keys::errors::describe;
 
 /// The first few of many texts, and the number of the others: whoever made a document chose how many.
 #[derive(Debug, Default)]

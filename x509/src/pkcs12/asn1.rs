@@ -2,13 +2,13 @@
 
 use const_oid::ObjectIdentifier;
 use der::Sequence;
-use der::asn1::{AnyRef, OctetStringRef, Uint};
+use der::asn1::{AnyRef, OctetStringRef};
+use pq_keys::for_pkcs12::MacData;
 use spki::AlgorithmIdentifierRef;
 use x509_cert::attr::Attributes;
 
 pub(super) use const_oid::db::rfc6268::{ID_DATA, ID_ENCRYPTED_DATA};
 
-pub(super) const PBMAC1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.14");
 pub(super) const KEY_BAG: ObjectIdentifier =
     ObjectIdentifier::new_unwrap("1.2.840.113549.1.12.10.1.1");
 pub(super) const SHROUDED_KEY_BAG: ObjectIdentifier =
@@ -48,41 +48,6 @@ pub(super) struct ContentInfo<'a> {
     pub(super) content_type: ObjectIdentifier,
     #[asn1(context_specific = "0", tag_mode = "EXPLICIT")]
     pub(super) content: AnyRef<'a>,
-}
-
-/// ```text
-/// MacData ::= SEQUENCE {
-///   mac         DigestInfo,
-///   macSalt     OCTET STRING,
-///   iterations  INTEGER DEFAULT 1 }
-/// ```
-#[derive(Sequence)]
-pub(super) struct MacData<'a> {
-    pub(super) mac: DigestInfo<'a>,
-    pub(super) salt: Octets<'a>,
-    pub(super) iterations: Option<Uint>,
-}
-
-/// ```text
-/// DigestInfo ::= SEQUENCE {
-///   digestAlgorithm AlgorithmIdentifier,
-///   digest OCTET STRING }
-/// ```
-#[derive(Sequence)]
-pub(super) struct DigestInfo<'a> {
-    pub(super) algorithm: AlgorithmIdentifierRef<'a>,
-    pub(super) digest: Octets<'a>,
-}
-
-/// ```text
-/// PBMAC1-params ::= SEQUENCE {
-///   keyDerivationFunc AlgorithmIdentifier {{PBMAC1-KDFs}},
-///   messageAuthScheme AlgorithmIdentifier {{PBMAC1-MACs}} }
-/// ```
-#[derive(Sequence)]
-pub(super) struct Pbmac1Params<'a> {
-    pub(super) key_derivation: AlgorithmIdentifierRef<'a>,
-    pub(super) mac: AlgorithmIdentifierRef<'a>,
 }
 
 /// ```text

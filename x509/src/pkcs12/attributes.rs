@@ -4,6 +4,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc2985::{PKCS_9_AT_FRIENDLY_NAME, PKCS_9_AT_LOCAL_KEY_ID};
 use der::asn1::{Any, OctetStringRef, SetOfVec};
 use der::{Tag, Tagged};
+use pq_keys::for_pkcs12::bmp;
 use x509_cert::attr::{Attribute, Attributes};
 
 use super::error::Pkcs12Error;
@@ -73,12 +74,4 @@ pub(super) fn write(
         add(PKCS_9_AT_LOCAL_KEY_ID, Any::new(Tag::OctetString, id)?)?;
     }
     Ok((!attributes.is_empty()).then_some(attributes))
-}
-
-/// UTF-16, which everybody writes in a BMPString.
-pub(super) fn bmp(text: &str) -> Vec<u8> {
-    // In one buffer, since it may be a passphrase.
-    let mut bytes = Vec::with_capacity(2 * text.len() + 2);
-    bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes));
-    bytes
 }

@@ -1,13 +1,12 @@
 //! Why a PKCS#12 file was not read or made.
 
 use const_oid::ObjectIdentifier;
+use pq_keys::errors::from_causes;
+use pq_keys::for_pkcs12::MacError;
+use pq_keys::{KeyError, ProtectionError, SyntaxError};
 use thiserror::Error;
 
 use crate::certificate::CertificateError;
-use crate::encoding::SyntaxError;
-use crate::errors::from_causes;
-use crate::keys::KeyError;
-use crate::protection::ProtectionError;
 
 /// Why a PKCS#12 file could not be read or made.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -62,6 +61,18 @@ pub enum Pkcs12Error {
 from_causes!(
     Pkcs12Error: Der(der::Error), Syntax(SyntaxError), Certificate(CertificateError), Key(KeyError)
 );
+
+impl From<MacError> for Pkcs12Error {
+    fn from(error: MacError) -> Self {
+        match error {
+            MacError::Der(error) => Self::Der(error),
+            MacError::Unsupported(algorithm) => Self::UnsupportedMac(algorithm),
+            MacError::Parameters(why) => Self::MacParameters(why),
+            MacError::WrongPassphraseOrChanged => Self::WrongPassphraseOrChanged,
+            MacError::Protection(error) => error.into(),
+        }
+    }
+}
 
 impl From<ProtectionError> for Pkcs12Error {
     fn from(error: ProtectionError) -> Self {

@@ -3,6 +3,8 @@
 use const_oid::ObjectIdentifier;
 use der::asn1::{AnyRef, OctetStringRef};
 use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged};
+use pq_keys::for_pkcs12::{self, Budget, Pbes2};
+use pq_keys::{CostLimits, EncryptedPrivateKey, check_pkcs8, syntax};
 use zeroize::Zeroizing;
 
 use super::asn1::{
@@ -11,12 +13,8 @@ use super::asn1::{
 };
 use super::attributes::Labels;
 use super::error::Pkcs12Error;
-use super::mac;
 use super::store::{Pkcs12, Pkcs12Certificate, Pkcs12Key};
 use crate::certificate::Certificate;
-use crate::encoding::syntax;
-use crate::keys::check_pkcs8;
-use crate::protection::{Budget, CostLimits, EncryptedPrivateKey, Pbes2};
 
 impl Pkcs12 {
     /// Reads a file, within the default limits on the cost.
@@ -56,7 +54,7 @@ impl Pkcs12 {
             budget: Budget::new(*limits),
             store: Self::new(),
         };
-        mac::verify(mac_data, content, passphrase, &mut reader.budget)?;
+        for_pkcs12::verify(mac_data, content, passphrase, &mut reader.budget)?;
         check_contents(content)?;
         for safe in sequence::<ContentInfo<'_>>(content)? {
             reader.safe(&safe?)?;

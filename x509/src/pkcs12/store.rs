@@ -3,12 +3,12 @@
 use alloc::borrow::ToOwned;
 use core::fmt;
 
+use pq_keys::{KeyError, PrivateKey, check_pkcs8};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::error::Pkcs12Error;
 use crate::certificate::Certificate;
-use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 
 /// Private keys and certificates in one file under one passphrase (RFC 7292).
 ///

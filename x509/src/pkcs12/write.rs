@@ -3,18 +3,16 @@
 use der::asn1::{AnyRef, OctetStringRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, Encode};
+use pq_keys::for_pkcs12::{self, Budget, MacData, Pbes2};
+use pq_keys::{CostLimits, EncryptedPrivateKey, Pkcs12Mac, Protection, ProtectionError};
 
 use super::asn1::{
     CERT_BAG, CertBag, ContentInfo, EncryptedContentInfo, EncryptedData, ID_DATA,
-    ID_ENCRYPTED_DATA, MacData, PFX_VERSION, Pfx, SHROUDED_KEY_BAG, SafeBag, X509_CERTIFICATE,
+    ID_ENCRYPTED_DATA, PFX_VERSION, Pfx, SHROUDED_KEY_BAG, SafeBag, X509_CERTIFICATE,
 };
 use super::attributes;
 use super::error::Pkcs12Error;
-use super::mac::{self, Pkcs12Mac};
 use super::store::{Pkcs12, Pkcs12Certificate, Pkcs12Key};
-use crate::protection::{
-    Budget, CostLimits, EncryptedPrivateKey, Pbes2, Protection, ProtectionError,
-};
 
 impl Pkcs12 {
     /// Writes a file: the certificates encrypted, each key encrypted by itself, and a MAC over all.
@@ -50,7 +48,7 @@ impl Pkcs12 {
             safes.push(data(&sequence(&bags.collect::<Result<Vec<_>, _>>()?)?)?);
         }
         let content = sequence(&safes)?;
-        let mac_data = mac::make(mac, &content, passphrase, &mut budget)?;
+        let mac_data = for_pkcs12::make(mac, &content, passphrase, &mut budget)?;
         let auth_safe = data(&content)?;
         let pfx = Pfx {
             version: PFX_VERSION,

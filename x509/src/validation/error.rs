@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 
 use der::{Decode, SliceReader};
 use pki_types::{ServerName, UnixTime};
+use pq_keys::errors::{self, date};
+use pq_keys::{KemAlgorithm, KeyError};
 use spki::ObjectIdentifier;
 use x509_cert::ext::pkix::CrlReason;
 
@@ -12,8 +14,6 @@ use crate::certificate::{
     CertificateError, KeyUsageError, NameError, OcspDelegateError, RevokedCertificate,
     SignatureError, UnusableList,
 };
-use crate::errors::{self, date};
-use crate::keys::{KemAlgorithm, KeyError};
 
 /// Why a chain was refused.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

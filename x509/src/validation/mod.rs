@@ -1,8 +1,8 @@
 //! Validation: whether a chain leads to a trusted root and nothing on it was revoked, and if not,
 //! why.
 //!
-//! It uses [`certificate`](crate::certificate), [`keys`](crate::keys), [`encoding`](crate::encoding)
-//! and [`errors`](crate::errors), and doesn't know [`issuing`](crate::issuing).
+//! It uses [`certificate`](crate::certificate), [`verification`](crate::verification) and [`pq_keys`], and doesn't
+//! know [`issuing`](crate::issuing).
 
 mod constraints;
 mod critical;

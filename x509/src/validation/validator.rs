@@ -10,6 +10,7 @@ use const_oid::db::rfc5280::{
 };
 use der::flagset::FlagSet;
 use pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, UnixTime};
+use pq_keys::{Algorithm, KeyError};
 use webpki::{
     EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeId, KeyPurposeIdIter, VerifiedPath,
 };
@@ -27,7 +28,7 @@ use crate::certificate::{
     Certificate, EmailAddress, KeyUsageError, NameError, OcspNonce, OcspResponse, Role, SpiffeId,
     Uri, key_usage,
 };
-use crate::keys::{Algorithm, KeyError, verification};
+use crate::verification;
 
 /// Decides whether a chain of certificates leads to a trusted root.
 ///

@@ -25,7 +25,7 @@ use pq_x509::{
     ValidityError, verification,
 };
 
-use crate::pki::quick_algorithms;
+use crate::quick::quick_algorithms;
 use sha2::{Digest, Sha256};
 
 fn signing_key() -> SigningKey {

@@ -2,11 +2,13 @@
 
 extern crate alloc;
 
+#[cfg(feature = "pkcs12")]
+#[path = "../../../keys/tests/keys/at_once.rs"]
+mod at_once;
 mod classical;
 mod errors;
 mod far_values;
 mod issuance;
-mod keys;
 mod linting;
 mod many;
 mod names;
@@ -15,13 +17,12 @@ mod parsers;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;
 mod pki;
-#[cfg(feature = "encryption")]
-mod protection;
+#[path = "../../../keys/tests/keys/quick.rs"]
+mod quick;
 mod requests;
 mod revocation;
 mod revocation_kinds;
 mod rfc_vectors;
-mod signatures;
 #[path = "../../../tests/skipped/src/lib.rs"]
 mod skipped;
 mod slh_dsa;

@@ -17,9 +17,8 @@ use pq_x509::{
 };
 use sha1::{Digest, Sha1};
 
-use crate::pki::{
-    Pki, days_from_now, key, quick_algorithms, set_usage, unix_days_from_now, validate_with,
-};
+use crate::pki::{Pki, days_from_now, key, set_usage, unix_days_from_now, validate_with};
+use crate::quick::quick_algorithms;
 use crate::spent::Spent;
 
 const HASHES: [OcspHash; 4] = [

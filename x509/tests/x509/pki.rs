@@ -12,26 +12,6 @@ use pq_x509::{
     Signer, SigningKey, TbsCertificate, ValidationError,
 };
 
-/// All algorithms except the *s* sets of SLH-DSA, whose signatures may take a second.
-pub(crate) fn quick_algorithms() -> impl Iterator<Item = SignatureAlgorithm> {
-    SignatureAlgorithm::ALL
-        .iter()
-        .copied()
-        .filter(|algorithm| !is_slow(*algorithm))
-}
-
-/// The other algorithms.
-pub(crate) fn slow_algorithms() -> impl Iterator<Item = SignatureAlgorithm> {
-    SignatureAlgorithm::ALL
-        .iter()
-        .copied()
-        .filter(|algorithm| is_slow(*algorithm))
-}
-
-fn is_slow(algorithm: SignatureAlgorithm) -> bool {
-    algorithm.name().starts_with("SLH-DSA") && algorithm.name().ends_with('s')
-}
-
 /// A root, an intermediate and a leaf for `example.org` and 192.0.2.1.
 pub(crate) struct Pki {
     pub(crate) root: Issuer<SigningKey>,

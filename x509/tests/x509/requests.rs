@@ -13,7 +13,7 @@ use pq_x509::{
     NameError, RequestError, SignatureAlgorithm, SignatureError, Signer, SigningKey, SubjectKey,
 };
 
-use crate::pki::quick_algorithms;
+use crate::quick::quick_algorithms;
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 
 fn key() -> SigningKey {

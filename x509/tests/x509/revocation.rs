@@ -22,9 +22,8 @@ use webpki::{
     BorrowedCertRevocationList, CertRevocationList, EndEntityCert, RevocationOptionsBuilder,
 };
 
-use crate::pki::{
-    Pki, days_from_now, key, quick_algorithms, server, set_usage, slow_algorithms, validate_with,
-};
+use crate::pki::{Pki, days_from_now, key, server, set_usage, validate_with};
+use crate::quick::{quick_algorithms, slow_algorithms};
 
 type Builder = CertificateRevocationListBuilder;
 

@@ -26,9 +26,10 @@ use spki::SubjectPublicKeyInfoOwned;
 
 use crate::classical::P256Key;
 use crate::pki::{
-    Pki, bad_signature, days_from_now, key, not_a_ca, path_length_exceeded, quick_algorithms,
-    server, set_usage, slow_algorithms, unix_days_from_now, validate_with,
+    Pki, bad_signature, days_from_now, key, not_a_ca, path_length_exceeded, server, set_usage,
+    unix_days_from_now, validate_with,
 };
+use crate::quick::{quick_algorithms, slow_algorithms};
 
 #[test]
 fn good_chains_of_every_algorithm() {

@@ -4,10 +4,10 @@
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5280::ID_KP_OCSP_SIGNING;
 use der::flagset::FlagSet;
+use pq_keys::errors::from_causes;
 use x509_cert::ext::pkix::KeyUsages;
 
 use crate::certificate::{CanonicalName, Certificate, SignatureError};
-use crate::errors::from_causes;
 
 /// Why a certificate doesn't allow its owner to answer for a CA (RFC 6960 section 4.2.2.2).
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

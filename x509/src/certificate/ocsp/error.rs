@@ -2,11 +2,11 @@
 //! of an answer.
 
 use const_oid::ObjectIdentifier;
+use pq_keys::SyntaxError;
+use pq_keys::errors::from_causes;
 
 use super::{MAX_CERTIFICATES, MAX_REQUEST, MAX_REQUESTS, MAX_RESPONSE};
 use crate::certificate::CertificateError;
-use crate::encoding::SyntaxError;
-use crate::errors::from_causes;
 
 /// A nonce of an impossible length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]

@@ -3,10 +3,10 @@
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NONCE;
 use der::asn1::{OctetString, OctetStringRef};
 use der::{Decode, Encode};
+use pq_keys::{RandomnessError, random};
 use x509_cert::ext::Extension;
 
 use super::error::InvalidOcspNonce;
-use crate::keys::{RandomnessError, random};
 
 /// Ties a response to one request, so that no older response is taken for it (RFC 9654): 1 to 128
 /// bytes that nobody can foresee.

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use der::{Decode, Encode};
+use pq_keys::syntax;
 use x509_cert::certificate::Version;
 
 use super::cert_id::{CertId, OcspHash};
@@ -10,7 +11,6 @@ use super::error::OcspRequestError;
 use super::nonce::OcspNonce;
 use super::{MAX_REQUEST, MAX_REQUESTS, asn1, extensions};
 use crate::certificate::Certificate;
-use crate::encoding::syntax;
 
 /// An OCSP request for the status of certificates (RFC 6960 section 4.1).
 ///

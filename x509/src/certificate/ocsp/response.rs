@@ -8,6 +8,8 @@ use der::asn1::{GeneralizedTime, OctetString};
 use der::referenced::OwnedToRef;
 use der::{Decode, Encode, Tag, Tagged};
 use pki_types::{SignatureVerificationAlgorithm, UnixTime};
+use pq_keys::errors::describe;
+use pq_keys::{syntax, whole_octets};
 use sha1::Sha1;
 use sha1::digest::Digest;
 use spki::AlgorithmIdentifierOwned;
@@ -21,8 +23,6 @@ use super::nonce::OcspNonce;
 use super::{MAX_CERTIFICATES, MAX_RESPONSE, MAX_VALUES, asn1, extensions};
 use crate::certificate::revocation_list::Reason;
 use crate::certificate::{CanonicalName, Certificate, SignatureError};
-use crate::encoding::{syntax, whole_octets};
-use crate::errors::describe;
 
 /// An OCSP response with answers: the status of some certificates (RFC 6960 section 4.2).
 ///

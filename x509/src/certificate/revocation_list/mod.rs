@@ -12,6 +12,8 @@ use core::fmt;
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::{Decode, ErrorKind, Tag, Tagged};
 use pki_types::{CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime};
+use pq_keys::errors::{date, describe, from_causes};
+use pq_keys::{PemError, SyntaxError, pem, syntax, whole_octets};
 use spki::AlgorithmIdentifierOwned;
 use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;
@@ -25,8 +27,7 @@ use super::canonical_name::CanonicalName;
 use super::certificate::Certificate;
 use super::extensions::repeated;
 use super::signed::{self, SignatureError};
-use crate::encoding::{PemError, SyntaxError, pem, syntax, whole_octets};
-use crate::errors::{date, describe, from_causes};
+use super::syntax::check_extensions;
 
 /// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
 ///
@@ -88,7 +89,7 @@ impl CertificateRevocationList {
             return Err(RevocationListError::RepeatedExtension(oid));
         }
         syntax::check(der)?;
-        syntax::check_extensions(&extensions)?;
+        check_extensions(&extensions)?;
         let number: Option<CrlNumber> = extension(&extensions)?;
         let authority: Option<AuthorityKeyIdentifier> = extension(&extensions)?;
         let revoked = tbs.revoked_certificates.unwrap_or_default();

@@ -1,9 +1,9 @@
 //! AlgorithmIdentifiers and public keys in a document, read as far as rules need them.
 
 use const_oid::ObjectIdentifier;
+use pq_keys::Algorithm;
 
 use super::element::{Element, tag};
-use crate::keys::Algorithm;
 
 /// An AlgorithmIdentifier (RFC 5280 section 4.1.1.2).
 #[derive(Clone, Copy)]

@@ -4,10 +4,10 @@
 use alloc::collections::BTreeMap;
 
 use der::Tag;
+use pq_keys::{SyntaxError, syntax};
 
 use super::element::{Element, Elements, tag};
 use super::extension::{Extension, known};
-use crate::encoding::{SyntaxError, syntax};
 use crate::linting::listed::{Listed, quoted};
 
 /// How an encoding may break the rules of ASN.1.

@@ -10,6 +10,7 @@ mod names;
 mod time;
 
 use der::flagset::FlagSet;
+use pq_keys::syntax::MAX_VALUES;
 use x509_cert::ext::pkix::KeyUsages;
 
 use const_oid::ObjectIdentifier;
@@ -20,7 +21,6 @@ use const_oid::db::rfc5280::{
 
 use self::encoding::Flaws;
 use self::extension::EXTENSION_REQUEST;
-use crate::encoding::syntax::MAX_VALUES;
 
 pub(crate) use algorithm::{AlgorithmIdentifier, PublicKey};
 pub(crate) use element::{Element, Elements, tag};

@@ -2,13 +2,13 @@
 
 use const_oid::db::rfc5280::{ID_CE_BASIC_CONSTRAINTS, ID_CE_NAME_CONSTRAINTS};
 use der::Decode;
+use pq_keys::{SyntaxError, syntax};
 use x509_cert::request::CertReq;
 
 use super::ALL;
 use crate::certificate::{
     Certificate, CertificateError, CertificateRevocationList, RevocationListError,
 };
-use crate::encoding::{SyntaxError, syntax};
 use crate::linting::document::{Document, Element, Flaw, Kind, tag};
 use crate::linting::listed::Listed;
 use crate::linting::rule::Rule;

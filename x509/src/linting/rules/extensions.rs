@@ -2,9 +2,10 @@
 
 use alloc::collections::BTreeSet;
 
+use pq_keys::syntax;
+
 use super::{ALL, CERTIFICATES};
 use crate::certificate::PROCESSED;
-use crate::encoding::syntax;
 use crate::linting::document::{Document, Extension, known};
 use crate::linting::listed::Listed;
 use crate::linting::rule::Rule;

@@ -2,11 +2,11 @@
 //! nobody should use any more.
 
 use const_oid::db::rfc5912::RSA_ENCRYPTION;
-
-use super::{ALL, BUT_LISTS};
-use crate::keys::{
+use pq_keys::{
     Algorithm, CompositeIdentifier, EncapsulationKey, SignatureAlgorithm, is_hash_ml_dsa,
 };
+
+use super::{ALL, BUT_LISTS};
 use crate::linting::document::{AlgorithmIdentifier, Document, Element, Elements, Kind, tag};
 use crate::linting::listed::Listed;
 use crate::linting::rule::Rule;
@@ -135,7 +135,7 @@ impl Family {
         match algorithm {
             Algorithm::Kem(_) => Self::MlKem,
             Algorithm::Signature(one) if SignatureAlgorithm::ML_DSA.contains(&one) => Self::MlDsa,
-            Algorithm::Signature(_) => Self::SlhDsa,
+            _ => Self::SlhDsa,
         }
     }
 }

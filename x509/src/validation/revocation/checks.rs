@@ -4,6 +4,8 @@ use alloc::sync::Arc;
 use core::cell::Cell;
 
 use pki_types::{SignatureVerificationAlgorithm, UnixTime};
+use pq_keys::SubjectKey;
+use pq_keys::errors::describe;
 
 use super::evidence::{Outcome, Says, Standing, Statement, weigh};
 use super::lists::List;
@@ -13,8 +15,6 @@ use crate::certificate::{
     CertStatus, Certificate, OcspDelegateError, OcspNonce, OcspResponse, RevokedCertificate, Role,
     SignatureError, SingleResponse, key_usage,
 };
-use crate::errors::describe;
-use crate::keys::SubjectKey;
 use crate::validation::error::{OcspError, ValidationError};
 use crate::validation::ocsp::{OcspVerifier, Signers};
 

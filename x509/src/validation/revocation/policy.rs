@@ -2,9 +2,10 @@
 
 use alloc::sync::Arc;
 
+use pq_keys::errors::describe;
+
 use super::lists::Lists;
 use crate::certificate::CertificateRevocationList;
-use crate::errors::describe;
 use crate::validation::error::ValidationError;
 
 /// Revocation lists, and how a [`ChainValidator`](crate::ChainValidator) uses them together with OCSP

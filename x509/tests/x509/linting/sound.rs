@@ -11,7 +11,8 @@ use pq_x509::{
 
 use super::{SAMPLES, at, long, names, request, short};
 use crate::classical::P256Key;
-use crate::pki::{key, quick_algorithms};
+use crate::pki::key;
+use crate::quick::quick_algorithms;
 
 #[track_caller]
 fn is_sound(certificate: &Certificate) {

@@ -1,0 +1,325 @@
+//! Checks what `der` and crates on top of it leave unchecked if nothing needs the value: contents of strings in
+//! names, and of object identifiers. For readers of documents.
+
+use der::asn1::{AnyRef, BitStringRef};
+use der::{Decode, ErrorKind, Header, Length, Reader, SliceReader, Tag};
+
+use crate::errors::from_causes;
+
+/// Why a value in a document is not valid for its type.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SyntaxError {
+    /// A part of it is not DER.
+    #[error("is not valid DER: {0}; have it encoded again by a conforming tool")]
+    Der(der::Error),
+    /// An object identifier has a number with a leading zero (X.690 section 8.19.2): one
+    /// identifier would have many encodings, and readers would disagree on which it is.
+    #[error(
+        "has an object identifier with a leading zero, the byte 0x80, in a number (X.690 section \
+         8.19.2): {0}; have it encoded again by a conforming tool"
+    )]
+    ObjectIdentifier(String),
+    /// A string has contents that its type doesn't allow, such as a UTF8String that is not UTF-8.
+    #[error(
+        "has a {0} with contents that this type does not allow; have it made again by a conforming \
+         tool"
+    )]
+    String(Tag),
+    /// It has more values than any useful document, and reading them would take much memory.
+    #[error(
+        "has more than {0} values in it; have it made again with fewer names, attributes or extensions"
+    )]
+    TooMany(usize),
+    /// A subjectAltName extension names nobody.
+    #[error(
+        "has an empty subjectAltName (RFC 5280 section 4.2.1.6); have it issued again with a name \
+         in that extension, or without the extension"
+    )]
+    NoAlternativeName,
+}
+
+from_causes!(SyntaxError: Der(der::Error));
+
+/// How many values a document may have, and each of its extensions: some take a hundred times as many bytes in memory as
+/// in DER. Certificates have some hundreds, and a name more takes one or two.
+pub const MAX_VALUES: usize = 10_000;
+
+/// Refuses a document with more values than [`MAX_VALUES`], before it is read. What isn't DER is for the reader to
+/// refuse.
+///
+/// # Errors
+///
+/// [`SyntaxError::TooMany`].
+pub fn check_number(der: &[u8]) -> Result<(), SyntaxError> {
+    check_number_within(der, MAX_VALUES)
+}
+
+/// [`check_number`] with another limit.
+///
+/// # Errors
+///
+/// [`SyntaxError::TooMany`].
+pub fn check_number_within(der: &[u8], limit: usize) -> Result<(), SyntaxError> {
+    match walk_within(limit, der, |_, _| Ok(())) {
+        Err(error @ SyntaxError::TooMany(_)) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The values of which the contents of a constructed value consist, up to where they aren't DER any more.
+pub fn values(contents: &[u8]) -> impl Iterator<Item = AnyRef<'_>> {
+    let mut reader = SliceReader::new(contents).ok();
+    core::iter::from_fn(move || {
+        let reader = reader.as_mut().filter(|reader| !reader.is_finished())?;
+        AnyRef::decode(reader).ok()
+    })
+}
+
+/// Checks a document, except the contents of octet strings and bit strings.
+///
+/// # Errors
+///
+/// A [`SyntaxError`] that names the value.
+pub fn check(der: &[u8]) -> Result<(), SyntaxError> {
+    walk(der, check_primitive)
+}
+
+/// The contents of a BIT STRING that has no unused bits.
+///
+/// # Errors
+///
+/// If it has unused bits.
+pub fn whole_octets(bits: BitStringRef<'_>) -> der::Result<&[u8]> {
+    if bits.unused_bits() != 0 {
+        return Err(Tag::BitString.value_error().into());
+    }
+    Ok(bits.raw_bytes())
+}
+
+/// Calls `check` for each primitive value, however deep it is.
+///
+/// # Errors
+///
+/// The first error of `check`, and [`SyntaxError::Der`].
+pub fn walk(
+    der: &[u8],
+    check: impl Fn(Tag, &[u8]) -> Result<(), SyntaxError>,
+) -> Result<(), SyntaxError> {
+    walk_within(usize::MAX, der, check)
+}
+
+/// [`walk`] over a limited number of values.
+fn walk_within(
+    limit: usize,
+    der: &[u8],
+    check: impl Fn(Tag, &[u8]) -> Result<(), SyntaxError>,
+) -> Result<(), SyntaxError> {
+    let mut number = 0;
+    let mut reader = SliceReader::new(der)?;
+    // The ends of the values that the reader is in. There is no recursion, because the document's author
+    // chooses the depth.
+    let mut ends = vec![Length::try_from(der.len())?];
+    while let Some(&end) = ends.last() {
+        if reader.position() == end {
+            ends.pop();
+            continue;
+        }
+        let header = Header::decode(&mut reader)?;
+        number += 1;
+        if number > limit {
+            return Err(SyntaxError::TooMany(limit));
+        }
+        let value_end = (reader.position() + header.length())?;
+        if value_end > end {
+            return Err(reader.error(ErrorKind::Overlength).into());
+        }
+        match header.tag().is_constructed() {
+            true => ends.push(value_end),
+            false => check(header.tag(), reader.read_slice(header.length())?)?,
+        }
+    }
+    Ok(())
+}
+
+/// The rules of X.680 (section 41) and X.690 (section 8) for a value of a universal type, with
+/// two exceptions. A PrintableString may have all visible characters of ASCII, because CAs write
+/// `@`, `_`, `*` and `&` in it; a TeletexString may have any bytes, which in practice are Latin-1.
+///
+/// # Errors
+///
+/// [`SyntaxError::String`] and [`SyntaxError::ObjectIdentifier`].
+pub fn check_primitive(tag: Tag, value: &[u8]) -> Result<(), SyntaxError> {
+    let is_sound = match tag {
+        Tag::ObjectIdentifier => return check_object_identifier(value),
+        Tag::Utf8String => core::str::from_utf8(value).is_ok(),
+        Tag::PrintableString | Tag::VisibleString => {
+            value.iter().all(|byte| matches!(byte, b' '..=b'~'))
+        }
+        Tag::Ia5String => value.is_ascii(),
+        Tag::NumericString => value.iter().all(|byte| matches!(byte, b'0'..=b'9' | b' ')),
+        Tag::BmpString => is_utf_16(value),
+        _ => true,
+    };
+    match is_sound {
+        true => Ok(()),
+        false => Err(SyntaxError::String(tag)),
+    }
+}
+
+/// A BMPString has no characters beyond the basic plane, but some programs write UTF-16 in it.
+fn is_utf_16(value: &[u8]) -> bool {
+    let (units, rest) = value.as_chunks();
+    let units = units.iter().map(|unit| u16::from_be_bytes(*unit));
+    rest.is_empty() && char::decode_utf16(units).all(|character| character.is_ok())
+}
+
+/// Refuses an object identifier if one of its numbers has a leading zero, the byte 0x80.
+fn check_object_identifier(value: &[u8]) -> Result<(), SyntaxError> {
+    // A byte below 0x80 is the last of a number. The 0 stands for what is before the first number.
+    let before = [0].iter().chain(value);
+    match before
+        .zip(value)
+        .any(|(before, byte)| *before < 0x80 && *byte == 0x80)
+    {
+        false => Ok(()),
+        true => {
+            let bytes: Vec<String> = value.iter().map(|byte| format!("{byte:02x}")).collect();
+            Err(SyntaxError::ObjectIdentifier(bytes.join(" ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANY: [Tag; 7] = [
+        Tag::Utf8String,
+        Tag::PrintableString,
+        Tag::VisibleString,
+        Tag::Ia5String,
+        Tag::NumericString,
+        Tag::BmpString,
+        Tag::TeletexString,
+    ];
+
+    /// Which types of string may have these contents.
+    fn allowing(contents: &[u8]) -> Vec<Tag> {
+        let is_allowed = |tag: &Tag| {
+            let der = [
+                &[tag.number().value() as u8, contents.len() as u8],
+                contents,
+            ]
+            .concat();
+            // At the depth of a name: RDNSequence, SET, AttributeTypeAndValue.
+            let name = [0x30, 0x31, 0x30].iter().fold(der, |inner, tag| {
+                [&[*tag, inner.len() as u8][..], &inner].concat()
+            });
+            match check(&name) {
+                Ok(()) => true,
+                Err(error) => {
+                    assert_eq!(error, SyntaxError::String(*tag));
+                    false
+                }
+            }
+        };
+        ANY.into_iter().filter(is_allowed).collect()
+    }
+
+    #[test]
+    fn strings() {
+        use Tag::{BmpString, NumericString, TeletexString, Utf8String};
+        assert_eq!(allowing(b""), ANY);
+        assert_eq!(allowing(b"10"), ANY);
+        let but = |tags: &[Tag]| ANY.into_iter().filter(|tag| !tags.contains(tag)).collect();
+        let expected: Vec<Tag> = but(&[NumericString, BmpString]);
+        assert_eq!(allowing(b"a_b"), expected);
+        assert_eq!(allowing(b"@*&"), expected);
+        for control in [b"\0\0", b"a\n", b"\x7f\x7f"] {
+            let expected: Vec<Tag> =
+                but(&[NumericString, Tag::PrintableString, Tag::VisibleString]);
+            assert_eq!(allowing(control), expected, "{control:?}");
+        }
+        assert_eq!(
+            allowing("é".as_bytes()),
+            [Utf8String, BmpString, TeletexString]
+        );
+        assert_eq!(allowing(b"\xe9"), [TeletexString]);
+        // U+D800 alone, and U+10000 as UTF-16 has it.
+        assert_eq!(allowing(&[0xd8, 0]), [TeletexString]);
+        assert_eq!(allowing(&[0xd8, 0, 0xdc, 0]), [BmpString, TeletexString]);
+    }
+
+    #[test]
+    fn object_identifiers() {
+        // 2.16.840.1.101.3.4.3.17, and the same with a leading zero in each number.
+        let good = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, 0x11];
+        let der = |value: &[u8]| [&[6, value.len() as u8], value].concat();
+        assert_eq!(check(&der(&good)), Ok(()));
+        for at in [0, 1, 3, 4, 5, 6, 7, 8] {
+            let mut bad = good.to_vec();
+            bad.insert(at, 0x80);
+            let Err(SyntaxError::ObjectIdentifier(bytes)) = check(&der(&bad)) else {
+                panic!("{bad:x?}");
+            };
+            assert_eq!(bytes.split(' ').count(), bad.len());
+        }
+        // 0x80 inside of a number is a digit.
+        assert_eq!(check(&der(&[0x2a, 0x81, 0x80, 0x00])), Ok(()));
+    }
+
+    #[test]
+    fn numbers() {
+        let values = |number: usize| {
+            let contents = [5, 0].repeat(number - 1);
+            let len = u16::try_from(contents.len()).unwrap().to_be_bytes();
+            [&[0x30, 0x82], &len[..], &contents].concat()
+        };
+        assert_eq!(check_number(&values(MAX_VALUES)), Ok(()));
+        let error = SyntaxError::TooMany(MAX_VALUES);
+        assert_eq!(check_number(&values(MAX_VALUES + 1)), Err(error.clone()));
+        // Up to where it isn't DER any more, which is for the reader to refuse.
+        let broken = |number: usize| {
+            let mut der = values(number);
+            let end = der.len() - 2;
+            der[end..].copy_from_slice(&[0x30, 9]);
+            der
+        };
+        assert_eq!(check_number(&broken(MAX_VALUES)), Ok(()));
+        assert_eq!(check_number(&broken(MAX_VALUES + 1)), Err(error));
+    }
+
+    #[test]
+    fn lengths() {
+        for bad in [
+            &[0x30, 3, 2, 2, 0][..],
+            &[0x30, 1, 2, 1, 0],
+            &[0x30, 0x80, 0, 0],
+        ] {
+            assert!(matches!(check(bad), Err(SyntaxError::Der(_))), "{bad:x?}");
+        }
+        // Extreme lengths and depths.
+        let mut deep = vec![0x30; 200_000];
+        for header in deep.chunks_exact_mut(2) {
+            header[1] = 0;
+        }
+        assert_eq!(check(&deep), Ok(()));
+        let nested = (0..20_000_usize)
+            .rev()
+            .fold(Vec::new(), |mut der: Vec<u8>, _| {
+                let len = der.len() as u32;
+                let header = match len {
+                    0..0x80 => vec![len as u8, 0x30],
+                    0x80..0x100 => vec![len as u8, 0x81, 0x30],
+                    0x100..0x1_0000 => vec![len as u8, (len >> 8) as u8, 0x82, 0x30],
+                    _ => vec![len as u8, (len >> 8) as u8, (len >> 16) as u8, 0x83, 0x30],
+                };
+                // The bytes are in reverse order, so that a header is added at the end.
+                der.extend(header);
+                der
+            });
+        let nested: Vec<u8> = nested.into_iter().rev().collect();
+        assert_eq!(check(&nested), Ok(()));
+    }
+}

@@ -1,0 +1,86 @@
+//! Post-quantum keys: made, read, written, put under a passphrase, and used.
+//!
+//! * **Private keys.** [`SigningKey`] (ML-DSA, SLH-DSA) and [`DecapsulationKey`] (ML-KEM) can be generated,
+//!   read from and written to PKCS#8, as DER or PEM, in every form of RFC 9881 and RFC 9935 (seed,
+//!   expanded or both) and in the one form of RFC 9909. By default, ML-DSA and ML-KEM keys are
+//!   written as the seed alone, because all implementations read it. [`PrivateKey`] is either.
+//! * **Public keys.** [`VerifyingKey`] and [`EncapsulationKey`] are their public halves, read and written as
+//!   SubjectPublicKeyInfo. [`PublicKey`] is either.
+//! * **Signatures.** [`SignatureOptions`] are for signatures with a context or of a hash, and [`MessageHasher`] for
+//!   messages that do not fit in memory, or are hashed far from the key. With the feature `rayon`, SLH-DSA
+//!   makes keys and signs on all cores.
+//! * **Protected keys.** With the feature `encryption`, private keys are read and written under a
+//!   passphrase: `EncryptedPrivateKey`, and methods of the keys such as
+//!   `SigningKey::to_encrypted_pkcs8_pem`.
+//! * **Other keys.** The traits [`Signer`], [`AgreementKey`] and [`SubjectKey`] are for keys of other
+//!   algorithms, and for those in hardware: what issues certificates or writes documents takes any of them.
+//! * **Documents.** [`pem`] and [`syntax`] are for readers and writers of other documents.
+//!
+//! Certificates and chains of them are in pq-x509, which has all of this crate's names, too.
+//!
+//! ```
+//! use pq_keys::{SignatureAlgorithm, SigningKey, VerifyingKey};
+//!
+//! let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! let (private, public) = (key.to_pkcs8_pem()?, key.verifying_key().to_spki_pem());
+//!
+//! let signature = SigningKey::from_pkcs8_pem(&private)?.sign(b"message")?;
+//! VerifyingKey::from_spki_pem(&public)?.verify(b"message", &signature)?;
+//! # Ok::<_, pq_keys::KeyError>(())
+//! ```
+//!
+//! # Secrets
+//!
+//! Private keys are wiped when dropped, and so is every buffer that this crate allocates
+//! for them. Callers must wipe what they pass in or take out. Values that the compiler puts on the
+//! stack can stay there until they are overwritten, and the crates of PBKDF2 and scrypt (feature
+//! `encryption`) do not wipe their working memory.
+//!
+//! All randomness comes from the operating system, except what the caller gives to
+//! [`SigningKey::sign_with_randomness`] or [`EncapsulationKey::encapsulate_with_randomness`].
+//! [`SigningVariant::Deterministic`] uses none.
+//!
+//! # Errors
+//!
+//! The text of an error includes the text of its cause. So [`source`](core::error::Error::source) is
+//! `None`: a program that prints causes one after another prints nothing twice.
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod encoding;
+pub mod errors;
+mod keys;
+#[cfg(feature = "pkcs12")]
+mod pkcs12;
+#[cfg(feature = "encryption")]
+mod protection;
+
+pub use der;
+pub use encoding::{PemError, SyntaxError, pem, syntax, to_der, whole_octets};
+pub use keys::{
+    Agreement, AgreementError, AgreementKey, AgreementPublicKey, Algorithm, CompositeIdentifier,
+    DecapsulationKey, EncapsulationKey, ExpandedKeys, HashedMessage, KemAlgorithm, KeyError,
+    KeyHash, MessageHasher, Mode, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError,
+    SignError, SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant,
+    SubjectKey, UnknownAlgorithm, VerifyingKey, algorithm_of_spki, check_classical, check_pkcs8,
+    is_hash_ml_dsa, random, read_spki,
+};
+#[cfg(feature = "pkcs12")]
+pub use pkcs12::Pkcs12Mac;
+#[cfg(feature = "pkcs12")]
+#[doc(hidden)]
+pub use pkcs12::for_pkcs12;
+pub use pki_types;
+pub use pq_core::ml_dsa::{Digest, PreHash, PreHasher};
+pub use pq_core::ml_kem::SharedSecret;
+#[cfg(feature = "encryption")]
+pub use protection::{
+    Cipher, CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection, ProtectionError,
+};
+pub use spki;
+
+/// The README's program, which is compiled as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

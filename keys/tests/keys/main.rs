@@ -1,0 +1,10 @@
+//! Tests of the crate through its public interface.
+
+#[cfg(feature = "encryption")]
+mod at_once;
+mod keys;
+#[cfg(feature = "encryption")]
+mod protection;
+#[expect(dead_code, reason = "the tests of pq-x509 use the slow ones, too")]
+mod quick;
+mod signatures;
