@@ -5,12 +5,12 @@
 //!   memory.
 //! * **Messages.** A [`Sender`] and a [`Receiver`] are the contexts of HPKE, in its base mode: they count
 //!   messages, so that no nonce is used twice, and export secrets.
-//! * **Keys.** ML-KEM keys are pq-x509's. [`XWingPrivateKey`] and [`XWingPublicKey`] are keys of X-Wing
+//! * **Keys.** ML-KEM keys are pq-keys's. [`XWingPrivateKey`] and [`XWingPublicKey`] are keys of X-Wing
 //!   (draft-connolly-cfrg-xwing-kem), which is ML-KEM-768 and X25519 at once: an attacker has to break both.
 //!
 //! ```
 //! use pq_hpke::{Aead, Decryptor, Encryptor, RecipientKey, RecipientPublicKey, Suite};
-//! use pq_x509::{DecapsulationKey, KemAlgorithm};
+//! use pq_keys::{DecapsulationKey, KemAlgorithm};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let key = DecapsulationKey::generate(KemAlgorithm::MlKem768)?;

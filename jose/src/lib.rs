@@ -4,8 +4,8 @@
 //! * **Signatures.** [`jws`]: JSON Web Signatures, compact, as JSON and detached; [`cose`]: COSE_Sign1.
 //! * **Tokens.** [`jwt`]: JSON Web Tokens. A policy decides whether their claims are accepted.
 //!
-//! Everything that signs is a [`Signer`](pq_x509::Signer): a key of this crate, a
-//! [`SigningKey`](pq_x509::SigningKey), or a key in a hardware module.
+//! Everything that signs is a [`Signer`](pq_keys::Signer): a key of this crate, a
+//! [`SigningKey`](pq_keys::SigningKey), or a key in a hardware module.
 //!
 //! The key decides the algorithm. A signature or a token also names an algorithm, and is refused if that is not
 //! the algorithm of its key. What a document names never decides how it is verified, and `none` is not an algorithm.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pq_x509::KemAlgorithm;
+use pq_keys::KemAlgorithm;
 
 use crate::x_wing;
 

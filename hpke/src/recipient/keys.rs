@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use pq_x509::{DecapsulationKey, EncapsulationKey, KeyError};
+use pq_keys::{DecapsulationKey, EncapsulationKey, KeyError};
 
 use super::kem::Kem;
 use crate::x_wing::{SECRET_LEN, XWingError, XWingPrivateKey, XWingPublicKey};
@@ -18,7 +18,7 @@ pub enum KemError {
     /// X-Wing refuses it.
     #[error("{0}")]
     XWing(XWingError),
-    /// pq-x509 has a KEM that has no number in HPKE.
+    /// pq-keys has a KEM that has no number in HPKE.
     #[error("{0} has no number in HPKE that is known here; take a key of ML-KEM or X-Wing")]
     NoNumber(&'static str),
 }

@@ -1,7 +1,7 @@
 //! Why a key of X-Wing is refused, or an encapsulation fails.
 
 use pkcs8::{ObjectIdentifier, der};
-use pq_x509::PemError;
+use pq_keys::PemError;
 
 /// Why a key of X-Wing can't be made, read or used.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

@@ -9,8 +9,8 @@ use pkcs8::der::asn1::OctetStringRef;
 use pkcs8::der::{Decode, Encode};
 use pq_core::ml_kem::{DecapsulationKey, MlKem768, ParameterSet};
 use pq_core::wiping_stack;
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::{SubjectKey, pem};
+use pq_keys::pki_types::SubjectPublicKeyInfoDer;
+use pq_keys::{SubjectKey, pem};
 use zeroize::Zeroizing;
 
 use super::error::XWingError;

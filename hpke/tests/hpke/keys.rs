@@ -1,7 +1,7 @@
 //! Keys of X-Wing, raw and in their documents.
 
 use pq_hpke::{XWingError, XWingPrivateKey, XWingPublicKey};
-use pq_x509::{DecapsulationKey, KemAlgorithm};
+use pq_keys::{DecapsulationKey, KemAlgorithm};
 
 fn key() -> XWingPrivateKey {
     XWingPrivateKey::from_bytes(&[7; 32]).unwrap()

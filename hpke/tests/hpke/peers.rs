@@ -8,7 +8,7 @@ use pq_hpke::{
     Aead, Encryptor, HpkeError, Kdf, Kem, Receiver, RecipientKey, RecipientPublicKey, Sender,
     Suite, XWingPrivateKey, XWingPublicKey,
 };
-use pq_x509::{DecapsulationKey, EncapsulationKey, KemAlgorithm};
+use pq_keys::{DecapsulationKey, EncapsulationKey, KemAlgorithm};
 
 use crate::ml_kem_512::MlKem512;
 

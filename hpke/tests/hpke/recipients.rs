@@ -1,7 +1,7 @@
 //! Keys of each KEM.
 
 use pq_hpke::{Kem, RecipientKey, RecipientPublicKey, XWingPrivateKey};
-use pq_x509::{DecapsulationKey, KemAlgorithm};
+use pq_keys::{DecapsulationKey, KemAlgorithm};
 
 /// A key of this KEM, and its public half. The same number gives the same key.
 pub(crate) fn pair(kem: Kem, number: u8) -> (RecipientKey, RecipientPublicKey) {

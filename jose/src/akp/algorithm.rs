@@ -1,8 +1,8 @@
-//! The algorithms that have a name in JOSE and a number in COSE, and which algorithm of pq-x509 each of them is.
+//! The algorithms that have a name in JOSE and a number in COSE, and which algorithm of pq-keys each of them is.
 
 use core::fmt;
 
-use pq_x509::{SignatureAlgorithm, Signer};
+use pq_keys::{SignatureAlgorithm, Signer};
 
 use super::error::AkpError;
 
@@ -45,8 +45,8 @@ impl Algorithm {
     /// [`AkpError::Algorithm`], if it is another algorithm.
     pub fn of_signer(key: &(impl Signer + ?Sized)) -> Result<Self, AkpError> {
         let oid = key.signature_algorithm().oid;
-        match pq_x509::Algorithm::from_oid(oid) {
-            Some(pq_x509::Algorithm::Signature(algorithm)) => algorithm.try_into(),
+        match pq_keys::Algorithm::from_oid(oid) {
+            Some(pq_keys::Algorithm::Signature(algorithm)) => algorithm.try_into(),
             _ => Err(AkpError::Algorithm(oid.to_string())),
         }
     }

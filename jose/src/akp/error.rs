@@ -1,6 +1,6 @@
 //! Why a key can't be used in JOSE or COSE at all. The errors of JWK, JWS and COSE contain this one.
 
-use pq_x509::{KeyError, SignatureAlgorithm};
+use pq_keys::{KeyError, SignatureAlgorithm};
 use thiserror::Error;
 
 /// Why a key can't be used as an Algorithm Key Pair (RFC 9964).

@@ -1,7 +1,7 @@
 //! The keys inside JWKs and COSE_Keys: it checks that a public key and a seed belong together. A macro makes such
 //! documents sign as their keys do.
 
-use pq_x509::{KeyError, SigningKey, VerifyingKey};
+use pq_keys::{KeyError, SigningKey, VerifyingKey};
 
 use super::algorithm::Algorithm;
 use super::error::AkpError;
@@ -79,22 +79,22 @@ impl PrivateKey {
 /// The length of a seed (FIPS 204, algorithm 1).
 const SEED_LEN: usize = 32;
 
-/// Makes a document with a private key a [`Signer`](pq_x509::Signer) that signs with this key.
+/// Makes a document with a private key a [`Signer`](pq_keys::Signer) that signs with this key.
 macro_rules! signs_by_its_key {
     ($document:ty) => {
-        impl pq_x509::SubjectKey for $document {
-            fn spki(&self) -> pq_x509::pki_types::SubjectPublicKeyInfoDer<'_> {
+        impl pq_keys::SubjectKey for $document {
+            fn spki(&self) -> pq_keys::pki_types::SubjectPublicKeyInfoDer<'_> {
                 self.signing_key().spki()
             }
         }
 
-        impl pq_x509::Signer for $document {
-            fn signature_algorithm(&self) -> pq_x509::x509_cert::spki::AlgorithmIdentifierOwned {
+        impl pq_keys::Signer for $document {
+            fn signature_algorithm(&self) -> pq_keys::spki::AlgorithmIdentifierOwned {
                 self.signing_key().signature_algorithm()
             }
 
-            fn sign(&self, message: &[u8]) -> Result<Vec<u8>, pq_x509::SignError> {
-                pq_x509::Signer::sign(self.signing_key(), message)
+            fn sign(&self, message: &[u8]) -> Result<Vec<u8>, pq_keys::SignError> {
+                pq_keys::Signer::sign(self.signing_key(), message)
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pq_x509::PreHash;
+use pq_keys::PreHash;
 
 use crate::encoding::base64url;
 

@@ -1,6 +1,6 @@
 //! Why a COSE_Key or a COSE_Sign1 is refused or can't be made, with what to do.
 
-use pq_x509::SignError;
+use pq_keys::SignError;
 use thiserror::Error;
 
 use crate::akp::{AkpError, Algorithm};

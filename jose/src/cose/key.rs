@@ -3,7 +3,7 @@
 
 use core::slice;
 
-use pq_x509::{SigningKey, VerifyingKey};
+use pq_keys::{SigningKey, VerifyingKey};
 use zeroize::Zeroizing;
 
 use super::error::CoseError;
@@ -111,7 +111,7 @@ impl AsRef<[Self]> for CoseKey {
 
 /// A COSE_Key that signs: a seed.
 ///
-/// It is a [`Signer`](pq_x509::Signer) as its [`signing_key`](Self::signing_key) is.
+/// It is a [`Signer`](pq_keys::Signer) as its [`signing_key`](Self::signing_key) is.
 #[derive(Clone, Debug)]
 pub struct CosePrivateKey {
     key: PrivateKey,

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use pq_jose::cose::{CosePrivateKey, Sign1};
-//! use pq_x509::{SignatureAlgorithm, SigningKey};
+//! use pq_keys::{SignatureAlgorithm, SigningKey};
 //!
 //! let key = CosePrivateKey::new(SigningKey::generate(SignatureAlgorithm::MlDsa44)?)?;
 //! let sign1 = Sign1::new().external_aad(b"sensor 7");

@@ -1,6 +1,6 @@
 //! Signs and verifies COSE_Sign1: tagged or not, with its content or detached, with or without external data.
 
-use pq_x509::Signer;
+use pq_keys::Signer;
 
 use super::error::CoseError;
 use super::header::{self, Headers};

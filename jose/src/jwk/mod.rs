@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use pq_jose::jwk::{Jwk, PrivateJwk};
-//! use pq_x509::{SignatureAlgorithm, SigningKey};
+//! use pq_keys::{SignatureAlgorithm, SigningKey};
 //!
 //! let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
 //! let key = PrivateJwk::new(key)?.with_thumbprint_as_kid();

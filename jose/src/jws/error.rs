@@ -1,6 +1,6 @@
 //! Why a signature can't be made, is malformed or is not valid. Also how many signatures one content may have.
 
-use pq_x509::SignError;
+use pq_keys::SignError;
 use thiserror::Error;
 
 use crate::akp::{AkpError, Algorithm};

@@ -1,7 +1,7 @@
 //! Signs content and writes it in each form of RFC 7515: compact, flattened JSON, and general JSON with several
 //! signatures.
 
-use pq_x509::Signer;
+use pq_keys::Signer;
 
 use super::error::{JwsError, MAX_SIGNATURES};
 use super::header::Header;

@@ -10,7 +10,7 @@
 //! ```
 //! use pq_jose::jwk::PrivateJwk;
 //! use pq_jose::jws::{Header, Jws, Message};
-//! use pq_x509::{SignatureAlgorithm, SigningKey};
+//! use pq_keys::{SignatureAlgorithm, SigningKey};
 //!
 //! let key = PrivateJwk::new(SigningKey::generate(SignatureAlgorithm::MlDsa44)?)?.with_kid("2026");
 //! let header = Header::new().with_kid("2026");

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use pq_x509::Signer;
-use pq_x509::pki_types::UnixTime;
+use pq_keys::Signer;
+use pq_keys::pki_types::UnixTime;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -9,8 +9,8 @@
 //! use pq_jose::jwk::PrivateJwk;
 //! use pq_jose::jws::Header;
 //! use pq_jose::jwt::{Claims, Policy};
-//! use pq_x509::pki_types::UnixTime;
-//! use pq_x509::{SignatureAlgorithm, SigningKey};
+//! use pq_keys::pki_types::UnixTime;
+//! use pq_keys::{SignatureAlgorithm, SigningKey};
 //!
 //! let key = PrivateJwk::new(SigningKey::generate(SignatureAlgorithm::MlDsa44)?)?;
 //! let now = UnixTime::now();
@@ -31,8 +31,8 @@
 //! # use pq_jose::jwk::PrivateJwk;
 //! # use pq_jose::jws::Header;
 //! # use pq_jose::jwt::{Claims, Policy};
-//! # use pq_x509::pki_types::UnixTime;
-//! # use pq_x509::{SignatureAlgorithm, SigningKey};
+//! # use pq_keys::pki_types::UnixTime;
+//! # use pq_keys::{SignatureAlgorithm, SigningKey};
 //! # let key = PrivateJwk::new(SigningKey::generate(SignatureAlgorithm::MlDsa44)?)?;
 //! # let now = UnixTime::now();
 //! #[derive(serde::Deserialize, serde::Serialize)]

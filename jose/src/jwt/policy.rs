@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use pq_x509::pki_types::UnixTime;
+use pq_keys::pki_types::UnixTime;
 use serde::de::DeserializeOwned;
 
 use super::claims::{Claims, NoMore, members};

@@ -1,6 +1,6 @@
 //! Reads the times in tokens, which may have fractions of a second, and rounds them down or up.
 
-use pq_x509::pki_types::UnixTime;
+use pq_keys::pki_types::UnixTime;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::Number;
 

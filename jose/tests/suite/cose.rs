@@ -2,7 +2,7 @@
 
 use pq_jose::cose::{CoseError, CoseKey, CosePrivateKey, Sign1};
 use pq_jose::{AkpError, Algorithm, CborError};
-use pq_x509::{SignatureAlgorithm, Signer, SigningKey};
+use pq_keys::{SignatureAlgorithm, Signer, SigningKey};
 
 use crate::keys::{Deterministic, changes, sha256, signing_key};
 

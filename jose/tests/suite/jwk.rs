@@ -2,7 +2,7 @@
 
 use pq_jose::jwk::{Jwk, JwkError, JwkSet, PrivateJwk};
 use pq_jose::{AkpError, Algorithm, JsonError};
-use pq_x509::{SignatureAlgorithm, SigningKey};
+use pq_keys::{SignatureAlgorithm, SigningKey};
 
 use crate::keys::{private, public, sha256, signing_key};
 
@@ -193,7 +193,7 @@ fn keys_that_have_no_name_or_no_seed_are_refused() {
     assert!(Jwk::new(slh_dsa.verifying_key().clone()).is_err());
     let key = signing_key(Algorithm::MlDsa44, 1);
     let expanded = key
-        .to_pkcs8_der_as(pq_x509::PrivateKeyForm::Expanded)
+        .to_pkcs8_der_as(pq_keys::PrivateKeyForm::Expanded)
         .unwrap();
     let expanded = SigningKey::from_pkcs8_der(&expanded).unwrap();
     let refused = PrivateJwk::new(expanded).unwrap_err();

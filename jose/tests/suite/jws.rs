@@ -3,7 +3,7 @@
 use pq_jose::Algorithm;
 use pq_jose::jwk::{Jwk, JwkError, JwkSet, PrivateJwk};
 use pq_jose::jws::{Header, Jws, JwsError, Message};
-use pq_x509::{SignatureAlgorithm, Signer, SigningKey};
+use pq_keys::{SignatureAlgorithm, Signer, SigningKey};
 
 use crate::keys::{Deterministic, changes, private, public, sha256, signing_key};
 

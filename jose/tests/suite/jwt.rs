@@ -5,7 +5,7 @@ use core::time::Duration;
 use pq_jose::jwk::PrivateJwk;
 use pq_jose::jws::{Header, JwsError, Message};
 use pq_jose::jwt::{Claims, JwtError, Policy};
-use pq_x509::pki_types::UnixTime;
+use pq_keys::pki_types::UnixTime;
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{changes, private, public};

@@ -2,9 +2,9 @@
 
 use pq_jose::Algorithm;
 use pq_jose::jwk::{Jwk, PrivateJwk};
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::{
+use pq_keys::pki_types::SubjectPublicKeyInfoDer;
+use pq_keys::spki::AlgorithmIdentifierOwned;
+use pq_keys::{
     PreHash, SignError, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey,
 };
 

@@ -5,8 +5,8 @@ use pq_jose::cose::{CoseKey, Sign1};
 use pq_jose::jwk::{Jwk, JwkSet};
 use pq_jose::jws::{Header, Jws, JwsError, Message};
 use pq_jose::jwt::{Claims, JwtError, Policy};
-use pq_x509::Signer;
-use pq_x509::pki_types::UnixTime;
+use pq_keys::Signer;
+use pq_keys::pki_types::UnixTime;
 
 use crate::jws::base64url;
 use crate::keys::private;
