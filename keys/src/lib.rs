@@ -12,6 +12,9 @@
 //! * **Protected keys.** With the feature `encryption`, private keys are read and written under a
 //!   passphrase: `EncryptedPrivateKey`, and methods of the keys such as
 //!   `SigningKey::to_encrypted_pkcs8_pem`.
+//! * **Classical keys.** With the feature `classical`, the module of that name has keys of ECDSA, Ed25519, RSA and
+//!   X25519; with `composite`, that module has keys of Composite ML-DSA, which are ML-DSA and a classical algorithm
+//!   at once.
 //! * **Other keys.** The traits [`Signer`], [`AgreementKey`] and [`SubjectKey`] are for keys of other
 //!   algorithms, and for those in hardware: what issues certificates or writes documents takes any of them.
 //! * **Documents.** [`pem`] and [`syntax`] are for readers and writers of other documents.
@@ -48,6 +51,10 @@
 
 extern crate alloc;
 
+#[cfg(feature = "classical")]
+pub mod classical;
+#[cfg(feature = "composite")]
+pub mod composite;
 mod encoding;
 pub mod errors;
 mod keys;
@@ -57,7 +64,9 @@ mod pkcs12;
 mod protection;
 
 pub use der;
-pub use encoding::{PemError, SyntaxError, pem, syntax, to_der, whole_octets};
+pub use encoding::{
+    PemError, SyntaxError, identifier_in, pem, rsa_bits, syntax, to_der, whole_octets,
+};
 pub use keys::{
     Agreement, AgreementError, AgreementKey, AgreementPublicKey, Algorithm, CompositeIdentifier,
     DecapsulationKey, EncapsulationKey, ExpandedKeys, HashedMessage, KemAlgorithm, KeyError,

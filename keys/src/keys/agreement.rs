@@ -13,9 +13,8 @@ use super::signer::SubjectKey;
 
 /// A private key for Diffie-Hellman on an elliptic curve.
 ///
-/// It shares a secret with every public key of its curve. This crate has no such key: implement this trait
-/// for a classical key, or for one that lives in a hardware module, to decrypt documents with it.
-/// `rustls_pq::classical` has keys of ECDH and X25519.
+/// It shares a secret with every public key of its curve. The module `classical` has keys of ECDH and X25519;
+/// implement this trait for one that lives in a hardware module, to decrypt documents with it.
 pub trait AgreementKey: SubjectKey + Send + Sync {
     /// Returns the secret that this key shares with a public key.
     ///

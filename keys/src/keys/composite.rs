@@ -11,8 +11,8 @@ use super::algorithm::SignatureAlgorithm;
 /// ([draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/)),
 /// of keys and signatures alike.
 ///
-/// This crate knows their names, and that their keys are for signatures only. The keys themselves need a
-/// classical algorithm, so they are in rustls-pq.
+/// All readers know their names, and that their keys are for signatures only. The keys themselves need a
+/// classical algorithm, so they are behind the feature `composite`, in the module of that name.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct CompositeIdentifier {
     /// Below PKIX's `alg`, 1.3.6.1.5.5.7.6.

@@ -1,10 +1,10 @@
 //! The algorithms in a certificate: of its key and of its signature. `Algorithms::relied_on` says which signatures of a
 //! chain count, and why a classical one can't hide.
 
+use pq_keys::identifier_in;
 use pq_x509::x509_cert::Certificate;
 use pq_x509::x509_cert::der::referenced::OwnedToRef;
-use pq_x509::x509_cert::der::{self, Decode, SliceReader};
-use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier};
+use pq_x509::x509_cert::der::{self, Decode};
 
 use super::{KeyAlgorithm, Signature, oid};
 
@@ -18,15 +18,6 @@ pub(crate) fn name_of(identifier: &[u8]) -> String {
         Ok(algorithm) => Signature::of(&algorithm).to_string(),
         Err(_) => "an algorithm without a name".into(),
     }
-}
-
-/// An AlgorithmIdentifier without the header of its SEQUENCE.
-pub(crate) fn identifier_in(contents: &[u8]) -> der::Result<AlgorithmIdentifierRef<'_>> {
-    let mut reader = SliceReader::new(contents)?;
-    Ok(AlgorithmIdentifierRef {
-        oid: ObjectIdentifier::decode(&mut reader)?,
-        parameters: Option::decode(&mut reader)?,
-    })
 }
 
 /// The algorithms of a certificate.

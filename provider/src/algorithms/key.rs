@@ -3,9 +3,10 @@
 
 use core::fmt;
 
+use pq_keys::rsa_bits;
 use pq_x509::SignatureAlgorithm;
 use pq_x509::verification::{Mode, parameter_set};
-use pq_x509::x509_cert::der::asn1::{AnyRef, BitStringRef, UintRef};
+use pq_x509::x509_cert::der::asn1::BitStringRef;
 use pq_x509::x509_cert::der::{self, Decode, SliceReader};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use rustls::SignatureScheme;
@@ -175,22 +176,6 @@ impl fmt::Display for KeyAlgorithm {
             Self::Other(oid) => oid::fmt_unnamed(*oid, f),
         }
     }
-}
-
-/// The length of the modulus of an RSAPublicKey (RFC 8017, appendix A.1.1).
-pub(crate) fn rsa_bits(key: &[u8]) -> der::Result<usize> {
-    AnyRef::from_der(key)?.sequence(|reader| {
-        let modulus = UintRef::decode(reader)?;
-        UintRef::decode(reader)?;
-        Ok(bit_len(modulus))
-    })
-}
-
-/// The length of a number in bits, without leading zeros.
-pub(crate) fn bit_len(number: UintRef<'_>) -> usize {
-    let bytes = number.as_bytes();
-    let first = bytes.first().copied().unwrap_or_default();
-    (bytes.len() * 8).saturating_sub(first.leading_zeros() as usize)
 }
 
 #[cfg(test)]

@@ -14,13 +14,9 @@ mod strength;
 
 pub use authentication::Authentication;
 pub(crate) use authentication::in_words;
-#[cfg(feature = "graviola")]
-pub(crate) use certificate::identifier_in;
 pub(crate) use certificate::{Algorithms, name_of};
 pub use group::{Group, UnknownGroup};
 pub use key::KeyAlgorithm;
-#[cfg(feature = "graviola")]
-pub(crate) use key::{bit_len, rsa_bits};
 pub(crate) use scheme::scheme_of;
 pub(crate) use signature::Signature;
 pub(crate) use strength::Strength;

@@ -28,11 +28,6 @@ use rustls::crypto::CryptoProvider;
 use rustls::server::ProducesTickets;
 
 use crate::Error;
-#[cfg(all(
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-use crate::verify::Algorithm;
 
 /// [graviola](https://docs.rs/graviola): Rust and inline assembly, which build without a C compiler,
 /// cmake or an assembler.
@@ -58,31 +53,6 @@ use crate::verify::Algorithm;
 #[cfg(feature = "graviola")]
 pub fn graviola() -> Result<CryptoProvider, Error> {
     Ok((graviola::detect()?.provider)())
-}
-
-/// The CPU features that graviola needs and this CPU lacks, as `std::arch` names them.
-#[cfg(all(
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(crate) fn missing_for_graviola() -> Vec<&'static str> {
-    graviola::missing_features()
-}
-
-/// Drop it after values that graviola wipes.
-#[cfg(all(
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(crate) use self::graviola::Clearing;
-
-/// The algorithms that [`graviola()`] verifies in chains, without the rest of the provider.
-#[cfg(all(
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(crate) fn graviola_verification() -> &'static [Algorithm] {
-    graviola::verification()
 }
 
 /// [AWS-LC](https://docs.rs/aws-lc-rs), as rustls provides it.

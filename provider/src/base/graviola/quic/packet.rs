@@ -2,12 +2,12 @@
 //! protect (section 6.6).
 
 use graviola::aead::{AesGcm, ChaCha20Poly1305};
+use pq_keys::classical::Clearing;
 use rustls::Error;
 use rustls::crypto::cipher::{AeadKey, Iv, NONCE_LEN, Nonce};
 use rustls::quic::{PacketKey, Tag};
 
 use super::{Aead, key_bytes};
-use crate::base::graviola::cleared::Clearing;
 
 /// The key that protects the payloads of packets (RFC 9001, section 5.3).
 pub(super) struct PayloadKey {

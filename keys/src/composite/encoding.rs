@@ -1,9 +1,9 @@
 //! Encodings of keys: the algorithm identifier, and private keys (section 4 of the draft).
 
+use der::asn1::OctetStringRef;
+use der::{Decode, Encode};
 use pkcs8::PrivateKeyInfoRef;
-use pq_x509::x509_cert::der::asn1::OctetStringRef;
-use pq_x509::x509_cert::der::{Decode, Encode};
-use pq_x509::x509_cert::spki::AlgorithmIdentifierRef;
+use spki::AlgorithmIdentifierRef;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 

@@ -1,14 +1,16 @@
 //! Tells keys apart by their AlgorithmIdentifier, and reads and writes SubjectPublicKeyInfos. A family is coarser than
 //! an algorithm: RSA of all lengths is one family.
 
-use pq_x509::x509_cert::der::asn1::BitStringRef;
-use pq_x509::x509_cert::der::{self, Decode, Encode};
-use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
-use rustls::pki_types::{AlgorithmIdentifier, alg_id};
+use const_oid::db::rfc5912::{ID_EC_PUBLIC_KEY, RSA_ENCRYPTION, SECP_256_R_1, SECP_384_R_1};
+use const_oid::db::rfc8410::{ID_ED_25519, ID_X_25519};
+use der::asn1::BitStringRef;
+use der::{self, Decode, Encode};
+use pki_types::{AlgorithmIdentifier, alg_id};
+use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 
 use super::algorithm::ClassicalAlgorithm;
 use super::error::ClassicalKeyError;
-use crate::algorithms::{identifier_in, oid};
+use crate::encoding::identifier_in;
 
 /// The kind of a key, as far as its AlgorithmIdentifier tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,8 +39,8 @@ impl Family {
         let exact =
             all.find(|family| identifier_in(&family.identifier()).as_ref() == Ok(identifier));
         exact.ok_or_else(|| match (identifier.oid, identifier.parameters_oid()) {
-            (oid::EC_PUBLIC_KEY, Ok(curve)) => ClassicalKeyError::UnsupportedAlgorithm(curve),
-            (oid::EC_PUBLIC_KEY | oid::ED25519 | oid::X25519 | oid::RSA, _) => {
+            (ID_EC_PUBLIC_KEY, Ok(curve)) => ClassicalKeyError::UnsupportedAlgorithm(curve),
+            (ID_EC_PUBLIC_KEY | ID_ED_25519 | ID_X_25519 | RSA_ENCRYPTION, _) => {
                 ClassicalKeyError::Parameters(identifier.oid)
             }
             (other, _) => ClassicalKeyError::UnsupportedAlgorithm(other),
@@ -61,8 +63,8 @@ impl Family {
     /// The family of keys on this curve.
     pub(super) fn on_curve(curve: ObjectIdentifier) -> Result<Self, ClassicalKeyError> {
         match curve {
-            oid::P256 => Ok(Self::P256),
-            oid::P384 => Ok(Self::P384),
+            SECP_256_R_1 => Ok(Self::P256),
+            SECP_384_R_1 => Ok(Self::P384),
             other => Err(ClassicalKeyError::UnsupportedAlgorithm(other)),
         }
     }

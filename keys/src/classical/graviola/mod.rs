@@ -1,19 +1,24 @@
 //! Classical keys, implemented with graviola.
 //!
-//! It uses [`base`](crate::base), and algorithms, traits and errors of the room above.
+//! It uses algorithms, traits and errors of the room above.
 
+mod clearing;
+mod cpu;
 mod curve_private_key;
 mod ecdsa;
 mod ed25519;
 mod rsa;
+mod verification;
 mod x25519;
 
+use const_oid::db::rfc8410::ID_X_25519;
 use graviola::key_agreement::x25519::PublicKey as X25519PublicKey;
 use graviola::signing::ecdsa::{P256, P384, VerifyingKey};
 use graviola::signing::eddsa::Ed25519VerifyingKey;
 use graviola::signing::rsa::{KeySize, VerifyingKey as RsaVerifyingKey};
-use rustls::pki_types::SignatureVerificationAlgorithm;
 
+pub use self::clearing::Clearing;
+pub use self::cpu::missing_cpu_features;
 use self::ecdsa::Ecdsa;
 use self::ed25519::Ed25519;
 use self::rsa::Rsa;
@@ -23,14 +28,13 @@ use super::algorithm::ClassicalAlgorithm;
 use super::error::ClassicalKeyError;
 use super::family::Family;
 use super::private_key::{Agreeing, PrivateKey};
-use crate::algorithms::oid;
-use crate::base;
+use super::verification::ClassicalVerification;
 
 type Key = Box<dyn PrivateKey>;
 
 /// An error if the CPU can't run graviola, which would panic otherwise.
 fn available() -> Result<(), ClassicalKeyError> {
-    let missing = base::missing_for_graviola();
+    let missing = missing_cpu_features();
     match missing.is_empty() {
         true => Ok(()),
         false => Err(ClassicalKeyError::UnsupportedCpu { missing }),
@@ -59,7 +63,7 @@ pub(super) fn read(family: Family, key: &[u8]) -> Result<Key, ClassicalKeyError>
         Family::P256 => Ecdsa::<P256>::read(key),
         Family::P384 => Ecdsa::<P384>::read(key),
         Family::Ed25519 => Ed25519::read(key),
-        Family::X25519 => return Err(ClassicalKeyError::UnsupportedAlgorithm(oid::X25519)),
+        Family::X25519 => return Err(ClassicalKeyError::UnsupportedAlgorithm(ID_X_25519)),
         Family::Rsa => Rsa::read(key),
     }
     .map_err(malformed(family))
@@ -76,7 +80,7 @@ pub(super) fn from_raw(
         Family::P256 => Ecdsa::<P256>::from_raw(key),
         Family::P384 => Ecdsa::<P384>::from_raw(key),
         Family::Ed25519 => Ed25519::from_raw(key),
-        Family::X25519 => return Err(ClassicalKeyError::UnsupportedAlgorithm(oid::X25519)),
+        Family::X25519 => return Err(ClassicalKeyError::UnsupportedAlgorithm(ID_X_25519)),
         Family::Rsa => return Err(ClassicalKeyError::NoRawBytes(algorithm)),
     }
     .map_err(malformed(family))
@@ -125,10 +129,9 @@ pub(super) fn check_public_key(family: Family, key: &[u8]) -> Result<(), Classic
     .map_err(malformed(family))
 }
 
-pub(super) fn verification_algorithms()
--> Result<&'static [&'static dyn SignatureVerificationAlgorithm], ClassicalKeyError> {
+pub(super) fn verifications() -> Result<&'static [ClassicalVerification], ClassicalKeyError> {
     available()?;
-    Ok(base::graviola_verification())
+    Ok(&verification::ALL)
 }
 
 /// For `map_err`: graviola's error about a key of this family.

@@ -4,8 +4,8 @@ use graviola::Error;
 use graviola::key_agreement::x25519::{PublicKey, StaticPrivateKey};
 use zeroize::Zeroizing;
 
+use super::clearing::Clearing;
 use super::{curve_private_key, malformed};
-use crate::base::Clearing;
 use crate::classical::error::ClassicalKeyError;
 use crate::classical::family::Family;
 use crate::classical::private_key::Agreeing;

@@ -12,7 +12,7 @@ use super::error::CompositeKeyError;
 /// For instance a file that is larger than the memory:
 ///
 /// ```
-/// use rustls_pq::composite::{CompositeAlgorithm, CompositeKey, MessageHasher};
+/// use pq_keys::composite::{CompositeAlgorithm, CompositeKey, MessageHasher};
 ///
 /// let algorithm = CompositeAlgorithm::MlDsa44Ed25519Sha512;
 /// let key = CompositeKey::generate(algorithm)?;
@@ -24,7 +24,7 @@ use super::error::CompositeKeyError;
 /// let signature = key.sign_hashed(&message)?;
 /// key.public_key().verify_hashed(&message, &signature)?;
 /// key.public_key().verify_with_context(b"message", &signature, b"backups")?;
-/// # Ok::<_, rustls_pq::composite::CompositeKeyError>(())
+/// # Ok::<_, pq_keys::composite::CompositeKeyError>(())
 /// ```
 pub struct MessageHasher {
     algorithm: CompositeAlgorithm,

@@ -4,9 +4,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use rustls::pki_types::{AlgorithmIdentifier, alg_id};
-
-use crate::algorithms::KeyAlgorithm;
+use pki_types::{AlgorithmIdentifier, alg_id};
 
 /// A classical signature algorithm. None of them withstands a quantum computer.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -61,7 +59,14 @@ impl ClassicalAlgorithm {
 
     /// The length of the longest signature, in bytes.
     pub fn max_signature_len(self) -> usize {
-        KeyAlgorithm::from(self).max_signature_len()
+        match self {
+            Self::EcdsaP256 => 72,
+            Self::EcdsaP384 => 104,
+            Self::Ed25519 => 64,
+            Self::Rsa2048 => 256,
+            Self::Rsa3072 => 384,
+            Self::Rsa4096 => 512,
+        }
     }
 
     /// The signature algorithm in certificates that such a key signs. `rsa` is the scheme for RSA.
@@ -125,19 +130,6 @@ impl FromStr for ClassicalAlgorithm {
             .copied()
             .find(|algorithm| algorithm.name().eq_ignore_ascii_case(name))
             .ok_or_else(|| UnknownClassicalAlgorithm(name.into()))
-    }
-}
-
-impl From<ClassicalAlgorithm> for KeyAlgorithm {
-    fn from(algorithm: ClassicalAlgorithm) -> Self {
-        match algorithm {
-            ClassicalAlgorithm::EcdsaP256 => Self::EcdsaP256,
-            ClassicalAlgorithm::EcdsaP384 => Self::EcdsaP384,
-            ClassicalAlgorithm::Ed25519 => Self::Ed25519,
-            ClassicalAlgorithm::Rsa2048 => Self::Rsa { bits: 2048 },
-            ClassicalAlgorithm::Rsa3072 => Self::Rsa { bits: 3072 },
-            ClassicalAlgorithm::Rsa4096 => Self::Rsa { bits: 4096 },
-        }
     }
 }
 

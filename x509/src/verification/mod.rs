@@ -3,6 +3,16 @@
 //! A key of a pure algorithm verifies no pre-hash signature, and a key of a pre-hash algorithm
 //! no pure one (RFC 9909): key and signature must have the same identifier.
 
+#[cfg(feature = "classical")]
+mod classical;
+#[cfg(feature = "composite")]
+mod composite;
+
+#[cfg(feature = "classical")]
+pub use classical::classical_algorithms;
+#[cfg(feature = "composite")]
+pub use composite::composite_algorithms;
+
 use core::fmt;
 
 use const_oid::ObjectIdentifier;

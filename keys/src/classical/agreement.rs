@@ -1,11 +1,10 @@
-//! Both halves of an ECDH or X25519 key, which pq-cms uses through the traits of pq-x509 to decrypt and encrypt
+//! Both halves of an ECDH or X25519 key, which pq-cms uses through the traits of `keys` to decrypt and encrypt
 //! documents.
 
 use alloc::sync::Arc;
 use core::fmt;
 
-use pq_x509::{Agreement, AgreementError, AgreementKey, AgreementPublicKey, SubjectKey};
-use rustls::pki_types::SubjectPublicKeyInfoDer;
+use pki_types::SubjectPublicKeyInfoDer;
 use zeroize::Zeroizing;
 
 use super::agreement_algorithm::AgreementAlgorithm;
@@ -14,6 +13,7 @@ use super::error::ClassicalKeyError;
 use super::family::Family;
 use super::graviola;
 use super::private_key::Agreeing;
+use crate::keys::{Agreement, AgreementError, AgreementKey, AgreementPublicKey, SubjectKey};
 
 /// A private key of ECDH or X25519, to which others encrypt documents.
 ///
@@ -21,8 +21,8 @@ use super::private_key::Agreeing;
 /// a key are wiped, but graviola moves keys by value, which may leave copies on the stack.
 ///
 /// ```
-/// use pq_x509::{AgreementKey, AgreementPublicKey};
-/// use rustls_pq::classical::{AgreementAlgorithm, ClassicalAgreementKey};
+/// use pq_keys::classical::{AgreementAlgorithm, ClassicalAgreementKey};
+/// use pq_keys::{AgreementKey, AgreementPublicKey};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let key = ClassicalAgreementKey::generate(AgreementAlgorithm::X25519)?;

@@ -1,12 +1,11 @@
-// This room uses `algorithms` and `base`.
+// This room uses `keys` and `encoding`.
 
 //! Classical keys: ECDSA on P-256 and P-384, Ed25519 and RSA for certificates, ECDH and X25519 for
 //! encrypted documents. This module makes, reads, writes and uses them.
 //!
 //! They serve peers that don't accept post-quantum certificates yet: from a server with a
-//! [twin](crate::identity) certificate of each kind, or under a widely trusted CA. Handshakes don't
-//! need this module: they can use the keys of any base. All of it uses graviola, and needs the feature
-//! of that name.
+//! twin certificate of each kind, or under a widely trusted CA. All of it uses graviola, and needs the
+//! feature `classical`.
 
 mod agreement;
 mod agreement_algorithm;
@@ -17,6 +16,7 @@ mod family;
 mod key;
 mod private_key;
 mod public_key;
+mod verification;
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod graviola;
@@ -25,34 +25,32 @@ pub use agreement::{ClassicalAgreementKey, ClassicalAgreementPublicKey};
 pub use agreement_algorithm::AgreementAlgorithm;
 pub use algorithm::{ClassicalAlgorithm, RsaScheme, UnknownClassicalAlgorithm};
 pub use error::ClassicalKeyError;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub use graviola::{Clearing, missing_cpu_features};
 pub use key::ClassicalKey;
 pub use public_key::ClassicalPublicKey;
+pub use verification::ClassicalVerification;
 
-use rustls::pki_types::SignatureVerificationAlgorithm;
-
-/// Verification of classical signatures, for [`ChainValidator`](pq_x509::ChainValidator), requests and
-/// webpki.
+/// Verification of classical signatures, for certificates.
 ///
 /// It includes the algorithms of this module, RSA keys of other lengths, other hashes, and RSA-PSS.
 ///
 /// # Errors
 ///
 /// [`ClassicalKeyError::UnsupportedCpu`] and [`ClassicalKeyError::UnsupportedArchitecture`].
-pub fn verification_algorithms()
--> Result<&'static [&'static dyn SignatureVerificationAlgorithm], ClassicalKeyError> {
-    graviola::verification_algorithms()
+pub fn verifications() -> Result<&'static [ClassicalVerification], ClassicalKeyError> {
+    graviola::verifications()
 }
 
 /// Stands in for graviola on other architectures.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod graviola {
-    use rustls::pki_types::SignatureVerificationAlgorithm;
-
     use super::agreement_algorithm::AgreementAlgorithm;
     use super::algorithm::ClassicalAlgorithm;
     use super::error::ClassicalKeyError;
     use super::family::Family;
     use super::private_key::{Agreeing, PrivateKey};
+    use super::verification::ClassicalVerification;
 
     fn unsupported<T>() -> Result<T, ClassicalKeyError> {
         Err(ClassicalKeyError::UnsupportedArchitecture {
@@ -94,8 +92,7 @@ mod graviola {
         unsupported()
     }
 
-    pub(super) fn verification_algorithms()
-    -> Result<&'static [&'static dyn SignatureVerificationAlgorithm], ClassicalKeyError> {
+    pub(super) fn verifications() -> Result<&'static [ClassicalVerification], ClassicalKeyError> {
         unsupported()
     }
 }

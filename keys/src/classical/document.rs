@@ -1,15 +1,15 @@
 //! Reads private key documents: PKCS#8 (RFC 5958), ECPrivateKey (RFC 5915) and RSAPrivateKey
 //! (RFC 8017, appendix A.1.2).
 
+use der::asn1::{AnyRef, ContextSpecific, OctetStringRef, UintRef};
+use der::oid::ObjectIdentifier;
+use der::{self, Decode, Header, SliceReader, Tag, TagNumber};
 use pkcs8::PrivateKeyInfoRef;
-use pq_x509::x509_cert::der::asn1::{AnyRef, ContextSpecific, OctetStringRef, UintRef};
-use pq_x509::x509_cert::der::oid::ObjectIdentifier;
-use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader, Tag, TagNumber};
-use rustls::pki_types::PrivateKeyDer;
+use pki_types::PrivateKeyDer;
 
 use super::error::ClassicalKeyError;
 use super::family::{Family, rsa_of_length};
-use crate::algorithms::bit_len;
+use crate::encoding::bit_len;
 
 /// The fields of a private key, borrowed from its DER.
 pub(super) struct Document<'a> {

@@ -3,11 +3,10 @@
 
 use core::fmt;
 
+use der::Decode;
 use pkcs8::PrivateKeyInfoRef;
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::x509_cert::der::Decode;
-use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::{SignError, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey, pem};
+use pki_types::SubjectPublicKeyInfoDer;
+use spki::AlgorithmIdentifierOwned;
 use zeroize::Zeroizing;
 
 use super::algorithm::CompositeAlgorithm;
@@ -16,10 +15,12 @@ use super::error::{CompositeKeyError, of_classical, of_ml_dsa};
 use super::message::HashedMessage;
 use super::public_key::CompositePublicKey;
 use crate::classical::ClassicalKey;
+use crate::encoding::pem;
+use crate::keys::{SignError, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey};
 
 /// A composite private key, which signs certificates, requests and documents.
 ///
-/// pq-x509's [`Issuer`](pq_x509::Issuer) and requests take it like a post-quantum key. Clones share
+/// It is a [`Signer`](crate::Signer): what issues certificates takes it like a post-quantum key. Clones share
 /// one key. Buffers that hold a key are wiped, but graviola moves keys by value, which may leave copies
 /// on the stack.
 #[derive(Clone)]

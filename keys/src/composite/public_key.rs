@@ -3,17 +3,18 @@
 
 use core::fmt;
 
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::x509_cert::der::asn1::BitStringRef;
-use pq_x509::x509_cert::der::{Decode, Encode};
-use pq_x509::x509_cert::spki::SubjectPublicKeyInfoRef;
-use pq_x509::{SignatureOptions, SubjectKey, VerifyingKey, pem};
+use der::asn1::BitStringRef;
+use der::{Decode, Encode};
+use pki_types::SubjectPublicKeyInfoDer;
+use spki::SubjectPublicKeyInfoRef;
 
 use super::algorithm::CompositeAlgorithm;
 use super::encoding;
 use super::error::{CompositeKeyError, of_classical, of_ml_dsa};
 use super::message::HashedMessage;
 use crate::classical::ClassicalPublicKey;
+use crate::encoding::pem;
+use crate::keys::{SignatureOptions, SubjectKey, VerifyingKey};
 
 /// A composite public key.
 ///

@@ -4,10 +4,12 @@
 use core::fmt;
 use core::str::FromStr;
 
-use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier};
-use pq_x509::{CompositeIdentifier, PreHash, SignatureAlgorithm};
+use pki_types::AlgorithmIdentifier;
+use pq_core::ml_dsa::PreHash;
+use spki::{AlgorithmIdentifierRef, ObjectIdentifier};
 
 use crate::classical::{ClassicalAlgorithm, RsaScheme};
+use crate::keys::{CompositeIdentifier, SignatureAlgorithm};
 
 /// The combinations, one a line: the last arc of its identifier below PKIX's `alg`, 1.3.6.1.5.5.7.6,
 /// and its halves.
@@ -130,6 +132,11 @@ impl CompositeAlgorithm {
             oid: self.oid(),
             parameters: None,
         }
+    }
+
+    /// The AlgorithmIdentifier as webpki has it.
+    pub fn pki_identifier(self) -> AlgorithmIdentifier {
+        AlgorithmIdentifier::from_slice(&self.row().identifier)
     }
 
     /// The combination with this object identifier.

@@ -1,13 +1,12 @@
 //! `ClassicalKey`, the private key that signs: read in three encodings (PKCS#8, ECPrivateKey and RSAPrivateKey),
-//! written as PKCS#8, and given to pq-x509 as a `Signer`.
+//! written as PKCS#8, and given to others as a `Signer`.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 
-use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::{PemError, SignError, Signer, SubjectKey, pem};
-use rustls::pki_types::SubjectPublicKeyInfoDer;
+use pki_types::SubjectPublicKeyInfoDer;
+use spki::AlgorithmIdentifierOwned;
 use zeroize::Zeroizing;
 
 use super::algorithm::{ClassicalAlgorithm, RsaScheme};
@@ -16,33 +15,24 @@ use super::error::ClassicalKeyError;
 use super::graviola;
 use super::private_key::PrivateKey;
 use super::public_key::ClassicalPublicKey;
-use crate::algorithms::identifier_in;
+use crate::encoding::{PemError, identifier_in, pem};
+use crate::keys::{SignError, Signer, SubjectKey};
 
 /// A private key of ECDSA, Ed25519 or RSA that signs certificates and requests.
 ///
-/// pq-x509's [`Issuer`](pq_x509::Issuer) and requests take it like a post-quantum key. Clones share
+/// It is a [`Signer`](crate::Signer): what issues certificates takes it like a post-quantum key. Clones share
 /// one key. Buffers that hold a key are wiped, but graviola moves keys by value, which may leave copies
 /// on the stack.
 ///
 /// ```
-/// use pq_x509::{CertificateBuilder, CertificateRequest, Issuer};
-/// use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey};
+/// use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let key = ClassicalKey::generate(ClassicalAlgorithm::EcdsaP256)?;
-/// let root = Issuer::self_signed(CertificateBuilder::ca("Example Root"), key)?;
-///
-/// let key = ClassicalKey::generate(ClassicalAlgorithm::Ed25519)?;
-/// let request = CertificateRequest::builder().dns_name("example.org").sign(&key)?;
 /// let pem = key.to_pkcs8_pem();
 ///
-/// let verification = rustls_pq::classical::verification_algorithms()?;
-/// let request = request.verify_with(verification)?;
-/// let leaf = root.issue(request.certificate().server_auth(), &request)?;
-/// # use pq_x509::SubjectKey;
-/// # assert_eq!(ClassicalKey::from_pem(&pem)?.spki(), leaf.spki());
-/// # Ok(())
-/// # }
+/// let signature = ClassicalKey::from_pem(&pem)?.sign(b"message")?;
+/// key.public_key().verify(b"message", &signature)?;
+/// # Ok::<_, pq_keys::classical::ClassicalKeyError>(())
 /// ```
 #[derive(Clone)]
 pub struct ClassicalKey {

@@ -1,11 +1,12 @@
 //! The error type of all that is done with composite keys. It tells which half of a key was refused, but not which half
 //! of a signature.
 
-use pq_x509::x509_cert::der;
-use pq_x509::{KeyError, PemError};
+use der;
 
 use super::algorithm::{CompositeAlgorithm, UnknownComposite};
 use crate::classical::ClassicalKeyError;
+use crate::encoding::PemError;
+use crate::keys::KeyError;
 
 /// Why a composite key could not be made, read, written or used.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

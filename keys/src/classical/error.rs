@@ -1,11 +1,11 @@
 //! The error type of all that is done with classical keys. It includes the CPUs and architectures on which graviola
 //! doesn't run.
 
-use pq_x509::PemError;
-use pq_x509::x509_cert::der;
-use pq_x509::x509_cert::spki::ObjectIdentifier;
+use der;
+use spki::ObjectIdentifier;
 
 use super::algorithm::ClassicalAlgorithm;
+use crate::encoding::PemError;
 
 /// Why a classical key could not be made, read, written or used.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

@@ -3,14 +3,15 @@
 
 use core::fmt;
 
-use pq_x509::{SubjectKey, pem};
-use rustls::pki_types::SubjectPublicKeyInfoDer;
+use const_oid::db::rfc8410::ID_X_25519;
+use pki_types::SubjectPublicKeyInfoDer;
 
 use super::algorithm::{ClassicalAlgorithm, RsaScheme};
 use super::error::ClassicalKeyError;
 use super::family::{Family, rsa_of_length};
 use super::graviola;
-use crate::algorithms::{oid, rsa_bits};
+use crate::encoding::{pem, rsa_bits};
+use crate::keys::SubjectKey;
 
 /// A public key of ECDSA, Ed25519 or RSA.
 ///
@@ -35,7 +36,7 @@ impl ClassicalPublicKey {
             Family::P256 => ClassicalAlgorithm::EcdsaP256,
             Family::P384 => ClassicalAlgorithm::EcdsaP384,
             Family::Ed25519 => ClassicalAlgorithm::Ed25519,
-            Family::X25519 => return Err(ClassicalKeyError::UnsupportedAlgorithm(oid::X25519)),
+            Family::X25519 => return Err(ClassicalKeyError::UnsupportedAlgorithm(ID_X_25519)),
             Family::Rsa => rsa_of_length(rsa_bits(raw)?)?,
         };
         graviola::check_public_key(family, raw)?;
@@ -120,10 +121,10 @@ impl ClassicalPublicKey {
     ) -> Result<(), ClassicalKeyError> {
         let key = Family::from(self.algorithm).identifier();
         let identifier = self.algorithm.signature_identifier(rsa);
-        let verified = graviola::verification_algorithms()?
+        let verified = graviola::verifications()?
             .iter()
-            .find(|one| one.public_key_alg_id() == key && one.signature_alg_id() == identifier)
-            .map(|one| one.verify_signature(self.as_bytes(), message, signature));
+            .find(|one| one.key == key && one.signature == identifier)
+            .map(|one| one.verify(self.as_bytes(), message, signature));
         match verified {
             Some(Ok(())) => Ok(()),
             _ => Err(ClassicalKeyError::InvalidSignature(self.algorithm)),

@@ -6,8 +6,8 @@ use graviola::key_agreement::{p256, p384};
 use graviola::signing::ecdsa::{Curve, P256, P384, SigningKey};
 use zeroize::Zeroizing;
 
+use super::clearing::Clearing;
 use super::{Key, LONG_ENOUGH, malformed, not_signed};
-use crate::base::Clearing;
 use crate::classical::algorithm::RsaScheme;
 use crate::classical::error::ClassicalKeyError;
 use crate::classical::family::Family;
