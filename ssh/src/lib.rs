@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use pq_ssh::{AllowedSigners, HashAlgorithm, HashedMessage, PrivateKey, Signature};
-//! use pq_x509::pki_types::UnixTime;
+//! use pq_keys::pki_types::UnixTime;
 //!
 //! # fn main() -> Result<(), Box<dyn core::error::Error>> {
 //! let key = PrivateKey::generate()?.with_comment("releases@example.org")?;

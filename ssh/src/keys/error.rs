@@ -1,6 +1,6 @@
 //! Why a public key, or a line with one, is refused.
 
-use rustls_pq::composite::{CompositeAlgorithm, CompositeKeyError};
+use pq_keys::composite::{CompositeAlgorithm, CompositeKeyError};
 
 use super::name::KeyName;
 use crate::encoding::{TextError, WireError};

@@ -1,6 +1,6 @@
 //! Why a private key, or a file with one, is refused or can't be made.
 
-use rustls_pq::composite::CompositeKeyError;
+use pq_keys::composite::CompositeKeyError;
 
 use crate::encoding::{ArmorError, TextError, WireError};
 use crate::keys::KeyError;

@@ -1,6 +1,6 @@
 //! `openssh-key-v1` (PROTOCOL.key): the public header, and the section with the key, which may be encrypted.
 
-use rustls_pq::composite::CompositeKey;
+use pq_keys::composite::CompositeKey;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 

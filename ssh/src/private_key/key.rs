@@ -3,7 +3,7 @@
 use core::fmt;
 
 use pq_core::wiping_stack;
-use rustls_pq::composite::CompositeKey;
+use pq_keys::composite::CompositeKey;
 use zeroize::Zeroizing;
 
 use super::error::PrivateKeyError;
@@ -51,7 +51,7 @@ impl PrivateKey {
     /// # Errors
     ///
     /// [`PrivateKeyError::PublicKey`] if the key's algorithm is not
-    /// [`MlDsa44Ed25519Sha512`](rustls_pq::composite::CompositeAlgorithm::MlDsa44Ed25519Sha512).
+    /// [`MlDsa44Ed25519Sha512`](pq_keys::composite::CompositeAlgorithm::MlDsa44Ed25519Sha512).
     pub fn new(key: CompositeKey) -> Result<Self, PrivateKeyError> {
         let public_key = PublicKey::new(key.public_key().clone())?;
         Ok(Self { key, public_key })

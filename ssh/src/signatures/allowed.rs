@@ -1,6 +1,6 @@
 //! Reads lists of allowed signers, and verifies signatures by them: who may sign for which purpose, and when.
 
-use pq_x509::pki_types::UnixTime;
+use pq_keys::pki_types::UnixTime;
 
 use super::error::{AllowedSignersError, LineError, NotAllowed};
 use super::message::HashedMessage;

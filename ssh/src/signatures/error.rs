@@ -1,6 +1,6 @@
 //! Why a signature or a list of allowed signers is refused, and why a signer is not allowed.
 
-use rustls_pq::composite::CompositeKeyError;
+use pq_keys::composite::CompositeKeyError;
 
 use super::message::HashAlgorithm;
 use crate::encoding::{ArmorError, TextError, WireError};

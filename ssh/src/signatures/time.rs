@@ -1,6 +1,6 @@
 //! Times in options.
 
-use pq_x509::x509_cert::der::DateTime;
+use pq_keys::der::DateTime;
 
 /// The seconds since 1970 of YYYYMMDDZ, YYYYMMDDHHMMZ or YYYYMMDDHHMMSSZ. Without the Z it would be a local time, and
 /// the file doesn't say in which time zone.

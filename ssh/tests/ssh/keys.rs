@@ -1,7 +1,7 @@
 //! Public keys: lines, options, names and fingerprints, and the errors for lines and bytes that are no keys.
 
+use pq_keys::composite::{CompositeAlgorithm, CompositeKey};
 use pq_ssh::{AuthorizedKey, KeyError, KeyName, PublicKey, WireError};
-use rustls_pq::composite::{CompositeAlgorithm, CompositeKey};
 
 use crate::{COMMENT, KEY, string};
 

@@ -13,8 +13,8 @@ mod spent;
 
 use std::sync::LazyLock;
 
+use pq_keys::composite::{CompositeAlgorithm, CompositeKey};
 use pq_ssh::PrivateKey;
-use rustls_pq::composite::{CompositeAlgorithm, CompositeKey};
 
 /// From the seeds 0, 1, ... 31 and 32, 33, ... 63.
 static KEY: LazyLock<PrivateKey> = LazyLock::new(|| {

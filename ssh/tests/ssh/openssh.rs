@@ -7,11 +7,11 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use pq_keys::pki_types::UnixTime;
 use pq_ssh::{
     AllowedSigners, HashAlgorithm, HashedMessage, KeyName, Passphrase, PrivateKey, PublicKey,
     Signature,
 };
-use pq_x509::pki_types::UnixTime;
 use tempfile::TempDir;
 
 use crate::KEY;

@@ -3,11 +3,11 @@
 use core::time::Duration;
 use std::io::{self, Read};
 
+use pq_keys::pki_types::UnixTime;
 use pq_ssh::{
     AllowedSigners, HashAlgorithm, HashedMessage, KeyError, KeyName, LineError, MessageHasher,
     NotAllowed, PublicKey, Signature, SignatureError,
 };
-use pq_x509::pki_types::UnixTime;
 
 use crate::{KEY, armored, bytes_of, other_key, string};
 
