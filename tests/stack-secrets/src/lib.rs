@@ -1,4 +1,4 @@
-//! Finds the secrets that public operations of pq-core, pq-x509, rustls-pq, pq-cms, pq-hpke and pq-ssh
+//! Finds the secrets that public operations of pq-core, pq-keys, pq-x509, rustls-pq, pq-cms, pq-hpke and pq-ssh
 //! leave on the stack.
 //!
 //! Each operation runs in a thread of its own. The thread then waits while another thread reads its
