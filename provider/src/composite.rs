@@ -2,8 +2,8 @@
 //! those who may not rely on either alone
 //! ([draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/)).
 //!
-//! They are those of [`pq_keys::composite`]. It needs the feature `composite`. The standard is a draft: until it is an RFC it may change, and so
-//! may this module.
+//! They are those of [`pq_keys::composite`]. It needs the feature `composite`. The standard is a draft: until it
+//! is an RFC it may change, and so may this module.
 //!
 //! A [`CompositeKey`] signs certificates, requests and revocation lists wherever pq-x509 takes a
 //! [`Signer`](pq_x509::Signer). To verify them, give [`verification_algorithms`] to a

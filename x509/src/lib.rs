@@ -1,7 +1,8 @@
 //! Post-quantum X.509: ML-DSA, SLH-DSA and ML-KEM keys, certificates, requests, revocation lists,
 //! issuance and validation.
 //!
-//! * **Keys.** [`SigningKey`] (ML-DSA, SLH-DSA) and [`DecapsulationKey`] (ML-KEM) can be generated,
+//! * **Keys** are those of the crate [`pq_keys`].
+//!   [`SigningKey`] (ML-DSA, SLH-DSA) and [`DecapsulationKey`] (ML-KEM) can be generated,
 //!   read from and written to PKCS#8, as DER or PEM, in every form of RFC 9881 and RFC 9935 (seed,
 //!   expanded or both) and in the one form of RFC 9909. By default, ML-DSA and ML-KEM keys are
 //!   written as the seed alone, because all implementations read it. [`VerifyingKey`]
@@ -18,7 +19,7 @@
 //!   take part through the traits [`Signer`] and [`SubjectKey`].
 //! * **Validation.** A [`ChainValidator`] checks a chain for a name, a purpose and a time
 //!   through webpki, with the algorithms of [`verification`], which serve any user of
-//!   `rustls-pki-types`.
+//!   `rustls-pki-types`. With the features `classical` and `composite`, it has those of other keys, too.
 //! * **Names.** Certificates are for DNS names, IP addresses, e-mail addresses and URIs, such as a
 //!   [`SpiffeId`], and CAs can be constrained to names of each kind. webpki on its own, and so rustls's
 //!   verifiers, know only the first two kinds: see [`CertificateBuilder::permit_email`].
