@@ -212,6 +212,7 @@ mod tests {
                     Algorithm::Signature(_) => !usages.is_empty() && may_sign.contains(usages),
                     // The third bit is keyEncipherment.
                     Algorithm::Kem(_) => bits == 0b100,
+                    other => panic!("no rule for {other}"),
                 };
                 assert_eq!(
                     check_algorithm(Some(*algorithm), usages).is_ok(),
