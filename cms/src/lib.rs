@@ -34,9 +34,9 @@
 //! message is read: its other recipients can still decrypt it. RSA decryption that is not constant time can
 //! reveal messages (RUSTSEC-2023-0071), and none in Rust is known to be without that risk.
 //! Recipients who agree on a key with one of the sender's certificates, and not with a key made for the
-//! message, are skipped as well. Countersignatures and other unsigned attributes are ignored, and so are
-//! revocation lists within a message: give revocation lists to the
-//! [`ChainValidator`](pq_x509::ChainValidator).
+//! message, are skipped as well. Countersignatures and other unsigned attributes are ignored, except that a signature
+//! is refused whose unsigned attributes have one that has to be signed. Revocation lists within a message are ignored:
+//! give them to the [`ChainValidator`](pq_x509::ChainValidator).
 //!
 //! Messages are read in BER and in DER. Anybody can change the unsigned parts of a SignedData, such as its
 //! certificates, or encode a message in another way, and it can still be valid.

@@ -1,6 +1,7 @@
 //! Takes apart values that are in memory as a whole, such as a SignerInfo. `reader` is for the message around them,
 //! which is a stream.
 
+use const_oid::ObjectIdentifier;
 use der::asn1::AnyRef;
 use der::{Decode, Reader, SliceReader};
 
@@ -35,6 +36,12 @@ impl<'a> Fields<'a> {
         T::decode(&mut self.0)
     }
 
+    /// The next one, an object identifier, whose numbers must be written without leading zeros (X.690, section
+    /// 8.19.2): with them, a reader could take a known type for an unknown one.
+    pub(crate) fn object_identifier(&mut self) -> der::Result<ObjectIdentifier> {
+        object_identifier(self.element()?)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_finished()
     }
@@ -42,6 +49,18 @@ impl<'a> Fields<'a> {
     /// Makes sure that there is no further one.
     pub(crate) fn end(self) -> der::Result<()> {
         self.0.finish()
+    }
+}
+
+/// Reads an object identifier in DER.
+pub(crate) fn object_identifier(der: &[u8]) -> der::Result<ObjectIdentifier> {
+    let identifier = ObjectIdentifier::from_der(der)?;
+    let bytes = identifier.as_bytes();
+    // A number begins where none is under way, and a first byte of 0x80 adds nothing to it.
+    let mut before = [0].iter().chain(bytes).zip(bytes);
+    match before.any(|(before, byte)| before & 0x80 == 0 && *byte == 0x80) {
+        true => Err(der::Tag::ObjectIdentifier.value_error().into()),
+        false => Ok(identifier),
     }
 }
 

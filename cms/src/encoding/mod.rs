@@ -14,7 +14,7 @@ pub(crate) mod tag;
 mod writer;
 
 pub use error::EncodingError;
-pub(crate) use fields::{Fields, contents};
+pub(crate) use fields::{Fields, contents, object_identifier};
 pub use pem::{PemWriter, decode_if_pem};
 pub(crate) use pieces::{PIECE, for_each_piece, for_each_piece_there, read_start};
 pub(crate) use reader::{BerReader, MAX_IDENTIFIER};

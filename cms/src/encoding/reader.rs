@@ -4,9 +4,9 @@
 use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;
-use der::Decode;
 
 use super::error::EncodingError;
+use super::fields::object_identifier;
 use super::pieces::{PIECE, buffered, fill_buffer};
 use super::tag::{CONSTRUCTED, OBJECT_IDENTIFIER, OCTET_STRING};
 use super::writer::push_header;
@@ -135,7 +135,7 @@ impl<R: BufRead> BerReader<R> {
         wanted: &'static str,
     ) -> Result<ObjectIdentifier, EncodingError> {
         let der = self.element(OBJECT_IDENTIFIER, MAX_IDENTIFIER, wanted)?;
-        Ok(ObjectIdentifier::from_der(&der)?)
+        Ok(object_identifier(&der)?)
     }
 
     fn rest_of_element(

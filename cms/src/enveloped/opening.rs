@@ -181,9 +181,9 @@ fn check_content_type(set: &[u8], content_type: ObjectIdentifier) -> Result<(), 
         let mut attributes = Fields::of(tag::SET, set)?;
         while !attributes.is_empty() {
             let mut attribute = Fields::of(tag::SEQUENCE, attributes.element()?)?;
-            if attribute.read::<ObjectIdentifier>()? == ID_CONTENT_TYPE {
+            if attribute.object_identifier()? == ID_CONTENT_TYPE {
                 let mut values = Fields::of(tag::SET, attribute.element()?)?;
-                let value: ObjectIdentifier = values.read()?;
+                let value = values.object_identifier()?;
                 values.end()?;
                 if authenticated.replace(value).is_some() {
                     return Err(OpeningError::Altered);

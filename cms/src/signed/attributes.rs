@@ -2,16 +2,18 @@
 //! with one value.
 
 use const_oid::ObjectIdentifier;
-use const_oid::db::rfc5911::{ID_CONTENT_TYPE, ID_MESSAGE_DIGEST, ID_SIGNING_TIME};
+use const_oid::db::rfc5911::{
+    ID_CONTENT_TYPE, ID_COUNTERSIGNATURE, ID_MESSAGE_DIGEST, ID_SIGNING_TIME,
+};
 use const_oid::db::rfc6211::ID_AA_CMS_ALGORITHM_PROTECTION;
-use der::asn1::{ObjectIdentifier as Oid, OctetStringRef};
+use der::asn1::OctetStringRef;
 use der::{Decode, Encode};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::time::Time;
 use spki::AlgorithmIdentifierOwned;
 
 use super::error::SignatureRefusal;
-use crate::encoding::{Fields, contents, tag, tlv};
+use crate::encoding::{Fields, contents, object_identifier, tag, tlv};
 
 /// The attributes that are signed (RFC 5652, section 11).
 #[derive(Debug)]
@@ -79,7 +81,7 @@ impl SignedAttributes {
         let mut attributes = Sorted::of(set)?;
         while let Some(attribute) = attributes.next()? {
             let mut fields = Fields::of(tag::SEQUENCE, attribute)?;
-            let oid: Oid = fields.read()?;
+            let oid = fields.object_identifier()?;
             let values = fields.element()?;
             fields.end()?;
             if types.contains(&oid) {
@@ -90,8 +92,9 @@ impl SignedAttributes {
             }
             types.push(oid);
             match oid {
+                ID_COUNTERSIGNATURE => return Err(SignatureRefusal::AttributeSigned(oid)),
                 ID_CONTENT_TYPE => {
-                    content_type = Some(Oid::from_der(only_value(oid, values)?)?);
+                    content_type = Some(object_identifier(only_value(oid, values)?)?);
                 }
                 ID_MESSAGE_DIGEST => {
                     let value = <&OctetStringRef>::from_der(only_value(oid, values)?)?;
@@ -121,6 +124,28 @@ impl SignedAttributes {
         })
     }
 }
+
+/// The first of the attributes that are not signed which has to be (RFC 5652, sections 11.1 to 11.3, and RFC 6211, section
+/// 2): other readers may take it for what was signed. All others are ignored. `set` is what holds them, under its own
+/// tag.
+pub(super) fn misplaced(set: &[u8]) -> der::Result<Option<ObjectIdentifier>> {
+    let mut attributes = Fields::of(UNSIGNED, set)?;
+    while !attributes.is_empty() {
+        let mut attribute = Fields::of(tag::SEQUENCE, attributes.element()?)?;
+        let oid = attribute.object_identifier()?;
+        if let ID_CONTENT_TYPE
+        | ID_MESSAGE_DIGEST
+        | ID_SIGNING_TIME
+        | ID_AA_CMS_ALGORITHM_PROTECTION = oid
+        {
+            return Ok(Some(oid));
+        }
+    }
+    Ok(None)
+}
+
+/// The tag of unsigned attributes in a SignerInfo.
+pub(super) const UNSIGNED: u8 = tag::context_constructed(1);
 
 /// Other programs write some six. Each type is compared with those before it.
 const MAX_ATTRIBUTES: usize = 64;

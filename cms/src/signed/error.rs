@@ -156,6 +156,16 @@ pub enum SignatureRefusal {
     /// An attribute is there twice, or has several values.
     #[error("its attribute {0} is there twice, or has several values")]
     AttributeTwice(ObjectIdentifier),
+    /// An attribute is not signed, and has to be (RFC 5652, section 11): it could be taken for what was signed.
+    #[error(
+        "its attribute {0} is not signed, and has to be: it was added later, or a program with a mistake made it"
+    )]
+    AttributeNotSigned(ObjectIdentifier),
+    /// An attribute is signed, and must not be (RFC 5652, section 11.4).
+    #[error(
+        "its attribute {0} is signed, and must not be; have it signed again by another program"
+    )]
+    AttributeSigned(ObjectIdentifier),
     /// An attribute is missing.
     #[error("its attribute {0} is missing")]
     AttributeMissing(ObjectIdentifier),

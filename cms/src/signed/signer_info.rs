@@ -6,6 +6,7 @@ use der::Encode;
 use der::asn1::OctetStringRef;
 use spki::AlgorithmIdentifierOwned;
 
+use super::attributes::{UNSIGNED, misplaced};
 use super::error::VerificationError;
 use crate::encoding::{Fields, contents, tag, tlv};
 use crate::identifier::{KeyIdentifier, MAX_KEY_IDENTIFIER};
@@ -19,6 +20,8 @@ pub(super) struct SignerInfo {
     pub(super) attributes: Option<Vec<u8>>,
     pub(super) algorithm: AlgorithmIdentifierOwned,
     pub(super) signature: Vec<u8>,
+    /// Which of the attributes that are not signed has to be. Nothing else is kept of them.
+    pub(super) misplaced: der::Result<Option<ObjectIdentifier>>,
 }
 
 impl SignerInfo {
@@ -45,8 +48,8 @@ impl SignerInfo {
         };
         let algorithm = fields.read()?;
         let signature: &OctetStringRef = fields.read()?;
-        // Unsigned attributes are ignored.
-        fields.element_if(tag::context_constructed(1))?;
+        let unsigned = fields.element_if(UNSIGNED)?;
+        let misplaced = unsigned.map_or(Ok(None), misplaced);
         fields.end()?;
         let signer = Self {
             signer,
@@ -54,6 +57,7 @@ impl SignerInfo {
             attributes,
             algorithm,
             signature: signature.as_bytes().to_vec(),
+            misplaced,
         };
         match signer.version() == version {
             true => Ok(signer),

@@ -166,6 +166,7 @@ impl<'k> DocumentSigner<'k> {
             attributes,
             algorithm,
             signature,
+            misplaced: Ok(None),
         })
     }
 

@@ -312,6 +312,9 @@ impl<'v> Verifier<'v> {
         if !message.digests.contains(&digest) {
             return Err(not_announced);
         }
+        if let Some(attribute) = signer.misplaced? {
+            return Err(SignatureRefusal::AttributeNotSigned(attribute));
+        }
         let attributes = match &signer.attributes {
             None => {
                 if self.requires_attributes {

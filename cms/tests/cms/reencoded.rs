@@ -192,6 +192,73 @@ fn every_node_of_an_encrypted_message_counts() {
     }
 }
 
+/// What other programs, or other readers, may take for what was signed (RFC 5652, section 11; RFC 6211, section 2).
+#[test]
+fn attributes_are_where_they_belong() {
+    // contentType, messageDigest, signingTime, countersignature, and CMSAlgorithmProtection
+    let types = [
+        &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 3][..],
+        &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 4],
+        &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 5],
+        &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 6],
+        &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 52],
+        // one that nobody knows
+        &[0x2a, 3, 4],
+    ];
+    let person = Person::new(SignatureAlgorithm::MlDsa44);
+    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let message = attached(by(&person).without_certificates(), CONTENT);
+    let signer_info = [1, 0, 3, 0];
+    for kind in types {
+        let unsigned = tlv(
+            0x30,
+            &[&tlv(6, &[kind]), &tlv(0x31, &[&tlv(4, &[&[7; 64]])])],
+        );
+        let with = changed(&message, &signer_info, |info| {
+            info.nodes().push(Node::read(&tlv(0xa1, &[&unsigned])));
+        });
+        let verified = verifier.verify(&with[..], 1000);
+        match kind.last() {
+            Some(3 | 4 | 5 | 52) if kind.len() > 3 => assert!(matches!(
+                refusal(verified.map(|(_, verified)| verified)),
+                SignatureRefusal::AttributeNotSigned(_)
+            )),
+            _ => assert!(verified.is_ok()),
+        }
+    }
+    // Signed, a countersignature is one of what it is part of; and numbers have no leading zeros.
+    for (kind, is_refused) in [
+        (types[3], true),
+        (&[0x2a, 0x80, 3][..], true),
+        (&[0x2a, 0x83, 0x80, 1], false),
+        (types[5], false),
+    ] {
+        let mut set = Vec::new();
+        let mut signed = changed(&message, &[1, 0, 3, 0, 3], |attributes| {
+            let value = tlv(0x31, &[&tlv(4, &[&[7; 64]])]);
+            let nodes = attributes.nodes();
+            nodes.push(Node::read(&tlv(0x30, &[&tlv(6, &[kind]), &value])));
+            nodes.sort_by_key(Node::write);
+            let all: Vec<u8> = nodes.iter().flat_map(Node::write).collect();
+            set = tlv(0x31, &[&all]);
+        });
+        let signature = person.key.sign(&set).unwrap();
+        signed = changed(&signed, &[1, 0, 3, 0, 5], |node| {
+            *node = Node::bytes(4, &signature)
+        });
+        let verified = verifier.verify(&signed[..], 1000);
+        assert_eq!(verified.is_err(), is_refused, "{kind:?}");
+    }
+    // What can't be read may be one of them.
+    let with = changed(&message, &signer_info, |info| {
+        info.nodes()
+            .push(Node::read(&tlv(0xa1, &[&tlv(0x30, &[&[5, 0]])])));
+    });
+    let verified = verifier.verify(&with[..], 1000);
+    let refused = refusal(verified.map(|(_, verified)| verified));
+    assert!(matches!(refused, SignatureRefusal::Der(_)));
+}
+
 /// No change of a signed message is accepted, except one that makes it a signer twice.
 #[test]
 fn every_node_of_a_signed_message_counts() {
