@@ -27,7 +27,7 @@ use crate::exit_status::ExitStatus;
 use crate::files::{InputError, OutputError};
 use crate::keys::{self, KeyError};
 use crate::passphrases::PassphraseError;
-use crate::shell::with_options_of_ca;
+use crate::shell::{command_line, quoted, with_options_of_ca};
 use crate::words::{
     of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_jwt_error,
     of_pkcs12_error, of_protection_error, of_request_error, of_validation_error,
@@ -204,22 +204,44 @@ pub(crate) enum Failure {
         numbers: Vec<SerialNumber>,
     },
     #[error(
-        "the CA's own key signed {file}, but its ledger has no certificate with the serial number {number}: it may be \
+        "the CA's own key signed {name}, but its ledger has no certificate with the serial number {number}: it may be \
          an older copy, which lacks what was issued and revoked since; restore the newest backup, or, if there is none, \
-         have the ledger record the certificate again with \"pqtls ca adopt {file}\", and --revoke REASON to revoke it; if \
-         the ledger is none from a backup, find out who else uses the CA's key"
+         have the ledger record the certificate again with \"pqtls ca adopt {}\"{}; if \
+         the ledger is none from a backup, find out who else uses the CA's key",
+        command_line(.options.iter().chain([file])),
+        if .options.is_empty() { ", and --revoke REASON to revoke it" } else { "" }
     )]
-    NotInLedger { file: String, number: String },
+    NotInLedger {
+        name: String,
+        file: String,
+        number: String,
+        /// The options of "pqtls ca adopt" that revoke it, if that was asked for.
+        options: Vec<String>,
+    },
     #[error(
-        "the ledger has the certificate with the serial number {0} already, so nothing was recorded; revoke it with \
-         \"pqtls ca revoke {0}\", or leave its file out"
+        "the ledger has this already, so nothing was recorded: {}; revoke it with \"pqtls ca revoke {}{options}\", or leave \
+         its file out",
+        serial_numbers(.numbers),
+        all(.numbers)
     )]
-    InLedger(String),
+    InLedger {
+        numbers: Vec<SerialNumber>,
+        /// The options of the revocation that was asked for, each after a space.
+        options: String,
+    },
     #[error(
-        "the ledger has another certificate of this CA with the serial number {0}; revocation lists have numbers alone, \
-         so revoke that one, which revokes both: \"pqtls ca revoke {0}\""
+        "the ledger has another certificate of this CA with the serial number {number}; revocation lists have numbers \
+         alone, so revoke that one, which revokes both: \"pqtls ca revoke {number}{options}\""
     )]
-    NumberOfAnother(String),
+    NumberOfAnother {
+        number: SerialNumber,
+        /// The options of the revocation, if one was asked for.
+        options: String,
+    },
+    #[error(
+        "{0} exists, and a new key replaces no file, also not with --force; choose another name, or give that key with --key"
+    )]
+    NewKeyExists(String),
     /// A command of a CA failed. Command lines that its text advises get what they need to be about this CA.
     #[error("{}", about_ca(.failure, .options, *.of_root))]
     AtCa {
@@ -452,10 +474,10 @@ impl Failure {
             | Self::NotForEncryption(_)
             | Self::NotOfThisCa { .. }
             | Self::NotInLedger { .. }
-            | Self::InLedger(_)
+            | Self::InLedger { .. }
             | Self::OfTheRoot(_)
             | Self::NotOfTheRoot(_)
-            | Self::NumberOfAnother(_)
+            | Self::NumberOfAnother { .. }
             | Self::RootOfOthers(_)
             | Self::NotOurRoot { .. }
             | Self::RootExpired(_) => ExitStatus::Refused,
@@ -559,6 +581,12 @@ fn about_ca(failure: &Failure, options: &str, of_root: bool) -> String {
         text = text.replace(CONFIRM, OF_ROOT);
     }
     with_options_of_ca(&text, options)
+}
+
+/// Serial numbers as arguments.
+fn all(numbers: &[SerialNumber]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    numbers.join(" ")
 }
 
 /// Names the first few serial numbers, and counts the rest.

@@ -1416,7 +1416,16 @@ fn what_an_older_ledger_lacks_is_recorded_and_revoked() {
             .ok();
     }
     let refused = folder.pqtls("ca revoke a.pem --dir older");
-    refused.fails(1, "with \"pqtls ca adopt --dir older a.pem");
+    refused.fails(
+        1,
+        "with \"pqtls ca adopt --dir older --revoke unspecified a.pem\";",
+    );
+    folder
+        .pqtls("ca revoke a.pem --reason cacompromise --all-with-key --by bob --dir older")
+        .fails(1, "--revoke cACompromise --all-with-key --by bob a.pem\";");
+    folder
+        .pqtls("ca show a.pem --dir older")
+        .fails(1, "older a.pem\", and --revoke REASON to revoke it;");
     // for the key that is then compromised
     folder
         .pqtls("ca issue c.example.org --key a.key --out c.pem")
@@ -1443,6 +1452,14 @@ fn what_an_older_ledger_lacks_is_recorded_and_revoked() {
     folder
         .pqtls("ca adopt b.pem --revoke superseded --dir older")
         .fails(1, "revoke it with \"pqtls ca revoke --dir older ");
+    let (a, b) = (
+        serial_number(&folder, "a.pem"),
+        serial_number(&folder, "b.pem"),
+    );
+    let options = "--reason keyCompromise --all-with-key --by 'Bob B'";
+    folder
+        .shell("pqtls ca adopt a.pem b.pem --revoke key-compromise --all-with-key --by 'Bob B' --dir older")
+        .fails(1, &format!("\"pqtls ca revoke --dir older {a} {b} {options}\", or"));
     folder.pqtls("ca renew b.pem --out d.pem --dir older").ok();
     folder
         .pqtls("ca ocsp --for b.pem --out b.ocsp --dir older")
@@ -1475,7 +1492,51 @@ fn nothing_of_another_ca_is_recorded() {
             .pqtls(&format!("ca adopt {file}"))
             .fails(1, "no key of this CA signed the certificate of ");
     }
-    folder.pqtls("ca adopt ca/root.pem ca/issuing.pem").ok();
+    let own = folder.pqtls("ca adopt ca/root.pem ca/issuing.pem");
+    for subject in ["CN=Example Root", "CN=Example"] {
+        let line =
+            format!("{subject}: a certificate of the CA itself; there is nothing to record\n");
+        assert!(own.ok().contains(&line), "{}", own.ok());
+    }
+}
+
+/// Whoever restores a whole older folder loses what was revoked since.
+#[test]
+fn an_issuing_certificate_that_is_wrong_comes_back_from_the_ledger() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --name Other --algorithm ML-DSA-44 --dir other")
+        .ok();
+    folder
+        .pqtls("ca issue www.example.org --new-key www.key --out www.pem")
+        .ok();
+    folder.pqtls("ca revoke www.pem").ok();
+    let right = folder.read("ca/issuing.pem");
+    let number = serial_number(&folder, "ca/issuing.pem");
+    let foreign = folder.read("other/issuing.pem");
+    for wrong in [foreign.as_str(), "nothing", ""] {
+        folder.write("ca/issuing.pem", wrong);
+        let again = format!("pqtls ca show --dir ca {number} --pem --out ca/issuing.pem --force");
+        for command in [
+            "ca show",
+            "ca list",
+            "ca crl --out none.crl",
+            "ca issue b.example.org --key www.key --out b.pem",
+            "ca show www.pem --pem --out again.pem",
+        ] {
+            folder
+                .pqtls(&format!("{command} --dir ca"))
+                .fails(1, &format!("from the ledger: \"{again}\""));
+        }
+        folder.shell(&again).ok();
+        assert_eq!(folder.read("ca/issuing.pem"), right);
+        let list = folder.pqtls("ca crl --out ca.crl --force");
+        assert!(list.ok().contains("1 revoked certificate"), "{}", list.ok());
+    }
+    folder.write("ca/root.pem", folder.read("other/root.pem"));
+    folder
+        .pqtls("ca list")
+        .fails(1, "put back ca/root.pem alone");
 }
 
 #[test]

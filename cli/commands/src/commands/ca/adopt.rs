@@ -4,9 +4,11 @@
 use alloc::collections::BTreeSet;
 use core::fmt;
 
-use pq_ca::{Folder, Ledger, NewEntry, Revocation, Role, SerialNumber, reason_from_name};
-use pq_x509::CrlReason;
+use pq_ca::{
+    Folder, Ledger, NewEntry, Revocation, Role, SerialNumber, reason_from_name, reason_name,
+};
 use pq_x509::pki_types::UnixTime;
+use pq_x509::{Certificate, CrlReason};
 use serde::Serialize;
 
 use super::entry::EntryFacts;
@@ -18,6 +20,7 @@ use crate::failure::Failure;
 use crate::files::Source;
 use crate::keys::other_verification;
 use crate::report::Report;
+use crate::shell::command_line;
 
 /// Record certificates of the CA that its ledger lacks, as after an older backup
 ///
@@ -55,6 +58,22 @@ pub(crate) struct Arguments {
     actor: Actor,
 }
 
+impl Arguments {
+    /// The options with which "pqtls ca revoke" revokes as this command was to.
+    fn options_of_revoke(&self) -> String {
+        let mut words = Vec::new();
+        if let Some(reason) = self.revoke {
+            words.extend(["--reason", reason_name(reason)]);
+        }
+        words.extend(self.same_key.words());
+        words.extend(self.actor.words());
+        match words.is_empty() {
+            true => String::new(),
+            false => format!(" {}", command_line(words)),
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   $ cp -a ca ca-of-yesterday
@@ -65,9 +84,17 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let folder = arguments.place.open()?;
     let ledger = folder.ledger()?;
     let by = arguments.actor.name();
-    let (lacking, known) = sort(&arguments.files, &folder, &ledger, &by)?;
-    if let (Some(_), Some(number)) = (arguments.revoke, known.first()) {
-        return Err(Failure::InLedger(number.to_string()));
+    let options = arguments.options_of_revoke();
+    let Sorted {
+        lacking,
+        known,
+        left_out,
+    } = sort(&arguments.files, &folder, &ledger, &by, &options)?;
+    if arguments.revoke.is_some() && !known.is_empty() {
+        return Err(Failure::InLedger {
+            numbers: known,
+            options,
+        });
     }
     let now = UnixTime::now();
     let revocation = arguments.revoke.map(|reason| Revocation {
@@ -92,6 +119,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let report = Adopted {
         certificates,
         known: known.iter().map(ToString::to_string).collect(),
+        // In a file with a chain they are of no interest.
+        own: match lacking.is_empty() && known.is_empty() {
+            true => left_out,
+            false => Vec::new(),
+        },
         revoked_with_same_key: same_key
             .revoked
             .iter()
@@ -104,18 +136,31 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     Ok(same_key.status())
 }
 
+/// What was given.
+struct Sorted {
+    lacking: Vec<NewEntry<'static>>,
+    known: Vec<SerialNumber>,
+    /// The subjects of the CA's own certificates.
+    left_out: Vec<String>,
+}
+
 /// The certificates that the ledger lacks, and the numbers of those that it has. The CA's own certificates, which
-/// follow others in their files, are left out, and what is there twice.
+/// follow others in their files, are left out, and what is there twice. `options` are those for "pqtls ca revoke".
 fn sort(
     files: &[Source],
     folder: &Folder,
     ledger: &impl Ledger,
     by: &str,
-) -> Result<(Vec<NewEntry<'static>>, Vec<SerialNumber>), Failure> {
+    options: &str,
+) -> Result<Sorted, Failure> {
     let own = [Role::Issuing, Role::Root].map(|role| folder.certificate(role));
-    let own = own.into_iter().flatten();
-    let mut seen: BTreeSet<_> = own.map(|own| own.der().to_vec()).collect();
+    let own: Vec<_> = own.into_iter().flatten().collect();
     let mut certificates = documents::all_certificates(files)?;
+    let is_own = |one: &Certificate| own.iter().any(|own| own.der() == one.der());
+    let left_out = certificates.iter().filter(|one| is_own(one));
+    let mut left_out: Vec<_> = left_out.map(Certificate::describe_subject).collect();
+    left_out.dedup();
+    let mut seen: BTreeSet<_> = own.iter().map(|own| own.der().to_vec()).collect();
     certificates.retain(|one| seen.insert(one.der().to_vec()));
     let (mut lacking, mut known) = (Vec::new(), Vec::new());
     for entry in folder.adopted(&certificates, other_verification(), by)? {
@@ -123,10 +168,19 @@ fn sort(
         match ledger.certificate(&number)? {
             None => lacking.push(entry),
             Some(kept) if kept == entry.certificate => known.push(number),
-            Some(_) => return Err(Failure::NumberOfAnother(number.to_string())),
+            Some(_) => {
+                return Err(Failure::NumberOfAnother {
+                    number,
+                    options: options.into(),
+                });
+            }
         }
     }
-    Ok((lacking, known))
+    Ok(Sorted {
+        lacking,
+        known,
+        left_out,
+    })
 }
 
 #[derive(Debug, Serialize)]
@@ -135,6 +189,8 @@ struct Adopted {
     certificates: Vec<EntryFacts>,
     /// The serial numbers of those that the ledger had already.
     known: Vec<String>,
+    /// The subjects of the CA's own certificates, if nothing else was given.
+    own: Vec<String>,
     /// The ledger's other certificates for the same keys, which --all-with-key revoked.
     revoked_with_same_key: Vec<EntryFacts>,
     /// Those that are not revoked, and should be, after a compromise of a key.
@@ -168,6 +224,12 @@ impl fmt::Display for Adopted {
         }
         for number in &self.known {
             writeln!(f, "{number}: in the ledger already")?;
+        }
+        for subject in &self.own {
+            writeln!(
+                f,
+                "{subject}: a certificate of the CA itself; there is nothing to record"
+            )?;
         }
         match self.reason {
             Some(reason) => write_left(f, &self.valid_with_same_key, reason),

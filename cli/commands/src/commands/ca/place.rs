@@ -87,6 +87,14 @@ pub(super) struct Actor {
 }
 
 impl Actor {
+    /// The words of a command line with the same option.
+    pub(super) fn words(&self) -> Vec<&str> {
+        match &self.by {
+            Some(by) => vec!["--by", by],
+            None => Vec::new(),
+        }
+    }
+
     pub(super) fn name(&self) -> String {
         let user = || {
             let names = ["USER", "LOGNAME"].into_iter().flat_map(env::var);

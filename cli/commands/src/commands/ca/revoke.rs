@@ -54,6 +54,18 @@ pub(crate) struct Arguments {
     actor: Actor,
 }
 
+impl Arguments {
+    /// The failure with advice that does what was asked for.
+    fn advised(&self, mut failure: Failure) -> Failure {
+        if let Failure::NotInLedger { options, .. } = &mut failure {
+            let reason = ["--revoke", reason_name(self.reason)];
+            let words = reason.into_iter().chain(self.same_key.words());
+            options.extend(words.chain(self.actor.words()).map(String::from));
+        }
+        failure
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca revoke web-3.pem --reason keyCompromise --all-with-key
@@ -64,6 +76,10 @@ fn reason(name: &str) -> Result<CrlReason, UnknownReason> {
 }
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    revoke(arguments, json).map_err(|failure| arguments.advised(failure))
+}
+
+fn revoke(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let folder = arguments.place.open()?;
     let ledger = folder.ledger()?;
     let mut numbers = Vec::new();

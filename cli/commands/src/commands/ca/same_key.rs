@@ -30,6 +30,11 @@ pub(super) struct SameKey {
 }
 
 impl SameKeyOptions {
+    /// The words of a command line with the same options.
+    pub(super) fn words(self) -> Option<&'static str> {
+        self.all_with_key.then_some("--all-with-key")
+    }
+
     /// Refuses them for a revocation, if there is one, that says nothing of the key. `option` is the one that has its
     /// reason.
     pub(super) fn check(

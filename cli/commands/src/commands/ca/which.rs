@@ -63,12 +63,14 @@ impl Which {
         let certificates = documents::certificates(&file)?;
         let meant = documents::end_entities(&certificates);
         let has_several = meant.len() > 1;
+        // for a command line
+        let from = if text == "-" { "FILE" } else { &*text };
         let number_of = |place: usize| {
             let name = match has_several {
                 true => format!("certificate {} of {file}", place + 1),
                 false => file.to_string(),
             };
-            known(folder, ledger, &certificates[place], name)
+            known(folder, ledger, &certificates[place], name, from)
         };
         if !meant.is_empty() {
             let numbers = meant.into_iter().map(number_of);
@@ -95,12 +97,13 @@ impl Which {
     }
 }
 
-/// The serial number of a certificate that the ledger has. Errors call it by this name.
+/// The serial number of a certificate from a file that the ledger has. Errors call it by this name.
 fn known(
     folder: &Folder,
     ledger: &impl Ledger,
     certificate: &Certificate,
     name: String,
+    from: &str,
 ) -> Result<SerialNumber, Failure> {
     let foreign = |file, number, found| Failure::NotOfThisCa {
         file,
@@ -116,8 +119,10 @@ fn known(
         Some(_) => Err(foreign(name, number.to_string(), "another one")),
         None if is_root_of(folder, certificate) => Err(FolderError::OwnRoot.into()),
         None if is_signed_by(folder, certificate) => Err(Failure::NotInLedger {
-            file: name,
+            name,
+            file: from.into(),
             number: number.to_string(),
+            options: Vec::new(),
         }),
         None => Err(foreign(name, number.to_string(), "none")),
     }
