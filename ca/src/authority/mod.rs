@@ -434,7 +434,7 @@ impl<S, L> fmt::Debug for Authority<S, L> {
 }
 
 /// The profile of CA certificates in the ledger. Policies have no profile of this name.
-const CA_PROFILE: &str = "ca";
+pub(crate) const CA_PROFILE: &str = "ca";
 
 /// Adds the names of a certificate to what is wanted.
 fn same_names(mut wanted: Wanted, certificate: &Certificate) -> Wanted {

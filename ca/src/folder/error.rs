@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pq_x509::{CertificateError, IssueError};
 
 use crate::authority::AuthorityError;
-use crate::ledger::{LedgerError, remedy};
+use crate::ledger::{LedgerError, SerialNumber, remedy};
 use crate::policy::PolicyError;
 
 /// Why a CA's folder can't be made or used.
@@ -83,7 +83,8 @@ pub enum FolderError {
     Encrypted(PathBuf),
     /// A key is not the one in the certificate.
     #[error(
-        "the key in {key} is not the one in the certificate in {certificate}; restore both from one backup"
+        "the key in {key} is not the one in the certificate in {certificate}; put back the key alone, from any backup of \
+         this CA"
     )]
     OtherKey {
         /// The key's file.
@@ -93,9 +94,9 @@ pub enum FolderError {
     },
     /// The ledger is another CA's: it has other revocations.
     #[error(
-        "the ledger in {ledger} is not of the CA in {certificate}, or is older than that: it lacks that CA's \
-         certificates and revocations; restore the whole folder from one backup, and make the lists again that were \
-         made with it"
+        "{ledger} does not fit the CA in {certificate}: it is another CA's ledger, or older than that certificate; put back \
+         {ledger} alone, from the newest backup of this CA; what was issued and revoked since that backup is lost: record \
+         and revoke it again, before the next revocation list is made"
     )]
     OtherLedger {
         /// The ledger's folder.
@@ -109,15 +110,45 @@ pub enum FolderError {
          (if these are left of a CA that could not be made, empty it)"
     )]
     UsedLedger(PathBuf),
-    /// The issuing certificate is another CA's.
+    /// The issuing certificate is not the one that the root issued and that the ledger has.
     #[error(
-        "the root in {root} did not issue the certificate in {issuing}; restore the whole folder from one backup"
+        "{issuing} does not fit {ledger} and {root}, which fit each other; leave these as they are, and take the \
+         certificate from the ledger, which has it under the serial number {number}"
+    )]
+    OtherIssuing {
+        /// The file of the issuing certificate.
+        issuing: PathBuf,
+        /// The ledger's folder.
+        ledger: PathBuf,
+        /// The root's file.
+        root: PathBuf,
+        /// The number of the right certificate in the ledger: of several, the newest.
+        number: SerialNumber,
+    },
+    /// The root's certificate is another CA's.
+    #[error(
+        "{root} did not issue the certificate in {issuing}, which the ledger has; leave the others as they are, and put back \
+         {root} alone, from any backup of this CA or from whoever trusts it"
     )]
     OtherRoot {
         /// The root's file.
         root: PathBuf,
         /// The file of the issuing certificate.
         issuing: PathBuf,
+    },
+    /// No two of root, issuing certificate and ledger are of one CA.
+    #[error(
+        "of {root}, {issuing} and {ledger}, no two are of one CA; look where they come from; restoring the whole folder from \
+         the newest backup is the last resort: what was issued and revoked since that backup is lost then, so record and \
+         revoke it again, before the next revocation list is made"
+    )]
+    NotOneCa {
+        /// The root's file.
+        root: PathBuf,
+        /// The file of the issuing certificate.
+        issuing: PathBuf,
+        /// The ledger's folder.
+        ledger: PathBuf,
     },
     /// A certificate is not of this CA: none of its keys signed it.
     #[error("no key of this CA signed the certificate of {0}; ask the CA that issued it")]
@@ -174,8 +205,14 @@ pub enum FolderError {
     Authority(#[from] AuthorityError),
 }
 
-fn advice(cause: &io::Error, path: &Path) -> String {
-    remedy(cause, path).unwrap_or_else(|| "fix that, and try again".into())
+impl FolderError {
+    /// Whether a file is there and can be read, and only what is in it can't be used.
+    pub(super) fn is_of_content(&self) -> bool {
+        matches!(
+            self,
+            Self::Empty(_) | Self::TooLarge(_) | Self::NoText(_) | Self::Certificate { .. }
+        )
+    }
 }
 
 /// For `map_err`: an error that says what failed, and with which file.

@@ -239,7 +239,7 @@ impl Folder {
     }
 }
 
-impl<L> Folder<L> {
+impl<L: Ledger> Folder<L> {
     /// The same CA with a ledger that is not in the folder.
     #[must_use]
     pub fn with_ledger<M: Ledger>(self, ledger: LedgerPlace<M>) -> Folder<M> {
@@ -281,8 +281,31 @@ impl<L> Folder<L> {
     ///
     /// # Errors
     ///
-    /// If the certificate is missing or can't be read.
+    /// If the certificate is missing or can't be read: [`FolderError::OtherIssuing`] if the ledger has it.
     pub fn certificate(&self, role: Role) -> Result<Certificate, FolderError> {
+        match self.read_certificate(role) {
+            Err(error) if role == Role::Issuing && error.is_of_content() => {
+                let ledger = self.ledger.open();
+                let misfit = ledger.and_then(|ledger| self.in_ledger(&ledger));
+                Err(misfit.ok().flatten().unwrap_or(error))
+            }
+            read => read,
+        }
+    }
+
+    /// The error that says where the ledger has the issuing certificate, if it has one by the root.
+    fn in_ledger(&self, ledger: &L) -> Result<Option<FolderError>, FolderError> {
+        let root = self.read_certificate(Role::Root)?;
+        let number = whole::issuing_by(ledger, &root)?;
+        Ok(number.map(|number| FolderError::OtherIssuing {
+            issuing: certificate_path(&self.path, Role::Issuing),
+            ledger: self.ledger.path().into(),
+            root: certificate_path(&self.path, Role::Root),
+            number,
+        }))
+    }
+
+    fn read_certificate(&self, role: Role) -> Result<Certificate, FolderError> {
         let path = certificate_path(&self.path, role);
         let text = self.owner.read(&path, Reader::Anybody)?;
         Certificate::from_pem(&text).map_err(|cause| FolderError::Certificate { path, cause })
@@ -377,38 +400,74 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::OtherLedger`] and [`FolderError::OtherRoot`] if the files are not of one CA, and other errors if
-    /// the ledger or a certificate can't be read.
+    /// [`FolderError::OtherLedger`], [`FolderError::OtherIssuing`], [`FolderError::OtherRoot`] and
+    /// [`FolderError::NotOneCa`] if the files are not of one CA, and other errors if the ledger or a certificate can't
+    /// be read.
     pub fn ledger(&self) -> Result<L, FolderError> {
         let ledger = self.ledger.open()?;
         self.check_whole(&ledger)?;
         Ok(ledger)
     }
 
+    /// The ledger, compared with the root's certificate alone: to get the issuing certificate from it if the file is not
+    /// the right one or can't be read. For nothing else.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::OtherLedger`] if it is not the ledger of the root, and other errors if the ledger or the root's
+    /// certificate can't be read.
+    pub fn ledger_of_root(&self) -> Result<L, FolderError> {
+        let ledger = self.ledger.open()?;
+        let root = self.certificate(Role::Root)?;
+        match whole::can_be_of_root(&ledger, &root)? {
+            true => Ok(ledger),
+            false => Err(self.other_ledger(Role::Root)),
+        }
+    }
+
     /// That the ledger and the certificates are of one CA.
     fn check_whole(&self, ledger: &L) -> Result<(), FolderError> {
         let root = self.certificate(Role::Root)?;
-        let [of_root, of_issuing] =
-            [Role::Root, Role::Issuing].map(|role| certificate_path(&self.path, role));
-        let (is_same, certificate) = match is_there(&of_issuing)? {
-            true => {
-                let issuing = self.certificate(Role::Issuing)?;
-                if !whole::is_issued_by(&root, &issuing) {
-                    return Err(FolderError::OtherRoot {
-                        root: of_root,
-                        issuing: of_issuing,
-                    });
-                }
-                (whole::has_issuing(ledger, &issuing)?, of_issuing)
+        let of_issuing = certificate_path(&self.path, Role::Issuing);
+        if !is_there(&of_issuing)? {
+            return match whole::can_be_of_root(ledger, &root)? {
+                true => Ok(()),
+                false => Err(self.other_ledger(Role::Root)),
+            };
+        }
+        let issuing = match self.read_certificate(Role::Issuing) {
+            Err(error) if error.is_of_content() => {
+                return Err(self.in_ledger(ledger)?.unwrap_or(error));
             }
-            false => (whole::can_be_of_root(ledger, &root)?, of_root),
+            read => read?,
         };
-        match is_same {
-            true => Ok(()),
-            false => Err(FolderError::OtherLedger {
+        let is_of_root = whole::is_issued_by(&root, &issuing);
+        let is_kept = whole::has_issuing(ledger, &issuing)?;
+        if is_of_root && is_kept {
+            return Ok(());
+        }
+        if !is_kept && let Some(misfit) = self.in_ledger(ledger)? {
+            return Err(misfit);
+        }
+        let of_root = certificate_path(&self.path, Role::Root);
+        Err(match (is_of_root, is_kept) {
+            (true, _) => self.other_ledger(Role::Issuing),
+            (false, true) => FolderError::OtherRoot {
+                root: of_root,
+                issuing: of_issuing,
+            },
+            (false, false) => FolderError::NotOneCa {
+                root: of_root,
+                issuing: of_issuing,
                 ledger: self.ledger.path().into(),
-                certificate,
-            }),
+            },
+        })
+    }
+
+    fn other_ledger(&self, role: Role) -> FolderError {
+        FolderError::OtherLedger {
+            ledger: self.ledger.path().into(),
+            certificate: certificate_path(&self.path, role),
         }
     }
 

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use super::*;
 use crate::authority::Order;
+use crate::ledger::Ledger;
 
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -233,6 +234,11 @@ fn each_damaged_file_is_named_with_a_remedy() {
             (NO_TEXT, "is not text, as a CA's files are; restore it"),
             (LARGE, "is larger than a CA's files are; restore it"),
         ] {
+            let (words, remedy) = match file {
+                // The ledger has it.
+                "issuing.pem" => ("does not fit", "take the certificate from the ledger"),
+                _ => (words, "restore it"),
+            };
             // A policy is text that people write, and half of one may be one.
             if file == "policy.toml" && words.is_empty() {
                 continue;
@@ -241,7 +247,7 @@ fn each_damaged_file_is_named_with_a_remedy() {
             let error = refusal(&folder);
             let is_named = error.contains(&path.display().to_string());
             assert!(
-                is_named && error.contains(words) && error.contains("restore it"),
+                is_named && error.contains(words) && error.contains(remedy),
                 "{error}"
             );
         }
@@ -470,9 +476,14 @@ fn files_of_two_cas_are_not_used_together() {
             folder.authority::<SigningKey>(Role::Root).map(drop),
             folder.authority::<SigningKey>(Role::Issuing).map(drop),
         ] {
-            let is_mixed = match files {
-                ["ledger"] => matches!(refused, Err(FolderError::OtherLedger { .. })),
-                _ => matches!(refused, Err(FolderError::OtherRoot { .. })),
+            let is_told = match (files, &refused) {
+                (["ledger"], Err(FolderError::OtherLedger { .. })) => true,
+                (["issuing.pem", "issuing.key"], Err(FolderError::OtherIssuing { .. })) => true,
+                (["root.pem", "root.key"], Err(FolderError::OtherRoot { .. })) => true,
+                // two are another CA's, and one is this one's
+                (["root.pem", .., "ledger"], Err(FolderError::OtherIssuing { .. })) => true,
+                (["issuing.pem", .., "ledger"], Err(FolderError::OtherRoot { .. })) => true,
+                _ => false,
             };
             assert!(is_mixed, "{files:?}: {refused:?}");
             let text = refused.unwrap_err().to_string();
@@ -482,6 +493,45 @@ fn files_of_two_cas_are_not_used_together() {
             );
         }
     }
+}
+
+#[test]
+fn files_of_three_cas_are_told() {
+    let ((_one, folder), (_two, other), (_three, third)) = (ca(), ca(), ca());
+    put_in_place_of("ledger", &other, &folder);
+    put_in_place_of("root.pem", &third, &folder);
+    let refused = folder.ledger().unwrap_err();
+    assert!(matches!(refused, FolderError::NotOneCa { .. }));
+    let text = refused.to_string();
+    assert!(text.contains("since that backup is lost then"), "{text}");
+}
+
+/// The ledger has the issuing certificate, whatever became of the file.
+#[test]
+fn the_ledger_has_the_issuing_certificate() {
+    let (_above, folder) = ca();
+    let path = folder.path().join("issuing.pem");
+    let right = folder.certificate(Role::Issuing).unwrap();
+    let mut changed = right.der().to_vec();
+    *changed.last_mut().unwrap() ^= 1;
+    let changed = Certificate::from_der(&changed).unwrap().to_pem();
+    for text in [changed.as_str(), "", "no certificate"] {
+        fs::write(&path, text).unwrap();
+        for refused in [
+            folder.ledger().map(drop),
+            folder.authority::<SigningKey>(Role::Root).map(drop),
+            folder.authority::<SigningKey>(Role::Issuing).map(drop),
+        ] {
+            let Err(FolderError::OtherIssuing { number, .. }) = refused else {
+                panic!("{refused:?}")
+            };
+            let ledger = folder.ledger_of_root().unwrap();
+            let kept = ledger.certificate(&number).unwrap();
+            assert_eq!(kept.as_ref(), Some(right.der()));
+        }
+    }
+    fs::write(&path, right.to_pem()).unwrap();
+    folder.authority::<SigningKey>(Role::Issuing).unwrap();
 }
 
 /// Where the issuing certificate is lost, too, the ledger has to be the root's.

@@ -6,6 +6,7 @@ use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
 use pq_x509::{Certificate, SignatureError};
 
 use super::Role;
+use crate::authority::CA_PROFILE;
 use crate::ledger::{Filter, Ledger, LedgerError, SerialNumber};
 
 /// Whether the root issued a certificate.
@@ -36,6 +37,31 @@ pub(super) fn has_issuing(
     };
     let kept = ledger.certificate(&number)?;
     Ok(kept.is_some_and(|kept| kept == *issuing.der()))
+}
+
+/// The number of the issuing certificate that the ledger has by this root: of several, the one that was issued last, and
+/// one that is revoked only if all are.
+pub(super) fn issuing_by(
+    ledger: &impl Ledger,
+    root: &Certificate,
+) -> Result<Option<SerialNumber>, LedgerError> {
+    let mut found = Vec::new();
+    ledger.find(&Filter::all(), &mut |entry| {
+        if entry.issued.issuer == Role::Root.name() && entry.issued.profile == CA_PROFILE {
+            found.push(entry);
+        }
+        ControlFlow::Continue(())
+    })?;
+    found.sort_by_key(|entry| (entry.revocation().is_none(), entry.issued.at));
+    for entry in found.iter().rev() {
+        let number = entry.issued.serial_number;
+        let kept = ledger.certificate(&number)?;
+        let certificate = kept.and_then(|kept| Certificate::from_der(&kept).ok());
+        if certificate.is_some_and(|certificate| is_issued_by(root, &certificate)) {
+            return Ok(Some(number));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a ledger can be that of a root: it is empty, or has certificates by the root, of which one is checked.

@@ -546,6 +546,8 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::NotOfThisCa(_)
         | FolderError::OwnRoot
         | FolderError::OtherLedger { .. }
+        | FolderError::OtherIssuing { .. }
+        | FolderError::NotOneCa { .. }
         | FolderError::OtherRoot { .. } => ExitStatus::Refused,
         _ => ExitStatus::InputOutput,
     }

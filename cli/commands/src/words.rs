@@ -1,6 +1,6 @@
 //! Errors of the libraries in the words of the command line, where options can be named; and names of algorithms.
 //!
-//! This room uses [`keys`](crate::keys).
+//! This room uses [`keys`](crate::keys) and [`shell`](crate::shell).
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::DB;
@@ -15,6 +15,7 @@ use rustls_pq::KeyAlgorithm;
 use rustls_pq::classical::ClassicalKeyError;
 
 use crate::keys::{self, why_post_quantum_only};
+use crate::shell::quoted;
 
 /// Why a key of any kind can't be read, made, written or used.
 pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
@@ -198,9 +199,33 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
         ),
         FolderError::NoIssuingCertificate(path) => format!(
             "{0} is not there, and the root is not for issuing; put it back from a backup, or from the ledger: \
-             \"pqtls ca list --subject NAME\" has its serial number, and \"pqtls ca show NUMBER --pem --out {0}\" \
+             \"pqtls ca list --subject NAME\" has its serial number, and \"pqtls ca show NUMBER --pem --out {1}\" \
              writes it",
-            path.display()
+            path.display(),
+            quoted(&path.to_string_lossy())
+        ),
+        FolderError::OtherIssuing {
+            issuing,
+            ledger,
+            root,
+            number,
+        } => format!(
+            "{} does not fit {} and {}, which fit each other; leave these as they are, and take the certificate from the \
+             ledger: \"pqtls ca show {number} --pem --out {} --force\"",
+            issuing.display(),
+            ledger.display(),
+            root.display(),
+            quoted(&issuing.to_string_lossy())
+        ),
+        FolderError::OtherLedger {
+            ledger,
+            certificate,
+        } => format!(
+            "{0} does not fit the CA in {1}: it is another CA's ledger, or older than that certificate; put back {0} alone, \
+             from the newest backup of this CA; what was issued and revoked since that backup is lost: record it again with \
+             \"pqtls ca adopt\", and revoke it again, before the next \"pqtls ca crl\"",
+            ledger.display(),
+            certificate.display()
         ),
         FolderError::Issue(error) => of_issue_error_at_ca(error),
         FolderError::Key { path, cause } => {

@@ -3,7 +3,9 @@
 
 use core::fmt;
 
-use pq_ca::{Entry, Folder, IssuedCertificate, Ledger, LedgerError, Policy, Role, SerialNumber};
+use pq_ca::{
+    Entry, Folder, FolderError, IssuedCertificate, Ledger, LedgerError, Policy, Role, SerialNumber,
+};
 use pq_x509::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
@@ -51,12 +53,22 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let Some(which) = &arguments.which else {
         return show_ca(&folder, json);
     };
-    let ledger = folder.ledger()?;
+    let (ledger, misfit) = match folder.ledger() {
+        Ok(ledger) => (ledger, None),
+        // What the root issued is there to be looked at, and to be taken for a file that doesn't fit.
+        Err(misfit @ FolderError::OtherIssuing { .. }) => (folder.ledger_of_root()?, Some(misfit)),
+        Err(error) => return Err(error.into()),
+    };
     let number = which.serial_number(&folder, &ledger)?;
     let unknown = || LedgerError::Unknown(number);
     let der = ledger.certificate(&number)?.ok_or_else(unknown)?;
     let certificate = Certificate::from_der(&der).map_err(pq_x509::IssueError::from)?;
     let entry = ledger.entry(&number)?.ok_or_else(unknown)?;
+    if let Some(misfit) = misfit
+        && entry.issued.issuer != Role::Root.name()
+    {
+        return Err(misfit.into());
+    }
     if arguments.pem {
         let options = &arguments.certificate;
         let delivery = Delivery::to(&[&options.output.out], options.output.force, json)?;
