@@ -44,9 +44,9 @@ pub use issuing::{
 #[cfg(any(test, feature = "suite"))]
 pub use ledger::suite;
 pub use ledger::{
-    AHEAD, BEHIND, Change, Condition, Entry, Filter, InvalidSerialNumber, Issued, KEPT, KeyHash,
-    Ledger, LedgerError, LocalLedger, NameFilter, NewEntry, NoRandomness, Revocation, Revoked,
-    SerialNumber, State,
+    AHEAD, BEHIND, Change, Condition, Entry, Filter, GREATEST_NUMBER, InvalidSerialNumber, Issued,
+    KEPT, KeyHash, Ledger, LedgerError, LocalLedger, NameFilter, NewEntry, NoRandomness,
+    Revocation, Revoked, SerialNumber, State,
 };
 pub use policy::{
     DurationError, EmailPattern, EmailPatternError, Forbidden, KeyAlgorithm, ListUrl, ListUrlError,

@@ -1043,13 +1043,14 @@ impl Ledger for Overtaken {
         self.0.find(filter, show)
     }
 
-    fn next_list(
+    fn numbered_list(
         &self,
         issuer: &str,
+        number: Option<u64>,
         now: UnixTime,
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError> {
-        self.0.next_list(issuer, now, show)
+        self.0.numbered_list(issuer, number, now, show)
     }
 
     fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {

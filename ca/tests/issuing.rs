@@ -342,13 +342,14 @@ impl Ledger for Failing {
         self.ledger.find(filter, show)
     }
 
-    fn next_list(
+    fn numbered_list(
         &self,
         issuer: &str,
+        number: Option<u64>,
         now: UnixTime,
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError> {
-        self.ledger.next_list(issuer, now, show)
+        self.ledger.numbered_list(issuer, number, now, show)
     }
 
     fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {

@@ -272,6 +272,21 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         now: UnixTime,
         validity: Option<Duration>,
     ) -> Result<CertificateRevocationList, AuthorityError> {
+        self.numbered_revocation_list(None, now, validity)
+    }
+
+    /// The same with a number, which has to be above those of all lists before: for a ledger from an older backup, which
+    /// lacks the numbers of lists that are in use.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`revocation_list`](Self::revocation_list), and [`LedgerError::NotAboveLists`].
+    pub fn numbered_revocation_list(
+        &self,
+        number: Option<u64>,
+        now: UnixTime,
+        validity: Option<Duration>,
+    ) -> Result<CertificateRevocationList, AuthorityError> {
         let validity = validity.unwrap_or_else(|| self.policy.revocation_list_validity());
         let validity = Validity::starting(system_time(now), validity);
         let list_with = |number: u64| {
@@ -280,11 +295,11 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         // Before a number is used up
         self.issuer.check_revocation_list(&list_with(1))?;
         let mut revoked = Vec::new();
-        let number = self
-            .ledger
-            .next_list(&self.name, now, &mut |number, revocation| {
-                revoked.push((*number, revocation.at, revocation.reason));
-            })?;
+        let number =
+            self.ledger
+                .numbered_list(&self.name, number, now, &mut |number, revocation| {
+                    revoked.push((*number, revocation.at, revocation.reason));
+                })?;
         let mut list = list_with(number);
         for (number, at, reason) in revoked {
             list = list.revoke(number.as_bytes(), system_time(at), reason);

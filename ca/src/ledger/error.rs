@@ -10,7 +10,7 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::der::DateTime;
 
 use super::serial_number::{NoRandomness, SerialNumber};
-use super::{AHEAD, BEHIND};
+use super::{AHEAD, BEHIND, GREATEST_NUMBER};
 
 /// Why a ledger did not do what was asked. Unless a variant says otherwise, nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +54,19 @@ pub enum LedgerError {
         issuer: String,
         /// Its number.
         number: u64,
+    },
+    /// A list was to get a number that is not above those of the lists before: clients would not take it for newer.
+    #[error(
+        "number {number} is not above {last}, which a list of \"{issuer}\" had already, and at most {GREATEST_NUMBER}; give one \
+         that is above all lists that clients may have, or none for the next one"
+    )]
+    NotAboveLists {
+        /// Whose list it is.
+        issuer: String,
+        /// The number that was given.
+        number: u64,
+        /// The number of the last list that the ledger knows.
+        last: u64,
     },
     /// A later list was made meanwhile, which may have revocations that this one lacks.
     #[error(

@@ -98,13 +98,14 @@ macro_rules! forward {
             $to.find(filter, show)
         }
 
-        fn next_list(
+        fn numbered_list(
             &$self,
             issuer: &str,
+            number: Option<u64>,
             now: pq_x509::pki_types::UnixTime,
             show: &mut dyn FnMut(&$crate::ledger::SerialNumber, &$crate::ledger::Revocation),
         ) -> Result<u64, $crate::ledger::LedgerError> {
-            $to.next_list(issuer, now, show)
+            $to.numbered_list(issuer, number, now, show)
         }
 
         fn check_list(

@@ -175,8 +175,26 @@ pub trait Ledger: Send + Sync {
         show: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), LedgerError>;
 
-    /// Takes the next number for an issuer's revocation list, and shows the certificates that belong on
+    /// Takes the next number for an issuer's revocation list, and shows the certificates that belong on this list: see
+    /// [`numbered_list`](Self::numbered_list).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`numbered_list`](Self::numbered_list) without a number.
+    fn next_list(
+        &self,
+        issuer: &str,
+        now: UnixTime,
+        show: &mut dyn FnMut(&SerialNumber, &Revocation),
+    ) -> Result<u64, LedgerError> {
+        self.numbered_list(issuer, None, now, show)
+    }
+
+    /// Takes a number for an issuer's revocation list, by default the next one, and shows the certificates that belong on
     /// this list. The first number is 1. `now` is the time of the list.
+    ///
+    /// A number that is given has to be above those of all lists that the ledger knows, and later lists have numbers above
+    /// it. This is for a ledger from an older backup: lists with greater numbers than it knows may be in use.
     ///
     /// A revoked certificate stays on its issuer's lists until one of them was made more than [`KEPT`] after its
     /// expiry and was written, as [`confirm_list`](Self::confirm_list) says: RFC 5280 section 3.3 asks for a list after
@@ -189,11 +207,13 @@ pub trait Ledger: Send + Sync {
     ///
     /// [`LedgerError::Clock`] if `now` is more than [`AHEAD`] after the last time that the ledger knows, or more than
     /// [`BEHIND`] before it. These are the times of the lists and certificates since the last
-    /// [`confirm_time`](Self::confirm_time). Another error if the ledger can't be read or written. Then ignore
-    /// everything that was shown.
-    fn next_list(
+    /// [`confirm_time`](Self::confirm_time). [`LedgerError::NotAboveLists`] if the number is not above those of the lists
+    /// before, or above [`GREATEST_NUMBER`]. Another error if the ledger can't be read or written. Then ignore everything
+    /// that was shown.
+    fn numbered_list(
         &self,
         issuer: &str,
+        number: Option<u64>,
         now: UnixTime,
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError>;
@@ -238,6 +258,8 @@ pub trait Ledger: Send + Sync {
     fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError>;
 }
 
+/// The greatest number that a list may be [given](Ledger::numbered_list). The next lists have greater ones.
+pub const GREATEST_NUMBER: u64 = i64::MAX as u64;
 /// How far the time of a certificate or of a list may be after the last one that the ledger knows: 400 days, since the
 /// list of a root is made at least once a year.
 pub const AHEAD: Duration = Duration::from_secs(400 * DAY);

@@ -568,7 +568,8 @@ fn of_authority(error: &AuthorityError) -> ExitStatus {
             | LedgerError::IssuerRevoked { .. }
             | LedgerError::AnotherIssuers { .. }
             | LedgerError::Clock { .. }
-            | LedgerError::LaterList { .. },
+            | LedgerError::LaterList { .. }
+            | LedgerError::NotAboveLists { .. },
         ) => ExitStatus::Refused,
         AuthorityError::Ledger(_) => ExitStatus::InputOutput,
         _ => ExitStatus::Refused,

@@ -959,6 +959,45 @@ fn a_list_replaces_no_later_one() {
 }
 
 /// What nobody can have got leaves nothing out, and what can be seen to fail takes no number.
+/// After an older backup, the numbers of lists begin again where it ended, and clients have later ones.
+#[test]
+fn a_list_gets_a_number_above_those_that_an_older_ledger_lacks() {
+    let folder = folder_with_ca();
+    folder.shell("cp -R ca older").ok();
+    for _ in 0..3 {
+        folder.pqtls("ca crl --out ca.crl --force").ok();
+    }
+    let made = folder.pqtls("ca crl --number 4 --out new.crl --dir older --json");
+    let said: serde_json::Value = serde_json::from_str(made.ok()).unwrap();
+    assert_eq!(said["number"], "04");
+    let number = |file: &str| {
+        let list = CertificateRevocationList::from_pem(&folder.read(file)).unwrap();
+        list.number().map(<[u8]>::to_vec)
+    };
+    folder
+        .pqtls("ca crl --number 0x4 --out none.crl --dir older")
+        .fails(1, "number 4 is not above 4");
+    for (text, why) in [
+        ("0", "1 to "),
+        ("x", "a number"),
+        ("-1", "unexpected argument"),
+        ("0x8000000000000000", "1 to "),
+        ("99999999999999999999", "1 to "),
+    ] {
+        folder
+            .pqtls(&format!("ca crl --number {text} --out none.crl"))
+            .fails(2, why);
+    }
+    folder.pqtls("ca crl --out next.crl --dir older").ok();
+    assert_eq!(number("next.crl"), Some(vec![5]));
+    folder
+        .pqtls("ca crl --number 0x1fF --out far.crl --dir older")
+        .ok();
+    assert_eq!(number("far.crl"), Some(vec![1, 0xff]));
+    let list = folder.pqtls("ca crl --root --number 9 --out root.crl --dir older");
+    assert!(list.ok().contains(", number 9 (0x09)"), "{}", list.ok());
+}
+
 #[test]
 fn a_list_that_is_not_written_counts_for_nothing() {
     let folder = folder_with_ca();

@@ -316,8 +316,10 @@ impl Revocation {
                 }
                 false => {
                     "this revocation list and the one in use contradict each other in number and time, so the \
-                     revocations of both count; have the CA issue one that is later and has a higher number than both"
-                }
+                     revocations of both count; have the CA issue one that is later and has a higher number than both \
+                     (pqtls ca crl --number 0x{})",
+                    number_above([replaced, newer])
+                ),
             };
             warn!(
                 issuer = %replaced.issuer(),
@@ -420,6 +422,27 @@ fn lists_in(content: &[u8]) -> Result<Vec<CertificateRevocationList>, Revocation
     }
 }
 
+/// The least number above those of these lists, in hexadecimal.
+fn number_above(lists: [&CertificateRevocationList; 2]) -> String {
+    let numbers = lists.map(|list| list.number().unwrap_or_default());
+    let greatest = numbers
+        .into_iter()
+        .max_by_key(|number| (number.len(), *number));
+    // for a carry
+    let mut above = [&[0], greatest.unwrap_or_default()].concat();
+    for byte in above.iter_mut().rev() {
+        *byte = byte.wrapping_add(1);
+        if *byte != 0 {
+            break;
+        }
+    }
+    let above = match &*above {
+        [0, rest @ ..] if !rest.is_empty() => rest,
+        all => all,
+    };
+    number(above)
+}
+
 /// A list's number, in hexadecimal.
 fn number(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -445,6 +468,24 @@ mod tests {
     use super::*;
     use crate::provider::provider_builder;
     use crate::revocation::tests::{ca, key, of_url};
+
+    #[test]
+    fn the_next_number_is_above_both() {
+        let ca = ca(1);
+        let list = |number: &[u8]| {
+            let list = CertificateRevocationListBuilder::new(number);
+            ca.issue_revocation_list(list).unwrap()
+        };
+        for (one, other, above) in [
+            (&[5][..], &[11][..], "0c"),
+            (&[1, 0], &[0xff], "0101"),
+            (&[0xff], &[1], "0100"),
+            (&[0x7f], &[1], "80"),
+        ] {
+            assert_eq!(number_above([&list(one), &list(other)]), above);
+            assert_eq!(number_above([&list(other), &list(one)]), above);
+        }
+    }
 
     /// Clients know no keys when they read lists: those of the roots come later, and others from the server.
     #[test]

@@ -20,7 +20,7 @@ use crate::ledger::entry::{
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
 use crate::ledger::serial_number::SerialNumber;
-use crate::ledger::{AHEAD, BEHIND, KeyHash};
+use crate::ledger::{AHEAD, BEHIND, GREATEST_NUMBER, KeyHash};
 
 /// The journal, the index, and the changes in the journal that are not in the index yet.
 pub(super) struct Books {
@@ -349,14 +349,29 @@ impl Books {
         Ok(Some(entries))
     }
 
-    pub(super) fn next_list(
+    pub(super) fn numbered_list(
         &mut self,
         issuer: &str,
+        given: Option<u64>,
         now: UnixTime,
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError> {
         self.check_time(now)?;
-        let Lists { number, written } = self.lists_of(issuer)?;
+        let Lists {
+            number: last,
+            written,
+        } = self.lists_of(issuer)?;
+        let number = match given {
+            None => last + 1,
+            Some(number) if number > last && number <= GREATEST_NUMBER => number,
+            Some(number) => {
+                return Err(LedgerError::NotAboveLists {
+                    issuer: issuer.into(),
+                    number,
+                    last,
+                });
+            }
+        };
         self.index.listings(issuer, |number, listing| {
             if listing.belongs_on(now, written) && !self.rows.contains_key(&number) {
                 show(&number, &listing.revocation);
@@ -371,7 +386,7 @@ impl Books {
             }
         }
         let list = List {
-            number: number + 1,
+            number,
             at: now.as_secs(),
         };
         self.journal.append_listed(issuer, list)?;

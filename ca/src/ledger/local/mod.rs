@@ -447,13 +447,14 @@ impl Ledger for LocalLedger {
         Ok(())
     }
 
-    fn next_list(
+    fn numbered_list(
         &self,
         issuer: &str,
+        number: Option<u64>,
         now: UnixTime,
         show: &mut dyn FnMut(&SerialNumber, &Revocation),
     ) -> Result<u64, LedgerError> {
-        self.change(|books| books.next_list(issuer, now, show))
+        self.change(|books| books.numbered_list(issuer, number, now, show))
     }
 
     fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {

@@ -6,7 +6,7 @@ use pq_x509::CrlReason;
 use super::values::{
     at, found, issued, kept_and, lost_list, next_list, number, record, revocation,
 };
-use crate::ledger::{Filter, Issued, Ledger, LedgerError};
+use crate::ledger::{Filter, GREATEST_NUMBER, Issued, Ledger, LedgerError};
 
 pub fn lists_are_numbered_for_each_issuer(ledger: &impl Ledger) {
     assert_eq!(next_list(ledger, "issuing", 100), (1, vec![]));
@@ -14,6 +14,32 @@ pub fn lists_are_numbered_for_each_issuer(ledger: &impl Ledger) {
     assert_eq!(next_list(ledger, "root", 100), (1, vec![]));
     assert_eq!(next_list(ledger, "issuing", 101), (3, vec![]));
     assert_eq!(next_list(ledger, "root", 101), (2, vec![]));
+}
+
+/// As after an older backup was put in the ledger's place.
+pub fn lists_get_numbers_that_are_given(ledger: &impl Ledger) {
+    record(ledger, [issued(1)]);
+    ledger
+        .revoke(&number(1), &revocation(30, CrlReason::Superseded))
+        .unwrap();
+    let list = |given: Option<u64>| {
+        let mut shown = 0;
+        let list = ledger.numbered_list("issuing", given, at(100), &mut |_, _| shown += 1);
+        list.map(|number| (number, shown))
+    };
+    assert_eq!(list(Some(7)).unwrap(), (7, 1));
+    for not_above in [0, 1, 7, GREATEST_NUMBER + 1, u64::MAX] {
+        let error = list(Some(not_above)).unwrap_err();
+        let is_told = matches!(error, LedgerError::NotAboveLists { number, last: 7, .. } if number == not_above);
+        assert!(is_told, "{error}");
+        assert!(error.changed_nothing());
+    }
+    assert_eq!(list(None).unwrap(), (8, 1));
+    ledger.check_list("issuing", 8).unwrap();
+    ledger.confirm_list("issuing", 8, at(100)).unwrap();
+    assert_eq!(next_list(ledger, "root", 100).0, 1);
+    assert_eq!(list(Some(GREATEST_NUMBER)).unwrap(), (GREATEST_NUMBER, 1));
+    assert_eq!(list(None).unwrap(), (GREATEST_NUMBER + 1, 1));
 }
 
 pub fn lists_have_what_their_issuer_revoked(ledger: &impl Ledger) {

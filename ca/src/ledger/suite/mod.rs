@@ -148,6 +148,7 @@ macro_rules! hold_to_suite {
                 a_search_ends_when_enough_was_seen
                 a_search_may_call_the_ledger
                 lists_are_numbered_for_each_issuer
+                lists_get_numbers_that_are_given
                 lists_have_what_their_issuer_revoked
                 a_list_has_what_expired_until_it_was_long_ago
                 a_list_that_was_not_written_leaves_out_nothing

@@ -4,7 +4,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_ca::{Ledger, Role, parse_duration};
+use pq_ca::{GREATEST_NUMBER, Ledger, Role, parse_duration};
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
@@ -26,6 +26,11 @@ use crate::report::{Report, printable, rfc3339, with_unit};
 /// The clock must be at most 400 days after the last list or certificate in the ledger, and at most 1 hour before it.
 /// Otherwise there is no list, no OCSP response and, if it is ahead, no certificate. If the clock is wrong, set it. If
 /// it is right, because the CA was not used for so long or the clock was wrong before, say so with --clock-is-right.
+///
+/// A ledger from an older backup lacks the numbers of the lists that were made since. Clients that have one of those may
+/// take no list with a smaller number for newer, so give the next one a number above all of them: --number. It is kept in
+/// the ledger, and later lists count on from it. This command and a server's log show the numbers of lists, and so does
+/// "openssl crl -in ca.crl -noout -crlnumber", in hexadecimal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(with_short_names))]
@@ -44,6 +49,11 @@ pub(crate) struct Arguments {
     /// Write DER instead of PEM, for a list that clients fetch by HTTP
     #[arg(long)]
     der: bool,
+
+    /// The list's number, above those of all lists that clients may have, such as 12 or 0x0c [default: the next one in the
+    /// ledger]
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    number: Option<u64>,
 
     /// Say that the clock is right, if the ledger finds that it jumped; the ledger keeps who said so
     #[arg(long)]
@@ -78,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         let ledger = authority.ledger();
         ledger.confirm_time(now, &arguments.actor.name())?;
     }
-    let list = authority.revocation_list(now, arguments.validity)?;
+    let list = authority.numbered_revocation_list(arguments.number, now, arguments.validity)?;
     let pem = list.to_pem();
     let output = Output {
         to: out,
@@ -107,6 +117,21 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     Ok(status)
 }
 
+/// A number of a list: decimal, or hexadecimal after "0x".
+fn number(text: &str) -> Result<u64, String> {
+    let (digits, radix) = match text.strip_prefix("0x") {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
+    };
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
+        return Err("it is not a number; write one such as 12, or 0x0c in hexadecimal".into());
+    }
+    match u64::from_str_radix(digits, radix) {
+        Ok(number @ 1..=GREATEST_NUMBER) => Ok(number),
+        _ => Err(format!("numbers of lists are 1 to {GREATEST_NUMBER} here")),
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct NewList {
     file: String,
@@ -127,8 +152,15 @@ impl fmt::Display for NewList {
         let certificates = with_unit(self.revoked, "revoked certificate");
         write!(f, "{}: list of {}, {certificates}", self.file, self.issuer)?;
         match &self.next_update {
-            Some(next) => writeln!(f, ", valid until {next}"),
-            None => writeln!(f),
+            Some(next) => write!(f, ", valid until {next}")?,
+            None => {}
+        }
+        let Some(digits) = &self.number else {
+            return writeln!(f);
+        };
+        match u64::from_str_radix(digits, 16) {
+            Ok(number) => writeln!(f, ", number {number} (0x{digits})"),
+            Err(_) => writeln!(f, ", number 0x{digits}"),
         }
     }
 }

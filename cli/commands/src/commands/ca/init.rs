@@ -36,7 +36,9 @@ use crate::words::protection_name;
 /// Back up the whole folder, while nothing changes it: root.pem, root.key, issuing.pem, issuing.key, policy.toml, and in
 /// ledger/ the journal and its head; the index can be left out, since it is made again. An older backup lacks what was
 /// issued and revoked since. After going back to one, record again what was issued since ("pqtls ca adopt"), and revoke
-/// what was revoked since, before the next revocation list is made. The numbers of lists may repeat then, so clients may keep the list that they have until it expires.
+/// what was revoked since, before the next revocation list is made. Give that a number above those of all lists that
+/// clients may have ("pqtls ca crl --number", and the same with --root): otherwise clients may refuse it, as a list that
+/// contradicts the one they have.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(of_new_keys))]
