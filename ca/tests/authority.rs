@@ -35,7 +35,7 @@ fn plan() -> Plan<SigningKey> {
         }),
         constraints: Constraints {
             domains: vec!["example.org".into()],
-            networks: Vec::new(),
+            ..Constraints::default()
         },
         policy: Policy::default_text(&[".example.org".parse().unwrap()], &[], &[]),
     }

@@ -540,6 +540,9 @@ fn of_decryption(error: &DecryptionError) -> ExitStatus {
 
 fn of_folder(error: &FolderError) -> ExitStatus {
     match error {
+        // the name of a new CA
+        FolderError::Issue(IssueError::Name(_))
+        | FolderError::Authority(AuthorityError::Issue(IssueError::Name(_))) => ExitStatus::Usage,
         FolderError::Authority(error) => of_authority(error),
         FolderError::Issue(_)
         | FolderError::OtherKey { .. }

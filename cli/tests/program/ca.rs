@@ -303,6 +303,86 @@ fn names_of_other_kinds_are_issued_shown_and_verified() {
     folder.pqtls("cert lint c.pem").ok();
 }
 
+/// The mailboxes and URIs of a CA's domains, whatever its policy says by then.
+#[test]
+fn mailboxes_and_uris_are_within_the_domains_of_a_ca() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls(
+            "ca init --name Hosts --dns example.org --only-hosts --algorithm ML-DSA-44 --dir hosts",
+        )
+        .ok();
+    folder
+        .pqtls("ca init --name Net --ip 192.0.2.0/24 --algorithm ML-DSA-44 --dir net")
+        .ok();
+    for ca in ["ca", "hosts", "net"] {
+        let policy = folder.read(&format!("{ca}/policy.toml"));
+        let policy = policy
+            .replace(
+                "#uri = []",
+                "uri = [\"spiffe://evil.example/*\", \"spiffe://example.org/*\"]",
+            )
+            .replace(
+                "#email = []",
+                "email = [\"*@.example.org\", \"*@evil.example\"]",
+            );
+        folder.write(&format!("{ca}/policy.toml"), policy);
+    }
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    let issue = |ca: &str, name: &str| {
+        let purpose = if name.contains('@') {
+            "client"
+        } else {
+            "server+client"
+        };
+        let options = "--key a.key --out a.pem --force";
+        folder.pqtls(&format!(
+            "ca issue {name} --profile {purpose} {options} --dir {ca}"
+        ))
+    };
+    for within in [
+        "a@example.org",
+        "a@mail.example.org",
+        "spiffe://example.org/a",
+    ] {
+        issue("ca", within).ok();
+        folder
+            .pqtls(&format!(
+                "cert verify a.pem --roots ca/root.pem --purpose client --name {within}"
+            ))
+            .ok();
+        issue("net", within).fails(4, "name constraints");
+    }
+    for outside in ["bob@evil.example", "spiffe://evil.example/a"] {
+        issue("ca", outside).fails(4, "name constraints");
+        issue("hosts", outside).ok();
+    }
+    issue("hosts", "www.evil.example").fails(4, "names.dns");
+}
+
+/// What the message of an option says is what the option takes.
+#[test]
+fn domains_of_a_new_ca_are_what_its_options_ask_for() {
+    let folder = Folder::new();
+    for dns in ["*.example.org", ".", "a b", "exa$mple", ""] {
+        let refused = folder.shell(&format!("pqtls ca init --name A --dns '{dns}'"));
+        refused.fails(2, "write one such as \"example.org\"");
+        assert!(!refused.stderr().contains("\"*."), "{}", refused.stderr());
+    }
+    folder
+        .shell("pqtls ca init --name '' --algorithm ML-DSA-44")
+        .fails(2, "a common name has 1 to 64 characters, not 0");
+    folder
+        .pqtls("ca init --name A --dns .Example.ORG --algorithm ML-DSA-44")
+        .ok();
+    let shown = folder.pqtls("ca show");
+    assert!(
+        shown.ok().contains("permitted example.org,"),
+        "{}",
+        shown.ok()
+    );
+}
+
 #[test]
 fn a_ca_is_not_made_where_something_is() {
     let folder = folder_with_ca();

@@ -42,6 +42,7 @@ fn no_option_is_without_effect() {
         "ca init --name A --no-passphrase --passphrase-file pw",
         "ca init --name A --no-intermediate --root ML-DSA-44",
         "ca init --name A --no-intermediate --validity 1y",
+        "ca init --name A --only-hosts",
         "ca issue a.example --key a.key --algorithm ML-DSA-44",
         "ca ocsp a.req --passphrase-file pw",
         "ca ocsp a.req --key a.key --cert a.pem --ca-passphrase-file pw",

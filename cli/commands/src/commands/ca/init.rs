@@ -6,8 +6,8 @@ use core::time::Duration;
 use std::io::{self, Write};
 
 use pq_ca::{
-    Constraints, Folder, Interruption, KeyPlan, ListUrl, NamePattern, NamePatternError, Network,
-    Plan, Policy, Role, parse_duration,
+    Constraints, Folder, Interruption, KeyPlan, ListUrl, NamePattern, Network, Plan, Policy, Role,
+    parse_duration,
 };
 use pq_x509::Protection;
 use pq_x509::pki_types::UnixTime;
@@ -28,7 +28,8 @@ use crate::words::protection_name;
 ///
 /// It has a root, which clients trust, and below it a key that issues, so that the root's key can be kept
 /// elsewhere. The names that the CA is for are constraints in its certificate and rules of its policy: clients
-/// accept no certificates of this CA for other names. The policy says what else may be issued.
+/// accept no certificates of this CA for other DNS names and addresses, nor e-mail addresses and URIs at other hosts, unless
+/// it gets --only-hosts. The policy says what else may be issued.
 ///
 /// A passphrase encrypts both keys; then commands that use one of them ask for it, or take it by their own options.
 /// Without one, whoever can read the files of the keys can act as the CA.
@@ -42,6 +43,7 @@ use crate::words::protection_name;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(of_new_keys))]
+#[command(group(clap::ArgGroup::new("hosts").args(["dns", "ip"]).multiple(true)))]
 pub(crate) struct Arguments {
     /// The CA's name, such as "Example CA"
     #[arg(long)]
@@ -54,6 +56,11 @@ pub(crate) struct Arguments {
     /// A network whose addresses the CA is for, such as 192.0.2.0/24; once for each
     #[arg(long, value_name = "NETWORK")]
     ip: Vec<Network>,
+
+    /// Leave e-mail addresses and URIs, such as SPIFFE IDs, to the policy alone: if they are constrained, rustls's clients
+    /// and servers accept none of them
+    #[arg(long, requires = "hosts")]
+    only_hosts: bool,
 
     /// The signature algorithm of the CA's keys
     #[arg(
@@ -229,6 +236,7 @@ fn plan(arguments: &Arguments, passphrase: Option<&Passphrase>) -> Result<Plan<N
         constraints: Constraints {
             domains: arguments.dns.iter().map(|one| one.name.clone()).collect(),
             networks: arguments.ip.clone(),
+            only_hosts: arguments.only_hosts,
         },
         policy: Policy::default_text(&patterns, &networks, &arguments.list_urls),
     })
@@ -249,10 +257,17 @@ struct Domain {
     pattern: NamePattern,
 }
 
-fn domain(text: &str) -> Result<Domain, NamePatternError> {
+fn domain(text: &str) -> Result<Domain, String> {
     let name = text.strip_prefix('.').unwrap_or(text).to_ascii_lowercase();
-    let pattern = format!(".{name}").parse()?;
-    Ok(Domain { name, pattern })
+    let pattern = format!(".{name}").parse();
+    match pattern {
+        Ok(pattern) if !name.is_empty() => Ok(Domain { name, pattern }),
+        _ => Err(
+            "it is not a domain; write one such as \"example.org\", which stands for itself and all names below it, in other \
+             scripts as \"xn--...\"; without --dns and --ip, the CA is for all names"
+                .into(),
+        ),
+    }
 }
 
 #[derive(Debug, Serialize)]
