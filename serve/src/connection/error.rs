@@ -13,7 +13,7 @@ pub(crate) enum ConnectionError {
     HandshakeTimeout,
     #[error("a newer handshake took the place of this one")]
     PushedOut,
-    #[error("the handshake failed: {0}")]
+    #[error("the handshake failed: {0}{option}", option = option_for(.0))]
     Refused(#[source] Refusal),
     #[error("the certificate of a resumed session is no longer good: {0}")]
     ResumedClient(#[source] rustls::Error),
@@ -21,4 +21,15 @@ pub(crate) enum ConnectionError {
     Http(#[from] hyper::Error),
     #[error("the connection lasted too long")]
     TooLong,
+}
+
+/// Which of the [options](crate::options) helps the next client.
+fn option_for(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::RevocationUnknown { .. } => {
+            "; --crl names the files with these lists, and with --crl-leaf-only, the list of the CA that issued the \
+             client's certificate is enough"
+        }
+        _ => "",
+    }
 }

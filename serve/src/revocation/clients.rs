@@ -298,6 +298,7 @@ impl Watch {
             let is_known = self.clients.known().count() == self.known;
             if is_known && !self.clients.current().revocation.is_due(now) {
                 if is_complete {
+                    self.clients.current().revocation.log_missing();
                     info!(files = %self.files, "revocation lists unchanged");
                 }
                 return;

@@ -1,10 +1,12 @@
 //! The keys of CAs that are known: those of the roots, and of the CAs below them that were given or that clients have
 //! sent.
 
+use std::fmt;
+
 use pq_x509::x509_cert::der::asn1::{AnyRef, BitStringRef};
-use pq_x509::x509_cert::der::{Decode, Encode, Reader, SliceReader};
+use pq_x509::x509_cert::der::{Decode, Encode, Reader, SliceReader, Tag};
 use pq_x509::x509_cert::name::Name;
-use pq_x509::{Certificate, SubjectKey};
+use pq_x509::{Certificate, CertificateRevocationList, SubjectKey};
 use rustls::RootCertStore;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::SignatureVerificationAlgorithm;
@@ -29,6 +31,16 @@ impl KnownCa {
         let name = contents_of(certificate.subject())?;
         let key = key_of(certificate)?;
         certificate.is_ca().then_some(Self { name, key })
+    }
+}
+
+impl fmt::Display for KnownCa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = AnyRef::new(Tag::Sequence, &self.name).and_then(|name| name.to_der());
+        match name.and_then(|name| Name::from_der(&name)) {
+            Ok(name) => name.fmt(f),
+            Err(_) => f.write_str("a CA whose name can't be read"),
+        }
     }
 }
 
@@ -128,6 +140,23 @@ impl KnownKeys {
                 self.cas.push(ca);
             }
         }
+    }
+
+    /// The names of the CAs of which none of these lists is.
+    pub(crate) fn without_list<'a>(
+        &self,
+        lists: impl Iterator<Item = &'a CertificateRevocationList>,
+    ) -> Vec<String> {
+        let lists: Vec<_> = lists
+            .map(|list| (contents_of(list.issuer()), list.der()))
+            .collect();
+        let has_list = |ca: &KnownCa| {
+            lists.iter().any(|(issuer, der)| {
+                issuer.as_ref() == Some(&ca.name) && self.is_signed_by(der, &ca.key)
+            })
+        };
+        let missing = self.cas.iter().filter(|ca| !has_list(ca));
+        missing.map(KnownCa::to_string).collect()
     }
 
     /// The key by which a certificate or a list is signed, if it is known.

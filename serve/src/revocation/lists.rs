@@ -282,8 +282,31 @@ impl Revocation {
         self.early.iter().any(|list| is_valid_at(list, now))
     }
 
+    /// Warns of CAs without a list.
+    pub(crate) fn log_missing(&self) {
+        // Which CAs issue the certificates of clients isn't known.
+        if self.leaf_only {
+            return;
+        }
+        let lists = self.lists.iter().chain(&self.early);
+        for issuer in self
+            .evidence
+            .known()
+            .without_list(lists.map(|list| &**list))
+        {
+            warn!(
+                %issuer,
+                "there is no revocation list of this CA in {}, so all clients below it are refused; give its list, too, with \
+                 a further --crl (of a root: pqtls ca crl --root), or have only clients' own certificates checked with \
+                 --crl-leaf-only",
+                self.files
+            );
+        }
+    }
+
     /// Tells the log what was read.
     pub(crate) fn log(&self) {
+        self.log_missing();
         let now = UnixTime::now();
         for list in &self.lists {
             let issuer = list.issuer();
@@ -310,11 +333,10 @@ impl Revocation {
         }
         for [replaced, newer] in &self.replaced {
             let advice = match is_newer(newer, replaced) {
-                true => {
-                    "this revocation list is older than the one in use, which stays in use; put the CA's newest one \
-                     in its place"
-                }
-                false => {
+                true => "this revocation list is older than the one in use, which stays in use; put the CA's newest one \
+                         in its place"
+                    .into(),
+                false => format!(
                     "this revocation list and the one in use contradict each other in number and time, so the \
                      revocations of both count; have the CA issue one that is later and has a higher number than both \
                      (pqtls ca crl --number 0x{})",

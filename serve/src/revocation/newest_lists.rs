@@ -236,6 +236,10 @@ impl Evidence {
         }
     }
 
+    pub(crate) fn known(&self) -> &KnownKeys {
+        &self.known
+    }
+
     /// The same, with these keys for lists that were read before any was known.
     pub(crate) fn with_keys(&self, known: KnownKeys) -> Self {
         Self {

@@ -93,9 +93,13 @@ async fn a_client_that_no_list_is_about_is_refused() {
     let program = ca.serve(&["--crl", "../ca.crl"]);
     assert_refused(&ca.client(&program, &issued), AlertDescription::UnknownCA).await;
     let (_, log, _) = program.stop("INT");
-    let expected =
-        "there is no list of CN=Root, which issued the certificate of CN=CA, in ../ca.crl";
-    assert!(log.contains(expected), "{log}");
+    for expected in [
+        "there is no list of CN=Root, which issued the certificate of CN=CA, in ../ca.crl",
+        "--crl names the files with these lists",
+    ] {
+        assert!(log.contains(expected), "{log}");
+    }
+    assert!(!log.contains("with_crls"), "{log}");
 
     let program = ca.serve(&["--crl", "../ca.crl", "--crl-leaf-only"]);
     ca.client(&program, &issued).page().await.unwrap();
@@ -104,6 +108,43 @@ async fn a_client_that_no_list_is_about_is_refused() {
         AlertDescription::CertificateRevoked,
     )
     .await;
+}
+
+/// Without a list of the root, every client is refused.
+#[tokio::test]
+async fn a_ca_without_a_list_is_named_at_the_start_and_when_files_are_read_again() {
+    let ca = Ca::new();
+    ca.write("ca.crl", &ca.list(&[]).to_pem());
+    ca.write("ca.pem", &ca.ca.certificate().to_pem());
+    let missing = |log: &str, name: &str| {
+        let is_of = |line: &&str| line.contains("there is no revocation list of this CA");
+        let lines = log.lines().filter(is_of);
+        lines
+            .filter(|line| line.contains(&format!("CN={name}")))
+            .count()
+    };
+    let program = ca.serve(&["--crl", "../ca.crl", "--crl-issuers", "../ca.pem"]);
+    program.signal("HUP");
+    program.wait_for_log("revocation lists unchanged").await;
+    let (_, log, _) = program.stop("INT");
+    assert_eq!(missing(&log, "Root"), 2, "{log}");
+    assert_eq!(missing(&log, "CA"), 0, "{log}");
+
+    ca.write("root.crl", &ca.root_list());
+    let program = ca.serve(&["--crl", "../root.crl", "--crl-issuers", "../ca.pem"]);
+    let (_, log, _) = program.stop("INT");
+    assert_eq!(
+        (missing(&log, "Root"), missing(&log, "CA")),
+        (0, 1),
+        "{log}"
+    );
+
+    for more in [&["--crl", "../root.crl"][..], &["--crl-leaf-only"]] {
+        let arguments = [&["--crl", "../ca.crl"][..], more].concat();
+        let program = ca.serve(&arguments);
+        let (_, log, _) = program.stop("INT");
+        assert!(!log.contains("no revocation list of this CA"), "{log}");
+    }
 }
 
 #[tokio::test]

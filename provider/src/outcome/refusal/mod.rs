@@ -288,10 +288,10 @@ pub enum Refusal {
 
     /// It isn't known whether a certificate of the peer has been revoked: there is no revocation
     /// list of its issuer, or only an expired one. The standard has no alert for this, and
-    /// rustls sends `unknown_ca`.
+    /// rustls sends `unknown_ca`. A verifier of rustls gets lists by `with_crls`.
     #[error(
         "whether a certificate of the peer has been revoked isn't known ({error}); get the newest \
-         revocation lists of all CAs in its chain, and give them to the verifier (with_crls)"
+         revocation lists of all CAs in its chain, and give them to what verifies it"
     )]
     RevocationUnknown {
         /// What rustls says.
