@@ -266,6 +266,8 @@ fn says_what_is_wrong() {
     let address = taken.local_addr().unwrap().to_string();
     let unusable = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
     fs::write(directory.path().join("pki/unusable.key"), unusable).unwrap();
+    let encrypted = unusable.replace("PRIVATE", "ENCRYPTED PRIVATE");
+    fs::write(directory.path().join("pki/encrypted.key"), encrypted).unwrap();
 
     for (arguments, code, expected) in [
         (
@@ -311,6 +313,11 @@ fn says_what_is_wrong() {
             &["--cert", "pki/server.pem", "--key", "pki/unusable.key"],
             1,
             "the private key can't be used: ",
+        ),
+        (
+            &["--cert", "pki/server.pem", "--key", "pki/encrypted.key"],
+            1,
+            "`pqtls key decrypt KEY --out FILE`, which asks for it or takes it by --passphrase-file",
         ),
         (
             &["--client-ca", "none.pem"],

@@ -100,8 +100,9 @@ fn pairs_that_are_refused() {
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n",
-            "the private key is encrypted, and nothing here asks for a password; decrypt it \
-             first, for example with `openssl pkey`",
+            "the private key is encrypted, and nothing here asks for a passphrase; decrypt it first, \
+             for example with `pqtls key decrypt KEY --out FILE`, which asks for it or takes it by \
+             --passphrase-file, or with `openssl pkey`",
         ),
         // As `openssl rsa -traditional -aes256` writes it.
         (
@@ -109,8 +110,9 @@ fn pairs_that_are_refused() {
             "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\
              DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\nMAA=\n\
              -----END RSA PRIVATE KEY-----\n",
-            "the private key is encrypted, and nothing here asks for a password; decrypt it \
-             first, for example with `openssl pkey`",
+            "the private key is encrypted, and nothing here asks for a passphrase; decrypt it first, \
+             for example with `pqtls key decrypt KEY --out FILE`, which asks for it or takes it by \
+             --passphrase-file, or with `openssl pkey`",
         ),
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
