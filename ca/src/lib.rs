@@ -33,7 +33,7 @@ mod time;
 
 pub use authority::{
     Authority, AuthorityError, Batch, Order, Prepared, Responder, ResponderError, UnknownReason,
-    reason_from_name, reason_name,
+    reason_from_name,
 };
 pub use folder::{
     Constraints, Folder, FolderError, Interruption, KeyPlan, LedgerPlace, Plan, Role, StoredKey,
@@ -54,3 +54,5 @@ pub use policy::{
     Reason, Refusal, TextPattern, TextPatternError, UnknownKeyAlgorithm, UnknownProfile,
     UriPattern, UriPatternError, Wanted, parse_duration,
 };
+/// The name of a reason in RFC 5280 section 5.3.1, such as `keyCompromise`.
+pub use pq_x509::reason_name;

@@ -155,7 +155,7 @@ pub use certificate::{
     KeyUsageError, NameError, OcspDelegateError, OcspExtensionError, OcspFailure, OcspHash,
     OcspNonce, OcspRequest, OcspRequestBuilder, OcspRequestError, OcspResponse, OcspResponseError,
     ResponderId, RevocationListError, RevokedCertificate, SignatureError, SingleResponse, Sizes,
-    SpiffeId, SpiffeIdError, UnusableList, Uri, Validity, ValidityError,
+    SpiffeId, SpiffeIdError, UnusableList, Uri, Validity, ValidityError, reason_name,
 };
 pub use issuing::{
     Ca, CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, EndEntity,

@@ -49,7 +49,7 @@ pub enum AuthorityError {
     #[error(
         "the certificate with serial number {number} was revoked ({}), so it is not renewed; order a \
          new one, for a new key if the old one may be known to others",
-        crate::authority::reason_name(*reason)
+        pq_x509::reason_name(*reason)
     )]
     Revoked {
         /// Its serial number.

@@ -27,7 +27,7 @@ pub use self::batch::Batch;
 pub use self::error::AuthorityError;
 pub use self::order::Order;
 pub use self::prepared::Prepared;
-pub use self::reason::{UnknownReason, reason_from_name, reason_name};
+pub use self::reason::{UnknownReason, reason_from_name};
 use self::responder::OfIssuer;
 pub use self::responder::{Responder, ResponderError};
 use crate::ledger::{

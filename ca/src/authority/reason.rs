@@ -1,27 +1,21 @@
 //! Revocation reasons as text: their names in RFC 5280 section 5.3.1, which are read in any case and with or without
 //! hyphens.
 
-use pq_x509::CrlReason;
+use pq_x509::{CrlReason, reason_name};
 
-/// The reasons for a revocation, by their names in RFC 5280 section 5.3.1. `removeFromCRL` is not a reason: use
+/// The reasons for a revocation (RFC 5280 section 5.3.1). `removeFromCRL` is not one: use
 /// [`Authority::reinstate`](crate::Authority::reinstate).
-const NAMES: [(&str, CrlReason); 9] = [
-    ("unspecified", CrlReason::Unspecified),
-    ("keyCompromise", CrlReason::KeyCompromise),
-    ("cACompromise", CrlReason::CaCompromise),
-    ("affiliationChanged", CrlReason::AffiliationChanged),
-    ("superseded", CrlReason::Superseded),
-    ("cessationOfOperation", CrlReason::CessationOfOperation),
-    ("certificateHold", CrlReason::CertificateHold),
-    ("privilegeWithdrawn", CrlReason::PrivilegeWithdrawn),
-    ("aACompromise", CrlReason::AaCompromise),
+const REASONS: [CrlReason; 9] = [
+    CrlReason::Unspecified,
+    CrlReason::KeyCompromise,
+    CrlReason::CaCompromise,
+    CrlReason::AffiliationChanged,
+    CrlReason::Superseded,
+    CrlReason::CessationOfOperation,
+    CrlReason::CertificateHold,
+    CrlReason::PrivilegeWithdrawn,
+    CrlReason::AaCompromise,
 ];
-
-/// The name of a reason in RFC 5280 section 5.3.1, such as `keyCompromise`.
-pub fn reason_name(reason: CrlReason) -> &'static str {
-    let named = NAMES.iter().find(|(_, named)| *named == reason);
-    named.map_or("removeFromCRL", |(name, _)| name)
-}
 
 /// The reason with this name. Case and hyphens make no difference, so `key-compromise` works like the
 /// `keyCompromise` of [`reason_name`].
@@ -31,12 +25,9 @@ pub fn reason_name(reason: CrlReason) -> &'static str {
 /// [`UnknownReason`], which lists the names.
 pub fn reason_from_name(name: &str) -> Result<CrlReason, UnknownReason> {
     let letters = name.replace('-', "");
-    let named = NAMES
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case(&letters));
-    named
-        .map(|(_, reason)| *reason)
-        .ok_or_else(|| UnknownReason(name.into()))
+    let mut reasons = REASONS.into_iter();
+    let named = reasons.find(|reason| reason_name(*reason).eq_ignore_ascii_case(&letters));
+    named.ok_or_else(|| UnknownReason(name.into()))
 }
 
 /// The name is not a reason for a revocation.
@@ -48,7 +39,7 @@ pub fn reason_from_name(name: &str) -> Result<CrlReason, UnknownReason> {
 pub struct UnknownReason(String);
 
 fn names() -> String {
-    NAMES.map(|(name, _)| name).join(", ")
+    REASONS.map(reason_name).join(", ")
 }
 
 #[cfg(test)]
@@ -57,8 +48,8 @@ mod tests {
 
     #[test]
     fn names_lead_back_to_their_reasons() {
-        for (name, reason) in NAMES {
-            assert_eq!(reason_name(reason), name);
+        for reason in REASONS {
+            let name = reason_name(reason);
             assert_eq!(reason_from_name(name), Ok(reason));
             assert_eq!(reason_from_name(&name.to_uppercase()), Ok(reason));
         }

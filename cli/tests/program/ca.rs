@@ -154,7 +154,7 @@ fn a_ca_answers_whether_certificates_were_revoked() {
         "{}",
         revoked.ok()
     );
-    verify("--ocsp bad.ocsp --ocsp-request www.req").fails(1, "(KeyCompromise)");
+    verify("--ocsp bad.ocsp --ocsp-request www.req").fails(1, "(keyCompromise)");
     verify("--ocsp bad.ocsp --ocsp good.ocsp").fails(1, "was revoked at");
 
     // Responses about other certificates, and files that are no request or response.

@@ -358,14 +358,14 @@ fn revoked() {
     );
     let text = refusal.to_string();
     assert!(
-        text.contains("was revoked at 2023-11-14T22:13:20Z (KeyCompromise)"),
+        text.contains("was revoked at 2023-11-14T22:13:20Z (keyCompromise)"),
         "{text}"
     );
     assert_eq!(
         Refusal::by_client(&outcome.client.result.unwrap_err(), &client),
         Refusal::Revoked
     );
-    assert!(!events::lines(&["INFO", "isn't accepted", "(KeyCompromise)"]).is_empty());
+    assert!(!events::lines(&["INFO", "isn't accepted", "(keyCompromise)"]).is_empty());
 }
 
 #[test]

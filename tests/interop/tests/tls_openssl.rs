@@ -429,7 +429,7 @@ fn s_server_staples() {
         );
         let why = said.expect_err("it was refused");
         assert!(
-            why.contains("was revoked at 2023-11-14T22:13:20Z (KeyCompromise)"),
+            why.contains("was revoked at 2023-11-14T22:13:20Z (keyCompromise)"),
             "{why}"
         );
     }

@@ -47,7 +47,9 @@ pub(crate) use ocsp::{asn1 as ocsp_asn1, check_delegate, check_delegate_usage};
 pub(crate) use readable::{Readable, readable_by_webpki};
 pub use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{Coverage, PointName, Points, Scope};
-pub use revocation_list::{CertificateRevocationList, RevocationListError, RevokedCertificate};
+pub use revocation_list::{
+    CertificateRevocationList, RevocationListError, RevokedCertificate, reason_name,
+};
 pub(crate) use signed::SealError;
 pub use signed::SignatureError;
 pub use sizes::{CertificateSizes, Sizes};

@@ -1054,7 +1054,7 @@ fn chains_with_responses() {
             assert!(
                 error
                     .to_string()
-                    .contains("2020-09-13T12:26:40Z (KeyCompromise)"),
+                    .contains("2020-09-13T12:26:40Z (keyCompromise)"),
                 "{error}"
             );
         }

@@ -42,7 +42,7 @@ async fn a_response_beside_the_chain() {
     });
     program.signal("HUP");
     let revoked =
-        "the certificate of CN=localhost was revoked at 2023-11-14T22:13:20Z (KeyCompromise)";
+        "the certificate of CN=localhost was revoked at 2023-11-14T22:13:20Z (keyCompromise)";
     ca.until(&program, Err(revoked.into())).await;
 
     let (_, log, _) = program.stop("INT");

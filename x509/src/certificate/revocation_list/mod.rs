@@ -22,6 +22,7 @@ use x509_cert::name::Name;
 
 use self::asn1::{CertificateList, RevokedCert};
 pub(crate) use self::reason::Reason;
+pub use self::reason::reason_name;
 use self::scope::{Scope, UnusableList};
 use super::canonical_name::CanonicalName;
 use super::certificate::Certificate;
@@ -312,14 +313,14 @@ impl RevokedCertificate {
     }
 }
 
-/// What happened to the certificate, as the end of a sentence: "was revoked at 2023-11-14T22:13:20Z (KeyCompromise)", or
+/// What happened to the certificate, as the end of a sentence: "was revoked at 2023-11-14T22:13:20Z (keyCompromise)", or
 /// "is on hold since 2023-11-14T22:13:20Z".
 impl fmt::Display for RevokedCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let date = date(&self.date);
         match self.reason {
             CrlReason::CertificateHold => write!(f, "is on hold since {date}"),
-            reason => write!(f, "was revoked at {date} ({reason:?})"),
+            reason => write!(f, "was revoked at {date} ({})", reason_name(reason)),
         }
     }
 }

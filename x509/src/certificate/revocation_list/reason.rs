@@ -53,6 +53,22 @@ impl EncodeValue for Reason {
     }
 }
 
+/// The name of a reason in RFC 5280 section 5.3.1, such as `keyCompromise`.
+pub fn reason_name(reason: CrlReason) -> &'static str {
+    match reason {
+        CrlReason::Unspecified => "unspecified",
+        CrlReason::KeyCompromise => "keyCompromise",
+        CrlReason::CaCompromise => "cACompromise",
+        CrlReason::AffiliationChanged => "affiliationChanged",
+        CrlReason::Superseded => "superseded",
+        CrlReason::CessationOfOperation => "cessationOfOperation",
+        CrlReason::CertificateHold => "certificateHold",
+        CrlReason::RemoveFromCRL => "removeFromCRL",
+        CrlReason::PrivilegeWithdrawn => "privilegeWithdrawn",
+        CrlReason::AaCompromise => "aACompromise",
+    }
+}
+
 /// The reasons of RFC 5280 section 5.3.1. There is no 7.
 fn reason_of(code: u8) -> Option<CrlReason> {
     Some(match code {
