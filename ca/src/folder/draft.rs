@@ -153,7 +153,13 @@ impl Draft {
             sync_folder(&self.path).map_err(io_error("write", &self.path))?;
             // From here on it is a CA like any other, and stays. So nothing comes between this and its name.
             remove_file(&self.path.join(MARKER)).map_err(io_error("write", &self.path))?;
-            put_in_place(&self.path, path).map_err(io_error("create", path))
+            put_in_place(&self.path, path).map_err(|error| match error.kind() {
+                // Another process made one meanwhile.
+                ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => {
+                    FolderError::Exists(path.into())
+                }
+                _ => io_error("create", path)(error),
+            })
         })
     }
 }
