@@ -79,6 +79,20 @@ fn self_signed_certificates_are_of_roots_or_of_end_entities() {
         .fails(1, "outside of the years 1970 to 9999");
 }
 
+/// The rule is not about the advice.
+#[test]
+fn what_breaks_a_rule_is_said_in_order() {
+    let folder = Folder::with_ca();
+    let words = "RFC 5280 appendix A.1 forbids this (rfc5280-country): the subject's country is \"XYZ\"; write the two \
+                 letters of ISO 3166; ";
+    folder
+        .pqtls("cert self-sign www.key --subject C=XYZ --out x.pem")
+        .fails(1, words);
+    folder
+        .pqtls("cert request www.key --subject C=XYZ --out x.csr")
+        .fails(1, words);
+}
+
 #[test]
 fn certificates_are_shown_with_the_days_that_are_left() {
     let folder = Folder::with_ca();

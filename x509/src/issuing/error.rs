@@ -29,9 +29,7 @@ pub enum IssueError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// The certificate would break a standard's rule: [`linting`](crate::linting) would report an error.
-    #[error(
-        "{what}, which {section} forbids ({rule}); nothing was issued: ask for it without that"
-    )]
+    #[error("{section} forbids this ({rule}): {what}; nothing was issued: ask for it without that")]
     BreaksRule {
         /// What in the certificate breaks the rule, with the values found.
         what: String,

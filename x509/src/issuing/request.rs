@@ -264,7 +264,7 @@ pub enum RequestError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// The request would break a standard's rule: [`linting`](crate::linting) would report an error.
-    #[error("{what}, which {section} forbids ({rule}); no request was made: make it without that")]
+    #[error("{section} forbids this ({rule}): {what}; no request was made: make it without that")]
     BreaksRule {
         /// What in the request breaks the rule, with the values found.
         what: String,
