@@ -30,7 +30,8 @@ use crate::passphrases::PassphraseError;
 use crate::shell::{command_line, quoted, with_options_of_ca};
 use crate::words::{
     of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_jwt_error,
-    of_pkcs12_error, of_protection_error, of_request_error, of_validation_error,
+    of_message_error, of_opening_error, of_pkcs12_error, of_protection_error, of_request_error,
+    of_validation_error,
 };
 
 /// Why a command failed.
@@ -89,7 +90,7 @@ pub(crate) enum Failure {
          context would be one of that message's content; use --context or --pre-hash, or sign it by \"pqtls cms sign\""
     )]
     MayBeAttributes(String),
-    #[error("{file} was refused: {error}")]
+    #[error("{file} was refused: {}", of_message_error(.error))]
     SignedMessage {
         file: String,
         error: Box<pq_cms::VerificationError>,
@@ -99,9 +100,24 @@ pub(crate) enum Failure {
         file: String,
         error: pq_cms::InspectionError,
     },
+    #[error(
+        "{file} was refused: the revocation list of {issuer} is of {list}, after the time of signing, {signed}; \
+         --at-signing-time takes only lists that were valid then: give those, or leave the option out if the certificate is \
+         still valid"
+    )]
+    ListAfterSigning {
+        file: String,
+        issuer: String,
+        list: String,
+        signed: String,
+    },
+    #[error(
+        "{0}; to trust the signer's own certificate, and no CA, give it with --signer in place of --roots"
+    )]
+    SignerAsRoot(Box<ValidationError>),
     #[error("nothing was encrypted: {0}")]
     Enveloping(pq_cms::EnvelopingError),
-    #[error("{file} was not decrypted: {error}")]
+    #[error("{file} was not decrypted: {}", of_opening_error(.error))]
     EncryptedMessage {
         file: String,
         error: pq_cms::OpeningError,
@@ -454,6 +470,8 @@ impl Failure {
             Self::Signing(_)
             | Self::MayBeAttributes(_)
             | Self::Enveloping(_)
+            | Self::ListAfterSigning { .. }
+            | Self::SignerAsRoot(_)
             | Self::EncryptedMessage { .. } => ExitStatus::Refused,
             Self::Key(_)
             | Self::Protection(_)

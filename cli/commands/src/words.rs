@@ -3,8 +3,9 @@
 //! This room uses [`keys`](crate::keys) and [`shell`](crate::shell).
 
 use const_oid::ObjectIdentifier;
-use const_oid::db::DB;
+use const_oid::db::{DB, rfc5911};
 use pq_ca::{AuthorityError, FolderError};
+use pq_cms::{OpeningError, VerificationError};
 use pq_jose::jwt::JwtError;
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::{
@@ -237,6 +238,51 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
         }
         FolderError::Authority(error) => of_authority_error(error),
         other => other.to_string(),
+    }
+}
+
+/// Why a signed message was refused.
+pub(crate) fn of_message_error(error: &VerificationError) -> String {
+    match error {
+        VerificationError::NotSigned(oid) => match message_kind(*oid) {
+            Some(kind) => format!("it is {kind}, and not signed{}", how_to_open(*oid)),
+            None => error.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Why an encrypted message was not decrypted.
+pub(crate) fn of_opening_error(error: &OpeningError) -> String {
+    match error {
+        OpeningError::NotEncrypted(oid) => match message_kind(*oid) {
+            Some(kind) => format!("it is {kind}, and not encrypted{}", how_to_open(*oid)),
+            None => error.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// What messages of this type are.
+fn message_kind(oid: ObjectIdentifier) -> Option<&'static str> {
+    Some(match oid {
+        rfc5911::ID_DATA => "plain data",
+        rfc5911::ID_SIGNED_DATA => "signed",
+        rfc5911::ID_ENVELOPED_DATA | rfc5911::ID_CT_AUTH_ENVELOPED_DATA => "encrypted",
+        rfc5911::ID_DIGESTED_DATA => "hashed",
+        rfc5911::ID_ENCRYPTED_DATA => "encrypted under a passphrase or another shared key",
+        rfc5911::ID_CT_AUTH_DATA => "authenticated",
+        _ => return None,
+    })
+}
+
+fn how_to_open(oid: ObjectIdentifier) -> &'static str {
+    match oid {
+        rfc5911::ID_SIGNED_DATA => "; see \"pqtls cms verify\"",
+        rfc5911::ID_ENVELOPED_DATA | rfc5911::ID_CT_AUTH_ENVELOPED_DATA => {
+            "; see \"pqtls cms decrypt\""
+        }
+        _ => "",
     }
 }
 

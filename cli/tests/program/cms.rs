@@ -1,7 +1,9 @@
 //! Messages that are signed and encrypted.
 
+use core::time::Duration;
 use std::fs;
 
+use pq_x509::pki_types::UnixTime;
 use pq_x509::{CertificateBuilder, DecapsulationKey, Issuer, SignatureAlgorithm, SigningKey};
 
 use crate::folder::Folder;
@@ -72,6 +74,64 @@ fn what_is_signed_is_verified_and_what_is_changed_leaves_nothing() {
         outcome.fails(1, "the content is not what was signed");
     }
     assert!(!folder.path().join("not-there").exists());
+}
+
+#[test]
+fn what_a_message_is_instead_is_told() {
+    let folder = with_keys();
+    folder
+        .pqtls("cms sign content --key a.key --cert a.pem --out signed")
+        .ok();
+    folder
+        .pqtls("cms encrypt content --to kem.pub --out sealed")
+        .ok();
+    folder
+        .pqtls("cms decrypt signed --key kem.key --out x")
+        .fails(
+            1,
+            "signed was not decrypted: it is signed, and not encrypted; see \"pqtls cms verify\"",
+        );
+    folder.pqtls("cms verify sealed --signer a.pem").fails(
+        1,
+        "sealed was refused: it is encrypted, and not signed; see \"pqtls cms decrypt\"",
+    );
+    folder
+        .pqtls("cms verify signed --roots a.pem")
+        .fails(1, "give it with --signer in place of --roots");
+}
+
+/// The clock has nothing to do with it.
+#[test]
+fn a_list_from_after_the_signing_is_told() {
+    let folder = with_keys();
+    folder.pqtls("ca init --name A --algorithm ML-DSA-44").ok();
+    let policy = folder.read("ca/policy.toml");
+    let policy = policy.replace("\"server+client\"]", "\"any\"]");
+    folder.write("ca/policy.toml", policy);
+    folder
+        .shell("pqtls ca issue --common-name 'Alice Example' --profile any --key a.key --out alice.pem")
+        .ok();
+    folder
+        .pqtls("cms sign content --key a.key --cert alice.pem --out signed")
+        .ok();
+    // Lists have whole seconds.
+    let seconds = || UnixTime::now().as_secs();
+    let signed = seconds();
+    while seconds() == signed {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    for command in ["ca crl --out ca.crl", "ca crl --root --out root.crl"] {
+        folder.pqtls(command).ok();
+    }
+    let verify = "cms verify signed --roots ca/root.pem --crl ca.crl --crl root.crl";
+    folder.pqtls(verify).ok();
+    let refused = folder.pqtls(&format!("{verify} --at-signing-time"));
+    refused.fails(1, "--at-signing-time takes only lists that were valid then");
+    assert!(
+        !refused.stderr().contains("check the clock"),
+        "{}",
+        refused.stderr()
+    );
 }
 
 #[test]

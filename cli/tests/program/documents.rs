@@ -14,7 +14,7 @@ fn every_command_of_the_page_succeeds() {
         folder.shell(line).ok();
         count += 1;
     }
-    assert_eq!(count, 36);
+    assert_eq!(count, 41);
     for decrypted in ["release.again.txt", "release.backup.txt"] {
         assert_eq!(folder.read(decrypted), "Version 1.0\n");
     }

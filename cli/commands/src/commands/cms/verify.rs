@@ -5,10 +5,11 @@ use core::fmt;
 use std::io;
 
 use pq_cms::{
-    VerificationError, VerificationTime, Verified, VerifiedSigner, Verifier, decode_if_pem,
+    SignatureRefusal, VerificationError, VerificationTime, Verified, VerifiedSigner, Verifier,
+    decode_if_pem,
 };
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{ChainValidator, RevocationPolicy, SubjectKey};
+use pq_x509::{ChainValidator, RevocationPolicy, SubjectKey, ValidationError};
 use serde::Serialize;
 
 use super::write_unusual_type;
@@ -140,8 +141,28 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             if json && !matches!(error, VerificationError::Encoding(_)) {
                 report::print(&Verdict::refused(arguments, &error), json)?;
             }
-            Err(refused(error))
+            Err(list_after_signing(arguments, &error).unwrap_or_else(|| refused(error)))
         }
+    }
+}
+
+/// What is wrong, if the lists are all from after the time of signing: the clock has nothing to do with it.
+fn list_after_signing(arguments: &Arguments, error: &VerificationError) -> Option<Failure> {
+    let VerificationError::Signature { refusal, .. } = error else {
+        return None;
+    };
+    match &**refusal {
+        SignatureRefusal::Chain(ValidationError::RevocationListNotYetValid {
+            issuer,
+            this_update,
+            time,
+        }) if arguments.at_signing_time => Some(Failure::ListAfterSigning {
+            file: arguments.message.to_string(),
+            issuer: issuer.clone().unwrap_or_else(|| "a CA of the chain".into()),
+            list: rfc3339(*this_update),
+            signed: rfc3339(*time),
+        }),
+        _ => None,
     }
 }
 
@@ -150,7 +171,10 @@ fn validator(arguments: &Arguments) -> Result<Option<ChainValidator>, Failure> {
         return Ok(None);
     }
     let validator = ChainValidator::new(documents::all_certificates(&arguments.roots)?)
-        .map_err(|error| Failure::Trust(error.into()))?
+        .map_err(|error| match error {
+            ValidationError::RootNotACa(_) => Failure::SignerAsRoot(error.into()),
+            error => Failure::Trust(error.into()),
+        })?
         .with_algorithms(other_verification());
     if arguments.crl.is_empty() {
         return Ok(Some(validator));
