@@ -315,6 +315,11 @@ pub(crate) enum Failure {
     )]
     RootExpired(String),
     #[error(
+        "{file} is of the same roots, but for other names ({names}); name these to renew it, replace it with --force, or \
+         choose another folder with --out-dir"
+    )]
+    OtherNames { file: String, names: String },
+    #[error(
         "{0} belongs to another user, or others can change it, so what it has is not used; look where it comes from, \
          and remove the folder, or make it yours alone (chown, chmod go-w)"
     )]
@@ -421,6 +426,7 @@ impl Failure {
                 ExitStatus::InputOutput
             }
             Self::Document(_) | Self::Output(_) | Self::Signals(_) => ExitStatus::InputOutput,
+            Self::NewKeyExists(_) | Self::OtherNames { .. } => ExitStatus::InputOutput,
             Self::NotWritten { .. } => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
             Self::Key(

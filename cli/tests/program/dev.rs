@@ -420,8 +420,11 @@ fn certificates_for_the_same_names_are_renewed_and_others_are_left() {
     let exists = |command: &str, file: &str| {
         folder.pqtls(command).fails(3, &format!("{file} exists; "));
     };
-    exists("dev localhost", "localhost.key");
-    exists("dev localhost app.test other.test", "localhost.key");
+    let names =
+        "localhost.pem is of the same roots, but for other names (localhost, app.test); name these";
+    for command in ["dev localhost", "dev localhost app.test other.test"] {
+        folder.pqtls(command).fails(3, names);
+    }
     exists("dev localhost app.test --data-dir other", "localhost.key");
     let key = folder.read("localhost-classical.key");
     folder
@@ -448,7 +451,16 @@ fn certificates_for_the_same_names_are_renewed_and_others_are_left() {
     }
     folder.pqtls("dev c.test").ok();
 
+    let both = [
+        ROOTS.to_owned(),
+        ROOTS.replace("roots.pem", "roots-for-browsers.pem"),
+    ];
+    let before = both.each_ref().map(|file| folder.read(file));
+    for file in &both {
+        fs::remove_file(folder.path().join(file)).unwrap();
+    }
     folder.pqtls("dev b.test --force").ok();
+    assert_eq!(both.each_ref().map(|file| folder.read(file)), before);
     folder.pqtls("dev localhost --force").ok();
     folder
         .pqtls(&format!("cert verify localhost.pem --roots {ROOTS}"))

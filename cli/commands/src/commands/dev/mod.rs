@@ -31,8 +31,11 @@ use self::leaf::Order;
 use self::roots::{Root, Roots};
 use self::scope::Scope;
 use self::stores::{Change, install_all, uninstall_all};
+use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::files::{OutputError, Source};
+use crate::keys::other_verification;
 use crate::report;
 use crate::shell::command_line;
 
@@ -152,11 +155,16 @@ fn make(arguments: &Arguments) -> Result<Development, Failure> {
         return Ok(plan(&data, scope, existing, order.as_ref()));
     }
     let roots = match existing {
-        Some(roots) => roots,
+        Some(roots) => {
+            roots.complete()?;
+            roots
+        }
         None => Roots::make(&data, scope)?,
     };
     let leaves = match &order {
-        Some(order) => leaf::make(order, &roots)?,
+        Some(order) => {
+            leaf::make(order, &roots).map_err(|failure| of_other_names(failure, order, &roots))?
+        }
         None => Vec::new(),
     };
     let change = arguments.install.then_some(Change::Install);
@@ -175,6 +183,33 @@ fn make(arguments: &Arguments) -> Result<Development, Failure> {
             None => Vec::new(),
         },
     })
+}
+
+/// Says so if the files that are in the way are of the same roots, and only for other names.
+fn of_other_names(failure: Failure, order: &Order<'_>, roots: &Roots) -> Failure {
+    let Failure::Output(OutputError::Exists(_)) = failure else {
+        return failure;
+    };
+    for file in order.planned() {
+        let Ok(certificate) = documents::first_certificate(&Source::File(file.clone())) else {
+            continue;
+        };
+        let is_by = |root: &Root| {
+            let signed = certificate.verify_signature(&root.certificate, other_verification());
+            signed.is_ok()
+        };
+        let names: Vec<_> = certificate.alternative_names().collect();
+        let is_for_these =
+            names.len() == order.names.len() && order.names.iter().all(|name| names.contains(name));
+        if roots.twins.iter().any(is_by) && !is_for_these {
+            let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+            return Failure::OtherNames {
+                file: file.display().to_string(),
+                names: names.join(", "),
+            };
+        }
+    }
+    failure
 }
 
 /// What --install would make and change.

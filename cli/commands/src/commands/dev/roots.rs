@@ -76,6 +76,27 @@ impl Roots {
             .try_for_each(|root| root.check(self.scope))
     }
 
+    /// Writes the files with both roots again that are missing: they have nothing that the others lack.
+    pub(super) fn complete(&self) -> Result<(), Failure> {
+        let write_missing = |file: &str, both: [&Certificate; 2]| {
+            let file = self.folder.join(file);
+            if file.exists() {
+                return Ok(());
+            }
+            let pem = both.map(Certificate::to_pem).concat();
+            write(file, pem.as_bytes(), Access::Public)
+        };
+        let twins = self.twins.each_ref();
+        write_missing(BOTH, twins.map(|root| &root.certificate))?;
+        match twins.iter().all(|root| root.for_browsers.0 != root.file) {
+            true => write_missing(
+                &format!("roots{FOR_BROWSERS}.pem"),
+                twins.map(|root| &root.for_browsers.1),
+            ),
+            false => Ok(()),
+        }
+    }
+
     /// The file with both roots, for clients that read one file.
     pub(super) fn file(&self) -> PathBuf {
         self.folder.join(BOTH)
