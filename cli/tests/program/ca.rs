@@ -1730,7 +1730,10 @@ fn a_new_key_replaces_no_file_and_is_no_certificates_file() {
     folder.write("a.key", "old");
     folder
         .pqtls("ca issue a.example.org --new-key a.key --out a.pem --force")
-        .fails(3, "a.key exists");
+        .fails(
+            3,
+            "a.key exists, and a new key replaces no file, also not with --force; choose",
+        );
     folder
         .pqtls("ca issue a.example.org --new-key b --out ./b --force")
         .fails(3, "can't be two files at once");

@@ -43,13 +43,21 @@ pub(super) struct SubjectKeyOptions {
     passphrase: PassphraseOptions,
 }
 
+/// No option replaces the file of a key by a new key.
+fn new_key_exists(failure: Failure) -> Failure {
+    match failure {
+        Failure::Output(OutputError::Exists(file)) => Failure::NewKeyExists(file),
+        other => other,
+    }
+}
+
 impl SubjectKeyOptions {
     /// Refuses a new key that could not be written, before anything is done.
     pub(super) fn check(&self, out: &Destination, force: bool, json: bool) -> Result<(), Failure> {
         let Some(to) = &self.new_key else {
             return Ok(());
         };
-        Delivery::to(&[to], false, json)?;
+        Delivery::to(&[to], false, json).map_err(new_key_exists)?;
         let file = files::check(to, false)?;
         if file.is_some() && file == files::check(out, force)? {
             return Err(OutputError::Twice(to.to_string()).into());
