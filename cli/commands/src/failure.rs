@@ -266,7 +266,7 @@ pub(crate) enum Failure {
         /// Whether the root's key was to be used.
         of_root: bool,
     },
-    #[error("the CA's root issued {0}, so the root answers: \"pqtls ca ocsp --root --for {0}\"")]
+    #[error("the CA's root issued {0}, so the root answers: \"pqtls ca ocsp --root --for {quoted}\"", quoted = quoted(.0))]
     OfTheRoot(String),
     #[error("the CA's root did not issue {0}, so another key answers: leave --root out")]
     NotOfTheRoot(String),
@@ -290,7 +290,8 @@ pub(crate) enum Failure {
     },
     #[error(
         "{failure}; the new key stays in {file}, since the ledger may have a certificate for it: look with \"pqtls ca \
-         list\", and write the certificate with \"pqtls ca show NUMBER --pem\", or issue one with --key {file}"
+         list\", and write the certificate with \"pqtls ca show NUMBER --pem\", or issue one with --key {}",
+        quoted(.file)
     )]
     KeyKept { file: String, failure: Box<Self> },
     #[error("{refused} of {count} requests were refused, and the others signed:\n{reasons}")]

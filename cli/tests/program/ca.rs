@@ -1705,6 +1705,27 @@ fn of_certificates_that_the_ledger_cant_keep_none_is_issued() {
     assert_eq!(listed.ok().lines().count(), 21);
 }
 
+/// What a report or a message advises can be pasted into a shell.
+#[test]
+fn advised_commands_have_their_files_in_quotes() {
+    let folder = Folder::new();
+    let made = folder.shell("pqtls ca init --name A --algorithm ML-DSA-44 --dir 'my ca'");
+    let advised = made
+        .ok()
+        .split('"')
+        .find(|part| part.starts_with("pqtls key encrypt"));
+    let advised = advised.unwrap();
+    folder.write("pass phrase", "correct horse battery staple");
+    folder
+        .shell(&format!("{advised} --passphrase-file 'pass phrase'"))
+        .ok();
+    folder.write("my ca/issuing.pem", "nothing");
+    let refused = folder.shell("pqtls ca show --dir 'my ca'");
+    let advised = refused.stderr().split('"').nth(1).unwrap();
+    folder.shell(advised).ok();
+    folder.shell("pqtls ca show --dir 'my ca'").ok();
+}
+
 #[test]
 fn a_certificate_that_was_issued_and_not_written_is_not_lost() {
     let folder = folder_with_ca();

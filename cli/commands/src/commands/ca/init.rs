@@ -22,6 +22,7 @@ use crate::failure::Failure;
 use crate::keys::Algorithm;
 use crate::passphrases::{Passphrase, PassphraseOptions};
 use crate::report::{CertificateFacts, Report};
+use crate::shell::quoted;
 use crate::words::protection_name;
 
 /// Make a CA in a new folder
@@ -327,7 +328,8 @@ impl fmt::Display for NewCa {
             };
             writeln!(
                 f,
-                "  encrypt the keys: \"pqtls key encrypt {folder}/{key} --out {folder}/{key} --force\", for each"
+                "  encrypt the keys: \"pqtls key encrypt {0} --out {0} --force\", for each",
+                quoted(&format!("{folder}/{key}"))
             )?;
         }
         if self.issuing.is_some() {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::files::OutputError;
 use crate::report::{self, Report};
-use crate::shell::{command_line, with_options_of_ca};
+use crate::shell::{command_line, quoted, with_options_of_ca};
 
 /// Where the CA is.
 #[derive(Clone, Debug, clap::Args)]
@@ -52,7 +52,8 @@ impl Place {
             let _ = writeln!(
                 io::stderr(),
                 "pqtls: warning: {key} can be read by other users, who can act as the CA; allow nobody else to \
-                 (chmod go-rwx {key})"
+                 (chmod go-rwx {})",
+                quoted(&key.to_string())
             );
         }
         Ok(folder)

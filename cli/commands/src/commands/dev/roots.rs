@@ -15,6 +15,7 @@ use crate::files::{self, Access, Destination, Output, OutputError, Source};
 use crate::keys::{SigningKey, other_verification};
 use crate::passphrases::PassphraseOptions;
 use crate::report::fingerprint;
+use crate::shell::quoted;
 
 /// The two roots of a scope, in a folder of their own.
 #[derive(Debug)]
@@ -254,7 +255,8 @@ fn warn_of_readers(key: &Path) {
         let _ = writeln!(
             io::stderr(),
             "pqtls: warning: {key} can be read by other users, who can make certificates that this machine trusts; allow \
-             nobody else to (chmod go-rwx {key}), or make new roots"
+             nobody else to (chmod go-rwx {}), or make new roots",
+            quoted(&key.to_string())
         );
     }
 }
