@@ -1681,6 +1681,23 @@ fn the_roots_key_is_needed_for_the_roots_list_alone() {
     folder.pqtls("ca crl --root --out root.crl").ok();
 }
 
+/// Who acts is known without the environment, too.
+#[cfg(unix)]
+#[test]
+fn who_acts_is_the_user() {
+    let folder = folder_with_ca();
+    let user = folder.shell("id -un").ok().trim().to_owned();
+    folder
+        .shell("env -u USER -u LOGNAME pqtls ca issue a.example.org --new-key a.key --out a.pem")
+        .ok();
+    let shown = folder.pqtls("ca show a.pem");
+    assert!(
+        shown.ok().contains(&format!(" by {user}\n")),
+        "{}",
+        shown.ok()
+    );
+}
+
 /// The disk has no room for what the ledger records at once.
 #[cfg(unix)]
 #[test]

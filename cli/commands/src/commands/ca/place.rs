@@ -104,6 +104,26 @@ impl Actor {
         self.by
             .clone()
             .or_else(user)
+            .or_else(user_by_the_system)
             .unwrap_or_else(|| "unknown".into())
     }
+}
+
+/// The name of this process's user in the system's list of users, or else the user's number.
+#[cfg(unix)]
+fn user_by_the_system() -> Option<String> {
+    let number = rustix::process::geteuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    // name:password:number:...
+    let mut users = users.lines().map(|line| line.split(':'));
+    let name = users.find_map(|mut fields| {
+        let name = fields.next()?;
+        (fields.nth(1)? == number && !name.is_empty()).then(|| name.to_owned())
+    });
+    Some(name.unwrap_or_else(|| format!("user number {number}")))
+}
+
+#[cfg(not(unix))]
+fn user_by_the_system() -> Option<String> {
+    env::var("USERNAME").ok().filter(|name| !name.is_empty())
 }
