@@ -174,8 +174,15 @@ fn a_ca_answers_whether_certificates_were_revoked() {
         .fails(1, "cannot be used to answer for the CA");
     folder
         .pqtls(&format!("ca ocsp www.pem --out x {delegate}"))
-        .fails(3, "www.pem: the OCSP request");
-    verify("--ocsp www.pem").fails(3, "www.pem: the OCSP response");
+        .fails(
+            3,
+            "www.pem is PEM, and an OCSP request is DER; name the file of the request",
+        );
+    verify("--ocsp www.pem").fails(3, "www.pem is PEM, and an OCSP response is DER");
+    folder
+        .pqtls(&format!("ca ocsp good.ocsp --out x {delegate}"))
+        .fails(3, "good.ocsp: the OCSP request");
+    verify("--ocsp www.req").fails(3, "www.req: the OCSP response");
     let other = "ca ocsp www.req --out x --key www.key --cert www.pem";
     folder.pqtls(other).fails(1, "OCSPSigning");
     // The responder's key is lost, too.

@@ -111,6 +111,8 @@ pub(crate) enum DocumentError {
         file: String,
         error: OcspRequestError,
     },
+    #[error("{file} is PEM, and an OCSP {what} is DER; name the file of the {what}")]
+    OcspInPem { file: String, what: &'static str },
     #[error("{file}: {error}")]
     OcspResponse {
         file: String,

@@ -2,6 +2,7 @@
 
 use pq_x509::{OcspRequest, OcspResponse};
 
+use super::contents::Contents;
 use super::error::DocumentError;
 use crate::files::Source;
 
@@ -10,7 +11,9 @@ const LIMIT: usize = 2 * 1024 * 1024;
 
 /// Reads a file with an OCSP request.
 pub(crate) fn ocsp_request(source: &Source) -> Result<OcspRequest, DocumentError> {
-    OcspRequest::from_der(&source.read(LIMIT)?).map_err(|error| DocumentError::OcspRequest {
+    let bytes = source.read(LIMIT)?;
+    refuse_pem(&bytes, source, "request")?;
+    OcspRequest::from_der(&bytes).map_err(|error| DocumentError::OcspRequest {
         file: source.to_string(),
         error,
     })
@@ -18,8 +21,21 @@ pub(crate) fn ocsp_request(source: &Source) -> Result<OcspRequest, DocumentError
 
 /// Reads a file with an OCSP response.
 pub(crate) fn ocsp_response(source: &Source) -> Result<OcspResponse, DocumentError> {
-    OcspResponse::from_der(&source.read(LIMIT)?).map_err(|error| DocumentError::OcspResponse {
+    let bytes = source.read(LIMIT)?;
+    refuse_pem(&bytes, source, "response")?;
+    OcspResponse::from_der(&bytes).map_err(|error| DocumentError::OcspResponse {
         file: source.to_string(),
         error,
     })
+}
+
+/// There is no PEM of OCSP messages, so it is another file.
+fn refuse_pem(bytes: &[u8], source: &Source, what: &'static str) -> Result<(), DocumentError> {
+    match Contents::has_block(bytes) {
+        false => Ok(()),
+        true => Err(DocumentError::OcspInPem {
+            file: source.to_string(),
+            what,
+        }),
+    }
 }
