@@ -104,7 +104,9 @@ fn certificates_are_shown_with_the_days_that_are_left() {
     };
     assert!(shown_at(end - 3 * 86_400).contains(", 3 days left"));
     assert!(shown_at(end).contains(", 0 days left"));
-    assert!(shown_at(end + 1).contains(", expired 1 day ago"));
+    assert!(shown_at(end + 1).contains(", expired less than a day ago"));
+    assert!(shown_at(end + 86_401).contains(", expired 1 day ago"));
+    assert!(shown_at(end + 3 * 86_400).contains(", expired 2 days ago"));
     assert!(shown_at(0).contains(", not valid yet"));
     let all = folder.pqtls("cert show www.pem --all");
     for words in [

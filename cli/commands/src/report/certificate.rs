@@ -230,8 +230,11 @@ impl fmt::Display for Validity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let facts = self.0;
         let days = with_unit(facts.days_left.unsigned_abs(), "day");
+        // Whole days are rounded down, also those that are negative.
+        let since = facts.days_left.saturating_add(1).unsigned_abs();
         let (style, left) = match facts.state {
-            State::Expired => (RED, format!("expired {days} ago")),
+            State::Expired if since == 0 => (RED, "expired less than a day ago".into()),
+            State::Expired => (RED, format!("expired {} ago", with_unit(since, "day"))),
             State::NotYetValid => (RED, "not valid yet".into()),
             State::Valid if facts.days_left < SOON => (YELLOW, format!("{days} left")),
             State::Valid => (Style::new(), format!("{days} left")),
