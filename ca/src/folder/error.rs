@@ -215,6 +215,10 @@ impl FolderError {
     }
 }
 
+fn advice(cause: &io::Error, path: &Path) -> String {
+    remedy(cause, path).unwrap_or_else(|| "fix that, and try again".into())
+}
+
 /// For `map_err`: an error that says what failed, and with which file.
 pub(super) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FolderError {
     move |cause| FolderError::Io {
