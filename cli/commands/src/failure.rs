@@ -102,8 +102,8 @@ pub(crate) enum Failure {
     },
     #[error(
         "{file} was refused: the revocation list of {issuer} is of {list}, after the time of signing, {signed}; \
-         --at-signing-time takes only lists that were valid then: give those, or leave the option out if the certificate is \
-         still valid"
+         --at-signing-time takes only lists that were valid then: give those, or leave the option out if the \
+         certificate is still valid"
     )]
     ListAfterSigning {
         file: String,
@@ -235,8 +235,8 @@ pub(crate) enum Failure {
         options: Vec<String>,
     },
     #[error(
-        "the ledger has this already, so nothing was recorded: {}; revoke it with \"pqtls ca revoke {}{options}\", or leave \
-         its file out",
+        "the ledger has this already, so nothing was recorded: {}; revoke it with \"pqtls ca revoke {}{options}\", or \
+         leave its file out",
         serial_numbers(.numbers),
         all(.numbers)
     )]
@@ -255,7 +255,8 @@ pub(crate) enum Failure {
         options: String,
     },
     #[error(
-        "{0} exists, and a new key replaces no file, also not with --force; choose another name, or give that key with --key"
+        "{0} exists, and a new key replaces no file, also not with --force; choose another name, or give that key with \
+         --key"
     )]
     NewKeyExists(String),
     /// A command of a CA failed. Command lines that its text advises get what they need to be about this CA.
@@ -316,8 +317,8 @@ pub(crate) enum Failure {
     )]
     RootExpired(String),
     #[error(
-        "{file} is of the same roots, but for other names ({names}); name these to renew it, replace it with --force, or \
-         choose another folder with --out-dir"
+        "{file} is of the same roots, but for other names ({names}); name these to renew it, replace it with --force, \
+         or choose another folder with --out-dir"
     )]
     OtherNames { file: String, names: String },
     #[error(

@@ -211,8 +211,8 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
             root,
             number,
         } => format!(
-            "{} does not fit {} and {}, which fit each other; leave these as they are, and take the certificate from the \
-             ledger: \"pqtls ca show {number} --pem --out {} --force\"",
+            "{} does not fit {} and {}, which fit each other; leave these as they are, and take the certificate from \
+             the ledger: \"pqtls ca show {number} --pem --out {} --force\"",
             issuing.display(),
             ledger.display(),
             root.display(),
@@ -222,9 +222,9 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
             ledger,
             certificate,
         } => format!(
-            "{0} does not fit the CA in {1}: it is another CA's ledger, or older than that certificate; put back {0} alone, \
-             from the newest backup of this CA; what was issued and revoked since that backup is lost: record it again with \
-             \"pqtls ca adopt\", and revoke it again, before the next \"pqtls ca crl\"",
+            "{0} does not fit the CA in {1}: it is another CA's ledger, or older than that certificate; put back {0} \
+             alone, from the newest backup of this CA; what was issued and revoked since that backup is lost: record \
+             it again with \"pqtls ca adopt\", and revoke it again, before the next \"pqtls ca crl\"",
             ledger.display(),
             certificate.display()
         ),
