@@ -275,8 +275,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         self.numbered_revocation_list(None, now, validity)
     }
 
-    /// The same with a number, which has to be above those of all lists before: for a ledger from an older backup, which
-    /// lacks the numbers of lists that are in use.
+    /// The same with a number, which has to be above those of all lists before: for a ledger from an older backup,
+    /// which lacks the numbers of lists that are in use.
     ///
     /// # Errors
     ///

@@ -83,8 +83,8 @@ pub enum FolderError {
     Encrypted(PathBuf),
     /// A key is not the one in the certificate.
     #[error(
-        "the key in {key} is not the one in the certificate in {certificate}; put back the key alone, from any backup of \
-         this CA"
+        "the key in {key} is not the one in the certificate in {certificate}; put back the key alone, from any backup \
+         of this CA"
     )]
     OtherKey {
         /// The key's file.
@@ -94,9 +94,9 @@ pub enum FolderError {
     },
     /// The ledger is another CA's: it has other revocations.
     #[error(
-        "{ledger} does not fit the CA in {certificate}: it is another CA's ledger, or older than that certificate; put back \
-         {ledger} alone, from the newest backup of this CA; what was issued and revoked since that backup is lost: record \
-         and revoke it again, before the next revocation list is made"
+        "{ledger} does not fit the CA in {certificate}: it is another CA's ledger, or older than that certificate; put \
+         back {ledger} alone, from the newest backup of this CA; what was issued and revoked since that backup is \
+         lost: record and revoke it again, before the next revocation list is made"
     )]
     OtherLedger {
         /// The ledger's folder.
@@ -127,8 +127,8 @@ pub enum FolderError {
     },
     /// The root's certificate is another CA's.
     #[error(
-        "{root} did not issue the certificate in {issuing}, which the ledger has; leave the others as they are, and put back \
-         {root} alone, from any backup of this CA or from whoever trusts it"
+        "{root} did not issue the certificate in {issuing}, which the ledger has; leave the others as they are, and \
+         put back {root} alone, from any backup of this CA or from whoever trusts it"
     )]
     OtherRoot {
         /// The root's file.
@@ -138,9 +138,9 @@ pub enum FolderError {
     },
     /// No two of root, issuing certificate and ledger are of one CA.
     #[error(
-        "of {root}, {issuing} and {ledger}, no two are of one CA; look where they come from; restoring the whole folder from \
-         the newest backup is the last resort: what was issued and revoked since that backup is lost then, so record and \
-         revoke it again, before the next revocation list is made"
+        "of {root}, {issuing} and {ledger}, no two are of one CA; look where they come from; restoring the whole \
+         folder from the newest backup is the last resort: what was issued and revoked since that backup is lost then, \
+         so record and revoke it again, before the next revocation list is made"
     )]
     NotOneCa {
         /// The root's file.

@@ -409,8 +409,8 @@ impl<L: Ledger> Folder<L> {
         Ok(ledger)
     }
 
-    /// The ledger, compared with the root's certificate alone: to get the issuing certificate from it if the file is not
-    /// the right one or can't be read. For nothing else.
+    /// The ledger, compared with the root's certificate alone: to get the issuing certificate from it if the file is
+    /// not the right one or can't be read. For nothing else.
     ///
     /// # Errors
     ///

@@ -36,8 +36,9 @@ pub struct KeyPlan<K> {
 ///
 /// If both lists are empty, all names are permitted. If only one is empty, no names of its kind are permitted.
 ///
-/// E-mail addresses and URIs are permitted if their host is one of the permitted names, and so are none without domains.
-/// rustls's verifiers, which don't process these two kinds, accept no certificate with such a name then, be it permitted.
+/// E-mail addresses and URIs are permitted if their host is one of the permitted names, and so are none without
+/// domains. rustls's verifiers, which don't process these two kinds, accept no certificate with such a name then, even
+/// if it is permitted.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Constraints {
     /// The permitted domains: these DNS names and all names below them.

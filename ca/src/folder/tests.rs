@@ -289,7 +289,7 @@ fn each_damaged_file_is_named_with_a_remedy() {
         "{error}"
     );
     assert!(
-        error.ends_with("issuing.pem; restore both from one backup"),
+        error.ends_with("issuing.pem; put back the key alone, from any backup of this CA"),
         "{error}"
     );
     fs::write(&key, format!("{ENCRYPTED}\nAA==\n")).unwrap();

@@ -39,8 +39,8 @@ pub(super) fn has_issuing(
     Ok(kept.is_some_and(|kept| kept == *issuing.der()))
 }
 
-/// The number of the issuing certificate that the ledger has by this root: of several, the one that was issued last, and
-/// one that is revoked only if all are.
+/// The number of the issuing certificate that the ledger has by this root: of several, the one that was issued last,
+/// and one that is revoked only if all are.
 pub(super) fn issuing_by(
     ledger: &impl Ledger,
     root: &Certificate,

@@ -57,8 +57,8 @@ pub enum LedgerError {
     },
     /// A list was to get a number that is not above those of the lists before: clients would not take it for newer.
     #[error(
-        "number {number} is not above {last}, which a list of \"{issuer}\" had already, and at most {GREATEST_NUMBER}; give one \
-         that is above all lists that clients may have, or none for the next one"
+        "number {number} is not above {last}, which a list of \"{issuer}\" had already, and at most {GREATEST_NUMBER}; \
+         give one that is above all lists that clients may have, or none for the next one"
     )]
     NotAboveLists {
         /// Whose list it is.

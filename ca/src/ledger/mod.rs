@@ -190,11 +190,11 @@ pub trait Ledger: Send + Sync {
         self.numbered_list(issuer, None, now, show)
     }
 
-    /// Takes a number for an issuer's revocation list, by default the next one, and shows the certificates that belong on
-    /// this list. The first number is 1. `now` is the time of the list.
+    /// Takes a number for an issuer's revocation list, by default the next one, and shows the certificates that belong
+    /// on this list. The first number is 1. `now` is the time of the list.
     ///
-    /// A number that is given has to be above those of all lists that the ledger knows, and later lists have numbers above
-    /// it. This is for a ledger from an older backup: lists with greater numbers than it knows may be in use.
+    /// A number that is given has to be above those of all lists that the ledger knows, and later lists have numbers
+    /// above it. This is for a ledger from an older backup: lists with greater numbers than it knows may be in use.
     ///
     /// A revoked certificate stays on its issuer's lists until one of them was made more than [`KEPT`] after its
     /// expiry and was written, as [`confirm_list`](Self::confirm_list) says: RFC 5280 section 3.3 asks for a list after
@@ -207,9 +207,9 @@ pub trait Ledger: Send + Sync {
     ///
     /// [`LedgerError::Clock`] if `now` is more than [`AHEAD`] after the last time that the ledger knows, or more than
     /// [`BEHIND`] before it. These are the times of the lists and certificates since the last
-    /// [`confirm_time`](Self::confirm_time). [`LedgerError::NotAboveLists`] if the number is not above those of the lists
-    /// before, or above [`GREATEST_NUMBER`]. Another error if the ledger can't be read or written. Then ignore everything
-    /// that was shown.
+    /// [`confirm_time`](Self::confirm_time). [`LedgerError::NotAboveLists`] if the number is not above those of the
+    /// lists before, or above [`GREATEST_NUMBER`]. Another error if the ledger can't be read or written. Then ignore
+    /// everything that was shown.
     fn numbered_list(
         &self,
         issuer: &str,

@@ -83,14 +83,18 @@ fn self_signed_certificates_are_of_roots_or_of_end_entities() {
 #[test]
 fn what_breaks_a_rule_is_said_in_order() {
     let folder = Folder::with_ca();
-    let words = "RFC 5280 appendix A.1 forbids this (rfc5280-country): the subject's country is \"XYZ\"; write the two \
-                 letters of ISO 3166; ";
-    folder
-        .pqtls("cert self-sign www.key --subject C=XYZ --out x.pem")
-        .fails(1, words);
-    folder
-        .pqtls("cert request www.key --subject C=XYZ --out x.csr")
-        .fails(1, words);
+    for command in [
+        "cert self-sign www.key --subject C=XYZ --purpose client --out x.pem",
+        "cert request www.key --subject C=XYZ --out x.csr",
+    ] {
+        let refused = folder.pqtls(command);
+        refused.fails(
+            1,
+            "RFC 5280 appendix A.1 forbids this (rfc5280-country): the ",
+        );
+        let words = "the subject's country is \"XYZ\"; write the two letters of ISO 3166; no";
+        refused.fails(1, words);
+    }
 }
 
 #[test]

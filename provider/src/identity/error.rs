@@ -74,8 +74,8 @@ pub enum IdentityError {
 
     /// The private key is encrypted.
     #[error(
-        "the private key is encrypted, and nothing here asks for a passphrase; decrypt it first, for example with `pqtls \
-         key decrypt KEY --out FILE`, which asks for it or takes it by --passphrase-file, or with `openssl pkey`"
+        "the private key is encrypted, and nothing here asks for a passphrase; decrypt it first, for example with \
+         `pqtls key decrypt KEY --out FILE`, which asks for it or takes it by --passphrase-file, or with `openssl pkey`"
     )]
     EncryptedKey,
 

@@ -296,9 +296,9 @@ impl Revocation {
         {
             warn!(
                 %issuer,
-                "there is no revocation list of this CA in {}, so all clients below it are refused; give its list, too, with \
-                 a further --crl (of a root: pqtls ca crl --root), or have only clients' own certificates checked with \
-                 --crl-leaf-only",
+                "there is no revocation list of this CA in {}, so all clients below it are refused; give its list, \
+                 too, with a further --crl (of a root: pqtls ca crl --root), or have only clients' own certificates \
+                 checked with --crl-leaf-only",
                 self.files
             );
         }
@@ -333,8 +333,8 @@ impl Revocation {
         }
         for [replaced, newer] in &self.replaced {
             let advice = match is_newer(newer, replaced) {
-                true => "this revocation list is older than the one in use, which stays in use; put the CA's newest one \
-                         in its place"
+                true => "this revocation list is older than the one in use, which stays in use; put the CA's newest \
+                         one in its place"
                     .into(),
                 false => format!(
                     "this revocation list and the one in use contradict each other in number and time, so the \

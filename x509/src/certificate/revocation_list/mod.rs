@@ -313,8 +313,8 @@ impl RevokedCertificate {
     }
 }
 
-/// What happened to the certificate, as the end of a sentence: "was revoked at 2023-11-14T22:13:20Z (keyCompromise)", or
-/// "is on hold since 2023-11-14T22:13:20Z".
+/// What happened to the certificate, as the end of a sentence: "was revoked at 2023-11-14T22:13:20Z (keyCompromise)",
+/// or "is on hold since 2023-11-14T22:13:20Z".
 impl fmt::Display for RevokedCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let date = date(&self.date);

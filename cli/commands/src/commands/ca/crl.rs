@@ -27,10 +27,10 @@ use crate::report::{Report, printable, rfc3339, with_unit};
 /// Otherwise there is no list, no OCSP response and, if it is ahead, no certificate. If the clock is wrong, set it. If
 /// it is right, because the CA was not used for so long or the clock was wrong before, say so with --clock-is-right.
 ///
-/// A ledger from an older backup lacks the numbers of the lists that were made since. Clients that have one of those may
-/// take no list with a smaller number for newer, so give the next one a number above all of them: --number. It is kept in
-/// the ledger, and later lists count on from it. This command and a server's log show the numbers of lists, and so does
-/// "openssl crl -in ca.crl -noout -crlnumber", in hexadecimal.
+/// A ledger from an older backup lacks the numbers of the lists that were made since. Clients that have one of those
+/// may take no list with a smaller number for newer, so give the next one a number above all of them: --number. It is
+/// kept in the ledger, and later lists count on from it. This command and a server's log show the numbers of lists, and
+/// so does "openssl crl -in ca.crl -noout -crlnumber", in hexadecimal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(with_short_names))]
@@ -50,8 +50,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     der: bool,
 
-    /// The list's number, above those of all lists that clients may have, such as 12 or 0x0c [default: the next one in the
-    /// ledger]
+    /// The list's number, above those of all lists that clients may have, such as 12 or 0x0c [default: the next one in
+    /// the ledger]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     number: Option<u64>,
 
@@ -151,9 +151,8 @@ impl fmt::Display for NewList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let certificates = with_unit(self.revoked, "revoked certificate");
         write!(f, "{}: list of {}, {certificates}", self.file, self.issuer)?;
-        match &self.next_update {
-            Some(next) => write!(f, ", valid until {next}")?,
-            None => {}
+        if let Some(next) = &self.next_update {
+            write!(f, ", valid until {next}")?;
         }
         let Some(digits) = &self.number else {
             return writeln!(f);

@@ -29,8 +29,8 @@ use crate::words::protection_name;
 ///
 /// It has a root, which clients trust, and below it a key that issues, so that the root's key can be kept
 /// elsewhere. The names that the CA is for are constraints in its certificate and rules of its policy: clients
-/// accept no certificates of this CA for other DNS names and addresses, nor e-mail addresses and URIs at other hosts, unless
-/// it gets --only-hosts. The policy says what else may be issued.
+/// accept no certificates of this CA for other DNS names and addresses, nor e-mail addresses and URIs at other hosts,
+/// unless it gets --only-hosts. The policy says what else may be issued.
 ///
 /// A passphrase encrypts both keys; then commands that use one of them ask for it, or take it by their own options.
 /// Without one, whoever can read the files of the keys can act as the CA.
@@ -39,8 +39,8 @@ use crate::words::protection_name;
 /// ledger/ the journal and its head; the index can be left out, since it is made again. An older backup lacks what was
 /// issued and revoked since. After going back to one, record again what was issued since ("pqtls ca adopt"), and revoke
 /// what was revoked since, before the next revocation list is made. Give that a number above those of all lists that
-/// clients may have ("pqtls ca crl --number", and the same with --root): otherwise clients may refuse it, as a list that
-/// contradicts the one they have.
+/// clients may have ("pqtls ca crl --number", and the same with --root): otherwise clients may refuse it, as a list
+/// that contradicts the one they have.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(of_new_keys))]
@@ -58,8 +58,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NETWORK")]
     ip: Vec<Network>,
 
-    /// Leave e-mail addresses and URIs, such as SPIFFE IDs, to the policy alone: if they are constrained, rustls's clients
-    /// and servers accept none of them
+    /// Leave e-mail addresses and URIs, such as SPIFFE IDs, to the policy alone: if they are constrained, rustls's
+    /// clients and servers accept none of them
     #[arg(long, requires = "hosts")]
     only_hosts: bool,
 
@@ -264,8 +264,8 @@ fn domain(text: &str) -> Result<Domain, String> {
     match pattern {
         Ok(pattern) if !name.is_empty() => Ok(Domain { name, pattern }),
         _ => Err(
-            "it is not a domain; write one such as \"example.org\", which stands for itself and all names below it, in other \
-             scripts as \"xn--...\"; without --dns and --ip, the CA is for all names"
+            "it is not a domain; write one such as \"example.org\", which stands for itself and all names below it, in \
+             other scripts as \"xn--...\"; without --dns and --ip, the CA is for all names"
                 .into(),
         ),
     }

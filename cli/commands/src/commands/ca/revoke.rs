@@ -31,9 +31,9 @@ use crate::report::{Report, rfc3339};
 /// revoked, also those that have expired, as far as this machine's clock can tell. Those that are not revoked are listed,
 /// and the exit status is 1, unless --all-with-key revokes them, too. A composite key counts as its halves, too.
 ///
-/// A certificate that was revoked before keeps its reason, unless that was a hold and the new one is not, or the new one is
-/// a compromise and that was none: one compromise does not replace another. If its revocation is of a later time, as after
-/// a clock that ran ahead, it gets the time of now.
+/// A certificate that was revoked before keeps its reason, unless that was a hold and the new one is not, or the new
+/// one is a compromise and that was none: one compromise does not replace another. If its revocation is of a later
+/// time, as after a clock that ran ahead, it gets the time of now.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -41,8 +41,8 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "CERTIFICATE")]
     which: Vec<Which>,
 
-    /// Why, as RFC 5280 section 5.3.1 names it: unspecified, keyCompromise, cACompromise, affiliationChanged, superseded,
-    /// cessationOfOperation, certificateHold, privilegeWithdrawn or aACompromise
+    /// Why, as RFC 5280 section 5.3.1 names it: unspecified, keyCompromise, cACompromise, affiliationChanged,
+    /// superseded, cessationOfOperation, certificateHold, privilegeWithdrawn or aACompromise
     #[arg(long, default_value = "unspecified", value_parser = reason)]
     reason: CrlReason,
 

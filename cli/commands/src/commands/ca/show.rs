@@ -21,8 +21,8 @@ use crate::report::{self, CertificateFacts, Report, with_unit};
 
 /// Show the CA, or a certificate that it issued
 ///
-/// Of a certificate, this shows who ordered it and, if it is revoked or on hold now, who did that. Holds that have ended,
-/// and who ended them, are in the ledger's journal, and not shown.
+/// Of a certificate, this shows who ordered it and, if it is revoked or on hold now, who did that. Holds that have
+/// ended, and who ended them, are in the ledger's journal, and not shown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(|argument| match argument.get_id().as_str() {
