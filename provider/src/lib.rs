@@ -216,8 +216,8 @@
 //! # With other crates
 //!
 //! Everything that takes a rustls 0.23 configuration takes one made with these providers:
-//! tokio-rustls, axum, axum-server, tonic, reqwest, hyper-rustls, quinn. The README has a table of
-//! the functions and features for each. Frameworks that make the configuration themselves use the
+//! tokio-rustls, axum, axum-server, tonic, reqwest, hyper-rustls, quinn. The page `docs/tls.md` has a
+//! table of the functions and features for each. Frameworks that make the configuration themselves use the
 //! provider that [`CryptoProvider::install_default`] has installed. On a server, [`ServerHandshake`]
 //! works with the `LazyConfigAcceptor` of tokio-rustls: the crate `pq-serving` does so.
 //!
@@ -347,7 +347,17 @@ pub fn provider() -> Result<CryptoProvider, Error> {
     Builder::with_default_base()?.build()
 }
 
-/// The README's programs, which are compiled as documentation tests.
+/// The README's program, which is compiled as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// So are those of the page on TLS.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/tls.md")]
+struct TlsPage;
+
+/// And what the workspace's README may show one day.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
-struct Readme;
+struct WorkspaceReadme;

@@ -16,7 +16,8 @@ fn first_steps() {
     );
     let ours = format!("rustls-pq = \"{version}\"");
     for text in [
-        include_str!("../../../README.md"),
+        include_str!("../../README.md"),
+        include_str!("../../../docs/tls.md"),
         include_str!("../../src/lib.rs"),
     ] {
         assert!(text.contains(rustls), "{rustls}");

@@ -74,7 +74,7 @@ async fn tonic() {
 
 /// Installs the provider. The tests share a process: whichever comes first succeeds.
 fn install() {
-    // README names this type.
+    // docs/tls.md names this type.
     let installed: Result<(), Arc<CryptoProvider>> =
         CryptoProvider::clone(&provider()).install_default();
     if let Err(refused) = installed {

@@ -1,4 +1,4 @@
-//! README's table, row by row: what accepts a rustls configuration. Both sides have one with
+//! The table in `docs/tls.md`, row by row: what accepts a rustls configuration. Both sides have one with
 //! which a handshake is post-quantum or fails.
 #![cfg(not(feature = "tonic-tls"))]
 
