@@ -56,3 +56,8 @@ pub use policy::{
 };
 /// The name of a reason in RFC 5280 section 5.3.1, such as `keyCompromise`.
 pub use pq_x509::reason_name;
+
+/// The README's program, which is compiled as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -69,3 +69,8 @@ pub use signed::{
     SignerOutline, SigningError, VerificationError, VerificationTime, Verified, VerifiedSigner,
     Verifier,
 };
+
+/// The README's program, which is compiled as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

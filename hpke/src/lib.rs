@@ -77,3 +77,8 @@ pub use file::{Decrypted, DecryptionError, Decryptor, EncryptionError, Encryptor
 pub use recipient::{Kem, KemError, RecipientKey, RecipientPublicKey};
 pub use suite::{Aead, Kdf, Suite};
 pub use x_wing::{OID as X_WING_OID, XWingError, XWingPrivateKey, XWingPublicKey};
+
+/// The README's program, which is compiled as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -39,3 +39,8 @@ pub mod jwt;
 
 pub use akp::{AkpError, Algorithm, Thumbprint};
 pub use encoding::{Base64Error, CborError, JsonError};
+
+/// The README's program, which is compiled as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -84,3 +84,8 @@ pub use error::Error;
 #[doc(hidden)]
 pub use hash::{permute_few_lanes, permute_lanes};
 pub use secret::wiping_stack;
+
+/// The README's program, which is compiled as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -57,3 +57,8 @@ pub use signatures::{
     AllowedSigners, AllowedSignersError, HashAlgorithm, HashedMessage, LineError, MessageHasher,
     NotAllowed, Signature, SignatureError,
 };
+
+/// The README's program, which is compiled as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -185,3 +185,8 @@ pub use validation::{
 pub use x509_cert;
 pub use x509_cert::ext::pkix::{CrlReason, KeyUsages};
 pub use x509_cert::name::Name;
+
+/// The README's programs, which are compiled as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
