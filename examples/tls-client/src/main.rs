@@ -175,10 +175,9 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
                     (Some(cert), Some(key)) => Some(ClientIdentity { cert, key }),
                     _ => None,
                 },
-                revocation: match lists.files.is_empty() {
-                    true => None,
-                    false => Some(lists.load()?),
-                },
+                revocation: (!lists.files.is_empty())
+                    .then(|| lists.load())
+                    .transpose()?,
                 timeout,
                 user_agent: USER_AGENT,
                 warn: |what| eprintln!("warning: {what}"),
