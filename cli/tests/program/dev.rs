@@ -442,7 +442,7 @@ fn certificates_for_the_same_names_are_renewed_and_others_are_left() {
         ("c.test.pem", folder.read("localhost.pem")),
         ("c.test.pem", "notes".into()),
         ("c.test.key", folder.read("c.test.pem")),
-        ("c.test.key", key.clone()),
+        ("c.test.key", key),
     ] {
         let own = folder.read(file);
         folder.write(file, own.clone() + &added);
