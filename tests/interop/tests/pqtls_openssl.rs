@@ -66,13 +66,13 @@ fn pqtls_reads_keys_of_openssl() {
             work.pqtls("key show theirs.key").assert_contains(&form);
         }
         // And writes them again unchanged.
-        for (command, theirs) in [
-            ("key convert theirs.key", "theirs.key"),
-            ("key public theirs.key", "theirs.pub"),
-            ("key public theirs.pub", "theirs.pub"),
+        for (command, ours, theirs) in [
+            ("key convert theirs.key", "ours.key", "theirs.key"),
+            ("key public theirs.key", "ours.pub", "theirs.pub"),
+            ("key public theirs.pub", "ours.pub", "theirs.pub"),
         ] {
-            work.pqtls(&format!("{command} --out ours --force"));
-            work.assert_same("ours", theirs);
+            work.pqtls(&format!("{command} --out {ours} --force"));
+            work.assert_same(ours, theirs);
         }
     }
 }
