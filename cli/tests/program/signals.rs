@@ -186,7 +186,10 @@ fn a_signal_at_a_question_leaves_a_terminal_that_shows_what_is_typed() {
     let folder = Folder::new();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     let program = env!("CARGO_BIN_EXE_pqtls");
-    let line = format!("trap : INT; {program} key encrypt a.key --out b.key; stty -a > state");
+    // The shell's process becomes the program.
+    let line = format!(
+        "sh -c 'echo $$ > pid; exec {program} key encrypt a.key --out b.key'; stty -a > state"
+    );
     let mut script = Command::new("script");
     script
         .args(["-qec", &line, "/dev/null"])
@@ -196,17 +199,16 @@ fn a_signal_at_a_question_leaves_a_terminal_that_shows_what_is_typed() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut output = child.stdout.take().unwrap();
     let mut shown = Vec::new();
     while !shown.ends_with(b": ") {
         let mut byte = [0];
         std::io::Read::read_exact(&mut output, &mut byte).unwrap();
         shown.push(byte[0]);
     }
-    input.write_all(b"\x03").unwrap();
-    drop(output);
+    let line = format!("kill -TERM {}", folder.read("pid"));
+    Command::new("sh").args(["-c", &line]).status().unwrap();
     child.wait().unwrap();
-    drop(input);
     let state = folder.read("state");
     assert!(
         state.contains(" echo ") && !state.contains(" -echo "),
