@@ -3,7 +3,8 @@
 
 use const_oid::ObjectIdentifier;
 use der::asn1::AnyRef;
-use der::{Decode, Reader, SliceReader};
+use der::{Decode, Reader, SliceReader, Tag};
+use pq_keys::syntax::check_primitive;
 
 /// The values that a value in memory consists of, in DER.
 pub(crate) struct Fields<'a>(SliceReader<'a>);
@@ -14,7 +15,7 @@ impl<'a> Fields<'a> {
         let value = AnyRef::from_der(der)?;
         match der.first() {
             Some(first) if *first == tag => Ok(Self(SliceReader::new(value.value())?)),
-            _ => Err(der::Tag::Sequence.value_error().into()),
+            _ => Err(Tag::Sequence.value_error().into()),
         }
     }
 
@@ -55,13 +56,9 @@ impl<'a> Fields<'a> {
 /// Reads an object identifier in DER.
 pub(crate) fn object_identifier(der: &[u8]) -> der::Result<ObjectIdentifier> {
     let identifier = ObjectIdentifier::from_der(der)?;
-    let bytes = identifier.as_bytes();
-    // A number begins where none is under way, and a first byte of 0x80 adds nothing to it.
-    let mut before = [0].iter().chain(bytes).zip(bytes);
-    match before.any(|(before, byte)| before & 0x80 == 0 && *byte == 0x80) {
-        true => Err(der::Tag::ObjectIdentifier.value_error().into()),
-        false => Ok(identifier),
-    }
+    check_primitive(Tag::ObjectIdentifier, identifier.as_bytes())
+        .map_err(|_| Tag::ObjectIdentifier.value_error())?;
+    Ok(identifier)
 }
 
 /// The contents of a value, without its header.
