@@ -55,9 +55,7 @@ pub(super) fn issuing_by(
     found.sort_by_key(|entry| (entry.revocation().is_none(), entry.issued.at));
     for entry in found.iter().rev() {
         let number = entry.issued.serial_number;
-        let kept = ledger.certificate(&number)?;
-        let certificate = kept.and_then(|kept| Certificate::from_der(&kept).ok());
-        if certificate.is_some_and(|certificate| is_issued_by(root, &certificate)) {
+        if is_of_root(ledger, root, &number)? {
             return Ok(Some(number));
         }
     }
@@ -81,7 +79,16 @@ pub(super) fn can_be_of_root(
     let Some(number) = issued else {
         return Ok(is_empty);
     };
-    let kept = ledger.certificate(&number)?;
+    is_of_root(ledger, root, &number)
+}
+
+/// Whether the ledger has a certificate of this number that the root issued.
+fn is_of_root(
+    ledger: &impl Ledger,
+    root: &Certificate,
+    number: &SerialNumber,
+) -> Result<bool, LedgerError> {
+    let kept = ledger.certificate(number)?;
     let certificate = kept.and_then(|kept| Certificate::from_der(&kept).ok());
     Ok(certificate.is_some_and(|certificate| is_issued_by(root, &certificate)))
 }
