@@ -126,9 +126,7 @@ impl Undo {
             }
         };
     }
-}
 
-impl Undo {
     /// What is done when a signal ends this process.
     #[cfg(unix)]
     fn perform_at_signal(&self) {

@@ -23,7 +23,7 @@ pub(super) enum Action {
         content: String,
         to: PathBuf,
         /// What the other one says.
-        replaced: Option<String>,
+        replaced: Option<Vec<u8>>,
     },
     /// Removes a file with this content.
     Remove { file: PathBuf, content: String },
@@ -59,7 +59,7 @@ impl Action {
 
     pub(super) fn perform(&self) -> Result<(), Obstacle> {
         match self {
-            Self::Copy { content, to, .. } => copy(content, to),
+            Self::Copy { content, to, .. } => copy(content.as_bytes(), to),
             Self::Remove { file, .. } => fs::remove_file(file).map_err(Obstacle::of_file(file)),
             Self::Run { program, arguments } | Self::Update { program, arguments } => {
                 output_of(program, arguments).map(|_| ())
@@ -82,7 +82,7 @@ impl Action {
                 ..
             } => copy(replaced, to),
             Self::Copy { to, .. } => fs::remove_file(to).map_err(Obstacle::of_file(to)),
-            Self::Remove { file, content } => copy(content, file),
+            Self::Remove { file, content } => copy(content.as_bytes(), file),
             Self::Run { .. } | Self::Update { .. } | Self::RunWithFile { .. } => Ok(()),
         };
     }
@@ -127,10 +127,10 @@ impl fmt::Display for Action {
     }
 }
 
-fn copy(content: &str, to: &Path) -> Result<(), Obstacle> {
+fn copy(content: &[u8], to: &Path) -> Result<(), Obstacle> {
     let output = Output {
         to: &Destination::File(to.into()),
-        content: content.as_bytes(),
+        content,
         access: Access::Public,
         is_binary: false,
     };

@@ -191,7 +191,7 @@ impl Store for Anchors {
             from: root.file.clone(),
             content: root.certificate.to_pem(),
             to: self.file(root),
-            replaced: fs::read_to_string(self.file(root)).ok(),
+            replaced: fs::read(self.file(root)).ok(),
         };
         roots.iter().map(copy).chain([self.update([])]).collect()
     }
