@@ -426,10 +426,10 @@ def test_one_failure_stops_all():
     pure, pre_hash = pre_hash_twins()
     signature = pure.sign(b"m", pre_hash="SHA-512")
     keys = [pre_hash.verifying_key] + [pure.verifying_key] * 20_000
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(pqtls.OperationError):
         pqtls.verify_many(keys, [b"m"] * len(keys), [signature] * len(keys), pre_hash="SHA-512", threads=2)
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_signals_end_verify_many():
@@ -446,11 +446,13 @@ def interrupt_verify_many():
     signature = key.sign(b"m")
     timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
-    start = time.monotonic()
+    # All of them take half a minute or more. The time that is spent counts, and not that which passes: the machine may be
+    # busy.
+    start = time.process_time()
     with pytest.raises(KeyboardInterrupt):
-        pqtls.verify_many(key.verifying_key, [b"m"] * 40_000, [signature] * 40_000, threads=2)
+        pqtls.verify_many(key.verifying_key, [b"m"] * 400_000, [signature] * 400_000, threads=2)
     timer.join()
-    assert time.monotonic() - start < 3
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("algorithm", ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"])
