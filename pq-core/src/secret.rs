@@ -29,7 +29,7 @@ pub(crate) fn copy<const N: usize>(to: &mut [u8; N], from: &[u8; N]) {
 /// Overwrites what earlier calls of the caller left on the stack: words of a hash's state that did
 /// not fit in general registers.
 ///
-/// It reaches 1 KiB below its caller; with this, `tests/stack-secrets` finds nothing on x86-64. A
+/// It reaches 1 KiB below its caller; with this, `tests/evidence/stack-secrets` finds nothing on x86-64. A
 /// compiler that makes larger frames may need more, and only that test shows it.
 #[inline(never)]
 pub(crate) fn wipe_stack() {
@@ -43,7 +43,7 @@ pub(crate) fn wipe_stack() {
 /// final place.
 ///
 /// It overwrites 32 KiB below its caller. Whether this is enough depends on the compiler and on the
-/// called functions, and only a test can tell: this workspace has `tests/stack-secrets`. If `run`
+/// called functions, and only a test can tell: this workspace has `tests/evidence/stack-secrets`. If `run`
 /// panics, nothing is overwritten.
 ///
 /// ```

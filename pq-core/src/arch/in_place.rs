@@ -5,7 +5,7 @@
 //! returns it. LLVM does better, and passes on the place that the caller provides, if only a single
 //! call writes the value between its declaration and its return. The functions here have this form.
 //! Only stack use, time, and the copies that functions returning a key by value leave on the stack
-//! depend on it; `tests/machine-code` measures the stack use. Secrets that must not be left on the
+//! depend on it; `tests/evidence/machine-code` measures the stack use. Secrets that must not be left on the
 //! stack are written through a reference, which does not depend on the compiler: see
 //! [`place`](crate::place).
 

@@ -1,0 +1,20 @@
+//! Messages that are signed and encrypted, read again, altered, and made by hand to do harm.
+
+extern crate alloc;
+
+mod attributes_as_content;
+mod bytes;
+mod enveloped;
+mod hostile;
+mod hostile_envelopes;
+mod inspection;
+mod memory;
+mod pem;
+mod people;
+mod reencoded;
+mod signed;
+#[path = "../../../../tests/skipped/src/lib.rs"]
+mod skipped;
+#[path = "../../../../tests/spent.rs"]
+mod spent;
+mod vectors;
