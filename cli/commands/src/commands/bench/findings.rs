@@ -25,8 +25,6 @@ pub(super) struct Findings {
     pub(super) issuing: Option<Issuing>,
     /// If it was asked for.
     pub(super) documents: Option<Documents>,
-    /// The file with the page, if one was asked for.
-    pub(super) file: Option<String>,
 }
 
 /// An operation.

@@ -1,7 +1,7 @@
 //! How fast this program is here, by itself and beside OpenSSL.
 //!
 //! `rows` says what is measured, and `measure` how. `issuing` is the row of the CA, `documents` the rows of
-//! signed and encrypted files, and `openssl` the comparison. `findings` has the results, which `page` shows.
+//! signed and encrypted files, and `openssl` the comparison. `findings` has the results, which `page` shows as text.
 //!
 //! It may use the rest of its [room](super), and what that room may use.
 
@@ -28,12 +28,10 @@ use self::machine::Machine;
 use self::measure::{Clock, Series, TURNS, Timing};
 use self::openssl::Openssl;
 use self::rows::Row;
-use super::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Destination, Output};
 use crate::progress;
-use crate::report::rfc3339;
+use crate::report::{self, rfc3339};
 
 /// Measure how fast this program is on this machine
 ///
@@ -73,28 +71,17 @@ pub(crate) struct Arguments {
     /// The folder in which a CA and documents are made and removed [default: the one for temporary files]
     #[arg(long = "in", value_name = "FOLDER")]
     above: Option<PathBuf>,
-
-    /// Write the results as Markdown, with a chart
-    #[arg(long, value_name = "FILE")]
-    report: Option<Destination>,
-
-    /// Replace the report if it exists
-    #[arg(long, requires = "report")]
-    force: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls bench ML-DSA-65 --time 0.01 --report bench.md
+  $ pqtls bench ML-DSA-65 --time 0.01 > bench.md
   $ pqtls bench ML-KEM-768 issuing --time 0.01 --json > bench.json
-  $ pqtls bench documents --size 1 --report documents.md
+  $ pqtls bench documents --size 1
 With OpenSSL 3.5 or later:
-  pqtls bench --compare --openssl /opt/openssl/bin/openssl --report bench.md";
+  pqtls bench --compare --openssl /opt/openssl/bin/openssl > bench.md";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let to = arguments.report.as_ref();
-    let destinations: Vec<&Destination> = to.into_iter().collect();
-    let delivery = Delivery::to(&destinations, arguments.force, json)?;
     let wanted = Wanted::by(arguments)?;
     let openssl = match (arguments.compare, &arguments.openssl) {
         (true, Some(program)) => Some(Openssl::find(program)?),
@@ -102,14 +89,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         (false, _) => None,
     };
     let findings = measure(arguments, &wanted, openssl)?;
-    let page = page::page(&findings);
-    let output = to.map(|to| Output {
-        to,
-        content: page.as_bytes(),
-        access: Access::Public,
-        is_binary: false,
-    });
-    delivery.deliver(output.as_slice(), &findings)
+    report::print(&findings, json)?;
+    Ok(ExitStatus::Done)
 }
 
 /// What is to be measured.
@@ -208,7 +189,6 @@ fn measure(
         operations,
         issuing,
         documents,
-        file: arguments.report.as_ref().map(ToString::to_string),
     })
 }
 

@@ -2,12 +2,10 @@
 //!
 //! It uses `findings` and what these consist of.
 
-mod chart;
 mod table;
 
 use core::fmt::{self, Write};
 
-use self::chart::chart;
 use self::table::Table;
 use super::documents::{Documents, Rate};
 use super::findings::{Findings, Measured};
@@ -16,32 +14,13 @@ use super::measure::Timing;
 use crate::report::Report;
 
 impl Report for Findings {
-    const SCHEMA: &'static str = "bench/1";
+    const SCHEMA: &'static str = "bench/2";
 }
 
 impl fmt::Display for Findings {
-    /// The tables, which are enough for a terminal, unless a file has them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = self.operations.len()
-            + usize::from(self.issuing.is_some())
-            + self
-                .documents
-                .as_ref()
-                .map_or(0, |documents| documents.operations.len());
-        match &self.file {
-            Some(file) => writeln!(f, "{file}: what was measured, in {rows} rows"),
-            None => tables(f, self),
-        }
+        tables(f, self)
     }
-}
-
-/// A page with tables and a chart.
-pub(super) fn page(findings: &Findings) -> String {
-    let mut page = String::new();
-    tables(&mut page, findings)
-        .and_then(|()| chart(&mut page, findings))
-        .expect("a string takes all that is written to it");
-    page
 }
 
 fn tables(to: &mut impl Write, findings: &Findings) -> fmt::Result {
@@ -282,7 +261,7 @@ fn spread(timing: &Timing) -> String {
     format!("{} {unit}", figures.join(" / "))
 }
 
-pub(super) fn duration(nanoseconds: f64) -> String {
+fn duration(nanoseconds: f64) -> String {
     let (unit, in_a_unit) = unit(nanoseconds);
     format!("{} {unit}", digits(nanoseconds / in_a_unit))
 }
@@ -316,7 +295,7 @@ fn dash() -> String {
 }
 
 /// A number a second: whole, or of three digits.
-pub(super) fn count(number: f64) -> String {
+fn count(number: f64) -> String {
     match number {
         ..99.95 => digits(number),
         _ => format!("{:.0}", number),
