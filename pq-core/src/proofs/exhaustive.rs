@@ -299,8 +299,10 @@ fn hints_are_made() {
         for sums in polynomials(-greatest..=greatest) {
             let low = sums.map(|a| a.clamp(-GAMMA2, GAMMA2));
             let ct0: [i32; 256] = array::from_fn(|i| sums[i] - low[i]);
-            for first in 0..3 {
-                let highs = in_turn(0..=2, first).map(|n| [0, 1, top][n]);
+            // Of four, so that the only sum for which the high part matters, -γ2, meets another one than the first
+            // place does: it is the last of its polynomial, and 255 is a multiple of three.
+            for first in 0..4 {
+                let highs = in_turn(0..=3, first).map(|n| [0, 1, top, 1][n]);
                 let mut hint = low;
                 let (ones, small) = run(MakeHint::<GAMMA2> {
                     f: &mut hint,
