@@ -1,8 +1,10 @@
 // Under Node: `node --test` with PQTLS_WASM, which says which of the modules is tested.
 import { equal as same } from "node:assert/strict";
-import { cpSync, existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import * as lattice from "pqtls";
@@ -205,9 +207,11 @@ test("the module is chosen at load, or by PQTLS_WASM", () => {
   ok(/^not-loaded PQTLS_WASM is mmx/.test(wrong), wrong);
 });
 
-test("the entry for browsers, in Node: load() once, again after a failure, and never before", async () => {
-  // a copy, since this program has loaded the other
-  const copy = new URL("../../pqtls-again/", import.meta.resolve("pqtls"));
+test("the entry for browsers, in Node: load() once, again after a failure, and never before", async (context) => {
+  // A copy, since this program has loaded the other; in a folder of its own, since these tests run for both modules at once.
+  const folder = mkdtempSync(join(tmpdir(), "pqtls-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const copy = pathToFileURL(`${folder}/`);
   cpSync(new URL("..", import.meta.resolve("pqtls")), copy, { recursive: true });
   const file = (name) => new URL(`lattice/${name}`, copy);
   const { load, SigningKey, signatureAlgorithms, PqtlsError } = await import(file("index.js"));
