@@ -5,9 +5,6 @@
 //! result into a file of its own; in the end, the ledger has to contain all these results.
 #![cfg(unix)]
 
-#[path = "../../tests/spent.rs"]
-mod spent;
-
 use core::fmt::Write as _;
 use core::ops::ControlFlow;
 use core::time::Duration;
@@ -24,8 +21,7 @@ use pq_ca::{
 };
 use pq_x509::CrlReason;
 use pq_x509::pki_types::UnixTime;
-
-use self::spent::Spent;
+use testing::spent::Spent;
 
 #[test]
 fn nothing_is_lost_in_40_kills() {

@@ -1,7 +1,7 @@
 //! The backend for a whole run of tests, if the environment names one.
 
 #[cfg(feature = "limit")]
-use crate::skipped::cannot_run;
+use testing::skipped::cannot_run;
 
 /// `.ci/run` names it in the environment, which is ignored without the feature `limit`.
 #[test]

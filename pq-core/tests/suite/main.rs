@@ -26,8 +26,6 @@ mod places;
 mod properties;
 #[cfg(all(feature = "limit", target_arch = "x86_64"))]
 mod registers;
-#[path = "../../../tests/skipped/src/lib.rs"]
-mod skipped;
 mod stream;
 mod tally;
 mod wycheproof;

@@ -4,8 +4,7 @@ use pq_core::arch::Avx2;
 use pq_core::ml_dsa::{MlDsa65, SigningKey};
 use pq_core::ml_kem::{DecapsulationKey, MlKem768};
 use pq_core::slh_dsa::{self, SlhDsaShake128f};
-
-use crate::skipped::cannot_run;
+use testing::skipped::cannot_run;
 
 /// On the backend that operations choose.
 #[test]

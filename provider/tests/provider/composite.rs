@@ -21,9 +21,9 @@ use rustls_pq::composite::{
     UnknownComposite, verification_algorithms,
 };
 use rustls_pq::{Builder, Profile};
+use testing::skipped::skip;
 
 use crate::peers::{any_base, client_config, connect, roots, server_config};
-use crate::skipped::skip;
 
 const MESSAGE: &[u8] = b"message";
 

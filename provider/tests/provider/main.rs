@@ -36,8 +36,6 @@ mod rotation;
 mod secrets;
 mod server_handshake;
 mod sessions;
-#[path = "../../../tests/skipped/src/lib.rs"]
-mod skipped;
 mod slh_dsa;
 mod small_hello;
 // Needs a default provider, and a /proc.

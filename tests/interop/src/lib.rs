@@ -35,10 +35,7 @@ pub mod tcp;
 pub mod vectors;
 pub mod wire;
 
-#[path = "../../skipped/src/lib.rs"]
-mod skipped;
-
-pub use self::skipped::skip;
+pub use testing::skipped::skip;
 
 /// Writes to the terminal directly: the test harness shows what tests
 /// print only when they fail.

@@ -23,11 +23,7 @@ mod requests;
 mod revocation;
 mod revocation_kinds;
 mod rfc_vectors;
-#[path = "../../../tests/skipped/src/lib.rs"]
-mod skipped;
 mod slh_dsa;
-#[path = "../../../tests/spent.rs"]
-mod spent;
 mod syntax;
 mod unsound;
 mod validation;

@@ -16,10 +16,10 @@ use pq_x509::{
     SignatureError, Signer, SigningKey, ValidationError, Validity,
 };
 use sha1::{Digest, Sha1};
+use testing::spent::Spent;
 
 use crate::pki::{Pki, days_from_now, key, set_usage, unix_days_from_now, validate_with};
 use crate::quick::quick_algorithms;
-use crate::spent::Spent;
 
 const HASHES: [OcspHash; 4] = [
     OcspHash::Sha1,

@@ -15,8 +15,7 @@ use pq_x509::{
     PrivateKeyForm, PublicKey, Purpose, SignatureAlgorithm, SigningKey, SubjectKey, VerifyingKey,
     verification,
 };
-
-use crate::skipped::skip;
+use testing::skipped::skip;
 
 /// A compressed file of vectors; `None`, with a message, if it is absent. In CI it must be there.
 pub(crate) fn vectors(name: &str) -> Option<GzDecoder<File>> {

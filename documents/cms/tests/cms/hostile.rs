@@ -15,11 +15,11 @@ use pq_x509::{
     Certificate, CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey,
     Validity,
 };
+use testing::spent::Spent;
 
 use crate::bytes::{OneByOne, Repeated, changed, indefinite, parts, tlv};
 use crate::people::{EcdsaP256, P256Key, Person, certificate};
 use crate::signed::{CONTENT, attached, by};
-use crate::spent::Spent;
 
 #[test]
 fn every_byte_of_a_signed_message_counts() {

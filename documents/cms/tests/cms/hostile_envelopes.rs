@@ -9,12 +9,12 @@ use pq_cms::{
 };
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::{AgreementError, AgreementKey, DecapsulationKey, KemAlgorithm, SubjectKey};
+use testing::spent::Spent;
 use zeroize::Zeroizing;
 
 use crate::bytes::{Repeated, changed, indefinite, parts, tlv, value};
 use crate::enveloped::{CIPHERS, SECRET, encrypt, key, sealed_for};
 use crate::people::{EcdhKey, certificate};
-use crate::spent::Spent;
 
 #[test]
 fn every_byte_of_an_authenticated_message_counts() {

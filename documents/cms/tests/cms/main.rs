@@ -13,8 +13,4 @@ mod pem;
 mod people;
 mod reencoded;
 mod signed;
-#[path = "../../../../tests/skipped/src/lib.rs"]
-mod skipped;
-#[path = "../../../../tests/spent.rs"]
-mod spent;
 mod vectors;

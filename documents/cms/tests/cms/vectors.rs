@@ -8,9 +8,9 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use pq_cms::{Verifier, decode_if_pem};
 use pq_x509::Certificate;
+use testing::skipped::skip;
 
 use crate::bytes::changed;
-use crate::skipped::skip;
 
 /// File name (without folders) to text; `None`, with a message, if the vectors are absent. In CI they
 /// must be there.

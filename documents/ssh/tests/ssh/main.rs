@@ -5,11 +5,6 @@ mod keys;
 mod openssh;
 mod private_key;
 mod signatures;
-#[cfg(unix)]
-#[path = "../../../../tests/skipped/src/lib.rs"]
-mod skipped;
-#[path = "../../../../tests/spent.rs"]
-mod spent;
 
 use std::sync::LazyLock;
 

@@ -13,9 +13,9 @@ use pq_ssh::{
     Signature,
 };
 use tempfile::TempDir;
+use testing::skipped::cannot_run;
 
 use crate::KEY;
-use crate::skipped::cannot_run;
 
 const MESSAGE: &[u8] = b"a message\n";
 

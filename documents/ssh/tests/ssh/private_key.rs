@@ -6,8 +6,8 @@ use pq_ssh::{
     ArmorError, HashAlgorithm, HashedMessage, KeyError, KeyName, Passphrase, PrivateKey,
     PrivateKeyError, TextError,
 };
+use testing::spent::Spent;
 
-use crate::spent::Spent;
 use crate::{COMMENT, KEY, armored, bytes_of, other_key, string};
 
 const LABEL: &str = "OPENSSH PRIVATE KEY";

@@ -14,9 +14,9 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use testing::skipped::{cannot_run, skip};
 
 use self::packaged::Missing;
-use crate::skipped::{cannot_run, skip};
 
 /// A file of vectors as published: `G` is the shape of its groups.
 #[derive(Deserialize)]

@@ -11,9 +11,9 @@ use std::process::Command;
 use std::sync::{Once, OnceLock};
 
 use serde_json::Value;
+use testing::skipped::cannot_run;
 
 use super::decompressed;
-use crate::skipped::cannot_run;
 
 /// Why a file of vectors is not there.
 #[derive(Clone, Copy)]

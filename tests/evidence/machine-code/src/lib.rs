@@ -78,10 +78,7 @@ fn of_set<const N: usize>(set: &str, operations: [(&str, Prepare); N]) -> [Opera
     })
 }
 
-#[path = "../../../skipped/src/lib.rs"]
-mod skipped;
-
-pub use self::skipped::skip;
+pub use testing::skipped::skip;
 
 /// `N` secret bytes.
 fn secret<const N: usize>() -> [u8; N] {

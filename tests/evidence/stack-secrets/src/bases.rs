@@ -4,9 +4,9 @@ use std::sync::Once;
 
 use rustls::crypto::CryptoProvider;
 use rustls_pq::{Builder, base};
+use testing::skipped::cannot_run;
 
 use crate::random::RANDOM;
-use crate::skipped::cannot_run;
 
 /// A base and the provider over it, with all of its groups.
 #[derive(Clone, Copy)]

@@ -29,8 +29,6 @@ pub mod planted;
 mod provider;
 mod quic;
 mod random;
-#[path = "../../../skipped/src/lib.rs"]
-mod skipped;
 mod slh_dsa;
 mod sought;
 mod stack;

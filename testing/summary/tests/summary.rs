@@ -1,7 +1,7 @@
 //! The last test program of `cargo test --workspace`: names the tests that were skipped, and what they lack.
 
 fn main() {
-    let lines = what_was_skipped::all();
+    let lines = testing::skipped::all();
     if lines.is_empty() {
         println!("\nno test was skipped\n");
         return;

@@ -1,4 +1,4 @@
-//! The time that a test has computed: test programs include this file as a module.
+//! The time that a test has computed.
 //!
 //! A claim that something takes less than some seconds is one about work. The clock on the wall also counts what other
 //! processes do, so a busy machine would break the claim by chance.
@@ -8,13 +8,15 @@ use std::fs;
 use std::time::Instant;
 
 /// A moment in the life of this thread.
-pub(crate) struct Spent {
+#[derive(Debug)]
+pub struct Spent {
     wall: Instant,
     thread: Option<Duration>,
 }
 
 impl Spent {
-    pub(crate) fn now() -> Self {
+    /// This moment.
+    pub fn now() -> Self {
         Self {
             wall: Instant::now(),
             thread: thread_time(),
@@ -22,7 +24,7 @@ impl Spent {
     }
 
     /// How long this thread has computed since; where the system does not say that, how long ago it was.
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         match (self.thread, thread_time()) {
             (Some(begun), Some(now)) => now.saturating_sub(begun),
             _ => self.wall.elapsed(),

@@ -1,14 +1,7 @@
 //! How a test says that it does not run, because something is missing beside the repository or on this machine.
 //!
-//! Test programs include this file as a module. It prints to the terminal, since the test harness shows what tests
-//! print only when they fail; and it notes the reason for the last program of `cargo test --workspace`, `summary`,
-//! which prints all of them together.
-
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each program that includes this file uses some of it"
-)]
+//! It prints to the terminal, since the test harness shows what tests print only when they fail; and it notes the
+//! reason for the last program of `cargo test --workspace`, `summary`, which prints all of them together.
 
 use std::env;
 use std::fs::{self, OpenOptions};
