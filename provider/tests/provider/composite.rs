@@ -1,11 +1,8 @@
 //! Composite ML-DSA: the draft's vectors, what must be refused, certificates, and TLS, which has none.
 
 use alloc::collections::BTreeMap;
-use std::fs::File;
-use std::path::Path;
 
 use base64ct::{Base64, Encoding};
-use flate2::read::GzDecoder;
 use pq_core::ml_dsa;
 use pq_x509::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use pq_x509::{
@@ -21,7 +18,6 @@ use rustls_pq::composite::{
     UnknownComposite, verification_algorithms,
 };
 use rustls_pq::{Builder, Profile};
-use testing::skipped::skip;
 
 use crate::peers::{any_base, client_config, connect, roots, server_config};
 
@@ -62,16 +58,8 @@ fn decode(value: &serde_json::Value) -> Vec<u8> {
 
 /// `None`, with a message, if they are absent. In CI they must be there.
 fn vectors() -> Option<Vectors> {
-    let name = "../shared/vectors/composite-testvectors.json.gz";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) => {
-            skip(&format!("no vectors, {name}: {error}"));
-            return None;
-        }
-    };
-    let json: serde_json::Value = serde_json::from_reader(GzDecoder::new(file)).unwrap();
+    let file = vectors::compressed("composite-testvectors.json.gz")?;
+    let json: serde_json::Value = serde_json::from_reader(file).unwrap();
     let composites = json["tests"].as_array().unwrap().iter().filter_map(|case| {
         let name = case["tcId"].as_str().unwrap().strip_prefix("id-")?;
         // Names of pure ML-DSA have another form.

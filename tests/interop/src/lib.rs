@@ -8,7 +8,7 @@
 //! * [`pki`] issues certificates, and [`endpoint`] configures rustls with them;
 //! * [`tcp`] is rustls on real sockets, [`memory`] two ends of it in one thread;
 //! * [`wire`] rewrites key shares between the ends, [`proxy`] does so on a socket;
-//! * [`vectors`] reads the published examples beside the checkout, [`found`] what reviewers found.
+//! * [`found`] reads what reviewers found.
 //!
 //! Two environment variables matter:
 //!
@@ -32,7 +32,6 @@ pub mod pki;
 pub mod process;
 pub mod proxy;
 pub mod tcp;
-pub mod vectors;
 pub mod wire;
 
 pub use testing::skipped::skip;

@@ -5,7 +5,6 @@ extern crate alloc;
 use alloc::collections::BTreeMap;
 
 use interop::openssl::Workdir;
-use interop::vectors;
 use pq_core::Error;
 use pq_x509::{
     Algorithm, Certificate, KemAlgorithm, KeyError, PrivateKey, PrivateKeyForm, PublicKey,
@@ -44,7 +43,7 @@ fn bad_keys() -> [(&'static str, KeyError); 7] {
 
 #[test]
 fn we_refuse_each_for_its_reason() {
-    let Some(examples) = vectors::rfc_examples() else {
+    let Some(examples) = vectors::rfc() else {
         return;
     };
     for (name, error) in bad_keys() {
@@ -60,7 +59,7 @@ fn we_refuse_each_for_its_reason() {
 
 #[test]
 fn so_does_openssl() {
-    let Some(examples) = vectors::rfc_examples() else {
+    let Some(examples) = vectors::rfc() else {
         return;
     };
     let Some(work) = Workdir::new() else { return };
@@ -73,7 +72,7 @@ fn so_does_openssl() {
 /// No server starts with such a key, and its operator reads why.
 #[test]
 fn so_does_our_provider() {
-    let Some(examples) = vectors::rfc_examples() else {
+    let Some(examples) = vectors::rfc() else {
         return;
     };
     let provider = rustls_pq::provider().expect("the default provider runs here");
@@ -100,7 +99,7 @@ fn so_does_our_provider() {
 /// keys and certificates.
 #[test]
 fn the_good_examples_are_taken() {
-    let Some(examples) = vectors::rfc_examples() else {
+    let Some(examples) = vectors::rfc() else {
         return;
     };
     let has_forms = |algorithm: &&Algorithm| algorithm.preferred_form() == PrivateKeyForm::Seed;
@@ -119,9 +118,8 @@ fn the_good_examples_are_taken() {
     }
 }
 
-fn text<'a>(examples: &'a BTreeMap<String, Vec<u8>>, name: &str) -> &'a str {
-    let contents = examples
+fn text<'a>(examples: &'a BTreeMap<String, String>, name: &str) -> &'a str {
+    examples
         .get(name)
-        .unwrap_or_else(|| panic!("the archive has no {name}"));
-    core::str::from_utf8(contents).unwrap_or_else(|err| panic!("{name} is no text: {err}"))
+        .unwrap_or_else(|| panic!("the archive has no {name}"))
 }

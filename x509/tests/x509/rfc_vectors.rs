@@ -1,13 +1,8 @@
 //! The example keys and certificates of RFC 9881 (ML-DSA), RFC 9935 (ML-KEM) and
-//! RFC 9909 (SLH-DSA), read from the folder beside the checkout.
+//! RFC 9909 (SLH-DSA).
 
-use alloc::collections::BTreeMap;
 use core::time::Duration;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 
-use flate2::read::GzDecoder;
 use pq_core::Error;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::{
@@ -15,37 +10,6 @@ use pq_x509::{
     PrivateKeyForm, PublicKey, Purpose, SignatureAlgorithm, SigningKey, SubjectKey, VerifyingKey,
     verification,
 };
-use testing::skipped::skip;
-
-/// A compressed file of vectors; `None`, with a message, if it is absent. In CI it must be there.
-pub(crate) fn vectors(name: &str) -> Option<GzDecoder<File>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/vectors");
-    match File::open(folder.join(name)) {
-        Ok(file) => Some(GzDecoder::new(file)),
-        Err(error) => {
-            skip(&format!("no vectors, ../shared/vectors/{name}: {error}"));
-            None
-        }
-    }
-}
-
-/// File name (without folders) to text; `None`, with a message, if the vectors are absent.
-pub(crate) fn files() -> Option<BTreeMap<String, String>> {
-    let mut files = BTreeMap::new();
-    for entry in tar::Archive::new(vectors("rfc.tar.gz")?).entries().unwrap() {
-        let mut entry = entry.unwrap();
-        let path = entry.path().unwrap().into_owned();
-        let mut text = String::new();
-        // The archive has folders among its entries.
-        if entry.read_to_string(&mut text).is_ok() && !text.is_empty() {
-            let name = path.file_name().unwrap().to_str().unwrap();
-            files.insert(name.to_string(), text);
-        }
-    }
-    assert!(files.len() > 40, "the archive is not whole");
-    Some(files)
-}
-
 /// The algorithms for which the vectors have all forms and a certificate.
 fn ml_algorithms() -> impl Iterator<Item = &'static Algorithm> {
     Algorithm::ALL
@@ -55,7 +19,7 @@ fn ml_algorithms() -> impl Iterator<Item = &'static Algorithm> {
 
 #[test]
 fn private_keys_of_all_forms_round_trip() {
-    let Some(files) = files() else { return };
+    let Some(files) = vectors::rfc() else { return };
     for algorithm in ml_algorithms() {
         let file = |form: &str| &files[&format!("{algorithm}-{form}.priv")];
         let public = PublicKey::from_spki_pem(&files[&format!("{algorithm}.pub")]).unwrap();
@@ -83,7 +47,7 @@ fn private_keys_of_all_forms_round_trip() {
 
 #[test]
 fn bad_private_keys_are_refused() {
-    let Some(files) = files() else { return };
+    let Some(files) = vectors::rfc() else { return };
     let ml_dsa = Algorithm::Signature(SignatureAlgorithm::MlDsa44);
     let ml_kem = Algorithm::Kem(KemAlgorithm::MlKem512);
     let malformed = |algorithm, error| KeyError::Malformed { algorithm, error };
@@ -118,7 +82,7 @@ fn bad_private_keys_are_refused() {
 
 #[test]
 fn certificates_verify() {
-    let Some(files) = files() else { return };
+    let Some(files) = vectors::rfc() else { return };
     let certificate =
         |algorithm: &Algorithm| Certificate::from_pem(&files[&format!("{algorithm}.crt")]).unwrap();
     // 2030: they are valid from 2020 to 2040.
@@ -171,7 +135,7 @@ fn certificates_verify() {
 
 #[test]
 fn slh_dsa_key_and_certificate() {
-    let Some(files) = files() else { return };
+    let Some(files) = vectors::rfc() else { return };
     let private = SigningKey::from_pkcs8_pem(&files["id-slh-dsa-sha2-128s.priv"]).unwrap();
     let public = VerifyingKey::from_spki_pem(&files["id-slh-dsa-sha2-128s.pub"]).unwrap();
     let certificate = Certificate::from_pem(&files["id-slh-dsa-sha2-128s.pem"]).unwrap();

@@ -1,7 +1,5 @@
 //! Messages that are signed and encrypted, read again, altered, and made by hand to do harm.
 
-extern crate alloc;
-
 mod attributes_as_content;
 mod bytes;
 mod enveloped;

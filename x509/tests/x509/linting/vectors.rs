@@ -6,12 +6,11 @@ use pq_x509::Certificate;
 use pq_x509::linting::{Kind, lint};
 
 use super::names;
-use crate::rfc_vectors::{files, vectors};
 
 /// The examples of RFC 9881, RFC 9909 and RFC 9935.
 #[test]
 fn examples_of_the_rfcs_break_nothing() {
-    let Some(files) = files() else { return };
+    let Some(files) = vectors::rfc() else { return };
     let mut count = 0;
     for (name, text) in files {
         if text.contains("-----BEGIN CERTIFICATE-----") {
@@ -27,7 +26,7 @@ fn examples_of_the_rfcs_break_nothing() {
 /// The draft for composite signatures has end-entity certificates without key identifiers.
 #[test]
 fn examples_of_composite_signatures_lack_key_identifiers() {
-    let Some(mut file) = vectors("composite-testvectors.json.gz") else {
+    let Some(mut file) = vectors::compressed("composite-testvectors.json.gz") else {
         return;
     };
     let mut json = String::new();

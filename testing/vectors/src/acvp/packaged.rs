@@ -13,7 +13,7 @@ use std::sync::{Once, OnceLock};
 use serde_json::Value;
 use testing::skipped::cannot_run;
 
-use super::decompressed;
+use crate::decompressed;
 
 /// Why a file of vectors is not there.
 #[derive(Clone, Copy)]
