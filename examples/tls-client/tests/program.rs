@@ -16,18 +16,18 @@ use std::time::SystemTime;
 use pq_serving::demonstration::Pki;
 use pq_serving::{Identity, Limits, Server, Tls, provider};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
-use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
     CertStatus, Certificate, CertificateBuilder, CertificateRevocationListBuilder, CrlReason,
-    EndEntity, IssueError, Issuer, KeyUsages, OcspRequest, OcspResponder, SignError,
-    SignatureAlgorithm, Signer, SigningKey, SubjectKey, Validity,
+    EndEntity, IssueError, Issuer, KeyUsages, OcspRequest, OcspResponder, SignatureAlgorithm,
+    SigningKey, Validity,
 };
+use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer, UnixTime};
-use rustls::{ServerConfig, SignatureScheme};
+use rustls::pki_types::{PrivatePkcs8KeyDer, UnixTime};
 use rustls_pq::identity::{self, Identities, IdentitySet};
 use rustls_pq::{Group, Profile};
 use serde_json::Value;
+use signers::P256Key;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -227,7 +227,7 @@ async fn two_certificates_and_one_root() {
 
 #[tokio::test]
 async fn a_chain_of_another_kind_than_the_root() {
-    let root = Issuer::self_signed(CertificateBuilder::ca("ECDSA root"), Ecdsa::new()).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("ECDSA root"), p256_signer()).unwrap();
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     let leaf = root.issue(localhost(), &key).unwrap();
     let server = TestServer::serving(root.certificate(), vec![leaf], &key).await;
@@ -678,10 +678,11 @@ impl TestServer {
         let pkcs8 = PrivatePkcs8KeyDer::from(key.to_pkcs8_der().unwrap().to_vec());
         let set = IdentitySet::new().with_default(identity(leaf, pkcs8));
 
-        let root = Issuer::self_signed(CertificateBuilder::ca("ECDSA root"), Ecdsa::new()).unwrap();
+        let root =
+            Issuer::self_signed(CertificateBuilder::ca("ECDSA root"), p256_signer()).unwrap();
         write("ecdsa.pem", root.certificate());
-        let leaf = root.issue(localhost(), &Ecdsa::new()).unwrap();
-        let set = set.with_default(identity(leaf, Ecdsa::pkcs8()));
+        let leaf = root.issue(localhost(), &p256_signer()).unwrap();
+        let set = set.with_default(identity(leaf, p256()));
         let identities = Arc::new(Identities::new(set));
         Self::listen(Tls::with(provider, identities, None).unwrap(), directory).await
     }
@@ -871,41 +872,13 @@ fn failed(output: &Output, expected: &[&str]) {
 }
 
 /// The one key on P-256 that these tests have.
-struct Ecdsa(Arc<dyn rustls::sign::SigningKey>);
-
-impl Ecdsa {
-    fn new() -> Self {
-        let provider = rustls_pq::provider().unwrap();
-        let key = provider.key_provider.load_private_key(Self::pkcs8().into());
-        Self(key.unwrap())
-    }
-
-    fn pkcs8() -> PrivatePkcs8KeyDer<'static> {
-        let pem = include_bytes!("../../tls-server/tests/suite/p256.pem");
-        PrivatePkcs8KeyDer::from_pem_slice(pem).unwrap()
-    }
+fn p256() -> PrivatePkcs8KeyDer<'static> {
+    let pem = include_bytes!("../../tls-server/tests/suite/p256.pem");
+    PrivatePkcs8KeyDer::from_pem_slice(pem).unwrap()
 }
 
-impl SubjectKey for Ecdsa {
-    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
-        self.0.public_key().unwrap()
-    }
-}
-
-impl Signer for Ecdsa {
-    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-        AlgorithmIdentifierOwned {
-            // ecdsa-with-SHA256
-            oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
-            parameters: None,
-        }
-    }
-
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        let scheme = SignatureScheme::ECDSA_NISTP256_SHA256;
-        let signer = self.0.choose_scheme(&[scheme]).unwrap();
-        signer.sign(message).map_err(SignError::new)
-    }
+fn p256_signer() -> P256Key {
+    P256Key::from_pkcs8(p256().secret_pkcs8_der())
 }
 
 fn self_signed(name: &str) -> Issuer<SigningKey> {

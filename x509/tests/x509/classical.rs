@@ -2,83 +2,23 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use p256::ecdsa::signature::{Signer as _, Verifier as _};
-use p256::ecdsa::{DerSignature, SigningKey, VerifyingKey};
-use p256::pkcs8::EncodePublicKey;
 use pq_x509::pki_types::{
     AlgorithmIdentifier, InvalidSignature, ServerName, SignatureVerificationAlgorithm,
-    SubjectPublicKeyInfoDer, UnixTime, alg_id,
+    SubjectPublicKeyInfoDer, UnixTime,
 };
 use pq_x509::{
     CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, ChainValidator,
     IssueError, Issuer, KeyError, RequestError, SignError, SignatureAlgorithm, SignatureError,
     Signer, SubjectKey, ValidationError,
 };
+use signers::{EcdsaP256, P256Key};
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
-
-pub(crate) struct P256Key {
-    key: SigningKey,
-    spki: Vec<u8>,
-}
-
-impl P256Key {
-    pub(crate) fn new(secret: u8) -> Self {
-        let key = SigningKey::from_slice(&[secret; 32]).unwrap();
-        let spki = key.verifying_key().to_public_key_der().unwrap().into_vec();
-        Self { key, spki }
-    }
-}
-
-impl SubjectKey for P256Key {
-    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
-        self.spki.as_slice().into()
-    }
-}
-
-impl Signer for P256Key {
-    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-        AlgorithmIdentifierOwned {
-            oid: ECDSA_WITH_SHA256,
-            parameters: None,
-        }
-    }
-
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        let signature: DerSignature = self.key.try_sign(message).map_err(SignError::new)?;
-        Ok(signature.as_bytes().to_vec())
-    }
-}
 
 const ECDSA_WITH_SHA256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2");
 
 pub(crate) static ECDSA_P256_SHA256: &dyn SignatureVerificationAlgorithm = &EcdsaP256;
 
-#[derive(Debug)]
-struct EcdsaP256;
-
-impl SignatureVerificationAlgorithm for EcdsaP256 {
-    fn verify_signature(
-        &self,
-        public_key: &[u8],
-        message: &[u8],
-        signature: &[u8],
-    ) -> Result<(), InvalidSignature> {
-        let key = VerifyingKey::from_sec1_bytes(public_key).map_err(|_| InvalidSignature)?;
-        let signature = DerSignature::from_bytes(signature).map_err(|_| InvalidSignature)?;
-        key.verify(message, &signature)
-            .map_err(|_| InvalidSignature)
-    }
-
-    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
-        alg_id::ECDSA_P256
-    }
-
-    fn signature_alg_id(&self) -> AlgorithmIdentifier {
-        alg_id::ECDSA_SHA256
-    }
-}
-
-/// The same, and counts the verified messages that are longer than a given length.
+/// [`EcdsaP256`], and counts the verified messages that are longer than a given length.
 #[derive(Debug)]
 pub(crate) struct Counting {
     longer_than: usize,

@@ -14,8 +14,9 @@ use pq_x509::{
     Certificate, CertificateBuilder, CertificateError, ChainValidator, IssueError, Issuer,
     SigningKey, TbsCertificate, ValidationError, Validity,
 };
+use signers::P256Key;
 
-use crate::classical::{Counting, P256Key};
+use crate::classical::Counting;
 use crate::pki::{Pki, bad_signature, key, server, sign, validate_with};
 
 /// A leaf, an intermediate or a root, valid from the first date to the second. Each pair is the date in the

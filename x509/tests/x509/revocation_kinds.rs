@@ -23,9 +23,10 @@ use pq_x509::{
     ChainValidator, CrlReason, Issuer, RevocationListError, RevocationPolicy, SignatureAlgorithm,
     SignatureError, SigningKey, UnusableList, ValidationError, Validity,
 };
+use signers::P256Key;
 use spki::AlgorithmIdentifierOwned;
 
-use crate::classical::{Counting, ECDSA_P256_SHA256, P256Key};
+use crate::classical::{Counting, ECDSA_P256_SHA256};
 use crate::pki::{Pki, days_from_now, server, sign, validate_with};
 
 type Builder = CertificateRevocationListBuilder;

@@ -22,9 +22,9 @@ use pq_x509::{
     KeyError, KeyUsageError, KeyUsages, Purpose, RevocationPolicy, SignatureAlgorithm, SigningKey,
     Sizes, SubjectKey, TbsCertificate, ValidationError, Validity, verification,
 };
+use signers::P256Key;
 use spki::SubjectPublicKeyInfoOwned;
 
-use crate::classical::P256Key;
 use crate::pki::{
     Pki, bad_signature, days_from_now, key, not_a_ca, path_length_exceeded, server, set_usage,
     unix_days_from_now, validate_with,

@@ -15,10 +15,11 @@ use pq_x509::{
     Certificate, CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey,
     Validity,
 };
+use signers::{EcdsaP256, P256Key};
 use testing::spent::Spent;
 
 use crate::bytes::{OneByOne, Repeated, changed, indefinite, parts, tlv};
-use crate::people::{EcdsaP256, P256Key, Person, certificate};
+use crate::people::{Person, certificate};
 use crate::signed::{CONTENT, attached, by};
 
 #[test]

@@ -3,8 +3,6 @@
 use std::sync::LazyLock;
 
 use p256::ecdh::diffie_hellman;
-use p256::ecdsa::signature::{Signer as _, Verifier as _};
-use p256::ecdsa::{DerSignature, SigningKey as EcdsaKey, VerifyingKey as EcdsaPublicKey};
 use p256::pkcs8::EncodePublicKey;
 use p256::{PublicKey, SecretKey};
 use pq_x509::pki_types::{
@@ -17,6 +15,7 @@ use pq_x509::{
     ChainValidator, Issuer, KeyUsages, SignError, SignatureAlgorithm, Signer, SigningKey,
     SubjectKey,
 };
+use signers::{EcdsaP256, P256Key};
 use zeroize::Zeroizing;
 
 static ROOT: LazyLock<Issuer<SigningKey>> = LazyLock::new(|| {
@@ -47,54 +46,6 @@ impl Person {
             certificate: certificate(algorithm.name(), &key),
             key,
         }
-    }
-}
-
-/// A classical key: ECDSA on P-256.
-pub(crate) struct P256Key {
-    key: EcdsaKey,
-    spki: Vec<u8>,
-}
-
-impl P256Key {
-    pub(crate) fn new(secret: u8) -> Self {
-        let key = EcdsaKey::from_slice(&[secret; 32]).unwrap();
-        let spki = key.verifying_key().to_public_key_der().unwrap().into_vec();
-        Self { key, spki }
-    }
-}
-
-impl P256Key {
-    /// The same key, with a certificate that has its point compressed.
-    pub(crate) fn compressed(mut self) -> Self {
-        let point = self.key.verifying_key().to_sec1_point(true);
-        let length = self.spki.len() - 65;
-        self.spki.truncate(length);
-        self.spki.extend_from_slice(point.as_bytes());
-        // The lengths of the SEQUENCE and of the BIT STRING.
-        self.spki[1] -= 32;
-        self.spki[length - 2] -= 32;
-        self
-    }
-}
-
-impl SubjectKey for P256Key {
-    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
-        self.spki.as_slice().into()
-    }
-}
-
-impl Signer for P256Key {
-    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-        AlgorithmIdentifierOwned {
-            oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
-            parameters: None,
-        }
-    }
-
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        let signature: DerSignature = self.key.try_sign(message).map_err(SignError::new)?;
-        Ok(signature.as_bytes().to_vec())
     }
 }
 
@@ -140,32 +91,6 @@ impl AgreementPublicKey for EcdhKey {
             public_key: ephemeral.key.public_key().to_sec1_bytes().into(),
             secret: ephemeral.agree(&self.key.public_key().to_sec1_bytes())?,
         })
-    }
-}
-
-/// Verifies its signatures.
-#[derive(Debug)]
-pub(crate) struct EcdsaP256;
-
-impl SignatureVerificationAlgorithm for EcdsaP256 {
-    fn verify_signature(
-        &self,
-        public_key: &[u8],
-        message: &[u8],
-        signature: &[u8],
-    ) -> Result<(), InvalidSignature> {
-        let key = EcdsaPublicKey::from_sec1_bytes(public_key).map_err(|_| InvalidSignature)?;
-        let signature = DerSignature::from_bytes(signature).map_err(|_| InvalidSignature)?;
-        key.verify(message, &signature)
-            .map_err(|_| InvalidSignature)
-    }
-
-    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
-        alg_id::ECDSA_P256
-    }
-
-    fn signature_alg_id(&self) -> AlgorithmIdentifier {
-        alg_id::ECDSA_SHA256
     }
 }
 

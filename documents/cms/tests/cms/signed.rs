@@ -17,11 +17,10 @@ use pq_x509::{
     Certificate, CompositeIdentifier, KeyUsages, PreHash, SignError, SignatureAlgorithm, Signer,
     SigningKey, SubjectKey, ValidationError,
 };
+use signers::{EcdsaP256, P256Key};
 
 use crate::bytes::{OneByOne, indefinite, parts, tlv, value};
-use crate::people::{
-    Composite, EcdhKey, EcdsaP256, P256Key, Person, Renamed, certificate, validator,
-};
+use crate::people::{Composite, EcdhKey, Person, Renamed, certificate, validator};
 
 pub(crate) const CONTENT: &[u8] = b"Version 1.0";
 

@@ -8,9 +8,9 @@ use pq_x509::{
     CrlReason, DecapsulationKey, EncapsulationKey, Issuer, KemAlgorithm, KeyUsages, Signer,
     SigningKey,
 };
+use signers::P256Key;
 
 use super::{SAMPLES, at, long, names, request, short};
-use crate::classical::P256Key;
 use crate::pki::key;
 use crate::quick::quick_algorithms;
 
