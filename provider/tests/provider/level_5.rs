@@ -3,6 +3,7 @@
 
 use alloc::sync::Arc;
 
+use handshakes::{End, exchange};
 use pq_x509::SignatureAlgorithm;
 use rustls::crypto::CryptoProvider;
 use rustls::{
@@ -12,8 +13,7 @@ use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, Offer, OfferReader, Profile, ServerHandshake, SmallHello};
 
 use crate::peers::{
-    Outcome, Peer, Pki, accept, any_base, bases, client_config, connect, exchange, server_config,
-    with_groups,
+    Outcome, Pki, accept, any_base, bases, client_config, connect, server_config, with_groups,
 };
 
 /// A CNSA 2.0 client that would also accept ECDH on P-384, with and without a share for one of the two.
@@ -282,7 +282,7 @@ impl Sharing<'_> {
             &alternatives(&provider, &pki),
         );
         let connection = accept(&hello).into_connection(handshake.config()).unwrap();
-        let mut server = Peer::new(connection.into());
+        let mut server = End::new(connection);
         exchange(&mut client, &mut server);
         let Connection::Server(server) = server.connection else {
             panic!("a server's connection");
@@ -298,9 +298,9 @@ fn alternatives(provider: &CryptoProvider, pki: &Pki) -> Vec<Arc<ServerConfig>> 
     configs.collect()
 }
 
-fn first_hello(config: ClientConfig) -> (Peer, Vec<u8>) {
+fn first_hello(config: ClientConfig) -> (End, Vec<u8>) {
     let name = "localhost".try_into().unwrap();
-    let mut client = Peer::new(ClientConnection::new(config.into(), name).unwrap().into());
+    let mut client = End::new(ClientConnection::new(config.into(), name).unwrap());
     let mut hello = Vec::new();
     client.connection.write_tls(&mut hello).unwrap();
     (client, hello)

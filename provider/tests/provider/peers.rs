@@ -1,8 +1,8 @@
 //! Two peers in memory: their configuration, their connection, and its outcome.
 
 use alloc::sync::Arc;
-use std::io::{Read, Write};
 
+use handshakes::exchange;
 use pq_core::slh_dsa::{self, Message, PreHash, SlhDsaSha2_128f};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
@@ -15,7 +15,7 @@ use rustls::pki_types::{
 };
 use rustls::server::{Accepted, Acceptor, WebPkiClientVerifier};
 use rustls::{
-    ClientConfig, ClientConnection, Connection, Error, HandshakeKind, RootCertStore, ServerConfig,
+    ClientConfig, ClientConnection, Error, HandshakeKind, RootCertStore, ServerConfig,
     ServerConnection, SignatureScheme,
 };
 use rustls_pq::{Builder, Group, Negotiated};
@@ -325,6 +325,24 @@ pub(crate) struct End {
     pub(crate) sent: Vec<u8>,
 }
 
+impl From<handshakes::End> for End {
+    fn from(end: handshakes::End) -> Self {
+        let connection = &end.connection;
+        let certificates = connection.peer_certificates().unwrap_or_default();
+        Self {
+            group: connection
+                .negotiated_key_exchange_group()
+                .map(|group| group.name().into()),
+            negotiated: Negotiated::of(connection),
+            kind: connection.handshake_kind(),
+            peer_certificates: certificates.len(),
+            leaf: certificates.first().cloned(),
+            result: end.error.map_or(Ok(()), Err),
+            sent: end.sent,
+        }
+    }
+}
+
 /// How a handshake went.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -357,23 +375,25 @@ pub(crate) fn connect_to(
     server: &Arc<ServerConfig>,
 ) -> Outcome {
     let name = ServerName::try_from(name).unwrap();
-    let client = ClientConnection::new(Arc::clone(client), name).unwrap();
-    let server = ServerConnection::new(Arc::clone(server)).unwrap();
-    let mut client = Peer::new(client.into());
-    let mut server = Peer::new(server.into());
-    exchange(&mut client, &mut server);
+    let handshakes::Outcome {
+        mut client,
+        mut server,
+    } = handshakes::connect(
+        ClientConnection::new(Arc::clone(client), name).unwrap(),
+        ServerConnection::new(Arc::clone(server)).unwrap(),
+    );
 
-    if client.result.is_ok() && server.result.is_ok() {
+    if client.error.is_none() && server.error.is_none() {
         client.say(b"ping");
         server.say(b"pong");
         exchange(&mut client, &mut server);
-        assert_eq!(server.heard(), *b"ping");
-        assert_eq!(client.heard(), *b"pong");
+        assert_eq!(server.heard(), b"ping");
+        assert_eq!(client.heard(), b"pong");
     }
 
     Outcome {
-        client: client.end(),
-        server: server.end(),
+        client: client.into(),
+        server: server.into(),
     }
 }
 
@@ -385,82 +405,6 @@ pub(crate) fn accept(mut hello: &[u8]) -> Accepted {
         assert_ne!(read, 0, "the ClientHello isn't whole");
         if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).unwrap() {
             return accepted;
-        }
-    }
-}
-
-/// Carries bytes both ways until neither side has any more.
-pub(crate) fn exchange(client: &mut Peer, server: &mut Peer) {
-    loop {
-        let from_client = client.send();
-        server.receive(&from_client);
-        let from_server = server.send();
-        client.receive(&from_server);
-        if from_client.is_empty() && from_server.is_empty() {
-            return;
-        }
-    }
-}
-
-pub(crate) struct Peer {
-    pub(crate) connection: Connection,
-    pub(crate) result: Result<(), Error>,
-    sent: Vec<u8>,
-}
-
-impl Peer {
-    pub(crate) fn new(connection: Connection) -> Self {
-        Self {
-            connection,
-            result: Ok(()),
-            sent: Vec::new(),
-        }
-    }
-
-    pub(crate) fn send(&mut self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        while self.connection.wants_write() {
-            self.connection.write_tls(&mut bytes).unwrap();
-        }
-        self.sent.extend_from_slice(&bytes);
-        bytes
-    }
-
-    pub(crate) fn receive(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() && self.result.is_ok() {
-            self.result = match self.connection.read_tls(&mut bytes) {
-                Ok(_) => self.connection.process_new_packets().map(|_| ()),
-                // rustls has no room for the received bytes.
-                Err(error) => Err(Error::General(error.to_string())),
-            };
-        }
-    }
-
-    fn say(&mut self, message: &[u8]) {
-        self.connection.writer().write_all(message).unwrap();
-    }
-
-    fn heard(&mut self) -> [u8; 4] {
-        let mut message = [0; 4];
-        self.connection.reader().read_exact(&mut message).unwrap();
-        message
-    }
-
-    fn end(self) -> End {
-        End {
-            group: self
-                .connection
-                .negotiated_key_exchange_group()
-                .map(|group| group.name().into()),
-            negotiated: Negotiated::of(&self.connection),
-            kind: self.connection.handshake_kind(),
-            peer_certificates: self.connection.peer_certificates().map_or(0, <[_]>::len),
-            leaf: self
-                .connection
-                .peer_certificates()
-                .and_then(|chain| chain.first().cloned()),
-            result: self.result,
-            sent: self.sent,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 
+use handshakes::{End, exchange};
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm};
 use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
@@ -19,7 +20,7 @@ use rustls_pq::{
 };
 
 use crate::peers::{
-    Ecdsa, Identity, Peer, Pki, accept, any_base, client_config, exchange, mutual_client_config,
+    Ecdsa, Identity, Pki, accept, any_base, client_config, mutual_client_config,
     mutual_server_config, roots, with_groups,
 };
 
@@ -329,17 +330,17 @@ impl Server {
 }
 
 /// The ClientHello arrives.
-fn begin(client: &Arc<ClientConfig>) -> (Peer, Accepted) {
+fn begin(client: &Arc<ClientConfig>) -> (End, Accepted) {
     let name = ServerName::try_from("localhost").unwrap();
-    let mut client = Peer::new(ClientConnection::new(client.clone(), name).unwrap().into());
+    let mut client = End::new(ClientConnection::new(client.clone(), name).unwrap());
     let mut hello = Vec::new();
     client.connection.write_tls(&mut hello).unwrap();
     (client, accept(&hello))
 }
 
 /// The rest of the handshake.
-fn complete(client: &mut Peer, server: ServerConnection) -> ServerConnection {
-    let mut server = Peer::new(server.into());
+fn complete(client: &mut End, server: ServerConnection) -> ServerConnection {
+    let mut server = End::new(server);
     exchange(client, &mut server);
     match server.connection {
         Connection::Server(server) => server,

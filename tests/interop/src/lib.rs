@@ -6,7 +6,7 @@
 //! * [`openssl`] finds or builds an OpenSSL of at least 3.5 and runs it;
 //! * [`process`] keeps child processes bounded;
 //! * [`pki`] issues certificates, and [`endpoint`] configures rustls with them;
-//! * [`tcp`] is rustls on real sockets, [`memory`] two ends of it in one thread;
+//! * [`tcp`] is rustls on real sockets;
 //! * [`wire`] rewrites key shares between the ends, [`proxy`] does so on a socket;
 //! * [`found`] reads what reviewers found.
 //!
@@ -26,7 +26,6 @@ use std::path::PathBuf;
 
 pub mod endpoint;
 pub mod found;
-pub mod memory;
 pub mod openssl;
 pub mod pki;
 pub mod process;

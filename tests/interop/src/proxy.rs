@@ -6,7 +6,8 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
-use crate::memory::Direction;
+use handshakes::Direction;
+
 use crate::openssl::TIME_LIMIT;
 
 /// Passes one connection on to `upstream`, and replaces the first record in each direction

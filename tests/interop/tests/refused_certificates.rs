@@ -7,8 +7,8 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use std::time::SystemTime;
 
+use handshakes::{End, Outcome};
 use interop::endpoint::{self, ours, roots};
-use interop::memory::{self, End, Outcome};
 use interop::openssl::Workdir;
 use interop::pki::{Identity, NAME, Pki, generate, server_leaf, server_name};
 use interop::process::Output;
@@ -535,7 +535,7 @@ fn connect(client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> Outcome {
 }
 
 fn connect_to(name: &str, client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> Outcome {
-    memory::connect(
+    handshakes::connect(
         ClientConnection::new(client, server_name(name)).expect("the client starts"),
         ServerConnection::new(server).expect("the server starts"),
     )

@@ -2,13 +2,13 @@
 //! error of the right kind at the end that received them, and the right alert on the
 //! wire.
 
+use handshakes::{Direction, Outcome};
 use interop::endpoint::{self, ours};
-use interop::memory::{self, Direction, Outcome};
 use interop::openssl::Workdir;
 use interop::pki::{Identity, NAME, Pki};
 use interop::proxy;
 use interop::tcp::{self, Failure, Server};
-use interop::wire::{KeyShare, rewrite_key_shares};
+use interop::wire::{KeyShare, last_alert, rewrite_key_shares};
 use pq_x509::SignatureAlgorithm;
 use rustls::pki_types::ServerName;
 use rustls::{
@@ -128,7 +128,7 @@ fn share_of_another_group() {
             Some(Error::PeerMisbehaved(PeerMisbehaved::WrongGroupForKeyShare))
         );
         assert_eq!(
-            victim.plain_alert(),
+            last_alert(&victim.sent),
             Some(AlertDescription::IllegalParameter)
         );
     }
@@ -375,7 +375,7 @@ impl Scene {
         let server = endpoint::server(ours(server_groups), &self.server, None);
         let name = ServerName::try_from(NAME).expect("the name is one");
         let mut rewrite = Some(rewrite);
-        let outcome = memory::connect_through(
+        let outcome = handshakes::connect_through(
             ClientConnection::new(client, name).expect("the client starts"),
             ServerConnection::new(server).expect("the server starts"),
             |going, flight| match (going == direction).then(|| rewrite.take()).flatten() {
@@ -424,7 +424,7 @@ fn assert_illegal_parameter(outcome: &Outcome, direction: Direction) {
     };
     assert_eq!(victim.error, Some(INVALID_KEY_SHARE));
     assert_eq!(
-        victim.plain_alert(),
+        last_alert(&victim.sent),
         Some(AlertDescription::IllegalParameter)
     );
     assert_eq!(

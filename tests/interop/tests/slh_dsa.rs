@@ -3,9 +3,8 @@
 
 use interop::endpoint;
 use interop::openssl::Workdir;
-use interop::pki::{Identity, NAME, generate, server_leaf};
+use interop::pki::{self, Identity, NAME, generate, server_leaf};
 use interop::tcp::{self, Server};
-use interop::{memory, pki};
 use pq_core::slh_dsa::{self, Message};
 use pq_x509::{
     Certificate, CertificateBuilder, CertificateRequest, ChainValidator, Issuer,
@@ -285,7 +284,7 @@ fn leaves_in_tls() {
                 let client = endpoint::client(provider.clone(), root.certificate(), None);
                 let server = endpoint::server(provider.clone(), &identity, None);
                 let client = ClientConnection::new(client, pki::server_name(NAME));
-                let mut outcome = memory::connect(
+                let mut outcome = handshakes::connect(
                     client.expect("the client is configured well"),
                     ServerConnection::new(server).expect("the server is configured well"),
                 );

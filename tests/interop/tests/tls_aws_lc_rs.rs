@@ -5,8 +5,8 @@ extern crate alloc;
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 
+use handshakes::Outcome;
 use interop::endpoint::{self, aws_lc_rs, ours};
-use interop::memory::{self, Outcome};
 use interop::pki::{NAME, Pki};
 use pq_x509::{PrivateKeyForm, SignatureAlgorithm};
 use rustls::crypto::CryptoProvider;
@@ -214,7 +214,7 @@ fn for_both_directions(test: impl Fn(Provider, Provider)) {
 
 fn connect(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Outcome {
     let name = ServerName::try_from(NAME).expect("the name is one");
-    memory::connect(
+    handshakes::connect(
         ClientConnection::new(Arc::clone(client), name).expect("the client starts"),
         ServerConnection::new(Arc::clone(server)).expect("the server starts"),
     )
