@@ -1,5 +1,6 @@
 //! What tests of every crate use: a dev-dependency alone, which has no dependencies itself.
 //!
+//! * [`at_once`] shows that hostile costs are refused before any work;
 //! * [`skipped`] is how a test says that it does not run;
 //! * [`spent`] is the time that a test has computed.
 //!
@@ -7,5 +8,6 @@
 //! that they do not use, and CI runs them again only after a change of one that they use.
 #![forbid(unsafe_code)]
 
+pub mod at_once;
 pub mod skipped;
 pub mod spent;

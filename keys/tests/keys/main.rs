@@ -1,7 +1,5 @@
 //! Tests of the crate through its public interface.
 
-#[cfg(feature = "encryption")]
-mod at_once;
 mod keys;
 #[cfg(feature = "encryption")]
 mod protection;

@@ -12,8 +12,7 @@ use pq_keys::{
     SigningKey, SubjectKey, pem,
 };
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier};
-
-use crate::at_once::refused_at_once;
+use testing::at_once::refused_at_once;
 
 const PASSPHRASE: &[u8] = "pässword \u{1f511}".as_bytes();
 

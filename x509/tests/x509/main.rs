@@ -2,9 +2,6 @@
 
 extern crate alloc;
 
-#[cfg(feature = "pkcs12")]
-#[path = "../../../keys/tests/keys/at_once.rs"]
-mod at_once;
 mod classical;
 mod errors;
 mod far_values;

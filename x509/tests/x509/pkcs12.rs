@@ -7,8 +7,7 @@ use pq_x509::{
     Certificate, CertificateBuilder, Cipher, CostLimits, Issuer, KeyDerivation, Pkcs12,
     Pkcs12Error, Pkcs12Mac, Prf, Protection, ProtectionError, SignatureAlgorithm, SigningKey,
 };
-
-use crate::at_once::refused_at_once;
+use testing::at_once::refused_at_once;
 
 /// With a character beyond the basic plane, for which a BMPString has two units.
 const PASSPHRASE: &str = "pässword \u{1f511}";
