@@ -77,7 +77,7 @@ const EXAMPLES: &str = "\
 Examples:
   $ pqtls bench ML-DSA-65 --time 0.01 > bench.md
   $ pqtls bench ML-KEM-768 issuing --time 0.01 --json > bench.json
-  $ pqtls bench documents --size 1
+  $ pqtls bench documents --size 1 > documents.md
 With OpenSSL 3.5 or later:
   pqtls bench --compare --openssl /opt/openssl/bin/openssl > bench.md";
 
