@@ -34,8 +34,9 @@ pub use configuration::{Tls, TlsError, client_verifier, roots_from_pem_file};
 pub use drain::Drained;
 #[cfg(feature = "signals")]
 pub use drain::StopSignals;
+pub use http::{BoxError, Handler, Page, Protection};
 pub use identities::Identity;
-pub use listening::Server;
+pub use listening::{Server, ServerBuilder};
 pub use provider::{provider, provider_builder};
 #[cfg(feature = "signals")]
 pub use reload::reload_on_hangup;

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::Request;
@@ -10,10 +11,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pq_x509::Certificate;
-use rustls::CommonState;
-use rustls::server::ServerConnection;
-use rustls_pq::Negotiated;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -24,13 +21,14 @@ use super::error::ConnectionError;
 use super::handshake::shake_hands;
 use crate::admission::{Handshaking, Limits};
 use crate::configuration::Tls;
-use crate::http::{Page, answer};
-use crate::summary::Summary;
+use crate::http::{AnyHandler, Protection};
 
 /// What it takes to serve one client.
+#[derive(Clone)]
 pub(crate) struct Connection {
     pub(crate) tls: Tls,
     pub(crate) limits: Limits,
+    pub(crate) handler: Arc<dyn AnyHandler>,
     pub(crate) stopped: watch::Receiver<()>,
 }
 
@@ -65,15 +63,16 @@ impl Connection {
         // To the end of the connection.
         let _established = handshaking.complete().ok_or(ConnectionError::PushedOut)?;
 
-        let page = page(stream.get_ref().1, &negotiated);
-        info!(%negotiated, client = page.client_certificate, "connected");
+        let protection = Arc::new(Protection::of(stream.get_ref().1, negotiated));
+        info!(%negotiated, client = protection.client_certificate, "connected");
 
         let service = service_fn(async |request: Request<Incoming>| {
-            let (head, body) = request.into_parts();
-            let response = answer(&head, body, &page, self.limits.bytes).await;
+            let (method, uri) = (request.method().clone(), request.uri().clone());
+            let handler = self.handler.clone();
+            let response = handler.answer_any(request, protection.clone()).await;
             info!(
-                method = %head.method,
-                path = head.uri.path(),
+                %method,
+                path = uri.path(),
                 status = response.status().as_u16(),
                 "answered"
             );
@@ -102,24 +101,6 @@ impl Connection {
 /// How many bytes of a request are held before its head is complete; hyper takes three times as
 /// many by default.
 const MAX_REQUEST_HEAD: usize = 128 * 1024;
-
-fn page(connection: &ServerConnection, negotiated: &Negotiated) -> Page {
-    let scheme = negotiated.own.and_then(|own| own.scheme);
-    Page {
-        summary: Summary::new(negotiated, scheme, connection),
-        server_name: connection.server_name().map(str::to_owned),
-        client_certificate: client_subject(connection),
-    }
-}
-
-/// The subject of the certificate that the client proved to own.
-fn client_subject(connection: &CommonState) -> Option<String> {
-    let leaf = connection.peer_certificates()?.first()?;
-    Some(match Certificate::from_der(leaf) {
-        Ok(certificate) => certificate.describe_subject(),
-        Err(error) => format!("unreadable: {error}"),
-    })
-}
 
 /// Closes a connection after the alert was sent. Closing at once, with bytes of the
 /// client still unread, would reset the connection, and the client might never see the

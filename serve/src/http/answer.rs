@@ -1,49 +1,46 @@
-//! The answers to HTTP requests: the page that shows what was negotiated, and `/bytes`, which measures throughput.
+//! The handler of a server that was given none: the page that shows what was negotiated, and `/bytes`, which measures
+//! throughput.
 
-use std::fmt;
+use std::sync::Arc;
 
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, VARY};
 use hyper::http::request::Parts;
-use hyper::{Method, Response, StatusCode};
-use serde::Serialize;
+use hyper::{Method, Request, Response, StatusCode};
 
+use super::handler::Handler;
 use super::media_type::MediaType;
+use super::protection::Protection;
 use super::zeros::Zeros;
-use crate::summary::{Summary, value};
 
-/// What the server knows about a connection and tells the client.
-#[derive(Debug, Serialize)]
-pub(crate) struct Page {
-    #[serde(flatten)]
-    pub(crate) summary: Summary,
-    /// The name that the client asked for, if it sent one.
-    pub(crate) server_name: Option<String>,
-    /// The subject of the client's certificate.
-    pub(crate) client_certificate: Option<String>,
+/// Answers with what protects the connection, as text or as JSON: the handler of a server that was given none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Page {
+    /// How many bytes `GET /bytes/N` sends and `POST /bytes` takes at most. With 0, there are no such paths.
+    pub bytes: u64,
 }
 
-impl fmt::Display for Page {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rest = [
-            ("server name", value(&self.server_name)),
-            ("client certificate", value(&self.client_certificate)),
-        ];
-        for (label, value) in self.summary.rows().into_iter().chain(rest) {
-            writeln!(f, "{label:20}  {value}")?;
-        }
-        Ok(())
+impl Handler for Page {
+    type Body = Either<Full<Bytes>, Zeros>;
+
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        protection: Arc<Protection>,
+    ) -> Response<Self::Body> {
+        let (head, body) = request.into_parts();
+        answer(&head, body, &protection, self.bytes).await
     }
 }
 
 /// Answers a request: `GET` and `HEAD` of `/` with the page, and of `/bytes/N` with N zeros;
 /// `POST` of `/bytes` with the number of bytes that came with it. `bytes` is the most
 /// for either; with 0, there are no such paths.
-pub(crate) async fn answer(
+async fn answer(
     head: &Parts,
     body: Incoming,
-    page: &Page,
+    page: &Protection,
     bytes: u64,
 ) -> Response<Either<Full<Bytes>, Zeros>> {
     let Some(resource) = Resource::at(head.uri.path(), bytes) else {
@@ -88,7 +85,7 @@ impl Resource {
     }
 }
 
-fn show(head: &Parts, page: &Page) -> Response<Either<Full<Bytes>, Zeros>> {
+fn show(head: &Parts, page: &Protection) -> Response<Either<Full<Bytes>, Zeros>> {
     let media_type = MediaType::preferred(&head.headers);
     let body = match media_type {
         MediaType::Text => page.to_string(),

@@ -1,9 +1,14 @@
 // This room uses `summary`.
 
-//! The answers to HTTP requests: the page that shows what was negotiated, and `/bytes`, which measures throughput.
+//! What answers requests: a handler of the program's own, or the page that shows what was negotiated.
 
 mod answer;
+mod handler;
 mod media_type;
+mod protection;
 mod zeros;
 
-pub(crate) use answer::{Page, answer};
+pub use answer::Page;
+pub(crate) use handler::AnyHandler;
+pub use handler::{BoxError, Handler};
+pub use protection::Protection;

@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 
 /// A body of this many zeros. Only one piece of it is in memory.
-pub(crate) struct Zeros(pub(crate) u64);
+#[derive(Debug)]
+pub struct Zeros(pub(super) u64);
 
 /// Four records of TLS.
 static PIECE: [u8; 1 << 16] = [0; 1 << 16];

@@ -11,18 +11,17 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
-use crate::admission::{Admission, Limits, Shares};
-use crate::configuration::Tls;
+use crate::admission::{Admission, Shares};
 use crate::connection::{Connection, ConnectionError};
 use crate::drain::Drained;
 
-/// Accepts until `stopped` changes or its sender is gone.
+/// Accepts until `stopped` changes or its sender is gone, and serves each client as `connection` says.
 pub(super) async fn accept_until(
     mut stopped: watch::Receiver<()>,
     listener: TcpListener,
-    tls: Tls,
-    limits: Limits,
+    connection: Connection,
 ) -> Drained {
+    let limits = connection.limits;
     let shares = Shares {
         connections: limits.connections.clamp(1, Semaphore::MAX_PERMITS),
         connections_per_source: limits.connections_per_address.max(1),
@@ -62,11 +61,7 @@ pub(super) async fn accept_until(
             }
             continue;
         };
-        let connection = Connection {
-            tls: tls.clone(),
-            limits,
-            stopped: stopped.clone(),
-        };
+        let connection = connection.clone();
         let serve = async move {
             let served = tokio::select! {
                 served = connection.serve(tcp, handshaking) => served,

@@ -1,10 +1,12 @@
-// This room uses `admission`, `configuration`, `connection` and `drain`.
+// This room uses `admission`, `configuration`, `connection`, `drain` and `http`.
 
 //! A [`Server`] that accepts connections so that clients at one address can't keep others out, and shuts down in order.
 
 mod accept;
+mod builder;
 #[cfg(feature = "signals")]
 mod run;
 mod server;
 
+pub use builder::ServerBuilder;
 pub use server::Server;

@@ -5,14 +5,13 @@ use std::net::SocketAddr;
 #[cfg(feature = "signals")]
 use std::time::Duration;
 
-use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::error;
 
 use super::accept::accept_until;
-use crate::admission::Limits;
-use crate::configuration::Tls;
+use crate::connection::Connection;
 use crate::drain::Drained;
 
 /// A server that listens, until it is shut down or dropped.
@@ -26,21 +25,21 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `address` and starts to serve. Port 0 lets the system choose one.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the operating system, such as an address that is in use.
-    pub async fn bind(address: impl ToSocketAddrs, tls: Tls, limits: Limits) -> io::Result<Self> {
-        let listener = TcpListener::bind(address).await?;
-        let local_addr = listener.local_addr()?;
-        let (stop, stopped) = watch::channel(());
+    pub(super) fn start(
+        listener: TcpListener,
+        stop: watch::Sender<()>,
+        connection: Connection,
+    ) -> io::Result<Self> {
         Ok(Self {
-            local_addr,
+            local_addr: listener.local_addr()?,
             #[cfg(feature = "signals")]
-            grace: limits.grace,
+            grace: connection.limits.grace,
             stop,
-            accepting: tokio::spawn(accept_until(stopped, listener, tls, limits)),
+            accepting: tokio::spawn(accept_until(
+                connection.stopped.clone(),
+                listener,
+                connection,
+            )),
         })
     }
 
@@ -55,7 +54,7 @@ impl Server {
         self.grace
     }
 
-    /// Stops accepting, lets running requests finish for up to [`Limits::grace`], and
+    /// Stops accepting, lets running requests finish for up to [`Limits::grace`](crate::Limits::grace), and
     /// then closes what is left.
     pub async fn shutdown(self) -> Drained {
         let Self {

@@ -6,12 +6,14 @@
 )]
 
 mod client;
+mod handlers;
 mod handshakes;
 mod harness;
 mod hostile;
 mod http;
 mod mutual_tls;
 mod rotation;
+mod served;
 #[cfg(target_os = "linux")]
 mod shares;
 mod shutdown;

@@ -1,0 +1,65 @@
+//! What protects a connection, for whoever answers its requests.
+
+use std::fmt;
+
+use pq_x509::Certificate;
+use rustls::pki_types::CertificateDer;
+use rustls::server::ServerConnection;
+use rustls_pq::Negotiated;
+use serde::Serialize;
+
+use crate::summary::{Summary, value};
+
+/// What protects a connection, and who the client is. As text and as JSON, it is the page of [`Page`](super::Page).
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Protection {
+    /// What was negotiated, in words.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// The name that the client asked for, if it sent one.
+    pub server_name: Option<String>,
+    /// The subject of the client's certificate, if the server asked for one: for people to read. It may have any text
+    /// that the CA has put there.
+    pub client_certificate: Option<String>,
+    /// The chain that the client proved to own, leaf first; empty if the server asked for none.
+    #[serde(skip)]
+    pub client_chain: Vec<CertificateDer<'static>>,
+    /// What was negotiated, for programs.
+    #[serde(skip)]
+    pub negotiated: Negotiated,
+}
+
+impl Protection {
+    pub(crate) fn of(connection: &ServerConnection, negotiated: Negotiated) -> Self {
+        let scheme = negotiated.own.and_then(|own| own.scheme);
+        let chain = connection.peer_certificates().unwrap_or_default();
+        Self {
+            summary: Summary::new(&negotiated, scheme, connection),
+            server_name: connection.server_name().map(str::to_owned),
+            client_certificate: chain.first().map(subject),
+            client_chain: chain.to_vec(),
+            negotiated,
+        }
+    }
+}
+
+impl fmt::Display for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rest = [
+            ("server name", value(&self.server_name)),
+            ("client certificate", value(&self.client_certificate)),
+        ];
+        for (label, value) in self.summary.rows().into_iter().chain(rest) {
+            writeln!(f, "{label:20}  {value}")?;
+        }
+        Ok(())
+    }
+}
+
+fn subject(leaf: &CertificateDer<'static>) -> String {
+    match Certificate::from_der(leaf) {
+        Ok(certificate) => certificate.describe_subject(),
+        Err(error) => format!("unreadable: {error}"),
+    }
+}

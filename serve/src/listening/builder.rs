@@ -1,0 +1,87 @@
+//! What a server is made of, before it listens.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio::sync::watch;
+
+use super::server::Server;
+use crate::admission::Limits;
+use crate::configuration::Tls;
+use crate::connection::Connection;
+use crate::http::{AnyHandler, Handler, Page};
+
+/// What a server is made of, before it listens: [`Server::builder`] begins one.
+pub struct ServerBuilder {
+    tls: Tls,
+    limits: Limits,
+    handler: Option<Arc<dyn AnyHandler>>,
+}
+
+impl Server {
+    /// Begins a server with a handler or limits of one's own.
+    pub fn builder(tls: Tls) -> ServerBuilder {
+        ServerBuilder {
+            tls,
+            limits: Limits::default(),
+            handler: None,
+        }
+    }
+
+    /// Listens on `address` and starts to serve [`Page`]. Port 0 lets the system choose one.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the operating system, such as an address that is in use.
+    pub async fn bind(address: impl ToSocketAddrs, tls: Tls, limits: Limits) -> io::Result<Self> {
+        Self::builder(tls).limits(limits).bind(address).await
+    }
+}
+
+impl ServerBuilder {
+    /// What bounds the time and memory that clients can take; by default [`Limits::default`].
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// What answers requests; by default a [`Page`] with [`Limits::bytes`].
+    pub fn handler(self, handler: impl Handler) -> Self {
+        Self {
+            handler: Some(Arc::new(handler)),
+            ..self
+        }
+    }
+
+    /// Listens on `address` and starts to serve. Port 0 lets the system choose one.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the operating system, such as an address that is in use.
+    pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
+        let listener = TcpListener::bind(address).await?;
+        let (stop, stopped) = watch::channel(());
+        let connection = Connection {
+            tls: self.tls,
+            limits: self.limits,
+            handler: self.handler.unwrap_or_else(|| {
+                Arc::new(Page {
+                    bytes: self.limits.bytes,
+                })
+            }),
+            stopped,
+        };
+        Server::start(listener, stop, connection)
+    }
+}
+
+impl fmt::Debug for ServerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Handlers are functions.
+        f.debug_struct("ServerBuilder")
+            .field("tls", &self.tls)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
