@@ -101,6 +101,10 @@ struct Arguments {
     )]
     groups: Vec<Group>,
 
+    /// Speak HTTP/1.1 only; without this, also HTTP/2 to clients that offer it
+    #[arg(long)]
+    no_http2: bool,
+
     #[command(flatten)]
     limits: LimitOptions,
 
@@ -180,6 +184,10 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
 
     let tls = Tls::with(provider, setup.identities, client_verifier)?;
+    let tls = match arguments.no_http2 {
+        true => tls.without_http2(),
+        false => tls,
+    };
     let server = Server::bind(arguments.listen, tls, Limits::from(arguments.limits));
     let server = server.await.with_context(|| {
         format!(

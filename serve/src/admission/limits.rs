@@ -23,7 +23,8 @@ pub struct Limits {
     pub handshakes_per_address: usize,
     /// The time for the TLS handshake.
     pub handshake: Duration,
-    /// The time for the head of a request, counted from the end of the request before.
+    /// The time for the head of a request, counted from the end of the request before; with HTTP/2, from the moment
+    /// in which no request runs any more.
     pub request_head: Duration,
     /// The time for a connection as a whole.
     pub connection: Duration,

@@ -24,6 +24,13 @@ pub struct Tls {
     client_verifier: Option<Arc<dyn ClientCertVerifier>>,
 }
 
+/// The versions of HTTP by their names in ALPN, the preferred one first.
+#[cfg(feature = "http2")]
+const PROTOCOLS: [&[u8]; 2] = [b"h2", HTTP_1_1];
+#[cfg(not(feature = "http2"))]
+const PROTOCOLS: [&[u8]; 1] = [HTTP_1_1];
+const HTTP_1_1: &[u8] = b"http/1.1";
+
 impl Tls {
     /// Configures TLS 1.3 with one certificate, and the profile
     /// [`Default`](Profile::Default).
@@ -71,7 +78,7 @@ impl Tls {
                 None => config.with_no_client_auth(),
             };
             let mut config = config.with_cert_resolver(identities.clone());
-            config.alpn_protocols = vec![b"http/1.1".into()];
+            config.alpn_protocols = PROTOCOLS.map(Vec::from).into();
             config.ticketer = tickets.clone();
             Ok(Arc::new(config))
         };
@@ -86,6 +93,16 @@ impl Tls {
             identities,
             client_verifier,
         })
+    }
+
+    /// Offers HTTP/1.1 only.
+    #[cfg(feature = "http2")]
+    #[must_use]
+    pub fn without_http2(mut self) -> Self {
+        for config in self.alternatives.iter_mut().chain([&mut self.config]) {
+            Arc::make_mut(config).alpn_protocols = vec![HTTP_1_1.into()];
+        }
+        self
     }
 
     /// Verifies again the certificates of a client whose session was resumed.

@@ -5,7 +5,11 @@
 mod error;
 mod handshake;
 mod overheard;
+mod requests;
 mod serve;
+#[cfg(feature = "http2")]
+mod streams;
+mod versions;
 
 pub(crate) use error::ConnectionError;
 pub(crate) use serve::Connection;

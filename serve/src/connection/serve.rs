@@ -1,16 +1,14 @@
 //! Serves one client: the handshake, then HTTP, within limits of time.
 
-use std::convert::Infallible;
+use std::future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::Request;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
+use hyper_util::server::graceful::GracefulConnection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -19,6 +17,10 @@ use tracing::{debug, info};
 
 use super::error::ConnectionError;
 use super::handshake::shake_hands;
+use super::requests::{Idle, Requests};
+use super::versions::http1;
+#[cfg(feature = "http2")]
+use super::versions::http2;
 use crate::admission::{Handshaking, Limits};
 use crate::configuration::Tls;
 use crate::http::{AnyHandler, Protection};
@@ -66,41 +68,62 @@ impl Connection {
         let protection = Arc::new(Protection::of(stream.get_ref().1, negotiated));
         info!(%negotiated, client = protection.client_certificate, "connected");
 
-        let service = service_fn(async |request: Request<Incoming>| {
-            let (method, uri) = (request.method().clone(), request.uri().clone());
-            let handler = self.handler.clone();
-            let response = handler.answer_any(request, protection.clone()).await;
-            info!(
-                %method,
-                path = uri.path(),
-                status = response.status().as_u16(),
-                "answered"
-            );
-            Ok::<_, Infallible>(response)
-        });
-        let mut http = pin!(
-            http1::Builder::new()
-                .max_buf_size(MAX_REQUEST_HEAD)
-                .timer(TokioTimer::new())
-                .header_read_timeout(self.limits.request_head)
-                .serve_connection(TokioIo::new(stream), service)
-        );
+        let requests = Requests::new(self.handler.clone(), protection);
+        #[cfg(feature = "http2")]
+        if stream.get_ref().1.alpn_protocol() == Some(HTTP2) {
+            // Besides its requests, a client may send anything, or nothing.
+            let idle = Some(requests.idle());
+            let service = service_fn(move |request| requests.clone().answer(request));
+            let http = http2().serve_connection(TokioIo::new(stream), service);
+            return self.serve_until_stopped(http, idle).await;
+        }
+        let service = service_fn(move |request| requests.clone().answer(request));
+        let http = http1(&self.limits).serve_connection(TokioIo::new(stream), service);
+        self.serve_until_stopped(http, None).await
+    }
+
+    /// Serves requests until the client, a limit or the end of the server ends the connection. With `idle`, the time
+    /// for the head of a request is also measured here, since hyper does so for HTTP/1.1 only.
+    async fn serve_until_stopped<H>(
+        self,
+        http: H,
+        mut idle: Option<Idle>,
+    ) -> Result<(), ConnectionError>
+    where
+        H: GracefulConnection<Error = hyper::Error>,
+    {
+        let mut http = pin!(http);
+        let mut stopped = self.stopped;
         let served = timeout(self.limits.connection, async {
             tokio::select! {
-                served = http.as_mut() => served,
-                _ = stopped.changed() => {
-                    http.as_mut().graceful_shutdown();
-                    http.await
-                }
+                served = http.as_mut() => return served,
+                _ = stopped.changed() => {}
+                () = idle_for(&mut idle, self.limits.request_head) => {}
+            }
+            http.as_mut().graceful_shutdown();
+            tokio::select! {
+                served = http => served,
+                // A client that doesn't answer is not waited for if no request is running.
+                () = idle_for(&mut idle, FAREWELL) => Ok(()),
             }
         });
         Ok(served.await.map_err(|_| ConnectionError::TooLong)??)
     }
 }
 
-/// How many bytes of a request are held before its head is complete; hyper takes three times as
-/// many by default.
-const MAX_REQUEST_HEAD: usize = 128 * 1024;
+/// The name of HTTP/2 in ALPN.
+#[cfg(feature = "http2")]
+const HTTP2: &[u8] = b"h2";
+
+/// The time for a client of HTTP/2 to take the last bytes and to acknowledge the end of its connection.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+async fn idle_for(idle: &mut Option<Idle>, time: Duration) {
+    match idle {
+        Some(idle) => idle.since(time).await,
+        None => future::pending().await,
+    }
+}
 
 /// Closes a connection after the alert was sent. Closing at once, with bytes of the
 /// client still unread, would reset the connection, and the client might never see the

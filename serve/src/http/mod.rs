@@ -9,6 +9,6 @@ mod protection;
 mod zeros;
 
 pub use answer::Page;
-pub(crate) use handler::AnyHandler;
+pub(crate) use handler::{AnyBody, AnyHandler};
 pub use handler::{BoxError, Handler};
 pub use protection::Protection;

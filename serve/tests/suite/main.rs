@@ -11,6 +11,7 @@ mod handshakes;
 mod harness;
 mod hostile;
 mod http;
+mod http2;
 mod mutual_tls;
 mod rotation;
 mod served;

@@ -18,3 +18,5 @@ mod program;
 mod revocation;
 #[cfg(target_os = "linux")]
 mod shares;
+#[cfg(target_os = "linux")]
+mod versions;

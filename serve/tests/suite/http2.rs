@@ -1,0 +1,433 @@
+//! HTTP/2: requests over the post-quantum handshake, bounds of a connection, and its end.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http_body_util::{BodyExt, Empty};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http2::{Connection, SendRequest, handshake};
+use hyper::{Request, Response, Version};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use pq_serving::{Drained, Limits, Protection};
+use rustls::{ClientConfig, RootCertStore};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::client::{PATIENCE, until_closed};
+use crate::handlers::Endless;
+use crate::hostile::SHORT;
+use crate::served::{Event, Served, lasting, telling};
+
+#[tokio::test]
+async fn a_request_over_the_post_quantum_handshake() {
+    let server = Served::with(|server| server).await;
+    let mut client = client(&server).await.unwrap();
+    let request = Request::get("https://localhost/").header("accept", "application/json");
+    let request = request.body(Empty::new()).unwrap();
+    let answer = within(client.send_request(request)).await.unwrap();
+    assert_eq!(answer.version(), Version::HTTP_2);
+    let page = within(answer.into_body().collect()).await.unwrap();
+    let page: Value = serde_json::from_slice(&page.to_bytes()).unwrap();
+    assert_eq!(page["alpn"], "h2");
+    assert_eq!(page["group"], "X25519MLKEM768");
+    assert_eq!(page["signature_scheme"], "ML-DSA-65");
+}
+
+#[tokio::test]
+async fn whoever_offers_http_1_first_gets_http_2_and_others_get_http_1() {
+    let server = Served::with(|server| server).await;
+    for (offered, chosen) in [
+        (&[&b"http/1.1"[..], b"h2"][..], &b"h2"[..]),
+        (&[b"http/1.1"], b"http/1.1"),
+    ] {
+        let tls = connect(&server, offered).await.unwrap();
+        assert_eq!(tls.get_ref().1.alpn_protocol(), Some(chosen));
+    }
+    let page = server.client().page().await.unwrap();
+    assert_eq!(page["alpn"], Value::Null);
+}
+
+/// All at once, while none of them is answered.
+#[tokio::test]
+async fn requests_of_one_connection_run_side_by_side() {
+    let all = Arc::new(tokio::sync::Barrier::new(20));
+    let meet = move |_: Request<Incoming>, _: Arc<Protection>| {
+        let all = all.clone();
+        async move {
+            all.wait().await;
+            Response::new("together".to_owned())
+        }
+    };
+    let server = Served::with(|server| server.handler(meet)).await;
+    let client = client(&server).await.unwrap();
+    let answers: Vec<_> = (0..20).map(|_| tokio::spawn(get(client.clone()))).collect();
+    for answer in answers {
+        assert_eq!(answer.await.unwrap().unwrap(), "together");
+    }
+}
+
+/// The server says how many requests may run, and refuses more, which the client may send again.
+#[tokio::test]
+async fn too_many_streams_are_refused() {
+    let (tells, mut told) = telling();
+    let waits = move |_: Request<Incoming>, _: Arc<Protection>| {
+        let tells = tells();
+        async move {
+            let never: Response<String> = std::future::pending().await;
+            drop(tells);
+            never
+        }
+    };
+    let server = Served::with(|server| server.handler(waits)).await;
+    let mut raw = Raw::connect(&server).await.unwrap();
+    let settings = raw.until(SETTINGS).await;
+    let streams = settings.payload.chunks(6).find(|one| one[..2] == [0, 3]);
+    assert_eq!(streams.unwrap()[2..], 100_u32.to_be_bytes());
+
+    for stream in 0..101 {
+        raw.send(HEADERS, END_HEADERS | END_STREAM, 2 * stream + 1, GET)
+            .await
+            .unwrap();
+    }
+    let refused = raw.until(RST_STREAM).await;
+    assert_eq!((refused.stream, refused.code(0)), (201, REFUSED_STREAM));
+    for _ in 0..100 {
+        assert_eq!(told.next().await, Event::Begun);
+    }
+    // The others go with their connection.
+    drop(raw);
+    for _ in 0..100 {
+        assert_eq!(told.next().await, Event::Dropped);
+    }
+}
+
+/// CVE-2023-44487: requests that are taken back at once cost their client the connection.
+#[tokio::test]
+async fn a_flood_of_resets_ends_the_connection() {
+    let server = Served::with(|server| server).await;
+    let mut raw = Raw::connect(&server).await.unwrap();
+    let mut flood = Vec::new();
+    // In one record of TLS, so that the server has all of it at once.
+    for stream in 0..200 {
+        let id = 2 * stream + 1;
+        flood.extend(frame(HEADERS, END_HEADERS | END_STREAM, id, GET));
+        flood.extend(frame(RST_STREAM, 0, id, &8_u32.to_be_bytes()));
+    }
+    assert!(flood.len() < 1 << 14);
+    raw.tls.write_all(&flood).await.unwrap();
+    let away = raw.until(GOAWAY).await;
+    assert_eq!(away.code(4), ENHANCE_YOUR_CALM);
+    assert_eq!(client_page(&server).await["alpn"], "h2");
+}
+
+/// A head whose end never comes is not held in memory.
+#[tokio::test]
+async fn a_flood_of_continuations_ends_the_connection() {
+    let server = Served::with(|server| server.limits(patient())).await;
+    let mut raw = Raw::connect(&server).await.unwrap();
+    raw.send(HEADERS, END_STREAM, 1, GET).await.unwrap();
+    // A field that the client calls never indexed, with a name of one byte and a value of 1,000.
+    let field = [&[0x10, 1, b'x', 0x7f, 0xe9, 0x06], &[b'x'; 1000][..]].concat();
+    let mut sent = 0;
+    while raw.send(CONTINUATION, 0, 1, &field).await.is_ok() {
+        sent += field.len();
+        assert!(sent < 100 << 20, "the server takes whatever comes");
+    }
+    assert_eq!(client_page(&server).await["alpn"], "h2");
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_long_is_refused() {
+    let server = Served::with(|server| server).await;
+    let mut client = client(&server).await.unwrap();
+    let request = Request::get("https://localhost/").header("x", "x".repeat(20_000));
+    let answer = client.send_request(request.body(Empty::new()).unwrap());
+    assert_eq!(within(answer).await.unwrap().status(), 431);
+    let answer = get(client).await.unwrap();
+    assert!(answer.contains("X25519MLKEM768"));
+}
+
+/// A client that keeps its window shut is cut off, and what would have been sent is dropped.
+#[tokio::test]
+async fn a_client_that_stops_reading_is_cut_off() {
+    let (tells, mut told) = telling();
+    let endless = move |_: Request<Incoming>, _: Arc<Protection>| {
+        let body = Endless { _tells: tells() };
+        async move { Response::new(body) }
+    };
+    let server = Served::with(|server| server.handler(endless).limits(lasting(SHORT))).await;
+    let raw = told
+        .until_begun(async || {
+            let mut raw = Raw::connect(&server).await?;
+            raw.send(HEADERS, END_HEADERS | END_STREAM, 1, GET).await?;
+            Ok(raw)
+        })
+        .await;
+    assert_eq!(told.next().await, Event::Dropped);
+    until_closed(raw.tls).await;
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed() {
+    let limits = Limits {
+        request_head: SHORT,
+        ..Limits::default()
+    };
+    let server = Served::with(|server| server.limits(limits)).await;
+    // before the server's own clock starts
+    let start = Instant::now();
+    // In order, with GOAWAY, unless this process is stopped for so long that the server waits no more.
+    while close_in_order(&server).await.is_none() {
+        assert!(start.elapsed() < PATIENCE);
+    }
+    assert!(start.elapsed() >= SHORT);
+}
+
+/// Neither for the rest of a head nor for an answer to PING.
+#[tokio::test]
+async fn nobody_is_waited_for_who_is_silent() {
+    let limits = Limits {
+        request_head: SHORT,
+        connection: 10 * PATIENCE,
+        ..Limits::default()
+    };
+    let server = Served::with(|server| server.limits(limits)).await;
+    for half_a_head in [false, true] {
+        // On a busy machine, the connection may be over before that.
+        let Ok(mut raw) = Raw::connect(&server).await else {
+            continue;
+        };
+        if half_a_head {
+            let _ = raw.send(HEADERS, END_STREAM, 1, GET).await;
+        }
+        until_closed(raw.tls).await;
+    }
+}
+
+/// The client is told, begins no more requests, and gets its answer: however long that takes, within the grace.
+#[tokio::test]
+async fn a_running_request_is_finished_at_the_end() {
+    let (tells, mut told) = telling();
+    let go_on = Arc::new(Semaphore::new(0));
+    let waits = {
+        let go_on = go_on.clone();
+        move |_: Request<Incoming>, _: Arc<Protection>| {
+            let (tells, go_on) = (tells(), go_on.clone());
+            async move {
+                let _permit = go_on.acquire().await;
+                drop(tells);
+                Response::new("finished".to_owned())
+            }
+        }
+    };
+    let limits = Limits {
+        grace: 10 * PATIENCE,
+        ..patient()
+    };
+    let server = Served::with(|server| server.handler(waits).limits(limits)).await;
+    let mut raw = Raw::connect(&server).await.unwrap();
+    raw.send(HEADERS, END_HEADERS | END_STREAM, 1, GET)
+        .await
+        .unwrap();
+    let (sender, connection) = connected(&server).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let answer = tokio::spawn(get(sender));
+    for _ in 0..2 {
+        assert_eq!(told.next().await, Event::Begun);
+    }
+
+    let shutdown = tokio::spawn(server.server.shutdown());
+    assert_eq!(raw.until(GOAWAY).await.code(4), 0);
+    let ping = raw.until(PING).await;
+    raw.send(PING, ACK, 0, &ping.payload).await.unwrap();
+    let last = raw.until(GOAWAY).await;
+    assert_eq!((last.code(0), last.code(4)), (1, 0));
+    // Longer than a client without a request may take.
+    sleep(Duration::from_millis(3500)).await;
+    assert!(!shutdown.is_finished());
+
+    go_on.add_permits(2);
+    assert_eq!(raw.until(DATA).await.payload, b"finished");
+    assert_eq!(answer.await.unwrap().unwrap(), "finished");
+    assert_eq!(within(shutdown).await.unwrap(), Drained { cut_off: 0 });
+    within(connection).await.unwrap().unwrap();
+}
+
+/// It answers no PING, and runs no request.
+#[tokio::test]
+async fn a_silent_client_does_not_delay_the_end() {
+    let limits = Limits {
+        grace: 10 * PATIENCE,
+        ..patient()
+    };
+    let server = Served::with(|server| server.limits(limits)).await;
+    let mut raw = Raw::connect(&server).await.unwrap();
+    raw.until(SETTINGS).await;
+    assert_eq!(
+        within(server.server.shutdown()).await,
+        Drained { cut_off: 0 }
+    );
+    assert_eq!(raw.until(GOAWAY).await.code(4), 0);
+}
+
+/// No limit of time ends a connection during the test.
+fn patient() -> Limits {
+    Limits {
+        request_head: 10 * PATIENCE,
+        ..lasting(10 * PATIENCE)
+    }
+}
+
+async fn within<T>(future: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, future).await.expect("it takes no time")
+}
+
+async fn connect(server: &Served, protocols: &[&[u8]]) -> io::Result<TlsStream<TcpStream>> {
+    let provider = rustls_pq::Builder::with_default_base().unwrap().build();
+    let mut roots = RootCertStore::empty();
+    roots.add(server.pki.root.der().clone()).unwrap();
+    let mut config = ClientConfig::builder_with_provider(provider.unwrap().into())
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    let tcp = TcpStream::connect(server.server.local_addr()).await?;
+    tcp.set_nodelay(true)?;
+    let connector = TlsConnector::from(Arc::new(config));
+    within(connector.connect("localhost".try_into().unwrap(), tcp)).await
+}
+
+type Client = SendRequest<Empty<Bytes>>;
+
+/// A client, and the future that serves it.
+async fn connected(
+    server: &Served,
+) -> io::Result<(
+    Client,
+    Connection<TokioIo<TlsStream<TcpStream>>, Empty<Bytes>, TokioExecutor>,
+)> {
+    let tls = connect(server, &[b"h2"]).await?;
+    let connected = handshake(TokioExecutor::new(), TokioIo::new(tls)).await;
+    connected.map_err(io::Error::other)
+}
+
+/// Waits for the end of a connection without a request.
+async fn close_in_order(server: &Served) -> Option<()> {
+    let (_sender, connection) = connected(server).await.ok()?;
+    within(connection).await.ok()
+}
+
+async fn client(server: &Served) -> io::Result<Client> {
+    let (client, connection) = connected(server).await?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+async fn get(mut client: Client) -> hyper::Result<String> {
+    let request = Request::get("https://localhost/")
+        .body(Empty::new())
+        .unwrap();
+    let answer = within(client.send_request(request)).await?;
+    let body = within(answer.into_body().collect()).await?.to_bytes();
+    Ok(String::from_utf8(body.to_vec()).unwrap())
+}
+
+async fn client_page(server: &Served) -> Value {
+    let mut client = client(server).await.unwrap();
+    let request = Request::get("https://localhost/").header("accept", "application/json");
+    let answer = within(client.send_request(request.body(Empty::new()).unwrap())).await;
+    let body = within(answer.unwrap().into_body().collect()).await.unwrap();
+    serde_json::from_slice(&body.to_bytes()).unwrap()
+}
+
+/// A client that writes its own frames, and does only what it is told.
+struct Raw {
+    tls: TlsStream<TcpStream>,
+}
+
+/// A frame of RFC 9113, section 4.1.
+struct Frame {
+    kind: u8,
+    stream: u32,
+    payload: Vec<u8>,
+}
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const GOAWAY: u8 = 7;
+const CONTINUATION: u8 = 9;
+
+const ACK: u8 = 1;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+const REFUSED_STREAM: u32 = 7;
+const ENHANCE_YOUR_CALM: u32 = 11;
+
+/// `GET https://localhost/`: three fields of the static table, and the name of a fourth.
+const GET: &[u8] = b"\x82\x87\x84\x01\x09localhost";
+
+impl Frame {
+    /// The number at this place, such as an error code.
+    fn code(&self, at: usize) -> u32 {
+        u32::from_be_bytes(self.payload[at..at + 4].try_into().unwrap())
+    }
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    let mut frame = length[1..].to_vec();
+    frame.extend([kind, flags]);
+    frame.extend(stream.to_be_bytes());
+    frame.extend(payload);
+    frame
+}
+
+impl Raw {
+    async fn connect(server: &Served) -> io::Result<Self> {
+        let mut tls = connect(server, &[b"h2"]).await?;
+        let mut preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+        preface.extend(frame(SETTINGS, 0, 0, &[]));
+        tls.write_all(&preface).await?;
+        Ok(Self { tls })
+    }
+
+    async fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> io::Result<()> {
+        self.tls
+            .write_all(&frame(kind, flags, stream, payload))
+            .await
+    }
+
+    /// Reads up to a frame of this kind.
+    async fn until(&mut self, kind: u8) -> Frame {
+        loop {
+            let frame = within(self.read()).await.unwrap();
+            if frame.kind == kind {
+                return frame;
+            }
+        }
+    }
+
+    async fn read(&mut self) -> io::Result<Frame> {
+        let mut head = [0; 9];
+        self.tls.read_exact(&mut head).await?;
+        let mut payload =
+            vec![0; usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2])];
+        self.tls.read_exact(&mut payload).await?;
+        Ok(Frame {
+            kind: head[3],
+            stream: u32::from_be_bytes(head[5..].try_into().unwrap()),
+            payload,
+        })
+    }
+}
