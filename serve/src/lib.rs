@@ -15,12 +15,15 @@ mod configuration;
 mod connection;
 pub mod demonstration;
 mod drain;
+mod events;
 mod files;
 mod http;
 mod identities;
 mod listening;
 #[cfg(feature = "log")]
 pub mod logging;
+#[cfg(feature = "metrics")]
+mod metrics;
 #[cfg(feature = "command-line")]
 pub mod options;
 mod provider;
@@ -37,10 +40,12 @@ pub use drain::StopSignals;
 pub use http::{BoxError, Handler, Page, Protection};
 pub use identities::Identity;
 pub use listening::{Server, ServerBuilder};
+#[cfg(feature = "metrics")]
+pub use metrics::{Metrics, MetricsPort};
 pub use provider::{provider, provider_builder};
 #[cfg(feature = "signals")]
 pub use reload::reload_on_hangup;
 pub use revocation::{
-    ListWatcher, RevocableClients, Revocation, RevocationError, RevocationFiles, utc,
+    ListWatcher, ListsInUse, RevocableClients, Revocation, RevocationError, RevocationFiles, utc,
 };
 pub use summary::{Summary, scheme_name};

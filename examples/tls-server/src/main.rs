@@ -7,7 +7,6 @@
 )]
 
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,11 +17,11 @@ use clap::{ArgGroup, Parser};
 use pq_serving::demonstration::{Client, Instructions};
 use pq_serving::logging::{self, LogFormat};
 use pq_serving::options::{
-    CertificateOptions, Fresh, FreshOptions, LimitOptions, RevocationOptions, groups_help,
-    profile_parser,
+    CertificateOptions, Fresh, FreshOptions, LimitOptions, ListenOptions, Listening,
+    RevocationOptions, groups_help, profile_parser,
 };
 use pq_serving::{
-    Identity, Limits, Server, StopSignals, Tls, provider_builder, reload_on_hangup,
+    Identity, ListWatcher, Server, StopSignals, Tls, provider_builder, reload_on_hangup,
     roots_from_pem_file,
 };
 use pq_x509::{Certificate, Sizes};
@@ -44,9 +43,8 @@ use rustls_pq::{Group, Profile};
     group = ArgGroup::new("watched").args(["cert", "crl"]).multiple(true),
 )]
 struct Arguments {
-    /// Address and port to listen on; port 0 lets the system choose
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8443")]
-    listen: SocketAddr,
+    #[command(flatten)]
+    listening: ListenOptions,
 
     #[command(flatten)]
     certificates: CertificateOptions,
@@ -101,10 +99,6 @@ struct Arguments {
     )]
     groups: Vec<Group>,
 
-    /// Speak HTTP/1.1 only; without this, also HTTP/2 to clients that offer it
-    #[arg(long)]
-    no_http2: bool,
-
     #[command(flatten)]
     limits: LimitOptions,
 
@@ -130,6 +124,10 @@ Examples:
 
   Require a client certificate, and accept nothing below ML-KEM-1024:
     tls-server --issue-client --groups SecP384r1MLKEM1024,MLKEM1024
+
+  Be watched by Prometheus and by whoever distributes requests:
+    tls-server --metrics 127.0.0.1:9464
+    curl http://127.0.0.1:9464/health
 
   Require a client certificate from a CA, which neither the CA nor its root has revoked:
     tls-server --client-ca root.pem --crl ca.crl --crl root.crl
@@ -184,17 +182,12 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
 
     let tls = Tls::with(provider, setup.identities, client_verifier)?;
-    let tls = match arguments.no_http2 {
-        true => tls.without_http2(),
-        false => tls,
-    };
-    let server = Server::bind(arguments.listen, tls, Limits::from(arguments.limits));
-    let server = server.await.with_context(|| {
-        format!(
-            "can't listen on {}; choose another address or port with --listen",
-            arguments.listen
-        )
-    })?;
+    let lists = lists.flatten();
+    let in_use = lists.as_ref().map(ListWatcher::in_use);
+    let Listening { server, metrics } = arguments
+        .listening
+        .start(tls, arguments.limits.into(), in_use)
+        .await?;
 
     let instructions = Instructions {
         client: client_files,
@@ -203,9 +196,16 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
     // Before anyone is told that the server is there.
     let stop = StopSignals::catch().context("can't catch signals")?;
-    let reloading =
-        reload_on_hangup(setup.watcher, lists.flatten()).context("can't catch signals")?;
-    print_welcome(&server, &instructions, &setup.notes)?;
+    let reloading = reload_on_hangup(setup.watcher, lists).context("can't catch signals")?;
+    let notes = match &metrics {
+        Some(port) => format!(
+            "{}Metrics are on http://{}/metrics.\n",
+            setup.notes,
+            port.local_addr()
+        ),
+        None => setup.notes,
+    };
+    print_welcome(&server, &instructions, &notes)?;
     Ok(match server.run(stop, reloading).await? {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
@@ -254,7 +254,7 @@ impl Setup {
             mut pki,
             root,
             algorithm,
-        } = options.issue(arguments.profile, arguments.listen.ip(), client)?;
+        } = options.issue(arguments.profile, arguments.listening.listen.ip(), client)?;
         let identity = Identity::try_from(&pki.server)?.check(provider)?;
         let files = pki.write(&options.pki_dir)?;
         Ok(Self {

@@ -1,4 +1,4 @@
-// This room uses no other.
+// This room uses `events`.
 
 //! Who may connect: [`Limits`] of number and time, and a share of the places for each address.
 

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, oneshot};
 use tracing::warn;
 
+use crate::events::{Event, Observers};
+
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +33,7 @@ pub(crate) struct Admission {
     /// When a connection past the handshake ends.
     ended: Notify,
     log: Mutex<LogLimit>,
+    observers: Observers,
 }
 
 /// How many there may be; each number is at least one.
@@ -53,7 +56,13 @@ impl Admission {
             table: Mutex::default(),
             ended: Notify::new(),
             log: Mutex::default(),
+            observers: Observers::default(),
         }
+    }
+
+    /// The same, which tells what it refuses.
+    pub(crate) fn observed(self, observers: Observers) -> Self {
+        Self { observers, ..self }
     }
 
     /// Admits a client that has just connected, until its handshake is complete. Only one client
@@ -73,6 +82,7 @@ impl Admission {
                 Err(NoRoom::ForSource) => break,
             }
         }
+        self.observers.tell(Event::Refused("address"));
         self.log(
             source,
             format_args!(
@@ -92,6 +102,10 @@ impl Admission {
         drop(table);
 
         if let Some((oldest, why)) = pushed_out {
+            self.observers.tell(Event::Refused(match why {
+                Why::ItsAddress => "handshake_of_address",
+                Why::AllAddresses => "handshake_of_all",
+            }));
             self.log(
                 oldest.source,
                 format_args!("ended an unfinished handshake for a newer one: {why}"),

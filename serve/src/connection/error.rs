@@ -23,6 +23,40 @@ pub(crate) enum ConnectionError {
     TooLong,
 }
 
+impl ConnectionError {
+    /// In a word, if the handshake has failed.
+    pub(crate) fn failed_handshake(&self) -> Option<&'static str> {
+        match self {
+            Self::Handshake(_) => Some("no_client_hello"),
+            Self::HandshakeTimeout => Some("timeout"),
+            Self::ResumedClient(_) => Some("client_certificate"),
+            Self::Refused(refusal) => Some(match refusal {
+                Refusal::NoSharedGroup { .. } => "no_shared_group",
+                Refusal::NoSharedSignatureScheme { .. } => "no_shared_signature_scheme",
+                Refusal::NoSharedCipherSuite { .. } => "no_shared_cipher_suite",
+                Refusal::NoSharedVersion => "no_shared_version",
+                Refusal::NoCertificateForName { .. } => "no_certificate_for_name",
+                Refusal::ClientCertificateRequired => "no_client_certificate",
+                Refusal::Revoked | Refusal::RevocationUnknown { .. } => "client_revocation",
+                Refusal::SignatureAlgorithm { .. }
+                | Refusal::ChainTooLarge { .. }
+                | Refusal::UnknownIssuer
+                | Refusal::BadSignature
+                | Refusal::Expired { .. }
+                | Refusal::NotValidYet { .. }
+                | Refusal::WrongPurpose { .. }
+                | Refusal::KeyUsage { .. }
+                | Refusal::CertificateRefused { .. } => "client_certificate",
+                Refusal::Alert { .. } => "alert",
+                Refusal::NotTls { .. } => "not_tls",
+                Refusal::ConnectionLost { .. } => "connection_lost",
+                _ => "other",
+            }),
+            Self::PushedOut | Self::Http(_) | Self::TooLong => None,
+        }
+    }
+}
+
 /// Which of the [options](crate::options) helps the next client.
 fn option_for(refusal: &Refusal) -> &'static str {
     match refusal {

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tracing::info;
 
+use crate::events::{Event, Observers, Span};
 use crate::http::{AnyBody, AnyHandler, BoxError, Protection};
 
 /// Gives the requests of a connection to the handler.
@@ -19,15 +20,21 @@ use crate::http::{AnyBody, AnyHandler, BoxError, Protection};
 pub(super) struct Requests {
     handler: Arc<dyn AnyHandler>,
     protection: Arc<Protection>,
+    observers: Observers,
     /// How many are running.
     running: watch::Sender<usize>,
 }
 
 impl Requests {
-    pub(super) fn new(handler: Arc<dyn AnyHandler>, protection: Arc<Protection>) -> Self {
+    pub(super) fn new(
+        handler: Arc<dyn AnyHandler>,
+        protection: Arc<Protection>,
+        observers: Observers,
+    ) -> Self {
         Self {
             handler,
             protection,
+            observers,
             running: watch::Sender::new(0),
         }
     }
@@ -36,7 +43,8 @@ impl Requests {
         self,
         request: Request<Incoming>,
     ) -> Result<Response<Answer>, Infallible> {
-        let running = Running::begin(self.running);
+        let running = Running::begin(self.running, &self.observers);
+        let version = request.version();
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let response = self.handler.answer_any(request, self.protection).await;
         info!(
@@ -45,6 +53,8 @@ impl Requests {
             status = response.status().as_u16(),
             "answered"
         );
+        self.observers
+            .tell(Event::Answered(version, response.status()));
         Ok(response.map(|body| Answer {
             body,
             _running: running,
@@ -82,18 +92,24 @@ impl Idle {
 }
 
 /// A request that is running.
-struct Running(watch::Sender<usize>);
+struct Running {
+    count: watch::Sender<usize>,
+    _span: Span,
+}
 
 impl Running {
-    fn begin(count: watch::Sender<usize>) -> Self {
+    fn begin(count: watch::Sender<usize>, observers: &Observers) -> Self {
         count.send_modify(|running| *running += 1);
-        Self(count)
+        Self {
+            count,
+            _span: observers.span(Event::Requested, Event::Done),
+        }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.send_modify(|running| *running -= 1);
+        self.count.send_modify(|running| *running -= 1);
     }
 }
 

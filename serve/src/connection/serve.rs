@@ -23,6 +23,7 @@ use super::versions::http1;
 use super::versions::http2;
 use crate::admission::{Handshaking, Limits};
 use crate::configuration::Tls;
+use crate::events::{Event, Observers};
 use crate::http::{AnyHandler, Protection};
 
 /// What it takes to serve one client.
@@ -31,6 +32,7 @@ pub(crate) struct Connection {
     pub(crate) tls: Tls,
     pub(crate) limits: Limits,
     pub(crate) handler: Arc<dyn AnyHandler>,
+    pub(crate) observers: Observers,
     pub(crate) stopped: watch::Receiver<()>,
 }
 
@@ -66,9 +68,10 @@ impl Connection {
         let _established = handshaking.complete().ok_or(ConnectionError::PushedOut)?;
 
         let protection = Arc::new(Protection::of(stream.get_ref().1, negotiated));
+        self.observers.tell(Event::Handshake(&negotiated));
         info!(%negotiated, client = protection.client_certificate, "connected");
 
-        let requests = Requests::new(self.handler.clone(), protection);
+        let requests = Requests::new(self.handler.clone(), protection, self.observers.clone());
         #[cfg(feature = "http2")]
         if stream.get_ref().1.alpn_protocol() == Some(HTTP2) {
             // Besides its requests, a client may send anything, or nothing.

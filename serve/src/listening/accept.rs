@@ -14,6 +14,7 @@ use tracing::{Instrument, debug, error, info, info_span, warn};
 use crate::admission::{Admission, Shares};
 use crate::connection::{Connection, ConnectionError};
 use crate::drain::Drained;
+use crate::events::Event;
 
 /// Accepts until `stopped` changes or its sender is gone, and serves each client as `connection` says.
 pub(super) async fn accept_until(
@@ -22,13 +23,14 @@ pub(super) async fn accept_until(
     connection: Connection,
 ) -> Drained {
     let limits = connection.limits;
+    let observers = connection.observers.clone();
     let shares = Shares {
         connections: limits.connections.clamp(1, Semaphore::MAX_PERMITS),
         connections_per_source: limits.connections_per_address.max(1),
         handshakes: limits.handshakes.max(1),
         handshakes_per_source: limits.handshakes_per_address.max(1),
     };
-    let admission = Arc::new(Admission::new(shares));
+    let admission = Arc::new(Admission::new(shares).observed(observers.clone()));
     // A connection that made way for another one keeps its descriptor until its task is over.
     let slots = Arc::new(Semaphore::new(shares.connections));
     let mut connections = JoinSet::new();
@@ -62,23 +64,33 @@ pub(super) async fn accept_until(
             continue;
         };
         let connection = connection.clone();
+        let observers = observers.clone();
+        let open = observers.span(Event::Opened, Event::Closed);
         let serve = async move {
             let served = tokio::select! {
                 served = connection.serve(tcp, handshaking) => served,
                 () = pushed_out.wait() => Err(ConnectionError::PushedOut),
             };
+            if let Some(reason) = served
+                .as_ref()
+                .err()
+                .and_then(ConnectionError::failed_handshake)
+            {
+                observers.tell(Event::HandshakeFailed(reason));
+            }
             match served {
                 Ok(()) => debug!("closed"),
                 // The reason has been logged already, and not for each connection.
                 Err(error @ ConnectionError::PushedOut) => debug!(%error, "closed"),
                 Err(error) => info!(%error, "closed"),
             }
-            drop(slot);
+            drop((slot, open));
         };
         connections.spawn(serve.instrument(info_span!("connection", %peer)));
     }
 
     drop(listener);
+    observers.tell(Event::Draining);
     let drained = timeout(limits.grace, async {
         while let Some(ended) = connections.join_next().await {
             report_panic(ended);

@@ -11,13 +11,17 @@ use super::server::Server;
 use crate::admission::Limits;
 use crate::configuration::Tls;
 use crate::connection::Connection;
+use crate::events::Observers;
 use crate::http::{AnyHandler, Handler, Page};
+#[cfg(feature = "metrics")]
+use crate::metrics::Metrics;
 
 /// What a server is made of, before it listens: [`Server::builder`] begins one.
 pub struct ServerBuilder {
     tls: Tls,
     limits: Limits,
     handler: Option<Arc<dyn AnyHandler>>,
+    observers: Observers,
 }
 
 impl Server {
@@ -27,6 +31,7 @@ impl Server {
             tls,
             limits: Limits::default(),
             handler: None,
+            observers: Observers::default(),
         }
     }
 
@@ -54,6 +59,15 @@ impl ServerBuilder {
         }
     }
 
+    /// Counts what happens to the server's connections, and says whether it is ready.
+    #[cfg(feature = "metrics")]
+    pub fn metrics(self, metrics: &Metrics) -> Self {
+        Self {
+            observers: metrics.observers(),
+            ..self
+        }
+    }
+
     /// Listens on `address` and starts to serve. Port 0 lets the system choose one.
     ///
     /// # Errors
@@ -70,6 +84,7 @@ impl ServerBuilder {
                     bytes: self.limits.bytes,
                 })
             }),
+            observers: self.observers,
             stopped,
         };
         Server::start(listener, stop, connection)

@@ -1,6 +1,8 @@
 //! Why options can't be followed.
 
 use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use pq_x509::{CertificateError, SignatureAlgorithm};
@@ -24,6 +26,16 @@ pub enum OptionError {
         certs: usize,
         /// How many keys there are.
         keys: usize,
+    },
+    /// An address can't be listened on.
+    #[error("can't listen on {address}; choose another address or port with {option}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The option that names it.
+        option: &'static str,
+        /// What the system says.
+        source: io::Error,
     },
     /// A trust anchor ID is for a chain that isn't served.
     #[error(

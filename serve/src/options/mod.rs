@@ -1,4 +1,4 @@
-// This room uses `admission`, `configuration`, `demonstration`, `provider` and `revocation`.
+// This room uses `admission`, `configuration`, `demonstration`, `listening`, `metrics`, `provider` and `revocation`.
 
 //! Options of the command line that servers and clients have in common, for clap, and what follows from them.
 //!
@@ -11,6 +11,7 @@ mod files;
 mod fresh;
 mod groups;
 mod limits;
+mod listening;
 mod profile;
 mod revocation;
 
@@ -19,5 +20,6 @@ pub use error::OptionError;
 pub use fresh::{Fresh, FreshOptions};
 pub use groups::groups_help;
 pub use limits::LimitOptions;
+pub use listening::{ListenOptions, Listening};
 pub use profile::profile_parser;
 pub use revocation::RevocationOptions;

@@ -69,7 +69,8 @@ impl RevocableClients {
             .name("list-watcher".into())
             .spawn(move || watch.run(every, &next_order))
             .map_err(WatchError::Thread)?;
-        Ok((clients, ListWatcher { orders }))
+        let in_use = ListsInUse(clients.clone());
+        Ok((clients, ListWatcher { orders, in_use }))
     }
 
     fn current(&self) -> Arc<Current> {
@@ -202,6 +203,7 @@ impl Current {
 #[must_use = "the files are watched until this is dropped"]
 pub struct ListWatcher {
     orders: SyncSender<Reload>,
+    in_use: ListsInUse,
 }
 
 impl ListWatcher {
@@ -209,6 +211,24 @@ impl ListWatcher {
     pub fn reload(&self) {
         // If the channel is full, the order has been given already.
         let _ = self.orders.try_send(Reload);
+    }
+
+    /// The lists that are in use.
+    pub fn in_use(&self) -> ListsInUse {
+        self.in_use.clone()
+    }
+}
+
+/// The lists that are in use, whichever these are when somebody looks.
+#[derive(Clone, Debug)]
+pub struct ListsInUse(Arc<RevocableClients>);
+
+impl ListsInUse {
+    /// When each was issued (thisUpdate), the newest first.
+    pub fn issued(&self) -> Vec<UnixTime> {
+        let current = self.0.current();
+        let lists = current.revocation.lists.iter();
+        lists.map(|list| list.this_update()).collect()
     }
 }
 

@@ -13,6 +13,6 @@ mod newest_lists;
 #[cfg(test)]
 mod tests;
 
-pub use clients::{ListWatcher, RevocableClients};
+pub use clients::{ListWatcher, ListsInUse, RevocableClients};
 pub use error::RevocationError;
 pub use lists::{Revocation, RevocationFiles, utc};

@@ -12,6 +12,7 @@ mod harness;
 mod hostile;
 mod http;
 mod http2;
+mod metrics;
 mod mutual_tls;
 mod rotation;
 mod served;

@@ -11,6 +11,8 @@ mod client;
 #[cfg(target_os = "linux")]
 mod handshakes;
 #[cfg(unix)]
+mod metrics;
+#[cfg(unix)]
 mod ocsp;
 #[cfg(unix)]
 mod program;

@@ -779,6 +779,19 @@ impl Program {
         assert!(sent.success());
     }
 
+    /// Reads what the program prints up to a line with this in it, and returns that line.
+    pub(crate) fn line_with(&mut self, part: &str) -> String {
+        loop {
+            let mut line = String::new();
+            let read = self.stdout.read_line(&mut line).unwrap();
+            assert_ne!(read, 0, "it does not print {part}: {}", self.welcome);
+            self.welcome.push_str(&line);
+            if line.contains(part) {
+                return line;
+            }
+        }
+    }
+
     /// Waits until the program has logged this.
     pub(crate) async fn wait_for_log(&self, part: &str) {
         let start = Instant::now();

@@ -13,6 +13,7 @@ use rustls::{AlertDescription, Error};
 use tempfile::TempDir;
 
 use crate::client::{Client, PATIENCE, tls_error};
+use crate::metrics::{get, port_of};
 use crate::program::Program;
 
 #[tokio::test]
@@ -38,6 +39,22 @@ async fn a_revoked_client_is_refused_and_others_are_not() {
         "(keyCompromise)",
     ] {
         assert_eq!(log.matches(expected).count(), 1, "{expected}: {log}");
+    }
+}
+
+/// Each list that is in use has a number and an age, and no other.
+#[tokio::test]
+async fn the_ages_of_the_lists_in_use_are_shown() {
+    let ca = Ca::new();
+    ca.write("lists.pem", &(ca.root_list() + &ca.list(&[]).to_pem()));
+    let mut program = ca.serve(&["--crl", "../lists.pem", "--metrics", "127.0.0.1:0"]);
+    let port = port_of(&mut program);
+    let metrics = get(port, "/metrics");
+    for list in 0..3 {
+        let start = format!("pq_serving_revocation_list_age_seconds{{list=\"{list}\"}} ");
+        let age = metrics.lines().find_map(|line| line.strip_prefix(&start));
+        let age = age.map(|age| age.parse::<u64>().unwrap());
+        assert_eq!(age.is_some(), list < 2, "{metrics}");
     }
 }
 

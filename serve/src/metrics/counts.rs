@@ -1,0 +1,175 @@
+//! What is counted, and its names. Each label has few values, and none that a client chooses freely.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use hyper::Version;
+use prometheus_client::encoding::prometheus_text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+use super::documents::Documents;
+use crate::configuration::Tls;
+use crate::events::{Event, Observer, Observers};
+use crate::revocation::ListsInUse;
+
+type Labels<const N: usize> = [(&'static str, Cow<'static, str>); N];
+
+/// Counts what happens to the connections of a server, and knows whether it is ready.
+///
+/// Its clones count together. [`ServerBuilder::metrics`](crate::ServerBuilder::metrics) gives it to a server.
+#[derive(Clone)]
+pub struct Metrics {
+    registry: Arc<Registry>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    accepted: Counter,
+    open: Gauge,
+    refusals: Family<Labels<1>, Counter>,
+    handshakes: Family<Labels<3>, Counter>,
+    failures: Family<Labels<1>, Counter>,
+    requests: Family<Labels<2>, Counter>,
+    running: Gauge,
+    draining: Gauge,
+}
+
+impl Metrics {
+    /// Counts from zero. Of the certificates and of the revocation lists in use, the times are shown.
+    pub fn new(tls: &Tls, lists: Option<ListsInUse>) -> Self {
+        let counts = Counts::default();
+        let mut registry = Registry::with_prefix("pq_serving");
+        registry.register(
+            "connections_accepted",
+            "Connections",
+            counts.accepted.clone(),
+        );
+        registry.register(
+            "connections",
+            "Connections that are open",
+            counts.open.clone(),
+        );
+        registry.register(
+            "admission_refusals",
+            "Connections refused, and handshakes that made way for newer ones",
+            counts.refusals.clone(),
+        );
+        registry.register(
+            "handshakes",
+            "Handshakes that were completed",
+            counts.handshakes.clone(),
+        );
+        registry.register(
+            "handshake_failures",
+            "Handshakes that failed",
+            counts.failures.clone(),
+        );
+        registry.register(
+            "requests",
+            "Requests that were answered",
+            counts.requests.clone(),
+        );
+        registry.register(
+            "requests_running",
+            "Requests that are running",
+            counts.running.clone(),
+        );
+        registry.register(
+            "draining",
+            "Whether the server accepts no more and lets running requests finish",
+            counts.draining.clone(),
+        );
+        let identities = tls.identities.clone();
+        registry.register_collector(Box::new(Documents { identities, lists }));
+        Self {
+            registry: registry.into(),
+            counts: counts.into(),
+        }
+    }
+
+    /// The observer of a server.
+    pub(crate) fn observers(&self) -> Observers {
+        Observers::one(self.counts.clone())
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.counts.draining.get() != 0
+    }
+
+    /// All counts in the text format of Prometheus.
+    pub(super) fn text(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        prometheus_text::encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+impl Observer for Counts {
+    fn happened(&self, event: Event<'_>) {
+        match event {
+            Event::Opened => {
+                self.accepted.inc();
+                self.open.inc();
+            }
+            Event::Closed => {
+                self.open.dec();
+            }
+            Event::Refused(reason) => {
+                self.refusals
+                    .get_or_create(&[("reason", reason.into())])
+                    .inc();
+            }
+            Event::Handshake(negotiated) => {
+                let group = negotiated.group.map(|group| group.to_string());
+                let labels = [
+                    ("version", "TLS 1.3".into()),
+                    ("group", group.unwrap_or_default().into()),
+                    ("resumed", negotiated.is_resumed().to_string().into()),
+                ];
+                self.handshakes.get_or_create(&labels).inc();
+            }
+            Event::HandshakeFailed(reason) => {
+                self.failures
+                    .get_or_create(&[("reason", reason.into())])
+                    .inc();
+            }
+            Event::Requested => {
+                self.running.inc();
+            }
+            Event::Answered(version, status) => {
+                let version = match version {
+                    Version::HTTP_2 => "2",
+                    Version::HTTP_11 => "1.1",
+                    _ => "1.0",
+                };
+                // Handlers choose the status.
+                let status = match status.as_u16() / 100 {
+                    2 => "2xx",
+                    3 => "3xx",
+                    4 => "4xx",
+                    5 => "5xx",
+                    _ => "other",
+                };
+                let labels = [("version", version.into()), ("status", status.into())];
+                self.requests.get_or_create(&labels).inc();
+            }
+            Event::Done => {
+                self.running.dec();
+            }
+            Event::Draining => {
+                self.draining.set(1);
+            }
+        }
+    }
+}

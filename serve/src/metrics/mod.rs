@@ -1,0 +1,10 @@
+// This room uses `configuration`, `events` and `revocation`.
+
+//! Counts for Prometheus, and whether the server is ready, on a port of its own.
+
+mod counts;
+mod documents;
+mod port;
+
+pub use counts::Metrics;
+pub use port::MetricsPort;

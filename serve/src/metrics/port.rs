@@ -1,0 +1,149 @@
+//! The port for those who watch the server: plain HTTP, for this machine or a network that is trusted.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use prometheus_client::encoding::prometheus_text::CONTENT_TYPE as PROMETHEUS;
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use tokio::sync::Semaphore;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+use tracing::{debug, warn};
+
+use super::counts::Metrics;
+
+/// How many may ask at a time; others wait.
+const CONNECTIONS: usize = 8;
+/// The time for a connection, which has one request.
+const TIME: Duration = Duration::from_secs(10);
+/// How many bytes the head of a request may have; hyper wants no less.
+const MAX_HEAD: usize = 8 * 1024;
+
+/// Answers who watches a server, until it is dropped: `GET /metrics` in the text format of Prometheus, and `GET /health`
+/// with 200 while the server is ready and 503 once it lets running requests finish. `GET /health/live` is 200 as long as
+/// the process answers at all.
+///
+/// It speaks plain HTTP and asks nobody who they are: let it listen on a loopback address.
+#[derive(Debug)]
+#[must_use = "it answers until this is dropped"]
+pub struct MetricsPort {
+    local_addr: SocketAddr,
+    answering: JoinHandle<()>,
+}
+
+impl Metrics {
+    /// Listens for those who watch. Port 0 lets the system choose one.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the operating system, such as an address that is in use.
+    pub async fn listen(&self, address: impl ToSocketAddrs) -> io::Result<MetricsPort> {
+        let listener = TcpListener::bind(address).await?;
+        Ok(MetricsPort {
+            local_addr: listener.local_addr()?,
+            answering: tokio::spawn(answer_all(self.clone(), listener)),
+        })
+    }
+}
+
+impl MetricsPort {
+    /// The address that it listens on.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+}
+
+impl Drop for MetricsPort {
+    fn drop(&mut self) {
+        // And with it the connections.
+        self.answering.abort();
+    }
+}
+
+async fn answer_all(metrics: Metrics, listener: TcpListener) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let place = places.clone().acquire_owned().await;
+        let tcp = match listener.accept().await {
+            Ok((tcp, _)) => tcp,
+            Err(error) => {
+                warn!(%error, "can't accept who asks for metrics for now");
+                sleep(Duration::from_secs(1)).await;
+                continue;
+            }
+        };
+        while connections.try_join_next().is_some() {}
+        let metrics = metrics.clone();
+        connections.spawn(async move {
+            if let Err(error) = timeout(TIME, answer_one(&metrics, tcp)).await {
+                debug!(%error, "who asked for metrics took too long");
+            }
+            drop(place);
+        });
+    }
+}
+
+async fn answer_one(metrics: &Metrics, tcp: TcpStream) {
+    let service = service_fn(async |request: Request<Incoming>| {
+        Ok::<_, Infallible>(answer(metrics, &request))
+    });
+    let served = http1::Builder::new()
+        .keep_alive(false)
+        .max_buf_size(MAX_HEAD)
+        .timer(TokioTimer::new())
+        .header_read_timeout(TIME)
+        .serve_connection(TokioIo::new(tcp), service);
+    if let Err(error) = served.await {
+        debug!(%error, "who asked for metrics left");
+    }
+}
+
+fn answer(metrics: &Metrics, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    const TEXT: &str = "text/plain; charset=utf-8";
+
+    let (status, content_type, body) = match request.uri().path() {
+        "/metrics" | "/health" | "/health/live"
+            if ![Method::GET, Method::HEAD].contains(request.method()) =>
+        {
+            (
+                StatusCode::METHOD_NOT_ALLOWED,
+                TEXT,
+                "Only GET and HEAD are allowed\n".into(),
+            )
+        }
+        "/metrics" => match metrics.text() {
+            Ok(text) => (StatusCode::OK, PROMETHEUS, text),
+            Err(error) => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                TEXT,
+                format!("{error}\n"),
+            ),
+        },
+        "/health" if metrics.is_draining() => {
+            (StatusCode::SERVICE_UNAVAILABLE, TEXT, "draining\n".into())
+        }
+        "/health" => (StatusCode::OK, TEXT, "ready\n".into()),
+        "/health/live" => (StatusCode::OK, TEXT, "live\n".into()),
+        _ => (
+            StatusCode::NOT_FOUND,
+            TEXT,
+            "There is /metrics, /health and /health/live\n".into(),
+        ),
+    };
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    let content_type = HeaderValue::from_static(content_type);
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response
+}

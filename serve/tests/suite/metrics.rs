@@ -1,0 +1,238 @@
+//! The port with metrics and health: what is counted, and its own bounds.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use pq_serving::demonstration::Pki;
+use pq_serving::{
+    Identity, Limits, Metrics, MetricsPort, Protection, Server, ServerBuilder, Tls, provider,
+};
+use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::{Group, Profile};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+use crate::client::{Client, PATIENCE, until_closed};
+
+/// A server that is watched.
+struct Watched {
+    pki: Pki,
+    server: Server,
+    port: MetricsPort,
+}
+
+impl Watched {
+    async fn start() -> Self {
+        Self::with(|server| server).await
+    }
+
+    async fn with(choose: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
+        let provider = provider(Profile::Default, &[]).unwrap();
+        let identity = Identity::try_from(&pki.server).unwrap();
+        let set = IdentitySet::new().with_default(identity.check(&provider).unwrap());
+        let tls = Tls::with(provider, Identities::new(set).into(), None).unwrap();
+        let metrics = Metrics::new(&tls, None);
+        let server = choose(Server::builder(tls)).metrics(&metrics);
+        Self {
+            pki,
+            server: server.bind("127.0.0.1:0").await.unwrap(),
+            port: metrics.listen("127.0.0.1:0").await.unwrap(),
+        }
+    }
+
+    fn client(&self, groups: &[Group]) -> Client {
+        Client::new(self.server.local_addr(), &self.pki.root, groups, None)
+    }
+
+    async fn get(&self, path: &str) -> String {
+        get(&self.port, path).await
+    }
+
+    /// Waits until the metrics have this line.
+    async fn until_counted(&self, line: &str) {
+        let start = Instant::now();
+        loop {
+            let metrics = self.get("/metrics").await;
+            if metrics.lines().any(|one| one == line) {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "{line}\n{metrics}");
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+async fn get(port: &MetricsPort, path: &str) -> String {
+    ask(
+        port,
+        &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    )
+    .await
+}
+
+async fn ask(port: &MetricsPort, request: &str) -> String {
+    let mut tcp = TcpStream::connect(port.local_addr()).await.unwrap();
+    tcp.write_all(request.as_bytes()).await.unwrap();
+    String::from_utf8(until_closed(tcp).await).unwrap()
+}
+
+#[tokio::test]
+async fn handshakes_and_requests_are_counted() {
+    let watched = Watched::start().await;
+    let client = watched.client(&[]).without_resumption();
+    for (path, status) in [("/", "200"), ("/", "200"), ("/missing", "404")] {
+        let answer = client.ask(&format!("GET {path} HTTP/1.1")).await.unwrap();
+        assert_eq!(answer.status(), status);
+    }
+    let classical = watched.client(&[Group::X25519]);
+    classical.page().await.unwrap();
+    watched.client(&[Group::MLKEM512]).page().await.unwrap_err();
+
+    for line in [
+        r#"pq_serving_handshakes_total{version="TLS 1.3",group="X25519MLKEM768",resumed="false"} 3"#,
+        r#"pq_serving_handshakes_total{version="TLS 1.3",group="x25519",resumed="false"} 1"#,
+        r#"pq_serving_handshake_failures_total{reason="no_shared_group"} 1"#,
+        r#"pq_serving_requests_total{version="1.1",status="2xx"} 3"#,
+        r#"pq_serving_requests_total{version="1.1",status="4xx"} 1"#,
+        "pq_serving_connections_accepted_total 5",
+        "pq_serving_connections 0",
+        "pq_serving_requests_running 0",
+        "pq_serving_draining 0",
+    ] {
+        watched.until_counted(line).await;
+    }
+    let metrics = watched.get("/metrics").await;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain; version=0.0.4; charset=utf-8\r\n";
+    assert!(metrics.starts_with(head), "{metrics}");
+    let not_after = watched.pki.server.chain[0].not_after().as_secs();
+    let line =
+        format!("pq_serving_certificate_expiry_timestamp_seconds{{chain=\"0\"}} {not_after}");
+    watched.until_counted(&line).await;
+}
+
+/// What a client sends is nowhere, so that nobody can make the server remember more and more.
+#[tokio::test]
+async fn no_label_has_what_a_client_says() {
+    let watched = Watched::start().await;
+    watched.client(&[]).page().await.unwrap();
+    let labels = |metrics: &str| metrics.matches('{').count();
+    let client = watched.client(&[]).without_resumption();
+    client.ask("BREW /coffee HTTP/1.1").await.unwrap();
+    let before = watched.get("/metrics").await;
+    for number in 0..5 {
+        let head = format!("METHOD{number} /path{number} HTTP/1.1\r\nX{number}: y");
+        client.ask(&head).await.unwrap();
+    }
+    watched
+        .until_counted(r#"pq_serving_requests_total{version="1.1",status="4xx"} 6"#)
+        .await;
+    let after = watched.get("/metrics").await;
+    assert_eq!(labels(&before), labels(&after), "{after}");
+    for said in ["METHOD", "path", "BREW", "coffee", "localhost"] {
+        assert!(!after.contains(said), "{after}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_by_admission_is_counted() {
+    let watched = Watched::with(|server| {
+        server.limits(Limits {
+            connections_per_address: 1,
+            request_head: 10 * PATIENCE,
+            ..Limits::default()
+        })
+    })
+    .await;
+    let _silent = TcpStream::connect(watched.server.local_addr())
+        .await
+        .unwrap();
+    watched.until_counted("pq_serving_connections 1").await;
+    let _settled = watched.client(&[]).settle().await.unwrap();
+    watched
+        .until_counted(r#"pq_serving_admission_refusals_total{reason="handshake_of_address"} 1"#)
+        .await;
+    watched.client(&[]).connect().await.unwrap_err();
+    watched
+        .until_counted(r#"pq_serving_admission_refusals_total{reason="address"} 1"#)
+        .await;
+}
+
+/// Whoever distributes requests sees the drain before the last request is over.
+#[tokio::test]
+async fn health_is_ready_until_the_drain() {
+    let go_on = Arc::new(Semaphore::new(0));
+    let waits = {
+        let go_on = go_on.clone();
+        move |_: Request<Incoming>, _: Arc<Protection>| {
+            let go_on = go_on.clone();
+            async move {
+                let _permit = go_on.acquire().await;
+                Response::new("done".to_owned())
+            }
+        }
+    };
+    let limits = Limits {
+        grace: 10 * PATIENCE,
+        ..Limits::default()
+    };
+    let watched = Watched::with(|server| server.handler(waits).limits(limits)).await;
+    assert!(watched.get("/health").await.starts_with("HTTP/1.1 200"));
+    let client = watched.client(&[]);
+    let answer = tokio::spawn(async move { client.ask("GET / HTTP/1.1").await });
+    watched.until_counted("pq_serving_requests_running 1").await;
+
+    let Watched { server, port, .. } = watched;
+    let shutdown = tokio::spawn(server.shutdown());
+    let start = Instant::now();
+    let draining = loop {
+        let health = get(&port, "/health").await;
+        if !health.ends_with("ready\n") {
+            break health;
+        }
+        assert!(start.elapsed() < PATIENCE);
+    };
+    assert!(draining.starts_with("HTTP/1.1 503"), "{draining}");
+    assert!(draining.ends_with("draining\n"), "{draining}");
+    assert!(
+        get(&port, "/metrics")
+            .await
+            .contains("pq_serving_draining 1\n")
+    );
+    assert!(get(&port, "/health/live").await.starts_with("HTTP/1.1 200"));
+
+    go_on.add_permits(1);
+    assert_eq!(answer.await.unwrap().unwrap().body, "done");
+    timeout(PATIENCE, shutdown).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn other_paths_and_methods_are_refused() {
+    let watched = Watched::start().await;
+    assert!(watched.get("/").await.starts_with("HTTP/1.1 404"));
+    let post = "POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
+    assert!(ask(&watched.port, post).await.starts_with("HTTP/1.1 405"));
+    let long = format!("GET /metrics HTTP/1.1\r\nX: {}", "x".repeat(8 * 1024 - 26));
+    assert!(ask(&watched.port, &long).await.starts_with("HTTP/1.1 431"));
+}
+
+/// Eight silent ones have all places, and lose them after their time.
+#[tokio::test]
+async fn who_watches_in_silence_keeps_others_waiting_for_a_time() {
+    let watched = Watched::start().await;
+    let start = Instant::now();
+    let mut silent = Vec::new();
+    for _ in 0..8 {
+        let mut tcp = TcpStream::connect(watched.port.local_addr()).await.unwrap();
+        tcp.write_all(b"GET /health HTTP/1.1\r\n").await.unwrap();
+        silent.push(tcp);
+    }
+    assert!(watched.get("/health").await.ends_with("ready\n"));
+    // A place became free, and that takes its time.
+    assert!(start.elapsed() >= Duration::from_secs(10));
+    until_closed(silent.remove(0)).await;
+}
