@@ -24,12 +24,15 @@ mod listening;
 pub mod logging;
 #[cfg(feature = "metrics")]
 mod metrics;
+#[cfg(feature = "signals")]
+mod notice;
 #[cfg(feature = "command-line")]
 pub mod options;
 mod provider;
 #[cfg(feature = "signals")]
 mod reload;
 mod revocation;
+mod sockets;
 mod summary;
 
 pub use admission::Limits;
@@ -48,4 +51,5 @@ pub use reload::reload_on_hangup;
 pub use revocation::{
     ListWatcher, ListsInUse, RevocableClients, Revocation, RevocationError, RevocationFiles, utc,
 };
+pub use sockets::{ListenAddress, ListenAddressError, Listener};
 pub use summary::{Summary, scheme_name};

@@ -9,6 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 #[cfg(unix)]
 use tracing::info;
 
+use crate::notice;
 use crate::revocation::ListWatcher;
 
 /// Reads the certificates and the revocation lists again whenever SIGHUP arrives, on Unix, for as long as the
@@ -27,6 +28,7 @@ pub fn reload_on_hangup(
         loop {
             #[cfg(unix)]
             if hangup.recv().await.is_some() {
+                notice::reloading();
                 if let Some(lists) = &lists {
                     lists.reload();
                 }
@@ -34,6 +36,8 @@ pub fn reload_on_hangup(
                     Some(watcher) => watcher.reload(),
                     None => info!("SIGHUP: the certificates are not from files"),
                 }
+                // The orders are given; the log tells the outcome.
+                notice::ready();
                 continue;
             }
             // No more signals; the files are still watched.

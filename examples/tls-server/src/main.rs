@@ -17,8 +17,8 @@ use clap::{ArgGroup, Parser};
 use pq_serving::demonstration::{Client, Instructions};
 use pq_serving::logging::{self, LogFormat};
 use pq_serving::options::{
-    CertificateOptions, Fresh, FreshOptions, LimitOptions, ListenOptions, Listening,
-    RevocationOptions, groups_help, profile_parser,
+    CertificateOptions, Fresh, FreshOptions, LimitOptions, ListenOptions, RevocationOptions,
+    groups_help, profile_parser,
 };
 use pq_serving::{
     Identity, ListWatcher, Server, StopSignals, Tls, provider_builder, reload_on_hangup,
@@ -125,6 +125,9 @@ Examples:
   Require a client certificate, and accept nothing below ML-KEM-1024:
     tls-server --issue-client --groups SecP384r1MLKEM1024,MLKEM1024
 
+  Serve on the sockets of a systemd unit, and on a Unix socket for a group:
+    tls-server --listen systemd --listen unix:/run/tls-server.socket,660
+
   Be watched by Prometheus and by whoever distributes requests:
     tls-server --metrics 127.0.0.1:9464
     curl http://127.0.0.1:9464/health
@@ -184,10 +187,11 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let tls = Tls::with(provider, setup.identities, client_verifier)?;
     let lists = lists.flatten();
     let in_use = lists.as_ref().map(ListWatcher::in_use);
-    let Listening { server, metrics } = arguments
+    let listening = arguments
         .listening
-        .start(tls, arguments.limits.into(), in_use)
-        .await?;
+        .start(tls, arguments.limits.into(), in_use);
+    let listening = listening.await?;
+    let server = &listening.server;
 
     let instructions = Instructions {
         client: client_files,
@@ -197,16 +201,8 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     // Before anyone is told that the server is there.
     let stop = StopSignals::catch().context("can't catch signals")?;
     let reloading = reload_on_hangup(setup.watcher, lists).context("can't catch signals")?;
-    let notes = match &metrics {
-        Some(port) => format!(
-            "{}Metrics are on http://{}/metrics.\n",
-            setup.notes,
-            port.local_addr()
-        ),
-        None => setup.notes,
-    };
-    print_welcome(&server, &instructions, &notes)?;
-    Ok(match server.run(stop, reloading).await? {
+    print_welcome(server, &instructions, &(listening.notes() + &setup.notes))?;
+    Ok(match listening.server.run(stop, reloading).await? {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
@@ -254,7 +250,7 @@ impl Setup {
             mut pki,
             root,
             algorithm,
-        } = options.issue(arguments.profile, arguments.listening.listen.ip(), client)?;
+        } = options.issue(arguments.profile, arguments.listening.ip(), client)?;
         let identity = Identity::try_from(&pki.server)?.check(provider)?;
         let files = pki.write(&options.pki_dir)?;
         Ok(Self {

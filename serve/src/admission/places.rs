@@ -65,16 +65,18 @@ impl Admission {
         Self { observers, ..self }
     }
 
-    /// Admits a client that has just connected, until its handshake is complete. Only one client
+    /// Admits a client that has just connected, until its handshake is complete. One of a Unix socket has no address.
+    ///
+    /// Only one client
     /// at a time may wait for this.
     ///
     /// Returns `None`, and logs this, if the client's source has as many connections as it may have, all
     /// of them past the handshake.
     pub(crate) async fn admit(
         self: &Arc<Self>,
-        client: IpAddr,
+        client: impl Into<Option<IpAddr>>,
     ) -> Option<(Handshaking, PushedOut)> {
-        let source = Source::of(client);
+        let source = client.into().map_or(Source::UNIX, Source::of);
         loop {
             match self.try_admit(source) {
                 Ok(admitted) => return Some(admitted),
@@ -140,18 +142,21 @@ impl Admission {
 /// Where a client is from, for the counting of shares: an IPv4 address, even if a translator has put it into
 /// an IPv6 address; or the /64 of an IPv6 address, since a subscriber can use any address of a /64.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(crate) struct Source(IpAddr);
+pub(crate) struct Source(Option<IpAddr>);
 
 impl Source {
+    /// All Unix sockets. It has no share: a proxy has one connection for each of its clients.
+    const UNIX: Self = Self(None);
+
     fn of(client: IpAddr) -> Self {
         // A socket for both has IPv4 addresses in IPv6's form.
-        Self(match client.to_canonical() {
+        Self(Some(match client.to_canonical() {
             IpAddr::V6(ip) if ip.to_bits() >> 32 == TRANSLATED.to_bits() >> 32 => {
                 Ipv4Addr::from_bits(ip.to_bits() as u32).into()
             }
             IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),
             v4 => v4,
-        })
+        }))
     }
 }
 
@@ -161,8 +166,9 @@ const TRANSLATED: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            IpAddr::V4(ip) => write!(f, "{ip}"),
-            IpAddr::V6(prefix) => write!(f, "{prefix}/64"),
+            Some(IpAddr::V4(ip)) => write!(f, "{ip}"),
+            Some(IpAddr::V6(prefix)) => write!(f, "{prefix}/64"),
+            None => f.write_str("unix"),
         }
     }
 }
@@ -234,8 +240,9 @@ impl Shares {
     /// the returned number.
     fn room_for(&self, source: Source, table: &Table) -> Result<Option<(u64, Why)>, NoRoom> {
         let of_source = table.count(source);
-        if of_source.handshakes + of_source.established >= self.connections_per_source
-            || of_source.handshakes >= self.handshakes_per_source
+        if source != Source::UNIX
+            && (of_source.handshakes + of_source.established >= self.connections_per_source
+                || of_source.handshakes >= self.handshakes_per_source)
         {
             let mut handshakes = table.handshakes.iter();
             let oldest = handshakes.find(|one| one.source == source);

@@ -5,35 +5,35 @@ use std::pin::pin;
 use rustls::server::Acceptor;
 use rustls_pq::{Negotiated, Offer, ServerHandshake};
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
 use super::error::ConnectionError;
 use super::overheard::Overheard;
 use crate::configuration::Tls;
+use crate::sockets::Socket;
 
 /// Performs the handshake, and returns its result. If it fails, the alert has been sent, and the
 /// connection has still to be closed.
 pub(super) async fn shake_hands(
     tls: &Tls,
-    tcp: TcpStream,
-) -> Result<(TlsStream<TcpStream>, Negotiated), (ConnectionError, Option<TcpStream>)> {
-    let tcp = Overheard::new(tcp);
-    let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), tcp));
+    socket: Socket,
+) -> Result<(TlsStream<Socket>, Negotiated), (ConnectionError, Option<Socket>)> {
+    let socket = Overheard::new(socket);
+    let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), socket));
     let start = match acceptor.as_mut().await {
         Ok(start) => start,
         Err(error) => {
-            let tcp = acceptor.take_io().map(|tcp| tcp.into_parts().0);
-            return Err((ConnectionError::Handshake(error), tcp));
+            let socket = acceptor.take_io().map(|socket| socket.into_parts().0);
+            return Err((ConnectionError::Handshake(error), socket));
         }
     };
 
-    let (tcp, offer) = start.io.into_parts();
+    let (socket, offer) = start.io.into_parts();
     // There is no offer if `OfferReader` has refused what rustls accepts; the fuzz target `server` has
     // found no such case.
     let offer = offer.unwrap_or_else(|| Offer::of(&start.accepted.client_hello()));
-    let start = StartHandshake::from_parts(start.accepted, tcp);
+    let start = StartHandshake::from_parts(start.accepted, socket);
     let Tls {
         config,
         alternatives,
@@ -56,15 +56,15 @@ pub(super) async fn shake_hands(
             if let Err(error) = tls.verify_resumed_client(&mut handshake, connection) {
                 // Once the handshake is over rustls sends no alert but close_notify.
                 let _ = stream.shutdown().await;
-                let tcp = stream.into_inner().0;
-                return Err((ConnectionError::ResumedClient(error), Some(tcp)));
+                let socket = stream.into_inner().0;
+                return Err((ConnectionError::ResumedClient(error), Some(socket)));
             }
             let negotiated = handshake.negotiated(stream.get_ref().1);
             Ok((stream, negotiated.expect("the handshake is complete")))
         }
-        Err((error, tcp)) => {
+        Err((error, socket)) => {
             let refusal = handshake.refusal(&error);
-            Err((ConnectionError::Refused(refusal), Some(tcp)))
+            Err((ConnectionError::Refused(refusal), Some(socket)))
         }
     }
 }

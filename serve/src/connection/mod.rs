@@ -1,4 +1,4 @@
-// This room uses `admission`, `configuration`, `events`, `http` and `summary`.
+// This room uses `admission`, `configuration`, `events`, `http`, `sockets` and `summary`.
 
 //! One connection, from its first byte to its last: the handshake, the requests, and why it ended.
 

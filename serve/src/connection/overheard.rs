@@ -7,29 +7,30 @@ use std::task::{Context, Poll, ready};
 
 use rustls_pq::{Offer, OfferReader};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+
+use crate::sockets::Socket;
 
 /// A connection whose ClientHello is read on its way to rustls, which doesn't tell all that it says.
 #[derive(Debug)]
 pub(super) struct Overheard {
-    tcp: TcpStream,
+    socket: Socket,
     /// None once there is an offer, or once what arrives can't be a ClientHello, which rustls will refuse.
     reader: Option<OfferReader>,
     offer: Option<Offer>,
 }
 
 impl Overheard {
-    pub(super) fn new(tcp: TcpStream) -> Self {
+    pub(super) fn new(socket: Socket) -> Self {
         Self {
-            tcp,
+            socket,
             reader: Some(OfferReader::new()),
             offer: None,
         }
     }
 
     /// The connection, and what the client offers, if its ClientHello was complete.
-    pub(super) fn into_parts(self) -> (TcpStream, Option<Offer>) {
-        (self.tcp, self.offer)
+    pub(super) fn into_parts(self) -> (Socket, Option<Offer>) {
+        (self.socket, self.offer)
     }
 
     fn hear(&mut self, received: &[u8]) {
@@ -54,7 +55,7 @@ impl AsyncRead for Overheard {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.tcp).poll_read(context, buffer))?;
+        ready!(Pin::new(&mut self.socket).poll_read(context, buffer))?;
         self.hear(&buffer.filled()[before..]);
         Poll::Ready(Ok(()))
     }
@@ -66,14 +67,14 @@ impl AsyncWrite for Overheard {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.tcp).poll_write(context, bytes)
+        Pin::new(&mut self.socket).poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_flush(context)
+        Pin::new(&mut self.socket).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_shutdown(context)
+        Pin::new(&mut self.socket).poll_shutdown(context)
     }
 }

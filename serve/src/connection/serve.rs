@@ -10,7 +10,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tracing::{debug, info};
@@ -25,6 +24,7 @@ use crate::admission::{Handshaking, Limits};
 use crate::configuration::Tls;
 use crate::events::{Event, Observers};
 use crate::http::{AnyHandler, Protection};
+use crate::sockets::Socket;
 
 /// What it takes to serve one client.
 #[derive(Clone)]
@@ -39,15 +39,14 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) async fn serve(
         self,
-        tcp: TcpStream,
+        socket: Socket,
         handshaking: Handshaking,
     ) -> Result<(), ConnectionError> {
-        // Answers are small: they should not wait for more to send.
-        tcp.set_nodelay(true).map_err(ConnectionError::Handshake)?;
+        socket.send_at_once().map_err(ConnectionError::Handshake)?;
         let mut stopped = self.stopped.clone();
 
         let shaken = tokio::select! {
-            shaken = timeout(self.limits.handshake, shake_hands(&self.tls, tcp)) => {
+            shaken = timeout(self.limits.handshake, shake_hands(&self.tls, socket)) => {
                 shaken.map_err(|_| ConnectionError::HandshakeTimeout)?
             }
             // No request is running.
@@ -56,9 +55,9 @@ impl Connection {
         let (stream, negotiated) = match shaken {
             Ok(shaken) => shaken,
             // The reason is reported even if the server stops meanwhile.
-            Err((error, tcp)) => {
-                if let Some(tcp) = tcp {
-                    close_gently(tcp).await;
+            Err((error, socket)) => {
+                if let Some(socket) = socket {
+                    close_gently(socket).await;
                 }
                 return Err(error);
             }
@@ -131,11 +130,11 @@ async fn idle_for(idle: &mut Option<Idle>, time: Duration) {
 /// Closes a connection after the alert was sent. Closing at once, with bytes of the
 /// client still unread, would reset the connection, and the client might never see the
 /// alert.
-async fn close_gently(mut tcp: TcpStream) {
+async fn close_gently(mut socket: Socket) {
     let closed = timeout(Duration::from_secs(1), async {
-        tcp.shutdown().await?;
+        socket.shutdown().await?;
         let mut rest = [0; 1024];
-        while tcp.read(&mut rest).await? > 0 {}
+        while socket.read(&mut rest).await? > 0 {}
         io::Result::Ok(())
     });
     if let Ok(Err(error)) = closed.await {

@@ -1,11 +1,9 @@
 //! Accepts connections within limits of number, and lets them finish at the end.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
@@ -15,11 +13,12 @@ use crate::admission::{Admission, Shares};
 use crate::connection::{Connection, ConnectionError};
 use crate::drain::Drained;
 use crate::events::Event;
+use crate::sockets::{Listeners, Peer, Socket};
 
 /// Accepts until `stopped` changes or its sender is gone, and serves each client as `connection` says.
 pub(super) async fn accept_until(
     mut stopped: watch::Receiver<()>,
-    listener: TcpListener,
+    mut listeners: Listeners,
     connection: Connection,
 ) -> Drained {
     let limits = connection.limits;
@@ -35,8 +34,8 @@ pub(super) async fn accept_until(
     let slots = Arc::new(Semaphore::new(shares.connections));
     let mut connections = JoinSet::new();
     loop {
-        let (tcp, peer) = tokio::select! {
-            accepted = accept(&listener) => accepted,
+        let (socket, peer) = tokio::select! {
+            accepted = accept(&mut listeners) => accepted,
             Some(ended) = connections.join_next() => {
                 report_panic(ended);
                 continue;
@@ -57,8 +56,7 @@ pub(super) async fn accept_until(
             _ = stopped.changed() => break,
         };
         let Some((handshaking, pushed_out, slot)) = admitted else {
-            // The client is told by a reset, after which the system has nothing to remember.
-            if let Err(error) = tcp.set_zero_linger() {
+            if let Err(error) = socket.refuse() {
                 debug!(%error, "the client left first");
             }
             continue;
@@ -68,7 +66,7 @@ pub(super) async fn accept_until(
         let open = observers.span(Event::Opened, Event::Closed);
         let serve = async move {
             let served = tokio::select! {
-                served = connection.serve(tcp, handshaking) => served,
+                served = connection.serve(socket, handshaking) => served,
                 () = pushed_out.wait() => Err(ConnectionError::PushedOut),
             };
             if let Some(reason) = served
@@ -89,7 +87,7 @@ pub(super) async fn accept_until(
         connections.spawn(serve.instrument(info_span!("connection", %peer)));
     }
 
-    drop(listener);
+    drop(listeners);
     observers.tell(Event::Draining);
     let drained = timeout(limits.grace, async {
         while let Some(ended) = connections.join_next().await {
@@ -107,10 +105,10 @@ pub(super) async fn accept_until(
 
 /// Waits for a client. It never fails: errors of accept(2) concern one client, or pass when
 /// others leave and free their descriptors.
-async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+async fn accept(listeners: &mut Listeners) -> (Socket, Peer) {
     let mut pause = Duration::from_millis(5);
     loop {
-        match listener.accept().await {
+        match listeners.accept().await {
             Ok(accepted) => return accepted,
             Err(error) if is_about_one_client(&error) => debug!(%error, "a client left early"),
             Err(error) => {

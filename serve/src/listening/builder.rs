@@ -15,6 +15,7 @@ use crate::events::Observers;
 use crate::http::{AnyHandler, Handler, Page};
 #[cfg(feature = "metrics")]
 use crate::metrics::Metrics;
+use crate::sockets::Listener;
 
 /// What a server is made of, before it listens: [`Server::builder`] begins one.
 pub struct ServerBuilder {
@@ -75,6 +76,14 @@ impl ServerBuilder {
     /// The errors of the operating system, such as an address that is in use.
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
         let listener = TcpListener::bind(address).await?;
+        Ok(self.listen(vec![listener.into()]))
+    }
+
+    /// Serves on these sockets, which [`Listener::open`] has opened. Limits are for all of them together.
+    ///
+    /// Clients of a Unix socket have no address, so no share of the places is for each of them: who may connect is up to
+    /// the socket's permissions.
+    pub fn listen(self, listeners: Vec<Listener>) -> Server {
         let (stop, stopped) = watch::channel(());
         let connection = Connection {
             tls: self.tls,
@@ -87,7 +96,7 @@ impl ServerBuilder {
             observers: self.observers,
             stopped,
         };
-        Server::start(listener, stop, connection)
+        Server::start(listeners, stop, connection)
     }
 }
 

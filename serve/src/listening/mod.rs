@@ -1,4 +1,4 @@
-// This room uses `admission`, `configuration`, `connection`, `drain`, `events`, `http` and `metrics`.
+// This room uses `admission`, `configuration`, `connection`, `drain`, `events`, `http`, `metrics`, `notice` and `sockets`.
 
 //! A [`Server`] that accepts connections so that clients at one address can't keep others out, and shuts down in order.
 

@@ -7,10 +7,11 @@ use tracing::{info, warn};
 
 use super::server::Server;
 use crate::drain::StopSignals;
+use crate::notice;
 
 impl Server {
     /// Serves until a signal arrives, and then shuts down; a second signal ends the wait for running requests.
-    /// `reloading` is polled meanwhile. The log tells both.
+    /// `reloading` is polled meanwhile. The log tells both, and systemd is told where it has started the process.
     ///
     /// Returns whether the server stopped by itself, and not by a second signal.
     ///
@@ -22,10 +23,12 @@ impl Server {
         mut stop: StopSignals,
         reloading: impl Future<Output = Infallible>,
     ) -> io::Result<bool> {
+        notice::ready();
         tokio::select! {
             stopped = stop.next() => stopped?,
             never = reloading => match never {},
         }
+        notice::stopping();
         info!(
             "stopping; running requests have {:?} to finish, or until Ctrl-C is pressed again",
             self.grace()

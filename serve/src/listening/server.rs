@@ -1,11 +1,9 @@
 //! A server that listens: started, and shut down.
 
-use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 #[cfg(feature = "signals")]
 use std::time::Duration;
 
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::error;
@@ -13,11 +11,13 @@ use tracing::error;
 use super::accept::accept_until;
 use crate::connection::Connection;
 use crate::drain::Drained;
+use crate::sockets::Listener;
 
 /// A server that listens, until it is shut down or dropped.
 #[derive(Debug)]
 pub struct Server {
-    local_addr: SocketAddr,
+    local_addr: Option<SocketAddr>,
+    listens_on: Vec<String>,
     #[cfg(feature = "signals")]
     grace: Duration,
     stop: watch::Sender<()>,
@@ -26,26 +26,34 @@ pub struct Server {
 
 impl Server {
     pub(super) fn start(
-        listener: TcpListener,
+        listeners: Vec<Listener>,
         stop: watch::Sender<()>,
         connection: Connection,
-    ) -> io::Result<Self> {
-        Ok(Self {
-            local_addr: listener.local_addr()?,
+    ) -> Self {
+        Self {
+            local_addr: listeners.iter().find_map(Listener::tcp_address),
+            listens_on: listeners.iter().map(Listener::to_string).collect(),
             #[cfg(feature = "signals")]
             grace: connection.limits.grace,
             stop,
             accepting: tokio::spawn(accept_until(
                 connection.stopped.clone(),
-                listener,
+                listeners.into(),
                 connection,
             )),
-        })
+        }
     }
 
-    /// The address that the server listens on.
+    /// The address that the server listens on: of several, the first one with TCP. A server with Unix sockets alone has no
+    /// address, and port 0.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
+            .unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into())
+    }
+
+    /// All that the server listens on, in words: `127.0.0.1:8443`, `unix:/run/socket`.
+    pub fn listens_on(&self) -> &[String] {
+        &self.listens_on
     }
 
     /// The time that running requests have at the end.

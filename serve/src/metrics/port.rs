@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,13 +14,14 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use prometheus_client::encoding::prometheus_text::CONTENT_TYPE as PROMETHEUS;
-use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
 use super::counts::Metrics;
+use crate::sockets::{Listener, Listeners, Socket};
 
 /// How many may ask at a time; others wait.
 const CONNECTIONS: usize = 8;
@@ -37,7 +38,8 @@ const MAX_HEAD: usize = 8 * 1024;
 #[derive(Debug)]
 #[must_use = "it answers until this is dropped"]
 pub struct MetricsPort {
-    local_addr: SocketAddr,
+    local_addr: Option<SocketAddr>,
+    listens_on: Vec<String>,
     answering: JoinHandle<()>,
 }
 
@@ -49,17 +51,29 @@ impl Metrics {
     /// The errors of the operating system, such as an address that is in use.
     pub async fn listen(&self, address: impl ToSocketAddrs) -> io::Result<MetricsPort> {
         let listener = TcpListener::bind(address).await?;
-        Ok(MetricsPort {
-            local_addr: listener.local_addr()?,
-            answering: tokio::spawn(answer_all(self.clone(), listener)),
-        })
+        Ok(self.answer_on(vec![listener.into()]))
+    }
+
+    /// Answers on these sockets, which [`Listener::open`] has opened.
+    pub fn answer_on(&self, listeners: Vec<Listener>) -> MetricsPort {
+        MetricsPort {
+            local_addr: listeners.iter().find_map(Listener::tcp_address),
+            listens_on: listeners.iter().map(Listener::to_string).collect(),
+            answering: tokio::spawn(answer_all(self.clone(), listeners.into())),
+        }
     }
 }
 
 impl MetricsPort {
-    /// The address that it listens on.
+    /// The address that it listens on; without TCP none, and port 0.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
+            .unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into())
+    }
+
+    /// All that it listens on, in words: `127.0.0.1:9464`, `unix:/run/socket`.
+    pub fn listens_on(&self) -> &[String] {
+        &self.listens_on
     }
 }
 
@@ -70,13 +84,13 @@ impl Drop for MetricsPort {
     }
 }
 
-async fn answer_all(metrics: Metrics, listener: TcpListener) {
+async fn answer_all(metrics: Metrics, mut listeners: Listeners) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
         let place = places.clone().acquire_owned().await;
-        let tcp = match listener.accept().await {
-            Ok((tcp, _)) => tcp,
+        let socket = match listeners.accept().await {
+            Ok((socket, _)) => socket,
             Err(error) => {
                 warn!(%error, "can't accept who asks for metrics for now");
                 sleep(Duration::from_secs(1)).await;
@@ -86,7 +100,7 @@ async fn answer_all(metrics: Metrics, listener: TcpListener) {
         while connections.try_join_next().is_some() {}
         let metrics = metrics.clone();
         connections.spawn(async move {
-            if let Err(error) = timeout(TIME, answer_one(&metrics, tcp)).await {
+            if let Err(error) = timeout(TIME, answer_one(&metrics, socket)).await {
                 debug!(%error, "who asked for metrics took too long");
             }
             drop(place);
@@ -94,7 +108,7 @@ async fn answer_all(metrics: Metrics, listener: TcpListener) {
     }
 }
 
-async fn answer_one(metrics: &Metrics, tcp: TcpStream) {
+async fn answer_one(metrics: &Metrics, socket: Socket) {
     let service = service_fn(async |request: Request<Incoming>| {
         Ok::<_, Infallible>(answer(metrics, &request))
     });
@@ -103,7 +117,7 @@ async fn answer_one(metrics: &Metrics, tcp: TcpStream) {
         .max_buf_size(MAX_HEAD)
         .timer(TokioTimer::new())
         .header_read_timeout(TIME)
-        .serve_connection(TokioIo::new(tcp), service);
+        .serve_connection(TokioIo::new(socket), service);
     if let Err(error) = served.await {
         debug!(%error, "who asked for metrics left");
     }

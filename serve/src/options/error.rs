@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use pq_x509::{CertificateError, SignatureAlgorithm};
@@ -12,6 +11,7 @@ use rustls_pq::identity::WatchError;
 use crate::configuration::TlsError;
 use crate::demonstration::PkiError;
 use crate::revocation::RevocationError;
+use crate::sockets::ListenAddress;
 
 /// Why options can't be followed.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum OptionError {
     #[error("can't listen on {address}; choose another address or port with {option}")]
     Listen {
         /// The address.
-        address: SocketAddr,
+        address: ListenAddress,
         /// The option that names it.
         option: &'static str,
         /// What the system says.

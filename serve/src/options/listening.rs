@@ -1,6 +1,6 @@
 //! The options for where a server listens, and what it speaks there.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use clap::Args;
 
@@ -11,27 +11,32 @@ use crate::listening::Server;
 #[cfg(feature = "metrics")]
 use crate::metrics::{Metrics, MetricsPort};
 use crate::revocation::ListsInUse;
+use crate::sockets::{ListenAddress, Listener};
 
 /// Where to listen, and what to speak there.
 #[derive(Clone, Debug, Args)]
 pub struct ListenOptions {
-    /// Address and port to listen on; port 0 lets the system choose
+    /// Address and port to listen on, or unix:PATH, or systemd; can be repeated. Port 0 lets the system choose
+    ///
+    /// unix:PATH makes a Unix socket for the same user, and unix:PATH,MODE one with these permissions, such as 660; it
+    /// replaces a socket that nobody listens on. systemd stands for the sockets of a socket unit, and systemd:NAME for those
+    /// with this FileDescriptorName.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8443")]
-    pub listen: SocketAddr,
+    listen: Vec<ListenAddress>,
 
     /// Speak HTTP/1.1 only; without this, also HTTP/2 to clients that offer it
     #[cfg(feature = "http2")]
     #[arg(long)]
     no_http2: bool,
 
-    /// Address and port for those who watch the server, such as 127.0.0.1:9464, over plain HTTP
+    /// Where those who watch the server find it over plain HTTP: 127.0.0.1:9464, or what --listen takes
     ///
     /// GET /metrics answers in the text format of Prometheus. GET /health answers 200 while the server is ready, and 503
     /// once it lets running requests finish; GET /health/live always answers 200. Nobody is asked who they are, so
     /// choose an address that strangers can't reach.
     #[cfg(feature = "metrics")]
     #[arg(long, value_name = "ADDRESS:PORT")]
-    metrics: Option<SocketAddr>,
+    metrics: Option<ListenAddress>,
 }
 
 /// A server that listens, and what listens beside it.
@@ -44,7 +49,35 @@ pub struct Listening {
     pub metrics: Option<MetricsPort>,
 }
 
+impl Listening {
+    /// Where else than at one address the server and its metrics are, a line for each, for people.
+    pub fn notes(&self) -> String {
+        let mut notes = String::new();
+        let places = self.server.listens_on();
+        if places.len() > 1 {
+            notes = format!("It listens on {}.\n", places.join(", "));
+        }
+        #[cfg(feature = "metrics")]
+        if let Some(port) = &self.metrics {
+            notes += &format!(
+                "/metrics and /health are on {}.\n",
+                port.listens_on().join(", ")
+            );
+        }
+        notes
+    }
+}
+
 impl ListenOptions {
+    /// The first address that is listened on, if there is one.
+    pub fn ip(&self) -> IpAddr {
+        let tcp = self.listen.iter().find_map(|address| match address {
+            ListenAddress::Tcp(address) => Some(address.ip()),
+            _ => None,
+        });
+        tcp.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+    }
+
     /// Listens and serves the page. The metrics have the ages of the lists in use.
     ///
     /// # Errors
@@ -62,23 +95,12 @@ impl ListenOptions {
             true => tls.without_http2(),
             false => tls,
         };
-        let refused = |address, option| {
-            move |source| OptionError::Listen {
-                address,
-                option,
-                source,
-            }
-        };
-
         // First, so that nobody is served whom the options mean to be watched.
         #[cfg(feature = "metrics")]
         let (metrics, port) = {
             let metrics = Metrics::new(&tls, lists);
-            let port = match self.metrics {
-                Some(address) => {
-                    let port = metrics.listen(address).await;
-                    Some(port.map_err(refused(address, "--metrics"))?)
-                }
+            let port = match &self.metrics {
+                Some(address) => Some(metrics.answer_on(open(address, "--metrics").await?)),
                 None => None,
             };
             (metrics, port)
@@ -87,11 +109,23 @@ impl ListenOptions {
         let server = Server::builder(tls).limits(limits);
         #[cfg(feature = "metrics")]
         let server = server.metrics(&metrics);
-        let server = server.bind(self.listen).await;
+        let mut listeners = Vec::new();
+        for address in &self.listen {
+            listeners.extend(open(address, "--listen").await?);
+        }
         Ok(Listening {
-            server: server.map_err(refused(self.listen, "--listen"))?,
+            server: server.listen(listeners),
             #[cfg(feature = "metrics")]
             metrics: port,
         })
     }
+}
+
+async fn open(address: &ListenAddress, option: &'static str) -> Result<Vec<Listener>, OptionError> {
+    let listeners = Listener::open(address).await;
+    listeners.map_err(|source| OptionError::Listen {
+        address: address.clone(),
+        option,
+        source,
+    })
 }

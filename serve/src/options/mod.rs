@@ -1,4 +1,4 @@
-// This room uses `admission`, `configuration`, `demonstration`, `listening`, `metrics`, `provider` and `revocation`.
+// This room uses `admission`, `configuration`, `demonstration`, `listening`, `metrics`, `provider`, `revocation` and `sockets`.
 
 //! Options of the command line that servers and clients have in common, for clap, and what follows from them.
 //!

@@ -21,4 +21,6 @@ mod revocation;
 #[cfg(target_os = "linux")]
 mod shares;
 #[cfg(target_os = "linux")]
+mod sockets;
+#[cfg(target_os = "linux")]
 mod versions;

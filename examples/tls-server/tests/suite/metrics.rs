@@ -29,7 +29,10 @@ async fn is_watched_over_plain_http() {
 /// The address of the port.
 pub(crate) fn port_of(program: &mut Program) -> SocketAddr {
     let line = program.line_with("/metrics");
-    let address = line.split(['/', ' ']).find_map(|part| part.parse().ok());
+    let address = line
+        .trim_end_matches(".\n")
+        .split(' ')
+        .find_map(|part| part.parse().ok());
     address.unwrap_or_else(|| panic!("no address: {line}"))
 }
 

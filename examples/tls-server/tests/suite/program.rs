@@ -712,7 +712,7 @@ impl Program {
         Self::spawn(command, own, arguments)
     }
 
-    fn spawn(mut command: Command, directory: TempDir, arguments: &[&str]) -> Self {
+    pub(crate) fn spawn(mut command: Command, directory: TempDir, arguments: &[&str]) -> Self {
         let mut child = command
             .args(["--listen", "127.0.0.1:0"])
             .args(arguments)
@@ -757,6 +757,11 @@ impl Program {
 
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The program's fresh root.
+    pub(crate) fn root(&self) -> Certificate {
+        certificate(&self.directory.path().join("pki/root.pem"))
     }
 
     /// A client that trusts the program's fresh root.
@@ -820,7 +825,7 @@ impl Drop for Program {
     }
 }
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-server");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-server");
 
 fn run_in(directory: &TempDir, arguments: &[&str]) -> Output {
     Command::new(PROGRAM)

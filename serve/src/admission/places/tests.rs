@@ -207,3 +207,18 @@ async fn assert_waits(future: impl Future) {
     let waited = tokio::time::timeout(Duration::from_millis(20), future).await;
     assert!(waited.is_err());
 }
+
+/// A proxy behind a Unix socket has all places if nobody else wants them, and loses handshakes first if somebody does.
+#[tokio::test]
+async fn unix_sockets_have_no_share() {
+    let admission = admission();
+    let mut established = Vec::new();
+    for _ in 0..SHARES.connections - 1 {
+        let (handshaking, _) = admission.admit(None).await.unwrap();
+        established.push(handshaking.complete().unwrap());
+    }
+    let (_unfinished, out) = admission.admit(None).await.unwrap();
+    let (_other, _) = admit(&admission, 1).await;
+    out.wait().await;
+    drop(established);
+}

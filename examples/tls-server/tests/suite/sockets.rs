@@ -1,0 +1,166 @@
+//! What the program listens on besides TCP, and what it tells systemd.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio_rustls::TlsConnector;
+
+use crate::client::{Client, PATIENCE};
+use crate::program::{PROGRAM, Program};
+
+#[tokio::test]
+async fn listens_on_a_unix_socket_and_removes_it_at_the_end() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("socket");
+    // What a server that was killed has left.
+    drop(UnixListener::bind(&path).unwrap());
+    let address = format!("unix:{},660", path.display());
+    let program = Program::start(&["--listen", &address]);
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o660
+    );
+    // At both, and the number of clients on the socket has no share.
+    program.client().page().await.unwrap();
+    for _ in 0..2 {
+        let answer = ask(&program.client(), &path).await;
+        assert!(answer.contains("X25519MLKEM768"), "{answer}");
+    }
+    let (_, log, code) = program.stop("TERM");
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("peer=unix"), "{log}");
+    assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn metrics_are_on_a_unix_socket() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("metrics");
+    let _program = Program::start(&["--metrics", &format!("unix:{}", path.display())]);
+    let mut unix = UnixStream::connect(&path).await.unwrap();
+    unix.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .unwrap();
+    let mut answer = String::new();
+    unix.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.ends_with("ready\n"), "{answer}");
+}
+
+/// The socket of another server is left alone, and so is a file.
+#[test]
+fn a_path_that_is_taken_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("socket");
+    let _other = UnixListener::bind(&path).unwrap();
+    for (address, expected) in [
+        (
+            format!("unix:{}", path.display()),
+            "another process listens there",
+        ),
+        ("systemd".into(), "no such socket was inherited"),
+        ("unix:".into(), "give an address with a port such as"),
+        (
+            format!("unix:{},9", path.display()),
+            "give an address with a port such as",
+        ),
+    ] {
+        let output = Command::new(PROGRAM)
+            .args(["--listen", &address])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success());
+        assert!(said.contains(expected), "{address}: {said}");
+    }
+}
+
+/// As systemd gives one: as descriptor 3, with a name.
+#[tokio::test]
+async fn serves_an_inherited_socket() {
+    for (name, address) in [("web", "systemd"), ("web", "systemd:web")] {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let inherited = listener.local_addr().unwrap();
+        let program = with_descriptor(listener.into(), name, address);
+        let root = program.root();
+        let client = Client::new(inherited, &root, &[], None);
+        assert_eq!(client.page().await.unwrap()["protocol"], "TLS 1.3");
+    }
+
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let program = with_descriptor(listener.into(), "local", "systemd:local");
+    assert!(ask(&program.client(), &path).await.contains("TLS 1.3"));
+    program.stop("TERM");
+    // It belongs to whoever has made it.
+    assert!(path.exists());
+}
+
+/// Type=notify-reload: each state in its turn.
+#[tokio::test]
+async fn tells_systemd_when_it_is_ready_reloads_and_stops() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("notify");
+    let systemd = UnixDatagram::bind(&path).unwrap();
+    systemd.set_read_timeout(Some(PATIENCE)).unwrap();
+    let heard = || {
+        let mut told = [0; 1024];
+        let length = systemd.recv(&mut told).unwrap();
+        String::from_utf8(told[..length].to_vec()).unwrap()
+    };
+    let mut command = Command::new(PROGRAM);
+    command.env("NOTIFY_SOCKET", &path);
+    let program = Program::spawn(command, TempDir::new().unwrap(), &[]);
+    assert_eq!(heard().trim(), "READY=1");
+    program.signal("HUP");
+    let reloading = heard();
+    assert!(
+        reloading.starts_with("RELOADING=1\nMONOTONIC_USEC="),
+        "{reloading}"
+    );
+    assert_eq!(heard().trim(), "READY=1");
+    let (_, log, code) = program.stop("TERM");
+    assert_eq!(heard().trim(), "STOPPING=1");
+    assert_eq!(code, Some(0), "{log}");
+}
+
+/// Starts the program with one more socket.
+fn with_descriptor(socket: OwnedFd, name: &str, address: &str) -> Program {
+    let mut shell = Command::new("sh");
+    // The shell's process becomes that of the program.
+    let script = "exec 3<&0 0</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\"";
+    shell
+        .args(["-c", script, PROGRAM])
+        .env("LISTEN_FDNAMES", name)
+        .stdin(Stdio::from(socket));
+    Program::spawn(shell, TempDir::new().unwrap(), &["--listen", address])
+}
+
+/// The page, over a Unix socket.
+async fn ask(client: &Client, path: &Path) -> String {
+    let start = Instant::now();
+    let unix = UnixStream::connect(path).await.unwrap();
+    let connector = TlsConnector::from(client.config());
+    let mut tls = connector
+        .connect("localhost".try_into().unwrap(), unix)
+        .await
+        .unwrap();
+    tls.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .await
+        .unwrap();
+    let mut answer = String::new();
+    let read = tokio::time::timeout(PATIENCE, tls.read_to_string(&mut answer)).await;
+    read.unwrap_or_else(|_| panic!("no answer in {:?}", start.elapsed()))
+        .unwrap();
+    answer
+}
