@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use rustls_pq::Negotiated;
 
+/// The target of the access log's lines, by which `RUST_LOG` and the log tell them from others.
+pub(crate) const ACCESS: &str = "pq_serving::access";
+
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(

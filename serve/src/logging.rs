@@ -3,10 +3,14 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::fmt;
+use tracing::Subscriber;
+use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt};
+
+use crate::events::ACCESS;
 
 /// How the log is written.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -16,6 +20,33 @@ pub enum LogFormat {
     Text,
     /// For programs, an object on each line.
     Json,
+}
+
+/// How the access log is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum AccessLog {
+    /// A line for each request, in this format.
+    As(LogFormat),
+    /// Not at all.
+    Off,
+}
+
+#[cfg(feature = "command-line")]
+impl clap::ValueEnum for AccessLog {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::As(LogFormat::Text),
+            Self::As(LogFormat::Json),
+            Self::Off,
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        match self {
+            Self::As(format) => format.to_possible_value(),
+            Self::Off => Some(clap::builder::PossibleValue::new("off")),
+        }
+    }
 }
 
 #[cfg(feature = "command-line")]
@@ -33,7 +64,8 @@ impl clap::ValueEnum for LogFormat {
     }
 }
 
-/// Starts the log of this process, which goes to standard error.
+/// Starts the log of this process, which goes to standard error, with the access log: a line for each request, of the target
+/// `pq_serving::access` and the level `info`.
 ///
 /// `RUST_LOG` says what to log, such as `debug` or `rustls_pq=debug`; without it, that is `info`. What it says of
 /// `program`, the name of the program's own crate, also holds for this crate, which does the program's work.
@@ -42,14 +74,37 @@ impl clap::ValueEnum for LogFormat {
 ///
 /// If the process has a log already.
 pub fn start(format: LogFormat, program: &str) {
+    start_with_access(format, AccessLog::As(format), program);
+}
+
+/// The same, with an access log of another format or with none.
+///
+/// # Panics
+///
+/// If the process has a log already.
+pub fn start_with_access(format: LogFormat, access: AccessLog, program: &str) {
     let filter = filter(env::var("RUST_LOG").ok().as_deref(), program);
-    let log = fmt::layer().with_writer(io::stderr);
-    let subscriber = tracing_subscriber::registry().with(filter);
+    let access = match access {
+        AccessLog::As(format) => {
+            Some(lines(format).with_filter(filter_fn(|of| of.target() == ACCESS)))
+        }
+        AccessLog::Off => None,
+    };
+    tracing_subscriber::registry()
+        .with(filter)
+        .with(lines(format).with_filter(filter_fn(|of| of.target() != ACCESS)))
+        .with(access)
+        .init();
+}
+
+fn lines<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let lines = fmt::layer().with_writer(io::stderr);
     match format {
-        LogFormat::Text => subscriber
-            .with(log.with_ansi(io::stderr().is_terminal()))
-            .init(),
-        LogFormat::Json => subscriber.with(log.json()).init(),
+        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => lines.json().boxed(),
     }
 }
 

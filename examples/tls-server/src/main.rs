@@ -15,7 +15,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{ArgGroup, Parser};
 use pq_serving::demonstration::{Client, Instructions};
-use pq_serving::logging::{self, LogFormat};
+use pq_serving::logging::{self, AccessLog, LogFormat};
 use pq_serving::options::{
     CertificateOptions, Fresh, FreshOptions, LimitOptions, ListenOptions, RevocationOptions,
     groups_help, profile_parser,
@@ -105,6 +105,10 @@ struct Arguments {
     /// How to write the log, which goes to standard error
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
+
+    /// How to write the access log, a line for each request with what protected it: [default: as --log-format says]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    access_log: Option<AccessLog>,
 }
 
 const EXAMPLES: &str = "\
@@ -141,7 +145,9 @@ Environment:
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    logging::start(arguments.log_format, env!("CARGO_CRATE_NAME"));
+    let log = arguments.log_format;
+    let access = arguments.access_log.unwrap_or(AccessLog::As(log));
+    logging::start_with_access(log, access, env!("CARGO_CRATE_NAME"));
     match run(arguments).await {
         Ok(code) => code,
         Err(error) => {

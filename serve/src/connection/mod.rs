@@ -2,6 +2,7 @@
 
 //! One connection, from its first byte to its last: the handshake, the requests, and why it ended.
 
+mod access;
 mod error;
 mod handshake;
 mod overheard;

@@ -10,8 +10,8 @@ use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::{Request, Response};
 use tokio::sync::watch;
 use tokio::time::sleep;
-use tracing::info;
 
+use super::access::Line;
 use crate::events::{Event, Observers, Span};
 use crate::http::{AnyBody, AnyHandler, BoxError, Protection};
 
@@ -45,18 +45,14 @@ impl Requests {
     ) -> Result<Response<Answer>, Infallible> {
         let running = Running::begin(self.running, &self.observers);
         let version = request.version();
-        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let mut line = Line::begin(&request, self.protection.clone());
         let response = self.handler.answer_any(request, self.protection).await;
-        info!(
-            %method,
-            path = uri.path(),
-            status = response.status().as_u16(),
-            "answered"
-        );
+        line.status = Some(response.status().as_u16());
         self.observers
             .tell(Event::Answered(version, response.status()));
         Ok(response.map(|body| Answer {
             body,
+            line,
             _running: running,
         }))
     }
@@ -116,6 +112,7 @@ impl Drop for Running {
 /// The body of an answer, which is dropped when it was sent or can't be.
 pub(super) struct Answer {
     body: AnyBody,
+    line: Line,
     _running: Running,
 }
 
@@ -127,7 +124,11 @@ impl Body for Answer {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            self.line.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::future;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +41,7 @@ impl Connection {
     pub(crate) async fn serve(
         self,
         socket: Socket,
+        peer: Option<SocketAddr>,
         handshaking: Handshaking,
     ) -> Result<(), ConnectionError> {
         socket.send_at_once().map_err(ConnectionError::Handshake)?;
@@ -66,7 +68,7 @@ impl Connection {
         // To the end of the connection.
         let _established = handshaking.complete().ok_or(ConnectionError::PushedOut)?;
 
-        let protection = Arc::new(Protection::of(stream.get_ref().1, negotiated));
+        let protection = Arc::new(Protection::of(stream.get_ref().1, negotiated, peer));
         self.observers.tell(Event::Handshake(&negotiated));
         info!(%negotiated, client = protection.client_certificate, "connected");
 

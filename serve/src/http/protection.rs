@@ -1,6 +1,7 @@
 //! What protects a connection, for whoever answers its requests.
 
 use std::fmt;
+use std::net::SocketAddr;
 
 use pq_x509::Certificate;
 use rustls::pki_types::CertificateDer;
@@ -25,13 +26,20 @@ pub struct Protection {
     /// The chain that the client proved to own, leaf first; empty if the server asked for none.
     #[serde(skip)]
     pub client_chain: Vec<CertificateDer<'static>>,
+    /// The client's address, as far as the network tells: a proxy's, if there is one. None over a Unix socket.
+    #[serde(skip)]
+    pub peer: Option<SocketAddr>,
     /// What was negotiated, for programs.
     #[serde(skip)]
     pub negotiated: Negotiated,
 }
 
 impl Protection {
-    pub(crate) fn of(connection: &ServerConnection, negotiated: Negotiated) -> Self {
+    pub(crate) fn of(
+        connection: &ServerConnection,
+        negotiated: Negotiated,
+        peer: Option<SocketAddr>,
+    ) -> Self {
         let scheme = negotiated.own.and_then(|own| own.scheme);
         let chain = connection.peer_certificates().unwrap_or_default();
         Self {
@@ -39,6 +47,7 @@ impl Protection {
             server_name: connection.server_name().map(str::to_owned),
             client_certificate: chain.first().map(subject),
             client_chain: chain.to_vec(),
+            peer,
             negotiated,
         }
     }

@@ -43,7 +43,9 @@ pub(super) async fn accept_until(
             _ = stopped.changed() => break,
         };
         let admit = async {
-            let (handshaking, pushed_out) = admission.admit(peer.ip()).await?;
+            let (handshaking, pushed_out) = admission
+                .admit(peer.address().map(|address| address.ip()))
+                .await?;
             let slot = slots.clone().acquire_owned().await;
             Some((
                 handshaking,
@@ -66,7 +68,7 @@ pub(super) async fn accept_until(
         let open = observers.span(Event::Opened, Event::Closed);
         let serve = async move {
             let served = tokio::select! {
-                served = connection.serve(socket, handshaking) => served,
+                served = connection.serve(socket, peer.address(), handshaking) => served,
                 () = pushed_out.wait() => Err(ConnectionError::PushedOut),
             };
             if let Some(reason) = served

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -29,9 +29,9 @@ pub(crate) enum Peer {
 
 impl Peer {
     /// The address, if there is one.
-    pub(crate) fn ip(self) -> Option<IpAddr> {
+    pub(crate) fn address(self) -> Option<SocketAddr> {
         match self {
-            Self::Tcp(address) => Some(address.ip()),
+            Self::Tcp(address) => Some(address),
             Self::Unix => None,
         }
     }

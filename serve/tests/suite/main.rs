@@ -5,6 +5,7 @@
     reason = "programs have std"
 )]
 
+mod access;
 mod client;
 mod handlers;
 mod handshakes;

@@ -454,6 +454,37 @@ async fn logs_as_json() {
 }
 
 #[tokio::test]
+async fn writes_the_access_log_in_its_own_format_or_not_at_all() {
+    for (arguments, is_json) in [
+        (&["--access-log", "json"][..], Some(true)),
+        (
+            &["--log-format", "json", "--access-log", "text"],
+            Some(false),
+        ),
+        (&["--log-format", "json"], Some(true)),
+        (&[], Some(false)),
+        (&["--access-log", "off"], None),
+    ] {
+        let program = Program::start(arguments);
+        program.client().page().await.unwrap();
+        let (_, log, code) = program.stop("INT");
+        assert_eq!(code, Some(0), "{log}");
+        assert!(log.contains("connected"), "{log}");
+        let access = log
+            .lines()
+            .filter(|line| line.contains("pq_serving::access"));
+        let is_json_found: Vec<_> = access
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).is_ok())
+            .collect();
+        assert_eq!(
+            is_json_found,
+            Vec::from_iter(is_json),
+            "{arguments:?}: {log}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn says_why_no_group_is_shared() {
     let program = Program::start(&["--groups", "MLKEM512"]);
     program.client().page().await.unwrap_err();

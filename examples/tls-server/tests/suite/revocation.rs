@@ -42,6 +42,32 @@ async fn a_revoked_client_is_refused_and_others_are_not() {
     }
 }
 
+/// In the text of the log, a name is between quotes, and its own are escaped.
+#[tokio::test]
+async fn a_subject_forges_no_field_of_the_access_log() {
+    let ca = Ca::new();
+    let issued = ca.issue("evil\" status=500");
+    ca.write("lists.pem", &(ca.root_list() + &ca.list(&[]).to_pem()));
+    let program = ca.serve(&["--crl", "../lists.pem"]);
+    ca.client(&program, &issued).page().await.unwrap();
+    let (_, log, _) = program.stop("INT");
+    let lines: Vec<_> = log
+        .lines()
+        .filter(|line| line.contains("answered"))
+        .collect();
+    let [line] = lines[..] else {
+        panic!("{log}");
+    };
+    assert!(
+        line.contains("pq_serving::access: answered peer=\"127.0.0.1:"),
+        "{line}"
+    );
+    assert!(line.contains(" status=200 "), "{line}");
+    let (before, _) = line.split_once("\" status=500").unwrap();
+    let backslashes = before.len() - before.trim_end_matches('\\').len();
+    assert_eq!(backslashes % 2, 1, "{line}");
+}
+
 /// Each list that is in use has a number and an age, and no other.
 #[tokio::test]
 async fn the_ages_of_the_lists_in_use_are_shown() {

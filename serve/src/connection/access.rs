@@ -1,0 +1,99 @@
+//! The access log: a line for each request, with what protected it. It says nothing at length that a client chooses, and
+//! the log's formats escape what it does say.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hyper::Request;
+use tracing::info;
+
+use crate::events::ACCESS;
+use crate::http::Protection;
+
+/// The most bytes of a text that a client chooses.
+const MOST: usize = 256;
+
+/// A line of the access log. It is written when this is dropped, whether the answer was sent or not.
+pub(super) struct Line {
+    method: String,
+    path: String,
+    version: hyper::Version,
+    began: Instant,
+    protection: Arc<Protection>,
+    /// None if the handler had no answer before the connection was over.
+    pub(super) status: Option<u16>,
+    /// How many bytes of the answer's body were taken for sending.
+    pub(super) bytes: u64,
+}
+
+impl Line {
+    pub(super) fn begin<B>(request: &Request<B>, protection: Arc<Protection>) -> Self {
+        Self {
+            method: start(request.method().as_str()),
+            // Without the query, which may have secrets.
+            path: start(request.uri().path()),
+            version: request.version(),
+            began: Instant::now(),
+            protection,
+            status: None,
+            bytes: 0,
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let Protection {
+            summary,
+            client_certificate,
+            peer,
+            ..
+        } = &*self.protection;
+        let peer = peer.map(|peer| peer.to_string());
+        // Without the span of the connection, whose fields are here, too. As `str`, text is escaped in all formats.
+        info!(
+            target: ACCESS,
+            parent: None,
+            peer = peer.as_deref().unwrap_or("unix"),
+            method = self.method,
+            path = self.path,
+            version = ?self.version,
+            status = self.status,
+            bytes = self.bytes,
+            seconds = self.began.elapsed().as_secs_f64(),
+            tls = summary.protocol,
+            handshake = summary.handshake,
+            group = summary.group,
+            suite = summary.cipher_suite,
+            signature = summary.signature_scheme.as_deref(),
+            client = client_certificate.as_deref().map(start),
+            "answered"
+        );
+    }
+}
+
+/// No more of a text than is to be logged.
+fn start(text: &str) -> String {
+    if text.len() <= MOST {
+        return text.to_owned();
+    }
+    let end = (0..=MOST).rev().find(|&end| text.is_char_boundary(end));
+    format!("{}…", &text[..end.unwrap_or(0)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(start("short"), "short");
+        assert_eq!(start(&"x".repeat(MOST)), "x".repeat(MOST));
+        assert_eq!(start(&"x".repeat(MOST + 1)), "x".repeat(MOST) + "…");
+        let wide = "é".repeat(MOST);
+        assert_eq!(
+            start(&format!("x{wide}")),
+            format!("x{}…", &wide[..MOST - 2])
+        );
+    }
+}
