@@ -26,7 +26,7 @@ pub struct Limits {
     /// The time for the head of a request, counted from the end of the request before; with HTTP/2, from the moment
     /// in which no request runs any more.
     pub request_head: Duration,
-    /// The time for a connection as a whole.
+    /// The time for a connection as a whole. In its last tenth no request begins: the client is told to connect anew.
     pub connection: Duration,
     /// The time for requests that run when the server shuts down.
     pub grace: Duration,

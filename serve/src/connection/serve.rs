@@ -12,7 +12,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tracing::{debug, info};
 
 use super::error::ConnectionError;
@@ -103,6 +103,8 @@ impl Connection {
                 served = http.as_mut() => return served,
                 _ = stopped.changed() => {}
                 () = idle_for(&mut idle, self.limits.request_head) => {}
+                // Whoever is told early begins the next request elsewhere, and it isn't cut off.
+                () = sleep(self.limits.connection / 10 * 9) => {}
             }
             http.as_mut().graceful_shutdown();
             tokio::select! {

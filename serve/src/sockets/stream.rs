@@ -24,6 +24,7 @@ pub(crate) enum Socket {
 pub(crate) enum Peer {
     Tcp(SocketAddr),
     /// A process of this machine.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     Unix,
 }
 

@@ -17,7 +17,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::client::{PATIENCE, read_answer, until_closed};
 use crate::hostile::SHORT;
-use crate::served::{Event, Served, Tells, lasting, telling};
+use crate::served::{Served, Tells, lasting, telling};
 
 /// Answers with what protects the connection.
 async fn tell(request: Request<Incoming>, protection: Arc<Protection>) -> Response<String> {
@@ -79,7 +79,7 @@ async fn a_body_that_never_comes_ends_with_the_connection() {
     let tls = told.until_begun(async || server.send(request).await).await;
     assert_eq!(until_closed(tls).await, b"");
     assert!(start.elapsed() >= SHORT);
-    assert_eq!(told.next().await, Event::Dropped);
+    told.dropped().await;
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn a_handler_that_never_answers_ends_with_the_connection() {
     let server = Served::with(|server| server.handler(waits).limits(lasting(SHORT))).await;
     let tls = told.until_begun(async || server.send(GET).await).await;
     assert_eq!(until_closed(tls).await, b"");
-    assert_eq!(told.next().await, Event::Dropped);
+    told.dropped().await;
 }
 
 /// An answer without end is asked for no more than what can be sent.
@@ -109,7 +109,7 @@ async fn a_client_that_stops_reading_is_cut_off() {
     };
     let server = Served::with(|server| server.handler(endless).limits(lasting(SHORT))).await;
     let _unread = told.until_begun(async || server.send(GET).await).await;
-    assert_eq!(told.next().await, Event::Dropped);
+    told.dropped().await;
 }
 
 /// A head that the page would refuse is no request for a handler either.

@@ -169,7 +169,7 @@ async fn a_client_that_stops_reading_is_cut_off() {
             Ok(raw)
         })
         .await;
-    assert_eq!(told.next().await, Event::Dropped);
+    told.dropped().await;
     until_closed(raw.tls).await;
 }
 
@@ -187,6 +187,21 @@ async fn an_idle_connection_is_closed() {
         assert!(start.elapsed() < PATIENCE);
     }
     assert!(start.elapsed() >= SHORT);
+}
+
+/// Before its time is over, so that the client begins the next request elsewhere.
+#[tokio::test]
+async fn a_connection_ends_in_order_before_its_time_is_over() {
+    let limits = Limits {
+        request_head: 10 * PATIENCE,
+        ..lasting(4 * SHORT)
+    };
+    let server = Served::with(|server| server.limits(limits)).await;
+    let start = Instant::now();
+    while close_in_order(&server).await.is_none() {
+        assert!(start.elapsed() < PATIENCE);
+    }
+    assert!(start.elapsed() >= 3 * SHORT);
 }
 
 /// Neither for the rest of a head nor for an answer to PING.

@@ -102,6 +102,11 @@ impl Told {
         told.expect("the handler tells").unwrap()
     }
 
+    /// Waits until something was dropped, whatever else has begun.
+    pub(crate) async fn dropped(&mut self) {
+        while self.next().await != Event::Dropped {}
+    }
+
     /// Sends a request by `send` until a handler has begun with one: on a busy machine, the time of a short connection
     /// may be over before its request is there. Returns what `send` did.
     pub(crate) async fn until_begun<T>(&mut self, send: impl AsyncFn() -> io::Result<T>) -> T {
