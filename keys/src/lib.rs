@@ -15,6 +15,8 @@
 //! * **Classical keys.** With the feature `classical`, the module of that name has keys of ECDSA, Ed25519, RSA and
 //!   X25519; with `composite`, that module has keys of Composite ML-DSA, which are ML-DSA and a classical algorithm
 //!   at once.
+//! * **Files.** With the feature `files`, which is on by default, the module of that name writes files that appear
+//!   complete or not at all, and that nobody else can read.
 //! * **Other keys.** The traits [`Signer`], [`AgreementKey`] and [`SubjectKey`] are for keys of other
 //!   algorithms, and for those in hardware: what issues certificates or writes documents takes any of them.
 //! * **Documents.** [`pem`] and [`syntax`] are for readers and writers of other documents.
@@ -57,6 +59,8 @@ pub mod classical;
 pub mod composite;
 mod encoding;
 pub mod errors;
+#[cfg(feature = "files")]
+pub mod files;
 mod keys;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;

@@ -16,7 +16,6 @@ mod connection;
 pub mod demonstration;
 mod drain;
 mod events;
-mod files;
 mod http;
 mod identities;
 mod listening;

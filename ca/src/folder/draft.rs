@@ -11,7 +11,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::disk::{Access, put_in_place, sync_folder, write_new};
+use pq_keys::files::{Access, folder_of, put_in_place, sync_folder, write_in_draft};
+
 use super::error::{FolderError, io_error};
 use super::{ISSUING_CERTIFICATE, LEDGER, POLICY, ROOT_CERTIFICATE};
 #[cfg(unix)]
@@ -107,7 +108,7 @@ impl Draft {
     /// Makes the folder beside `path`, so that it can be renamed to it. Removes what processes left there that were
     /// killed, or that lost power.
     pub(super) fn new(path: &Path, interruption: &Interruption) -> Result<Self, FolderError> {
-        let above = folder_above(path);
+        let above = folder_of(path);
         remove_abandoned(above);
         interruption.begin(|| {
             let made = (0..ATTEMPTS).find_map(|_| Self::make_in(above).transpose());
@@ -130,7 +131,8 @@ impl Draft {
         if draft._lock.is_none() {
             return Ok(Some(draft));
         }
-        match write_new(&draft.path.join(MARKER), MARK, Access::Private) {
+        let written = write_in_draft(&draft.path.join(MARKER), MARK, Access::Private);
+        match written.map_err(io::Error::from) {
             Ok(()) => Ok(Some(draft)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(io_error("write", &draft.path)(error)),
@@ -153,7 +155,8 @@ impl Draft {
             sync_folder(&self.path).map_err(io_error("write", &self.path))?;
             // From here on it is a CA like any other, and stays. So nothing comes between this and its name.
             remove_file(&self.path.join(MARKER)).map_err(io_error("write", &self.path))?;
-            put_in_place(&self.path, path).map_err(|error| match error.kind() {
+            let placed = put_in_place(&self.path, path).map_err(io::Error::from);
+            placed.map_err(|error| match error.kind() {
                 // Another process made one meanwhile.
                 ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => {
                     FolderError::Exists(path.into())
@@ -202,13 +205,6 @@ fn is_name(name: &OsStr) -> bool {
 /// Whether a folder is a draft that a process left behind, or is still making.
 pub(super) fn is_draft(path: &Path) -> bool {
     path.file_name().is_some_and(is_name) && path.join(MARKER).exists()
-}
-
-pub(super) fn folder_above(path: &Path) -> &Path {
-    match path.parent() {
-        Some(above) if !above.as_os_str().is_empty() => above,
-        _ => Path::new("."),
-    }
 }
 
 /// Makes a folder that is only for its owner.

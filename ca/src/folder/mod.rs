@@ -2,7 +2,6 @@
 
 //! A CA in a folder: its certificates and keys, its policy and its ledger.
 
-mod disk;
 mod draft;
 mod error;
 mod key;
@@ -18,14 +17,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use pq_keys::files::{Access, folder_of, write_in_draft};
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use pq_x509::{
     Certificate, CertificateBuilder, IssueError, Issuer, OcspResponder, Signer, Validity,
 };
 
-use self::disk::{Access, write_new};
 pub use self::draft::Interruption;
-use self::draft::{Draft, folder_above, is_draft, left_in, make_private_folder};
+use self::draft::{Draft, is_draft, left_in, make_private_folder};
 pub use self::error::FolderError;
 use self::error::{io_error, key_error};
 pub use self::key::StoredKey;
@@ -187,7 +186,7 @@ impl Folder {
     /// Folders beside a CA that have the name of a draft, and that [`create`](Self::create) left alone because they
     /// have more in them, or less, than a draft. Programs should say so: there may be keys in them.
     pub fn drafts_left_beside(path: &Path) -> Vec<PathBuf> {
-        let mut left = left_in(folder_above(path));
+        let mut left = left_in(folder_of(path));
         // a CA to which somebody gave such a name
         left.retain(|draft| draft.file_name() != path.file_name());
         left
@@ -553,7 +552,7 @@ fn fill<L: Ledger>(
 ) -> Result<(), FolderError> {
     let policy = Policy::parse(&plan.policy, POLICY)?;
     let text = plan.policy.as_bytes();
-    write(&folder.join(POLICY), text, Access::Public)?;
+    write(&folder.join(POLICY), text, Access::OwnerWrites)?;
     let ledger = ledger(folder)?;
 
     let name = match plan.issuing {
@@ -599,11 +598,12 @@ fn write_certificate(
     certificate: &Certificate,
 ) -> Result<(), FolderError> {
     let path = certificate_path(folder, role);
-    write(&path, certificate.to_pem().as_bytes(), Access::Public)
+    write(&path, certificate.to_pem().as_bytes(), Access::OwnerWrites)
 }
 
 fn write(path: &Path, content: &[u8], access: Access) -> Result<(), FolderError> {
-    write_new(path, content, access).map_err(io_error("write", path))
+    let written = write_in_draft(path, content, access).map_err(io::Error::from);
+    written.map_err(io_error("write", path))
 }
 
 fn certificate_path(folder: &Path, role: Role) -> PathBuf {

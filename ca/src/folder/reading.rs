@@ -4,10 +4,10 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
+#[cfg(unix)]
+use pq_keys::files::folder_of;
 use zeroize::Zeroizing;
 
-#[cfg(unix)]
-use super::draft::folder_above;
 use super::error::{FolderError, io_error};
 use crate::ledger::{self, Fault, Reader, check_writable};
 
@@ -130,7 +130,7 @@ fn check_way(path: &Path) -> Result<(), FolderError> {
             return Err(FolderError::OtherOwner(path));
         }
         let to = fs::read_link(&path).map_err(io_error("read", &path))?;
-        path = folder_above(&path).join(to);
+        path = folder_of(&path).join(to);
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ fn check_way(path: &Path) -> Result<(), FolderError> {
 /// Checks the folders above a path.
 #[cfg(unix)]
 pub(super) fn check_place(path: &Path) -> Result<(), FolderError> {
-    let above = folder_above(path);
+    let above = folder_of(path);
     let real = above.canonicalize().map_err(io_error("read", above))?;
     real.ancestors().try_for_each(refuse_exposed)
 }

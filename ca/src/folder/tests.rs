@@ -5,6 +5,7 @@ use core::slice;
 use core::time::Duration;
 use std::sync::Mutex;
 
+use pq_keys::files::steps;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use pq_x509::{KeyError, SignError, SignatureAlgorithm, SigningKey, SubjectKey};
@@ -70,9 +71,9 @@ fn a_ca_that_appears_meanwhile_is_told_and_stays() {
 
 #[test]
 fn a_new_ca_and_its_name_are_on_the_disk() {
-    disk::steps::take();
+    steps::take();
     let (above, folder) = ca();
-    let steps = disk::steps::take();
+    let steps = steps::take();
     let [(first, draft), second, third] = &steps[..] else {
         panic!("{steps:?}");
     };

@@ -6,6 +6,7 @@ use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use pq_keys::files::{Access, write_over};
 use pq_x509::{
     Certificate, CertificateBuilder, EndEntity, IssueError, Issuer, KeyError, SignatureAlgorithm,
     SigningKey,
@@ -14,7 +15,6 @@ use rustls::RootCertStore;
 use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
 use rustls_pq::Profile;
 
-use crate::files::{Access, write_whole};
 use crate::identities::Identity;
 
 /// Certificates for a demonstration: a fresh root and a server's leaf, and an intermediate between them if
@@ -286,8 +286,52 @@ fn claim(directory: &Path) -> Result<(), PkiError> {
 }
 
 fn write(path: &Path, access: Access, text: &str) -> Result<(), PkiError> {
-    write_whole(path, access, text).map_err(|error| PkiError::Write {
+    write_over(path, text.as_bytes(), access).map_err(|error| PkiError::Write {
         path: path.to_owned(),
-        error,
+        error: error.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use pq_keys::files::steps;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_its_name_is_on_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server.key");
+        // left by a process that was killed
+        let left = ".pqtls-6a21616e342040abda8f33bf68718db9";
+        fs::write(folder.path().join(left), "half").unwrap();
+        for text in ["first", "second"] {
+            steps::take();
+            write(&path, Access::Private, text).unwrap();
+            let expected = [("rename", path.clone()), ("sync", folder.path().to_owned())];
+            assert_eq!(steps::take(), expected);
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        // A folder in the way stays, and nothing is left beside it.
+        let taken = folder.path().join("taken");
+        fs::create_dir(&taken).unwrap();
+        write(&taken, Access::Public, "text").unwrap_err();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn neither_old_permissions_nor_links_matter() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server.key");
+        fs::write(folder.path().join("other"), "precious").unwrap();
+        symlink("other", &path).unwrap();
+        write(&path, Access::Private, "secret").unwrap();
+        let metadata = fs::symlink_metadata(&path).unwrap();
+        assert!(metadata.is_file());
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read(folder.path().join("other")).unwrap(), b"precious");
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use pq_keys::files::Access;
 use pq_x509::{EncryptedPrivateKey, Protection, SubjectKey};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -10,7 +11,7 @@ use pyo3::types::{PyBytes, PyString};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::files::{Access, write_file};
+use super::files::write_file;
 use super::private::private_key;
 use super::public::public_key;
 use crate::errors::OrRaise;

@@ -106,7 +106,7 @@ macro_rules! private_key {
                 overwrite: bool,
             ) -> PyResult<()> {
                 let text = self.write_pem(py, form, passphrase)?;
-                py.detach(|| write_file(&path, text.as_bytes(), Access::Owner, overwrite))
+                py.detach(|| write_file(&path, text.as_bytes(), Access::Private, overwrite))
             }
 
             /// The seed, or None if the key was read from its expanded form. Whoever has it has the key.

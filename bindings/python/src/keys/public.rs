@@ -61,7 +61,7 @@ macro_rules! public_key {
             #[pyo3(signature = (path, *, overwrite=false))]
             fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
                 let text = self.to_pem();
-                py.detach(|| write_file(&path, text.as_bytes(), Access::All, overwrite))
+                py.detach(|| write_file(&path, text.as_bytes(), Access::Public, overwrite))
             }
 
             /// The parameter set, such as `"ML-DSA-65"`.

@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::path::PathBuf;
 
+use pq_keys::files::Access;
 use pq_x509::verification::Mode;
 use pq_x509::{EncryptedPrivateKey, KeyError, Protection, SubjectKey};
 use pyo3::exceptions::PyTypeError;
@@ -14,7 +15,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::computed_once::ComputedOnce;
-use super::files::{Access, write_file};
+use super::files::write_file;
 use super::message::{self, HashedMessage, MessageHasher};
 use super::private::private_key;
 use super::public::public_key;

@@ -9,14 +9,12 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use tempfile::NamedTempFile;
+use pq_keys::files::{Access, Draft, FileError, folder_of, sync_folder};
 use zeroize::Zeroizing;
 
-use super::access::Access;
-use super::disk::sync_folder;
 use super::error::OutputError;
-use super::unfinished::{DRAFT, Undo, Unfinished, put_back, set_aside};
-use super::{access, loss, special};
+use super::unfinished::{Undo, Unfinished, put_back, set_aside};
+use super::{loss, special};
 
 /// A file to write, or standard output, which is written `-`.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -247,11 +245,7 @@ impl Place {
     }
 
     fn free(path: &Path, folders: &mut Folders) -> Result<Self, OutputError> {
-        let folder = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let folder = folders.real(folder);
+        let folder = folders.real(folder_of(path));
         let folder = folder.map_err(|error| OutputError::at(path, error))?;
         match path.file_name() {
             Some(name) => Ok(Self::Free(folder.join(name))),
@@ -283,7 +277,7 @@ pub(super) enum Staged<'a> {
     StandardOutput(&'a [u8]),
     Special(PathBuf, &'a [u8]),
     File {
-        file: NamedTempFile,
+        file: Draft,
         path: PathBuf,
         is_new: bool,
         unfinished: Unfinished,
@@ -349,8 +343,7 @@ impl<'a> Staged<'a> {
     pub(super) fn sync(&self) -> Result<(), OutputError> {
         match self {
             Self::File { file, path, .. } => {
-                let synced = file.as_file().sync_all();
-                synced.map_err(|error| OutputError::at(path, error))
+                file.sync().map_err(|error| OutputError::at(path, error))
             }
             Self::StandardOutput(_) | Self::Special(..) => Ok(()),
         }
@@ -388,12 +381,7 @@ impl<'a> Staged<'a> {
 }
 
 /// Gives a file its name, and says how to undo that.
-fn give_name(
-    file: NamedTempFile,
-    path: &Path,
-    is_new: bool,
-    force: bool,
-) -> Result<Undo, OutputError> {
+fn give_name(file: Draft, path: &Path, is_new: bool, force: bool) -> Result<Undo, OutputError> {
     let at = |error| OutputError::at(path, error);
     // A file may have come meanwhile, or may have gone.
     let is_there = force && path.symlink_metadata().is_ok_and(|one| one.is_file());
@@ -404,29 +392,25 @@ fn give_name(
         }
         false => None,
     };
-    let persisted = match force {
-        true => file.persist(path),
-        false => file.persist_noclobber(path),
+    let named = match force {
+        true => file.replace(path),
+        false => file.name(path),
     };
-    #[cfg(test)]
-    super::disk::steps::note("rename", path);
-    match (persisted, aside) {
-        (Ok(_), Some(aside)) => Ok(Undo::PutBack {
+    match (named, aside) {
+        (Ok(()), Some(aside)) => Ok(Undo::PutBack {
             aside,
             path: path.into(),
         }),
-        (Ok(_), None) if is_new => Ok(Undo::RemoveFile(path.into())),
-        (Ok(_), None) => Ok(Undo::Nothing),
+        (Ok(()), None) if is_new => Ok(Undo::RemoveFile(path.into())),
+        (Ok(()), None) => Ok(Undo::Nothing),
         (Err(error), aside) => {
             if let Some(aside) = aside {
                 // Users are told the error of replacing it.
                 let _ = put_back(&aside, path);
             }
-            Err(match error.error {
-                error if error.kind() == io::ErrorKind::AlreadyExists => {
-                    OutputError::Exists(path.display().to_string())
-                }
-                error => at(error),
+            Err(match error {
+                FileError::Exists { path, .. } => OutputError::Exists(path.display().to_string()),
+                error => at(error.into()),
             })
         }
     }
@@ -458,25 +442,15 @@ fn check_loss(path: &Path, draft: &Path) -> Result<(), OutputError> {
 }
 
 /// Writes the content to a file beside the path, which is removed unless it gets its name.
-fn temporary(
-    path: &Path,
-    output: &Output<'_>,
-    is_new: bool,
-) -> io::Result<(NamedTempFile, Unfinished)> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(DRAFT).disable_cleanup(true);
-    if let Some(permissions) = access::permissions(output.access) {
-        builder.permissions(permissions);
-    }
-    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+fn temporary(path: &Path, output: &Output<'_>, is_new: bool) -> io::Result<(Draft, Unfinished)> {
     let (mut file, unfinished) = Unfinished::begin(|| {
-        let file = builder.tempfile_in(folder)?;
+        let file = Draft::beside(path, output.access)?;
         let undo = Undo::RemoveFile(file.path().into());
         Ok((file, undo))
     })?;
     file.write_all(output.content)?;
     if !is_new {
-        access::keep(file.as_file(), &fs::metadata(path)?, output.access)?;
+        file.take_over(&fs::metadata(path)?)?;
     }
     Ok((file, unfinished))
 }
@@ -513,7 +487,8 @@ fn sync(staged: &[Staged<'_>]) -> Result<(), OutputError> {
 mod tests {
     use core::slice;
 
-    use super::super::disk::steps;
+    use pq_keys::files::steps;
+
     use super::super::unfinished;
     use super::*;
 

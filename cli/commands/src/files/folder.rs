@@ -5,9 +5,9 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pq_keys::files::{FileError, put_in_place, sync_folder};
 use tempfile::Builder;
 
-use super::disk::sync_folder;
 use super::error::OutputError;
 use super::unfinished::{DRAFT, Undo, Unfinished};
 
@@ -34,15 +34,10 @@ pub(crate) fn make_folder<E: From<OutputError>>(
     fill(&draft)?;
     sync_folder(&draft).map_err(cant)?;
     // Under its name it is complete, and nobody removes it.
-    match unfinished.proceed(|| fs::rename(&draft, path).map(|()| Undo::Nothing)) {
-        Ok(()) => {
-            #[cfg(test)]
-            super::disk::steps::note("rename", path);
-            sync_folder(above).map_err(cant)?;
-            Ok(true)
-        }
-        Err(_) if path.is_dir() => Ok(false),
-        Err(error) => Err(cant(error)),
+    match unfinished.proceed(|| put_in_place(&draft, path).map(|()| Undo::Nothing)) {
+        Ok(()) => Ok(true),
+        Err(FileError::Write { .. }) if path.is_dir() => Ok(false),
+        Err(error) => Err(cant(error.into())),
     }
 }
 
@@ -88,7 +83,8 @@ fn only_for_their_owner(_: &mut DirBuilder, _: &mut Builder<'_, '_>) {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::disk::steps;
+    use pq_keys::files::steps;
+
     use super::super::unfinished::would_go;
     use super::*;
 

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-use super::access::Access;
+use pq_keys::files::{Access, sync_folder};
+
 use super::destination::{Destination, Folders, Output, Staged};
-use super::disk::sync_folder;
 use super::error::OutputError;
 use super::special;
 use super::unfinished::{Undo, Unfinished};
@@ -158,7 +158,8 @@ fn at_temporary_file(error: io::Error) -> OutputError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::disk::steps;
+    use pq_keys::files::steps;
+
     use super::*;
 
     #[test]

@@ -4,9 +4,7 @@
 //!
 //! It uses the kinds of documents.
 
-mod access;
 mod destination;
-mod disk;
 mod error;
 mod folder;
 mod growing;
@@ -17,7 +15,6 @@ mod special;
 mod stream;
 mod unfinished;
 
-pub(crate) use access::Access;
 pub(crate) use destination::{
     Destination, Output, Written, check, check_all, check_binary, remove, write, write_copies,
     write_for_now, write_if,
@@ -26,5 +23,6 @@ pub(crate) use error::OutputError;
 pub(crate) use folder::{TemporaryFolder, make_folder};
 pub(crate) use growing::Growing;
 pub(crate) use pieces::Pieces;
+pub(crate) use pq_keys::files::Access;
 pub(crate) use source::{InputError, Source};
 pub(crate) use unfinished::stopped_by_signals;

@@ -1,36 +1,46 @@
 //! Who may read a file; and whose one is that takes the place of another: as before, where that is possible.
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 
-/// Who may read a file.
+/// Who may read a file, and write to it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Access {
+pub enum Access {
     /// Nobody but its owner, from its first byte on.
     Private,
     /// Everybody whom the umask allows.
     Public,
+    /// Everybody whom the umask allows may read it, and its owner alone may write to it.
+    OwnerWrites,
 }
 
+/// Options for a file that is made, and for none that is there: so no link is followed.
 #[cfg(unix)]
-pub(super) fn permissions(access: Access) -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(Permissions::from_mode(match access {
+pub(super) fn new_file(access: Access) -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(match access {
         Access::Private => 0o600,
         Access::Public => 0o666,
-    }))
+        Access::OwnerWrites => 0o644,
+    });
+    options
 }
 
 /// On other systems, the folder says who may read what is in it.
 #[cfg(not(unix))]
-pub(super) fn permissions(_: Access) -> Option<Permissions> {
-    None
+pub(super) fn new_file(_: Access) -> OpenOptions {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    options
 }
 
 /// Gives a draft the owner, the group and the permissions of the file that it is to replace. A private file stays one
 /// for its group if it was for owner and group alone; otherwise it is for its owner.
 #[cfg(unix)]
 pub(super) fn keep(draft: &File, replaced: &Metadata, access: Access) -> io::Result<()> {
+    use std::fs::Permissions;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
     let made = draft.metadata()?;
@@ -58,7 +68,7 @@ pub(super) fn keep(_: &File, _: &Metadata, _: Access) -> io::Result<()> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::fs;
+    use std::fs::{self, Permissions};
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
     use super::*;

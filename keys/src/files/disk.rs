@@ -1,0 +1,120 @@
+//! What makes names stay after a loss of power.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::error::FileError;
+
+/// Gives a draft its name, be it a file or a folder, in place of what has it. The name is on the disk when this
+/// returns: otherwise a loss of power could take back what was reported as done.
+///
+/// # Errors
+///
+/// [`FileError::Write`] if the draft still has its old name, [`FileError::Sync`] if it has the new one.
+pub fn put_in_place(draft: &Path, path: &Path) -> Result<(), FileError> {
+    rename(draft, path).map_err(FileError::write(path))?;
+    sync_folder(folder_of(path)).map_err(FileError::sync(path))
+}
+
+/// The folder that a file is in.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+pub(super) fn rename(draft: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(draft, path)?;
+    steps::note("rename", path);
+    Ok(())
+}
+
+/// Gives a draft a second name, if nothing has it.
+pub(super) fn link(draft: &Path, path: &Path) -> io::Result<()> {
+    fs::hard_link(draft, path)?;
+    steps::note("rename", path);
+    Ok(())
+}
+
+/// The names in a folder are on the disk when this returns.
+///
+/// # Errors
+///
+/// Those of the operating system, but for folders that one may not look into and for file systems that have no such
+/// request.
+#[cfg(unix)]
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    use std::io::ErrorKind;
+
+    steps::note("sync", folder);
+    #[cfg(test)]
+    steps::fail()?;
+    match fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        // A folder into which one may write and not look, or a file system that knows no such request.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::InvalidInput | ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+/// On other systems a folder can't be opened as a file, and the file system takes care of the names.
+///
+/// # Errors
+///
+/// None.
+#[cfg(not(unix))]
+pub fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// What this thread did, for tests: nothing but a loss of power would show that a sync is missing.
+#[cfg(any(test, feature = "files-steps"))]
+pub mod steps {
+    use core::cell::RefCell;
+    use std::path::{Path, PathBuf};
+
+    thread_local! {
+        static DONE: RefCell<Vec<(&'static str, PathBuf)>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(in crate::files) fn note(what: &'static str, path: &Path) {
+        DONE.with_borrow_mut(|done| done.push((what, path.into())));
+    }
+
+    /// The steps since the last call.
+    pub fn take() -> Vec<(&'static str, PathBuf)> {
+        DONE.take()
+    }
+
+    #[cfg(test)]
+    thread_local! {
+        static FAILS: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
+    }
+
+    /// Has the next sync of a folder fail.
+    #[cfg(all(test, unix))]
+    pub(in crate::files) fn fail_next() {
+        FAILS.set(true);
+    }
+
+    #[cfg(all(test, unix))]
+    pub(super) fn fail() -> std::io::Result<()> {
+        match FAILS.take() {
+            true => Err(std::io::Error::other("on purpose")),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(not(any(test, feature = "files-steps")))]
+mod steps {
+    pub(super) fn note(_: &str, _: &std::path::Path) {}
+}

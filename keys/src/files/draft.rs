@@ -1,0 +1,161 @@
+//! A file that is being written, beside its destination.
+
+use core::mem;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::access::{self, Access};
+use super::disk::{folder_of, link, rename};
+use super::error::FileError;
+use crate::keys::random;
+
+/// A file that is being written, under a random name beside its destination. It is removed when it is dropped before it
+/// has its own name.
+///
+/// Its name begins with `.pqtls-`. It is for programs that do something of their own between writing and naming; others
+/// use [`write_new()`](super::write_new) and [`write_over()`](super::write_over).
+#[derive(Debug)]
+pub struct Draft {
+    file: File,
+    path: PathBuf,
+    access: Access,
+}
+
+impl Draft {
+    /// Begins a file for this path.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system, such as for a folder that isn't there or may not be written to.
+    pub fn beside(path: &Path, access: Access) -> Result<Self, FileError> {
+        let mut attempts = 0;
+        loop {
+            let draft = folder_of(path).join(random_name().map_err(FileError::write(path))?);
+            attempts += 1;
+            match Self::create(draft, access) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && attempts < ATTEMPTS => {}
+                made => return made.map_err(FileError::write(path)),
+            }
+        }
+    }
+
+    /// Makes a file of this very name.
+    pub(super) fn create(path: PathBuf, access: Access) -> io::Result<Self> {
+        Ok(Self {
+            file: access::new_file(access).open(&path)?,
+            path,
+            access,
+        })
+    }
+
+    /// Where it is until it has its name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    #[cfg(unix)]
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives it the owner, the group and the permissions of the file that it is to replace, where this user may. A private
+    /// file stays one for its group if it was for owner and group alone; otherwise it is for its owner.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn take_over(&self, replaced: &Metadata) -> io::Result<()> {
+        access::keep(&self.file, replaced, self.access)
+    }
+
+    /// What was written is on the disk when this returns. Otherwise it could replace another file and be empty after a
+    /// loss of power.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Gives it its name, in place of a file or a link that has it. The name is on the disk when the
+    /// [folder is synced](super::sync_folder).
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Write`], such as for a folder of this name. The draft is removed then.
+    pub fn replace(mut self, path: &Path) -> Result<(), FileError> {
+        rename(&self.path, path).map_err(FileError::write(path))?;
+        self.has_its_name();
+        Ok(())
+    }
+
+    /// The same, if nothing has the name.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Exists`] if something has it, and otherwise [`FileError::Write`]. The draft is removed.
+    pub fn name(mut self, path: &Path) -> Result<(), FileError> {
+        match link(&self.path, path) {
+            // Dropping it leaves this name.
+            Ok(()) => Ok(()),
+            // A file system without second names: an empty file keeps the place.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::PermissionDenied | ErrorKind::Unsupported
+                ) =>
+            {
+                let place = Self::create(path.into(), self.access);
+                let mut place = place.map_err(FileError::name(path))?;
+                rename(&self.path, path).map_err(FileError::write(path))?;
+                place.has_its_name();
+                self.has_its_name();
+                Ok(())
+            }
+            Err(error) => Err(FileError::name(path)(error)),
+        }
+    }
+
+    /// Nothing is to be removed any more.
+    pub(super) fn has_its_name(&mut self) {
+        drop(mem::take(&mut self.path));
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if self.path != Path::new("") {
+            // Users are told why it was not completed, even if this fails.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// How the names of drafts begin.
+pub(super) const PREFIX: &str = ".pqtls-";
+
+/// Random characters of a draft's name. If one name is taken, another one is tried, so they need not be many.
+const RANDOM: usize = 6;
+
+const ATTEMPTS: usize = 64;
+
+fn random_name() -> io::Result<OsString> {
+    const CHARACTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut bytes = [0; RANDOM];
+    random::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    let random = bytes.map(|byte| char::from(CHARACTERS[usize::from(byte % 32)]));
+    Ok((PREFIX.to_owned() + &String::from_iter(random)).into())
+}

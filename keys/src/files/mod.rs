@@ -1,0 +1,45 @@
+//! Files that must not be lost, and that others must not see: each appears under its name when it is complete, or not at
+//! all, and is on the disk then. All writers of private keys are to use it.
+//!
+//! * [`write_new()`] writes a file that must not be there yet, and [`write_over()`] one in place of another.
+//! * [`write_in_draft()`] writes a file of a folder that gets its own name last, by [`put_in_place()`].
+//! * A [`Draft`] is for programs with steps of their own between writing and naming.
+//!
+//! A draft is beside its destination, and nobody else can read it if it is [private](Access::Private). No link is
+//! followed: a file takes the place of a link and not of what it leads to. On Unix, names are on the disk when
+//! folders are synced; on other systems a folder can't be opened as a file, and its permissions say who may read what is
+//! in it.
+//!
+//! ```
+//! use pq_keys::files::{Access, FileError, write_new};
+//! use pq_keys::{SignatureAlgorithm, SigningKey};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("a.key");
+//! let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?.to_pkcs8_pem()?;
+//! write_new(&path, key.as_bytes(), Access::Private)?;
+//!
+//! let again = write_new(&path, key.as_bytes(), Access::Private);
+//! assert!(matches!(again, Err(FileError::Exists { .. })));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It uses [`random`](crate::random).
+
+mod access;
+mod disk;
+mod draft;
+mod error;
+mod leftover;
+mod whole;
+
+pub use access::Access;
+#[cfg(any(test, feature = "files-steps"))]
+#[doc(hidden)]
+pub use disk::steps;
+pub use disk::{folder_of, put_in_place, sync_folder};
+pub use draft::Draft;
+pub use error::FileError;
+pub use whole::{write_in_draft, write_new, write_over};
