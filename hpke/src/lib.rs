@@ -5,7 +5,7 @@
 //!   memory.
 //! * **Messages.** A [`Sender`] and a [`Receiver`] are the contexts of HPKE, in its base mode: they count
 //!   messages, so that no nonce is used twice, and export secrets.
-//! * **Keys.** ML-KEM keys are pq-keys's. [`XWingPrivateKey`] and [`XWingPublicKey`] are keys of X-Wing
+//! * **Keys.** Keys are pq-keys's: those of ML-KEM, and [`XWingPrivateKey`] and [`XWingPublicKey`] are keys of X-Wing
 //!   (draft-connolly-cfrg-xwing-kem), which is ML-KEM-768 and X25519 at once: an attacker has to break both.
 //!
 //! ```
@@ -64,19 +64,16 @@
 //! program that prints causes one after another prints nothing twice.
 #![forbid(unsafe_code)]
 
-extern crate alloc;
-
 mod context;
 mod file;
 mod recipient;
 mod suite;
-mod x_wing;
 
 pub use context::{HpkeError, Receiver, Sender};
 pub use file::{Decrypted, DecryptionError, Decryptor, EncryptionError, Encryptor};
+pub use pq_keys::x_wing::{OID as X_WING_OID, XWingError, XWingPrivateKey, XWingPublicKey};
 pub use recipient::{Kem, KemError, RecipientKey, RecipientPublicKey};
 pub use suite::{Aead, Kdf, Suite};
-pub use x_wing::{OID as X_WING_OID, XWingError, XWingPrivateKey, XWingPublicKey};
 
 /// The README's program, which is compiled as a documentation test.
 #[cfg(doctest)]

@@ -15,6 +15,8 @@
 //! * **Classical keys.** With the feature `classical`, the module of that name has keys of ECDSA, Ed25519, RSA and
 //!   X25519; with `composite`, that module has keys of Composite ML-DSA, which are ML-DSA and a classical algorithm
 //!   at once.
+//! * **Keys of every algorithm.** With the feature `any`, the module of that name has them as one type, those of X-Wing
+//!   (feature and module `x-wing`) among them, and reads them from files in every encoding.
 //! * **Files.** With the feature `files`, which is on by default, the module of that name writes files that appear
 //!   complete or not at all, and that nobody else can read.
 //! * **Other keys.** The traits [`Signer`], [`AgreementKey`] and [`SubjectKey`] are for keys of other
@@ -53,6 +55,8 @@
 
 extern crate alloc;
 
+#[cfg(feature = "any")]
+pub mod any;
 #[cfg(feature = "classical")]
 pub mod classical;
 #[cfg(feature = "composite")]
@@ -66,6 +70,8 @@ mod keys;
 mod pkcs12;
 #[cfg(feature = "encryption")]
 mod protection;
+#[cfg(feature = "x-wing")]
+pub mod x_wing;
 
 pub use der;
 pub use encoding::{

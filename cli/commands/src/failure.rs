@@ -14,6 +14,7 @@ use pq_hpke::{DecryptionError, EncryptionError, HpkeError, KemError, XWingError}
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
 use pq_jose::jwt::JwtError;
+use pq_keys::any::AnyKeyError;
 use pq_x509::{
     Algorithm, IssueError, OcspRequestError, Pkcs12Error, ProtectionError, RequestError,
     SignatureAlgorithm, ValidationError,
@@ -432,7 +433,8 @@ impl Failure {
             Self::NotWritten { .. } => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
             Self::Key(
-                KeyError::Classical(ClassicalKeyError::NoRawBytes(_)) | KeyError::NoRawBytes(_),
+                KeyError::Any(AnyKeyError::Classical(ClassicalKeyError::NoRawBytes(_)))
+                | KeyError::NoRawBytes(_),
             ) => ExitStatus::Usage,
             Self::NoOpenssl { .. } | Self::NotOpenssl { .. } | Self::NotMeasured(_) => {
                 ExitStatus::InputOutput
@@ -685,6 +687,12 @@ impl From<PassphraseError> for Failure {
 
 impl From<pq_x509::KeyError> for Failure {
     fn from(error: pq_x509::KeyError) -> Self {
+        Self::Key(error.into())
+    }
+}
+
+impl From<AnyKeyError> for Failure {
+    fn from(error: AnyKeyError) -> Self {
         Self::Key(error.into())
     }
 }

@@ -7,6 +7,7 @@ use const_oid::db::{DB, rfc5911};
 use pq_ca::{AuthorityError, FolderError};
 use pq_cms::{OpeningError, VerificationError};
 use pq_jose::jwt::JwtError;
+use pq_keys::any::AnyKeyError;
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::{
     Algorithm, Cipher, CompositeIdentifier, IssueError, KeyDerivation, KeyError, NameError,
@@ -21,16 +22,14 @@ use crate::shell::quoted;
 /// Why a key of any kind can't be read, made, written or used.
 pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
     match error {
-        keys::KeyError::PostQuantum(error) => of_key_error(error),
-        keys::KeyError::Classical(ClassicalKeyError::UnsupportedAlgorithm(oid)) => {
-            unsupported_key(*oid)
-        }
-        keys::KeyError::Classical(other) => other.to_string(),
+        keys::KeyError::Any(AnyKeyError::PostQuantum(error)) => of_key_error(error),
+        keys::KeyError::Any(AnyKeyError::Classical(ClassicalKeyError::UnsupportedAlgorithm(
+            oid,
+        ))) => unsupported_key(*oid),
         keys::KeyError::NotPostQuantum(_) | keys::KeyError::NotOfOneAlgorithm(_) => {
             format!("{error}; name such a key")
         }
-        keys::KeyError::Composite(_)
-        | keys::KeyError::XWing(_)
+        keys::KeyError::Any(_)
         | keys::KeyError::Kem(_)
         | keys::KeyError::OnlyForFiles
         | keys::KeyError::NoRawBytes(_) => error.to_string(),

@@ -10,7 +10,7 @@ use super::error::HpkeError;
 use super::keyed::{Keyed, check_info};
 use crate::recipient::{RecipientKey, RecipientPublicKey};
 use crate::suite::{Suite, TAG_LEN};
-use crate::x_wing::SECRET_LEN;
+use pq_keys::x_wing::SECRET_LEN;
 
 /// A sender's context, which encrypts messages.
 ///

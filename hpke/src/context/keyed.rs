@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 use super::error::HpkeError;
 use crate::recipient::Kem;
 use crate::suite::{Cipher, NONCE_LEN, Schedule, Suite, SuiteId};
-use crate::x_wing::SECRET_LEN;
+use pq_keys::x_wing::SECRET_LEN;
 
 /// What both contexts consist of: keys, and the number of the next message.
 pub(super) struct Keyed {

@@ -1,7 +1,7 @@
 //! HPKE in its base mode (RFC 9180): the contexts of a sender and of a receiver, which count messages
 //! themselves.
 //!
-//! It uses [`recipient`](crate::recipient), [`suite`](crate::suite) and [`x_wing`](crate::x_wing).
+//! It uses [`recipient`](crate::recipient) and [`suite`](crate::suite).
 
 mod contexts;
 mod error;

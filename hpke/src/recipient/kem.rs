@@ -4,7 +4,7 @@ use core::fmt;
 
 use pq_keys::KemAlgorithm;
 
-use crate::x_wing;
+use pq_keys::x_wing;
 
 /// A key-encapsulation mechanism of HPKE (draft-ietf-hpke-pq, sections 3 and 4).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -6,7 +6,7 @@ use core::fmt;
 use pq_keys::{DecapsulationKey, EncapsulationKey, KeyError};
 
 use super::kem::Kem;
-use crate::x_wing::{SECRET_LEN, XWingError, XWingPrivateKey, XWingPublicKey};
+use pq_keys::x_wing::{SECRET_LEN, XWingError, XWingPrivateKey, XWingPublicKey};
 
 /// Why a secret can't be encapsulated or decapsulated.
 #[derive(Debug, thiserror::Error)]

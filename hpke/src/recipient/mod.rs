@@ -1,6 +1,6 @@
 //! Keys of recipients, for each KEM.
 //!
-//! It uses [`x_wing`](crate::x_wing).
+//! It uses no other module of this crate.
 
 mod kem;
 mod keys;

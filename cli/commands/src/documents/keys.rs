@@ -3,8 +3,7 @@
 
 use pq_hpke::RecipientKey;
 use pq_jose::jwk::{Jwk, JwkSet};
-use pq_x509::x509_cert::der::asn1::{AnyRef, OctetStringRef};
-use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader};
+use pq_keys::any::{ReadError, ReadKey, Readable};
 use pq_x509::{
     Certificate, DecapsulationKey, EncapsulationKey, PrivateKeyForm, Protection, SubjectKey,
     VerifyingKey,
@@ -12,12 +11,11 @@ use pq_x509::{
 
 use super::certificates::{certificate_of, first_of, is_one_chain};
 use super::contents::{Block, Contents, Encoding};
-use super::encrypted::decrypt;
 use super::error::DocumentError;
 use super::jose;
 use crate::files::Source;
 use crate::keys::{
-    DecryptionKey, EncryptionKey, FromPkcs8, KeyError, PrivateKey, PublicKey, SigningKey,
+    DecryptionKey, EncryptionKey, KeyError, Narrow, PrivateKey, PublicKey, SigningKey,
 };
 use crate::kind::Kind;
 use crate::passphrases::{
@@ -86,7 +84,7 @@ pub(crate) fn ca_key(
     let key = private(&contents, contents.only(&PRIVATE)?, |file| {
         passphrase.of(file)
     })?;
-    SigningKey::try_from(key.key).map_err(|error| key_error(&contents, error))
+    SigningKey::narrow(key.key).map_err(|error| key_error(&contents, error))
 }
 
 /// The one private key of a file, which must be a post-quantum one that signs.
@@ -111,10 +109,7 @@ fn decryption_key_of(
     block: &Block,
     passphrase: &PassphraseOptions,
 ) -> Result<DecryptionKey, DocumentError> {
-    match block.kind {
-        Kind::EncryptedPrivateKey => Ok(decrypt(contents, block, |file| passphrase.of(file))?.key),
-        _ => DecryptionKey::from_der(&block.der).map_err(|error| key_error(contents, error)),
-    }
+    Ok(read(contents, block, |file| passphrase.of(file))?.key)
 }
 
 /// The one private key of a file, which must be one that decapsulates.
@@ -172,11 +167,8 @@ pub(crate) fn token_keys(
 }
 
 /// Converts a file's key to the kind that is needed.
-pub(crate) fn narrow<K, N: TryFrom<K, Error = KeyError>>(
-    source: &Source,
-    key: K,
-) -> Result<N, DocumentError> {
-    N::try_from(key).map_err(|error| DocumentError::Key {
+pub(crate) fn narrow<K, N: Narrow<K>>(source: &Source, key: K) -> Result<N, DocumentError> {
+    N::narrow(key).map_err(|error| DocumentError::Key {
         file: source.to_string(),
         error,
     })
@@ -259,9 +251,9 @@ pub(crate) fn key_or_certificate(
     })
 }
 
-fn key_or_certificate_as<K>(
+fn key_or_certificate_as<K, E: Into<KeyError>>(
     source: &Source,
-    from_spki: fn(&[u8]) -> Result<K, KeyError>,
+    from_spki: fn(&[u8]) -> Result<K, E>,
     of_private_key: impl FnOnce(&Contents, &Block) -> Result<K, DocumentError>,
 ) -> Result<KeyOrCertificate<K>, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
@@ -329,33 +321,37 @@ fn private(
     block: &Block,
     passphrase: impl FnOnce(&str) -> Result<Passphrase, PassphraseError>,
 ) -> Result<PrivateKeyFile, DocumentError> {
-    let decrypted = match block.kind {
-        Kind::EncryptedPrivateKey => Some(decrypt::<PrivateKey>(contents, block, passphrase)?),
-        _ => None,
-    };
-    let (key, der, protection) = match &decrypted {
-        Some(decrypted) => (
-            decrypted.key.clone(),
-            &decrypted.pkcs8,
-            Some(decrypted.protection),
-        ),
-        None => {
-            let key = PrivateKey::from_der(&block.der).map_err(|e| key_error(contents, e))?;
-            (key, &block.der, None)
-        }
-    };
-    let form = match &key {
-        PrivateKey::PostQuantum(key) => {
-            let form = form_of(der, key).map_err(pq_x509::KeyError::from);
-            Some(form.map_err(|e| key_error(contents, e.into()))?)
-        }
-        PrivateKey::XWing(_) | PrivateKey::Composite(_) | PrivateKey::Classical(_) => None,
-    };
+    let read: ReadKey<PrivateKey> = read(contents, block, passphrase)?;
     Ok(PrivateKeyFile {
-        key,
-        form,
+        key: read.key,
+        form: read.form,
         encoding: contents.encoding,
-        protection,
+        protection: read.protection,
+    })
+}
+
+/// The same, as the type that a command needs.
+fn read<K: Readable>(
+    contents: &Contents,
+    block: &Block,
+    passphrase: impl FnOnce(&str) -> Result<Passphrase, PassphraseError>,
+) -> Result<ReadKey<K>, DocumentError>
+where
+    KeyError: From<K::Error>,
+{
+    let file = contents.file();
+    if block.kind != Kind::EncryptedPrivateKey {
+        let read = ReadKey::from_der(&block.der);
+        return read.map_err(|error: K::Error| key_error(contents, error));
+    }
+    let read = ReadKey::from_encrypted_der(&block.der, || passphrase(file));
+    read.map_err(|error: ReadError<K::Error, _>| match error {
+        ReadError::Key(error) => key_error(contents, error),
+        ReadError::Protection(error) => DocumentError::Encrypted {
+            file: file.into(),
+            error,
+        },
+        ReadError::Passphrase(error) => error.into(),
     })
 }
 
@@ -363,26 +359,9 @@ fn public(contents: &Contents, block: &Block) -> Result<PublicKey, DocumentError
     PublicKey::from_spki_der(&block.der).map_err(|error| key_error(contents, error))
 }
 
-fn key_error(contents: &Contents, error: KeyError) -> DocumentError {
+fn key_error(contents: &Contents, error: impl Into<KeyError>) -> DocumentError {
     DocumentError::Key {
         file: contents.file().into(),
-        error,
+        error: error.into(),
     }
-}
-
-/// The form of a key in the DER that it was read from. The private key is the third field (RFC 5958). If it is
-/// shorter than an expanded key, it can have only the seed in it.
-fn form_of(der: &[u8], key: &pq_x509::PrivateKey) -> Result<PrivateKeyForm, der::Error> {
-    let mut reader = SliceReader::new(der)?;
-    Header::decode(&mut reader)?;
-    let _version = AnyRef::decode(&mut reader)?;
-    let _algorithm = AnyRef::decode(&mut reader)?;
-    let private_key = <&OctetStringRef>::decode(&mut reader)?;
-    let algorithm = key.algorithm();
-    Ok(match key.seed() {
-        _ if algorithm.preferred_form() == PrivateKeyForm::Expanded => PrivateKeyForm::Expanded,
-        None => PrivateKeyForm::Expanded,
-        Some(_) if private_key.as_bytes().len() < algorithm.expanded_len() => PrivateKeyForm::Seed,
-        Some(_) => PrivateKeyForm::Both,
-    })
 }

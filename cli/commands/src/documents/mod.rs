@@ -7,7 +7,6 @@
 
 mod certificates;
 mod contents;
-mod encrypted;
 mod error;
 mod jose;
 mod keys;

@@ -1,19 +1,19 @@
-//! Keys of every kind: post-quantum keys from pq-x509, X-Wing keys from pq-hpke, and classical and composite
-//! keys from rustls-pq.
+//! What commands take of keys of every kind, which are pq-keys's: those for one use only, and what refuses others.
 //!
 //! This room uses nothing.
 
-mod algorithm;
 mod error;
 mod narrow;
-mod private_key;
-mod public_key;
 mod recipient;
+mod signing_key;
 mod verification;
 
-pub(crate) use algorithm::Algorithm;
+pub(crate) use pq_keys::any::{
+    AnyAlgorithm as Algorithm, AnyPrivateKey as PrivateKey, AnyPublicKey as PublicKey,
+};
+
 pub(crate) use error::KeyError;
-pub(crate) use private_key::{FromPkcs8, PrivateKey, SigningKey};
-pub(crate) use public_key::PublicKey;
+pub(crate) use narrow::Narrow;
 pub(crate) use recipient::{DecryptionKey, EncryptionKey};
+pub(crate) use signing_key::SigningKey;
 pub(crate) use verification::{other_verification, why_post_quantum_only};

@@ -1,13 +1,13 @@
 //! Keys that CMS messages are encrypted to and decrypted with: of ML-KEM, or classical ones for key agreement (ECDH,
 //! X25519).
 
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::{DecapsulationKey, EncapsulationKey, SubjectKey};
-use rustls_pq::classical::{ClassicalAgreementKey, ClassicalAgreementPublicKey};
+use pq_keys::any::{AnyPrivateKey, AnyPublicKey, Kind, Readable};
+use pq_keys::classical::{ClassicalAgreementKey, ClassicalAgreementPublicKey};
+use pq_keys::pki_types::SubjectPublicKeyInfoDer;
+use pq_keys::{DecapsulationKey, EncapsulationKey, SubjectKey};
 
-use super::error::{KeyError, is_of_composite, is_of_x_wing};
-use super::private_key::{FromPkcs8, PrivateKey};
-use super::public_key::PublicKey;
+use super::error::KeyError;
+use super::narrow::Narrow;
 
 /// A public key that messages are encrypted to.
 #[derive(Clone, Debug)]
@@ -20,17 +20,18 @@ pub(crate) enum EncryptionKey {
 impl EncryptionKey {
     /// Reads a SubjectPublicKeyInfo.
     pub(crate) fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
-        match pq_x509::PublicKey::from_spki_der(der) {
-            Ok(key) => Ok(Self::PostQuantum(key.try_into()?)),
-            Err(error) if is_of_composite(&error) || is_of_x_wing(&error) => {
-                PublicKey::from_spki_der(der)?
-                    .try_into()
-                    .map(Self::PostQuantum)
+        let error = match pq_keys::PublicKey::from_spki_der(der) {
+            Ok(key) => return Ok(Self::PostQuantum(key.try_into()?)),
+            Err(error) => error,
+        };
+        match Kind::of_unknown(&error) {
+            Some(Kind::XWing | Kind::Composite) => {
+                EncapsulationKey::narrow(AnyPublicKey::from_spki_der(der)?).map(Self::PostQuantum)
             }
-            Err(pq_x509::KeyError::UnsupportedAlgorithm(_)) => Ok(Self::Classical(
+            Some(Kind::Classical) => Ok(Self::Classical(
                 ClassicalAgreementPublicKey::from_spki_der(der)?,
             )),
-            Err(error) => Err(error.into()),
+            None => Err(error.into()),
         }
     }
 
@@ -74,17 +75,24 @@ impl DecryptionKey {
     }
 }
 
-impl FromPkcs8 for DecryptionKey {
-    fn from_post_quantum(key: pq_x509::PrivateKey) -> Result<Self, KeyError> {
+impl Readable for DecryptionKey {
+    type Error = KeyError;
+
+    fn from_post_quantum(key: pq_keys::PrivateKey) -> Result<Self, KeyError> {
         Ok(Self::PostQuantum(key.try_into()?))
     }
 
-    fn from_other(der: &[u8], error: &pq_x509::KeyError) -> Result<Self, KeyError> {
-        match is_of_composite(error) || is_of_x_wing(error) {
-            true => PrivateKey::from_other(der, error)?
-                .try_into()
-                .map(Self::PostQuantum),
-            false => Ok(Self::Classical(ClassicalAgreementKey::from_der(der)?)),
+    fn from_other(der: &[u8], kind: Kind) -> Result<Self, KeyError> {
+        match kind {
+            Kind::XWing | Kind::Composite => {
+                let key = AnyPrivateKey::from_other(der, kind)?;
+                DecapsulationKey::narrow(key).map(Self::PostQuantum)
+            }
+            Kind::Classical => Ok(Self::Classical(ClassicalAgreementKey::from_der(der)?)),
         }
+    }
+
+    fn is_refusal(error: &KeyError) -> bool {
+        error.is_refusal()
     }
 }

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::commands::key;
 use crate::documents;
 use crate::failure::Failure;
-use crate::keys::{Algorithm, KeyError, SigningKey};
+use crate::keys::{Algorithm, KeyError, Narrow, SigningKey};
 use crate::passphrases::{CaPassphraseOptions, Passphrase};
 
 /// How to open the key of the CA that a command uses.
@@ -64,7 +64,7 @@ impl NewCaKey {
             None => key.to_pkcs8_pem()?,
         };
         Ok(Self {
-            key: key.try_into()?,
+            key: SigningKey::narrow(key)?,
             pem,
         })
     }

@@ -4,6 +4,7 @@ use core::fmt;
 use std::io::Write;
 
 use pq_cms::{DocumentSigner, EncodingError, SignedDataBuilder, SigningError};
+use pq_keys::any::AnySigningKey;
 use pq_x509::Certificate;
 use serde::Serialize;
 
@@ -86,10 +87,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         let Some((certificate, cas)) = certificates.split_first() else {
             continue;
         };
-        builder = builder.certificates(cas).signer(match key {
-            SigningKey::PostQuantum(key) => DocumentSigner::new(certificate, key),
-            SigningKey::Composite(key) => DocumentSigner::with_signer(certificate, key),
-            SigningKey::Classical(key) => DocumentSigner::with_signer(certificate, key),
+        builder = builder.certificates(cas).signer(match &key.0 {
+            AnySigningKey::PostQuantum(key) => DocumentSigner::new(certificate, key),
+            other => DocumentSigner::with_signer(certificate, other),
         });
     }
     if arguments.no_certs {

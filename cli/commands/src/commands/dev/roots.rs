@@ -12,7 +12,7 @@ use super::twin::Twin;
 use crate::documents;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output, OutputError, Source};
-use crate::keys::{SigningKey, other_verification};
+use crate::keys::{Narrow, SigningKey, other_verification};
 use crate::passphrases::PassphraseOptions;
 use crate::report::fingerprint;
 use crate::shell::quoted;
@@ -153,7 +153,7 @@ impl Root {
     /// Whether it is as this program makes roots today: for the same names, signed by itself, and for nothing more.
     fn check(&self, scope: Scope) -> Result<(), Failure> {
         // The algorithm makes no difference to the extensions, and this one is fast.
-        let key = Twin::Classical.new_key()?.try_into()?;
+        let key = SigningKey::narrow(Twin::Classical.new_key()?)?;
         let in_subjects = (&self.file, &self.certificate, true);
         let for_browsers = (&self.for_browsers.0, &self.for_browsers.1, false);
         for (file, certificate, limits_subjects) in [in_subjects, for_browsers] {
@@ -316,7 +316,7 @@ fn fill(folder: &Path, scope: Scope) -> Result<(), Failure> {
             key_pem.as_bytes(),
             Access::Private,
         )?;
-        let key = key.try_into()?;
+        let key = SigningKey::narrow(key)?;
         for (limits_subjects, end, all) in &mut both {
             let pem = certificate(twin, scope, *limits_subjects, &key)?.to_pem();
             write(

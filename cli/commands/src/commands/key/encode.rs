@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::commands::text::{TextEncoding, line};
 use crate::failure::Failure;
-use crate::keys::{self, PrivateKey, PublicKey};
+use crate::keys::{self, Narrow, PrivateKey, PublicKey};
 
 /// How to write a key down.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, ValueEnum)]
@@ -212,11 +212,11 @@ pub(crate) fn public_key(
         Encoding::Hex => line(key.as_bytes(), TextEncoding::Hex),
         Encoding::Base64 => line(key.as_bytes(), TextEncoding::Base64),
         Encoding::Jwk => {
-            let key = Jwk::new(key.clone().try_into()?)?.with_thumbprint_as_kid();
+            let key = Jwk::new(Narrow::narrow(key.clone())?)?.with_thumbprint_as_kid();
             line_of(&key.to_json())
         }
         Encoding::Cose => {
-            let key = CoseKey::new(key.clone().try_into()?)?.with_thumbprint_as_kid();
+            let key = CoseKey::new(Narrow::narrow(key.clone())?)?.with_thumbprint_as_kid();
             Zeroizing::new(key.to_cbor())
         }
     })

@@ -3,6 +3,7 @@
 
 use core::fmt;
 
+use pq_keys::any::Readable;
 use pq_x509::{Certificate, Pkcs12, Pkcs12Key};
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output, Source};
-use crate::keys::{FromPkcs8, PrivateKey};
+use crate::keys::{KeyError, PrivateKey};
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
@@ -54,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let delivery = Delivery::to(&destinations, *force, json)?;
     let store = documents::pkcs12(&arguments.file, &arguments.passphrase)?;
     let entry = entry(&store, arguments)?;
-    let key = PrivateKey::from_der(entry.pkcs8_der())?;
+    let key = PrivateKey::from_der(entry.pkcs8_der()).map_err(KeyError::from)?;
     let (private, form) = encode::private_key(&key, None, Encoding::Pem)?;
     let chain = chain_of(&store, entry);
     let pem = Certificate::chain_to_pem(&chain);

@@ -2,13 +2,14 @@
 
 use core::fmt;
 
+use crate::encoding::pem;
+use crate::keys::{SubjectKey, random};
 use pkcs8::SubjectPublicKeyInfoRef;
 use pkcs8::der::asn1::BitStringRef;
 use pkcs8::der::{Decode, Encode};
+use pki_types::SubjectPublicKeyInfoDer;
 use pq_core::ml_kem::{EncapsulationKey, MlKem768, ParameterSet};
 use pq_core::wiping_stack;
-use pq_keys::pki_types::SubjectPublicKeyInfoDer;
-use pq_keys::{SubjectKey, pem};
 use zeroize::Zeroizing;
 
 use super::error::XWingError;
@@ -98,8 +99,8 @@ impl XWingPublicKey {
         wiping_stack(|| {
             let mut m = Zeroizing::new([0; 32]);
             let mut scalar = Zeroizing::new([0; POINT_LEN]);
-            getrandom::fill(&mut *m).map_err(XWingError::Randomness)?;
-            getrandom::fill(&mut *scalar).map_err(XWingError::Randomness)?;
+            random::fill(&mut *m).map_err(XWingError::Randomness)?;
+            random::fill(&mut *scalar).map_err(XWingError::Randomness)?;
             self.encapsulate_with(&m, &scalar, secret)
         })
     }

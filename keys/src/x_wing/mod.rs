@@ -1,7 +1,8 @@
 //! X-Wing (draft-connolly-cfrg-xwing-kem): ML-KEM-768 and X25519 at once, and its keys, raw and in PKCS#8 or
-//! SubjectPublicKeyInfo.
+//! SubjectPublicKeyInfo. It is ML-KEM-768 and X25519 at once: an attacker has to break both. The draft may still change;
+//! this is draft-connolly-cfrg-xwing-kem-10.
 //!
-//! It uses no other module of this crate.
+//! It uses `keys` and `encoding`.
 
 mod error;
 mod mechanism;
@@ -9,17 +10,20 @@ mod private_key;
 mod public_key;
 
 pub use error::XWingError;
-pub(crate) use mechanism::CIPHERTEXT_LEN;
+pub use mechanism::CIPHERTEXT_LEN;
 pub use private_key::XWingPrivateKey;
 pub use public_key::XWingPublicKey;
 
 use pkcs8::{AlgorithmIdentifierRef, ObjectIdentifier};
 
 /// Length of a shared secret, in bytes.
-pub(crate) const SECRET_LEN: usize = 32;
+pub const SECRET_LEN: usize = 32;
 
 /// The object identifier of keys of X-Wing, private and public.
 pub const OID: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
+
+/// What the algorithm is called.
+pub const NAME: &str = "X-Wing";
 
 /// The AlgorithmIdentifier of private and public keys. Its parameters are absent.
 const IDENTIFIER: AlgorithmIdentifierRef<'static> = AlgorithmIdentifierRef {

@@ -4,13 +4,14 @@
 use alloc::sync::Arc;
 use core::fmt;
 
+use crate::encoding::pem;
+use crate::keys::{SubjectKey, random};
 use pkcs8::PrivateKeyInfoRef;
 use pkcs8::der::asn1::OctetStringRef;
 use pkcs8::der::{Decode, Encode};
+use pki_types::SubjectPublicKeyInfoDer;
 use pq_core::ml_kem::{DecapsulationKey, MlKem768, ParameterSet};
 use pq_core::wiping_stack;
-use pq_keys::pki_types::SubjectPublicKeyInfoDer;
-use pq_keys::{SubjectKey, pem};
 use zeroize::Zeroizing;
 
 use super::error::XWingError;
@@ -45,7 +46,7 @@ impl XWingPrivateKey {
     /// [`XWingError::Randomness`] if there is none.
     pub fn generate() -> Result<Self, XWingError> {
         let mut seed = Zeroizing::new([0; PRIVATE_KEY_LEN]);
-        getrandom::fill(&mut *seed).map_err(XWingError::Randomness)?;
+        random::fill(&mut *seed).map_err(XWingError::Randomness)?;
         Self::from_bytes(&*seed)
     }
 

@@ -1,7 +1,8 @@
 //! Why a key of X-Wing is refused, or an encapsulation fails.
 
+use crate::encoding::PemError;
+use crate::keys::RandomnessError;
 use pkcs8::{ObjectIdentifier, der};
-use pq_keys::PemError;
 
 /// Why a key of X-Wing can't be made, read or used.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -48,7 +49,7 @@ pub enum XWingError {
     PublicKeyMismatch,
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness: {0}")]
-    Randomness(getrandom::Error),
+    Randomness(RandomnessError),
 }
 
 impl XWingError {

@@ -11,7 +11,7 @@ use super::SECRET_LEN;
 use super::error::XWingError;
 
 /// Length of a ciphertext, in bytes: ML-KEM-768's, followed by X25519's.
-pub(crate) const CIPHERTEXT_LEN: usize = MlKem768::CIPHERTEXT_LEN + POINT_LEN;
+pub const CIPHERTEXT_LEN: usize = MlKem768::CIPHERTEXT_LEN + POINT_LEN;
 
 /// Length of a private key, in bytes.
 pub(super) const PRIVATE_KEY_LEN: usize = 32;

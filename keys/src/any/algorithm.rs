@@ -1,0 +1,92 @@
+//! All algorithms of keys under one type, and their names.
+
+use core::fmt;
+
+use crate::classical::ClassicalAlgorithm;
+use crate::composite::CompositeAlgorithm;
+use crate::keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::x_wing;
+
+/// The algorithm of a key.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum AnyAlgorithm {
+    /// ML-DSA, SLH-DSA or ML-KEM.
+    PostQuantum(Algorithm),
+    /// ML-KEM-768 and X25519 at once.
+    XWing,
+    /// ML-DSA and a classical algorithm at once.
+    Composite(CompositeAlgorithm),
+    /// Not safe against quantum computers.
+    Classical(ClassicalAlgorithm),
+}
+
+impl AnyAlgorithm {
+    /// The post-quantum ones first, then the hybrid and the composite ones.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let post_quantum = Algorithm::ALL.iter().copied();
+        let classical = ClassicalAlgorithm::ALL.iter().copied();
+        let composite = CompositeAlgorithm::ALL.iter().copied();
+        post_quantum
+            .map(Self::PostQuantum)
+            .chain([Self::XWing])
+            .chain(composite.map(Self::Composite))
+            .chain(classical.map(Self::Classical))
+    }
+
+    /// The algorithm with this name, in upper or lower case.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|algorithm| algorithm.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The name, such as `ML-DSA-65`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PostQuantum(algorithm) => algorithm.name(),
+            Self::XWing => x_wing::NAME,
+            Self::Composite(algorithm) => algorithm.name(),
+            Self::Classical(algorithm) => algorithm.name(),
+        }
+    }
+
+    /// Whether it is safe against quantum computers, as half of a composite is.
+    pub fn is_post_quantum(self) -> bool {
+        !matches!(self, Self::Classical(_))
+    }
+}
+
+impl fmt::Display for AnyAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+macro_rules! from {
+    ($($algorithm:ident: $variant:ident),+) => {$(
+        impl From<$algorithm> for AnyAlgorithm {
+            fn from(algorithm: $algorithm) -> Self {
+                Self::$variant(algorithm.into())
+            }
+        }
+    )+};
+}
+from!(
+    Algorithm: PostQuantum,
+    SignatureAlgorithm: PostQuantum,
+    KemAlgorithm: PostQuantum,
+    CompositeAlgorithm: Composite,
+    ClassicalAlgorithm: Classical
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_a_name_of_its_own() {
+        for algorithm in AnyAlgorithm::all() {
+            let lower = algorithm.name().to_lowercase();
+            assert_eq!(AnyAlgorithm::named(&lower), Some(algorithm));
+        }
+        assert_eq!(AnyAlgorithm::named("ML-KEM"), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! The errors of keys of every algorithm as one type, and which of them mean that a key's parts don't belong together.
+
+use thiserror::Error;
+
+use crate::classical::ClassicalKeyError;
+use crate::composite::CompositeKeyError;
+use crate::errors::from_causes;
+use crate::keys::KeyError;
+use crate::x_wing::XWingError;
+
+/// Why a key of any algorithm can't be made, read, written or used.
+#[derive(Debug, Error)]
+pub enum AnyKeyError {
+    /// A post-quantum key.
+    #[error("{0}")]
+    PostQuantum(KeyError),
+    /// A key of X-Wing.
+    #[error("{0}")]
+    XWing(XWingError),
+    /// A composite key.
+    #[error("{0}")]
+    Composite(CompositeKeyError),
+    /// A classical key, or one of an algorithm that is not known.
+    #[error("{0}")]
+    Classical(ClassicalKeyError),
+}
+
+from_causes!(AnyKeyError: PostQuantum(KeyError), XWing(XWingError), Composite(CompositeKeyError),
+    Classical(ClassicalKeyError));
+
+impl AnyKeyError {
+    /// Whether there is a key, but its parts do not belong together, so that nobody should use it.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::PostQuantum(error) => matches!(
+                error,
+                KeyError::Malformed { .. }
+                    | KeyError::SeedMismatch(_)
+                    | KeyError::PublicKeyMismatch(_)
+            ),
+            Self::XWing(error) => matches!(
+                error,
+                XWingError::Length { .. }
+                    | XWingError::PartialByte
+                    | XWingError::MlKem(_)
+                    | XWingError::PublicKeyMismatch
+            ),
+            Self::Classical(error) => matches!(
+                error,
+                ClassicalKeyError::Malformed { .. }
+                    | ClassicalKeyError::PublicKeyMismatch(_)
+                    | ClassicalKeyError::Unsound
+            ),
+            Self::Composite(error) => matches!(
+                error,
+                CompositeKeyError::Malformed { .. }
+                    | CompositeKeyError::PublicKeyMismatch(_)
+                    | CompositeKeyError::Unsound(_)
+                    | CompositeKeyError::MlDsa { .. }
+                    | CompositeKeyError::Classical {
+                        error: ClassicalKeyError::Malformed { .. },
+                        ..
+                    }
+            ),
+        }
+    }
+
+    /// Whether it is the operating system that failed.
+    pub fn is_lack_of_randomness(&self) -> bool {
+        matches!(
+            self,
+            Self::PostQuantum(KeyError::Randomness(_))
+                | Self::XWing(XWingError::Randomness(_))
+                | Self::Classical(ClassicalKeyError::Randomness)
+                | Self::Composite(CompositeKeyError::Randomness)
+        )
+    }
+}

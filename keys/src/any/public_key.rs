@@ -1,0 +1,121 @@
+//! Public keys of every algorithm behind one type, read from and written as SubjectPublicKeyInfo.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use pki_types::SubjectPublicKeyInfoDer;
+
+use super::algorithm::AnyAlgorithm;
+use super::error::AnyKeyError;
+use super::reading::{Kind, text_in};
+use crate::classical::ClassicalPublicKey;
+use crate::composite::CompositePublicKey;
+use crate::encoding::pem;
+use crate::keys::{EncapsulationKey, KeyError, PublicKey, SubjectKey, VerifyingKey};
+use crate::x_wing::XWingPublicKey;
+
+/// A public key of any algorithm.
+#[derive(Clone, Debug)]
+pub enum AnyPublicKey {
+    /// Of ML-DSA, SLH-DSA or ML-KEM.
+    PostQuantum(PublicKey),
+    /// Of X-Wing.
+    XWing(Box<XWingPublicKey>),
+    /// Of Composite ML-DSA.
+    Composite(CompositePublicKey),
+    /// Of ECDSA, Ed25519 or RSA.
+    Classical(ClassicalPublicKey),
+}
+
+/// Reads the public key of a file: the first one in a PEM text, or a SubjectPublicKeyInfo as DER.
+///
+/// # Errors
+///
+/// An [`AnyKeyError`] that says what is wrong with it.
+pub fn read_public_key(file: &[u8]) -> Result<AnyPublicKey, AnyKeyError> {
+    match text_in(file) {
+        Some(text) => {
+            let block = pem::decode_first(text, "PUBLIC KEY").map_err(KeyError::from)?;
+            AnyPublicKey::from_spki_der(&block)
+        }
+        None => AnyPublicKey::from_spki_der(file),
+    }
+}
+
+impl AnyPublicKey {
+    /// Reads a SubjectPublicKeyInfo.
+    ///
+    /// # Errors
+    ///
+    /// An [`AnyKeyError`] that says what is wrong with it.
+    pub fn from_spki_der(der: &[u8]) -> Result<Self, AnyKeyError> {
+        let error = match PublicKey::from_spki_der(der) {
+            Ok(key) => return Ok(Self::PostQuantum(key)),
+            Err(error) => error,
+        };
+        Ok(match Kind::of_unknown(&error) {
+            Some(Kind::XWing) => Self::XWing(XWingPublicKey::from_spki_der(der)?.into()),
+            Some(Kind::Composite) => Self::Composite(CompositePublicKey::from_spki_der(der)?),
+            Some(Kind::Classical) => Self::Classical(ClassicalPublicKey::from_spki_der(der)?),
+            None => return Err(error.into()),
+        })
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> AnyAlgorithm {
+        match self {
+            Self::PostQuantum(key) => key.algorithm().into(),
+            Self::XWing(_) => AnyAlgorithm::XWing,
+            Self::Composite(key) => key.algorithm().into(),
+            Self::Classical(key) => key.algorithm().into(),
+        }
+    }
+
+    /// The DER of the SubjectPublicKeyInfo.
+    pub fn to_spki_der(&self) -> &[u8] {
+        match self {
+            Self::PostQuantum(key) => key.to_spki_der(),
+            Self::XWing(key) => key.to_spki_der(),
+            Self::Composite(key) => key.to_spki_der(),
+            Self::Classical(key) => key.to_spki_der(),
+        }
+    }
+
+    /// The SubjectPublicKeyInfo as PEM.
+    pub fn to_spki_pem(&self) -> String {
+        match self {
+            Self::PostQuantum(key) => key.to_spki_pem(),
+            Self::XWing(key) => key.to_spki_pem(),
+            Self::Composite(key) => key.to_spki_pem(),
+            Self::Classical(key) => key.to_spki_pem(),
+        }
+    }
+
+    /// The bits of the SubjectPublicKeyInfo: the raw key, or what an RSA or composite key has there.
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::PostQuantum(key) => key.as_bytes(),
+            Self::XWing(key) => key.as_bytes(),
+            Self::Composite(key) => key.as_bytes(),
+            Self::Classical(key) => key.as_bytes(),
+        }
+    }
+}
+
+impl From<VerifyingKey> for AnyPublicKey {
+    fn from(key: VerifyingKey) -> Self {
+        Self::PostQuantum(PublicKey::Verifying(key))
+    }
+}
+
+impl From<EncapsulationKey> for AnyPublicKey {
+    fn from(key: EncapsulationKey) -> Self {
+        Self::PostQuantum(PublicKey::Encapsulation(key))
+    }
+}
+
+impl SubjectKey for AnyPublicKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.to_spki_der().into()
+    }
+}

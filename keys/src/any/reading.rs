@@ -1,0 +1,259 @@
+//! Reads private keys of every algorithm from files, under a passphrase or not. If the cipher authenticates nothing, an
+//! unsound key counts as a wrong passphrase or a changed file.
+
+use der::asn1::{AnyRef, OctetStringRef};
+use der::{Decode, Header, SliceReader, Tag};
+use pki_types::PrivateKeyDer;
+use thiserror::Error;
+
+use super::error::AnyKeyError;
+use crate::encoding::{PemError, pem};
+use crate::keys::{CompositeIdentifier, KeyError, PrivateKey, PrivateKeyForm};
+use crate::protection::{EncryptedPrivateKey, Protection, ProtectionError};
+use crate::x_wing;
+
+/// What a key is that is not post-quantum alone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// A key of X-Wing.
+    XWing,
+    /// A key of Composite ML-DSA.
+    Composite,
+    /// A classical key, or one of an algorithm that is not known.
+    Classical,
+}
+
+impl Kind {
+    /// What a key is that is of no post-quantum algorithm, as the error of reading it as such says; `None` if it says
+    /// something else.
+    pub fn of_unknown(error: &KeyError) -> Option<Self> {
+        match error {
+            KeyError::UnsupportedAlgorithm(oid) if *oid == x_wing::OID => Some(Self::XWing),
+            KeyError::UnsupportedAlgorithm(oid) => {
+                Some(match CompositeIdentifier::from_oid(*oid).is_some() {
+                    true => Self::Composite,
+                    false => Self::Classical,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The types that a private key can be read as, depending on its use.
+pub trait Readable: Sized {
+    /// Why a key can't be read as this type.
+    type Error: From<AnyKeyError>;
+
+    /// Takes a post-quantum key.
+    ///
+    /// # Errors
+    ///
+    /// If this type has no such keys.
+    fn from_post_quantum(key: PrivateKey) -> Result<Self, Self::Error>;
+
+    /// Reads another key: PKCS#8, or a classical key in an older format.
+    ///
+    /// # Errors
+    ///
+    /// If this type has no such keys, or if something is wrong with the key.
+    fn from_other(der: &[u8], kind: Kind) -> Result<Self, Self::Error>;
+
+    /// Whether an error says that there is a key, but its parts do not belong together.
+    fn is_refusal(error: &Self::Error) -> bool;
+
+    /// Reads PKCS#8, or a classical key in an older format.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_post_quantum`](Self::from_post_quantum) and [`from_other`](Self::from_other).
+    fn from_der(der: &[u8]) -> Result<Self, Self::Error> {
+        match post_quantum(der)? {
+            Ok(key) => Self::from_post_quantum(key),
+            Err(kind) => Self::from_other(der, kind),
+        }
+    }
+}
+
+/// The post-quantum key in a DER, or what the key is instead.
+fn post_quantum(der: &[u8]) -> Result<Result<PrivateKey, Kind>, AnyKeyError> {
+    let error = match PrivateKey::from_pkcs8_der(der) {
+        Ok(key) => return Ok(Ok(key)),
+        Err(error) => error,
+    };
+    let is_older = matches!(
+        PrivateKeyDer::try_from(der),
+        Ok(PrivateKeyDer::Sec1(_) | PrivateKeyDer::Pkcs1(_))
+    );
+    match Kind::of_unknown(&error) {
+        Some(kind) => Ok(Err(kind)),
+        None if is_older => Ok(Err(Kind::Classical)),
+        None => Err(error.into()),
+    }
+}
+
+/// A private key, and how it stood in its file.
+#[derive(Debug)]
+pub struct ReadKey<K> {
+    /// The key.
+    pub key: K,
+    /// Which parts of a post-quantum key are there; none for other keys.
+    pub form: Option<PrivateKeyForm>,
+    /// How it was encrypted, if it was.
+    pub protection: Option<Protection>,
+}
+
+/// Why no private key was read from a file: `E` is about keys, `P` about passphrases.
+#[derive(Debug, Error)]
+pub enum ReadError<E, P> {
+    /// There is no key, it is not sound, or it is none that is wanted.
+    #[error("{0}")]
+    Key(E),
+    /// It can't be decrypted.
+    #[error("{0}")]
+    Protection(ProtectionError),
+    /// There is no passphrase.
+    #[error("{0}")]
+    Passphrase(P),
+}
+
+/// Reads the private key of a file: the first one in a PEM text, or DER. Only for a key under a passphrase, `passphrase`
+/// is asked for it.
+///
+/// # Errors
+///
+/// A [`ReadError`].
+pub fn read_private_key<K: Readable, S: AsRef<[u8]>, P>(
+    file: &[u8],
+    passphrase: impl FnOnce() -> Result<S, P>,
+) -> Result<ReadKey<K>, ReadError<K::Error, P>> {
+    let Some(text) = text_in(file) else {
+        return match is_encrypted(file) {
+            true => ReadKey::from_encrypted_der(file, passphrase),
+            false => ReadKey::from_der(file).map_err(ReadError::Key),
+        };
+    };
+    for label in LABELS {
+        match pem::decode_first(text, label) {
+            Err(PemError::Missing { .. }) => {}
+            Err(error) => return Err(of_pem(error)),
+            Ok(block) if label == ENCRYPTED => {
+                return ReadKey::from_encrypted_der(&block, passphrase);
+            }
+            Ok(block) => return ReadKey::from_der(&block).map_err(ReadError::Key),
+        }
+    }
+    Err(match pem::decode_first(text, LABELS[0]) {
+        Err(error) => of_pem(error),
+        Ok(_) => unreachable!("it was looked for"),
+    })
+}
+
+/// The blocks of private keys, in the order in which they are looked for.
+const LABELS: [&str; 4] = [
+    "PRIVATE KEY",
+    ENCRYPTED,
+    "EC PRIVATE KEY",
+    "RSA PRIVATE KEY",
+];
+
+const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
+
+/// The text of a file that has PEM in it.
+pub(super) fn text_in(file: &[u8]) -> Option<&str> {
+    let text = core::str::from_utf8(file).ok();
+    text.filter(|text| text.contains("-----BEGIN "))
+}
+
+fn of_pem<E: From<AnyKeyError>, P>(error: PemError) -> ReadError<E, P> {
+    ReadError::Key(AnyKeyError::from(KeyError::from(error)).into())
+}
+
+/// Whether it has the outline of an EncryptedPrivateKeyInfo (RFC 5958): an algorithm comes first, and not a version.
+fn is_encrypted(der: &[u8]) -> bool {
+    let first = || {
+        let outer = AnyRef::from_der(der).ok()?;
+        Header::decode(&mut SliceReader::new(outer.value()).ok()?).ok()
+    };
+    first().is_some_and(|header| header.tag() == Tag::Sequence)
+}
+
+impl<K: Readable> ReadKey<K> {
+    /// Reads PKCS#8, or a classical key in an older format.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Readable`].
+    pub fn from_der(der: &[u8]) -> Result<Self, K::Error> {
+        read(der, post_quantum(der)?)
+    }
+
+    /// Reads an EncryptedPrivateKeyInfo.
+    ///
+    /// # Errors
+    ///
+    /// A [`ReadError`].
+    pub fn from_encrypted_der<S: AsRef<[u8]>, P>(
+        der: &[u8],
+        passphrase: impl FnOnce() -> Result<S, P>,
+    ) -> Result<Self, ReadError<K::Error, P>> {
+        let encrypted = EncryptedPrivateKey::from_der(der).map_err(ReadError::Protection)?;
+        let passphrase = passphrase().map_err(ReadError::Passphrase)?;
+        let pkcs8 = encrypted.decrypt(passphrase.as_ref());
+        let pkcs8 = pkcs8.map_err(ReadError::Protection)?;
+        let found = match encrypted.key_of(&pkcs8) {
+            Ok(key) => Ok(key),
+            Err(ProtectionError::Key(error)) => match Kind::of_unknown(&error) {
+                Some(kind) => Err(kind),
+                None => return Err(ReadError::Protection(ProtectionError::Key(error))),
+            },
+            Err(error) => return Err(ReadError::Protection(error)),
+        };
+        // Of a post-quantum key, this was found out.
+        let may_be_changed = found.is_err() && !encrypted.protection().cipher().is_authenticated();
+        match read(&pkcs8, found) {
+            Ok(read) => Ok(Self {
+                protection: Some(encrypted.protection()),
+                ..read
+            }),
+            Err(error) if may_be_changed && K::is_refusal(&error) => Err(ReadError::Protection(
+                ProtectionError::WrongPassphraseOrChanged,
+            )),
+            Err(error) => Err(ReadError::Key(error)),
+        }
+    }
+}
+
+/// Takes the post-quantum key in a DER, or reads what the key is instead.
+fn read<K: Readable>(der: &[u8], found: Result<PrivateKey, Kind>) -> Result<ReadKey<K>, K::Error> {
+    let (key, form) = match found {
+        Ok(key) => {
+            let form = form_of(der, &key).map_err(|error| AnyKeyError::from(KeyError::from(error)));
+            let form = form?;
+            (K::from_post_quantum(key)?, Some(form))
+        }
+        Err(kind) => (K::from_other(der, kind)?, None),
+    };
+    Ok(ReadKey {
+        key,
+        form,
+        protection: None,
+    })
+}
+
+/// The form of a key in the DER that it was read from. The private key is the third field (RFC 5958). If it is
+/// shorter than an expanded key, it can have only the seed in it.
+fn form_of(der: &[u8], key: &PrivateKey) -> Result<PrivateKeyForm, der::Error> {
+    let mut reader = SliceReader::new(der)?;
+    Header::decode(&mut reader)?;
+    let _version = AnyRef::decode(&mut reader)?;
+    let _algorithm = AnyRef::decode(&mut reader)?;
+    let private_key = <&OctetStringRef>::decode(&mut reader)?;
+    let algorithm = key.algorithm();
+    Ok(match key.seed() {
+        _ if algorithm.preferred_form() == PrivateKeyForm::Expanded => PrivateKeyForm::Expanded,
+        None => PrivateKeyForm::Expanded,
+        Some(_) if private_key.as_bytes().len() < algorithm.expanded_len() => PrivateKeyForm::Seed,
+        Some(_) => PrivateKeyForm::Both,
+    })
+}

@@ -1,0 +1,109 @@
+//! Keys of every kind, in every encoding.
+
+use core::convert::Infallible;
+
+use super::*;
+use crate::classical::{ClassicalAlgorithm, ClassicalKey};
+use crate::composite::{CompositeAlgorithm, CompositeKey};
+use crate::encoding::pem;
+use crate::keys::{
+    DecapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm, SignatureAlgorithm, SigningKey,
+    SubjectKey,
+};
+use crate::protection::{EncryptedPrivateKey, KeyDerivation, Prf, Protection};
+use crate::x_wing::XWingPrivateKey;
+
+/// Nobody asks for a passphrase.
+fn unasked() -> Result<Vec<u8>, Infallible> {
+    panic!("there is no need of a passphrase")
+}
+
+fn read(file: &[u8]) -> Result<AnyPrivateKey, ReadError<AnyKeyError, Infallible>> {
+    read_private_key(file, unasked).map(|read: ReadKey<AnyPrivateKey>| read.key)
+}
+
+/// A key of each kind.
+fn keys() -> [AnyPrivateKey; 5] {
+    let signing = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let kem = DecapsulationKey::generate(KemAlgorithm::MlKem512).unwrap();
+    [
+        AnyPrivateKey::PostQuantum(PrivateKey::Signing(signing)),
+        AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(kem)),
+        AnyPrivateKey::XWing(XWingPrivateKey::generate().unwrap()),
+        AnyPrivateKey::Composite(
+            CompositeKey::generate(CompositeAlgorithm::MlDsa44EcdsaP256Sha256).unwrap(),
+        ),
+        AnyPrivateKey::Classical(ClassicalKey::generate(ClassicalAlgorithm::Ed25519).unwrap()),
+    ]
+}
+
+fn fast() -> Protection {
+    Protection::default().with_key_derivation(KeyDerivation::Pbkdf2 {
+        prf: Prf::HmacSha256,
+        iterations: 1000,
+    })
+}
+
+#[test]
+fn every_kind_in_every_encoding() {
+    for key in keys() {
+        let plain = key.to_pkcs8_pem().unwrap();
+        let der = pem::decode_first(&plain, "PRIVATE KEY").unwrap();
+        for file in [plain.as_bytes(), &der] {
+            let again = read(file).unwrap();
+            assert_eq!(again.algorithm(), key.algorithm());
+            assert_eq!(again.spki(), key.spki());
+        }
+        let encrypted = EncryptedPrivateKey::encrypt(&der, b"secret", &fast()).unwrap();
+        for file in [encrypted.to_pem().as_bytes(), encrypted.as_der()] {
+            let give = || Ok::<_, Infallible>(b"secret".as_slice());
+            let again: ReadKey<AnyPrivateKey> = read_private_key(file, give).unwrap();
+            assert_eq!(again.key.spki(), key.spki());
+            assert_eq!(again.protection, Some(fast()));
+            let is_post_quantum = matches!(key, AnyPrivateKey::PostQuantum(_));
+            let form = is_post_quantum.then_some(PrivateKeyForm::Seed);
+            assert_eq!(again.form, form);
+            let wrong = || Ok::<_, Infallible>(b"other".as_slice());
+            let refused = read_private_key::<AnyPrivateKey, _, _>(file, wrong);
+            assert!(matches!(refused, Err(ReadError::Protection(_))));
+            let none = || Err::<&[u8], _>("no passphrase");
+            let refused = read_private_key::<AnyPrivateKey, _, _>(file, none);
+            assert!(matches!(
+                refused,
+                Err(ReadError::Passphrase("no passphrase"))
+            ));
+        }
+        let public = key.public_half().unwrap();
+        for file in [public.to_spki_pem().as_bytes(), public.to_spki_der()] {
+            let again = read_public_key(file).unwrap();
+            assert_eq!(again.algorithm(), key.algorithm());
+            assert_eq!(again.spki(), key.spki());
+        }
+    }
+}
+
+/// ECPrivateKey (RFC 5915), as OpenSSL wrote it by default until version 3.
+#[test]
+fn a_classical_key_in_an_older_format() {
+    let mut der = vec![0x30, 0x31, 2, 1, 1, 4, 32];
+    der.extend([7; 32]);
+    der.extend([0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]);
+    for file in [pem::encode("EC PRIVATE KEY", &der).as_bytes(), &der] {
+        let algorithm = AnyAlgorithm::Classical(ClassicalAlgorithm::EcdsaP256);
+        assert_eq!(read(file).unwrap().algorithm(), algorithm);
+    }
+}
+
+#[test]
+fn what_is_no_key_is_refused() {
+    for file in [
+        &b""[..],
+        b"text",
+        &[0x30, 0],
+        &[0x30, 2, 0x30, 0],
+        b"-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n",
+    ] {
+        read(file).unwrap_err();
+        read_public_key(file).unwrap_err();
+    }
+}
