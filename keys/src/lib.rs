@@ -79,8 +79,8 @@ pub use encoding::{
 };
 pub use keys::{
     Agreement, AgreementError, AgreementKey, AgreementPublicKey, Algorithm, CompositeIdentifier,
-    DecapsulationKey, EncapsulationKey, ExpandedKeys, HashedMessage, KemAlgorithm, KeyError,
-    KeyHash, MessageHasher, Mode, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError,
+    DecapsulationKey, EncapsulationKey, ExpandedKeys, HashedMessage, KemAlgorithm, KeyAlgorithm,
+    KeyError, KeyHash, MessageHasher, Mode, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError,
     SignError, SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant,
     SubjectKey, UnknownAlgorithm, VerifyingKey, algorithm_of_spki, check_classical, check_pkcs8,
     is_hash_ml_dsa, random, read_spki,

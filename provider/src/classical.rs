@@ -41,15 +41,7 @@ use crate::algorithms::KeyAlgorithm;
 
 impl From<ClassicalAlgorithm> for KeyAlgorithm {
     fn from(algorithm: ClassicalAlgorithm) -> Self {
-        match algorithm {
-            ClassicalAlgorithm::EcdsaP256 => Self::EcdsaP256,
-            ClassicalAlgorithm::EcdsaP384 => Self::EcdsaP384,
-            ClassicalAlgorithm::Ed25519 => Self::Ed25519,
-            // A signature of RSA is as long as the modulus.
-            rsa => Self::Rsa {
-                bits: 8 * rsa.max_signature_len(),
-            },
-        }
+        pq_keys::KeyAlgorithm::from(algorithm).into()
     }
 }
 

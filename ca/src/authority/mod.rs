@@ -378,7 +378,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let profile = permitted.profile().name();
         let builder = permitted.into_certificate();
         let builder = builder.serial_number(number.as_bytes());
-        let algorithm = order.wanted.key.algorithm();
+        let algorithm = KeyAlgorithm::among(order.wanted.key);
         self.sign(builder, order.key, algorithm, number, profile, by, now)
     }
 

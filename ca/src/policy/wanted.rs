@@ -6,6 +6,7 @@ use alloc::borrow::Cow;
 use core::net::IpAddr;
 use core::time::Duration;
 
+use pq_keys::KeyAlgorithm;
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::x509_cert::der::oid::db::rfc4519::COMMON_NAME;
 use pq_x509::x509_cert::der::{Tag, Tagged};
@@ -15,7 +16,7 @@ use pq_x509::{
     VerifiedRequest,
 };
 
-use super::values::{AskedKey, Profile};
+use super::values::{Profile, asked_key};
 
 /// A certificate that is asked for. [`Policy::check`](crate::Policy::check) says whether it may be
 /// issued.
@@ -25,7 +26,7 @@ pub struct Wanted {
     /// The alternative names, in the order in which they were added.
     pub(crate) names: Vec<AlternativeName>,
     subject: Subject,
-    pub(crate) key: AskedKey,
+    pub(crate) key: KeyAlgorithm,
     pub(crate) validity: Option<Duration>,
     pub(crate) profile: Option<Profile>,
 }
@@ -48,7 +49,7 @@ impl Wanted {
         Ok(Self {
             names: Vec::new(),
             subject: Subject::Empty,
-            key: AskedKey::read(key)?,
+            key: asked_key(key)?,
             validity: None,
             profile: None,
         })

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::classical::ClassicalAlgorithm;
 use crate::composite::CompositeAlgorithm;
-use crate::keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::keys::{Algorithm, KemAlgorithm, KeyAlgorithm, SignatureAlgorithm};
 use crate::x_wing;
 
 /// The algorithm of a key.
@@ -76,6 +76,18 @@ from!(
     CompositeAlgorithm: Composite,
     ClassicalAlgorithm: Classical
 );
+
+/// X-Wing is [`Other`](KeyAlgorithm::Other): no certificate has such a key.
+impl From<AnyAlgorithm> for KeyAlgorithm {
+    fn from(algorithm: AnyAlgorithm) -> Self {
+        match algorithm {
+            AnyAlgorithm::PostQuantum(algorithm) => algorithm.into(),
+            AnyAlgorithm::XWing => Self::Other(x_wing::OID),
+            AnyAlgorithm::Composite(algorithm) => algorithm.into(),
+            AnyAlgorithm::Classical(algorithm) => algorithm.into(),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,8 @@ use core::str::FromStr;
 
 use pki_types::{AlgorithmIdentifier, alg_id};
 
+use crate::keys::KeyAlgorithm;
+
 /// A classical signature algorithm. None of them withstands a quantum computer.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
@@ -59,14 +61,8 @@ impl ClassicalAlgorithm {
 
     /// The length of the longest signature, in bytes.
     pub fn max_signature_len(self) -> usize {
-        match self {
-            Self::EcdsaP256 => 72,
-            Self::EcdsaP384 => 104,
-            Self::Ed25519 => 64,
-            Self::Rsa2048 => 256,
-            Self::Rsa3072 => 384,
-            Self::Rsa4096 => 512,
-        }
+        let len = KeyAlgorithm::from(self).max_signature_len();
+        len.unwrap_or_default()
     }
 
     /// The signature algorithm in certificates that such a key signs. `rsa` is the scheme for RSA.
@@ -77,6 +73,29 @@ impl ClassicalAlgorithm {
             Self::Ed25519 => alg_id::ED25519,
             Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => rsa.identifier(),
         }
+    }
+}
+
+impl From<ClassicalAlgorithm> for KeyAlgorithm {
+    fn from(algorithm: ClassicalAlgorithm) -> Self {
+        match algorithm {
+            ClassicalAlgorithm::EcdsaP256 => Self::EcdsaP256,
+            ClassicalAlgorithm::EcdsaP384 => Self::EcdsaP384,
+            ClassicalAlgorithm::Ed25519 => Self::Ed25519,
+            ClassicalAlgorithm::Rsa2048 => Self::Rsa { bits: 2048 },
+            ClassicalAlgorithm::Rsa3072 => Self::Rsa { bits: 3072 },
+            ClassicalAlgorithm::Rsa4096 => Self::Rsa { bits: 4096 },
+        }
+    }
+}
+
+impl TryFrom<KeyAlgorithm> for ClassicalAlgorithm {
+    type Error = UnknownClassicalAlgorithm;
+
+    fn try_from(algorithm: KeyAlgorithm) -> Result<Self, Self::Error> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|one| KeyAlgorithm::from(*one) == algorithm)
+            .ok_or_else(|| UnknownClassicalAlgorithm(algorithm.to_string()))
     }
 }
 
@@ -154,6 +173,9 @@ mod tests {
             for written in [name.into(), name.to_lowercase(), name.to_uppercase()] {
                 assert_eq!(written.parse(), Ok(*algorithm));
             }
+            let general = KeyAlgorithm::from(*algorithm);
+            assert_eq!(general.to_string(), name);
+            assert_eq!(general.try_into(), Ok(*algorithm));
         }
         let unknown = "DSA".parse::<ClassicalAlgorithm>().unwrap_err();
         assert_eq!(

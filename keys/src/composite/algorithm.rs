@@ -9,7 +9,7 @@ use pq_core::ml_dsa::PreHash;
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier};
 
 use crate::classical::{ClassicalAlgorithm, RsaScheme};
-use crate::keys::{CompositeIdentifier, SignatureAlgorithm};
+use crate::keys::{CompositeIdentifier, KeyAlgorithm, SignatureAlgorithm};
 
 /// The combinations, one a line: the last arc of its identifier below PKIX's `alg`, 1.3.6.1.5.5.7.6,
 /// and its halves.
@@ -175,6 +175,12 @@ impl CompositeAlgorithm {
     /// The length of the longest signature, in bytes. ECDSA signatures vary in length.
     pub fn max_signature_len(self) -> usize {
         self.ml_dsa().signature_len() + self.classical().max_signature_len()
+    }
+}
+
+impl From<CompositeAlgorithm> for KeyAlgorithm {
+    fn from(algorithm: CompositeAlgorithm) -> Self {
+        Self::Composite(algorithm.row().composite)
     }
 }
 

@@ -80,7 +80,7 @@ pub fn is_hash_ml_dsa(oid: ObjectIdentifier) -> bool {
 }
 
 /// The set of SLH-DSA whose pre-hash variant has this identifier (RFC 9909), and that variant's row.
-fn pre_hash(oid: ObjectIdentifier) -> Option<(SignatureAlgorithm, &'static PreHashRow)> {
+pub(super) fn pre_hash(oid: ObjectIdentifier) -> Option<(SignatureAlgorithm, &'static PreHashRow)> {
     SignatureAlgorithm::ALL.iter().find_map(|set| {
         let row = set.row().pre_hash.as_ref()?;
         (row.oid == oid).then_some((*set, row))

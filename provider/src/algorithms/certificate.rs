@@ -12,7 +12,7 @@ use super::{KeyAlgorithm, Signature, oid};
 pub(crate) fn name_of(identifier: &[u8]) -> String {
     match identifier_in(identifier) {
         Ok(algorithm) if algorithm.oid == oid::EC_PUBLIC_KEY => {
-            KeyAlgorithm::on_curve(&algorithm).to_string()
+            KeyAlgorithm::from(pq_keys::KeyAlgorithm::of_identifier(&algorithm)).to_string()
         }
         Ok(algorithm) if algorithm.oid == oid::RSA => "RSA".into(),
         Ok(algorithm) => Signature::of(&algorithm).to_string(),

@@ -3,9 +3,7 @@
 
 use core::fmt;
 
-use pq_keys::rsa_bits;
-use pq_x509::SignatureAlgorithm;
-use pq_x509::verification::{Mode, parameter_set};
+use pq_keys::{Algorithm, SignatureAlgorithm};
 use pq_x509::x509_cert::der::asn1::BitStringRef;
 use pq_x509::x509_cert::der::{self, Decode, SliceReader};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
@@ -80,16 +78,8 @@ impl KeyAlgorithm {
 
     /// The length of the longest signature of such a key, in bytes.
     pub(crate) fn max_signature_len(self) -> usize {
-        match self {
-            Self::PostQuantum(algorithm) | Self::HashSlhDsa(algorithm) => algorithm.signature_len(),
-            Self::EcdsaP256 => 72,
-            Self::EcdsaP384 => 104,
-            Self::EcdsaP521 => 139,
-            Self::Ed25519 => 64,
-            Self::Ed448 => 114,
-            Self::Rsa { bits } => bits.div_ceil(8),
-            Self::Other(_) => 0,
-        }
+        let len = pq_keys::KeyAlgorithm::from(self).max_signature_len();
+        len.unwrap_or_default()
     }
 
     pub(crate) fn strength(self) -> Strength {
@@ -133,31 +123,45 @@ impl KeyAlgorithm {
     }
 
     pub(super) fn of(spki: &SubjectPublicKeyInfoRef<'_>) -> Self {
-        let oid = spki.algorithm.oid;
-        match parameter_set(oid) {
-            Some((algorithm, Mode::Pure)) => return Self::PostQuantum(algorithm),
-            Some((algorithm, Mode::PreHash)) => return Self::HashSlhDsa(algorithm),
-            None => {}
-        }
-        match oid {
-            oid::EC_PUBLIC_KEY => Self::on_curve(&spki.algorithm),
-            oid::ED25519 => Self::Ed25519,
-            oid::ED448 => Self::Ed448,
-            oid::RSA | oid::RSA_PSS => match rsa_bits(spki.subject_public_key.raw_bytes()) {
-                Ok(bits) => Self::Rsa { bits },
-                Err(_) => Self::Other(oid),
-            },
-            _ => Self::Other(oid),
+        match pq_keys::KeyAlgorithm::of(spki) {
+            Ok(algorithm) => algorithm.into(),
+            // an RSA key that is malformed
+            Err(_) => Self::Other(spki.algorithm.oid),
         }
     }
+}
 
-    pub(super) fn on_curve(algorithm: &AlgorithmIdentifierRef<'_>) -> Self {
-        match algorithm.parameters_oid() {
-            Ok(oid::P256) => Self::EcdsaP256,
-            Ok(oid::P384) => Self::EcdsaP384,
-            Ok(oid::P521) => Self::EcdsaP521,
-            Ok(curve) => Self::Other(curve),
-            Err(_) => Self::Other(algorithm.oid),
+/// Those for signatures in TLS; all others are [`Other`](KeyAlgorithm::Other).
+impl From<pq_keys::KeyAlgorithm> for KeyAlgorithm {
+    fn from(algorithm: pq_keys::KeyAlgorithm) -> Self {
+        use pq_keys::KeyAlgorithm as Any;
+
+        match algorithm {
+            Any::PostQuantum(Algorithm::Signature(algorithm)) => Self::PostQuantum(algorithm),
+            Any::HashSlhDsa(set) => Self::HashSlhDsa(set),
+            Any::EcdsaP256 => Self::EcdsaP256,
+            Any::EcdsaP384 => Self::EcdsaP384,
+            Any::EcdsaP521 => Self::EcdsaP521,
+            Any::Ed25519 => Self::Ed25519,
+            Any::Ed448 => Self::Ed448,
+            Any::Rsa { bits } => Self::Rsa { bits },
+            other => Self::Other(other.oid()),
+        }
+    }
+}
+
+impl From<KeyAlgorithm> for pq_keys::KeyAlgorithm {
+    fn from(algorithm: KeyAlgorithm) -> Self {
+        match algorithm {
+            KeyAlgorithm::PostQuantum(algorithm) => algorithm.into(),
+            KeyAlgorithm::HashSlhDsa(set) => Self::HashSlhDsa(set),
+            KeyAlgorithm::EcdsaP256 => Self::EcdsaP256,
+            KeyAlgorithm::EcdsaP384 => Self::EcdsaP384,
+            KeyAlgorithm::EcdsaP521 => Self::EcdsaP521,
+            KeyAlgorithm::Ed25519 => Self::Ed25519,
+            KeyAlgorithm::Ed448 => Self::Ed448,
+            KeyAlgorithm::Rsa { bits } => Self::Rsa { bits },
+            KeyAlgorithm::Other(oid) => Self::Other(oid),
         }
     }
 }

@@ -6,9 +6,6 @@ use core::fmt::{Display, Formatter, Result};
 use pq_x509::x509_cert::spki::ObjectIdentifier as Oid;
 
 pub(crate) const EC_PUBLIC_KEY: Oid = Oid::new_unwrap("1.2.840.10045.2.1");
-pub(crate) const P256: Oid = Oid::new_unwrap("1.2.840.10045.3.1.7");
-pub(crate) const P384: Oid = Oid::new_unwrap("1.3.132.0.34");
-pub(super) const P521: Oid = Oid::new_unwrap("1.3.132.0.35");
 pub(crate) const ED25519: Oid = Oid::new_unwrap("1.3.101.112");
 pub(super) const ED448: Oid = Oid::new_unwrap("1.3.101.113");
 pub(crate) const RSA: Oid = Oid::new_unwrap("1.2.840.113549.1.1.1");

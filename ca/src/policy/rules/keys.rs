@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::policy::file::{List, Number, Setting};
 use crate::policy::forbidden::{Findings, Reason};
-use crate::policy::values::{AskedKey, KeyAlgorithm};
+use crate::policy::values::KeyAlgorithm;
 use crate::policy::wanted::Wanted;
 
 /// Which keys may be certified.
@@ -26,17 +26,13 @@ const LEAST_BITS: u32 = 2048;
 
 impl Keys {
     pub(crate) fn check(&self, wanted: &Wanted, findings: &mut Findings) {
-        let algorithm = match wanted.key {
-            AskedKey::Of(algorithm) => algorithm,
-            AskedKey::Rsa { bits } => {
-                self.check_bits(bits, findings);
-                KeyAlgorithm::Rsa
-            }
-            AskedKey::Unknown(oid) => {
-                findings.add_always(Reason::UnknownKeyAlgorithm(oid));
-                return;
-            }
+        let Some(algorithm) = KeyAlgorithm::among(wanted.key) else {
+            findings.add_always(Reason::UnknownKeyAlgorithm(wanted.key.oid()));
+            return;
         };
+        if let pq_keys::KeyAlgorithm::Rsa { bits } = wanted.key {
+            self.check_bits(bits, findings);
+        }
         let permitted = self.algorithms.items();
         if !permitted.contains(&algorithm) {
             let reason = Reason::KeyAlgorithm {

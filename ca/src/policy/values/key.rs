@@ -3,11 +3,9 @@
 use core::fmt;
 use core::str::FromStr;
 
-use pq_x509::x509_cert::der::asn1::{AnyRef, UintRef};
-use pq_x509::x509_cert::der::oid::ObjectIdentifier;
-use pq_x509::x509_cert::der::{self, Decode};
-use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
-use pq_x509::{Algorithm, CompositeIdentifier, KeyError, SubjectKey};
+use pq_keys::der::Decode;
+use pq_keys::spki::SubjectPublicKeyInfoRef;
+use pq_keys::{Algorithm, CompositeIdentifier, KeyError, SubjectKey};
 
 use crate::policy::file::read_from_strings;
 
@@ -49,7 +47,22 @@ impl KeyAlgorithm {
     ///
     /// [`KeyError::Der`] if the key's SubjectPublicKeyInfo is malformed.
     pub fn of(key: &(impl SubjectKey + ?Sized)) -> Result<Option<Self>, KeyError> {
-        Ok(AskedKey::read(key)?.algorithm())
+        Ok(Self::among(asked_key(key)?))
+    }
+
+    /// The one of all algorithms of keys, or `None` if policies have no name for it.
+    pub(crate) fn among(algorithm: pq_keys::KeyAlgorithm) -> Option<Self> {
+        use pq_keys::KeyAlgorithm as Any;
+
+        Some(match algorithm {
+            Any::PostQuantum(algorithm) => Self::PostQuantum(algorithm),
+            Any::Composite(composite) => Self::Composite(composite),
+            Any::EcdsaP256 => Self::EcdsaP256,
+            Any::EcdsaP384 => Self::EcdsaP384,
+            Any::Ed25519 => Self::Ed25519,
+            Any::Rsa { .. } => Self::Rsa,
+            _ => return None,
+        })
     }
 
     /// Every algorithm.
@@ -62,6 +75,19 @@ impl KeyAlgorithm {
             .map(Self::Composite);
         post_quantum.chain(composite).chain(classical)
     }
+}
+
+/// The algorithm of a key that is asked for. The key itself is checked when the certificate is issued.
+///
+/// # Errors
+///
+/// [`KeyError::Der`] if the SubjectPublicKeyInfo is malformed.
+pub(crate) fn asked_key(
+    key: &(impl SubjectKey + ?Sized),
+) -> Result<pq_keys::KeyAlgorithm, KeyError> {
+    let der = key.spki();
+    let spki = SubjectPublicKeyInfoRef::from_der(&der)?;
+    Ok(pq_keys::KeyAlgorithm::of(&spki)?)
 }
 
 impl fmt::Display for KeyAlgorithm {
@@ -106,81 +132,6 @@ fn instead_of(name: &str) -> String {
         }
     }
 }
-
-/// The properties of a key that a policy checks.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum AskedKey {
-    Of(KeyAlgorithm),
-    Rsa {
-        bits: usize,
-    },
-    /// A curve or an algorithm that no policy names.
-    Unknown(ObjectIdentifier),
-}
-
-impl AskedKey {
-    /// Reads the SubjectPublicKeyInfo of a key. The key itself is checked when the certificate is issued.
-    ///
-    /// # Errors
-    ///
-    /// [`KeyError::Der`] if the SubjectPublicKeyInfo is malformed.
-    pub(crate) fn read(key: &(impl SubjectKey + ?Sized)) -> Result<Self, KeyError> {
-        let der = key.spki();
-        let spki = SubjectPublicKeyInfoRef::from_der(&der)?;
-        let oid = spki.algorithm.oid;
-        if let Some(algorithm) = Algorithm::from_oid(oid) {
-            return Ok(Self::Of(KeyAlgorithm::PostQuantum(algorithm)));
-        }
-        if let Some(composite) = CompositeIdentifier::from_oid(oid) {
-            return Ok(Self::Of(KeyAlgorithm::Composite(composite)));
-        }
-        Ok(match oid {
-            EC_PUBLIC_KEY => Self::on_curve(&spki.algorithm),
-            ED25519 => Self::Of(KeyAlgorithm::Ed25519),
-            RSA | RSA_PSS => Self::Rsa {
-                bits: rsa_bits(spki.subject_public_key.raw_bytes())?,
-            },
-            _ => Self::Unknown(oid),
-        })
-    }
-
-    /// The algorithm, or `None` if policies have no name for it.
-    pub(crate) fn algorithm(self) -> Option<KeyAlgorithm> {
-        match self {
-            Self::Of(algorithm) => Some(algorithm),
-            Self::Rsa { .. } => Some(KeyAlgorithm::Rsa),
-            Self::Unknown(_) => None,
-        }
-    }
-
-    fn on_curve(algorithm: &AlgorithmIdentifierRef<'_>) -> Self {
-        match algorithm.parameters_oid() {
-            Ok(P256) => Self::Of(KeyAlgorithm::EcdsaP256),
-            Ok(P384) => Self::Of(KeyAlgorithm::EcdsaP384),
-            Ok(curve) => Self::Unknown(curve),
-            Err(_) => Self::Unknown(algorithm.oid),
-        }
-    }
-}
-
-/// The length of the modulus of an RSAPublicKey (RFC 8017, appendix A.1.1).
-fn rsa_bits(key: &[u8]) -> der::Result<usize> {
-    AnyRef::from_der(key)?.sequence(|reader| {
-        let modulus = UintRef::decode(reader)?;
-        UintRef::decode(reader)?;
-        let bytes = modulus.as_bytes();
-        let leading_zeros = bytes.first().map_or(0, |first| first.leading_zeros());
-        Ok((bytes.len() * 8).saturating_sub(leading_zeros as usize))
-    })
-}
-
-// RFC 5480, RFC 8410, RFC 8017.
-const EC_PUBLIC_KEY: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
-const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
-const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
-const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
-const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
-const RSA_PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
 
 #[cfg(test)]
 mod tests {

@@ -21,7 +21,7 @@ pub use dns::{NamePattern, NamePatternError};
 pub(crate) use duration::Period;
 pub use duration::{DurationError, parse_duration};
 pub use email::{EmailPattern, EmailPatternError};
-pub(crate) use key::AskedKey;
+pub(crate) use key::asked_key;
 pub use key::{KeyAlgorithm, UnknownKeyAlgorithm};
 pub use list_url::{ListUrl, ListUrlError};
 pub(crate) use network::as_ipv4;
