@@ -1,7 +1,7 @@
 //! Numbers of the algorithms, of the kinds of messages to sign, and of forms and encodings of keys.
 
 use pq_core::ml_dsa::PreHash;
-use pq_x509::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use pq_keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
 
 use crate::error::{Code, PQTLS_ERROR_ALGORITHM};
 

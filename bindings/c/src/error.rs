@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 
 use pq_core::Error;
-use pq_x509::KeyError;
+use pq_keys::KeyError;
 
 /// One of the numbers below.
 pub(crate) type Code = i32;

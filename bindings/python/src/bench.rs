@@ -3,7 +3,7 @@
 use core::hint::black_box;
 use std::time::Instant;
 
-use pq_x509::{SignatureOptions, SigningVariant};
+use pq_keys::{SignatureOptions, SigningVariant};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -27,7 +27,7 @@ pub(crate) fn in_rust(
             key.sign_with(black_box(&input), &options, SigningVariant::Deterministic)
         };
         return match operation {
-            "generate" => mean(times, || pq_x509::SigningKey::generate(key.algorithm())),
+            "generate" => mean(times, || pq_keys::SigningKey::generate(key.algorithm())),
             "sign" => mean(times, sign),
             "verify" => {
                 let signature = sign().or_raise()?;
@@ -44,7 +44,7 @@ pub(crate) fn in_rust(
     let public = key.encapsulation_key();
     match operation {
         "generate" => mean(times, || {
-            pq_x509::DecapsulationKey::generate(key.algorithm())
+            pq_keys::DecapsulationKey::generate(key.algorithm())
         }),
         "encapsulate" => mean(times, || public.encapsulate()),
         "decapsulate" => mean(times, || key.decapsulate(black_box(&input))),
@@ -56,7 +56,7 @@ fn unknown(operation: &str) -> PyErr {
     PyValueError::new_err(format!("no operation is called {operation:?}"))
 }
 
-fn mean<T>(times: u32, operation: impl Fn() -> Result<T, pq_x509::KeyError>) -> PyResult<f64> {
+fn mean<T>(times: u32, operation: impl Fn() -> Result<T, pq_keys::KeyError>) -> PyResult<f64> {
     let start = Instant::now();
     for _ in 0..times {
         black_box(operation().or_raise()?);

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use pq_keys::{KeyError, ProtectionError, UnknownAlgorithm};
 use pq_x509::{
-    CertificateError, IssueError, KeyError, ProtectionError, RequestError, RevocationListError,
-    SignatureError, UnknownAlgorithm, ValidationError,
+    CertificateError, IssueError, RequestError, RevocationListError, SignatureError,
+    ValidationError,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::{PyErr, PyResult};

@@ -6,7 +6,7 @@ use pq_core::ml_dsa::batch::{self, Verify};
 use pq_core::ml_dsa::{
     ExpandedVerifyingKey, MlDsa44, MlDsa65, MlDsa87, ParameterSet, VerifyingKey,
 };
-use pq_x509::SignatureAlgorithm;
+use pq_keys::SignatureAlgorithm;
 
 /// A key that verifies several signatures side by side.
 pub(crate) trait SideBySide: Send + Sync {
@@ -21,7 +21,7 @@ pub(crate) struct Signed<'a> {
 }
 
 /// The key, if it is one of ML-DSA.
-pub(crate) fn side_by_side(key: &pq_x509::VerifyingKey) -> Option<Box<dyn SideBySide>> {
+pub(crate) fn side_by_side(key: &pq_keys::VerifyingKey) -> Option<Box<dyn SideBySide>> {
     match key.algorithm() {
         SignatureAlgorithm::MlDsa44 => expand::<MlDsa44>(key.as_bytes()),
         SignatureAlgorithm::MlDsa65 => expand::<MlDsa65>(key.as_bytes()),

@@ -4,7 +4,8 @@ use alloc::borrow::Cow;
 use core::fmt::Display;
 use core::str::FromStr;
 
-use pq_x509::{CrlReason, KeyUsages, PreHash, PrivateKeyForm, Purpose};
+use pq_keys::{PreHash, PrivateKeyForm};
+use pq_x509::{CrlReason, KeyUsages, Purpose};
 use pyo3::PyResult;
 
 use crate::errors::OrRaise;
@@ -33,7 +34,7 @@ fn find<T: Copy, N: Display>(
 }
 
 /// The algorithm of this name.
-pub(crate) fn algorithm<A: FromStr<Err = pq_x509::UnknownAlgorithm>>(name: &str) -> PyResult<A> {
+pub(crate) fn algorithm<A: FromStr<Err = pq_keys::UnknownAlgorithm>>(name: &str) -> PyResult<A> {
     // The error quotes the name. So it is made for the name as it may be shown, which is unknown as well.
     name.parse().or_else(|_| shown(name).parse()).or_raise()
 }

@@ -1,6 +1,6 @@
 //! Errors as JavaScript gets them.
 
-use pq_x509::{KeyError, UnknownAlgorithm};
+use pq_keys::{KeyError, UnknownAlgorithm};
 use thiserror::Error;
 use wasm_bindgen::JsValue;
 

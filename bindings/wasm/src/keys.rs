@@ -6,8 +6,8 @@
 
 use core::cell::{Cell, OnceCell};
 
-use pq_x509::verification::Mode;
-use pq_x509::{
+use pq_keys::Mode;
+use pq_keys::{
     DecapsulationKey, EncapsulationKey, HashedMessage, KeyError, PrivateKeyForm,
     SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant, VerifyingKey,
 };

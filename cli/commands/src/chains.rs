@@ -138,7 +138,8 @@ pub(crate) enum NotAChain {
 
 #[cfg(test)]
 mod tests {
-    use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+    use pq_keys::{SignatureAlgorithm, SigningKey};
+    use pq_x509::{CertificateBuilder, Issuer};
 
     use super::*;
 

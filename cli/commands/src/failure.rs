@@ -15,12 +15,10 @@ use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
 use pq_jose::jwt::JwtError;
 use pq_keys::any::AnyKeyError;
-use pq_x509::{
-    Algorithm, IssueError, OcspRequestError, Pkcs12Error, ProtectionError, RequestError,
-    SignatureAlgorithm, ValidationError,
-};
-use rustls_pq::classical::ClassicalKeyError;
-use rustls_pq::composite::CompositeKeyError;
+use pq_keys::classical::ClassicalKeyError;
+use pq_keys::composite::CompositeKeyError;
+use pq_keys::{Algorithm, ProtectionError, SignatureAlgorithm};
+use pq_x509::{IssueError, OcspRequestError, Pkcs12Error, RequestError, ValidationError};
 
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;
@@ -550,7 +548,7 @@ fn of_encryption(error: &EncryptionError) -> ExitStatus {
         | EncryptionError::Write(_)
         | EncryptionError::Hpke(HpkeError::Kem(
             KemError::XWing(XWingError::Randomness(_))
-            | KemError::MlKem(pq_x509::KeyError::Randomness(_)),
+            | KemError::MlKem(pq_keys::KeyError::Randomness(_)),
         )) => ExitStatus::InputOutput,
         _ => ExitStatus::Refused,
     }
@@ -685,8 +683,8 @@ impl From<PassphraseError> for Failure {
     }
 }
 
-impl From<pq_x509::KeyError> for Failure {
-    fn from(error: pq_x509::KeyError) -> Self {
+impl From<pq_keys::KeyError> for Failure {
+    fn from(error: pq_keys::KeyError) -> Self {
         Self::Key(error.into())
     }
 }

@@ -8,13 +8,14 @@ use pq_ca::{AuthorityError, FolderError};
 use pq_cms::{OpeningError, VerificationError};
 use pq_jose::jwt::JwtError;
 use pq_keys::any::AnyKeyError;
-use pq_x509::verification::{Mode, parameter_set};
-use pq_x509::{
-    Algorithm, Cipher, CompositeIdentifier, IssueError, KeyDerivation, KeyError, NameError,
-    Pkcs12Error, Prf, Protection, ProtectionError, RequestError, SignatureError, ValidationError,
+use pq_keys::classical::ClassicalKeyError;
+use pq_keys::{
+    Algorithm, Cipher, CompositeIdentifier, KeyDerivation, KeyError, Prf, Protection,
+    ProtectionError,
 };
+use pq_x509::verification::{Mode, parameter_set};
+use pq_x509::{IssueError, NameError, Pkcs12Error, RequestError, SignatureError, ValidationError};
 use rustls_pq::KeyAlgorithm;
-use rustls_pq::classical::ClassicalKeyError;
 
 use crate::keys::{self, why_post_quantum_only};
 use crate::shell::quoted;

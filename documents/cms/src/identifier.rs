@@ -5,10 +5,11 @@
 use core::fmt;
 
 use der::{Decode, Encode};
+use pq_keys::SubjectKey;
+use pq_x509::Certificate;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::name::Name;
 use pq_x509::x509_cert::serial_number::SerialNumber;
-use pq_x509::{Certificate, SubjectKey};
 use sha2::{Digest, Sha256};
 use spki::SubjectPublicKeyInfoRef;
 

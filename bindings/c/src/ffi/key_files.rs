@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 use core::str;
 
-use pq_x509::{Algorithm, DecapsulationKey, PrivateKey, PrivateKeyForm, PublicKey, SigningKey};
+use pq_keys::{Algorithm, DecapsulationKey, PrivateKey, PrivateKeyForm, PublicKey, SigningKey};
 
 use zeroize::{Zeroize, Zeroizing};
 

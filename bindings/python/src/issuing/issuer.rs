@@ -1,7 +1,7 @@
 //! `pqtls.Issuer` for Python, the CA. The subject's key may be any object that has a public key, or the DER of a
 //! SubjectPublicKeyInfo.
 
-use pq_x509::SubjectKey;
+use pq_keys::SubjectKey;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ use crate::keys::{DecapsulationKey, EncapsulationKey, SigningKey, VerifyingKey};
 /// >>> root.issue(pqtls.CertificateBuilder.server().dns_name("example.org"), key).issuer
 /// 'CN=Example Root'
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct Issuer(pq_x509::Issuer<pq_x509::SigningKey>);
+pub(crate) struct Issuer(pq_x509::Issuer<pq_keys::SigningKey>);
 
 #[pymethods]
 impl Issuer {

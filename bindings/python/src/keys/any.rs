@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pq_x509::{PrivateKey, PublicKey};
+use pq_keys::{PrivateKey, PublicKey};
 use pyo3::prelude::*;
 
 use super::encapsulation::{DecapsulationKey, EncapsulationKey};
@@ -42,7 +42,7 @@ pub(crate) fn load_private_key(
     if let PrivateKey::Signing(key) = key {
         return Ok(Py::new(py, SigningKey::new(key))?.into_any());
     }
-    let key = pq_x509::DecapsulationKey::try_from(key).or_raise()?;
+    let key = pq_keys::DecapsulationKey::try_from(key).or_raise()?;
     Ok(Py::new(py, DecapsulationKey::new(key))?.into_any())
 }
 

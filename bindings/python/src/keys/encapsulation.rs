@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use pq_keys::files::Access;
-use pq_x509::{EncryptedPrivateKey, Protection, SubjectKey};
+use pq_keys::{EncryptedPrivateKey, Protection, SubjectKey};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -27,11 +27,11 @@ use crate::names;
 /// True
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct DecapsulationKey {
-    pub(crate) key: pq_x509::DecapsulationKey,
+    pub(crate) key: pq_keys::DecapsulationKey,
 }
 
 impl DecapsulationKey {
-    pub(crate) fn new(key: pq_x509::DecapsulationKey) -> Self {
+    pub(crate) fn new(key: pq_keys::DecapsulationKey) -> Self {
         Self { key }
     }
 }
@@ -41,7 +41,7 @@ private_key!(DecapsulationKey {
     #[staticmethod]
     fn generate(py: Python<'_>, algorithm: &str) -> PyResult<Self> {
         let algorithm = names::algorithm(algorithm)?;
-        let key = py.detach(|| pq_x509::DecapsulationKey::generate(algorithm));
+        let key = py.detach(|| pq_keys::DecapsulationKey::generate(algorithm));
         Ok(Self::new(key.or_raise()?))
     }
 
@@ -66,14 +66,14 @@ private_key!(DecapsulationKey {
 
 /// A public key that others encapsulate to, of any parameter set of ML-KEM. It never changes, and threads may share it.
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct EncapsulationKey(pq_x509::EncapsulationKey);
+pub(crate) struct EncapsulationKey(pq_keys::EncapsulationKey);
 
 impl EncapsulationKey {
-    pub(crate) fn new(key: pq_x509::EncapsulationKey) -> Self {
+    pub(crate) fn new(key: pq_keys::EncapsulationKey) -> Self {
         Self(key)
     }
 
-    pub(crate) fn key(&self) -> &pq_x509::EncapsulationKey {
+    pub(crate) fn key(&self) -> &pq_keys::EncapsulationKey {
         &self.0
     }
 }

@@ -5,9 +5,9 @@ use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::path::PathBuf;
 
+use pq_keys::Mode;
 use pq_keys::files::Access;
-use pq_x509::verification::Mode;
-use pq_x509::{EncryptedPrivateKey, KeyError, Protection, SubjectKey};
+use pq_keys::{EncryptedPrivateKey, KeyError, Protection, SubjectKey};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -32,12 +32,12 @@ use crate::names;
 /// True
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct SigningKey {
-    pub(crate) key: pq_x509::SigningKey,
+    pub(crate) key: pq_keys::SigningKey,
     verifying_key: ComputedOnce<Arc<Prepared>>,
 }
 
 impl SigningKey {
-    pub(crate) fn new(key: pq_x509::SigningKey) -> Self {
+    pub(crate) fn new(key: pq_keys::SigningKey) -> Self {
         Self {
             key,
             verifying_key: ComputedOnce::new(),
@@ -50,7 +50,7 @@ private_key!(SigningKey {
     #[staticmethod]
     fn generate(py: Python<'_>, algorithm: &str) -> PyResult<Self> {
         let algorithm = names::algorithm(algorithm)?;
-        let key = py.detach(|| pq_x509::SigningKey::generate(algorithm));
+        let key = py.detach(|| pq_keys::SigningKey::generate(algorithm));
         Ok(Self::new(key.or_raise()?))
     }
 
@@ -128,17 +128,17 @@ private_key!(SigningKey {
 /// A public key. When it verifies its second signature, all that can be computed beforehand is computed and kept: 22 to
 /// 67 KiB for ML-DSA, which saves about half the time.
 pub(crate) struct Prepared {
-    key: pq_x509::VerifyingKey,
+    key: pq_keys::VerifyingKey,
     used: AtomicBool,
-    expanded: ComputedOnce<pq_x509::VerifyingKey>,
+    expanded: ComputedOnce<pq_keys::VerifyingKey>,
 }
 
 impl Prepared {
-    pub(crate) fn key(&self) -> &pq_x509::VerifyingKey {
+    pub(crate) fn key(&self) -> &pq_keys::VerifyingKey {
         &self.key
     }
 
-    fn new(key: pq_x509::VerifyingKey) -> Self {
+    fn new(key: pq_keys::VerifyingKey) -> Self {
         Self {
             key,
             used: AtomicBool::new(false),
@@ -147,7 +147,7 @@ impl Prepared {
     }
 
     /// The key to verify one more signature with. To be called while other threads can run.
-    pub(crate) fn for_one(&self) -> &pq_x509::VerifyingKey {
+    pub(crate) fn for_one(&self) -> &pq_keys::VerifyingKey {
         if let Some(expanded) = self.expanded.get() {
             return expanded;
         }
@@ -158,7 +158,7 @@ impl Prepared {
     }
 
     /// The same for many signatures.
-    pub(crate) fn for_many(&self) -> &pq_x509::VerifyingKey {
+    pub(crate) fn for_many(&self) -> &pq_keys::VerifyingKey {
         let expanded = self.expanded.get_or_compute(|| self.key.expand());
         expanded.unwrap_or(&self.key)
     }
@@ -176,11 +176,11 @@ impl Prepared {
 pub(crate) struct VerifyingKey(Arc<Prepared>);
 
 impl VerifyingKey {
-    pub(crate) fn new(key: pq_x509::VerifyingKey) -> Self {
+    pub(crate) fn new(key: pq_keys::VerifyingKey) -> Self {
         Self(Arc::new(Prepared::new(key)))
     }
 
-    pub(crate) fn key(&self) -> &pq_x509::VerifyingKey {
+    pub(crate) fn key(&self) -> &pq_keys::VerifyingKey {
         &self.0.key
     }
 
@@ -191,7 +191,7 @@ impl VerifyingKey {
     fn check(
         &self,
         py: Python<'_>,
-        verify: impl FnOnce(&pq_x509::VerifyingKey) -> Result<(), KeyError> + Send,
+        verify: impl FnOnce(&pq_keys::VerifyingKey) -> Result<(), KeyError> + Send,
     ) -> PyResult<()> {
         py.detach(|| verify(self.0.for_one())).or_raise()
     }

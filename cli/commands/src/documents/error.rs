@@ -1,13 +1,14 @@
 //! Why a file can't be read as what it was named for, with advice; and which of these errors mean that nobody should
 //! use it.
 
-use pq_hpke::XWingPrivateKey;
 use pq_jose::JsonError;
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
+use pq_keys::ProtectionError;
+use pq_keys::x_wing::XWingPrivateKey;
 use pq_x509::{
-    CertificateError, OcspRequestError, OcspResponseError, Pkcs12Error, ProtectionError,
-    RequestError, RevocationListError,
+    CertificateError, OcspRequestError, OcspResponseError, Pkcs12Error, RequestError,
+    RevocationListError,
 };
 
 use crate::files::InputError;

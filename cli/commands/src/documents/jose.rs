@@ -3,7 +3,7 @@
 use pq_jose::cose::{CoseError, CoseKey, CosePrivateKey};
 use pq_jose::jwk::{Jwk, JwkError, PrivateJwk};
 use pq_jose::jwt::further_claims;
-use pq_x509::{KeyError, SigningKey, VerifyingKey};
+use pq_keys::{KeyError, SigningKey, VerifyingKey};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};

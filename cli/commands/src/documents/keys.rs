@@ -4,10 +4,10 @@
 use pq_hpke::RecipientKey;
 use pq_jose::jwk::{Jwk, JwkSet};
 use pq_keys::any::{ReadError, ReadKey, Readable};
-use pq_x509::{
-    Certificate, DecapsulationKey, EncapsulationKey, PrivateKeyForm, Protection, SubjectKey,
-    VerifyingKey,
+use pq_keys::{
+    DecapsulationKey, EncapsulationKey, PrivateKeyForm, Protection, SubjectKey, VerifyingKey,
 };
+use pq_x509::Certificate;
 
 use super::certificates::{certificate_of, first_of, is_one_chain};
 use super::contents::{Block, Contents, Encoding};
@@ -91,7 +91,7 @@ pub(crate) fn ca_key(
 pub(crate) fn post_quantum_signing_key(
     source: &Source,
     passphrase: &PassphraseOptions,
-) -> Result<pq_x509::SigningKey, DocumentError> {
+) -> Result<pq_keys::SigningKey, DocumentError> {
     narrow(source, private_key(source, passphrase)?.key)
 }
 

@@ -2,11 +2,11 @@
 //! length tells what they are.
 
 use base64ct::{Base64, Encoding as _};
-use pq_hpke::XWingPrivateKey;
-use pq_x509::PrivateKeyForm;
+use pq_keys::PrivateKeyForm;
+use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
+use pq_keys::x_wing::XWingPrivateKey;
 use pq_x509::x509_cert::der::asn1::OctetStringRef;
 use pq_x509::x509_cert::der::{self, Encode, Header, SliceWriter, Tag};
-use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey};
 use zeroize::Zeroizing;
 
 use super::contents::Encoding;
@@ -79,7 +79,7 @@ pub(crate) fn raw_private_key(
 /// What raw bytes are.
 #[derive(Clone, Copy)]
 enum Meaning {
-    PostQuantum(pq_x509::Algorithm, PrivateKeyForm),
+    PostQuantum(pq_keys::Algorithm, PrivateKeyForm),
     XWing,
     Classical(ClassicalAlgorithm),
 }
@@ -129,21 +129,21 @@ fn from_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
 }
 
 fn parse(
-    algorithm: pq_x509::Algorithm,
+    algorithm: pq_keys::Algorithm,
     form: PrivateKeyForm,
     raw: &[u8],
-) -> Result<pq_x509::PrivateKey, pq_x509::KeyError> {
+) -> Result<pq_keys::PrivateKey, pq_keys::KeyError> {
     match (algorithm, form) {
         // SLH-DSA has no PKCS#8 for the seed.
-        (pq_x509::Algorithm::Signature(algorithm), PrivateKeyForm::Seed) => {
-            pq_x509::SigningKey::from_seed(algorithm, raw).map(pq_x509::PrivateKey::Signing)
+        (pq_keys::Algorithm::Signature(algorithm), PrivateKeyForm::Seed) => {
+            pq_keys::SigningKey::from_seed(algorithm, raw).map(pq_keys::PrivateKey::Signing)
         }
-        _ => pq_x509::PrivateKey::from_pkcs8_der(&bare_pkcs8(algorithm, raw)?),
+        _ => pq_keys::PrivateKey::from_pkcs8_der(&bare_pkcs8(algorithm, raw)?),
     }
 }
 
 /// A OneAsymmetricKey (RFC 5958) with the bare key in it, which pq-x509 reads for all algorithms.
-fn bare_pkcs8(algorithm: pq_x509::Algorithm, raw: &[u8]) -> der::Result<Zeroizing<Vec<u8>>> {
+fn bare_pkcs8(algorithm: pq_keys::Algorithm, raw: &[u8]) -> der::Result<Zeroizing<Vec<u8>>> {
     const VERSION: u8 = 0;
     let identifier = algorithm.identifier();
     let key = OctetStringRef::new(raw)?;

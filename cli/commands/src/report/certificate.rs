@@ -3,10 +3,11 @@
 
 use anstyle::{AnsiColor, Style};
 use core::fmt;
+use pq_keys::SubjectKey;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::{AuthorityKeyIdentifier, ExtendedKeyUsage};
-use pq_x509::{Certificate, Sizes, SubjectKey};
+use pq_x509::{Certificate, Sizes};
 use serde::Serialize;
 
 use super::extensions::{alternative_names, find, value_of};

@@ -5,8 +5,8 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::{rfc5912, rfc8410};
 use der::asn1::{AnyRef, ContextSpecific};
 use der::{Decode, Reader, TagNumber};
+use pq_keys::{CompositeIdentifier, PreHash, SignatureAlgorithm};
 use pq_x509::verification::{Mode, parameter_set};
-use pq_x509::{CompositeIdentifier, PreHash, SignatureAlgorithm};
 use spki::AlgorithmIdentifierRef;
 
 use super::digest::{digest_identifier, digest_named};

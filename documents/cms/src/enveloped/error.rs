@@ -1,7 +1,7 @@
 //! The errors of encrypting and of decrypting messages. Most of their texts say what to do.
 
 use const_oid::ObjectIdentifier;
-use pq_x509::{AgreementError, KeyError};
+use pq_keys::{AgreementError, KeyError};
 
 use crate::encoding::EncodingError;
 

@@ -5,10 +5,10 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use der::{Decode, Encode};
-use pq_x509::{
-    AgreementKey, AgreementPublicKey, Certificate, DecapsulationKey, EncapsulationKey,
-    KemAlgorithm, KeyUsages, SubjectKey,
+use pq_keys::{
+    AgreementKey, AgreementPublicKey, DecapsulationKey, EncapsulationKey, KemAlgorithm, SubjectKey,
 };
+use pq_x509::{Certificate, KeyUsages};
 use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 

@@ -1,10 +1,10 @@
 //! Hashes content while it passes, for all signatures of a message at once. It keeps short content for signatures that
 //! need all of it.
 
-use pq_x509::{
-    Certificate, Digest, HashedMessage, MessageHasher, PreHash, PreHasher, PublicKey,
-    SignatureOptions,
+use pq_keys::{
+    Digest, HashedMessage, MessageHasher, PreHash, PreHasher, PublicKey, SignatureOptions,
 };
+use pq_x509::Certificate;
 use zeroize::Zeroizing;
 
 use super::guard::AttributesGuard;

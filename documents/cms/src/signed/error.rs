@@ -1,7 +1,8 @@
 //! Why nothing was signed, and why a message as a whole or one of its signatures was refused.
 
 use const_oid::ObjectIdentifier;
-use pq_x509::{CertificateError, KeyError, SignError, SignatureError, ValidationError};
+use pq_keys::{KeyError, SignError};
+use pq_x509::{CertificateError, SignatureError, ValidationError};
 
 use crate::algorithms::Weakness;
 use crate::encoding::EncodingError;

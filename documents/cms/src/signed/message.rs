@@ -6,7 +6,8 @@ use std::io::BufRead;
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_SIGNED_DATA;
 use der::Decode;
-use pq_x509::{Certificate, PreHash};
+use pq_keys::PreHash;
+use pq_x509::Certificate;
 use spki::AlgorithmIdentifierOwned;
 
 use super::error::VerificationError;

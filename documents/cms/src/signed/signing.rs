@@ -7,8 +7,9 @@ use std::time::SystemTime;
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_DATA, ID_SIGNED_DATA};
 use der::Encode;
+use pq_keys::{PreHash, Signer, SigningKey, SigningVariant, SubjectKey};
 use pq_x509::x509_cert::time::Time;
-use pq_x509::{Certificate, KeyUsages, PreHash, Signer, SigningKey, SigningVariant, SubjectKey};
+use pq_x509::{Certificate, KeyUsages};
 use spki::AlgorithmIdentifierOwned;
 
 use super::attributes::{self, Protection};

@@ -7,10 +7,10 @@ use std::io::{BufRead, Write};
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_DATA;
+use pq_keys::{KeyError, KeyHash, PreHash, PublicKey, SubjectKey};
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use pq_x509::{
-    Certificate, ChainValidator, KeyError, KeyHash, PreHash, PublicKey, Purpose, SignatureError,
-    SubjectKey, ValidatedChain, ValidationError,
+    Certificate, ChainValidator, Purpose, SignatureError, ValidatedChain, ValidationError,
 };
 use sha2::{Digest, Sha256};
 

@@ -3,7 +3,7 @@
 
 use core::hint::black_box;
 
-use pq_x509::{Algorithm, DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey};
+use pq_keys::{Algorithm, DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey};
 use serde::Serialize;
 
 use super::measure::Call;

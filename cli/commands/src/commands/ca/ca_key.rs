@@ -1,9 +1,9 @@
 //! The CA's own keys: how one in the folder is opened, and how a new one is kept.
 
 use pq_ca::{Authority, Folder, LocalLedger, Role, StoredKey};
+use pq_keys::{Protection, SignError, Signer, SubjectKey};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::{Protection, SignError, Signer, SubjectKey};
 use zeroize::Zeroizing;
 
 use crate::commands::key;
@@ -55,7 +55,7 @@ impl NewCaKey {
         algorithm: Algorithm,
         passphrase: Option<&Passphrase>,
     ) -> Result<Self, Failure> {
-        if let Algorithm::PostQuantum(kem @ pq_x509::Algorithm::Kem(_)) = algorithm {
+        if let Algorithm::PostQuantum(kem @ pq_keys::Algorithm::Kem(_)) = algorithm {
             return Err(Failure::Unsupported(kem));
         }
         let key = key::generate(algorithm)?;

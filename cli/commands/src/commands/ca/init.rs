@@ -9,7 +9,7 @@ use pq_ca::{
     Constraints, Folder, Interruption, KeyPlan, ListUrl, NamePattern, Network, Plan, Policy, Role,
     parse_duration,
 };
-use pq_x509::Protection;
+use pq_keys::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 

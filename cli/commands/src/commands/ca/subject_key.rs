@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use pq_ca::{Authority, Companion, Issuance, IssuanceError, IssuedCertificate, Ledger};
+use pq_keys::{Protection, Signer, SubjectKey};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Protection, Signer, SubjectKey};
 
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::Delivery;

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         builder = builder.hash(OcspHash::Sha256);
     }
     if !arguments.no_nonce {
-        builder = builder.nonce(OcspNonce::random().map_err(pq_x509::KeyError::from)?);
+        builder = builder.nonce(OcspNonce::random().map_err(pq_keys::KeyError::from)?);
     }
     let request = builder.build()?;
     let output = Output {

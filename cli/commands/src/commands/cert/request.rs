@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use pq_x509::{AlternativeName, CertificateRequest, SubjectKey};
+use pq_keys::SubjectKey;
+use pq_x509::{AlternativeName, CertificateRequest};
 use serde::Serialize;
 
 use super::names::{Names, TakesNames};

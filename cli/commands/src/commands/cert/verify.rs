@@ -3,11 +3,11 @@
 
 use core::fmt;
 
+use pq_keys::{Algorithm, PublicKey, SubjectKey};
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
-    Algorithm, AlternativeName, Certificate, ChainValidator, EmailAddress, OcspRequest,
-    OcspResponse, PublicKey, RevocationPolicy, SpiffeId, SubjectKey, Uri, ValidatedChain,
-    ValidationError,
+    AlternativeName, Certificate, ChainValidator, EmailAddress, OcspRequest, OcspResponse,
+    RevocationPolicy, SpiffeId, Uri, ValidatedChain, ValidationError,
 };
 use serde::Serialize;
 

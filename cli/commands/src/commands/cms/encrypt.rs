@@ -4,7 +4,7 @@
 use core::fmt;
 
 use pq_cms::{ContentCipher, EnvelopeBuilder, EnvelopingError, Recipient};
-use pq_x509::SubjectKey;
+use pq_keys::SubjectKey;
 use serde::Serialize;
 
 use super::input::MessageWriter;

@@ -8,8 +8,9 @@ use pq_cms::{
     SignatureRefusal, VerificationError, VerificationTime, Verified, VerifiedSigner, Verifier,
     decode_if_pem,
 };
+use pq_keys::SubjectKey;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{ChainValidator, RevocationPolicy, SubjectKey, ValidationError};
+use pq_x509::{ChainValidator, RevocationPolicy, ValidationError};
 use serde::Serialize;
 
 use super::write_unusual_type;

@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use pq_keys::SubjectKey;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{AlternativeName, Certificate, CertificateBuilder, SubjectKey, Validity};
+use pq_x509::{AlternativeName, Certificate, CertificateBuilder, Validity};
 use zeroize::Zeroizing;
 
 use super::roots::{Root, Roots};

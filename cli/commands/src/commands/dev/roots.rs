@@ -5,7 +5,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use pq_x509::{Certificate, CertificateBuilder, Issuer, SubjectKey};
+use pq_keys::SubjectKey;
+use pq_x509::{Certificate, CertificateBuilder, Issuer};
 
 use super::scope::Scope;
 use super::twin::Twin;

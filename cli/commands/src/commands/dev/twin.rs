@@ -20,8 +20,8 @@ impl Twin {
     pub(super) const ALL: [Self; 2] = [Self::PostQuantum, Self::Classical];
 
     pub(super) fn algorithm(self) -> Algorithm {
-        use pq_x509::SignatureAlgorithm::MlDsa65;
-        use rustls_pq::classical::ClassicalAlgorithm::EcdsaP256;
+        use pq_keys::SignatureAlgorithm::MlDsa65;
+        use pq_keys::classical::ClassicalAlgorithm::EcdsaP256;
 
         match self {
             Self::PostQuantum => Algorithm::PostQuantum(MlDsa65.into()),

@@ -3,9 +3,9 @@
 
 use core::fmt;
 
-use pq_x509::{DecapsulationKey, SigningKey, SubjectKey};
-use rustls_pq::classical::ClassicalKeyError;
-use rustls_pq::composite::CompositeKeyError;
+use pq_keys::classical::ClassicalKeyError;
+use pq_keys::composite::CompositeKeyError;
+use pq_keys::{DecapsulationKey, SigningKey, SubjectKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 

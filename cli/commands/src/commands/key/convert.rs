@@ -3,8 +3,8 @@
 
 use core::fmt;
 
-use pq_x509::PrivateKeyForm;
-use rustls_pq::classical::ClassicalKeyError;
+use pq_keys::PrivateKeyForm;
+use pq_keys::classical::ClassicalKeyError;
 use serde::Serialize;
 
 use super::encode::{self, Encoding, Form};

@@ -2,13 +2,13 @@
 //! The values of `--to` and `--form` are here, too.
 
 use clap::ValueEnum;
-use pq_hpke::XWingPrivateKey;
 use pq_jose::Algorithm;
 use pq_jose::cose::{CoseKey, CosePrivateKey};
 use pq_jose::jwk::{Jwk, JwkError, PrivateJwk};
-use pq_x509::{KeyError, PrivateKeyForm, SigningKey};
-use rustls_pq::classical::ClassicalKey;
-use rustls_pq::composite::CompositeKey;
+use pq_keys::classical::ClassicalKey;
+use pq_keys::composite::CompositeKey;
+use pq_keys::x_wing::XWingPrivateKey;
+use pq_keys::{KeyError, PrivateKeyForm, SigningKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -146,7 +146,7 @@ fn composite(key: &CompositeKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
 }
 
 fn post_quantum(
-    key: &pq_x509::PrivateKey,
+    key: &pq_keys::PrivateKey,
     form: Form,
     encoding: Encoding,
 ) -> Result<Zeroizing<Vec<u8>>, Failure> {
@@ -168,7 +168,7 @@ fn post_quantum(
 }
 
 /// A key of ML-DSA that has a seed.
-fn seeded(key: &pq_x509::PrivateKey) -> Result<SigningKey, Failure> {
+fn seeded(key: &pq_keys::PrivateKey) -> Result<SigningKey, Failure> {
     let signing: SigningKey = key.clone().try_into()?;
     Algorithm::try_from(signing.algorithm()).map_err(JwkError::from)?;
     match key.seed() {
@@ -185,7 +185,7 @@ fn line_of(text: &str) -> Zeroizing<Vec<u8>> {
 }
 
 fn raw_private_key(
-    key: &pq_x509::PrivateKey,
+    key: &pq_keys::PrivateKey,
     form: Form,
     encoding: TextEncoding,
 ) -> Result<Zeroizing<Vec<u8>>, Failure> {

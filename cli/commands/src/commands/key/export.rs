@@ -4,7 +4,8 @@
 use core::fmt;
 
 use clap::ValueEnum;
-use pq_x509::{Certificate, Pkcs12, Pkcs12Mac, Protection, SubjectKey};
+use pq_keys::{Pkcs12Mac, Protection, SubjectKey};
+use pq_x509::{Certificate, Pkcs12};
 use serde::Serialize;
 
 use super::encode::{self, Encoding, Form};

@@ -1,7 +1,7 @@
 //! What reports say about a key, without its secrets: algorithm, use, NIST's security category and fingerprint. Notes
 //! warn of classical keys, and name the drafts of X-Wing and composite ones.
 
-use pq_x509::KemAlgorithm;
+use pq_keys::KemAlgorithm;
 use serde::Serialize;
 
 use super::encode::Form;
@@ -36,7 +36,7 @@ impl KeyFacts {
             post_quantum: algorithm.is_post_quantum(),
             security_category: security_category(algorithm),
             use_: match algorithm {
-                Algorithm::PostQuantum(pq_x509::Algorithm::Kem(_)) | Algorithm::XWing => {
+                Algorithm::PostQuantum(pq_keys::Algorithm::Kem(_)) | Algorithm::XWing => {
                     "encapsulate"
                 }
                 _ => "sign",
@@ -73,7 +73,7 @@ const COMPOSITE: &str = "composite, by draft-ietf-lamps-pq-composite-sigs-19";
 const X_WING: &str = "ML-KEM-768 and X25519, by draft-connolly-cfrg-xwing-kem-10";
 
 fn security_category(algorithm: Algorithm) -> Option<u8> {
-    use pq_x509::Algorithm::{Kem, Signature};
+    use pq_keys::Algorithm::{Kem, Signature};
 
     let algorithm = match algorithm {
         Algorithm::PostQuantum(algorithm) => algorithm,

@@ -3,10 +3,10 @@
 
 use core::fmt;
 
-use pq_hpke::XWingPrivateKey;
-use pq_x509::{DecapsulationKey, Protection, SigningKey};
-use rustls_pq::classical::ClassicalKey;
-use rustls_pq::composite::CompositeKey;
+use pq_keys::classical::ClassicalKey;
+use pq_keys::composite::CompositeKey;
+use pq_keys::x_wing::XWingPrivateKey;
+use pq_keys::{DecapsulationKey, Protection, SigningKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -127,8 +127,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 
 /// A new key of any algorithm.
 pub(crate) fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
-    use pq_x509::Algorithm::{Kem, Signature};
-    use pq_x509::PrivateKey::{Decapsulation, Signing};
+    use pq_keys::Algorithm::{Kem, Signature};
+    use pq_keys::PrivateKey::{Decapsulation, Signing};
 
     Ok(match algorithm {
         Algorithm::XWing => PrivateKey::XWing(XWingPrivateKey::generate().map_err(KeyError::from)?),

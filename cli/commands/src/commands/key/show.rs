@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use pq_hpke::XWingPrivateKey;
+use pq_keys::x_wing::XWingPrivateKey;
 use serde::Serialize;
 
 use super::encode::Form;
@@ -98,7 +98,7 @@ impl KeyInFile {
 
 impl SizesOfKey {
     fn of(key: &PublicKey) -> Self {
-        use pq_x509::Algorithm::{Kem, Signature};
+        use pq_keys::Algorithm::{Kem, Signature};
 
         let public_key = key.as_bytes().len();
         match key.algorithm() {

@@ -5,8 +5,8 @@
 use core::fmt;
 
 use pq_cms::AttributesGuard;
-use pq_x509::verification::Mode;
-use pq_x509::{
+use pq_keys::Mode;
+use pq_keys::{
     HashedMessage, KeyError, MessageHasher, PreHash, SignatureAlgorithm, SignatureOptions,
     VerifyingKey,
 };

@@ -4,7 +4,7 @@
 use core::fmt;
 
 use pq_cms::AttributesGuard;
-use pq_x509::{KeyError, SignatureAlgorithm, SignatureOptions};
+use pq_keys::{KeyError, SignatureAlgorithm, SignatureOptions};
 use serde::Serialize;
 
 use super::format::Format;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pq_x509::SigningVariant;
+use pq_keys::SigningVariant;
 use serde::Serialize;
 
 use super::format::Format;

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use pq_x509::KeyError;
+use pq_keys::KeyError;
 use serde::Serialize;
 
 use super::message::{AgreedOptions, Message, MessageFacts};

@@ -10,11 +10,9 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use std::{env, thread};
 
-use pq_x509::{
-    Certificate, CertificateBuilder, Issuer, KeyUsages, PreHash, SignatureAlgorithm, SigningKey,
-    pem,
-};
-use rustls_pq::classical::{AgreementAlgorithm, ClassicalAgreementKey};
+use pq_keys::classical::{AgreementAlgorithm, ClassicalAgreementKey};
+use pq_keys::{PreHash, SignatureAlgorithm, SigningKey, pem};
+use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyUsages};
 use serde::Serialize;
 
 use super::machine::file_system;
