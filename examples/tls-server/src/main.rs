@@ -15,10 +15,9 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{ArgGroup, Parser};
 use pq_serving::demonstration::{Client, Instructions};
-use pq_serving::logging::{self, AccessLog, LogFormat};
 use pq_serving::options::{
-    CertificateOptions, Fresh, FreshOptions, LimitOptions, ListenOptions, RevocationOptions,
-    groups_help, profile_parser,
+    CertificateOptions, Fresh, FreshOptions, LimitOptions, ListenOptions, LogOptions,
+    RevocationOptions, groups_help, profile_parser,
 };
 use pq_serving::{
     Identity, ListWatcher, Server, StopSignals, Tls, provider_builder, reload_on_hangup,
@@ -102,13 +101,8 @@ struct Arguments {
     #[command(flatten)]
     limits: LimitOptions,
 
-    /// How to write the log, which goes to standard error
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    log_format: LogFormat,
-
-    /// How to write the access log, a line for each request with what protected it: [default: as --log-format says]
-    #[arg(long, value_name = "FORMAT", value_enum)]
-    access_log: Option<AccessLog>,
+    #[command(flatten)]
+    log: LogOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -145,9 +139,7 @@ Environment:
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let log = arguments.log_format;
-    let access = arguments.access_log.unwrap_or(AccessLog::As(log));
-    logging::start_with_access(log, access, env!("CARGO_CRATE_NAME"));
+    arguments.log.start(env!("CARGO_CRATE_NAME"));
     match run(arguments).await {
         Ok(code) => code,
         Err(error) => {
@@ -282,6 +274,15 @@ impl Setup {
 /// Prints on standard output; programs read the URL from the first line.
 fn print_welcome(server: &Server, instructions: &Instructions, notes: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
+    if server.local_addr().port() == 0 {
+        // Nothing that is printed below connects to a Unix socket.
+        writeln!(
+            out,
+            "Serving on {}\n{notes}",
+            server.listens_on().join(", ")
+        )?;
+        return Ok(out.flush()?);
+    }
     write!(
         out,
         "Serving {} on {}\n{notes}\nConnect from another terminal, in this directory:\n\n\

@@ -1,4 +1,4 @@
-// This room uses `admission`, `configuration`, `demonstration`, `listening`, `metrics`, `provider`, `revocation` and `sockets`.
+// This room uses `admission`, `configuration`, `demonstration`, `listening`, `logging`, `metrics`, `provider`, `revocation` and `sockets`.
 
 //! Options of the command line that servers and clients have in common, for clap, and what follows from them.
 //!
@@ -12,6 +12,8 @@ mod fresh;
 mod groups;
 mod limits;
 mod listening;
+#[cfg(feature = "log")]
+mod log;
 mod profile;
 mod revocation;
 
@@ -21,5 +23,7 @@ pub use fresh::{Fresh, FreshOptions};
 pub use groups::groups_help;
 pub use limits::LimitOptions;
 pub use listening::{ListenOptions, Listening};
+#[cfg(feature = "log")]
+pub use log::LogOptions;
 pub use profile::profile_parser;
 pub use revocation::RevocationOptions;

@@ -1,6 +1,7 @@
 //! What the program listens on besides TCP, and what it tells systemd.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
@@ -9,6 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use pq_x509::Certificate;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -53,6 +55,38 @@ async fn metrics_are_on_a_unix_socket() {
     let mut answer = String::new();
     unix.read_to_string(&mut answer).await.unwrap();
     assert!(answer.ends_with("ready\n"), "{answer}");
+}
+
+/// Without TCP, it prints no command that connects by it.
+#[tokio::test]
+async fn serves_on_a_unix_socket_alone() {
+    let folder = TempDir::new().unwrap();
+    let mut server = Command::new(PROGRAM)
+        .args(["--listen", "unix:socket"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    let mut stdout = BufReader::new(server.stdout.take().unwrap());
+    stdout.read_line(&mut first).unwrap();
+    let root = fs::read_to_string(folder.path().join("pki/root.pem"));
+    let root = root.map(|pem| Certificate::from_pem(&pem).unwrap());
+    let unused = (Ipv4Addr::LOCALHOST, 0).into();
+    let client = root.map(|root| Client::new(unused, &root, &[], None));
+    let answer = match &client {
+        Ok(client) => ask(client, &folder.path().join("socket")).await,
+        Err(error) => error.to_string(),
+    };
+    // Before anything is claimed, so that no process is left.
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!(first, "Serving on unix:socket\n");
+    assert!(!rest.contains("s_client"), "{rest}");
+    assert!(answer.contains("X25519MLKEM768"), "{answer}");
 }
 
 /// The socket of another server is left alone, and so is a file.
