@@ -60,7 +60,7 @@ impl Drop for Line {
             version = ?self.version,
             status = self.status,
             bytes = self.bytes,
-            seconds = self.began.elapsed().as_secs_f64(),
+            microseconds = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
             tls = summary.protocol,
             handshake = summary.handshake,
             group = summary.group,
