@@ -11,6 +11,7 @@ pub(crate) fn ready() {
 }
 
 /// The server has begun to read its files again, for `Type=notify-reload`.
+#[cfg(unix)]
 pub(crate) fn reloading() {
     #[cfg(all(unix, feature = "systemd"))]
     match NotifyState::monotonic_usec_now() {

@@ -9,6 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 #[cfg(unix)]
 use tracing::info;
 
+#[cfg(unix)]
 use crate::notice;
 use crate::revocation::ListWatcher;
 
