@@ -7,17 +7,23 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use pq_ca::{
-    Authority, AuthorityError, Change, Condition, Constraints, Entry, Filter, Folder, FolderError,
-    Interruption, KeyHash, KeyPlan, Ledger, LedgerError, LedgerPlace, LocalLedger, NewEntry, Order,
-    Plan, Policy, Profile, ResponderError, Revocation, Revoked, Role, SerialNumber,
+use pq_ca::authority::{Authority, AuthorityError, Order, ResponderError};
+use pq_ca::folder::{
+    Constraints, Folder, FolderError, Interruption, KeyPlan, LedgerPlace, Plan, Role,
 };
+use pq_ca::ledger::{
+    Change, Condition, Entry, Filter, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry,
+    Revocation, Revoked, SerialNumber,
+};
+use pq_ca::policy::{Policy, Profile};
+use pq_x509::certificate::{Certificate, KeyUsages, Validity};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::ocsp::{CertStatus, OcspFailure, OcspNonce, OcspRequest, OcspVerifier};
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
-use pq_x509::{
-    CertStatus, Certificate, CertificateBuilder, CertificateRequest, ChainValidator, CrlReason,
-    Issuer, KeyUsages, OcspFailure, OcspNonce, OcspRequest, OcspVerifier, RevocationPolicy,
-    SignatureAlgorithm, SigningKey, ValidationError, Validity,
-};
+use pq_x509::request::CertificateRequest;
+use pq_x509::revocation::{CrlReason, RevocationPolicy};
+use pq_x509::validation::{ChainValidator, ValidationError};
 use tempfile::TempDir;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -675,7 +681,7 @@ fn of_a_batch_a_compromised_key_is_refused_alone() {
     let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let (now, lost, good) = (UnixTime::now(), [key(), key()], key());
     let order = |key: &SigningKey| {
-        let names = |wanted: pq_ca::Wanted| wanted.dns_name("www.example.org");
+        let names = |wanted: pq_ca::policy::Wanted| wanted.dns_name("www.example.org");
         let made = authority.issue(&Order::for_key(key).unwrap().with(names), "alice", now);
         number(&made.unwrap())
     };

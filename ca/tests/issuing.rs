@@ -5,15 +5,18 @@ use core::ops::ControlFlow;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 
-use pq_ca::{
-    Answer, Authority, AuthorityError, Companion, Condition, Entry, Filter, Issuance,
-    IssuanceError, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry, Order, Policy, Profile,
-    Revocation, Revoked, SerialNumber, Series, Terms,
+use pq_ca::authority::{Authority, AuthorityError, Order};
+use pq_ca::issuing::{Answer, Companion, Issuance, IssuanceError, Series, Terms};
+use pq_ca::ledger::{
+    Condition, Entry, Filter, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry, Revocation,
+    Revoked, SerialNumber,
 };
+use pq_ca::policy::{Policy, Profile};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::{CertificateDer, UnixTime};
-use pq_x509::{
-    CertificateBuilder, CertificateRequest, CrlReason, Issuer, SignatureAlgorithm, SigningKey,
-};
+use pq_x509::request::CertificateRequest;
+use pq_x509::revocation::CrlReason;
 use tempfile::TempDir;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

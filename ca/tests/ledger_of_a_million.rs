@@ -16,11 +16,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 use std::{env, fs, thread};
 
-use pq_ca::{
+use pq_ca::ledger::{
     Entry, Filter, Issued, KeyHash, Ledger, LocalLedger, NewEntry, Revocation, SerialNumber,
 };
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{CertificateBuilder, CrlReason, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::revocation::CrlReason;
 
 #[test]
 #[ignore = "takes some minutes and 6 GB of the temporary folder"]

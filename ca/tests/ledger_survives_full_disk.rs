@@ -10,7 +10,9 @@ use core::time::Duration;
 use std::env;
 use std::process::Command;
 
-use pq_ca::{Filter, Issued, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry, SerialNumber};
+use pq_ca::ledger::{
+    Filter, Issued, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry, SerialNumber,
+};
 use pq_x509::pki_types::UnixTime;
 
 #[test]

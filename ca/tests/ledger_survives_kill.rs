@@ -15,12 +15,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::{env, process, thread};
 
-use pq_ca::{
+use pq_ca::ledger::{
     Entry, Filter, Issued, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry, Revocation,
     SerialNumber,
 };
-use pq_x509::CrlReason;
 use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::CrlReason;
 use testing::spent::Spent;
 
 #[test]

@@ -3,9 +3,13 @@
 
 use core::error::Error;
 
-use pq_ca::{Authority, LocalLedger, Order, Policy, SerialNumber};
+use pq_ca::authority::{Authority, Order};
+use pq_ca::ledger::{LocalLedger, SerialNumber};
+use pq_ca::policy::Policy;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{CertificateBuilder, CrlReason, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::revocation::CrlReason;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;

@@ -3,7 +3,7 @@
 
 use core::error::Error;
 
-use pq_x509::{Protection, SignatureAlgorithm, SigningKey};
+use pq_x509::keys::{Protection, SignatureAlgorithm, SigningKey};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;

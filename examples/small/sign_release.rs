@@ -6,7 +6,9 @@ use std::fs::{self, File};
 use std::io::BufReader;
 
 use pq_cms::{DocumentSigner, SignedDataBuilder, Verifier};
-use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::validation::ChainValidator;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;

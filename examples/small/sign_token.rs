@@ -7,8 +7,8 @@ use core::time::Duration;
 use pq_jose::jwk::PrivateJwk;
 use pq_jose::jws::Header;
 use pq_jose::jwt::{Claims, Policy};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{SignatureAlgorithm, SigningKey};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let key = PrivateJwk::new(SigningKey::generate(SignatureAlgorithm::MlDsa44)?)?;

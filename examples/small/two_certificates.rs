@@ -8,7 +8,8 @@ use core::error::Error;
 
 use pq_serving::client::{Request, Trust, fetch};
 use pq_serving::{Limits, Server, Tls, provider};
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls_pq::Profile;
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey};
 use rustls_pq::identity::{Identities, Identity, IdentitySet};

@@ -4,11 +4,14 @@
 use core::error::Error;
 use std::time::SystemTime;
 
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::{ServerName, UnixTime};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, Issuer, RevocationPolicy, SignatureAlgorithm, SigningKey,
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy,
 };
+use pq_x509::validation::ChainValidator;
 
 /// Who is the leaf of this chain, if it is good.
 fn verify(chain: &str, root: &str, list: &str, name: &str) -> Result<String, Box<dyn Error>> {

@@ -13,7 +13,7 @@ use fuzz::one_of;
 use fuzz::pki::{PKI, SERVER_NAME};
 use fuzz::tls::{self, PROVIDER};
 use libfuzzer_sys::fuzz_target;
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use pq_x509::x509_cert::der::Encode;
 use rustls::client::ResolvesClientCert;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

@@ -16,9 +16,9 @@ use pq_x509::x509_cert::der::{Decode, Error};
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAltName};
 use pq_x509::x509_cert::time::Time;
-use pq_x509::{
-    Certificate, ChainValidator, KeyError, Purpose, SubjectKey, ValidationError, VerifyingKey,
-};
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::{KeyError, SubjectKey, VerifyingKey};
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 
 fuzz_target!(|input: Input<'_>| {
     match &input.chain {

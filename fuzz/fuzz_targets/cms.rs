@@ -13,10 +13,10 @@ use pq_cms::{
     ContentCipher, DocumentSigner, EnvelopeBuilder, Opener, PemWriter, Recipient, RecipientKey,
     SignedDataBuilder, VerificationTime, Verifier, decode_if_pem, digests, inspect,
 };
-use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    SignatureAlgorithm, SigningKey,
-};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey};
+use pq_x509::validation::ChainValidator;
 use rustls_pq::classical::ClassicalAgreementKey;
 
 fuzz_target!(|input: Input<'_>| match input {

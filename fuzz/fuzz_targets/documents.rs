@@ -14,13 +14,12 @@ use libfuzzer_sys::fuzz_target;
 use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::verification::Mode;
-use pq_x509::{
-    Algorithm, CertStatus, Certificate, CertificateBuilder, CertificateRequest,
-    CertificateRevocationList, CrlReason, DecapsulationKey, EncapsulationKey, IssueError,
-    KemAlgorithm, OcspNonce, OcspRequest, OcspResponder, OcspResponse, OcspVerifier, PrivateKey,
-    PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey, Sizes, SubjectKey, Validity,
-    VerifyingKey,
-};
+use pq_x509::certificate::{Certificate, Sizes, Validity};
+use pq_x509::issuing::{CertificateBuilder, IssueError};
+use pq_x509::keys::{Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey, SubjectKey, VerifyingKey};
+use pq_x509::ocsp::{CertStatus, OcspNonce, OcspRequest, OcspResponder, OcspResponse, OcspVerifier};
+use pq_x509::request::CertificateRequest;
+use pq_x509::revocation::{CertificateRevocationList, CrlReason};
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey, ClassicalPublicKey};
 use rustls_pq::composite::{CompositeAlgorithm, CompositeKey, CompositePublicKey};
 

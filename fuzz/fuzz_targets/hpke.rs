@@ -10,7 +10,7 @@ use pq_hpke::{
     Aead, DecryptionError, Decryptor, Encryptor, Kdf, Receiver, RecipientKey, RecipientPublicKey,
     Sender, Suite, XWingPrivateKey, XWingPublicKey,
 };
-use pq_x509::{DecapsulationKey, KemAlgorithm};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm};
 
 fuzz_target!(|input: Input<'_>| match input {
     Input::OfMlKem(bytes) => check(&VALID.ml_kem, &bytes.of(&VALID.of_ml_kem)),

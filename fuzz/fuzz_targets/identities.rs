@@ -14,9 +14,9 @@ use fuzz::hello::ClientHello;
 use fuzz::pki::{PKI, SERVER_NAME};
 use fuzz::tls::PROVIDER;
 use libfuzzer_sys::fuzz_target;
-use pq_x509::{
-    CertStatus, Certificate, IssueError, OcspRequest, OcspResponder, OcspResponse, Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::IssueError;
+use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder, OcspResponse};
 use rustls::SignatureScheme;
 use rustls_pq::identity::{Identities, Identity, IdentityFiles, IdentitySet};
 use rustls_pq::{OfferReader, TrustAnchorId};

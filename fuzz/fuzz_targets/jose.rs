@@ -13,7 +13,7 @@ use pq_jose::cose::{CoseKey, CosePrivateKey, Sign1};
 use pq_jose::jwk::{Jwk, JwkSet, PrivateJwk};
 use pq_jose::jws::{Header, Jws, Message};
 use pq_jose::jwt::{Claims, Policy};
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use pq_x509::pki_types::UnixTime;
 
 fuzz_target!(|input: Input<'_>| {

@@ -21,7 +21,7 @@ use pq_jose::jwk::{Jwk, JwkSet, PrivateJwk};
 use pq_jose::jws::{Header, Jws, JwsError, Message};
 use pq_jose::jwt::{Claims, JwtError, Policy, further_claims};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Signer, VerifyingKey};
+use pq_x509::keys::{Signer, VerifyingKey};
 
 fuzz_target!(|input: Input<'_>| match input {
     Input::Key(key) => key.check(),

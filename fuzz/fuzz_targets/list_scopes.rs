@@ -17,10 +17,10 @@ use pq_x509::x509_cert::ext::pkix::crl::dp::{
 };
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::x509_cert::ext::pkix::{CrlDistributionPoints, CrlReason};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, ChainValidator, Purpose,
-    RevocationPolicy, ValidationError,
-};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::CertificateBuilder;
+use pq_x509::revocation::{CertificateRevocationList, RevocationPolicy};
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 
 fuzz_target!(|input: Input| input.check());
 

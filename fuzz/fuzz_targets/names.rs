@@ -14,10 +14,9 @@ use pq_x509::x509_cert::der::oid::AssociatedOid;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::NameConstraints;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::{
-    AlternativeName, Certificate, CertificateBuilder, EmailAddress, KemAlgorithm, SignError,
-    SignatureAlgorithm, Signer, SpiffeId, SubjectKey, Uri,
-};
+use pq_x509::certificate::{AlternativeName, Certificate, EmailAddress, SpiffeId, Uri};
+use pq_x509::issuing::CertificateBuilder;
+use pq_x509::keys::{KemAlgorithm, SignError, SignatureAlgorithm, Signer, SubjectKey};
 
 fuzz_target!(|input: Input<'_>| {
     check_text(input.text);

@@ -14,10 +14,11 @@ use libfuzzer_sys::fuzz_target;
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
 use pq_x509::x509_cert::ext::pkix::NameConstraints;
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
-use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, Issuer, Purpose, SignatureAlgorithm,
-    ValidationError, Validity, verification,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::SignatureAlgorithm;
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
+use pq_x509::verification;
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
 fuzz_target!(|input: Input<'_>| input.check());
@@ -301,7 +302,9 @@ mod beside_openssl {
     use fuzz::pki::PKI;
     use pq_x509::pki_types::ServerName;
     use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
-    use pq_x509::{Certificate, KeyError, ValidatedChain, ValidationError};
+    use pq_x509::certificate::Certificate;
+    use pq_x509::keys::KeyError;
+    use pq_x509::validation::{ValidatedChain, ValidationError};
 
     use super::is_stricter;
 

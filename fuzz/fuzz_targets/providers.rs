@@ -136,7 +136,7 @@ fn client_config(input: &Input<'_>, provider: CryptoProvider) -> Option<ClientCo
     let inner = WebPkiServerVerifier::builder_with_provider(tls::roots().into(), provider.into());
     let inner = EnforceKeyUsage::new(inner.build().ok()?);
     let root = PKI.root.certificate().clone();
-    let validator = pq_x509::ChainValidator::new([root]).expect("a root");
+    let validator = pq_x509::validation::ChainValidator::new([root]).expect("a root");
     let mut verifier = CheckOcsp::new(Arc::new(inner), validator)
         .reporting_to(|outcome| drop(outcome.map_err(ToString::to_string)));
     if input.ocsp_required {

@@ -19,10 +19,11 @@ use libfuzzer_sys::fuzz_target;
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::der::asn1::OctetString;
 use pq_x509::x509_cert::ext::Extension;
-use pq_x509::{
-    CertStatus, Certificate, CertificateBuilder, CrlReason, IssueError, Issuer, OcspRequest,
-    OcspResponder, OcspResponse, OcspVerifier, SignatureAlgorithm, Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::SignatureAlgorithm;
+use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder, OcspResponse, OcspVerifier};
+use pq_x509::revocation::CrlReason;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls_pq::identity::{FilePair, Identities, Identity, IdentityFiles, IdentitySet, Watcher};
 use rustls_pq::{ObjectIdentifier, TrustAnchorId};

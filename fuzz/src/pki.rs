@@ -8,11 +8,10 @@ use arbitrary::Arbitrary;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    CrlReason, DecapsulationKey, Issuer, KemAlgorithm, RevocationPolicy, SignError,
-    SignatureAlgorithm, Signer, SigningKey, SubjectKey, TbsCertificate, Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, Issuer, TbsCertificate};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
+use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy};
 
 use crate::der::{self, Contents, DerEdits, Element};
 

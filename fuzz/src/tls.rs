@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};

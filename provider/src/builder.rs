@@ -170,8 +170,8 @@ impl Builder {
     ///     let provider = Builder::with_default_base()?.roots(&roots).build()?;
     ///     Ok(WebPkiClientVerifier::builder_with_provider(roots, provider.into()).build()?)
     /// }
-    /// # let key = pq_x509::SigningKey::generate(pq_x509::SignatureAlgorithm::MlDsa44)?;
-    /// # let root = pq_x509::Issuer::self_signed(pq_x509::CertificateBuilder::ca("Root"), key)?;
+    /// # let key = pq_x509::keys::SigningKey::generate(pq_x509::keys::SignatureAlgorithm::MlDsa44)?;
+    /// # let root = pq_x509::issuing::Issuer::self_signed(pq_x509::issuing::CertificateBuilder::ca("Root"), key)?;
     /// # let mut roots = RootCertStore::empty();
     /// # roots.add(root.certificate().der().clone())?;
     /// # client(roots.clone())?;

@@ -8,10 +8,11 @@
 //! need this module: they can use the keys of any base. All of it uses graviola, and needs the feature
 //! of that name.
 //!
-//! pq-x509's [`Issuer`](pq_x509::Issuer) and requests take a [`ClassicalKey`] like a post-quantum key:
+//! pq-x509's [`Issuer`](pq_x509::issuing::Issuer) and requests take a [`ClassicalKey`] like a post-quantum key:
 //!
 //! ```
-//! use pq_x509::{CertificateBuilder, CertificateRequest, Issuer};
+//! use pq_x509::issuing::{CertificateBuilder, Issuer};
+//! use pq_x509::request::CertificateRequest;
 //! use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,7 +26,7 @@
 //! let verification = rustls_pq::classical::verification_algorithms()?;
 //! let request = request.verify_with(verification)?;
 //! let leaf = root.issue(request.certificate().server_auth(), &request)?;
-//! # use pq_x509::SubjectKey;
+//! # use pq_x509::keys::SubjectKey;
 //! # assert_eq!(ClassicalKey::from_pem(&pem)?.spki(), leaf.spki());
 //! # Ok(())
 //! # }

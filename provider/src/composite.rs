@@ -6,12 +6,13 @@
 //! is an RFC it may change, and so may this module.
 //!
 //! A [`CompositeKey`] signs certificates, requests and revocation lists wherever pq-x509 takes a
-//! [`Signer`](pq_x509::Signer). To verify them, give [`verification_algorithms`] to a
-//! [`ChainValidator`](pq_x509::ChainValidator), a request or webpki.
+//! [`Signer`](pq_x509::keys::Signer). To verify them, give [`verification_algorithms`] to a
+//! [`ChainValidator`](pq_x509::validation::ChainValidator), a request or webpki.
 //!
 //! ```
 //! use pq_x509::pki_types::{ServerName, UnixTime};
-//! use pq_x509::{CertificateBuilder, ChainValidator, Issuer};
+//! use pq_x509::issuing::{CertificateBuilder, Issuer};
+//! use pq_x509::validation::ChainValidator;
 //! use rustls_pq::composite::{CompositeAlgorithm, CompositeKey, verification_algorithms};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -37,7 +37,8 @@
 //!         .with_no_client_auth()
 //!         .with_cert_resolver(Arc::new(identities)))
 //! }
-//! # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+//! # use pq_x509::issuing::{CertificateBuilder, Issuer};
+//! # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 //! # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
 //! # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
 //! # let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
@@ -68,7 +69,8 @@
 //!         .with_root_certificates(roots)
 //!         .with_no_client_auth())
 //! }
-//! # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+//! # use pq_x509::issuing::{CertificateBuilder, Issuer};
+//! # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 //! # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
 //! # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
 //! # let mut roots = RootCertStore::empty();
@@ -136,7 +138,7 @@
 //! constraints: DNS names and IP addresses. Below a CA whose certificate constrains e-mail addresses
 //! or URIs, it refuses each certificate that has a name of that kind, permitted or not. Below a CA
 //! with constraints of directory names, it refuses every certificate. A
-//! [`ChainValidator`](pq_x509::ChainValidator) enforces these constraints, and validates for SPIFFE
+//! [`ChainValidator`](pq_x509::validation::ChainValidator) enforces these constraints, and validates for SPIFFE
 //! IDs, URIs and e-mail addresses. webpki leaves two things to the application:
 //!
 //! * *Key usage.* webpki ignores the KeyUsage extension in chains. It accepts an ML-DSA certificate
@@ -147,11 +149,11 @@
 //!   verifies them with the provider's algorithms, including ML-DSA and SLH-DSA. Every certificate
 //!   below a root must then be covered by a list of its issuer, unless you tell the verifier's
 //!   builder otherwise. An expired list is still used, unless you tell the builder not to.
-//!   [`CertificateRevocationList`](pq_x509::CertificateRevocationList) reads lists, and
-//!   [`Issuer::issue_revocation_list`](pq_x509::Issuer::issue_revocation_list) makes them. rustls's
+//!   [`CertificateRevocationList`](pq_x509::revocation::CertificateRevocationList) reads lists, and
+//!   [`Issuer::issue_revocation_list`](pq_x509::issuing::Issuer::issue_revocation_list) makes them. rustls's
 //!   verifiers refuse some lists that it reads: those of version 1, and those with dates before
 //!   1970. They also refuse certificates with such dates, and CA certificates with a path length
-//!   above 255. A [`ChainValidator`](pq_x509::ChainValidator) accepts all of these.
+//!   above 255. A [`ChainValidator`](pq_x509::validation::ChainValidator) accepts all of these.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -160,7 +162,7 @@
 //! use rustls::server::WebPkiClientVerifier;
 //! use rustls::{ClientConfig, RootCertStore, ServerConfig};
 //! use rustls_pq::Builder;
-//! use rustls_pq::pq_x509::CertificateRevocationList;
+//! use rustls_pq::pq_x509::revocation::CertificateRevocationList;
 //! # use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 //!
 //! fn client(
@@ -196,8 +198,9 @@
 //!         .with_client_cert_verifier(verifier)
 //!         .with_single_cert(chain, key)?)
 //! }
-//! # use rustls_pq::pq_x509::{CertificateBuilder, CertificateRevocationListBuilder, Issuer};
-//! # use rustls_pq::pq_x509::{SignatureAlgorithm, SigningKey};
+//! # use rustls_pq::pq_x509::issuing::{CertificateBuilder, Issuer};
+//! # use rustls_pq::pq_x509::revocation::CertificateRevocationListBuilder;
+//! # use rustls_pq::pq_x509::keys::{SignatureAlgorithm, SigningKey};
 //! # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
 //! # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
 //! # let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
@@ -285,7 +288,7 @@
 //! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare) and the alert
 //! `illegal_parameter`. If there is no randomness, the error is
 //! [`rustls::Error::FailedToGetRandomBytes`]. An ML-DSA private key that can't be loaded gives
-//! [`rustls::Error::Other`] around a [`pq_x509::KeyError`]. A chain that is too large, or doesn't
+//! [`rustls::Error::Other`] around a [`pq_x509::keys::KeyError`]. A chain that is too large, or doesn't
 //! belong to the key, gives an [`identity::IdentityError`].
 //!
 //! # Events

@@ -1,6 +1,6 @@
 //! Which certificates require an OCSP response in handshakes.
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use pq_x509::x509_cert::der::Decode;
 use pq_x509::x509_cert::spki::ObjectIdentifier;
 

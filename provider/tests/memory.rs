@@ -7,10 +7,10 @@ use alloc::sync::Arc;
 use std::time::SystemTime;
 
 use allocation_counter::{AllocationInfo, measure};
-use pq_x509::{
-    CertStatus, Certificate, CertificateBuilder, IssueError, Issuer, OcspRequest, OcspResponder,
-    SignatureAlgorithm, SigningKey, SubjectKey, Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey, SubjectKey};
+use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
 use rustls::server::ProducesTickets;

@@ -2,32 +2,32 @@
 //! issuance and validation.
 //!
 //! * **Keys** are those of the crate [`pq_keys`].
-//!   [`SigningKey`] (ML-DSA, SLH-DSA) and [`DecapsulationKey`] (ML-KEM) can be generated,
+//!   [`SigningKey`](keys::SigningKey) (ML-DSA, SLH-DSA) and [`DecapsulationKey`](keys::DecapsulationKey) (ML-KEM) can be generated,
 //!   read from and written to PKCS#8, as DER or PEM, in every form of RFC 9881 and RFC 9935 (seed,
 //!   expanded or both) and in the one form of RFC 9909. By default, ML-DSA and ML-KEM keys are
-//!   written as the seed alone, because all implementations read it. [`VerifyingKey`]
-//!   and [`EncapsulationKey`] are their public halves, read and written as
+//!   written as the seed alone, because all implementations read it. [`VerifyingKey`](keys::VerifyingKey)
+//!   and [`EncapsulationKey`](keys::EncapsulationKey) are their public halves, read and written as
 //!   SubjectPublicKeyInfo. With the feature `rayon`, SLH-DSA makes keys and signs on all cores.
-//!   [`SignatureOptions`] are for signatures with a context or of a hash, and [`MessageHasher`] for
+//!   [`SignatureOptions`](keys::SignatureOptions) are for signatures with a context or of a hash, and [`MessageHasher`](keys::MessageHasher) for
 //!   messages that do not fit in memory, or are hashed far from the key.
 //! * **Protected keys.** With the feature `encryption`, private keys are read and written under a
 //!   passphrase: `EncryptedPrivateKey`, and methods of the keys such as
 //!   `SigningKey::to_encrypted_pkcs8_pem`. With the feature `pkcs12`, `Pkcs12` reads and writes files
 //!   of keys with their certificates.
-//! * **Issuing.** An [`Issuer`] makes certificates (roots, intermediates and leaves) from a
-//!   [`CertificateBuilder`] or a [`CertificateRequest`]. Keys of other algorithms
-//!   take part through the traits [`Signer`] and [`SubjectKey`].
-//! * **Validation.** A [`ChainValidator`] checks a chain for a name, a purpose and a time
+//! * **Issuing.** An [`Issuer`](issuing::Issuer) makes certificates (roots, intermediates and leaves) from a
+//!   [`CertificateBuilder`](issuing::CertificateBuilder) or a [`CertificateRequest`](request::CertificateRequest). Keys of other algorithms
+//!   take part through the traits [`Signer`](keys::Signer) and [`SubjectKey`](keys::SubjectKey).
+//! * **Validation.** A [`ChainValidator`](validation::ChainValidator) checks a chain for a name, a purpose and a time
 //!   through webpki, with the algorithms of [`verification`], which serve any user of
 //!   `rustls-pki-types`. With the features `classical` and `composite`, it has those of other keys, too.
 //! * **Names.** Certificates are for DNS names, IP addresses, e-mail addresses and URIs, such as a
-//!   [`SpiffeId`], and CAs can be constrained to names of each kind. webpki on its own, and so rustls's
-//!   verifiers, know only the first two kinds: see [`CertificateBuilder::permit_email`].
-//! * **Revocation.** An [`Issuer`] makes a [`CertificateRevocationList`] from a
-//!   [`CertificateRevocationListBuilder`], and a [`RevocationPolicy`] makes a
-//!   [`ChainValidator`] check chains against lists.
-//! * **OCSP.** An [`OcspRequest`] asks whether certificates are revoked, an [`OcspResponder`] answers
-//!   with an [`OcspResponse`], for a CA or as its delegate, and a [`ChainValidator`] accepts responses
+//!   [`SpiffeId`](certificate::SpiffeId), and CAs can be constrained to names of each kind. webpki on its own, and so rustls's
+//!   verifiers, know only the first two kinds: see [`CertificateBuilder::permit_email`](issuing::CertificateBuilder::permit_email).
+//! * **Revocation.** An [`Issuer`](issuing::Issuer) makes a [`CertificateRevocationList`](revocation::CertificateRevocationList) from a
+//!   [`CertificateRevocationListBuilder`](revocation::CertificateRevocationListBuilder), and a [`RevocationPolicy`](revocation::RevocationPolicy) makes a
+//!   [`ChainValidator`](validation::ChainValidator) check chains against lists.
+//! * **OCSP.** An [`OcspRequest`](ocsp::OcspRequest) asks whether certificates are revoked, an [`OcspResponder`](ocsp::OcspResponder) answers
+//!   with an [`OcspResponse`](ocsp::OcspResponse), for a CA or as its delegate, and a [`ChainValidator`](validation::ChainValidator) accepts responses
 //!   beside lists, or instead of them.
 //! * **Linting.** [`linting::lint`] reports where a certificate, a revocation list or a request departs
 //!   from the standards.
@@ -35,7 +35,9 @@
 #![cfg_attr(feature = "slh-dsa", doc = "```")]
 #![cfg_attr(not(feature = "slh-dsa"), doc = "```ignore")]
 //! use pq_x509::pki_types::{ServerName, UnixTime};
-//! use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
+//! use pq_x509::issuing::{CertificateBuilder, Issuer};
+//! use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+//! use pq_x509::validation::ChainValidator;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Roots live for decades and sign little, which is what SLH-DSA is for.
@@ -51,7 +53,7 @@
 //! let chain_pem = leaf.to_pem() + &ca.certificate().to_pem();
 //! # let read = SigningKey::from_pkcs8_pem(&key_pem)?;
 //! # assert_eq!(read.verifying_key(), leaf_key.verifying_key());
-//! # assert_eq!(pq_x509::Certificate::chain_from_pem(&chain_pem)?.len(), 2);
+//! # assert_eq!(pq_x509::certificate::Certificate::chain_from_pem(&chain_pem)?.len(), 2);
 //!
 //! let validator = ChainValidator::new([root.certificate().clone()])?;
 //! let name = ServerName::try_from("example.org")?;
@@ -65,8 +67,9 @@
 //! A client of a CA sends a request instead of its key:
 //!
 //! ```
-//! # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
-//! use pq_x509::CertificateRequest;
+//! # use pq_x509::issuing::{CertificateBuilder, Issuer};
+//! # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+//! use pq_x509::request::CertificateRequest;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let ca_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
@@ -85,10 +88,13 @@
 //! A CA revokes a certificate, and publishes a new list every few days:
 //!
 //! ```
-//! # use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
+//! # use pq_x509::issuing::{CertificateBuilder, Issuer};
+//! # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+//! # use pq_x509::validation::ChainValidator;
 //! use pq_x509::pki_types::UnixTime;
-//! use pq_x509::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason};
-//! use pq_x509::{RevocationPolicy, ValidationError};
+//! use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason};
+//! use pq_x509::revocation::RevocationPolicy;
+//! use pq_x509::validation::ValidationError;
 //! # use std::time::SystemTime;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -120,8 +126,8 @@
 //! `encryption`) do not wipe their working memory.
 //!
 //! All randomness comes from the operating system, except what the caller gives to
-//! [`SigningKey::sign_with_randomness`] or [`EncapsulationKey::encapsulate_with_randomness`].
-//! [`SigningVariant::Deterministic`] uses none.
+//! [`SigningKey::sign_with_randomness`](keys::SigningKey::sign_with_randomness) or [`EncapsulationKey::encapsulate_with_randomness`](keys::EncapsulationKey::encapsulate_with_randomness).
+//! [`SigningVariant::Deterministic`](keys::SigningVariant::Deterministic) uses none.
 //!
 //! # Errors
 //!
@@ -130,61 +136,31 @@
 //!
 //! # Limits
 //!
-//! A [`ChainValidator`] checks revocation only with the lists and OCSP responses that it is given. It
+//! A [`ChainValidator`](validation::ChainValidator) checks revocation only with the lists and OCSP responses that it is given. It
 //! fetches none, even if the certificate has a URL.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
-mod certificate;
-mod issuing;
+pub mod certificate;
+pub mod issuing;
 #[cfg(feature = "linting")]
 pub mod linting;
 // Issuing uses the rules in any case, but not all that the public module offers.
 #[cfg(not(feature = "linting"))]
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod linting;
+pub mod ocsp;
 #[cfg(feature = "pkcs12")]
-mod pkcs12;
-mod validation;
+pub mod pkcs12;
+pub mod request;
+pub mod revocation;
+pub mod validation;
 pub mod verification;
 
-pub use certificate::{
-    AlternativeName, CertId, CertStatus, Certificate, CertificateError, CertificateRevocationList,
-    CertificateSizes, EmailAddress, InvalidEmailAddress, InvalidOcspNonce, InvalidUri,
-    KeyUsageError, NameError, OcspDelegateError, OcspExtensionError, OcspFailure, OcspHash,
-    OcspNonce, OcspRequest, OcspRequestBuilder, OcspRequestError, OcspResponse, OcspResponseError,
-    ResponderId, RevocationListError, RevokedCertificate, SignatureError, SingleResponse, Sizes,
-    SpiffeId, SpiffeIdError, UnusableList, Uri, Validity, ValidityError, reason_name,
-};
-pub use issuing::{
-    Ca, CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, EndEntity,
-    IssueError, Issuer, OcspResponder, RequestBuilder, RequestError, TbsCertificate,
-    VerifiedRequest,
-};
-#[cfg(feature = "pkcs12")]
-pub use pkcs12::{Pkcs12, Pkcs12Certificate, Pkcs12Error, Pkcs12Key};
 pub use pki_types;
-#[cfg(feature = "pkcs12")]
-pub use pq_keys::Pkcs12Mac;
-pub use pq_keys::{
-    Agreement, AgreementError, AgreementKey, AgreementPublicKey, Algorithm, CompositeIdentifier,
-    DecapsulationKey, Digest, EncapsulationKey, HashedMessage, KemAlgorithm, KeyError, KeyHash,
-    MessageHasher, PemError, PreHash, PreHasher, PrivateKey, PrivateKeyForm, PublicKey,
-    RandomnessError, SharedSecret, SignError, SignatureAlgorithm, SignatureOptions, Signer,
-    SigningKey, SigningVariant, SubjectKey, SyntaxError, UnknownAlgorithm, VerifyingKey, pem,
-};
-#[cfg(feature = "encryption")]
-pub use pq_keys::{
-    Cipher, CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection, ProtectionError,
-};
-pub use validation::{
-    ChainValidator, OcspError, OcspVerifier, Purpose, RevocationPolicy, SvidError, ValidatedChain,
-    ValidationError, VerifiedAnswer,
-};
+pub use pq_keys as keys;
 pub use x509_cert;
-pub use x509_cert::ext::pkix::{CrlReason, KeyUsages};
-pub use x509_cert::name::Name;
 
 /// The README's programs, which are compiled as documentation tests.
 #[cfg(doctest)]

@@ -6,12 +6,16 @@ use std::time::Instant;
 
 use allocation_counter::measure;
 use hmac::{Hmac, KeyInit, Mac};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRequest, CertificateRevocationList, CostLimits,
-    EncryptedPrivateKey, Issuer, KeyDerivation, OcspRequest, OcspResponse, OcspResponseError,
-    Pkcs12, Pkcs12Error, Pkcs12Mac, Prf, PrivateKey, PrivateKeyForm, Protection, PublicKey,
-    RevocationListError, SignatureAlgorithm, SigningKey, SyntaxError,
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{
+    CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, PrivateKey, PrivateKeyForm, Protection,
+    PublicKey, SignatureAlgorithm, SigningKey, SyntaxError,
 };
+use pq_x509::ocsp::{OcspRequest, OcspResponse, OcspResponseError};
+use pq_x509::pkcs12::{Pkcs12, Pkcs12Error, Pkcs12Mac};
+use pq_x509::request::CertificateRequest;
+use pq_x509::revocation::{CertificateRevocationList, RevocationListError};
 use sha2::Sha256;
 
 /// How much input these tests make.

@@ -8,11 +8,12 @@
 use std::process::Command;
 use std::{env, fs, thread};
 
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::ocsp::OcspResponse;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{
-    CertificateBuilder, CertificateRevocationList, ChainValidator, Issuer, OcspResponse, Purpose,
-    SignatureAlgorithm, SigningKey,
-};
+use pq_x509::revocation::CertificateRevocationList;
+use pq_x509::validation::{ChainValidator, Purpose};
 
 /// How many times its length a document may take.
 const FACTOR: usize = 16;

@@ -1,7 +1,8 @@
 //! What a program without SLH-DSA reports about SLH-DSA: `cargo test -p pq-x509 --no-default-features`.
 #![cfg(not(feature = "slh-dsa"))]
 
-use pq_x509::{Algorithm, KeyError, SignatureAlgorithm, SigningKey, VerifyingKey, verification};
+use pq_x509::keys::{Algorithm, KeyError, SignatureAlgorithm, SigningKey, VerifyingKey};
+use pq_x509::verification;
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 
 #[test]

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use pq_keys::{KeyError, ProtectionError, UnknownAlgorithm};
-use pq_x509::{
-    CertificateError, IssueError, RequestError, RevocationListError, SignatureError,
-    ValidationError,
-};
+use pq_x509::certificate::{CertificateError, SignatureError};
+use pq_x509::issuing::IssueError;
+use pq_x509::request::RequestError;
+use pq_x509::revocation::RevocationListError;
+use pq_x509::validation::ValidationError;
 use pyo3::exceptions::PyOSError;
 use pyo3::{PyErr, PyResult};
 

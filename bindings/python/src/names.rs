@@ -5,7 +5,9 @@ use core::fmt::Display;
 use core::str::FromStr;
 
 use pq_keys::{PreHash, PrivateKeyForm};
-use pq_x509::{CrlReason, KeyUsages, Purpose};
+use pq_x509::certificate::KeyUsages;
+use pq_x509::revocation::CrlReason;
+use pq_x509::validation::Purpose;
 use pyo3::PyResult;
 
 use crate::errors::OrRaise;

@@ -1,7 +1,8 @@
 //! Whether a chain leads to a trusted root.
 
 use pq_x509::pki_types::{ServerName, UnixTime};
-use pq_x509::{RevocationPolicy, ValidatedChain, ValidationError};
+use pq_x509::revocation::RevocationPolicy;
+use pq_x509::validation::{ValidatedChain, ValidationError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -29,7 +30,7 @@ use crate::names::{self, shown};
 ///     ...
 /// pqtls.ValidationError: the certificate is not for example.net but for example.org; use one of these names, or have a certificate issued for example.net
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct ChainValidator(pq_x509::ChainValidator);
+pub(crate) struct ChainValidator(pq_x509::validation::ChainValidator);
 
 impl ChainValidator {
     /// Validates while other threads run.
@@ -39,8 +40,8 @@ impl ChainValidator {
         chain: &[Py<Certificate>],
         time: Option<Time>,
         validate: impl FnOnce(
-            &pq_x509::ChainValidator,
-            &[&pq_x509::Certificate],
+            &pq_x509::validation::ChainValidator,
+            &[&pq_x509::certificate::Certificate],
             UnixTime,
         ) -> Result<ValidatedChain, ValidationError>
         + Send,
@@ -86,7 +87,7 @@ impl ChainValidator {
         }
         let validator = py.detach(|| -> Result<_, ValidationError> {
             let roots = roots.iter().map(|root| root.get().0.clone());
-            let mut validator = pq_x509::ChainValidator::new(roots)?;
+            let mut validator = pq_x509::validation::ChainValidator::new(roots)?;
             if relax_key_usage {
                 validator = validator.relax_key_usage();
             }

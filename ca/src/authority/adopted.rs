@@ -1,12 +1,13 @@
 //! Makes ledger entries for certificates that an older backup of the ledger lacks. All that an entry says, such as the
 //! profile, is read from the certificate itself.
 
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::KeyError;
 use pq_x509::pki_types::CertificateDer;
 use pq_x509::x509_cert::der::oid::db::rfc5280::{
     ID_KP_CLIENT_AUTH, ID_KP_OCSP_SIGNING, ID_KP_SERVER_AUTH,
 };
 use pq_x509::x509_cert::ext::pkix::ExtendedKeyUsage;
-use pq_x509::{Certificate, KeyError};
 
 use super::{CA_PROFILE, public_key};
 use crate::ledger::{Issued, KeyHash, NewEntry, SerialNumber};

@@ -3,7 +3,7 @@
 
 use alloc::collections::BTreeMap;
 
-use pq_x509::Signer;
+use pq_x509::keys::Signer;
 use pq_x509::pki_types::UnixTime;
 
 use super::Authority;
@@ -17,9 +17,11 @@ use crate::ledger::{KeyHash, Ledger, LedgerError, NewEntry, SerialNumber};
 /// the ledger has recorded them.
 ///
 /// ```
-/// # use pq_ca::{Authority, AuthorityError, Ledger, NewEntry, Order};
+/// # use pq_ca::authority::{Authority, AuthorityError, Order};
+/// # use pq_ca::ledger::{Ledger, NewEntry};
 /// # use pq_x509::pki_types::UnixTime;
-/// # use pq_x509::{KeyError, Signer, VerifiedRequest};
+/// # use pq_x509::keys::{KeyError, Signer};
+/// # use pq_x509::request::VerifiedRequest;
 /// # fn issue<S: Signer, L: Ledger>(
 /// #     ca: &Authority<S, L>,
 /// #     requests: &[VerifiedRequest],

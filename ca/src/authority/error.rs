@@ -1,7 +1,9 @@
 //! The errors of a CA's calls: refusals by the policy, failures of the ledger, and the CA's own rules, such as that a
 //! revoked certificate is not renewed.
 
-use pq_x509::{CrlReason, IssueError, KeyError};
+use pq_x509::issuing::IssueError;
+use pq_x509::keys::KeyError;
+use pq_x509::revocation::CrlReason;
 
 use crate::ledger::{LedgerError, NoRandomness, SerialNumber};
 use crate::policy::Forbidden;
@@ -49,7 +51,7 @@ pub enum AuthorityError {
     #[error(
         "the certificate with serial number {number} was revoked ({}), so it is not renewed; order a \
          new one, for a new key if the old one may be known to others",
-        pq_x509::reason_name(*reason)
+        pq_x509::revocation::reason_name(*reason)
     )]
     Revoked {
         /// Its serial number.

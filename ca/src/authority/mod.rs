@@ -14,13 +14,13 @@ mod responder;
 use core::time::Duration;
 use core::{fmt, slice};
 
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{Ca, CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::{KeyError, Signer, SubjectKey};
+use pq_x509::ocsp::{OcspResponder, OcspResponse};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
+use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason};
 use pq_x509::x509_cert::der::Encode;
-use pq_x509::{
-    Ca, Certificate, CertificateBuilder, CertificateRevocationList,
-    CertificateRevocationListBuilder, CrlReason, IssueError, Issuer, KeyError, OcspResponder,
-    OcspResponse, Signer, SubjectKey, Validity,
-};
 
 pub(crate) use self::adopted::adopted;
 pub use self::batch::Batch;
@@ -30,6 +30,9 @@ pub use self::prepared::Prepared;
 pub use self::reason::{UnknownReason, reason_from_name};
 use self::responder::OfIssuer;
 pub use self::responder::{Responder, ResponderError};
+/// The name of a reason in RFC 5280 section 5.3.1, such as `keyCompromise`.
+pub use pq_x509::revocation::reason_name;
+
 use crate::ledger::{
     Condition, Entry, Issued, KeyHash, Ledger, LedgerError, NewEntry, Revocation, Revoked,
     SerialNumber,
@@ -40,9 +43,13 @@ use crate::time::system_time;
 /// A CA: a certificate with its key, a policy, and a ledger.
 ///
 /// ```
-/// use pq_ca::{Authority, LocalLedger, Order, Policy, SerialNumber};
+/// use pq_ca::authority::{Authority, Order};
+/// use pq_ca::ledger::{LocalLedger, SerialNumber};
+/// use pq_ca::policy::Policy;
 /// use pq_x509::pki_types::UnixTime;
-/// use pq_x509::{CertificateBuilder, CrlReason, Issuer, SignatureAlgorithm, SigningKey};
+/// use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+/// use pq_x509::revocation::CrlReason;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
@@ -218,7 +225,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     /// Revokes a certificate that this CA issued. This is final unless the reason is a hold. `by` says who
     /// revokes it. If it was revoked before, the result says whether the new reason took the place of the old one,
     /// as a compromise of the key does. From then on, no certificate is issued for a compromised key. Other
-    /// certificates for that key stay as they are: find them with [`Filter::keys`](crate::Filter::keys), and revoke
+    /// certificates for that key stay as they are: find them with [`Filter::keys`](crate::ledger::Filter::keys), and revoke
     /// them, too. Clients learn of it from the next [`revocation_list`](Self::revocation_list) and from OCSP
     /// [responses](Self::respond).
     ///

@@ -1,7 +1,8 @@
 //! What a caller hands in to have a certificate issued: a key or a verified request, and what the certificate should
 //! say.
 
-use pq_x509::{KeyError, SubjectKey, VerifiedRequest};
+use pq_x509::keys::{KeyError, SubjectKey};
+use pq_x509::request::VerifiedRequest;
 
 use crate::policy::Wanted;
 
@@ -39,8 +40,9 @@ impl<'a> Order<'a> {
     /// The same order with other names, another validity or another profile.
     ///
     /// ```
-    /// # use pq_ca::{Order, Profile};
-    /// # use pq_x509::{SignatureAlgorithm, SigningKey};
+    /// # use pq_ca::authority::Order;
+    /// # use pq_ca::policy::Profile;
+    /// # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
     /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
     /// let order = Order::for_key(&key)?
     ///     .with(|wanted| wanted.dns_name("www.example.org").profile(Profile::Server));

@@ -2,7 +2,9 @@
 
 use core::fmt;
 
-use pq_x509::{Certificate, IssueError, Signer};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::IssueError;
+use pq_x509::keys::Signer;
 
 use super::Authority;
 use super::error::AuthorityError;

@@ -1,10 +1,10 @@
 //! Revocation reasons as text: their names in RFC 5280 section 5.3.1, which are read in any case and with or without
 //! hyphens.
 
-use pq_x509::{CrlReason, reason_name};
+use pq_x509::revocation::{CrlReason, reason_name};
 
 /// The reasons for a revocation (RFC 5280 section 5.3.1). `removeFromCRL` is not one: use
-/// [`Authority::reinstate`](crate::Authority::reinstate).
+/// [`Authority::reinstate`](crate::authority::Authority::reinstate).
 const REASONS: [CrlReason; 9] = [
     CrlReason::Unspecified,
     CrlReason::KeyCompromise,

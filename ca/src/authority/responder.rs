@@ -4,11 +4,13 @@
 use core::time::Duration;
 use std::time::SystemTime;
 
-use pq_x509::pki_types::UnixTime;
-use pq_x509::{
-    CertStatus, Certificate, IssueError, OcspFailure, OcspRequest, OcspRequestError, OcspResponder,
-    OcspResponse, Signer, Validity,
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::IssueError;
+use pq_x509::keys::Signer;
+use pq_x509::ocsp::{
+    CertStatus, OcspFailure, OcspRequest, OcspRequestError, OcspResponder, OcspResponse,
 };
+use pq_x509::pki_types::UnixTime;
 
 use super::{check_key_of, keys_of};
 use crate::ledger::{Ledger, LedgerError, SerialNumber, written};
@@ -18,14 +20,20 @@ use crate::time::system_time;
 ///
 /// It uses the CA's ledger, and a key that the CA certified for this purpose (RFC 6960 section 4.2.2.2). So
 /// the CA's own key need not be on the machine that receives the requests. The CA itself answers with
-/// [`Authority::respond`](crate::Authority::respond).
+/// [`Authority::respond`](crate::authority::Authority::respond).
 ///
 /// ```
-/// # use pq_ca::{Authority, LocalLedger, Order, Policy};
-/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm};
-/// use pq_ca::{Ledger, Profile, Responder};
+/// # use pq_ca::authority::{Authority, Order};
+/// # use pq_ca::ledger::LocalLedger;
+/// # use pq_ca::policy::Policy;
+/// # use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// # use pq_x509::keys::SignatureAlgorithm;
+/// use pq_ca::authority::Responder;
+/// use pq_ca::ledger::Ledger;
+/// use pq_ca::policy::Profile;
 /// use pq_x509::pki_types::UnixTime;
-/// use pq_x509::{CertStatus, OcspRequest, OcspResponder, OcspVerifier, SigningKey};
+/// use pq_x509::keys::SigningKey;
+/// use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder, OcspVerifier};
 /// # use core::time::Duration;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -59,7 +67,7 @@ use crate::time::system_time;
 ///         error.failure().to_der().to_vec()
 ///     }
 /// };
-/// # let response = pq_x509::OcspResponse::from_der(&body)?;
+/// # let response = pq_x509::ocsp::OcspResponse::from_der(&body)?;
 /// # let answer = OcspVerifier::new(&ca_certificate, UnixTime::now()).verify(&response, &certificate)?;
 /// # assert_eq!(answer.status(), CertStatus::Good);
 /// # Ok(())
@@ -75,7 +83,7 @@ pub struct Responder<S, L> {
 
 impl<S: Signer, L: Ledger> Responder<S, L> {
     /// A responder for the CA whose key has this name in the ledger, the name that
-    /// [`Authority::new`](crate::Authority::new) got. Its responses are valid for this long.
+    /// [`Authority::new`](crate::authority::Authority::new) got. Its responses are valid for this long.
     pub fn new(
         name: impl Into<String>,
         signer: OcspResponder<S>,
@@ -96,7 +104,7 @@ impl<S: Signer, L: Ledger> Responder<S, L> {
         Self { validity, ..self }
     }
 
-    /// Answers a request, as [`Authority::respond`](crate::Authority::respond) does. The response ends with the
+    /// Answers a request, as [`Authority::respond`](crate::authority::Authority::respond) does. The response ends with the
     /// responder's certificate at the latest.
     ///
     /// # Errors

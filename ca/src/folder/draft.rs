@@ -26,7 +26,7 @@ use crate::ledger::{Filter, Ledger, LedgerError, LocalLedger};
 /// ```
 /// use std::thread;
 ///
-/// use pq_ca::Interruption;
+/// use pq_ca::folder::Interruption;
 ///
 /// let interruption = Interruption::default();
 /// let of_signals = interruption.clone();

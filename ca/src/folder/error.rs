@@ -5,7 +5,8 @@ use core::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pq_x509::{CertificateError, IssueError};
+use pq_x509::certificate::CertificateError;
+use pq_x509::issuing::IssueError;
 
 use crate::authority::AuthorityError;
 use crate::ledger::{LedgerError, SerialNumber, remedy};

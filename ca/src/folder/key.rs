@@ -2,7 +2,7 @@
 
 use core::error::Error;
 
-use pq_x509::{KeyError, Signer, SigningKey};
+use pq_x509::keys::{KeyError, Signer, SigningKey};
 use zeroize::Zeroizing;
 
 /// A CA's key that is stored as PEM in a file of the CA's folder.

@@ -15,10 +15,11 @@ use crate::ledger::{Filter, Ledger, LedgerError, LocalLedger};
 /// ```
 /// use std::sync::Arc;
 ///
-/// # use pq_ca::LocalLedger;
-/// use pq_ca::{Constraints, Folder, Interruption, KeyPlan, LedgerPlace, Plan, Policy, Role};
+/// # use pq_ca::ledger::LocalLedger;
+/// use pq_ca::folder::{Constraints, Folder, Interruption, KeyPlan, LedgerPlace, Plan, Role};
+/// use pq_ca::policy::Policy;
 /// # use pq_x509::pki_types::UnixTime;
-/// # use pq_x509::{SignatureAlgorithm, SigningKey};
+/// # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 /// # use core::time::Duration;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

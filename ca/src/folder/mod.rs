@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pq_keys::files::{Access, folder_of, write_in_draft};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::Signer;
+use pq_x509::ocsp::OcspResponder;
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
-use pq_x509::{
-    Certificate, CertificateBuilder, IssueError, Issuer, OcspResponder, Signer, Validity,
-};
 
 pub use self::draft::Interruption;
 use self::draft::{Draft, is_draft, left_in, make_private_folder};
@@ -322,7 +323,7 @@ impl<L: Ledger> Folder<L> {
         }
     }
 
-    /// The entries of certificates that the CA's keys signed, for [`Ledger::adopt`](crate::Ledger::adopt): after an
+    /// The entries of certificates that the CA's keys signed, for [`Ledger::adopt`]: after an
     /// older backup was put in place, the ledger lacks what was issued since. `by` says who has them recorded. The
     /// signatures are verified with the algorithms of pq-x509 and with those given.
     ///

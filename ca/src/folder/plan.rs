@@ -4,7 +4,7 @@
 use core::net::{Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 
-use pq_x509::{Ca, CertificateBuilder};
+use pq_x509::issuing::{Ca, CertificateBuilder};
 
 use crate::policy::Network;
 

@@ -6,9 +6,9 @@ use core::time::Duration;
 use std::sync::Mutex;
 
 use pq_keys::files::steps;
+use pq_x509::keys::{KeyError, SignError, SignatureAlgorithm, SigningKey, SubjectKey};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::{KeyError, SignError, SignatureAlgorithm, SigningKey, SubjectKey};
 use tempfile::TempDir;
 use zeroize::Zeroizing;
 

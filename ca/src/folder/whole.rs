@@ -2,8 +2,8 @@
 
 use core::ops::ControlFlow;
 
+use pq_x509::certificate::{Certificate, SignatureError};
 use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
-use pq_x509::{Certificate, SignatureError};
 
 use super::Role;
 use crate::authority::CA_PROFILE;

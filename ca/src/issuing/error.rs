@@ -1,6 +1,6 @@
 //! Why no certificate is handed out, and whether one was issued nevertheless.
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 
 use super::issued_certificate::IssuedCertificate;
 use crate::authority::AuthorityError;

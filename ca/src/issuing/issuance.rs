@@ -1,7 +1,8 @@
 //! One certificate.
 
+use pq_x509::keys::{KeyError, Signer, SubjectKey};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{KeyError, Signer, SubjectKey, VerifiedRequest};
+use pq_x509::request::VerifiedRequest;
 
 use super::companion::Companion;
 use super::error::{IssuanceError, Unsettled};
@@ -13,9 +14,13 @@ use crate::ledger::{Ledger, SerialNumber};
 /// A certificate that is asked for: a new one, or one in place of another.
 ///
 /// ```
-/// use pq_ca::{Authority, Issuance, IssuanceError, LocalLedger, Policy, Terms};
+/// use pq_ca::authority::Authority;
+/// use pq_ca::issuing::{Issuance, IssuanceError, Terms};
+/// use pq_ca::ledger::LocalLedger;
+/// use pq_ca::policy::Policy;
 /// use pq_x509::pki_types::UnixTime;
-/// use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;

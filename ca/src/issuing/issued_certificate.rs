@@ -1,6 +1,6 @@
 //! The outcome of issuing.
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 
 use crate::ledger::Issued;
 

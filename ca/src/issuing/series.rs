@@ -2,7 +2,7 @@
 
 use core::mem;
 
-use pq_x509::Signer;
+use pq_x509::keys::Signer;
 use pq_x509::pki_types::UnixTime;
 
 use crate::authority::{Authority, AuthorityError, Batch, Order};
@@ -15,9 +15,12 @@ use crate::ledger::{Ledger, NewEntry};
 /// Each order has a ticket, such as where its certificate goes, which comes back with the certificate.
 ///
 /// ```
-/// # use pq_ca::{Answer, Authority, AuthorityError, Ledger, Order, Series, Terms};
+/// # use pq_ca::authority::{Authority, AuthorityError, Order};
+/// # use pq_ca::issuing::{Answer, Series, Terms};
+/// # use pq_ca::ledger::Ledger;
 /// # use pq_x509::pki_types::UnixTime;
-/// # use pq_x509::{Signer, VerifiedRequest};
+/// # use pq_x509::keys::Signer;
+/// # use pq_x509::request::VerifiedRequest;
 /// # fn issue<S: Signer, L: Ledger>(
 /// #     ca: &Authority<S, L>,
 /// #     requests: Vec<(String, VerifiedRequest)>,

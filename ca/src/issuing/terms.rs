@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use pq_x509::AlternativeName;
+use pq_x509::certificate::AlternativeName;
 
 use crate::policy::{Profile, Wanted};
 

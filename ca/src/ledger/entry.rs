@@ -1,7 +1,8 @@
 //! A ledger's data about a certificate.
 
+use pq_x509::keys::pem;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
-use pq_x509::{CrlReason, pem};
+use pq_x509::revocation::CrlReason;
 
 use super::KeyHash;
 use super::error::LedgerError;

@@ -5,8 +5,8 @@ use core::error::Error;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use pq_x509::CrlReason;
 use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::CrlReason;
 use pq_x509::x509_cert::der::DateTime;
 
 use super::serial_number::{NoRandomness, SerialNumber};

@@ -11,7 +11,7 @@ use super::name;
 /// A filter for [`Ledger::find`](super::Ledger::find), which shows the entries that meet all conditions.
 ///
 /// ```
-/// use pq_ca::Filter;
+/// use pq_ca::ledger::Filter;
 ///
 /// let filter = Filter::all().domain("example.org").revoked().limit(100);
 /// ```

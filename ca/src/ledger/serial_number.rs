@@ -10,12 +10,12 @@ use core::str::FromStr;
 /// with or without colons between the bytes.
 ///
 /// ```
-/// use pq_ca::SerialNumber;
+/// use pq_ca::ledger::SerialNumber;
 ///
 /// let number: SerialNumber = "0A:ff:00".parse()?;
 /// assert_eq!(number.to_string(), "0aff00");
 /// assert_eq!(number.as_bytes(), [0x0a, 0xff, 0x00]);
-/// # Ok::<(), pq_ca::InvalidSerialNumber>(())
+/// # Ok::<(), pq_ca::ledger::InvalidSerialNumber>(())
 /// ```
 // Comparing the fields in this order compares the numbers: a number with more bytes is larger, and with
 // equal lengths the bytes decide.
@@ -45,7 +45,7 @@ impl SerialNumber {
     }
 
     /// The number with these big-endian bytes. Leading zeros are ignored, so this accepts the result of
-    /// [`Certificate::serial_number`](pq_x509::Certificate::serial_number).
+    /// [`Certificate::serial_number`](pq_x509::certificate::Certificate::serial_number).
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! The policy: a TOML file that says what a CA may issue.
 //!
-//! This room uses [`time`](crate::time), and nothing else of this crate.
+//! This room uses `time`, and nothing else of this crate.
 
 mod file;
 mod forbidden;
@@ -12,7 +12,7 @@ mod wanted;
 use core::fmt;
 use core::time::Duration;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 
 pub use file::PolicyError;
@@ -33,9 +33,10 @@ pub use wanted::Wanted;
 /// [`default_text`](Self::default_text) is such a file, with comments that explain all settings.
 ///
 /// ```
-/// use pq_ca::{Policy, Wanted};
+/// use pq_ca::policy::{Policy, Wanted};
 /// use pq_x509::pki_types::UnixTime;
-/// use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let text = Policy::default_text(&[".example.org".parse()?], &[], &[]);

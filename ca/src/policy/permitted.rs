@@ -2,8 +2,9 @@
 //!
 //! This room uses [`values`](super::values).
 
+use pq_x509::certificate::Validity;
+use pq_x509::issuing::{CertificateBuilder, EndEntity};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{CertificateBuilder, EndEntity, Validity};
 
 use super::values::{ListUrl, Profile};
 use crate::time::system_time;

@@ -7,18 +7,18 @@ use core::net::IpAddr;
 use core::time::Duration;
 
 use pq_keys::KeyAlgorithm;
+use pq_x509::certificate::{AlternativeName, EmailAddress, Name};
+use pq_x509::issuing::{CertificateBuilder, EndEntity};
+use pq_x509::keys::{KeyError, SubjectKey};
+use pq_x509::request::VerifiedRequest;
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::x509_cert::der::oid::db::rfc4519::COMMON_NAME;
 use pq_x509::x509_cert::der::{Tag, Tagged};
 use pq_x509::x509_cert::ext::pkix::name::DirectoryString;
-use pq_x509::{
-    AlternativeName, CertificateBuilder, EmailAddress, EndEntity, KeyError, Name, SubjectKey,
-    VerifiedRequest,
-};
 
 use super::values::{Profile, asked_key};
 
-/// A certificate that is asked for. [`Policy::check`](crate::Policy::check) says whether it may be
+/// A certificate that is asked for. [`Policy::check`](crate::policy::Policy::check) says whether it may be
 /// issued.
 #[derive(Clone, Debug)]
 #[must_use]

@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use pq_ca::{ListUrl, Policy, Profile, Reason, Wanted};
+use pq_ca::policy::{ListUrl, Policy, Profile, Reason, Wanted};
 
 use crate::{DAY, at, check, policy, rsa, wanted};
 
@@ -166,7 +166,7 @@ fn the_default_permits_servers_and_clients_of_the_names_given() {
 #[test]
 fn the_comments_name_the_algorithms() {
     let text = Policy::default_text(&[], &[], &[]);
-    for algorithm in pq_ca::KeyAlgorithm::all() {
+    for algorithm in pq_ca::policy::KeyAlgorithm::all() {
         let name = algorithm.to_string();
         let name = name
             .replace("192", "128")

@@ -1,7 +1,7 @@
 //! What is wrong in a policy file is said with its place and with what to write instead. Also other ways to write the
 //! same file.
 
-use pq_ca::Policy;
+use pq_ca::policy::Policy;
 
 fn error(text: &str) -> String {
     Policy::parse(text, "policy.toml").unwrap_err().to_string()

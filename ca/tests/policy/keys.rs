@@ -1,9 +1,9 @@
 //! The table `[keys]`, with a key of each algorithm, RSA keys of several lengths, and keys that are unknown or
 //! malformed.
 
-use pq_ca::{KeyAlgorithm, Policy, Wanted};
+use pq_ca::policy::{KeyAlgorithm, Policy, Wanted};
+use pq_x509::keys::{Algorithm, KeyError};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::{Algorithm, KeyError};
 
 use crate::{ecdsa, refusals, rsa, spki};
 

@@ -14,14 +14,16 @@ use core::time::Duration;
 use std::sync::LazyLock;
 use std::time::SystemTime;
 
-use pq_ca::{Forbidden, Permitted, Policy, Wanted};
+use pq_ca::policy::{Forbidden, Permitted, Policy, Wanted};
+use pq_x509::certificate::Validity;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::der::asn1::{Any, BitString};
 use pq_x509::x509_cert::spki::{
     AlgorithmIdentifierOwned, ObjectIdentifier, SubjectPublicKeyInfoOwned,
 };
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
 
 /// The time of the tests.
 const NOW: u64 = 2_000_000_000;

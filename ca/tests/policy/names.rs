@@ -1,6 +1,6 @@
 //! The table `[names]`: which alternative names each setting permits or forbids, and what the refusals say.
 
-use pq_ca::Wanted;
+use pq_ca::policy::Wanted;
 
 use crate::{refusals, wanted};
 
@@ -428,7 +428,7 @@ fn everything_that_is_forbidden_is_said_at_once() {
     let wanted = names_of(&["b.org", "c.org.", "10.0.0.1"])
         .common_name("b b")
         .validity(core::time::Duration::from_secs(7200))
-        .profile(pq_ca::Profile::Server);
+        .profile(pq_ca::policy::Profile::Server);
     assert_eq!(
         refusals(text, &wanted),
         [

@@ -1,6 +1,6 @@
 //! Properties of patterns for names, of networks and of the default policy, tried with random texts.
 
-use pq_ca::{NamePattern, Network, Policy};
+use pq_ca::policy::{NamePattern, Network, Policy};
 use proptest::prelude::*;
 
 use crate::{policy, refusals, wanted};

@@ -1,7 +1,7 @@
 //! Certificate requests (PKCS #10) from the check by the policy to the issued certificate.
 
-use pq_ca::{Policy, Profile, Wanted};
-use pq_x509::CertificateRequest;
+use pq_ca::policy::{Policy, Profile, Wanted};
+use pq_x509::request::CertificateRequest;
 
 use crate::{CA, check, new_key, policy};
 

@@ -1,7 +1,7 @@
 //! The table `[subject]`: which attributes and common names are permitted, and what the refusals say.
 
-use pq_ca::{Profile, Wanted};
-use pq_x509::Name;
+use pq_ca::policy::{Profile, Wanted};
+use pq_x509::certificate::Name;
 use pq_x509::x509_cert::attr::AttributeTypeAndValue;
 use pq_x509::x509_cert::der::asn1::{Any, BmpString, SetOfVec};
 use pq_x509::x509_cert::der::{Decode, Encode};

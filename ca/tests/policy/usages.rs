@@ -1,9 +1,10 @@
 //! The table `[usages]`: the key usages that each profile gives a certificate. Also the URLs of revocation lists in
 //! certificates.
 
-use pq_ca::{Profile, Wanted};
+use pq_ca::policy::{Profile, Wanted};
+use pq_x509::certificate::{Certificate, KeyUsages};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm};
 use pq_x509::x509_cert::ext::pkix::ExtendedKeyUsage;
-use pq_x509::{Certificate, DecapsulationKey, KemAlgorithm, KeyUsages};
 
 use crate::{CA, check, new_key, policy, refusals, wanted};
 

@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use pq_ca::{Permitted, Policy, Reason, Wanted};
+use pq_ca::policy::{Permitted, Policy, Reason, Wanted};
 
 use crate::{CA, DAY, NOW, at, check, new_key, policy, refusals, wanted};
 

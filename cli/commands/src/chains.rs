@@ -1,11 +1,11 @@
 //! Which certificate issued which: certificates put in order, from the end entity's to the highest
 //! CA's.
 //!
-//! It says nothing of trust, time or purpose: see [`ChainValidator`](pq_x509::ChainValidator).
+//! It says nothing of trust, time or purpose: see [`ChainValidator`](pq_x509::validation::ChainValidator).
 //!
 //! This room uses [`keys`](crate::keys) and [`words`](crate::words).
 
-use pq_x509::{Certificate, SignatureError};
+use pq_x509::certificate::{Certificate, SignatureError};
 
 use crate::keys::other_verification;
 use crate::words::of_signature_error;
@@ -139,7 +139,7 @@ pub(crate) enum NotAChain {
 #[cfg(test)]
 mod tests {
     use pq_keys::{SignatureAlgorithm, SigningKey};
-    use pq_x509::{CertificateBuilder, Issuer};
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
 
     use super::*;
 

@@ -6,10 +6,11 @@
 
 use std::io;
 
-use pq_ca::{
-    AuthorityError, FolderError, Forbidden, IssuanceError, LedgerError, ResponderError,
-    SerialNumber,
-};
+use pq_ca::authority::{AuthorityError, ResponderError};
+use pq_ca::folder::FolderError;
+use pq_ca::issuing::IssuanceError;
+use pq_ca::ledger::{LedgerError, SerialNumber};
+use pq_ca::policy::Forbidden;
 use pq_hpke::{DecryptionError, EncryptionError, HpkeError, KemError, XWingError};
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
@@ -18,7 +19,11 @@ use pq_keys::any::AnyKeyError;
 use pq_keys::classical::ClassicalKeyError;
 use pq_keys::composite::CompositeKeyError;
 use pq_keys::{Algorithm, ProtectionError, SignatureAlgorithm};
-use pq_x509::{IssueError, OcspRequestError, Pkcs12Error, RequestError, ValidationError};
+use pq_x509::issuing::IssueError;
+use pq_x509::ocsp::OcspRequestError;
+use pq_x509::pkcs12::Pkcs12Error;
+use pq_x509::request::RequestError;
+use pq_x509::validation::ValidationError;
 
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;

@@ -4,7 +4,8 @@
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::{DB, rfc5911};
-use pq_ca::{AuthorityError, FolderError};
+use pq_ca::authority::AuthorityError;
+use pq_ca::folder::FolderError;
 use pq_cms::{OpeningError, VerificationError};
 use pq_jose::jwt::JwtError;
 use pq_keys::any::AnyKeyError;
@@ -13,8 +14,12 @@ use pq_keys::{
     Algorithm, Cipher, CompositeIdentifier, KeyDerivation, KeyError, Prf, Protection,
     ProtectionError,
 };
+use pq_x509::certificate::{NameError, SignatureError};
+use pq_x509::issuing::IssueError;
+use pq_x509::pkcs12::Pkcs12Error;
+use pq_x509::request::RequestError;
+use pq_x509::validation::ValidationError;
 use pq_x509::verification::{Mode, parameter_set};
-use pq_x509::{IssueError, NameError, Pkcs12Error, RequestError, SignatureError, ValidationError};
 use rustls_pq::KeyAlgorithm;
 
 use crate::keys::{self, why_post_quantum_only};

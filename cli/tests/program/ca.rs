@@ -3,8 +3,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use pq_ca::Ledger;
-use pq_x509::{Certificate, CertificateRevocationList};
+use pq_ca::ledger::Ledger;
+use pq_x509::certificate::Certificate;
+use pq_x509::revocation::CertificateRevocationList;
 
 use crate::folder::Folder;
 
@@ -19,7 +20,7 @@ fn folder_with_ca() -> Folder {
 
 fn serial_number(folder: &Folder, file: &str) -> String {
     let certificate = Certificate::from_pem(&folder.read(file)).unwrap();
-    pq_ca::SerialNumber::from_bytes(certificate.serial_number())
+    pq_ca::ledger::SerialNumber::from_bytes(certificate.serial_number())
         .unwrap()
         .to_string()
 }
@@ -946,8 +947,8 @@ fn all_certificates_of_a_file_are_revoked() {
 }
 
 /// An entry of a certificate that expired long ago, for the key of `a.pem`.
-fn expired(folder: &Folder) -> pq_ca::NewEntry<'static> {
-    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+fn expired(folder: &Folder) -> pq_ca::ledger::NewEntry<'static> {
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
     let number = serial_number(folder, "a.pem").parse().unwrap();
     let issued = ledger.entry(&number).unwrap().unwrap().issued;
     let days = |days: u64| {
@@ -955,8 +956,8 @@ fn expired(folder: &Folder) -> pq_ca::NewEntry<'static> {
         let time = core::time::Duration::from_secs(now - days * 24 * 60 * 60);
         pq_x509::pki_types::UnixTime::since_unix_epoch(time)
     };
-    pq_ca::NewEntry {
-        issued: pq_ca::Issued {
+    pq_ca::ledger::NewEntry {
+        issued: pq_ca::ledger::Issued {
             serial_number: "0123".parse().unwrap(),
             names: vec!["old.example.org".into()],
             not_before: days(100),
@@ -975,7 +976,7 @@ fn a_compromise_concerns_certificates_that_seem_to_have_expired() {
     folder
         .pqtls("ca issue a.example.org --new-key a.key --out a.pem --algorithm ML-DSA-44")
         .ok();
-    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
     ledger.record(&[expired(&folder)]).unwrap();
     drop(ledger);
     let revoked = folder.pqtls("ca revoke a.pem --reason keyCompromise");
@@ -998,7 +999,7 @@ fn names_of_other_certificates_of_a_key_are_not_in_the_commands() {
         .ok();
     let mut other = expired(&folder);
     other.issued.names = vec!["$(touch x); 'y".into()];
-    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
     ledger.record(&[other]).unwrap();
     drop(ledger);
     let revoked = folder.pqtls("ca revoke a.pem --reason keyCompromise");
@@ -1014,7 +1015,7 @@ fn a_list_replaces_no_later_one() {
     folder
         .pqtls("ca init --name Example --dns example.org --no-intermediate --algorithm SLH-DSA-SHA2-256s")
         .ok();
-    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
     // Again if this process was stopped for as long as the other one signed.
     let refused = (1..60).step_by(2).find_map(|number| {
         folder.write("ca.crl", "the operator's");
@@ -1091,7 +1092,7 @@ fn a_list_that_is_not_written_counts_for_nothing() {
     folder
         .pqtls("ca issue a.example.org --new-key a.key --out a.pem --algorithm ML-DSA-44")
         .ok();
-    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
     ledger.record(&[expired(&folder)]).unwrap();
     drop(ledger);
     folder.pqtls("ca revoke 0123").ok();
@@ -1283,10 +1284,10 @@ fn a_clock_that_jumped_revokes_and_says_so() {
         let later = core::time::Duration::from_secs(now + days * 24 * 60 * 60);
         pq_x509::pki_types::UnixTime::since_unix_epoch(later)
     };
-    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
-    let ahead = pq_ca::Revocation {
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let ahead = pq_ca::ledger::Revocation {
         at: in_days(100),
-        reason: pq_x509::CrlReason::Superseded,
+        reason: pq_x509::revocation::CrlReason::Superseded,
         by: "somebody".into(),
     };
     let number = serial_number(&folder, "a.pem").parse().unwrap();
@@ -1305,7 +1306,7 @@ fn a_clock_that_jumped_revokes_and_says_so() {
     ] {
         assert!(revoked.ok().contains(part), "{}", revoked.ok());
     }
-    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
     let entry = ledger.entry(&number).unwrap().unwrap();
     assert!(entry.revocation().unwrap().at < in_days(1));
     drop(ledger);
@@ -1324,7 +1325,7 @@ fn a_revocation_in_the_future_is_told() {
         .ok();
     let revoked = folder.pqtls("ca revoke a.pem");
     assert!(!revoked.ok().contains("in the future"), "{}", revoked.ok());
-    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
     let number = serial_number(&folder, "a.pem").parse().unwrap();
     let mut issued = ledger.entry(&number).unwrap().unwrap().issued;
     let hour = pq_x509::pki_types::UnixTime::now().as_secs() + 60 * 60;
@@ -1334,7 +1335,7 @@ fn a_revocation_in_the_future_is_told() {
     issued.serial_number = "0123456789".parse().unwrap();
     let certificate = ledger.certificate(&number).unwrap().unwrap();
     ledger
-        .record(&[pq_ca::NewEntry {
+        .record(&[pq_ca::ledger::NewEntry {
             issued,
             certificate,
         }])

@@ -1,6 +1,7 @@
 //! `pqtls cert`.
 
-use pq_x509::{Certificate, CertificateRequest};
+use pq_x509::certificate::Certificate;
+use pq_x509::request::CertificateRequest;
 
 use crate::folder::Folder;
 
@@ -235,8 +236,9 @@ fn one_list_is_not_enough_for_two_cas() {
 
 #[test]
 fn a_key_for_kems_authenticates_no_server() {
-    use pq_x509::{CertificateBuilder, DecapsulationKey, Issuer, KemAlgorithm};
-    use pq_x509::{SignatureAlgorithm, SigningKey};
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::{DecapsulationKey, KemAlgorithm};
+    use pq_x509::keys::{SignatureAlgorithm, SigningKey};
     let folder = Folder::new();
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();

@@ -3,8 +3,9 @@
 use core::time::Duration;
 use std::fs;
 
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{DecapsulationKey, SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{CertificateBuilder, DecapsulationKey, Issuer, SignatureAlgorithm, SigningKey};
 
 use crate::folder::Folder;
 

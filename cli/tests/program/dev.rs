@@ -5,10 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::thread;
 
-use pq_x509::{
-    Ca, Certificate, CertificateBuilder, EndEntity, Issuer, SignatureAlgorithm, Signer, SigningKey,
-    Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{Ca, CertificateBuilder, EndEntity, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, Signer, SigningKey};
 use rustls_pq::classical::ClassicalKey;
 
 use crate::folder::{Folder, SYSTEM_STORE};
@@ -575,7 +574,7 @@ fn a_root_that_has_expired_is_told() {
             limited_to_local_names(old.validity(all))
         };
         // Roots without these limits are refused for that.
-        let limited = old().exclude_directory(pq_x509::Name::default());
+        let limited = old().exclude_directory(pq_x509::certificate::Name::default());
         let root = Issuer::self_signed(limited, key()).unwrap();
         fs::write(roots.join("root.pem"), root.certificate().to_pem()).unwrap();
         let for_browsers = Issuer::self_signed(old(), key()).unwrap();

@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use pq_x509::{
-    CertificateBuilder, CertificateRevocationListBuilder, Issuer, SignatureAlgorithm, SigningKey,
-    Validity,
-};
+use pq_x509::certificate::Validity;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::revocation::CertificateRevocationListBuilder;
 use tempfile::TempDir;
 
 pub(crate) struct Folder(TempDir);
@@ -41,7 +41,7 @@ impl Folder {
         let revoked = list().revoke(
             www.serial_number(),
             std::time::SystemTime::now(),
-            pq_x509::CrlReason::KeyCompromise,
+            pq_x509::revocation::CrlReason::KeyCompromise,
         );
         let revoked = ca.issue_revocation_list(revoked).unwrap().to_pem();
         folder.write("ca-root.pem", root.certificate().to_pem());

@@ -1,6 +1,7 @@
 //! Files that are encrypted to a key, and keys of X-Wing.
 
-use pq_x509::{CertificateBuilder, DecapsulationKey, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{DecapsulationKey, SignatureAlgorithm, SigningKey};
 
 use crate::folder::Folder;
 

@@ -1,6 +1,6 @@
 //! `pqtls key`.
 
-use pq_x509::{Algorithm, PrivateKey, SigningKey};
+use pq_x509::keys::{Algorithm, PrivateKey, SigningKey};
 
 use crate::folder::Folder;
 

@@ -1,7 +1,8 @@
 //! `pqtls cert lint`.
 
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::pem;
 use pq_x509::linting::all_rules;
-use pq_x509::{Certificate, pem};
 
 use crate::folder::Folder;
 

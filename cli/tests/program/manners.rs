@@ -424,10 +424,11 @@ fn what_is_stopped_in_the_middle_leaves_all_files_as_they_were() {
 
 #[test]
 fn names_in_certificates_move_no_cursor() {
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::{SignatureAlgorithm, SigningKey};
     use pq_x509::x509_cert::der::asn1::Ia5String;
     use pq_x509::x509_cert::ext::pkix::SubjectAltName;
     use pq_x509::x509_cert::ext::pkix::name::GeneralName;
-    use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
     let folder = Folder::new();
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), &key).unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65};
 use pq_core::slh_dsa::{self, Message, SlhDsaSha2_128f};
-use pq_x509::{EncapsulationKey, PreHash, SigningKey};
+use pq_x509::keys::{EncapsulationKey, PreHash, SigningKey};
 
 use crate::folder::Folder;
 
@@ -196,7 +196,7 @@ fn mu_is_computed_without_the_private_key_and_signed_without_the_message() {
     let folder = folder();
     let public = fs::read(folder.path().join("ML-DSA-44.pub")).unwrap();
     let public = core::str::from_utf8(&public).unwrap();
-    let public = pq_x509::VerifyingKey::from_spki_pem(public).unwrap();
+    let public = pq_x509::keys::VerifyingKey::from_spki_pem(public).unwrap();
     let public = ml_dsa::VerifyingKey::<MlDsa44>::from_bytes(public.as_bytes()).unwrap();
     let mu = public.mu(MESSAGE, b"x").unwrap();
     let hex: String = mu.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -255,7 +255,7 @@ fn no_key_is_left_whose_certificate_was_not_issued() {
     folder
         .pqtls("ca init --name Example --dns example.org --no-intermediate --algorithm SLH-DSA-SHA2-256s")
         .ok();
-    let ledger = pq_ca::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
     let issue = "ca issue a.example.org --new-key a.key --out a.pem --algorithm ML-DSA-44";
     let [key, certificate] = ["a.key", "a.pem"].map(|file| folder.path().join(file));
     let issued = || {
@@ -264,7 +264,7 @@ fn no_key_is_left_whose_certificate_was_not_issued() {
             issued += 1;
             core::ops::ControlFlow::Continue(())
         };
-        pq_ca::Ledger::find(&ledger, &pq_ca::Filter::all(), &mut count).unwrap();
+        pq_ca::ledger::Ledger::find(&ledger, &pq_ca::ledger::Filter::all(), &mut count).unwrap();
         issued
     };
     for (name, number) in signals() {

@@ -16,10 +16,8 @@ use std::time::Instant;
 use pq_cms::{
     DocumentSigner, EnvelopeBuilder, Opener, Recipient, RecipientKey, SignedDataBuilder, Verifier,
 };
-use pq_x509::{
-    CertificateBuilder, DecapsulationKey, Issuer, KemAlgorithm, PreHash, SignatureAlgorithm,
-    SigningKey,
-};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, PreHash, SignatureAlgorithm, SigningKey};
 
 /// Zeros, without the time that it takes to make anything.
 struct Content(u64);

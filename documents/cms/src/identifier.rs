@@ -6,7 +6,7 @@ use core::fmt;
 
 use der::{Decode, Encode};
 use pq_keys::SubjectKey;
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::name::Name;
 use pq_x509::x509_cert::serial_number::SerialNumber;

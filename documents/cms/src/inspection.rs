@@ -42,7 +42,8 @@ pub enum InspectionError {
 ///
 /// ```
 /// use pq_cms::{DocumentSigner, Outline, SignedDataBuilder, inspect};
-/// use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;

@@ -36,7 +36,7 @@
 //! Recipients who agree on a key with one of the sender's certificates, and not with a key made for the
 //! message, are skipped as well. Countersignatures and other unsigned attributes are ignored, except that a signature
 //! is refused whose unsigned attributes have one that has to be signed. Revocation lists within a message are ignored:
-//! give them to the [`ChainValidator`](pq_x509::ChainValidator).
+//! give them to the [`ChainValidator`](pq_x509::validation::ChainValidator).
 //!
 //! Messages are read in BER and in DER. Anybody can change the unsigned parts of a SignedData, such as its
 //! certificates, or encode a message in another way, and it can still be valid.

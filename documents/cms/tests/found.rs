@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pq_cms::{AttributesGuard, SignatureRefusal, VerificationError, Verifier};
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 
 fn folder() -> Option<PathBuf> {
     let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/found/attributes");

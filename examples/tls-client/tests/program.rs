@@ -15,12 +15,12 @@ use std::time::SystemTime;
 
 use pq_serving::demonstration::Pki;
 use pq_serving::{Identity, Limits, Server, Tls, provider};
+use pq_x509::certificate::{Certificate, KeyUsages, Validity};
+use pq_x509::issuing::{CertificateBuilder, EndEntity, IssueError, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder};
+use pq_x509::revocation::{CertificateRevocationListBuilder, CrlReason};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
-use pq_x509::{
-    CertStatus, Certificate, CertificateBuilder, CertificateRevocationListBuilder, CrlReason,
-    EndEntity, IssueError, Issuer, KeyUsages, OcspRequest, OcspResponder, SignatureAlgorithm,
-    SigningKey, Validity,
-};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{PrivatePkcs8KeyDer, UnixTime};

@@ -23,7 +23,7 @@ use pq_serving::{
     Identity, ListWatcher, Server, StopSignals, Tls, provider_builder, reload_on_hangup,
     roots_from_pem_file,
 };
-use pq_x509::{Certificate, Sizes};
+use pq_x509::certificate::{Certificate, Sizes};
 use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use rustls_pq::identity::{Identities, IdentitySet, Watcher};

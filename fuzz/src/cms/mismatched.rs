@@ -2,7 +2,7 @@
 
 use arbitrary::Arbitrary;
 use pq_cms::{Recipient, RecipientKey};
-use pq_x509::SubjectKey;
+use pq_x509::keys::SubjectKey;
 
 use super::keys::{KEYS, check_secrecy};
 use crate::one_of;

@@ -1,6 +1,6 @@
 //! The code points in TLS of pq-x509's signature algorithms.
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 
 use crate::tls::SignatureScheme;
 

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::x509_cert::der::asn1::{AnyRef, ContextSpecific};
 use pq_x509::x509_cert::der::{self, Decode, TagNumber};

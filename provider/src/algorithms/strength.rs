@@ -1,7 +1,7 @@
 //! The order of algorithms by strength, for the choice among chains: any post-quantum algorithm is above every
 //! classical one.
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 
 /// How hard a signature is to forge.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -5,8 +5,10 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::SigningKey;
+use pq_x509::ocsp::CertStatus;
 use pq_x509::x509_cert::der::{DateTime, Encode};
-use pq_x509::{self as x509, CertStatus, Certificate, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{
@@ -261,7 +263,7 @@ impl Identity {
     ///
     /// * [`IdentityError::OcspResponse`] if the response can't be read or has no answer in it.
     /// * [`IdentityError::Ocsp`] if it is about another certificate, has expired, is from the future by more
-    ///   than clients allow ([`OcspVerifier::CLOCK_TOLERANCE`](pq_x509::OcspVerifier::CLOCK_TOLERANCE)), has no
+    ///   than clients allow ([`OcspVerifier::CLOCK_TOLERANCE`](pq_x509::ocsp::OcspVerifier::CLOCK_TOLERANCE)), has no
     ///   nextUpdate, or says that the responder doesn't know the certificate; also if it is signed neither by
     ///   the issuer nor by a responder that the issuer certified for this, or by an algorithm that neither this crate
     ///   nor the provider has. A client that has the algorithm would refuse the server because of a forged response.
@@ -623,7 +625,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The algorithm of a post-quantum private key that can be read.
-fn post_quantum(key: &PrivateKeyDer<'_>) -> Option<x509::SignatureAlgorithm> {
+fn post_quantum(key: &PrivateKeyDer<'_>) -> Option<pq_x509::keys::SignatureAlgorithm> {
     let PrivateKeyDer::Pkcs8(key) = key else {
         return None;
     };

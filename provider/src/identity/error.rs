@@ -5,9 +5,9 @@ use core::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use pq_x509::{
-    CertificateError, KeyError, OcspError, OcspResponseError, SignatureAlgorithm, SignatureError,
-};
+use pq_x509::certificate::{CertificateError, SignatureError};
+use pq_x509::keys::{KeyError, SignatureAlgorithm};
+use pq_x509::ocsp::{OcspError, OcspResponseError};
 use rustls::OtherError;
 use rustls::pki_types::pem;
 

@@ -11,7 +11,8 @@
 //!
 //! ```
 //! # use std::sync::Arc;
-//! # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+//! # use pq_x509::issuing::{CertificateBuilder, Issuer};
+//! # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 //! # use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 //! use rustls::ServerConfig;
 //! use rustls_pq::identity::{Identities, Identity, IdentitySet};

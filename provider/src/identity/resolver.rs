@@ -76,7 +76,8 @@ impl Identities {
     /// }
     /// # let set = rustls_pq::identity::IdentitySet::new();
     /// # let identities = Identities::new(set);
-    /// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+    /// # use pq_x509::issuing::{CertificateBuilder, Issuer};
+    /// # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
     /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
     /// # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key)?;
     /// # let issue = || {
@@ -132,11 +133,15 @@ impl Identities {
     /// [in a file](super::FilePair::with_ocsp_response) are left out.
     ///
     /// ```
-    /// use pq_x509::{CertStatus, Certificate, IssueError, Issuer, OcspRequest, OcspResponder};
-    /// use pq_x509::{SigningKey, Validity};
+    /// use pq_x509::certificate::Certificate;
+    /// use pq_x509::issuing::{IssueError, Issuer};
+    /// use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder};
+    /// use pq_x509::certificate::Validity;
+    /// use pq_x509::keys::SigningKey;
     /// use rustls::pki_types::CertificateDer;
     /// use rustls_pq::identity::{Identities, OcspSource};
-    /// # use pq_x509::{CertificateBuilder, SignatureAlgorithm};
+    /// # use pq_x509::issuing::CertificateBuilder;
+    /// # use pq_x509::keys::SignatureAlgorithm;
     /// # use std::time::{Duration, SystemTime};
     ///
     /// /// A CA in this program. Most ask a responder over HTTP.

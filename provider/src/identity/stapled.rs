@@ -9,7 +9,8 @@ use core::time::Duration;
 use std::panic::catch_unwind;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-use pq_x509::{CertStatus, Certificate, OcspError, OcspResponse, OcspVerifier, SingleResponse};
+use pq_x509::certificate::Certificate;
+use pq_x509::ocsp::{CertStatus, OcspError, OcspResponse, OcspVerifier, SingleResponse};
 use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, UnixTime};
 use rustls::sign::CertifiedKey;
 

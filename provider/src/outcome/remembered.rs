@@ -1,7 +1,7 @@
 //! How sessions remember how a side proved who it is.
 
+use pq_x509::keys::{Algorithm, SignatureAlgorithm};
 use pq_x509::x509_cert::spki::ObjectIdentifier;
-use pq_x509::{Algorithm, SignatureAlgorithm};
 use rustls::HandshakeKind;
 use rustls::server::ServerConnection;
 

@@ -8,7 +8,7 @@ mod restricted;
 
 use alloc::sync::Arc;
 
-use pq_x509::{Algorithm, SignatureAlgorithm};
+use pq_x509::keys::{Algorithm, SignatureAlgorithm};
 use rustls::crypto::{CryptoProvider, SecureRandom};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
@@ -26,7 +26,7 @@ use crate::verify::{SlhDsa, post_quantum_schemes};
 ///
 /// An ML-DSA key is a PKCS#8 document (RFC 9881, section 6) that holds a seed, an
 /// expanded key or both. If it is malformed or contradicts itself, the error is
-/// [`Error::Other`] around a [`pq_x509::KeyError`] that says how.
+/// [`Error::Other`] around a [`pq_x509::keys::KeyError`] that says how.
 #[derive(Debug)]
 pub struct KeyProvider {
     base: &'static dyn rustls::crypto::KeyProvider,
@@ -75,7 +75,7 @@ impl KeyProvider {
         }
 
         let key = Zeroizing::new(key);
-        let key = pq_x509::SigningKey::from_pkcs8_der(key.secret_der()).map_err(other)?;
+        let key = pq_x509::keys::SigningKey::from_pkcs8_der(key.secret_der()).map_err(other)?;
         let algorithm = key.algorithm();
         let key = PostQuantumKey::new(key, self.random)?;
         match post_quantum_schemes(self.slh_dsa).contains(&key.scheme()) {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pq_x509::SubjectKey;
+use pq_x509::keys::SubjectKey;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::verification::Mode;
 use zeroize::Zeroizing;
@@ -13,7 +13,7 @@ use crate::tls::{Error, SecureRandom, SignatureScheme, other};
 /// An ML-DSA or SLH-DSA private key, ready for TLS.
 #[derive(Clone)]
 pub(crate) struct PostQuantumKey {
-    key: pq_x509::SigningKey,
+    key: pq_x509::keys::SigningKey,
     scheme: SignatureScheme,
     /// Hedges the signatures.
     random: &'static dyn SecureRandom,
@@ -24,7 +24,7 @@ impl PostQuantumKey {
     ///
     /// [`Error::Other`] if TLS has no code point for the key's algorithm.
     pub(crate) fn new(
-        key: pq_x509::SigningKey,
+        key: pq_x509::keys::SigningKey,
         random: &'static dyn SecureRandom,
     ) -> Result<Self, Error> {
         let algorithm = key.algorithm();

@@ -4,10 +4,11 @@
 use alloc::sync::Arc;
 use core::fmt;
 
-use pq_x509::{
-    CertStatus, Certificate, ChainValidator, OcspError, OcspResponse, OcspResponseError,
-    OcspVerifier, Purpose, SingleResponse, ValidationError,
+use pq_x509::certificate::Certificate;
+use pq_x509::ocsp::{
+    CertStatus, OcspError, OcspResponse, OcspResponseError, OcspVerifier, SingleResponse,
 };
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DistinguishedName, Error};
@@ -36,7 +37,8 @@ use crate::ocsp::must_staple;
 /// use rustls::pki_types::CertificateDer;
 /// use rustls::{ClientConfig, RootCertStore};
 /// use rustls_pq::Builder;
-/// use rustls_pq::pq_x509::{Certificate, ChainValidator};
+/// use rustls_pq::pq_x509::certificate::Certificate;
+/// use rustls_pq::pq_x509::validation::ChainValidator;
 /// use rustls_pq::verify::CheckOcsp;
 /// # use std::sync::Arc;
 ///
@@ -59,7 +61,8 @@ use crate::ocsp::must_staple;
 ///         .with_custom_certificate_verifier(Arc::new(verifier))
 ///         .with_no_client_auth())
 /// }
-/// # use rustls_pq::pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// # use rustls_pq::pq_x509::issuing::{CertificateBuilder, Issuer};
+/// # use rustls_pq::pq_x509::keys::{SignatureAlgorithm, SigningKey};
 /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
 /// # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key)?;
 /// # client(root.certificate())?;

@@ -2,9 +2,10 @@
 
 use alloc::sync::Arc;
 
+use pq_x509::certificate::{Certificate, KeyUsageError, KeyUsages};
+use pq_x509::validation::ValidationError;
 use pq_x509::verification::parameter_set;
 use pq_x509::x509_cert::der::flagset::FlagSet;
-use pq_x509::{Certificate, KeyUsageError, KeyUsages, ValidationError};
 use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -63,7 +64,8 @@ use rustls::{CertificateError, DistinguishedName, Error, OtherError};
 ///         .with_client_cert_verifier(Arc::new(EnforceKeyUsage::new(webpki)))
 ///         .with_single_cert(chain, key)?)
 /// }
-/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// # use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 /// # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
 /// # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
 /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;

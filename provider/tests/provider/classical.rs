@@ -1,11 +1,13 @@
 //! Classical keys: compared with ring, in every form of document, and in certificates.
 
-use pq_x509::pki_types::{ServerName, UnixTime};
-use pq_x509::{
-    AgreementKey, AgreementPublicKey, Certificate, CertificateBuilder, CertificateRequest,
-    ChainValidator, Issuer, RequestError, SignatureAlgorithm, SignatureError, Signer, SigningKey,
-    SubjectKey, ValidationError, pem,
+use pq_x509::certificate::{Certificate, SignatureError};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{
+    AgreementKey, AgreementPublicKey, SignatureAlgorithm, Signer, SigningKey, SubjectKey, pem,
 };
+use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::request::{CertificateRequest, RequestError};
+use pq_x509::validation::{ChainValidator, ValidationError};
 use ring::rand::SystemRandom;
 use ring::signature::{
     self, EcdsaKeyPair, EcdsaSigningAlgorithm, Ed25519KeyPair, RsaKeyPair, UnparsedPublicKey,

@@ -4,13 +4,13 @@ use alloc::collections::BTreeMap;
 
 use base64ct::{Base64, Encoding};
 use pq_core::ml_dsa;
+use pq_x509::certificate::{Certificate, KeyUsageError, KeyUsages, SignatureError};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::{CompositeIdentifier, PreHash, SignatureAlgorithm, SigningKey, SubjectKey};
 use pq_x509::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder,
-    ChainValidator, CompositeIdentifier, CrlReason, IssueError, Issuer, KeyUsageError, KeyUsages,
-    PreHash, RequestError, RevocationPolicy, SignatureAlgorithm, SignatureError, SigningKey,
-    SubjectKey, ValidationError,
-};
+use pq_x509::request::{CertificateRequest, RequestError};
+use pq_x509::revocation::{CertificateRevocationListBuilder, CrlReason, RevocationPolicy};
+use pq_x509::validation::{ChainValidator, ValidationError};
 use rustls::CertificateError;
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalPublicKey, RsaScheme};
 use rustls_pq::composite::{

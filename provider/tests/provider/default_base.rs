@@ -3,7 +3,7 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use rustls::HandshakeKind;
 use rustls_pq::{Error, Group};
 

@@ -2,7 +2,8 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, Signer, SigningKey};
 use rustls::HandshakeKind::{Full, FullWithHelloRetryRequest, Resumed};
 use rustls::version;
 use rustls_pq::{Builder, Group};

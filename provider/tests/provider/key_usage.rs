@@ -3,12 +3,12 @@
 
 use alloc::sync::Arc;
 
+use pq_x509::certificate::{Certificate, KeyUsageError, KeyUsages};
+use pq_x509::issuing::{CertificateBuilder, Issuer, TbsCertificate};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey, SubjectKey};
+use pq_x509::validation::ValidationError;
 use pq_x509::x509_cert::der::flagset::FlagSet;
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
-use pq_x509::{
-    Certificate, CertificateBuilder, Issuer, KeyUsageError, KeyUsages, SignatureAlgorithm,
-    SigningKey, SubjectKey, TbsCertificate, ValidationError,
-};
 use rustls::HandshakeKind::Full;
 use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::CertificateDer;

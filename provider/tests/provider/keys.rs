@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use std::sync::Mutex;
 
 use pq_core::ml_dsa;
-use pq_x509::{
+use pq_x509::keys::{
     DecapsulationKey, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, SigningKey, SubjectKey,
 };
 use rustls::crypto::{CryptoProvider, GetRandomFailed, KeyProvider, SecureRandom};

@@ -4,7 +4,7 @@
 use alloc::sync::Arc;
 
 use handshakes::{End, exchange};
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use rustls::crypto::CryptoProvider;
 use rustls::{
     ClientConfig, ClientConnection, Connection, HandshakeKind, ProtocolVersion, ServerConfig,

@@ -2,7 +2,8 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::quic::{self, Version};
 use rustls::{

@@ -9,17 +9,17 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Instant, SystemTime};
 
+use pq_x509::certificate::{Certificate, SignatureError, Validity};
+use pq_x509::issuing::{CertificateBuilder, EndEntity, IssueError, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, Signer, SigningKey};
+use pq_x509::ocsp::{CertStatus, OcspError, OcspRequest, OcspResponder, SingleResponse};
 use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::{CertificateRevocationListBuilder, CrlReason, RevocationPolicy};
+use pq_x509::validation::{ChainValidator, ValidationError};
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::der::asn1::OctetString;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::spki::ObjectIdentifier;
-use pq_x509::{
-    CertStatus, Certificate, CertificateBuilder, CertificateRevocationListBuilder, ChainValidator,
-    CrlReason, EndEntity, IssueError, Issuer, OcspError, OcspRequest, OcspResponder,
-    RevocationPolicy, SignatureAlgorithm, SignatureError, Signer, SigningKey, SingleResponse,
-    ValidationError, Validity,
-};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};

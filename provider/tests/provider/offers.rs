@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rustls::{

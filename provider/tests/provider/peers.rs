@@ -4,11 +4,9 @@ use alloc::sync::Arc;
 
 use handshakes::exchange;
 use pq_core::slh_dsa::{self, Message, PreHash, SlhDsaSha2_128f};
+use pq_x509::issuing::{CertificateBuilder, EndEntity, Issuer};
+use pq_x509::keys::{SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
-use pq_x509::{
-    CertificateBuilder, EndEntity, Issuer, SignError, SignatureAlgorithm, Signer, SigningKey,
-    SubjectKey,
-};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{
     CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, SubjectPublicKeyInfoDer,

@@ -7,7 +7,8 @@ use core::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::SignatureScheme as Scheme;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;

@@ -5,7 +5,9 @@ use core::time::Duration;
 use std::io;
 use std::time::SystemTime;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
+use pq_x509::certificate::Validity;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
 use rustls::server::Accepted;

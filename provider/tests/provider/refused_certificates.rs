@@ -5,7 +5,9 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use std::time::SystemTime;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
+use pq_x509::certificate::Validity;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::sign::{CertifiedKey, Signer, SingleCertAndKey};
@@ -406,7 +408,7 @@ impl TestIssuer {
         }
     }
 
-    fn serve(&self, leaf: CertificateBuilder<pq_x509::EndEntity>) -> Outcome {
+    fn serve(&self, leaf: CertificateBuilder<pq_x509::issuing::EndEntity>) -> Outcome {
         let key = generate();
         self.serve_identity(&Identity::issued_by(&self.ca, leaf, &key))
     }

@@ -4,10 +4,10 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use std::time::SystemTime;
 
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    CrlReason, Issuer, SignatureAlgorithm, SigningKey, Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason};
 use rustls::HandshakeKind::Full;
 use rustls::client::WebPkiServerVerifier;
 use rustls::server::WebPkiClientVerifier;
@@ -145,7 +145,7 @@ impl Ca {
         self.issue(CertificateBuilder::server().dns_name("localhost"))
     }
 
-    fn issue(&self, leaf: CertificateBuilder<pq_x509::EndEntity>) -> Party {
+    fn issue(&self, leaf: CertificateBuilder<pq_x509::issuing::EndEntity>) -> Party {
         let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
         let certificate = self.0.issue(leaf, &key).unwrap();
         Party {

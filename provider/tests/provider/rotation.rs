@@ -9,10 +9,10 @@ use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::{Instant, SystemTime};
 
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, EndEntity, Issuer};
+use pq_x509::keys::{KeyError, SignatureAlgorithm};
 use pq_x509::pki_types::CertificateDer;
-use pq_x509::{
-    Certificate, CertificateBuilder, EndEntity, Issuer, KeyError, SignatureAlgorithm, Validity,
-};
 use rustls::crypto::{CryptoProvider, KeyProvider};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
@@ -239,7 +239,7 @@ fn expired_chain_is_reported_and_served() {
 #[test]
 fn chain_expires_with_its_first_certificate() {
     let pki = Pki::new();
-    let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let key = pq_x509::keys::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let short = CertificateBuilder::ca("CA").validity(Validity::days(7));
     let ca = Pki(pki.0.issue_ca(short, key).unwrap());
     let mut pair = ca.issue();
@@ -435,11 +435,11 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
     Builder::new(any_base()).build().unwrap().into()
 }
 
-pub(crate) struct Pki(Issuer<pq_x509::SigningKey>);
+pub(crate) struct Pki(Issuer<pq_x509::keys::SigningKey>);
 
 impl Pki {
     pub(crate) fn new() -> Self {
-        let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let key = pq_x509::keys::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
         Self(Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap())
     }
 
@@ -453,7 +453,7 @@ impl Pki {
 
     fn issue_as(&self, leaf: CertificateBuilder<EndEntity>) -> Pair {
         let pair = || -> Result<Pair, KeyError> {
-            let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+            let key = pq_x509::keys::SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
             Ok(Pair {
                 chain: self.0.issue(leaf, &key).unwrap().to_pem(),
                 key: key.to_pkcs8_pem()?.to_string(),

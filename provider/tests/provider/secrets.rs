@@ -4,7 +4,8 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use std::sync::Mutex;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::crypto::{ActiveKeyExchange, CompletedKeyExchange, CryptoProvider, SupportedKxGroup};
 use rustls::{Error, KeyLog, NamedGroup, ProtocolVersion, ServerConfig};
 use rustls_pq::Builder;
@@ -33,7 +34,7 @@ fn no_secret_in_any_event() {
 
     let directory = tempfile::tempdir().unwrap();
     let [chain, key] = ["chain.pem", "key.pem"].map(|name| directory.path().join(name));
-    let leaf = pq_x509::Certificate::from_der(&identity.chain[0]).unwrap();
+    let leaf = pq_x509::certificate::Certificate::from_der(&identity.chain[0]).unwrap();
     std::fs::write(&chain, leaf.to_pem()).unwrap();
     std::fs::write(&key, &*same_key.to_pkcs8_pem().unwrap()).unwrap();
     for (_, base) in bases() {

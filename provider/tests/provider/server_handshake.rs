@@ -3,7 +3,8 @@
 use alloc::sync::Arc;
 
 use handshakes::{End, exchange};
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::SignatureAlgorithm;
 use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;

@@ -3,7 +3,8 @@
 use alloc::sync::Arc;
 use core::time::Duration;
 
-use pq_x509::{CertificateBuilder, SignatureAlgorithm};
+use pq_x509::issuing::CertificateBuilder;
+use pq_x509::keys::SignatureAlgorithm;
 use rustls::HandshakeKind::{Full, Resumed};
 use rustls::crypto::CryptoProvider;
 use rustls::server::ProducesTickets;

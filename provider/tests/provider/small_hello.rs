@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use std::io::Write;
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
 use rustls::{

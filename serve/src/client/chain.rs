@@ -4,7 +4,8 @@ use std::fmt;
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::DB;
-use pq_x509::{Algorithm, Certificate};
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::Algorithm;
 use serde::Serialize;
 
 /// What the report says about a certificate.

@@ -32,7 +32,7 @@ pub enum FetchError {
     Verifier(rustls::client::VerifierBuilderError),
     /// A root is none by the rules for OCSP responses.
     #[error("OCSP responses can't be checked: {0}")]
-    Validator(pq_x509::ValidationError),
+    Validator(pq_x509::validation::ValidationError),
 
     /// A phase lasted longer than it may.
     #[error("{phase} took longer than {} s", .limit.as_secs())]

@@ -4,7 +4,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use pq_x509::{SingleResponse, ValidationError};
+use pq_x509::ocsp::SingleResponse;
+use pq_x509::validation::ValidationError;
 use rustls_pq::verify::OcspRefusal;
 use serde::Serialize;
 

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pq_x509::{Certificate, CertificateError, ChainValidator, ValidationError};
+use pq_x509::certificate::{Certificate, CertificateError};
+use pq_x509::validation::{ChainValidator, ValidationError};
 use rustls::RootCertStore;
 use rustls::pki_types::SignatureVerificationAlgorithm;
 

@@ -5,7 +5,9 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use pq_x509::{Certificate, SignatureAlgorithm, verification};
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::SignatureAlgorithm;
+use pq_x509::verification;
 use rustls_pq::Group;
 
 use crate::provider::names;
@@ -220,7 +222,8 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
-    use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 
     use super::*;
 

@@ -7,10 +7,9 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use pq_keys::files::{Access, write_over};
-use pq_x509::{
-    Certificate, CertificateBuilder, EndEntity, IssueError, Issuer, KeyError, SignatureAlgorithm,
-    SigningKey,
-};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, EndEntity, IssueError, Issuer};
+use pq_x509::keys::{KeyError, SignatureAlgorithm, SigningKey};
 use rustls::RootCertStore;
 use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
 use rustls_pq::Profile;

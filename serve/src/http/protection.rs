@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use rustls::pki_types::CertificateDer;
 use rustls::server::ServerConnection;
 use rustls_pq::Negotiated;

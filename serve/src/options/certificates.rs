@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use rustls::crypto::CryptoProvider;
 use rustls_pq::TrustAnchorId;
 use rustls_pq::identity::{FilePair, Identities, IdentityFiles, Watcher};

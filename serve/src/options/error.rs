@@ -4,7 +4,8 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
-use pq_x509::{CertificateError, SignatureAlgorithm};
+use pq_x509::certificate::CertificateError;
+use pq_x509::keys::SignatureAlgorithm;
 use rustls_pq::TrustAnchorId;
 use rustls_pq::identity::WatchError;
 

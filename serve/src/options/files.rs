@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 
 use super::error::OptionError;
 

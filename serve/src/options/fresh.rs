@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use rustls::pki_types::ServerName;
 use rustls_pq::Profile;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -359,9 +359,11 @@ mod tests {
     use std::time::SystemTime;
     use std::{fs, slice};
 
-    use pq_x509::{
-        CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder, CrlReason,
-        Issuer, SignatureAlgorithm, SigningKey, Validity,
+    use pq_x509::certificate::Validity;
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+    use pq_x509::revocation::{
+        CertificateRevocationList, CertificateRevocationListBuilder, CrlReason,
     };
     use rustls_pq::Profile;
     use tempfile::TempDir;

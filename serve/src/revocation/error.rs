@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use pq_x509::RevocationListError;
+use pq_x509::revocation::RevocationListError;
 use rustls::CertRevocationListError;
 use rustls::server::VerifierBuilderError;
 use rustls_pq::identity::WatchError;

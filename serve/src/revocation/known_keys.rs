@@ -3,10 +3,12 @@
 
 use std::fmt;
 
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::SubjectKey;
+use pq_x509::revocation::CertificateRevocationList;
 use pq_x509::x509_cert::der::asn1::{AnyRef, BitStringRef};
 use pq_x509::x509_cert::der::{Decode, Encode, Reader, SliceReader, Tag};
 use pq_x509::x509_cert::name::Name;
-use pq_x509::{Certificate, CertificateRevocationList, SubjectKey};
 use rustls::RootCertStore;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::SignatureVerificationAlgorithm;
@@ -195,7 +197,9 @@ impl KnownKeys {
 pub(crate) mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use pq_x509::{CertificateBuilder, Issuer, SigningKey, verification};
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::SigningKey;
+    use pq_x509::verification;
     use rustls::pki_types::{AlgorithmIdentifier, InvalidSignature};
 
     use super::*;

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pq_x509::certificate::Certificate;
+use pq_x509::revocation::{CertificateRevocationList, RevocationListError};
 use pq_x509::x509_cert::der::DateTime;
-use pq_x509::{Certificate, CertificateRevocationList, RevocationListError};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ServerCertVerifierBuilder, WebPkiServerVerifier};
 use rustls::crypto::WebPkiSupportedAlgorithms;
@@ -482,9 +483,9 @@ pub fn utc(time: UnixTime) -> String {
 mod tests {
     use std::time::SystemTime;
 
-    use pq_x509::{
-        CertificateBuilder, CertificateRevocationListBuilder, CrlReason, Issuer, SigningKey,
-    };
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::SigningKey;
+    use pq_x509::revocation::{CertificateRevocationListBuilder, CrlReason};
     use rustls_pq::Profile;
 
     use super::*;

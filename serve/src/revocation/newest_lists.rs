@@ -13,13 +13,15 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use pq_x509::certificate::Certificate;
+use pq_x509::ocsp::OcspVerifier;
+use pq_x509::revocation::{CertificateRevocationList, RevokedCertificate};
 use pq_x509::x509_cert::der::asn1::AnyRef;
 use pq_x509::x509_cert::der::{Decode, Encode, Reader, SliceReader, Tag, TagNumber, Tagged};
 use pq_x509::x509_cert::ext::Extensions;
 use pq_x509::x509_cert::ext::pkix::IssuingDistributionPoint;
 use pq_x509::x509_cert::ext::pkix::name::DistributionPointName;
 use pq_x509::x509_cert::spki::ObjectIdentifier;
-use pq_x509::{Certificate, CertificateRevocationList, OcspVerifier, RevokedCertificate};
 use rustls::pki_types::UnixTime;
 
 use super::known_keys::{CaKey, KnownKeys, key_of};
@@ -397,11 +399,11 @@ fn distribution_point(der: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use std::time::{Duration, SystemTime};
 
+    use pq_x509::certificate::Validity;
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::SigningKey;
+    use pq_x509::revocation::{CertificateRevocationListBuilder, CrlReason};
     use pq_x509::x509_cert::der::asn1::Any;
-    use pq_x509::{
-        CertificateBuilder, CertificateRevocationListBuilder, CrlReason, Issuer, SigningKey,
-        Validity,
-    };
     use rustls::RootCertStore;
     use rustls_pq::Profile;
 

@@ -1,10 +1,10 @@
 //! CAs and lists for the tests of this room.
 
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::revocation::CertificateRevocationList;
 use pq_x509::x509_cert::der::asn1::{Any, BitString};
 use pq_x509::x509_cert::der::{Decode, Encode, Tagged};
-use pq_x509::{
-    CertificateBuilder, CertificateRevocationList, Issuer, SignatureAlgorithm, SigningKey,
-};
 
 pub(super) fn key(seed: u8) -> SigningKey {
     SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[seed; 32]).unwrap()

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use pq_serving::Identity;
 use pq_serving::demonstration::Issued;
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore, SignatureScheme};

@@ -12,7 +12,7 @@ use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::{Request, Response, StatusCode};
 use pq_serving::demonstration::Pki;
 use pq_serving::{BoxError, Drained, Limits, Protection};
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use tokio::io::AsyncWriteExt;
 
 use crate::client::{PATIENCE, read_answer, until_closed};

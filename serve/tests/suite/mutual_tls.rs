@@ -5,7 +5,9 @@ use std::io::ErrorKind;
 use std::time::{Duration, SystemTime};
 
 use pq_serving::demonstration::{Issued, Pki};
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
+use pq_x509::certificate::Validity;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::{AlertDescription, Error, RootCertStore};
 
 use crate::client::{Client, PATIENCE, tls_error};

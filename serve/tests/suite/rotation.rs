@@ -7,7 +7,8 @@ use std::thread;
 
 use pq_serving::demonstration::Issued;
 use pq_serving::{Identity, Limits, Server, Tls, provider};
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls_pq::Profile;
 use rustls_pq::identity::{Identities, IdentitySet};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::WebPkiClientVerifier;
 use rustls::version::TLS13;

@@ -2,7 +2,9 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 
-use pq_x509::{Certificate, CertificateBuilder, EndEntity, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, EndEntity, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 
 use crate::openssl::Workdir;

@@ -9,14 +9,18 @@ use std::time::SystemTime;
 
 use interop::openssl::Workdir;
 use interop::pki::{NAME, generate, server_leaf, server_name};
-use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
-use pq_x509::{
-    CertStatus, Certificate, CertificateBuilder, CertificateRevocationList,
-    CertificateRevocationListBuilder, ChainValidator, CrlReason, DecapsulationKey, Issuer,
-    KemAlgorithm, KeyUsages, Name, OcspError, OcspNonce, OcspRequest, OcspResponder, OcspResponse,
-    OcspVerifier, Purpose, RevocationPolicy, SignatureAlgorithm, SigningKey, ValidationError,
-    Validity, verification,
+use pq_x509::certificate::{Certificate, KeyUsages, Name, Validity};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey};
+use pq_x509::ocsp::{
+    CertStatus, OcspError, OcspNonce, OcspRequest, OcspResponder, OcspResponse, OcspVerifier,
 };
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy,
+};
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
+use pq_x509::verification;
+use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::UnixTime;
 
@@ -662,7 +666,7 @@ fn revoked() -> CertStatus {
     }
 }
 
-fn respond<S: pq_x509::Signer>(
+fn respond<S: pq_x509::keys::Signer>(
     responder: &OcspResponder<S>,
     request: &OcspRequest,
     status: CertStatus,
@@ -670,7 +674,7 @@ fn respond<S: pq_x509::Signer>(
     let now = SystemTime::now();
     responder
         .respond(request, now, Validity::days(1), |_| {
-            Ok::<_, pq_x509::IssueError>(status)
+            Ok::<_, pq_x509::issuing::IssueError>(status)
         })
         .expect("the responder signs")
 }
@@ -805,7 +809,9 @@ struct Chain {
 impl Chain {
     fn new(
         [root, intermediate, leaf]: [SignatureAlgorithm; 3],
-        describe: impl FnOnce(CertificateBuilder<pq_x509::Ca>) -> CertificateBuilder<pq_x509::Ca>,
+        describe: impl FnOnce(
+            CertificateBuilder<pq_x509::issuing::Ca>,
+        ) -> CertificateBuilder<pq_x509::issuing::Ca>,
     ) -> Self {
         let root = Issuer::self_signed(CertificateBuilder::ca("Root"), generate(root))
             .expect("the root can be issued");
@@ -848,7 +854,7 @@ impl Chain {
         work.write("leaf.pem", self.leaf.to_pem());
     }
 
-    fn issue(&self, builder: CertificateBuilder<pq_x509::EndEntity>) -> Certificate {
+    fn issue(&self, builder: CertificateBuilder<pq_x509::issuing::EndEntity>) -> Certificate {
         let key = generate(SignatureAlgorithm::MlDsa44);
         self.intermediate
             .issue(builder, &key)
@@ -856,7 +862,10 @@ impl Chain {
     }
 
     /// Like [`issue`](Self::issue), even for contents that the intermediate must not certify.
-    fn issue_unchecked(&self, builder: CertificateBuilder<pq_x509::EndEntity>) -> Certificate {
+    fn issue_unchecked(
+        &self,
+        builder: CertificateBuilder<pq_x509::issuing::EndEntity>,
+    ) -> Certificate {
         let key = generate(SignatureAlgorithm::MlDsa44);
         self.intermediate
             .prepare(builder, &key)
@@ -869,7 +878,7 @@ impl Chain {
         &self,
         leaf: &Certificate,
         name: &str,
-    ) -> Result<pq_x509::ValidatedChain, ValidationError> {
+    ) -> Result<pq_x509::validation::ValidatedChain, ValidationError> {
         ChainValidator::new([self.root.certificate().clone()])?.validate_server(
             &[leaf, self.intermediate.certificate()],
             &server_name(name),
@@ -909,7 +918,7 @@ fn every_combination() -> impl Iterator<Item = [SignatureAlgorithm; 3]> {
         .chain([[MlDsa87, MlDsa65, MlDsa44], [MlDsa44, MlDsa87, MlDsa65]])
 }
 
-fn leaf_builder() -> CertificateBuilder<pq_x509::EndEntity> {
+fn leaf_builder() -> CertificateBuilder<pq_x509::issuing::EndEntity> {
     server_leaf().ip_address(IpAddr::V6(Ipv6Addr::LOCALHOST))
 }
 

@@ -10,10 +10,10 @@ use pq_cms::{
     ContentCipher, DocumentSigner, EnvelopeBuilder, Opener, OpeningError, PemWriter, Recipient,
     RecipientKey, SignedDataBuilder, Verifier, decode_if_pem, digests,
 };
-use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    KeyUsages, SignatureAlgorithm, SigningKey,
-};
+use pq_x509::certificate::{Certificate, KeyUsages};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey};
+use pq_x509::validation::ChainValidator;
 use rustls_pq::classical::{
     ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey, verification_algorithms,
 };
@@ -31,7 +31,7 @@ fn root(work: &Workdir) -> Issuer<SigningKey> {
     root
 }
 
-fn person() -> CertificateBuilder<pq_x509::EndEntity> {
+fn person() -> CertificateBuilder<pq_x509::issuing::EndEntity> {
     CertificateBuilder::end_entity().common_name("someone")
 }
 

@@ -5,12 +5,14 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use interop::openssl::Workdir;
 use interop::pki::{NAME, Pki, generate};
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::{
+    Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm,
+    PublicKey, SignatureAlgorithm, SubjectKey, VerifyingKey,
+};
+use pq_x509::request::CertificateRequest;
 use pq_x509::x509_cert::der::asn1::Any;
 use pq_x509::x509_cert::der::{Encode, Tag};
-use pq_x509::{
-    Algorithm, Certificate, CertificateRequest, DecapsulationKey, EncapsulationKey, KemAlgorithm,
-    PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SubjectKey, VerifyingKey,
-};
 
 /// OpenSSL reads what we write; and if it writes the same key in the same form, it
 /// writes the same bytes.

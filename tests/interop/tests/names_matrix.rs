@@ -17,8 +17,11 @@ use std::sync::LazyLock;
 
 use interop::openssl::Openssl;
 use interop::skip;
-use pq_ca::{Policy, Profile, Wanted};
+use pq_ca::policy::{Policy, Profile, Wanted};
+use pq_x509::certificate::{AlternativeName, Certificate, Name};
+use pq_x509::issuing::{CertificateBuilder, EndEntity, Issuer, TbsCertificate};
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
+use pq_x509::validation::{ChainValidator, Purpose};
 use pq_x509::x509_cert::attr::AttributeTypeAndValue;
 use pq_x509::x509_cert::der::asn1::{Any, OctetString, SetOfVec};
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
@@ -26,10 +29,6 @@ use pq_x509::x509_cert::der::{Decode, Encode, Tag};
 use pq_x509::x509_cert::ext::pkix::SubjectAltName;
 use pq_x509::x509_cert::ext::pkix::name::{GeneralName, OtherName};
 use pq_x509::x509_cert::name::{RdnSequence, RelativeDistinguishedName};
-use pq_x509::{
-    AlternativeName, Certificate, CertificateBuilder, ChainValidator, EndEntity, Issuer, Name,
-    Purpose, TbsCertificate,
-};
 use rustls::RootCertStore;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;

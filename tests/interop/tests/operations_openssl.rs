@@ -3,7 +3,9 @@
 use interop::openssl::Workdir;
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87, PreHash};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
-use pq_x509::{DecapsulationKey, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, SigningKey};
+use pq_x509::keys::{
+    DecapsulationKey, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, SigningKey,
+};
 
 /// The same test for every ML-DSA set.
 macro_rules! for_every_ml_dsa_set {

@@ -2,10 +2,12 @@
 
 use interop::openssl::Workdir;
 use interop::pki::{NAME, Pki};
-use pq_x509::{
-    Algorithm, Certificate, Cipher, EncryptedPrivateKey, KemAlgorithm, KeyDerivation, Pkcs12,
-    Pkcs12Error, Pkcs12Mac, Prf, PrivateKey, Protection, SignatureAlgorithm, SubjectKey,
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::{
+    Algorithm, Cipher, EncryptedPrivateKey, KemAlgorithm, KeyDerivation, Prf, PrivateKey,
+    Protection, SignatureAlgorithm, SubjectKey,
 };
+use pq_x509::pkcs12::{Pkcs12, Pkcs12Error, Pkcs12Mac};
 
 /// A passphrase with a character beyond the basic plane: PKCS#12 encodes passphrases in two ways.
 const PASSPHRASE: &str = "pässword\u{1f511}";

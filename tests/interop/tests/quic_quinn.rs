@@ -8,7 +8,9 @@ use core::net::{Ipv4Addr, SocketAddr};
 
 use interop::endpoint;
 use interop::pki::{Identity, NAME, Pki, generate, server_leaf};
-use pq_x509::{Certificate, CertificateBuilder, Issuer, SignatureAlgorithm};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::SignatureAlgorithm;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{ClientConfig, Connecting, Connection, ConnectionError, Endpoint, ServerConfig};
 use rustls::CipherSuite;

@@ -13,10 +13,10 @@ use interop::openssl::Workdir;
 use interop::pki::{Identity, NAME, Pki, generate, server_leaf, server_name};
 use interop::process::Output;
 use interop::tcp::{self, Failure, Report, Server};
-use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, EndEntity, SignatureAlgorithm,
-    ValidationError, Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, EndEntity};
+use pq_x509::keys::SignatureAlgorithm;
+use pq_x509::validation::{ChainValidator, ValidationError};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use rustls::sign::{CertifiedKey, Signer, SigningKey, SingleCertAndKey};

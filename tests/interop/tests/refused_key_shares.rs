@@ -9,7 +9,7 @@ use interop::pki::{Identity, NAME, Pki};
 use interop::proxy;
 use interop::tcp::{self, Failure, Server};
 use interop::wire::{KeyShare, last_alert, rewrite_key_shares};
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use rustls::pki_types::ServerName;
 use rustls::{
     AlertDescription, ClientConnection, Error, HandshakeKind, PeerMisbehaved, ServerConnection,

@@ -8,12 +8,11 @@ use interop::endpoint::{self, ours, roots};
 use interop::openssl::Workdir;
 use interop::pki::{Identity, NAME, Pki, generate, server_leaf, server_name};
 use interop::tcp::{self, Failure};
+use pq_x509::certificate::{Certificate, KeyUsageError, KeyUsages};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey, SubjectKey};
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
-use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, IssueError, Issuer,
-    KemAlgorithm, KeyUsageError, KeyUsages, Purpose, SignatureAlgorithm, SigningKey, SubjectKey,
-    ValidationError,
-};
 use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error};

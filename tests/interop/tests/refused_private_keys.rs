@@ -6,9 +6,10 @@ use alloc::collections::BTreeMap;
 
 use interop::openssl::Workdir;
 use pq_core::Error;
-use pq_x509::{
-    Algorithm, Certificate, KemAlgorithm, KeyError, PrivateKey, PrivateKeyForm, PublicKey,
-    SignatureAlgorithm, SubjectKey,
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::{
+    Algorithm, KemAlgorithm, KeyError, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm,
+    SubjectKey,
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};

@@ -16,7 +16,14 @@ use std::time::SystemTime;
 use interop::openssl::Workdir;
 use interop::pki::generate;
 use interop::process::Output;
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, Signer, SigningKey};
 use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy,
+};
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 use pq_x509::x509_cert::crl::CertificateList;
 use pq_x509::x509_cert::der::asn1::{BitString, Ia5String, OctetString};
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
@@ -24,11 +31,6 @@ use pq_x509::x509_cert::der::{Decode, Encode};
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::crl::dp::IssuingDistributionPoint;
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, Issuer, Purpose, RevocationPolicy, SignatureAlgorithm, Signer,
-    SigningKey, ValidationError, Validity,
-};
 
 #[test]
 fn some_hundred_cases() {

@@ -6,10 +6,12 @@ use interop::openssl::Workdir;
 use interop::pki::{self, Identity, NAME, generate, server_leaf};
 use interop::tcp::{self, Server};
 use pq_core::slh_dsa::{self, Message};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRequest, ChainValidator, Issuer,
-    SignatureAlgorithm, SigningKey, Sizes, VerifyingKey, verification,
-};
+use pq_x509::certificate::{Certificate, Sizes};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey, VerifyingKey};
+use pq_x509::request::CertificateRequest;
+use pq_x509::validation::ChainValidator;
+use pq_x509::verification;
 use rustls::pki_types::UnixTime;
 use rustls::{ClientConnection, HandshakeKind, NamedGroup, ServerConnection};
 use rustls_pq::Builder;

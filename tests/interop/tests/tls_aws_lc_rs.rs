@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use handshakes::Outcome;
 use interop::endpoint::{self, aws_lc_rs, ours};
 use interop::pki::{NAME, Pki};
-use pq_x509::{PrivateKeyForm, SignatureAlgorithm};
+use pq_x509::keys::{PrivateKeyForm, SignatureAlgorithm};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
 use rustls::{

@@ -14,10 +14,12 @@ use interop::pki::{CLIENT_NAME, Identity, NAME, Pki, generate};
 use interop::process::Output;
 use interop::tcp::{self, Report, Server};
 use pq_serving::{Limits, Tls};
-use pq_x509::{
-    CertStatus, Certificate, CertificateBuilder, ChainValidator, CrlReason, IssueError,
-    OcspRequest, OcspResponder, SignatureAlgorithm, Signer, SingleResponse, Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, IssueError};
+use pq_x509::keys::{SignatureAlgorithm, Signer};
+use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder, SingleResponse};
+use pq_x509::revocation::CrlReason;
+use pq_x509::validation::ChainValidator;
 use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{PrivateKeyDer, UnixTime};

@@ -38,7 +38,7 @@ use super::validity::unix_time;
 /// An X.509 certificate (RFC 5280), of any algorithm.
 ///
 /// A value of this type is well-formed DER, which does not mean that anyone should trust
-/// it: see [`ChainValidator`](crate::ChainValidator).
+/// it: see [`ChainValidator`](crate::validation::ChainValidator).
 #[derive(Clone)]
 pub struct Certificate {
     der: CertificateDer<'static>,
@@ -170,7 +170,7 @@ impl Certificate {
     }
 
     /// The last second in which the certificate is valid. A time before 1970 is given as 1970. No
-    /// [`ChainValidator`](crate::ChainValidator) accepts such a certificate at any time.
+    /// [`ChainValidator`](crate::validation::ChainValidator) accepts such a certificate at any time.
     pub fn not_after(&self) -> UnixTime {
         unix_time(self.parsed.tbs_certificate().validity().not_after)
     }
@@ -217,14 +217,14 @@ impl Certificate {
     }
 
     /// The e-mail addresses among the subject alternative names, unchanged: they need not be valid for
-    /// [`EmailAddress`](crate::EmailAddress). Those in the subject's name and those that are not in ASCII
+    /// [`EmailAddress`](crate::certificate::EmailAddress). Those in the subject's name and those that are not in ASCII
     /// (RFC 9598) are not included.
     pub fn email_addresses(&self) -> &[String] {
         &self.facts.names.email
     }
 
     /// The URIs among the subject alternative names, unchanged: they need not be valid for
-    /// [`Uri`](crate::Uri).
+    /// [`Uri`](crate::certificate::Uri).
     pub fn uris(&self) -> &[String] {
         &self.facts.names.uri
     }
@@ -241,7 +241,7 @@ impl Certificate {
     /// Names are compared with constraints of their own kind. A name is not permitted in case of doubt: if
     /// it or a constraint of its kind is malformed, or if it is a URI whose host is no DNS name and
     /// there are constraints of URIs. The constraints of CAs above this one count, too: for a whole
-    /// path use a [`ChainValidator`](crate::ChainValidator).
+    /// path use a [`ChainValidator`](crate::validation::ChainValidator).
     pub fn permits_name(&self, name: &AlternativeName) -> bool {
         let name = match name {
             AlternativeName::Dns(name) => Presented::Dns(name),
@@ -310,7 +310,7 @@ impl Certificate {
 
     /// Checks only that the key of `issuer` made this certificate's signature. For
     /// everything else that makes a chain valid, use a
-    /// [`ChainValidator`](crate::ChainValidator).
+    /// [`ChainValidator`](crate::validation::ChainValidator).
     ///
     /// The algorithms are those of this crate ([`verification::ALL`](crate::verification::ALL)),
     /// and those given, such as a classical provider's: `&[]` adds none.
@@ -331,7 +331,7 @@ impl Certificate {
 
     /// Checks a signature of a message, such as a document, under this certificate's key, by the
     /// algorithms of [`verify_signature`](Self::verify_signature). A
-    /// [`ChainValidator`](crate::ChainValidator) decides whether to trust the certificate.
+    /// [`ChainValidator`](crate::validation::ChainValidator) decides whether to trust the certificate.
     ///
     /// # Errors
     ///

@@ -18,13 +18,13 @@ use super::dns_name::is_dns_name;
 /// hosts are equal in letters of any case (RFC 5280 section 7.5).
 ///
 /// ```
-/// use pq_x509::EmailAddress;
+/// use pq_x509::certificate::EmailAddress;
 ///
 /// let address: EmailAddress = "someone@example.org".parse()?;
 /// assert_eq!(address.local_part(), "someone");
 /// assert_eq!(address, "someone@EXAMPLE.ORG".parse()?);
 /// assert_ne!(address, "Someone@example.org".parse()?);
-/// # Ok::<(), pq_x509::InvalidEmailAddress>(())
+/// # Ok::<(), pq_x509::certificate::InvalidEmailAddress>(())
 /// ```
 #[derive(Clone, Debug, Eq)]
 pub struct EmailAddress {

@@ -15,9 +15,9 @@ mod extensions;
 pub(crate) mod key_usage;
 pub(crate) mod name_constraints;
 pub(crate) mod names;
-mod ocsp;
+pub(crate) mod ocsp;
 mod readable;
-mod revocation_list;
+pub(crate) mod revocation_list;
 pub(crate) mod signed;
 mod sizes;
 mod spiffe_id;
@@ -38,17 +38,16 @@ pub use names::{AlternativeName, NameError};
 pub(crate) use names::{
     AlternativeNames, Subject, Subtree, alternative_name_methods, describe_subject, subject_methods,
 };
-pub use ocsp::{
-    CertId, CertStatus, InvalidOcspNonce, OcspDelegateError, OcspExtensionError, OcspFailure,
-    OcspHash, OcspNonce, OcspRequest, OcspRequestBuilder, OcspRequestError, OcspResponse,
-    OcspResponseError, ResponderId, SingleResponse,
+pub(crate) use ocsp::{
+    CertId, CertStatus, OcspDelegateError, OcspNonce, OcspRequest, OcspResponse, OcspResponseError,
+    ResponderId, SingleResponse,
 };
 pub(crate) use ocsp::{asn1 as ocsp_asn1, check_delegate, check_delegate_usage};
 pub(crate) use readable::{Readable, readable_by_webpki};
-pub use revocation_list::scope::UnusableList;
+pub(crate) use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{Coverage, PointName, Points, Scope};
-pub use revocation_list::{
-    CertificateRevocationList, RevocationListError, RevokedCertificate, reason_name,
+pub(crate) use revocation_list::{
+    CertificateRevocationList, RevocationListError, RevokedCertificate,
 };
 pub(crate) use signed::SealError;
 pub use signed::SignatureError;
@@ -58,3 +57,5 @@ pub(crate) use syntax::check_extensions;
 pub use uri::{InvalidUri, Uri};
 pub(crate) use validity::unix_time;
 pub use validity::{Validity, ValidityError};
+pub use x509_cert::ext::pkix::KeyUsages;
+pub use x509_cert::name::Name;

@@ -207,7 +207,7 @@ macro_rules! alternative_name_methods {
             self
         }
 
-        /// Adds a URI to the subject alternative names, such as a [`SpiffeId`](crate::SpiffeId). A URI with
+        /// Adds a URI to the subject alternative names, such as a [`SpiffeId`](crate::certificate::SpiffeId). A URI with
         /// the scheme `spiffe` must be such an ID, have a path and be the only URI.
         pub fn uri(mut self, uri: impl Into<String>) -> Self {
             self.names.uri.push(uri.into());
@@ -215,7 +215,7 @@ macro_rules! alternative_name_methods {
         }
 
         /// Adds a name of any of these kinds to the subject alternative names.
-        pub fn alternative_name(mut self, name: $crate::AlternativeName) -> Self {
+        pub fn alternative_name(mut self, name: $crate::certificate::AlternativeName) -> Self {
             self.names.push(name);
             self
         }
@@ -229,7 +229,7 @@ pub(crate) use alternative_name_methods;
 /// e-mail address, and any other as a DNS name. Nothing else is checked until a certificate is made of it.
 ///
 /// ```
-/// use pq_x509::AlternativeName;
+/// use pq_x509::certificate::AlternativeName;
 ///
 /// let name: AlternativeName = "spiffe://example.org/billing".parse()?;
 /// assert_eq!(name, AlternativeName::Uri("spiffe://example.org/billing".into()));

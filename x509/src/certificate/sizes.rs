@@ -11,7 +11,7 @@ use super::certificate::Certificate;
 ///
 #[cfg_attr(feature = "slh-dsa", doc = "```")]
 #[cfg_attr(not(feature = "slh-dsa"), doc = "```ignore")]
-/// use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Sizes};
+/// use pq_x509::{certificate::Sizes, issuing::{CertificateBuilder, Issuer}, keys::{SignatureAlgorithm, SigningKey}};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let root_key = SigningKey::generate(SignatureAlgorithm::SlhDsaShake128f)?;

@@ -16,13 +16,13 @@ use pq_keys::errors::describe;
 /// texts are.
 ///
 /// ```
-/// use pq_x509::SpiffeId;
+/// use pq_x509::certificate::SpiffeId;
 ///
 /// let id: SpiffeId = "spiffe://example.org/billing/api".parse()?;
 /// assert_eq!(id.trust_domain(), "example.org");
 /// assert_eq!(id.path(), "/billing/api");
 /// assert!("spiffe://example.org/billing/../api".parse::<SpiffeId>().is_err());
-/// # Ok::<(), pq_x509::SpiffeIdError>(())
+/// # Ok::<(), pq_x509::certificate::SpiffeIdError>(())
 /// ```
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SpiffeId {

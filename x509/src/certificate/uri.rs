@@ -16,13 +16,13 @@ use super::dns_name::is_dns_name;
 /// `%61` and segments such as `..` are not normalized.
 ///
 /// ```
-/// use pq_x509::Uri;
+/// use pq_x509::certificate::Uri;
 ///
 /// let uri: Uri = "https://someone@www.example.org:8443/a?b".parse()?;
 /// assert_eq!(uri.host(), Some("www.example.org"));
 /// let uri: Uri = "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6".parse()?;
 /// assert_eq!(uri.host(), None);
-/// # Ok::<(), pq_x509::InvalidUri>(())
+/// # Ok::<(), pq_x509::certificate::InvalidUri>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Uri {

@@ -28,7 +28,7 @@ use crate::certificate::{
     alternative_name_methods, encode_extension, names, subject_methods,
 };
 
-/// The contents of a certificate that an [`Issuer`](crate::Issuer) is to issue.
+/// The contents of a certificate that an [`Issuer`](crate::issuing::Issuer) is to issue.
 ///
 /// Start with [`ca`](CertificateBuilder::ca), [`server`](CertificateBuilder::server),
 /// [`client`](CertificateBuilder::client) or
@@ -89,13 +89,13 @@ impl<K> CertificateBuilder<K> {
     /// section 8).
     ///
     /// ```
-    /// # use pq_x509::CertificateBuilder;
+    /// # use pq_x509::issuing::CertificateBuilder;
     /// CertificateBuilder::server()
     ///     .dns_name("www.example.org")
     ///     .revocation_list_url("http://ca.example.org/issuing.crl");
     /// ```
     ///
-    /// [`CertificateRevocationList::der`]: crate::CertificateRevocationList::der
+    /// [`CertificateRevocationList::der`]: crate::revocation::CertificateRevocationList::der
     pub fn revocation_list_url(mut self, url: impl Into<String>) -> Self {
         self.list_urls.push(url.into());
         self
@@ -106,7 +106,7 @@ impl<K> CertificateBuilder<K> {
     /// [revocation lists](Self::revocation_list_url).
     ///
     /// ```
-    /// # use pq_x509::CertificateBuilder;
+    /// # use pq_x509::issuing::CertificateBuilder;
     /// CertificateBuilder::server()
     ///     .dns_name("www.example.org")
     ///     .ocsp_url("http://ocsp.example.org");
@@ -119,7 +119,7 @@ impl<K> CertificateBuilder<K> {
     /// Adds the extended key usage of TLS servers.
     ///
     /// In a CA's certificate, extended key usages limit the purposes of all certificates below it, for
-    /// validators that check this: [`ChainValidator`](crate::ChainValidator), OpenSSL, Go and browsers do.
+    /// validators that check this: [`ChainValidator`](crate::validation::ChainValidator), OpenSSL, Go and browsers do.
     pub fn server_auth(self) -> Self {
         self.purpose(ID_KP_SERVER_AUTH)
     }
@@ -262,7 +262,7 @@ impl CertificateBuilder<Ca> {
     ///
     /// ```
     /// # use core::net::{Ipv4Addr, Ipv6Addr};
-    /// # use pq_x509::CertificateBuilder;
+    /// # use pq_x509::issuing::CertificateBuilder;
     /// CertificateBuilder::ca("Example CA")
     ///     .permit_dns("example.org")
     ///     .exclude_ip(Ipv4Addr::UNSPECIFIED.into(), 0)
@@ -289,7 +289,7 @@ impl CertificateBuilder<Ca> {
     ///
     /// ```
     /// # use core::net::Ipv4Addr;
-    /// # use pq_x509::CertificateBuilder;
+    /// # use pq_x509::issuing::CertificateBuilder;
     /// CertificateBuilder::ca("Example CA")
     ///     .permit_ip(Ipv4Addr::new(192, 0, 2, 0).into(), 24)
     ///     .permit_dns("none.invalid");
@@ -315,7 +315,7 @@ impl CertificateBuilder<Ca> {
     /// or one, as `someone@example.org`. No others are permitted, except those that further calls permit. Those
     /// in subjects' names count, too.
     ///
-    /// [`ChainValidator`](crate::ChainValidator) and OpenSSL process constraints of e-mail addresses, URIs
+    /// [`ChainValidator`](crate::validation::ChainValidator) and OpenSSL process constraints of e-mail addresses, URIs
     /// and directory names; Go those of e-mail addresses and URIs, and it refuses all certificates below a
     /// constraint of directory names. **webpki on its own, and so rustls's verifiers, refuse all certificates
     /// below this CA that have an e-mail address or a URI if there is a constraint of its kind, and all
@@ -338,7 +338,7 @@ impl CertificateBuilder<Ca> {
     /// the validators that process this.
     ///
     /// ```
-    /// # use pq_x509::CertificateBuilder;
+    /// # use pq_x509::issuing::CertificateBuilder;
     /// CertificateBuilder::ca("Example CA")
     ///     .permit_uri("example.org")
     ///     .permit_uri(".example.org");

@@ -33,7 +33,8 @@ use crate::certificate::{
 /// use p256::pkcs8::EncodePublicKey;
 /// use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 /// use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
-/// use pq_x509::{CertificateBuilder, Issuer, SignError, Signer, SubjectKey};
+/// use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// use pq_x509::keys::{SignError, Signer, SubjectKey};
 ///
 /// struct Ecdsa {
 ///     key: p256::ecdsa::SigningKey,
@@ -106,7 +107,7 @@ impl<S: Signer> Issuer<S> {
     ///
     /// [`IssueError::NotACa`], [`IssueError::CaWithoutName`], [`IssueError::KeyUsage`] or
     /// [`IssueError::WrongKey`], from what the certificate itself tells. It is not checked whether it
-    /// has expired or leads to a trusted root; see [`ChainValidator`](crate::ChainValidator).
+    /// has expired or leads to a trusted root; see [`ChainValidator`](crate::validation::ChainValidator).
     pub fn new(certificate: Certificate, signer: S) -> Result<Self, IssueError> {
         if !certificate.is_ca() {
             return Err(IssueError::NotACa(certificate.describe_subject()));

@@ -9,16 +9,13 @@
 mod builder;
 mod error;
 mod issuer;
-mod ocsp_responder;
-mod request;
-mod revocation_list_builder;
+pub(crate) mod ocsp_responder;
+pub(crate) mod request;
+pub(crate) mod revocation_list_builder;
 mod serial_number;
 mod tbs;
 
 pub use builder::{Ca, CertificateBuilder, EndEntity};
 pub use error::IssueError;
 pub use issuer::Issuer;
-pub use ocsp_responder::OcspResponder;
-pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
-pub use revocation_list_builder::CertificateRevocationListBuilder;
 pub use tbs::TbsCertificate;

@@ -21,13 +21,16 @@ use crate::certificate::{
 /// Answers OCSP requests for a CA (RFC 6960): as the CA itself, or as a delegate that it certified.
 ///
 /// A delegate's key can be on a machine that is online while the CA's is not. Make its certificate with
-/// [`CertificateBuilder::ocsp_responder`](crate::CertificateBuilder::ocsp_responder). It is sent with each
+/// [`CertificateBuilder::ocsp_responder`](crate::issuing::CertificateBuilder::ocsp_responder). It is sent with each
 /// response, which makes the response larger.
 ///
 /// ```
 /// use pq_x509::pki_types::UnixTime;
-/// use pq_x509::{CertStatus, CertificateBuilder, IssueError, Issuer, OcspRequest, OcspResponder};
-/// use pq_x509::{OcspVerifier, SignatureAlgorithm, SigningKey, Validity};
+/// use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+/// use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder};
+/// use pq_x509::certificate::Validity;
+/// use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+/// use pq_x509::ocsp::OcspVerifier;
 /// # use std::time::SystemTime;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -17,7 +17,7 @@ use super::serial_number::serial_number;
 use crate::certificate::{Validity, encode_extension, validity};
 
 /// The contents of a revocation list that an
-/// [`Issuer`](crate::Issuer::issue_revocation_list) is to issue.
+/// [`Issuer`](crate::issuing::Issuer::issue_revocation_list) is to issue.
 ///
 /// Numbers and dates are checked when the list is issued. The list is complete: it
 /// covers everything that its CA issued, and is no delta to another list.
@@ -49,7 +49,7 @@ impl CertificateRevocationListBuilder {
     }
 
     /// Lists a certificate of this CA as revoked since `date`. Its number is
-    /// [`Certificate::serial_number`](crate::Certificate::serial_number).
+    /// [`Certificate::serial_number`](crate::certificate::Certificate::serial_number).
     ///
     /// RFC 5280 section 3.3 demands that a certificate stays on the lists until a list has been issued
     /// that is dated after the certificate's expiry.

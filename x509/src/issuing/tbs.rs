@@ -22,7 +22,7 @@ use crate::linting::{Kind, first_error};
 
 /// A certificate before it is signed (RFC 5280 section 4.1), with access to every field.
 ///
-/// [`Issuer::prepare`](crate::Issuer::prepare) makes one that obeys the rules. Changes
+/// [`Issuer::prepare`](crate::issuing::Issuer::prepare) makes one that obeys the rules. Changes
 /// made after that are not checked. Use it for extensions that this crate
 /// does not know, and for invalid certificates in tests.
 #[derive(Clone, Debug, Eq, PartialEq, Sequence)]
@@ -89,7 +89,7 @@ impl TbsCertificate {
 
     /// Signs without reading the certificate back, which takes a twelfth of the time of issuing.
     ///
-    /// Use it, for CAs that issue many certificates, on what [`Issuer::prepare`](crate::Issuer::prepare) made,
+    /// Use it, for CAs that issue many certificates, on what [`Issuer::prepare`](crate::issuing::Issuer::prepare) made,
     /// without changes. It checks that no extension is repeated, and checks strings, object identifiers and
     /// alternative names, but not that each extension can be read. After changes, use [`sign`](Self::sign).
     ///

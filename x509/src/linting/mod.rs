@@ -6,7 +6,8 @@
 //!
 //! ```
 //! use pq_x509::linting::{Kind, Severity, lint};
-//! use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+//! use pq_x509::issuing::{CertificateBuilder, Issuer};
+//! use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
@@ -51,8 +52,8 @@ pub(crate) fn first_error(kind: Kind, der: &[u8]) -> Option<Finding> {
 
 /// Finds what is wrong with a document in DER, the worst first: at most one finding for each rule.
 ///
-/// A certificate's DER is [`Certificate::der`](crate::Certificate::der), but
-/// [`Certificate::from_der`](crate::Certificate::from_der) need not be able to read the document.
+/// A certificate's DER is [`Certificate::der`](crate::certificate::Certificate::der), but
+/// [`Certificate::from_der`](crate::certificate::Certificate::from_der) need not be able to read the document.
 pub fn lint(kind: Kind, der: &[u8]) -> Vec<Finding> {
     let document = Document::read(kind, der);
     let mut findings: Vec<Finding> = all_rules()

@@ -15,11 +15,13 @@ use crate::certificate::Certificate;
 /// Keys are PKCS#8 of any algorithm. A key and its certificate have the same identifier in the file.
 ///
 /// ```
-/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
-/// use pq_x509::{Pkcs12, Pkcs12Mac, Protection};
+/// # use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+/// use pq_x509::keys::Protection;
+/// use pq_x509::pkcs12::{Pkcs12, Pkcs12Mac};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # use pq_x509::{KeyDerivation, Prf};
+/// # use pq_x509::keys::{KeyDerivation, Prf};
 /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
 /// # let root = Issuer::self_signed(CertificateBuilder::ca("Example"), key.clone())?;
 /// # let certificate = root.certificate();

@@ -158,7 +158,7 @@ pub enum ValidationError {
         subject: Option<String>,
     },
     /// A signature is of an algorithm for which no verification algorithm was given: see
-    /// [`ChainValidator::with_algorithms`](crate::ChainValidator::with_algorithms).
+    /// [`ChainValidator::with_algorithms`](crate::validation::ChainValidator::with_algorithms).
     #[error(
         "a certificate in the chain is signed by an algorithm that this validator does not verify ({})",
         describe(.0)
@@ -224,7 +224,7 @@ pub enum ValidationError {
         entry: Option<RevokedCertificate>,
     },
     /// No revocation list covers a certificate, and no OCSP response is about it.
-    /// [`RevocationPolicy::allow_unknown_status`](crate::RevocationPolicy::allow_unknown_status) accepts this.
+    /// [`RevocationPolicy::allow_unknown_status`](crate::revocation::RevocationPolicy::allow_unknown_status) accepts this.
     #[error(
         "{} may have been revoked: there is neither a revocation list of its issuer nor an OCSP response \
          about it; get one, or accept that it is not known",
@@ -278,7 +278,7 @@ pub enum ValidationError {
         error: OcspError,
     },
     /// A certificate is not well-formed. It may be in PEM, which
-    /// [`Certificate::chain_from_pem`](crate::Certificate::chain_from_pem) reads.
+    /// [`Certificate::chain_from_pem`](crate::certificate::Certificate::chain_from_pem) reads.
     #[error(
         "a certificate of the chain is not well-formed DER; pass certificates in DER, not \
          in PEM, or have the certificate issued again"

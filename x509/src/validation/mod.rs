@@ -7,17 +7,15 @@
 mod constraints;
 mod critical;
 mod diagnosis;
-mod error;
-mod ocsp;
-mod revocation;
+pub(crate) mod error;
+pub(crate) mod ocsp;
+pub(crate) mod revocation;
 mod roots;
 mod search;
 mod spiffe;
 mod stand_ins;
 mod validator;
 
-pub use error::{OcspError, ValidationError};
-pub use ocsp::{OcspVerifier, VerifiedAnswer};
-pub use revocation::RevocationPolicy;
+pub use error::ValidationError;
 pub use spiffe::SvidError;
 pub use validator::{ChainValidator, Purpose, ValidatedChain};

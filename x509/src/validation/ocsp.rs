@@ -17,7 +17,7 @@ use crate::certificate::{
 /// Checks OCSP responses of one issuer (RFC 6960 section 3.2).
 ///
 /// A response must be about a certificate, apply to the time given, and be signed by the issuer or by a
-/// delegate that the issuer certified. A [`ChainValidator`](crate::ChainValidator) does the same for all
+/// delegate that the issuer certified. A [`ChainValidator`](crate::validation::ChainValidator) does the same for all
 /// certificates of a path; use this type if you ask a responder yourself, with a nonce. It does not check
 /// whether to trust the issuer.
 ///

@@ -130,7 +130,7 @@ impl ChainValidator {
     /// method and [`with_revocation`](Self::with_revocation) doesn't matter.
     ///
     /// A response is usable for a certificate on the path if it is about that certificate of its issuer, and
-    /// passes the checks of an [`OcspVerifier`](crate::OcspVerifier). If its signer has a certificate, no list may revoke
+    /// passes the checks of an [`OcspVerifier`](crate::ocsp::OcspVerifier). If its signer has a certificate, no list may revoke
     /// that, and without id-pkix-ocsp-nocheck a list must cover it unless the policy allows unknown status. Responses about other certificates are ignored. A response is not usable if it
     /// has expired, or has neither a nextUpdate nor a requested nonce. But if it says that the certificate is
     /// revoked, this still counts unless something newer says good: see [`RevocationPolicy`].
@@ -144,7 +144,10 @@ impl ChainValidator {
     ///
     /// ```
     /// # use pq_x509::pki_types::{ServerName, UnixTime};
-    /// # use pq_x509::{Certificate, ChainValidator, OcspResponse, RevocationPolicy};
+    /// # use pq_x509::certificate::Certificate;
+    /// # use pq_x509::ocsp::OcspResponse;
+    /// # use pq_x509::revocation::RevocationPolicy;
+    /// # use pq_x509::validation::ChainValidator;
     /// # fn check(
     /// #     validator: &ChainValidator,
     /// #     chain: &[Certificate],
@@ -214,7 +217,7 @@ impl ChainValidator {
     ///
     /// The purpose says which side the peer is on. The peer's key must be one that signs, and its certificate
     /// must obey the [X.509-SVID standard](https://github.com/spiffe/spiffe/blob/main/standards/X509-SVID.md):
-    /// see [`SvidError`](crate::SvidError).
+    /// see [`SvidError`](crate::validation::SvidError).
     ///
     /// **The roots must be only those of the ID's trust domain**: any of them can vouch for the ID, unless its
     /// name constraints forbid it. Use a separate validator for each trust domain. To accept many IDs,
@@ -222,8 +225,11 @@ impl ChainValidator {
     ///
     /// ```
     /// use pq_x509::pki_types::UnixTime;
-    /// use pq_x509::{CertificateBuilder, ChainValidator, Issuer, Purpose, SignatureAlgorithm};
-    /// use pq_x509::{SigningKey, SpiffeId};
+    /// use pq_x509::issuing::{CertificateBuilder, Issuer};
+    /// use pq_x509::keys::SignatureAlgorithm;
+    /// use pq_x509::validation::{ChainValidator, Purpose};
+    /// use pq_x509::certificate::SpiffeId;
+    /// use pq_x509::keys::SigningKey;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let ca_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
 use pq_keys::classical::{self, ClassicalKeyError, ClassicalVerification};
 
-/// Verification of classical signatures, for [`ChainValidator`](crate::ChainValidator), requests and
+/// Verification of classical signatures, for [`ChainValidator`](crate::validation::ChainValidator), requests and
 /// webpki.
 ///
 /// It includes the algorithms of [`pq_keys::classical`], RSA keys of other lengths, other hashes, and RSA-PSS.

@@ -7,7 +7,7 @@ use pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgo
 use pq_keys::classical::{self, ClassicalKeyError};
 use pq_keys::composite::{CompositeAlgorithm, CompositePublicKey};
 
-/// Verification of every combination of Composite ML-DSA, for [`ChainValidator`](crate::ChainValidator), requests
+/// Verification of every combination of Composite ML-DSA, for [`ChainValidator`](crate::validation::ChainValidator), requests
 /// and webpki.
 ///
 /// It includes composites alone; for classical keys take [`classical_algorithms`](super::classical_algorithms).

@@ -56,7 +56,7 @@ macro_rules! algorithms {
         /// The parameter set and the mode of the algorithm of this module with this object
         /// identifier, which keys and signatures share.
         ///
-        /// Unlike [`Algorithm::from_oid`](crate::Algorithm::from_oid), it also knows HashSLH-DSA
+        /// Unlike [`Algorithm::from_oid`](crate::keys::Algorithm::from_oid), it also knows HashSLH-DSA
         /// (RFC 9909), which has the parameter sets of SLH-DSA under identifiers of its own.
         pub fn parameter_set(oid: ObjectIdentifier) -> Option<(SignatureAlgorithm, Mode)> {
             match oid.as_bytes() {

@@ -2,15 +2,16 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use pq_x509::certificate::SignatureError;
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::{KeyError, SignError, SignatureAlgorithm, Signer, SubjectKey};
 use pq_x509::pki_types::{
     AlgorithmIdentifier, InvalidSignature, ServerName, SignatureVerificationAlgorithm,
     SubjectPublicKeyInfoDer, UnixTime,
 };
-use pq_x509::{
-    CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, ChainValidator,
-    IssueError, Issuer, KeyError, RequestError, SignError, SignatureAlgorithm, SignatureError,
-    Signer, SubjectKey, ValidationError,
-};
+use pq_x509::request::{CertificateRequest, RequestError};
+use pq_x509::revocation::CertificateRevocationListBuilder;
+use pq_x509::validation::{ChainValidator, ValidationError};
 use signers::{EcdsaP256, P256Key};
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 
@@ -68,7 +69,7 @@ fn name() -> ServerName<'static> {
 #[test]
 fn classical_root_post_quantum_leaf() {
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(1)).unwrap();
-    let leaf_key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let leaf_key = pq_x509::keys::SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     let leaf = CertificateBuilder::server().dns_name("example.org");
     let chain = [root.issue(leaf, &leaf_key).unwrap()];
 
@@ -86,7 +87,7 @@ fn classical_root_post_quantum_leaf() {
 
 #[test]
 fn post_quantum_root_classical_leaf() {
-    let root_key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap();
+    let root_key = pq_x509::keys::SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap();
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key).unwrap();
     let ca = root
         .issue_ca(CertificateBuilder::ca("Classical"), P256Key::new(2))
@@ -119,7 +120,7 @@ fn post_quantum_root_classical_leaf() {
 
 #[test]
 fn classical_requests() {
-    let root_key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root_key = pq_x509::keys::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key).unwrap();
     let key = P256Key::new(4);
     let request = CertificateRequest::builder()
@@ -139,7 +140,7 @@ fn classical_requests() {
 #[test]
 fn algorithms_given_are_beside_our_own() {
     let classical = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(6)).unwrap();
-    let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let key = pq_x509::keys::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), &key).unwrap();
     let request = CertificateRequest::builder().dns_name("example.org");
     let list = CertificateRevocationListBuilder::new(&[1]);

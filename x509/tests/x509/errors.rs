@@ -2,11 +2,14 @@
 
 use core::error::Error;
 
-use pq_x509::{
-    Algorithm, Certificate, CertificateError, IssueError, KemAlgorithm, KeyError, KeyUsageError,
-    NameError, RequestError, RevocationListError, SignError, SignatureError, SyntaxError,
-    UnusableList, ValidationError,
+use pq_x509::certificate::{
+    Certificate, CertificateError, KeyUsageError, NameError, SignatureError,
 };
+use pq_x509::issuing::IssueError;
+use pq_x509::keys::{Algorithm, KemAlgorithm, KeyError, SignError, SyntaxError};
+use pq_x509::request::RequestError;
+use pq_x509::revocation::{RevocationListError, UnusableList};
+use pq_x509::validation::ValidationError;
 
 /// If an error's text includes its cause, the cause is not its `source()`.
 #[test]

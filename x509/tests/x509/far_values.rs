@@ -7,13 +7,13 @@ use std::time::SystemTime;
 use const_oid::AssociatedOid;
 use der::asn1::OctetString;
 use der::{Encode, Sequence};
+use pq_x509::certificate::{Certificate, CertificateError, Validity};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer, TbsCertificate};
+use pq_x509::keys::SigningKey;
 use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::validation::{ChainValidator, ValidationError};
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::BasicConstraints;
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateError, ChainValidator, IssueError, Issuer,
-    SigningKey, TbsCertificate, ValidationError, Validity,
-};
 use signers::P256Key;
 
 use crate::classical::Counting;
@@ -97,12 +97,12 @@ impl Chain {
         let ca = |name, issuer: &Issuer<SigningKey>, subject: &SigningKey| {
             let builder = CertificateBuilder::ca(name).validity(dates.validity());
             let mut tbs = issuer.prepare(builder, subject).unwrap();
-            tbs.signature = pq_x509::Signer::signature_algorithm(issuer.signer());
+            tbs.signature = pq_x509::keys::Signer::signature_algorithm(issuer.signer());
             dates.sign(&tbs, issuer.signer())
         };
         let leaf = server().validity(dates.validity());
         let mut leaf = pki.ca.prepare(leaf, &pki.leaf_key).unwrap();
-        leaf.signature = pq_x509::Signer::signature_algorithm(pki.ca.signer());
+        leaf.signature = pq_x509::keys::Signer::signature_algorithm(pki.ca.signer());
         Self {
             leaf: dates.sign(&leaf, pki.ca.signer()),
             ca: ca("CA", &pki.root, pki.ca.signer()),

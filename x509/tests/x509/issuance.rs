@@ -10,19 +10,24 @@ use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::OctetString;
 use der::{Decode, Encode};
+use pq_x509::certificate::{
+    Certificate, CertificateError, KeyUsageError, KeyUsages, Name, NameError, Validity,
+    ValidityError,
+};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::{
+    Algorithm, DecapsulationKey, KemAlgorithm, KeyError, PublicKey, SignatureAlgorithm, Signer,
+    SigningKey, SubjectKey,
+};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
+use pq_x509::validation::{ChainValidator, ValidationError};
+use pq_x509::verification;
 use pq_x509::x509_cert::certificate::Version;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::x509_cert::ext::pkix::{
     AuthorityKeyIdentifier, BasicConstraints, CrlDistributionPoints, ExtendedKeyUsage, KeyUsage,
     NameConstraints, SubjectAltName, SubjectKeyIdentifier,
-};
-use pq_x509::{
-    Algorithm, Certificate, CertificateBuilder, CertificateError, ChainValidator, DecapsulationKey,
-    IssueError, Issuer, KemAlgorithm, KeyError, KeyUsageError, KeyUsages, Name, NameError,
-    PublicKey, SignatureAlgorithm, Signer, SigningKey, SubjectKey, ValidationError, Validity,
-    ValidityError, verification,
 };
 
 use crate::quick::quick_algorithms;
@@ -372,7 +377,7 @@ fn names_are_checked() {
     let root = root();
     let key = signing_key();
     let server = CertificateBuilder::server;
-    let refused = |builder: CertificateBuilder<pq_x509::EndEntity>| {
+    let refused = |builder: CertificateBuilder<pq_x509::issuing::EndEntity>| {
         root.issue(builder, &key).map(|_| ()).unwrap_err()
     };
     assert!(matches!(

@@ -7,14 +7,16 @@ use std::time::Instant;
 use const_oid::ObjectIdentifier;
 use der::asn1::{Ia5String, OctetString};
 use der::{Decode, Encode};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy,
+};
+use pq_x509::validation::ChainValidator;
 use pq_x509::x509_cert::crl::{CertificateList, TbsCertList};
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::crl::dp::IssuingDistributionPoint;
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, Issuer, RevocationPolicy,
-};
 
 use crate::pki::{Pki, days_from_now, key, server, sign, validate_with};
 

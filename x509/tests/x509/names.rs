@@ -6,17 +6,19 @@ use std::time::SystemTime;
 
 use der::asn1::{Any, BitString, Ia5String, OctetString, SetOfVec};
 use der::{Decode, Encode, Tag};
+use pq_x509::certificate::{
+    AlternativeName, Certificate, KeyUsages, Name, NameError, SpiffeId, Validity,
+};
+use pq_x509::issuing::{Ca, CertificateBuilder, EndEntity, IssueError, Issuer, TbsCertificate};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm};
 use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::request::CertificateRequest;
+use pq_x509::validation::{ChainValidator, Purpose, SvidError, ValidationError};
 use pq_x509::x509_cert::attr::AttributeTypeAndValue;
 use pq_x509::x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use pq_x509::x509_cert::ext::pkix::name::{GeneralName, OtherName};
 use pq_x509::x509_cert::ext::pkix::{KeyUsage, NameConstraints, SubjectAltName};
 use pq_x509::x509_cert::name::{RdnSequence, RelativeDistinguishedName};
-use pq_x509::{
-    AlternativeName, Ca, Certificate, CertificateBuilder, CertificateRequest, ChainValidator,
-    DecapsulationKey, EndEntity, IssueError, Issuer, KemAlgorithm, KeyUsages, Name, NameError,
-    Purpose, SpiffeId, SvidError, TbsCertificate, ValidationError, Validity,
-};
 
 use crate::pki::{Pki, bad_signature, days_from_now, key, set_usage, sign};
 

@@ -5,16 +5,19 @@ use std::time::SystemTime;
 
 use const_oid::ObjectIdentifier;
 use der::{Decode, Encode};
+use pq_x509::certificate::{Certificate, KeyUsages, SignatureError, Validity};
+use pq_x509::issuing::{CertificateBuilder, EndEntity, IssueError, Issuer};
+use pq_x509::keys::{Signer, SigningKey};
+use pq_x509::ocsp::{
+    CertId, CertStatus, OcspDelegateError, OcspError, OcspExtensionError, OcspFailure, OcspHash,
+    OcspNonce, OcspRequest, OcspRequestError, OcspResponder, OcspResponse, OcspResponseError,
+    OcspVerifier, ResponderId,
+};
 use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::{CertificateRevocationListBuilder, CrlReason, RevocationPolicy};
+use pq_x509::validation::{ChainValidator, ValidationError};
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
-use pq_x509::{
-    CertId, CertStatus, Certificate, CertificateBuilder, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, EndEntity, IssueError, Issuer, KeyUsages, OcspDelegateError,
-    OcspError, OcspExtensionError, OcspFailure, OcspHash, OcspNonce, OcspRequest, OcspRequestError,
-    OcspResponder, OcspResponse, OcspResponseError, OcspVerifier, ResponderId, RevocationPolicy,
-    SignatureError, Signer, SigningKey, ValidationError, Validity,
-};
 use sha1::{Digest, Sha1};
 use testing::spent::Spent;
 
@@ -929,7 +932,8 @@ fn who_can_become_a_delegate() {
 fn a_responder_signs() {
     let pki = Pki::new();
     let no_signature = responder().key_usage(KeyUsages::CRLSign);
-    let kem = pq_x509::DecapsulationKey::generate(pq_x509::KemAlgorithm::MlKem512).unwrap();
+    let kem =
+        pq_x509::keys::DecapsulationKey::generate(pq_x509::keys::KemAlgorithm::MlKem512).unwrap();
     for issued in [
         pki.ca.issue(no_signature, &pki.leaf_key),
         pki.ca.issue(responder(), &kem),
@@ -1107,7 +1111,7 @@ fn chains_with_responses() {
     let later = leaf_only().with_ocsp_responses([good]);
     let result = later.validate(
         &chain,
-        pq_x509::Purpose::ServerAuth,
+        pq_x509::validation::Purpose::ServerAuth,
         None,
         unix_days_from_now(2),
     );

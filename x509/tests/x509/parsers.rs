@@ -2,14 +2,19 @@
 
 use std::time::SystemTime;
 
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{
+    Algorithm, DecapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey,
+    SignatureAlgorithm, SigningKey, SubjectKey,
+};
 use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::pki_types::{ServerName, UnixTime};
-use pq_x509::{
-    Algorithm, Certificate, CertificateBuilder, CertificateRequest, CertificateRevocationList,
-    CertificateRevocationListBuilder, ChainValidator, CrlReason, DecapsulationKey, Issuer,
-    KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, RevocationPolicy, SignatureAlgorithm,
-    SigningKey, SubjectKey,
+use pq_x509::request::CertificateRequest;
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy,
 };
+use pq_x509::validation::ChainValidator;
 use proptest::prelude::*;
 use proptest::sample::Index;
 

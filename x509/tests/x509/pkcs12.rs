@@ -3,10 +3,13 @@
 use der::asn1::{Any, ObjectIdentifier, OctetString};
 use der::{Decode, Encode, Tag, Tagged};
 use hmac::{Hmac, KeyInit, Mac};
-use pq_x509::{
-    Certificate, CertificateBuilder, Cipher, CostLimits, Issuer, KeyDerivation, Pkcs12,
-    Pkcs12Error, Pkcs12Mac, Prf, Protection, ProtectionError, SignatureAlgorithm, SigningKey,
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{
+    Cipher, CostLimits, KeyDerivation, Prf, Protection, ProtectionError, SignatureAlgorithm,
+    SigningKey,
 };
+use pq_x509::pkcs12::{Pkcs12, Pkcs12Error, Pkcs12Mac};
 use testing::at_once::refused_at_once;
 
 /// With a character beyond the basic plane, for which a BMPString has two units.

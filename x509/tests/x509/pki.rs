@@ -5,12 +5,12 @@ use std::time::SystemTime;
 
 use der::asn1::{Any, BitString};
 use der::{Encode, Tag};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{Ca, CertificateBuilder, EndEntity, Issuer, TbsCertificate};
+use pq_x509::keys::{SignatureAlgorithm, Signer, SigningKey};
 use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::validation::{ChainValidator, ValidationError};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
-use pq_x509::{
-    Ca, Certificate, CertificateBuilder, ChainValidator, EndEntity, Issuer, SignatureAlgorithm,
-    Signer, SigningKey, TbsCertificate, ValidationError,
-};
 
 /// A root, an intermediate and a leaf for `example.org` and 192.0.2.1.
 pub(crate) struct Pki {

@@ -3,15 +3,17 @@
 use const_oid::AssociatedOid;
 use der::asn1::{Any, BitString, OctetString, SetOfVec};
 use der::{Decode, Encode};
+use pq_x509::certificate::{NameError, SignatureError};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{
+    DecapsulationKey, KemAlgorithm, KeyError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
+};
+use pq_x509::request::{CertificateRequest, RequestError};
 use pq_x509::x509_cert::attr::{Attribute, AttributeValue};
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::SubjectAltName;
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
-use pq_x509::{
-    CertificateBuilder, CertificateRequest, DecapsulationKey, Issuer, KemAlgorithm, KeyError,
-    NameError, RequestError, SignatureAlgorithm, SignatureError, Signer, SigningKey, SubjectKey,
-};
 
 use crate::quick::quick_algorithms;
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};

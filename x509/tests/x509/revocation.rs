@@ -6,18 +6,23 @@ use std::time::SystemTime;
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{BitString, OctetString};
 use der::{Decode, Encode};
+use pq_x509::certificate::{
+    Certificate, KeyUsageError, KeyUsages, SignatureError, Validity, ValidityError,
+};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::{PemError, SignatureAlgorithm, Signer, SigningKey};
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationListError,
+    RevocationPolicy,
+};
+use pq_x509::validation::{ChainValidator, ValidationError};
+use pq_x509::verification;
 use pq_x509::x509_cert::certificate::Version;
 use pq_x509::x509_cert::crl::{CertificateList, TbsCertList};
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::crl::BaseCrlNumber;
 use pq_x509::x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, KeyUsage};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, IssueError, Issuer, KeyUsageError, KeyUsages, PemError,
-    RevocationListError, RevocationPolicy, SignatureAlgorithm, SignatureError, Signer, SigningKey,
-    ValidationError, Validity, ValidityError, verification,
-};
 use webpki::{
     BorrowedCertRevocationList, CertRevocationList, EndEntityCert, RevocationOptionsBuilder,
 };

@@ -8,6 +8,14 @@ use const_oid::ObjectIdentifier;
 use der::asn1::{Any, BitString, Ia5String, OctetString};
 use der::flagset::FlagSet;
 use der::{Decode, Encode, Sequence};
+use pq_x509::certificate::{Certificate, SignatureError, Validity};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationListError,
+    RevocationPolicy, UnusableList,
+};
+use pq_x509::validation::{ChainValidator, ValidationError};
 use pq_x509::x509_cert::certificate::Version;
 use pq_x509::x509_cert::crl::{CertificateList, RevokedCert, TbsCertList};
 use pq_x509::x509_cert::ext::Extension;
@@ -18,11 +26,6 @@ use pq_x509::x509_cert::ext::pkix::crl::dp::{
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::x509_cert::name::{Name, RelativeDistinguishedName};
 use pq_x509::x509_cert::time::Time;
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, Issuer, RevocationListError, RevocationPolicy, SignatureAlgorithm,
-    SignatureError, SigningKey, UnusableList, ValidationError, Validity,
-};
 use signers::P256Key;
 use spki::AlgorithmIdentifierOwned;
 

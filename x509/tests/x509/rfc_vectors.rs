@@ -4,12 +4,14 @@
 use core::time::Duration;
 
 use pq_core::Error;
-use pq_x509::pki_types::UnixTime;
-use pq_x509::{
-    Algorithm, Certificate, ChainValidator, KemAlgorithm, KeyError, KeyUsages, PrivateKey,
-    PrivateKeyForm, PublicKey, Purpose, SignatureAlgorithm, SigningKey, SubjectKey, VerifyingKey,
-    verification,
+use pq_x509::certificate::{Certificate, KeyUsages};
+use pq_x509::keys::{
+    Algorithm, KemAlgorithm, KeyError, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm,
+    SigningKey, SubjectKey, VerifyingKey,
 };
+use pq_x509::pki_types::UnixTime;
+use pq_x509::validation::{ChainValidator, Purpose};
+use pq_x509::verification;
 /// The algorithms for which the vectors have all forms and a certificate.
 fn ml_algorithms() -> impl Iterator<Item = &'static Algorithm> {
     Algorithm::ALL

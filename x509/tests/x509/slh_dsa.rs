@@ -7,14 +7,17 @@ use pkcs8::PrivateKeyInfoRef;
 use pq_core::slh_dsa::{
     self, Message, ParameterSet, PreHash, SlhDsaSha2_128f, SlhDsaShake128f, SlhDsaShake192f,
 };
+use pq_x509::certificate::{Certificate, KeyUsageError, KeyUsages, SignatureError};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::{
+    KemAlgorithm, KeyError, PublicKey, SignError, SignatureAlgorithm, Signer, SigningKey,
+    SubjectKey, VerifyingKey,
+};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::request::CertificateRequest;
+use pq_x509::validation::{ChainValidator, ValidationError};
 use pq_x509::verification::{self, Mode, parameter_set};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRequest, ChainValidator, IssueError, Issuer,
-    KemAlgorithm, KeyError, KeyUsageError, KeyUsages, PublicKey, SignError, SignatureAlgorithm,
-    SignatureError, Signer, SigningKey, SubjectKey, ValidationError, VerifyingKey,
-};
 use spki::{
     AlgorithmIdentifierOwned, AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef,
 };
@@ -211,7 +214,10 @@ fn pre_hash_keys_are_read() {
         let der = renamed(&pure.to_pkcs8_der().unwrap());
         let key = SigningKey::from_pkcs8_der(&der).unwrap();
         assert_eq!(*key.to_pkcs8_der().unwrap(), der);
-        assert_eq!(pq_x509::Algorithm::of_pkcs8_der(&der), Some(set.into()));
+        assert_eq!(
+            pq_x509::keys::Algorithm::of_pkcs8_der(&der),
+            Some(set.into())
+        );
         let public = key.verifying_key();
         assert_eq!(
             (public.algorithm(), public.mode(), public.oid()),

@@ -7,7 +7,16 @@ use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{Any, OctetString, SetOfVec};
 use der::{Decode, Encode, Tag};
 use pkcs8::PrivateKeyInfoRef;
+use pq_x509::certificate::{Certificate, CertificateError, Validity};
+use pq_x509::issuing::{IssueError, TbsCertificate};
+use pq_x509::keys::{KeyError, PublicKey, SignatureAlgorithm, SigningKey, SubjectKey, SyntaxError};
+use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder, OcspResponse, OcspVerifier};
 use pq_x509::pki_types::UnixTime;
+use pq_x509::request::{CertificateRequest, RequestError};
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, RevocationListError,
+};
+use pq_x509::validation::Purpose;
 use pq_x509::x509_cert::attr::AttributeTypeAndValue;
 use pq_x509::x509_cert::crl::CertificateList;
 use pq_x509::x509_cert::ext::Extension;
@@ -15,12 +24,6 @@ use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::x509_cert::ext::pkix::{AuthorityKeyIdentifier, ExtendedKeyUsage, SubjectAltName};
 use pq_x509::x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 use pq_x509::x509_cert::request::{CertReq, ExtensionReq};
-use pq_x509::{
-    CertStatus, Certificate, CertificateError, CertificateRequest, CertificateRevocationList,
-    CertificateRevocationListBuilder, IssueError, KeyError, OcspRequest, OcspResponder,
-    OcspResponse, OcspVerifier, PublicKey, Purpose, RequestError, RevocationListError,
-    SignatureAlgorithm, SigningKey, SubjectKey, SyntaxError, TbsCertificate, Validity,
-};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 use crate::pki::{Pki, key, server, sign};

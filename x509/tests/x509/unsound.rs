@@ -2,16 +2,16 @@
 
 use der::asn1::{Any, SetOfVec};
 use der::{Decode, Encode, Tag};
+use pq_x509::certificate::{AlternativeName, Name, NameError};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::KeyError;
 use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::request::{CertificateRequest, RequestError};
 use pq_x509::x509_cert::attr::AttributeTypeAndValue;
 use pq_x509::x509_cert::name::{RdnSequence, RelativeDistinguishedName};
 use pq_x509::x509_cert::request::CertReq;
 use pq_x509::x509_cert::spki::ObjectIdentifier;
-use pq_x509::{
-    AlternativeName, CertificateBuilder, CertificateRequest, IssueError, Issuer, KeyError, Name,
-    NameError, RequestError,
-};
 
 use crate::pki::{Pki, key, server};
 

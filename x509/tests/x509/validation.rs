@@ -11,17 +11,22 @@ use const_oid::db::rfc5280::{
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{Any, BitString, Ia5String, OctetString};
 use der::{Decode, Encode};
+use pq_x509::certificate::{Certificate, KeyUsageError, KeyUsages, Sizes, Validity};
+use pq_x509::issuing::{Ca, CertificateBuilder, Issuer, TbsCertificate};
+use pq_x509::keys::{
+    DecapsulationKey, KemAlgorithm, KeyError, SignatureAlgorithm, SigningKey, SubjectKey,
+};
 use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::request::CertificateRequest;
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, RevocationPolicy,
+};
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
+use pq_x509::verification;
 use pq_x509::x509_cert::crl::CertificateList;
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAltName};
 use pq_x509::x509_cert::name::Name;
-use pq_x509::{
-    Ca, Certificate, CertificateBuilder, CertificateRequest, CertificateRevocationList,
-    CertificateRevocationListBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    KeyError, KeyUsageError, KeyUsages, Purpose, RevocationPolicy, SignatureAlgorithm, SigningKey,
-    Sizes, SubjectKey, TbsCertificate, ValidationError, Validity, verification,
-};
 use signers::P256Key;
 use spki::SubjectPublicKeyInfoOwned;
 

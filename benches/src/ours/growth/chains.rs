@@ -3,13 +3,15 @@
 use core::hint::black_box;
 use std::time::SystemTime;
 
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
-use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, Issuer, RevocationPolicy, SignError, SignatureAlgorithm, Signer,
-    SigningKey, SubjectKey,
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy,
 };
+use pq_x509::validation::ChainValidator;
+use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 
 use crate::timing::Passes;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, Once, PoisonError};
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use rustls_pq::identity::{Identities, IdentityFiles, Watcher};
 use spki::der::pem::{LineEnding, encode_string};
 use tempfile::TempDir;

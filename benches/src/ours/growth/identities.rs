@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 
-use pq_x509::{CertificateBuilder, Issuer};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
 use rustls::SignatureScheme;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::PrivatePkcs8KeyDer;

@@ -5,10 +5,9 @@ use core::error::Error;
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
 use pq_x509::pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
-use pq_x509::{
-    CertificateBuilder, Issuer, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
-};
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 
 /// A root, a certificate below it for a server, and its key in PKCS#8.

@@ -24,7 +24,7 @@ use crate::names::KEY_USAGES;
 /// >>> pqtls.Certificate.from_pem(root.certificate.to_pem()) == root.certificate
 /// True
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct Certificate(pub(crate) pq_x509::Certificate);
+pub(crate) struct Certificate(pub(crate) pq_x509::certificate::Certificate);
 
 impl Certificate {
     const KIND: Kind = Kind::Certificate;
@@ -34,16 +34,18 @@ impl Certificate {
     }
 
     fn read_pem(text: &str) -> PyResult<Self> {
-        pq_x509::Certificate::from_pem(text).or_raise().map(Self)
+        pq_x509::certificate::Certificate::from_pem(text)
+            .or_raise()
+            .map(Self)
     }
 
     fn read_chain(text: &str) -> PyResult<Vec<Self>> {
-        let chain = pq_x509::Certificate::chain_from_pem(text).or_raise()?;
+        let chain = pq_x509::certificate::Certificate::chain_from_pem(text).or_raise()?;
         Ok(chain.into_iter().map(Self).collect())
     }
 }
 
-document!(Certificate {
+document!(certificate::Certificate {
     /// Reads all certificates in a PEM text, a `str` or bytes, in their order.
     #[staticmethod]
     fn chain_from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Vec<Self>> {
@@ -58,7 +60,7 @@ document!(Certificate {
             py,
             path,
             |text| py.detach(|| Self::read_chain(text)),
-            |der| Ok(vec![Self(py.detach(|| pq_x509::Certificate::from_der(der)).or_raise()?)]),
+            |der| Ok(vec![Self(py.detach(|| pq_x509::certificate::Certificate::from_der(der)).or_raise()?)]),
         )
     }
 

@@ -3,7 +3,7 @@
 
 /// Implements a signed document: its own methods, and reading, writing and comparing.
 macro_rules! document {
-    ($document:ident { $($own:tt)* }) => {
+    ($module:ident::$document:ident { $($own:tt)* }) => {
         #[pymethods]
         impl $document {
             $($own)*
@@ -11,7 +11,7 @@ macro_rules! document {
             /// Reads it from DER. Nothing may follow.
             #[staticmethod]
             fn from_der(py: Python<'_>, data: $crate::input::Bytes<'_>) -> PyResult<Self> {
-                $crate::errors::OrRaise::or_raise(py.detach(|| pq_x509::$document::from_der(&data))).map(Self)
+                $crate::errors::OrRaise::or_raise(py.detach(|| pq_x509::$module::$document::from_der(&data))).map(Self)
             }
 
             /// Reads it from a PEM or DER file; if a PEM file has several, the first.
@@ -22,7 +22,7 @@ macro_rules! document {
                     path,
                     |text| py.detach(|| Self::read_pem(text)),
                     |der| py.detach(|| {
-                        $crate::errors::OrRaise::or_raise(pq_x509::$document::from_der(der)).map(Self)
+                        $crate::errors::OrRaise::or_raise(pq_x509::$module::$document::from_der(der)).map(Self)
                     }),
                 )
             }

@@ -16,7 +16,9 @@ use crate::names::name_of_reason;
 /// A certificate revocation list, whose `len` is the number of certificates on it. Reading one only checks that it is
 /// well-formed, and not who signed it: see ChainValidator.
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct CertificateRevocationList(pub(crate) pq_x509::CertificateRevocationList);
+pub(crate) struct CertificateRevocationList(
+    pub(crate) pq_x509::revocation::CertificateRevocationList,
+);
 
 impl CertificateRevocationList {
     const KIND: Kind = Kind::RevocationList;
@@ -26,18 +28,18 @@ impl CertificateRevocationList {
     }
 
     fn read_pem(text: &str) -> PyResult<Self> {
-        pq_x509::CertificateRevocationList::from_pem(text)
+        pq_x509::revocation::CertificateRevocationList::from_pem(text)
             .or_raise()
             .map(Self)
     }
 }
 
-document!(CertificateRevocationList {
+document!(revocation::CertificateRevocationList {
     /// Reads all lists in a PEM text, a `str` or bytes, in their order.
     #[staticmethod]
     fn all_from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Vec<Self>> {
         let text = data.as_pem();
-        let lists = py.detach(|| pq_x509::CertificateRevocationList::all_from_pem(&text));
+        let lists = py.detach(|| pq_x509::revocation::CertificateRevocationList::all_from_pem(&text));
         Ok(lists.or_raise()?.into_iter().map(Self).collect())
     }
 
@@ -98,7 +100,7 @@ document!(CertificateRevocationList {
 /// An entry of a revocation list.
 #[pyclass(frozen, eq, module = "pqtls")]
 #[derive(PartialEq)]
-pub(crate) struct RevokedCertificate(pq_x509::RevokedCertificate);
+pub(crate) struct RevokedCertificate(pq_x509::revocation::RevokedCertificate);
 
 #[pymethods]
 impl RevokedCertificate {

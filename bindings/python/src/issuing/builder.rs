@@ -3,7 +3,8 @@
 
 use core::net::IpAddr;
 
-use pq_x509::{Ca, EndEntity, KeyUsages, Name, Validity};
+use pq_x509::certificate::{KeyUsages, Name, Validity};
+use pq_x509::issuing::{Ca, EndEntity};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
@@ -23,7 +24,7 @@ pub(crate) struct CertificateBuilder(pub(super) Role);
 
 #[derive(Clone)]
 pub(super) enum Role {
-    Ca(pq_x509::CertificateBuilder<Ca>),
+    Ca(pq_x509::issuing::CertificateBuilder<Ca>),
     EndEntity(EndEntityBuilder),
 }
 
@@ -37,7 +38,7 @@ macro_rules! after {
     };
 }
 
-type EndEntityBuilder = pq_x509::CertificateBuilder<EndEntity>;
+type EndEntityBuilder = pq_x509::issuing::CertificateBuilder<EndEntity>;
 
 impl CertificateBuilder {
     pub(super) fn end_entity_of(builder: EndEntityBuilder) -> Self {
@@ -46,7 +47,9 @@ impl CertificateBuilder {
 
     fn of_ca(
         &self,
-        change: impl FnOnce(pq_x509::CertificateBuilder<Ca>) -> pq_x509::CertificateBuilder<Ca>,
+        change: impl FnOnce(
+            pq_x509::issuing::CertificateBuilder<Ca>,
+        ) -> pq_x509::issuing::CertificateBuilder<Ca>,
     ) -> PyResult<Self> {
         match self.0.clone() {
             Role::Ca(builder) => Ok(Self(Role::Ca(change(builder)))),
@@ -75,25 +78,27 @@ impl CertificateBuilder {
     /// A CA's certificate, valid for 3650 days.
     #[staticmethod]
     fn ca(common_name: String) -> Self {
-        Self(Role::Ca(pq_x509::CertificateBuilder::ca(common_name)))
+        Self(Role::Ca(pq_x509::issuing::CertificateBuilder::ca(
+            common_name,
+        )))
     }
 
     /// A TLS server's certificate, valid for 90 days. It needs a DNS name or an address.
     #[staticmethod]
     fn server() -> Self {
-        Self::end_entity_of(pq_x509::CertificateBuilder::server())
+        Self::end_entity_of(pq_x509::issuing::CertificateBuilder::server())
     }
 
     /// A TLS client's certificate, valid for 90 days.
     #[staticmethod]
     fn client() -> Self {
-        Self::end_entity_of(pq_x509::CertificateBuilder::client())
+        Self::end_entity_of(pq_x509::issuing::CertificateBuilder::client())
     }
 
     /// A certificate without a purpose yet, valid for 90 days.
     #[staticmethod]
     fn end_entity() -> Self {
-        Self::end_entity_of(pq_x509::CertificateBuilder::end_entity())
+        Self::end_entity_of(pq_x509::issuing::CertificateBuilder::end_entity())
     }
 
     /// The subject's common name, of 1 to 64 characters, in place of any other name.

@@ -24,7 +24,7 @@ use crate::keys::{DecapsulationKey, EncapsulationKey, SigningKey, VerifyingKey};
 /// >>> root.issue(pqtls.CertificateBuilder.server().dns_name("example.org"), key).issuer
 /// 'CN=Example Root'
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct Issuer(pq_x509::Issuer<pq_keys::SigningKey>);
+pub(crate) struct Issuer(pq_x509::issuing::Issuer<pq_keys::SigningKey>);
 
 #[pymethods]
 impl Issuer {
@@ -32,7 +32,7 @@ impl Issuer {
     /// is not checked.
     #[new]
     fn new(certificate: &Certificate, key: &SigningKey) -> PyResult<Self> {
-        pq_x509::Issuer::new(certificate.0.clone(), key.key.clone())
+        pq_x509::issuing::Issuer::new(certificate.0.clone(), key.key.clone())
             .or_raise()
             .map(Self)
     }
@@ -48,7 +48,7 @@ impl Issuer {
             return Err(not_a_ca());
         };
         let key = key.key.clone();
-        let issuer = py.detach(|| pq_x509::Issuer::self_signed(builder, key));
+        let issuer = py.detach(|| pq_x509::issuing::Issuer::self_signed(builder, key));
         issuer.or_raise().map(Self)
     }
 

@@ -14,7 +14,7 @@ use crate::keys::{SigningKey, into_python};
 /// A certification request (PKCS#10, RFC 2986): names and a public key, signed by the private key that belongs to it.
 /// A request that was only read has proven nothing yet: `verify` it.
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct CertificateRequest(pq_x509::CertificateRequest);
+pub(crate) struct CertificateRequest(pq_x509::request::CertificateRequest);
 
 impl CertificateRequest {
     const KIND: Kind = Kind::Request;
@@ -24,13 +24,13 @@ impl CertificateRequest {
     }
 
     fn read_pem(text: &str) -> PyResult<Self> {
-        pq_x509::CertificateRequest::from_pem(text)
+        pq_x509::request::CertificateRequest::from_pem(text)
             .or_raise()
             .map(Self)
     }
 }
 
-document!(CertificateRequest {
+document!(request::CertificateRequest {
     /// Checks the proof of possession of an ML-DSA or SLH-DSA key: the request must be signed by the key in it. The
     /// result says what the request asks for.
     fn verify(&self, py: Python<'_>) -> PyResult<VerifiedRequest> {
@@ -50,13 +50,13 @@ document!(CertificateRequest {
 /// >>> request.verify().dns_names
 /// ['example.org']
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct RequestBuilder(pq_x509::RequestBuilder);
+pub(crate) struct RequestBuilder(pq_x509::request::RequestBuilder);
 
 #[pymethods]
 impl RequestBuilder {
     #[new]
     fn new() -> Self {
-        Self(pq_x509::CertificateRequest::builder())
+        Self(pq_x509::request::CertificateRequest::builder())
     }
 
     /// The subject's common name, of 1 to 64 characters, in place of any other name.
@@ -101,7 +101,7 @@ impl RequestBuilder {
 /// A request whose sender has proven to have the private key. The CA has to find out whether the names belong to the
 /// sender.
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct VerifiedRequest(pub(super) pq_x509::VerifiedRequest);
+pub(crate) struct VerifiedRequest(pub(super) pq_x509::request::VerifiedRequest);
 
 #[pymethods]
 impl VerifiedRequest {

@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use pq_x509::Validity;
+use pq_x509::certificate::Validity;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
@@ -20,7 +20,7 @@ use crate::names;
 /// [<pqtls.RevokedCertificate 5: keyCompromise>]
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct CertificateRevocationListBuilder(
-    pub(super) pq_x509::CertificateRevocationListBuilder,
+    pub(super) pq_x509::revocation::CertificateRevocationListBuilder,
 );
 
 #[pymethods]
@@ -28,9 +28,9 @@ impl CertificateRevocationListBuilder {
     #[new]
     fn new(number: &Bound<'_, PyInt>) -> PyResult<Self> {
         let number = big_endian(number)?;
-        Ok(Self(pq_x509::CertificateRevocationListBuilder::new(
-            &number,
-        )))
+        Ok(Self(
+            pq_x509::revocation::CertificateRevocationListBuilder::new(&number),
+        ))
     }
 
     /// From when the list is used, and by when there will be a newer one: times with a timezone. By default it is used

@@ -49,7 +49,7 @@ macro_rules! private_key {
             #[staticmethod]
             fn from_seed(py: Python<'_>, algorithm: &str, seed: Bytes<'_>) -> PyResult<Self> {
                 let algorithm = names::algorithm(algorithm)?;
-                let key = py.detach(|| pq_x509::$key::from_seed(algorithm, &seed));
+                let key = py.detach(|| pq_x509::keys::$key::from_seed(algorithm, &seed));
                 Ok(Self::new(key.or_raise()?))
             }
 
@@ -57,7 +57,7 @@ macro_rules! private_key {
             #[staticmethod]
             fn from_expanded(py: Python<'_>, algorithm: &str, data: Bytes<'_>) -> PyResult<Self> {
                 let algorithm = names::algorithm(algorithm)?;
-                let key = py.detach(|| pq_x509::$key::from_expanded(algorithm, &data));
+                let key = py.detach(|| pq_x509::keys::$key::from_expanded(algorithm, &data));
                 Ok(Self::new(key.or_raise()?))
             }
 
@@ -162,9 +162,9 @@ macro_rules! private_key {
         impl $key {
             fn read_pem(text: &str, passphrase: Option<&Text<'_>>) -> PyResult<Self> {
                 let key = match passphrase {
-                    None => pq_x509::$key::from_pkcs8_pem(text).or_raise(),
+                    None => pq_x509::keys::$key::from_pkcs8_pem(text).or_raise(),
                     Some(passphrase) => {
-                        pq_x509::$key::from_encrypted_pkcs8_pem(text, passphrase.as_bytes()).or_raise()
+                        pq_x509::keys::$key::from_encrypted_pkcs8_pem(text, passphrase.as_bytes()).or_raise()
                     }
                 };
                 key.map(Self::new)
@@ -172,9 +172,9 @@ macro_rules! private_key {
 
             fn read_der(der: &[u8], passphrase: Option<&Text<'_>>) -> PyResult<Self> {
                 let key = match passphrase {
-                    None => pq_x509::$key::from_pkcs8_der(der).or_raise(),
+                    None => pq_x509::keys::$key::from_pkcs8_der(der).or_raise(),
                     Some(passphrase) => {
-                        pq_x509::$key::from_encrypted_pkcs8_der(der, passphrase.as_bytes()).or_raise()
+                        pq_x509::keys::$key::from_encrypted_pkcs8_der(der, passphrase.as_bytes()).or_raise()
                     }
                 };
                 key.map(Self::new)

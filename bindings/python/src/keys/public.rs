@@ -11,14 +11,14 @@ macro_rules! public_key {
             #[staticmethod]
             fn from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Self> {
                 let text = data.as_pem();
-                let key = py.detach(|| pq_x509::$key::from_spki_pem(&text));
+                let key = py.detach(|| pq_x509::keys::$key::from_spki_pem(&text));
                 Ok(Self::new(key.or_raise()?))
             }
 
             /// Reads the DER of a SubjectPublicKeyInfo.
             #[staticmethod]
             fn from_der(py: Python<'_>, data: Bytes<'_>) -> PyResult<Self> {
-                let key = py.detach(|| pq_x509::$key::from_spki_der(&data));
+                let key = py.detach(|| pq_x509::keys::$key::from_spki_der(&data));
                 Ok(Self::new(key.or_raise()?))
             }
 
@@ -28,8 +28,8 @@ macro_rules! public_key {
                 let key = read_document(
                     py,
                     path,
-                    |text| py.detach(|| pq_x509::$key::from_spki_pem(text)).or_raise(),
-                    |der| py.detach(|| pq_x509::$key::from_spki_der(der)).or_raise(),
+                    |text| py.detach(|| pq_x509::keys::$key::from_spki_pem(text)).or_raise(),
+                    |der| py.detach(|| pq_x509::keys::$key::from_spki_der(der)).or_raise(),
                 );
                 key.map(Self::new)
             }
@@ -38,7 +38,7 @@ macro_rules! public_key {
             #[staticmethod]
             fn from_bytes(py: Python<'_>, algorithm: &str, data: Bytes<'_>) -> PyResult<Self> {
                 let algorithm = names::algorithm(algorithm)?;
-                let key = py.detach(|| pq_x509::$key::from_bytes(algorithm, &data));
+                let key = py.detach(|| pq_x509::keys::$key::from_bytes(algorithm, &data));
                 Ok(Self::new(key.or_raise()?))
             }
 

@@ -5,8 +5,8 @@ use alloc::vec;
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 
-use pq_x509::CrlReason;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
+use pq_x509::revocation::CrlReason;
 
 use super::files::Access;
 use super::index::{self, Expected, Index, News};

@@ -115,7 +115,7 @@ use super::{KeyHash, Ledger};
 ///
 /// ```
 /// # use std::path::Path;
-/// use pq_ca::{LedgerError, LocalLedger};
+/// use pq_ca::ledger::{LedgerError, LocalLedger};
 ///
 /// # fn open(folder: &Path) -> Result<LocalLedger, LedgerError> {
 /// let ledger = LocalLedger::open(folder)?
@@ -209,7 +209,7 @@ impl LocalLedger {
         }
     }
 
-    /// Opens the ledger in a folder for reading alone, as a [`Responder`](crate::Responder) needs it. It writes no
+    /// Opens the ledger in a folder for reading alone, as a [`Responder`](crate::authority::Responder) needs it. It writes no
     /// file, and needs no permission to. Whoever changes the ledger waits while this ledger reads, and the other way
     /// round. Changes return [`LedgerError::ReadOnly`].
     ///

@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use pq_x509::CrlReason;
 use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::CrlReason;
 
 use super::codec::{Decoder, put_bytes, put_number};
 use crate::ledger::entry::{Entry, Issued, Revocation, State};

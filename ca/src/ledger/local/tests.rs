@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
-use pq_x509::CrlReason;
+use pq_x509::revocation::CrlReason;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 

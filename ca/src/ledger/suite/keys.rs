@@ -1,7 +1,7 @@
 //! Keys that others may know are certified no more, alone or as halves of others.
 #![allow(missing_docs, reason = "the name of each test says what it checks")]
 
-use pq_x509::CrlReason;
+use pq_x509::revocation::CrlReason;
 
 use super::values::{at, found, issued, key, new_entry, number, record, revocation};
 use crate::ledger::{Filter, Issued, Ledger, LedgerError};

@@ -1,7 +1,7 @@
 //! What stands on revocation lists, and how they are numbered.
 #![allow(missing_docs, reason = "the name of each test says what it checks")]
 
-use pq_x509::CrlReason;
+use pq_x509::revocation::CrlReason;
 
 use super::values::{
     at, found, issued, kept_and, lost_list, next_list, number, record, revocation,

@@ -18,8 +18,8 @@
 //! the place drops in the end.
 //!
 //! ```
-//! use pq_ca::suite::{self, Place};
-//! use pq_ca::{LedgerError, LocalLedger};
+//! use pq_ca::ledger::suite::{self, Place};
+//! use pq_ca::ledger::{LedgerError, LocalLedger};
 //! use tempfile::TempDir;
 //!
 //! struct InFolder(TempDir);
@@ -41,17 +41,17 @@
 //! }
 //!
 //! mod while_it_is_open {
-//!     pq_ca::suite::hold_to_suite!(super::empty);
+//!     pq_ca::ledger::suite::hold_to_suite!(super::empty);
 //! }
 //!
 //! /// The same, where each call opens the ledger anew: nothing is in memory alone.
 //! mod opened_for_each_call {
-//!     use pq_ca::suite::Reopened;
+//!     use pq_ca::ledger::suite::Reopened;
 //!
 //!     fn empty() -> Reopened<super::InFolder> {
 //!         Reopened::new(super::empty())
 //!     }
-//!     pq_ca::suite::hold_to_suite!(empty);
+//!     pq_ca::ledger::suite::hold_to_suite!(empty);
 //! }
 //!
 //! /// The same as the tests of `while_it_is_open`, without a test for each.
@@ -111,7 +111,7 @@ pub mod requirements {
 #[macro_export]
 macro_rules! hold_to_suite {
     (@list $then:ident $($make:tt)+) => {
-        $crate::suite::hold_to_suite! {
+        $crate::ledger::suite::hold_to_suite! {
             @$then [$($make)+]
             of_a_ledger [
                 what_was_recorded_is_found_by_its_number
@@ -176,25 +176,25 @@ macro_rules! hold_to_suite {
             #[test]
             fn $test() {
                 let place = $make();
-                $crate::suite::requirements::$test(&$crate::suite::Place::open(&place));
+                $crate::ledger::suite::requirements::$test(&$crate::ledger::suite::Place::open(&place));
             }
         )+
         $(
             #[test]
             fn $other() {
-                $crate::suite::requirements::$other(&$make());
+                $crate::ledger::suite::requirements::$other(&$make());
             }
         )+
     };
     (@check [$make:ident] of_a_ledger [$($test:ident)+] of_a_place [$($other:ident)+]) => {
         $({
             let place = $make();
-            $crate::suite::requirements::$test(&$crate::suite::Place::open(&place));
+            $crate::ledger::suite::requirements::$test(&$crate::ledger::suite::Place::open(&place));
         })+
-        $($crate::suite::requirements::$other(&$make());)+
+        $($crate::ledger::suite::requirements::$other(&$make());)+
     };
     ($make:path) => {
-        $crate::suite::hold_to_suite!(@list tests $make);
+        $crate::ledger::suite::hold_to_suite!(@list tests $make);
     };
 }
 

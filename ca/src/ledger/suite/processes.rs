@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use pq_x509::CrlReason;
+use pq_x509::revocation::CrlReason;
 
 use super::Place;
 use super::values::{

@@ -1,7 +1,7 @@
 //! Revocations, holds and the conditions of a change.
 #![allow(missing_docs, reason = "the name of each test says what it checks")]
 
-use pq_x509::CrlReason;
+use pq_x509::revocation::CrlReason;
 
 use super::values::{
     at, entry, find, found, issued, key, new_entry, next_list, number, record, revocation,

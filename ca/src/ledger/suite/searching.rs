@@ -3,7 +3,7 @@
 
 use core::ops::ControlFlow;
 
-use pq_x509::CrlReason;
+use pq_x509::revocation::CrlReason;
 
 use super::values::{at, found, issued, number, record, revocation};
 use crate::ledger::{Entry, Filter, Issued, Ledger};

@@ -3,8 +3,8 @@
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-use pq_x509::CrlReason;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
+use pq_x509::revocation::CrlReason;
 
 use crate::ledger::{
     Entry, Filter, Issued, KEPT, KeyHash, Ledger, NewEntry, Revocation, SerialNumber, State,

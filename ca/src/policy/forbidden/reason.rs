@@ -5,8 +5,8 @@ use core::fmt;
 use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 
+use pq_x509::certificate::{InvalidEmailAddress, InvalidUri};
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
-use pq_x509::{InvalidEmailAddress, InvalidUri};
 
 use crate::policy::values::{
     EmailPattern, KeyAlgorithm, NamePattern, Network, Period, Profile, Suspicion, TextPattern,

@@ -3,7 +3,7 @@
 
 use core::net::IpAddr;
 
-use pq_x509::{AlternativeName, EmailAddress, Uri};
+use pq_x509::certificate::{AlternativeName, EmailAddress, Uri};
 use serde::Deserialize;
 use toml::Spanned;
 

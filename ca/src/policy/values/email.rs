@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use pq_x509::EmailAddress;
+use pq_x509::certificate::EmailAddress;
 
 use super::dns::{AskedName, NamePattern};
 use crate::policy::file::read_from_strings;

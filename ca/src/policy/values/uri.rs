@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use pq_x509::Uri;
+use pq_x509::certificate::Uri;
 
 use super::character::{is_kept, is_of_words};
 use crate::policy::file::read_from_strings;

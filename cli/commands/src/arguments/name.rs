@@ -3,7 +3,7 @@
 
 use core::str::FromStr;
 
-use pq_x509::Name;
+use pq_x509::certificate::Name;
 
 /// How a subject is named.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -5,7 +5,7 @@ use core::fmt;
 
 use clap::ValueEnum;
 use pq_hpke::{Aead, Encryptor, RecipientPublicKey, Suite};
-use pq_x509::KeyUsages;
+use pq_x509::certificate::KeyUsages;
 use serde::Serialize;
 
 use super::delivery::{Delivery, OutputOptions};

@@ -3,7 +3,9 @@
 
 use alloc::collections::BTreeSet;
 
-use pq_x509::{Certificate, CertificateRevocationList, linting};
+use pq_x509::certificate::Certificate;
+use pq_x509::linting;
+use pq_x509::revocation::CertificateRevocationList;
 use zeroize::Zeroizing;
 
 use super::contents::{Block, Contents};

@@ -6,10 +6,11 @@ use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
 use pq_keys::ProtectionError;
 use pq_keys::x_wing::XWingPrivateKey;
-use pq_x509::{
-    CertificateError, OcspRequestError, OcspResponseError, Pkcs12Error, RequestError,
-    RevocationListError,
-};
+use pq_x509::certificate::CertificateError;
+use pq_x509::ocsp::{OcspRequestError, OcspResponseError};
+use pq_x509::pkcs12::Pkcs12Error;
+use pq_x509::request::RequestError;
+use pq_x509::revocation::RevocationListError;
 
 use crate::files::InputError;
 use crate::keys::{Algorithm, KeyError};

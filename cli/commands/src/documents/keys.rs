@@ -7,7 +7,7 @@ use pq_keys::any::{ReadError, ReadKey, Readable};
 use pq_keys::{
     DecapsulationKey, EncapsulationKey, PrivateKeyForm, Protection, SubjectKey, VerifyingKey,
 };
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 
 use super::certificates::{certificate_of, first_of, is_one_chain};
 use super::contents::{Block, Contents, Encoding};

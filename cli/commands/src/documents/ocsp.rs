@@ -1,6 +1,6 @@
 //! OCSP messages, which have no PEM.
 
-use pq_x509::{OcspRequest, OcspResponse};
+use pq_x509::ocsp::{OcspRequest, OcspResponse};
 
 use super::contents::Contents;
 use super::error::DocumentError;

@@ -1,6 +1,6 @@
 //! Opens PKCS#12 files (RFC 7292) with a passphrase.
 
-use pq_x509::Pkcs12;
+use pq_x509::pkcs12::Pkcs12;
 
 use super::contents::Contents;
 use super::error::DocumentError;

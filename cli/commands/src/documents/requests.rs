@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 use core::mem;
 
-use pq_x509::{CertificateRequest, VerifiedRequest};
+use pq_x509::request::{CertificateRequest, VerifiedRequest};
 
 use super::contents::Contents;
 use super::error::DocumentError;

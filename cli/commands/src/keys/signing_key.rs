@@ -1,6 +1,6 @@
 //! Private keys of every kind that signs, as the keys of CAs and of signers.
 
-use pq_ca::StoredKey;
+use pq_ca::folder::StoredKey;
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnySigningKey};
 use pq_keys::pki_types::SubjectPublicKeyInfoDer;
 use pq_keys::spki::AlgorithmIdentifierOwned;

@@ -4,10 +4,10 @@
 use anstyle::{AnsiColor, Style};
 use core::fmt;
 use pq_keys::SubjectKey;
+use pq_x509::certificate::{Certificate, Sizes};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::{AuthorityKeyIdentifier, ExtendedKeyUsage};
-use pq_x509::{Certificate, Sizes};
 use serde::Serialize;
 
 use super::extensions::{alternative_names, find, value_of};
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn names_of_key_usages_are_the_standards() {
-        use pq_x509::KeyUsages;
+        use pq_x509::certificate::KeyUsages;
         for (usage, name) in [
             (KeyUsages::DigitalSignature, "digitalSignature"),
             (KeyUsages::CRLSign, "cRLSign"),

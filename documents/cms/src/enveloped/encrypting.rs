@@ -23,7 +23,7 @@ use crate::encoding::{BerWriter, PIECE, for_each_piece, read_start, tag, tlv};
 ///
 /// ```
 /// use pq_cms::{EnvelopeBuilder, Opener, Recipient, RecipientKey};
-/// use pq_x509::{DecapsulationKey, KemAlgorithm};
+/// use pq_x509::keys::{DecapsulationKey, KemAlgorithm};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let key = DecapsulationKey::generate(KemAlgorithm::MlKem768)?;

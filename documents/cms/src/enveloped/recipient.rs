@@ -8,7 +8,7 @@ use der::{Decode, Encode};
 use pq_keys::{
     AgreementKey, AgreementPublicKey, DecapsulationKey, EncapsulationKey, KemAlgorithm, SubjectKey,
 };
-use pq_x509::{Certificate, KeyUsages};
+use pq_x509::certificate::{Certificate, KeyUsages};
 use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
@@ -45,7 +45,7 @@ enum Kind {
 impl Recipient {
     /// The owner of this certificate's ML-KEM key.
     ///
-    /// The certificate is not validated: use a [`ChainValidator`](pq_x509::ChainValidator) first. The message
+    /// The certificate is not validated: use a [`ChainValidator`](pq_x509::validation::ChainValidator) first. The message
     /// names it by issuer and serial number.
     ///
     /// # Errors

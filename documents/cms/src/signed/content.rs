@@ -4,7 +4,7 @@
 use pq_keys::{
     Digest, HashedMessage, MessageHasher, PreHash, PreHasher, PublicKey, SignatureOptions,
 };
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use zeroize::Zeroizing;
 
 use super::guard::AttributesGuard;

@@ -2,7 +2,8 @@
 
 use const_oid::ObjectIdentifier;
 use pq_keys::{KeyError, SignError};
-use pq_x509::{CertificateError, SignatureError, ValidationError};
+use pq_x509::certificate::{CertificateError, SignatureError};
+use pq_x509::validation::ValidationError;
 
 use crate::algorithms::Weakness;
 use crate::encoding::EncodingError;

@@ -7,7 +7,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_SIGNED_DATA;
 use der::Decode;
 use pq_keys::PreHash;
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use spki::AlgorithmIdentifierOwned;
 
 use super::error::VerificationError;

@@ -4,7 +4,7 @@
 use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 
 use super::attributes::SignedAttributes;

@@ -8,8 +8,8 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_DATA, ID_SIGNED_DATA};
 use der::Encode;
 use pq_keys::{PreHash, Signer, SigningKey, SigningVariant, SubjectKey};
+use pq_x509::certificate::{Certificate, KeyUsages};
 use pq_x509::x509_cert::time::Time;
-use pq_x509::{Certificate, KeyUsages};
 use spki::AlgorithmIdentifierOwned;
 
 use super::attributes::{self, Protection};
@@ -204,7 +204,9 @@ const WHOLE_LIMIT: usize = 1024 * 1024;
 ///
 /// ```
 /// use pq_cms::{DocumentSigner, SignedDataBuilder, Verifier};
-/// use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
+/// use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+/// use pq_x509::validation::ChainValidator;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let root = Issuer::self_signed(

@@ -8,10 +8,9 @@ use std::io::{BufRead, Write};
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_DATA;
 use pq_keys::{KeyError, KeyHash, PreHash, PublicKey, SubjectKey};
+use pq_x509::certificate::{Certificate, SignatureError};
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
-use pq_x509::{
-    Certificate, ChainValidator, Purpose, SignatureError, ValidatedChain, ValidationError,
-};
+use pq_x509::validation::{ChainValidator, Purpose, ValidatedChain, ValidationError};
 use sha2::{Digest, Sha256};
 
 use super::attributes::{Protection, SignedAttributes};

@@ -4,7 +4,7 @@
 use pq_cms::{
     AttributesGuard, DocumentSigner, SignatureRefusal, SignedDataBuilder, SigningError, Verifier,
 };
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 
 use crate::bytes::{indefinite, parts, tlv};
 use crate::people::Person;

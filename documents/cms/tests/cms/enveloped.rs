@@ -6,10 +6,9 @@ use pq_cms::{
     ContentCipher, EnvelopeBuilder, EnvelopingError, Kdf, ObjectIdentifier, Opener, OpeningError,
     Recipient, RecipientKey, key_identifier,
 };
-use pq_x509::{
-    CertificateBuilder, DecapsulationKey, Issuer, KemAlgorithm, KeyUsages, SignatureAlgorithm,
-    SigningKey,
-};
+use pq_x509::certificate::KeyUsages;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey};
 
 use crate::bytes::{OneByOne, indefinite, parts, tlv, value};
 use crate::people::{EcdhKey, Person, certificate};

@@ -8,13 +8,13 @@ use std::time::SystemTime;
 use pq_cms::{
     DocumentSigner, EncodingError, SignedDataBuilder, VerificationError, VerificationTime, Verifier,
 };
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, UnixTime,
 };
-use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey,
-    Validity,
-};
+use pq_x509::validation::ChainValidator;
 use signers::{EcdsaP256, P256Key};
 use testing::spent::Spent;
 

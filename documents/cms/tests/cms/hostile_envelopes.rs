@@ -7,8 +7,8 @@ use pq_cms::{
     ContentCipher, EncodingError, EnvelopeBuilder, Opener, OpeningError, Recipient, RecipientKey,
     key_identifier,
 };
+use pq_x509::keys::{AgreementError, AgreementKey, DecapsulationKey, KemAlgorithm, SubjectKey};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::{AgreementError, AgreementKey, DecapsulationKey, KemAlgorithm, SubjectKey};
 use testing::spent::Spent;
 use zeroize::Zeroizing;
 

@@ -5,7 +5,8 @@ use pq_cms::{
     ObjectIdentifier, OpeningError, Outline, Recipient, RecipientKind, SignedDataBuilder,
     VerificationError, inspect,
 };
-use pq_x509::{KemAlgorithm, KeyUsages, SignatureAlgorithm};
+use pq_x509::certificate::KeyUsages;
+use pq_x509::keys::{KemAlgorithm, SignatureAlgorithm};
 
 use crate::bytes::{OneByOne, Repeated, changed, parts, tlv};
 use crate::enveloped::{SECRET, encrypt, key, sealed_for};

@@ -7,7 +7,7 @@ use pq_cms::{
     DocumentSigner, EncodingError, EnvelopeBuilder, InspectionError, Opener, Outline, Recipient,
     RecipientKey, SignedDataBuilder, VerificationError, Verifier, inspect,
 };
-use pq_x509::{KemAlgorithm, SignatureAlgorithm};
+use pq_x509::keys::{KemAlgorithm, SignatureAlgorithm};
 
 use crate::bytes::{Repeated, indefinite, parts, tlv, value};
 use crate::enveloped::{SECRET, encrypt, key};

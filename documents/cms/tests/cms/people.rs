@@ -5,16 +5,18 @@ use std::sync::LazyLock;
 use p256::ecdh::diffie_hellman;
 use p256::pkcs8::EncodePublicKey;
 use p256::{PublicKey, SecretKey};
+use pq_x509::certificate::{Certificate, KeyUsages};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{
+    Agreement, AgreementError, AgreementKey, AgreementPublicKey, SignError, SignatureAlgorithm,
+    Signer, SigningKey, SubjectKey,
+};
 use pq_x509::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer,
     alg_id,
 };
+use pq_x509::validation::ChainValidator;
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
-use pq_x509::{
-    Agreement, AgreementError, AgreementKey, AgreementPublicKey, Certificate, CertificateBuilder,
-    ChainValidator, Issuer, KeyUsages, SignError, SignatureAlgorithm, Signer, SigningKey,
-    SubjectKey,
-};
 use signers::{EcdsaP256, P256Key};
 use zeroize::Zeroizing;
 

@@ -7,16 +7,17 @@ use pq_cms::{
     DocumentSigner, SignatureRefusal, SignedDataBuilder, SigningError, VerificationError,
     VerificationTime, Verified, Verifier, Weakness, digests,
 };
+use pq_x509::certificate::{Certificate, KeyUsages};
+use pq_x509::keys::{
+    CompositeIdentifier, PreHash, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
+};
 use pq_x509::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer,
     UnixTime,
 };
+use pq_x509::validation::ValidationError;
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
-use pq_x509::{
-    Certificate, CompositeIdentifier, KeyUsages, PreHash, SignError, SignatureAlgorithm, Signer,
-    SigningKey, SubjectKey, ValidationError,
-};
 use signers::{EcdsaP256, P256Key};
 
 use crate::bytes::{OneByOne, indefinite, parts, tlv, value};

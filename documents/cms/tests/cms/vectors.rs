@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use pq_cms::{Verifier, decode_if_pem};
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 
 use crate::bytes::changed;
 

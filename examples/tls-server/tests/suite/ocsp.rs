@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use pq_serving::provider;
-use pq_x509::{
-    CertStatus, Certificate, CertificateBuilder, ChainValidator, CrlReason, IssueError, Issuer,
-    OcspRequest, OcspResponder, SignatureAlgorithm, SigningKey, Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder};
+use pq_x509::revocation::CrlReason;
+use pq_x509::validation::ChainValidator;
 use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::UnixTime;
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};

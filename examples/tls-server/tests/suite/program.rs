@@ -14,8 +14,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pq_serving::demonstration::{Issued, Pki};
+use pq_x509::certificate::{Certificate, KeyUsages};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
-use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyUsages, SignatureAlgorithm, SigningKey};
 use rustls::{AlertDescription, Error, SignatureScheme};
 use rustls_pq::Group;
 use tempfile::TempDir;

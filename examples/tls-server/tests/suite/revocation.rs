@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use pq_serving::demonstration::Issued;
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    CrlReason, Issuer, SignatureAlgorithm, SigningKey, Validity,
-};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason};
 use rustls::{AlertDescription, Error};
 use tempfile::TempDir;
 

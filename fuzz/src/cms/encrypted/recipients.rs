@@ -2,7 +2,8 @@
 
 use arbitrary::Arbitrary;
 use pq_cms::{Kdf, Recipient, RecipientKey, key_identifier};
-use pq_x509::{Certificate, SubjectKey};
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::SubjectKey;
 
 use crate::cms::keys::{KEYS, Owned, SHARED};
 use crate::one_of;

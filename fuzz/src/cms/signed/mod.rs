@@ -12,7 +12,7 @@ use pq_cms::{
     VerificationTime, Verified, Verifier, inspect,
 };
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{PreHash, SubjectKey};
+use pq_x509::keys::{PreHash, SubjectKey};
 use rustls_pq::classical::verification_algorithms;
 
 use self::changes::{Changed, SignedChange};

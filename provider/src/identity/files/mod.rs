@@ -20,7 +20,7 @@ use core::fmt;
 use core::time::Duration;
 use std::path::PathBuf;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::UnixTime;
 use tracing::warn;
@@ -38,7 +38,8 @@ use crate::hello::TrustAnchorId;
 /// ```
 /// # use std::sync::Arc;
 /// # use std::time::Duration;
-/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// # use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 /// use rustls_pq::identity::IdentityFiles;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

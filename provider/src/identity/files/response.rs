@@ -6,7 +6,7 @@ use std::hash::RandomState;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use pq_x509::{OcspError, OcspVerifier};
+use pq_x509::ocsp::{OcspError, OcspVerifier};
 use rustls::pki_types::UnixTime;
 use tracing::{info, warn};
 
@@ -209,10 +209,10 @@ mod tests {
     use std::fs;
     use std::time::SystemTime;
 
-    use pq_x509::{
-        CertStatus, CertificateBuilder, IssueError, Issuer, OcspRequest, OcspResponder,
-        SignatureAlgorithm, SigningKey, Validity,
-    };
+    use pq_x509::certificate::Validity;
+    use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
+    use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+    use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder};
 
     use rustls::pki_types::CertificateDer;
 

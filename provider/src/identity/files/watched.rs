@@ -145,7 +145,8 @@ mod tests {
     use core::time::Duration;
     use std::fs;
 
-    use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::{SignatureAlgorithm, SigningKey};
     use tempfile::TempDir;
 
     use super::super::tracked::TICK;

@@ -5,7 +5,8 @@ mod words;
 
 use core::error::Error as StdError;
 
-use pq_x509::{KeyUsageError, ValidationError};
+use pq_x509::certificate::KeyUsageError;
+use pq_x509::validation::ValidationError;
 use rustls::crypto::CryptoProvider;
 use rustls::{
     AlertDescription, CertRevocationListError, CertificateError, CipherSuite, ClientConfig, Error,

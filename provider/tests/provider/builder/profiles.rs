@@ -1,6 +1,6 @@
 //! What each profile takes from a base, and what it excludes.
 
-use pq_x509::{SignatureAlgorithm, SigningKey};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::{CipherSuite, SignatureScheme};
 use rustls_pq::{Builder, Error, Group, Profile};

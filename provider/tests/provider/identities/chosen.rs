@@ -2,7 +2,8 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::CertificateBuilder;
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::SignatureScheme as Scheme;
 use rustls::{AlertDescription, CertificateError, Error, PeerIncompatible};
 use rustls_pq::identity::{self, Identities, IdentitySet};

@@ -3,7 +3,8 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::client::Resumption;
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ClientConnection, ServerConfig, SignatureScheme as Scheme, version};

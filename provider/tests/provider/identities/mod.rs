@@ -11,8 +11,10 @@ mod trusted;
 
 use alloc::sync::Arc;
 
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, Signer, SigningKey};
 use pq_x509::x509_cert::der::Encode;
-use pq_x509::{Certificate, CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey};
 use rustls::SignatureScheme as Scheme;
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ServerConfig};
@@ -108,7 +110,7 @@ fn issue(issuer: &Issuer<impl Signer>, key: &impl KeyPair) -> Identity {
     Identity::issued_by(issuer, for_both_ends(), key)
 }
 
-fn for_both_ends() -> CertificateBuilder<pq_x509::EndEntity> {
+fn for_both_ends() -> CertificateBuilder<pq_x509::issuing::EndEntity> {
     CertificateBuilder::server()
         .client_auth()
         .dns_name("localhost")

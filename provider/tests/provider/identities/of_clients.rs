@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{SignatureAlgorithm, SigningKey};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::SignatureScheme as Scheme;
 use rustls::client::ResolvesClientCert;
 use rustls::pki_types::CertificateDer;

@@ -1,6 +1,7 @@
 //! Identities that can't be served are refused before anyone connects.
 
-use pq_x509::{CertificateBuilder, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::CertificateBuilder;
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::Error;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls_pq::identity::IdentityError;

@@ -7,7 +7,8 @@ use core::time::Duration;
 use std::thread;
 use std::time::Instant;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::SignatureScheme as Scheme;
 use rustls_pq::identity::{Identities, Identity, IdentityFiles, IdentitySet};
 use rustls_pq::{Offer, Refusal};

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::sign::SingleCertAndKey;

@@ -2,7 +2,8 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::CertificateBuilder;
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::{ProtocolVersion, ServerConfig, SignatureScheme as Scheme};
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, Offer, OfferReader, ServerHandshake};
@@ -292,7 +293,7 @@ fn signatures_that_nobody_lists() {
     let ecdsa = issue(&Ecdsa::root(), &Ecdsa::generate());
     let slh_dsa = root(SignatureAlgorithm::SlhDsaSha2_128f);
     let ca = CertificateBuilder::ca("HashSLH-DSA");
-    let hash_slh_dsa = pq_x509::Issuer::self_signed(ca, HashSlhDsa::generate()).unwrap();
+    let hash_slh_dsa = pq_x509::issuing::Issuer::self_signed(ca, HashSlhDsa::generate()).unwrap();
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     for (below, name) in [
         (
@@ -372,8 +373,8 @@ impl Chains {
     }
 }
 
-fn root_named(name: &str) -> pq_x509::Issuer<Ecdsa> {
-    pq_x509::Issuer::self_signed(CertificateBuilder::ca(name), Ecdsa::generate()).unwrap()
+fn root_named(name: &str) -> pq_x509::issuing::Issuer<Ecdsa> {
+    pq_x509::issuing::Issuer::self_signed(CertificateBuilder::ca(name), Ecdsa::generate()).unwrap()
 }
 
 /// The offer of a TLS 1.3 client that lists ML-DSA, as all of this crate do.

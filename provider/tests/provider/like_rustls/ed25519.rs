@@ -2,7 +2,8 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, SubjectKey};
+use pq_x509::issuing::CertificateBuilder;
+use pq_x509::keys::SubjectKey;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ProtocolVersion, ServerConfig, SignatureScheme};

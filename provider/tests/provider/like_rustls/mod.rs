@@ -9,10 +9,11 @@ mod tampered;
 use alloc::sync::Arc;
 
 use handshakes::Direction;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignError, Signer, SubjectKey};
 use pq_x509::x509_cert::der::Tag;
 use pq_x509::x509_cert::der::asn1::Any;
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
-use pq_x509::{CertificateBuilder, Issuer, SignError, Signer, SubjectKey};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, SubjectPublicKeyInfoDer};

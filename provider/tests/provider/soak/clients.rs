@@ -10,7 +10,7 @@ use core::time::Duration;
 use std::io::{self, Write};
 use std::sync::Mutex;
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::keys::SignatureAlgorithm;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, RootCertStore, version};

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::{fs, io};
 
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::x509_cert::der::pem::{LineEnding, encode_string};
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::server::WebPkiClientVerifier;

@@ -15,7 +15,7 @@ use self::post_quantum_key::PostQuantumKey;
 ///
 /// [`Error::Other`] if TLS has no code point for the key's algorithm.
 pub fn signing_key(
-    key: pq_x509::SigningKey,
+    key: pq_x509::keys::SigningKey,
     random: &'static dyn SecureRandom,
 ) -> Result<Box<dyn SigningKey>, Error> {
     Ok(Box::new(PostQuantumKey::new(key, random)?))

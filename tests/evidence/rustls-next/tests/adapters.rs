@@ -5,7 +5,8 @@ extern crate alloc;
 use alloc::sync::Arc;
 
 use pq_core::ml_kem::{MlKem512, MlKem768, MlKem1024};
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, SubjectKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey, SubjectKey};
 use rustls::crypto::kx::{NamedGroup, StartedKeyExchange, SupportedKxGroup};
 use rustls::crypto::{Credentials, CryptoProvider, Identity, SignatureScheme, SingleCredential};
 use rustls::error::PeerMisbehaved;

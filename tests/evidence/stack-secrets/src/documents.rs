@@ -8,7 +8,7 @@ use bcrypt_pbkdf::bcrypt_pbkdf_with_memory;
 use pq_cms::{EnvelopeBuilder, Opener, Recipient, RecipientKey};
 use pq_hpke::{Decryptor, Encryptor, RecipientPublicKey, XWingPrivateKey};
 use pq_ssh::{HashAlgorithm, HashedMessage, Passphrase, PrivateKey};
-use pq_x509::{DecapsulationKey, KemAlgorithm};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm};
 use sha2::Sha256;
 
 use crate::derived::{Hkdf, shake256};

@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 
 use pq_core::ml_kem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet};
-use pq_x509::{CertificateBuilder, Issuer, PrivateKeyForm, SignatureAlgorithm, SigningKey};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{PrivateKeyForm, SignatureAlgorithm, SigningKey};
 use rustls::crypto::{ActiveKeyExchange, SharedSecret, SupportedKxGroup};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::server::ProducesTickets;

@@ -5,11 +5,13 @@ use std::sync::Mutex;
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
 use pq_core::slh_dsa::{self, SlhDsaSha2_128f, SlhDsaShake128f};
-use pq_x509::{
-    CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, DecapsulationKey,
-    Issuer, KemAlgorithm, PreHash, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm,
-    SignatureOptions, SigningKey, SigningVariant, SubjectKey,
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{
+    DecapsulationKey, KemAlgorithm, PreHash, PrivateKey, PrivateKeyForm, PublicKey,
+    SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant, SubjectKey,
 };
+use pq_x509::request::CertificateRequest;
+use pq_x509::revocation::CertificateRevocationListBuilder;
 
 use crate::operation::{Operation, fresh};
 use crate::sought::Sought;
@@ -36,7 +38,7 @@ type OtherForm = (&'static str, fn(&PrivateKey) -> Vec<u8>);
 /// A kind of key.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
-    algorithm: pq_x509::Algorithm,
+    algorithm: pq_x509::keys::Algorithm,
     /// The secrets of a key.
     secrets: fn(&PrivateKey) -> Sought,
 }
@@ -86,7 +88,7 @@ impl Kind {
         }
     }
 
-    pub(crate) fn algorithm(self) -> pq_x509::Algorithm {
+    pub(crate) fn algorithm(self) -> pq_x509::keys::Algorithm {
         self.algorithm
     }
 
@@ -141,10 +143,10 @@ impl Kind {
                 name("generate"),
                 || (),
                 move |()| match algorithm {
-                    pq_x509::Algorithm::Signature(algorithm) => {
+                    pq_x509::keys::Algorithm::Signature(algorithm) => {
                         PrivateKey::Signing(SigningKey::generate(algorithm).expect("randomness"))
                     }
-                    pq_x509::Algorithm::Kem(algorithm) => {
+                    pq_x509::keys::Algorithm::Kem(algorithm) => {
                         let key = DecapsulationKey::generate(algorithm);
                         PrivateKey::Decapsulation(key.expect("randomness"))
                     }
@@ -229,7 +231,7 @@ impl Kind {
             ));
         }
         match algorithm {
-            pq_x509::Algorithm::Signature(_) => operations.extend(self.signing()),
+            pq_x509::keys::Algorithm::Signature(_) => operations.extend(self.signing()),
             _ => operations.extend(self.encapsulating()),
         }
         operations
@@ -439,12 +441,12 @@ fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
 const OCTET_STRING: u8 = 4;
 const SEQUENCE: u8 = 0x30;
 
-fn from_seed(algorithm: pq_x509::Algorithm, seed: &[u8]) -> PrivateKey {
+fn from_seed(algorithm: pq_x509::keys::Algorithm, seed: &[u8]) -> PrivateKey {
     match algorithm {
-        pq_x509::Algorithm::Signature(algorithm) => {
+        pq_x509::keys::Algorithm::Signature(algorithm) => {
             PrivateKey::Signing(SigningKey::from_seed(algorithm, seed).expect("of this length"))
         }
-        pq_x509::Algorithm::Kem(algorithm) => {
+        pq_x509::keys::Algorithm::Kem(algorithm) => {
             let key = DecapsulationKey::from_seed(algorithm, seed);
             PrivateKey::Decapsulation(key.expect("of this length"))
         }

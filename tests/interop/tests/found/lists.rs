@@ -82,8 +82,10 @@ fn a_reason_that_nobody_knows() {
 #[test]
 fn a_list_without_extensions() {
     let Some(found) = found() else { return };
-    let list = pq_x509::CertificateRevocationList::from_der(&found.read("peers/nss-noext.crl"));
+    let list = pq_x509::revocation::CertificateRevocationList::from_der(
+        &found.read("peers/nss-noext.crl"),
+    );
     let list = list.expect("the list is well-formed");
     assert_eq!(list.number(), None);
-    assert!(pq_x509::RevocationPolicy::new([list]).is_ok());
+    assert!(pq_x509::revocation::RevocationPolicy::new([list]).is_ok());
 }

@@ -1,6 +1,6 @@
 //! OCSP responses that must not be stapled, and files that must not be written.
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 
 use super::found;
 

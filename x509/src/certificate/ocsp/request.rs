@@ -15,13 +15,14 @@ use crate::certificate::Certificate;
 /// An OCSP request for the status of certificates (RFC 6960 section 4.1).
 ///
 /// Send it to the URL in [`Certificate::ocsp_urls`] by an HTTP POST, as the media type
-/// `application/ocsp-request`. [`OcspResponder::respond`](crate::OcspResponder::respond) answers it.
+/// `application/ocsp-request`. [`OcspResponder::respond`](crate::ocsp::OcspResponder::respond) answers it.
 ///
 /// The signature of a signed request is ignored: responders here treat all clients alike.
 ///
 /// ```
-/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
-/// use pq_x509::{OcspNonce, OcspRequest};
+/// # use pq_x509::issuing::{CertificateBuilder, Issuer};
+/// # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+/// use pq_x509::ocsp::{OcspNonce, OcspRequest};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;

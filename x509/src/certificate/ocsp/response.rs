@@ -29,9 +29,9 @@ use crate::certificate::{CanonicalName, Certificate, SignatureError};
 /// A CA signs it, or a responder that the CA certified for this. It is a basic response of any algorithm.
 ///
 /// A value of this type is well-formed DER, which does not mean that anyone should believe it: see
-/// [`OcspVerifier`](crate::OcspVerifier) and
-/// [`ChainValidator::with_ocsp_responses`](crate::ChainValidator::with_ocsp_responses).
-/// [`OcspResponder::respond`](crate::OcspResponder::respond) makes one.
+/// [`OcspVerifier`](crate::ocsp::OcspVerifier) and
+/// [`ChainValidator::with_ocsp_responses`](crate::validation::ChainValidator::with_ocsp_responses).
+/// [`OcspResponder::respond`](crate::ocsp::OcspResponder::respond) makes one.
 #[derive(Clone)]
 pub struct OcspResponse {
     der: Vec<u8>,

@@ -33,10 +33,10 @@ use super::syntax::check_extensions;
 /// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
 ///
 /// A value of this type is well-formed DER, which does not mean that anyone should believe
-/// it. A [`RevocationPolicy`](crate::RevocationPolicy) makes a
-/// [`ChainValidator`](crate::ChainValidator) check chains against lists, and
+/// it. A [`RevocationPolicy`](crate::revocation::RevocationPolicy) makes a
+/// [`ChainValidator`](crate::validation::ChainValidator) check chains against lists, and
 /// [`verify_signature`](Self::verify_signature) checks one list's signature.
-/// [`Issuer::issue_revocation_list`](crate::Issuer::issue_revocation_list) makes one.
+/// [`Issuer::issue_revocation_list`](crate::issuing::Issuer::issue_revocation_list) makes one.
 #[derive(Clone)]
 pub struct CertificateRevocationList {
     der: CertificateRevocationListDer<'static>,
@@ -148,7 +148,7 @@ impl CertificateRevocationList {
     /// The list's DER.
     ///
     /// rustls's verifiers read it only if the list is of version 2 and has no date before 1970. A
-    /// [`ChainValidator`](crate::ChainValidator) reads other lists, too. For fields without an accessor,
+    /// [`ChainValidator`](crate::validation::ChainValidator) reads other lists, too. For fields without an accessor,
     /// read the DER with [`x509_cert::crl::CertificateList`], which has the same limits as rustls.
     pub fn der(&self) -> &CertificateRevocationListDer<'static> {
         &self.der
@@ -270,7 +270,7 @@ impl fmt::Debug for CertificateRevocationList {
 }
 
 /// A certificate that is not to be relied on: an entry of a [`CertificateRevocationList`], or the same
-/// statement in an [`OcspResponse`](crate::OcspResponse).
+/// statement in an [`OcspResponse`](crate::ocsp::OcspResponse).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RevokedCertificate {
     serial_number: Box<[u8]>,

@@ -8,14 +8,14 @@ use super::lists::Lists;
 use crate::certificate::CertificateRevocationList;
 use crate::validation::error::ValidationError;
 
-/// Revocation lists, and how a [`ChainValidator`](crate::ChainValidator) uses them together with OCSP
+/// Revocation lists, and how a [`ChainValidator`](crate::validation::ChainValidator) uses them together with OCSP
 /// responses.
 ///
 /// The status of every certificate on a path below the root must be known. It is known if a list covers the
 /// certificate: the list must have the name of the CA that issued the certificate, be signed by that CA's key, have
 /// been issued by the time validated for, and not have reached its nextUpdate. It is also known if a usable OCSP
 /// response says that the certificate is good: see
-/// [`ChainValidator::with_ocsp_responses`](crate::ChainValidator::with_ocsp_responses). The methods relax
+/// [`ChainValidator::with_ocsp_responses`](crate::validation::ChainValidator::with_ocsp_responses). The methods relax
 /// this, one rule each.
 ///
 /// If a list or a response says that a certificate is revoked, the certificate is refused, whatever the order of

@@ -15,11 +15,12 @@ use std::sync::LazyLock;
 use std::time::SystemTime;
 
 use const_oid::ObjectIdentifier;
+use pq_x509::certificate::Validity;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SigningKey};
 use pq_x509::linting::{Finding, Kind, Rule, Severity, all_rules, lint};
-use pq_x509::{
-    CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, CrlReason,
-    DecapsulationKey, Issuer, KemAlgorithm, SigningKey, Validity,
-};
+use pq_x509::request::CertificateRequest;
+use pq_x509::revocation::{CertificateRevocationListBuilder, CrlReason};
 
 use self::tree::{Node, oid, sequence, tlv};
 use crate::pki::{key, server};

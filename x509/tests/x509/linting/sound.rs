@@ -2,12 +2,11 @@
 
 use core::net::Ipv4Addr;
 
+use pq_x509::certificate::{Certificate, KeyUsages};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{DecapsulationKey, EncapsulationKey, KemAlgorithm, Signer, SigningKey};
 use pq_x509::linting::{Kind, lint};
-use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    CrlReason, DecapsulationKey, EncapsulationKey, Issuer, KemAlgorithm, KeyUsages, Signer,
-    SigningKey,
-};
+use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason};
 use signers::P256Key;
 
 use super::{SAMPLES, at, long, names, request, short};

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use pq_x509::linting::{Kind, lint};
 
 use super::names;

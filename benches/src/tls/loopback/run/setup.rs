@@ -5,7 +5,7 @@ use core::error::Error;
 use std::fs::{self, File};
 use std::path::Path;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use rustls::ClientConfig;
 use rustls::crypto::CryptoProvider;
 use tempfile::TempDir;

@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pq_x509::CrlReason;
+use pq_x509::revocation::CrlReason;
 use tempfile::TempDir;
 
 use super::super::files::{Access, Disk, OfMachine};

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use pq_x509::CrlReason;
+use pq_x509::revocation::CrlReason;
 use tempfile::TempDir;
 
 use super::super::files::{Access, Disk, Medium, create_numbered};

@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use clap::Parser;
 use pq_keys::{KeyError, SignatureAlgorithm, SigningKey, VerifyingKey};
+use pq_x509::request::{CertificateRequest, RequestError};
 use pq_x509::x509_cert::der::Encode;
-use pq_x509::{CertificateRequest, RequestError};
 use serde::Serialize;
 
 use super::backends::{self, Backend};

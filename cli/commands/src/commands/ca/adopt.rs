@@ -4,11 +4,12 @@
 use alloc::collections::BTreeSet;
 use core::fmt;
 
-use pq_ca::{
-    Folder, Ledger, NewEntry, Revocation, Role, SerialNumber, reason_from_name, reason_name,
-};
+use pq_ca::authority::{reason_from_name, reason_name};
+use pq_ca::folder::{Folder, Role};
+use pq_ca::ledger::{Ledger, NewEntry, Revocation, SerialNumber};
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, CrlReason};
+use pq_x509::revocation::CrlReason;
 use serde::Serialize;
 
 use super::entry::EntryFacts;

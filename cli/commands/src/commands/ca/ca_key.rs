@@ -1,6 +1,8 @@
 //! The CA's own keys: how one in the folder is opened, and how a new one is kept.
 
-use pq_ca::{Authority, Folder, LocalLedger, Role, StoredKey};
+use pq_ca::authority::Authority;
+use pq_ca::folder::{Folder, Role, StoredKey};
+use pq_ca::ledger::LocalLedger;
 use pq_keys::{Protection, SignError, Signer, SubjectKey};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;

@@ -4,7 +4,9 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_ca::{GREATEST_NUMBER, Ledger, Role, parse_duration};
+use pq_ca::folder::Role;
+use pq_ca::ledger::{GREATEST_NUMBER, Ledger};
+use pq_ca::policy::parse_duration;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 

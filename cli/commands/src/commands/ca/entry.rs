@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use pq_ca::{Entry, Revocation, reason_name};
+use pq_ca::authority::reason_name;
+use pq_ca::ledger::{Entry, Revocation};
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 

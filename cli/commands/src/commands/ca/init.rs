@@ -5,10 +5,8 @@ use core::fmt;
 use core::time::Duration;
 use std::io::{self, Write};
 
-use pq_ca::{
-    Constraints, Folder, Interruption, KeyPlan, ListUrl, NamePattern, Network, Plan, Policy, Role,
-    parse_duration,
-};
+use pq_ca::folder::{Constraints, Folder, Interruption, KeyPlan, Plan, Role};
+use pq_ca::policy::{ListUrl, NamePattern, Network, Policy, parse_duration};
 use pq_keys::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;

@@ -3,8 +3,9 @@
 use core::time::Duration;
 
 use clap::ArgGroup;
-use pq_ca::{Issuance, Profile, Terms, parse_duration};
-use pq_x509::AlternativeName;
+use pq_ca::issuing::{Issuance, Terms};
+use pq_ca::policy::{Profile, parse_duration};
+use pq_x509::certificate::AlternativeName;
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;

@@ -3,8 +3,8 @@
 
 use core::fmt;
 
-use pq_ca::IssuedCertificate;
-use pq_x509::Certificate;
+use pq_ca::issuing::IssuedCertificate;
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 

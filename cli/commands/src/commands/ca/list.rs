@@ -6,7 +6,8 @@ use core::fmt;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-use pq_ca::{Filter, Ledger, LedgerError, LocalLedger, parse_duration};
+use pq_ca::ledger::{Filter, Ledger, LedgerError, LocalLedger};
+use pq_ca::policy::parse_duration;
 use pq_x509::pki_types::UnixTime;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};

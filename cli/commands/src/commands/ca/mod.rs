@@ -1,4 +1,4 @@
-//! Commands for a CA in a folder: see [`Folder`](pq_ca::Folder).
+//! Commands for a CA in a folder: see [`Folder`](pq_ca::folder::Folder).
 //!
 //! It may use the rest of its [room](super), and what that room may use.
 

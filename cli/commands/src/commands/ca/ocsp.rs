@@ -5,9 +5,13 @@ use core::fmt;
 use core::time::Duration;
 
 use clap::ArgGroup;
-use pq_ca::{Folder, Ledger, LedgerError, Role, parse_duration};
+use pq_ca::folder::{Folder, Role};
+use pq_ca::ledger::{Ledger, LedgerError};
+use pq_ca::policy::parse_duration;
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::IssueError;
+use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponse};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{CertStatus, Certificate, IssueError, OcspRequest, OcspResponse};
 use serde::Serialize;
 
 use super::ca_key::CaKeyOptions;
@@ -189,12 +193,12 @@ struct Answer {
 }
 
 impl Answer {
-    fn of(answer: &pq_x509::SingleResponse) -> Self {
+    fn of(answer: &pq_x509::ocsp::SingleResponse) -> Self {
         let (status, revoked_at, reason) = match answer.status() {
             CertStatus::Good => ("good", None, None),
             CertStatus::Unknown => ("unknown", None, None),
             CertStatus::Revoked { date, reason } => {
-                let reason = pq_ca::reason_name(reason);
+                let reason = pq_ca::authority::reason_name(reason);
                 ("revoked", Some(rfc3339(date)), Some(reason))
             }
         };

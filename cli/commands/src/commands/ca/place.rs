@@ -6,7 +6,7 @@ use std::env;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use pq_ca::Folder;
+use pq_ca::folder::Folder;
 use serde::Serialize;
 
 use crate::failure::Failure;

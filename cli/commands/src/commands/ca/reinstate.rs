@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pq_ca::Ledger;
+use pq_ca::ledger::Ledger;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 

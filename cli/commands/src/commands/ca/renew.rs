@@ -1,7 +1,7 @@
 //! The command `pqtls ca renew`: a new certificate for the names of an old one, which the ledger finds by its serial
 //! number.
 
-use pq_ca::Issuance;
+use pq_ca::issuing::Issuance;
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;

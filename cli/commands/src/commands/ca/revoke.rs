@@ -3,12 +3,12 @@
 
 use core::fmt;
 
-use pq_ca::{
-    Change, Ledger, LedgerError, Profile, Revocation, Role, UnknownReason, reason_from_name,
-    reason_name,
-};
-use pq_x509::CrlReason;
+use pq_ca::authority::{UnknownReason, reason_from_name, reason_name};
+use pq_ca::folder::Role;
+use pq_ca::ledger::{Change, Ledger, LedgerError, Revocation};
+use pq_ca::policy::Profile;
 use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::CrlReason;
 use serde::Serialize;
 
 use super::entry::{EntryFacts, RevocationFacts};

@@ -4,7 +4,8 @@
 use core::fmt;
 use core::ops::ControlFlow;
 
-use pq_ca::{Entry, Filter, Issued, Ledger, Revocation, Revoked, reason_name};
+use pq_ca::authority::reason_name;
+use pq_ca::ledger::{Entry, Filter, Issued, Ledger, Revocation, Revoked};
 use pq_x509::pki_types::UnixTime;
 
 use super::entry::EntryFacts;
@@ -113,7 +114,7 @@ fn with_same_keys<'a>(
 pub(super) fn write_left(
     f: &mut fmt::Formatter<'_>,
     left: &[EntryFacts],
-    reason: pq_x509::CrlReason,
+    reason: pq_x509::revocation::CrlReason,
 ) -> fmt::Result {
     if !left.is_empty() {
         writeln!(

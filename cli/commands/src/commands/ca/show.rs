@@ -3,10 +3,11 @@
 
 use core::fmt;
 
-use pq_ca::{
-    Entry, Folder, FolderError, IssuedCertificate, Ledger, LedgerError, Policy, Role, SerialNumber,
-};
-use pq_x509::Certificate;
+use pq_ca::folder::{Folder, FolderError, Role};
+use pq_ca::issuing::IssuedCertificate;
+use pq_ca::ledger::{Entry, Ledger, LedgerError, SerialNumber};
+use pq_ca::policy::Policy;
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
@@ -65,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let number = which.serial_number(&folder, &ledger)?;
     let unknown = || LedgerError::Unknown(number);
     let der = ledger.certificate(&number)?.ok_or_else(unknown)?;
-    let certificate = Certificate::from_der(&der).map_err(pq_x509::IssueError::from)?;
+    let certificate = Certificate::from_der(&der).map_err(pq_x509::issuing::IssueError::from)?;
     let entry = ledger.entry(&number)?.ok_or_else(unknown)?;
     if let Some(misfit) = misfit
         && entry.issued.issuer != Role::Root.name()

@@ -5,9 +5,12 @@ use alloc::collections::BTreeMap;
 use core::{fmt, slice};
 use std::path::PathBuf;
 
-use pq_ca::{Authority, Issued, LocalLedger, Order, SerialNumber, Series, Terms};
+use pq_ca::authority::{Authority, Order};
+use pq_ca::issuing::{Series, Terms};
+use pq_ca::ledger::{Issued, LocalLedger, SerialNumber};
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, VerifiedRequest};
+use pq_x509::request::VerifiedRequest;
 use serde::Serialize;
 
 use super::ca_key::{CaKeyOptions, with_short_names};

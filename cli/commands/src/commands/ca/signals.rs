@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::thread;
 
-use pq_ca::Interruption;
+use pq_ca::folder::Interruption;
 
 use crate::failure::Failure;
 use crate::files;

@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
-use pq_ca::{Authority, Companion, Issuance, IssuanceError, IssuedCertificate, Ledger};
+use pq_ca::authority::Authority;
+use pq_ca::issuing::{Companion, Issuance, IssuanceError, IssuedCertificate};
+use pq_ca::ledger::Ledger;
 use pq_keys::{Protection, Signer, SubjectKey};
 use pq_x509::pki_types::UnixTime;
 

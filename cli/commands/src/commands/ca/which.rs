@@ -6,8 +6,9 @@ use core::fmt;
 use std::ffi::OsString;
 use std::path::Path;
 
-use pq_ca::{Folder, FolderError, Ledger, Role, SerialNumber};
-use pq_x509::Certificate;
+use pq_ca::folder::{Folder, FolderError, Role};
+use pq_ca::ledger::{Ledger, SerialNumber};
+use pq_x509::certificate::Certificate;
 
 use crate::documents;
 use crate::failure::Failure;

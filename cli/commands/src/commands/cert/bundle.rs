@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use serde::Serialize;
 
 use crate::chains::{self, is_self_issued};

@@ -4,10 +4,11 @@
 use core::fmt;
 
 use anstyle::Style;
+use pq_x509::certificate::Certificate;
 use pq_x509::linting::{Finding, Kind, lint};
+use pq_x509::revocation::CertificateRevocationList;
 use pq_x509::x509_cert::der::Decode;
 use pq_x509::x509_cert::request::CertReq;
-use pq_x509::{Certificate, CertificateRevocationList};
 use serde::Serialize;
 
 use super::lint_rules::{Rules, Severity, name_of};

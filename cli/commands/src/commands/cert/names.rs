@@ -1,7 +1,9 @@
 //! The options that name whom a request or certificate is for (`--name`, `--subject`), and how they get into the
 //! builders of pq-x509.
 
-use pq_x509::{AlternativeName, CertificateBuilder, EndEntity, RequestBuilder};
+use pq_x509::certificate::AlternativeName;
+use pq_x509::issuing::{CertificateBuilder, EndEntity};
+use pq_x509::request::RequestBuilder;
 
 use crate::arguments::Subject;
 

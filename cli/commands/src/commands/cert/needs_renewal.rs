@@ -4,7 +4,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 

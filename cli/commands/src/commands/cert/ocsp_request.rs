@@ -3,7 +3,8 @@
 
 use core::fmt;
 
-use pq_x509::{Certificate, OcspHash, OcspNonce, OcspRequest};
+use pq_x509::certificate::Certificate;
+use pq_x509::ocsp::{OcspHash, OcspNonce, OcspRequest};
 use serde::Serialize;
 
 use crate::commands::delivery::{Delivery, OutputOptions};

@@ -3,7 +3,8 @@
 use core::fmt;
 
 use pq_keys::SubjectKey;
-use pq_x509::{AlternativeName, CertificateRequest};
+use pq_x509::certificate::AlternativeName;
+use pq_x509::request::CertificateRequest;
 use serde::Serialize;
 
 use super::names::{Names, TakesNames};

@@ -3,8 +3,9 @@
 
 use core::fmt;
 
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, CertificateBuilder, IssueError, Issuer, Validity};
 use serde::Serialize;
 
 use super::names::{Names, TakesNames, TakesSubject};

@@ -4,11 +4,11 @@
 use core::fmt;
 
 use pq_keys::{Algorithm, PublicKey, SubjectKey};
+use pq_x509::certificate::{AlternativeName, Certificate, EmailAddress, SpiffeId, Uri};
+use pq_x509::ocsp::{OcspRequest, OcspResponse};
 use pq_x509::pki_types::{ServerName, UnixTime};
-use pq_x509::{
-    AlternativeName, Certificate, ChainValidator, EmailAddress, OcspRequest, OcspResponse,
-    RevocationPolicy, SpiffeId, Uri, ValidatedChain, ValidationError,
-};
+use pq_x509::revocation::RevocationPolicy;
+use pq_x509::validation::{ChainValidator, ValidatedChain, ValidationError};
 use serde::Serialize;
 
 use super::purpose::Purpose;
@@ -142,8 +142,8 @@ fn validate(
     at: UnixTime,
 ) -> Result<ValidatedChain, ValidationError> {
     let purpose = match arguments.purpose {
-        Purpose::Server => pq_x509::Purpose::ServerAuth,
-        Purpose::Client => pq_x509::Purpose::ClientAuth,
+        Purpose::Server => pq_x509::validation::Purpose::ServerAuth,
+        Purpose::Client => pq_x509::validation::Purpose::ClientAuth,
     };
     let valid = match &arguments.name {
         None => validator.validate(chain, purpose, None, at)?,

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use pq_cms::{DocumentSigner, EncodingError, SignedDataBuilder, SigningError};
 use pq_keys::any::AnySigningKey;
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 use serde::Serialize;
 
 use super::input::MessageWriter;

@@ -10,7 +10,8 @@ use pq_cms::{
 };
 use pq_keys::SubjectKey;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{ChainValidator, RevocationPolicy, ValidationError};
+use pq_x509::revocation::RevocationPolicy;
+use pq_x509::validation::{ChainValidator, ValidationError};
 use serde::Serialize;
 
 use super::write_unusual_type;

@@ -4,7 +4,7 @@
 use core::fmt;
 use std::path::{self, Path, PathBuf};
 
-use pq_x509::AlternativeName;
+use pq_x509::certificate::AlternativeName;
 use serde::Serialize;
 
 use super::leaf::Leaf;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pq_keys::SubjectKey;
+use pq_x509::certificate::{AlternativeName, Certificate, Validity};
+use pq_x509::issuing::CertificateBuilder;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{AlternativeName, Certificate, CertificateBuilder, Validity};
 use zeroize::Zeroizing;
 
 use super::roots::{Root, Roots};

@@ -21,8 +21,8 @@ use core::time::Duration;
 use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
-use pq_ca::parse_duration;
-use pq_x509::AlternativeName;
+use pq_ca::policy::parse_duration;
+use pq_x509::certificate::AlternativeName;
 
 use self::data_folder::DataFolder;
 use self::development::{Development, LeafFacts, RootFacts};

@@ -1,6 +1,7 @@
 //! The names for a development certificate, checked before anything is made: DNS names and IP addresses only.
 
-use pq_x509::{AlternativeName, IssueError};
+use pq_x509::certificate::AlternativeName;
+use pq_x509::issuing::IssueError;
 
 use crate::failure::Failure;
 

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pq_keys::SubjectKey;
-use pq_x509::{Certificate, CertificateBuilder, Issuer};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
 
 use super::scope::Scope;
 use super::twin::Twin;

@@ -1,8 +1,9 @@
 //! The names that roots for development can certify: local domains and private networks, or any. Here are the lists,
 //! and the name constraints (RFC 5280 section 4.2.1.10) made of them.
 
-use pq_ca::Network;
-use pq_x509::{AlternativeName, Ca, CertificateBuilder, Name};
+use pq_ca::policy::Network;
+use pq_x509::certificate::{AlternativeName, Name};
+use pq_x509::issuing::{Ca, CertificateBuilder};
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_ca::parse_duration;
+use pq_ca::policy::parse_duration;
 use pq_jose::jwk::Jwk;
 use pq_jose::jws::Header;
 use pq_jose::jwt::Claims;

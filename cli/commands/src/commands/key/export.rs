@@ -5,7 +5,8 @@ use core::fmt;
 
 use clap::ValueEnum;
 use pq_keys::{Pkcs12Mac, Protection, SubjectKey};
-use pq_x509::{Certificate, Pkcs12};
+use pq_x509::certificate::Certificate;
+use pq_x509::pkcs12::Pkcs12;
 use serde::Serialize;
 
 use super::encode::{self, Encoding, Form};

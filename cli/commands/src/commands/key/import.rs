@@ -4,7 +4,8 @@
 use core::fmt;
 
 use pq_keys::any::Readable;
-use pq_x509::{Certificate, Pkcs12, Pkcs12Key};
+use pq_x509::certificate::Certificate;
+use pq_x509::pkcs12::{Pkcs12, Pkcs12Key};
 use serde::Serialize;
 
 use super::encode::{self, Encoding, Form};

@@ -12,7 +12,8 @@ use std::{env, thread};
 
 use pq_keys::classical::{AgreementAlgorithm, ClassicalAgreementKey};
 use pq_keys::{PreHash, SignatureAlgorithm, SigningKey, pem};
-use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyUsages};
+use pq_x509::certificate::{Certificate, KeyUsages};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
 use serde::Serialize;
 
 use super::machine::file_system;

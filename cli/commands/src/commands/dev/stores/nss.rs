@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 
 use super::action::{Action, Obstacle, output_of};
 use super::{Changes, Kind, Store, program};

@@ -6,7 +6,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pq_x509::Certificate;
+use pq_x509::certificate::Certificate;
 
 use super::action::{Action, Obstacle};
 use super::java::KeyStore;
