@@ -7,8 +7,10 @@
 //! The lists are in `lists/`, one for each package, with the features that its documentation has. Implementations that
 //! the compiler derives, and those for all types, are left out.
 
-use std::collections::BTreeMap;
-use std::error::Error;
+extern crate alloc;
+
+use alloc::collections::BTreeMap;
+use core::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
