@@ -1,8 +1,8 @@
 //! Holds each library's list of public items, so that a review sees each change of an interface: a name, a signature, a
 //! trait that is implemented.
 //!
-//!     cargo run -p public-items -- -p pq-x509            compares
-//!     cargo run -p public-items -- --write -p pq-x509    writes the list anew
+//!     cargo run --manifest-path tests/evidence/public-items/Cargo.toml -- -p pq-x509            compares
+//!     cargo run --manifest-path tests/evidence/public-items/Cargo.toml -- --write -p pq-x509    writes the list anew
 //!
 //! The lists are in `lists/`, one for each package, with the features that its documentation has. Implementations that
 //! the compiler derives, and those for all types, are left out.
@@ -17,6 +17,9 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 use serde_json::Value;
+
+/// The folder of the workspace whose libraries are listed.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 
 /// Whether the lists of public items are those of the crates.
 #[derive(Parser)]
@@ -53,7 +56,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     println!(
         "\nPublic items have changed. If they are to, write the lists, and commit them:\n    \
-         cargo run -p public-items -- --write -p {}",
+         cargo run --manifest-path tests/evidence/public-items/Cargo.toml -- --write -p {}",
         changed.join(" -p ")
     );
     Ok(ExitCode::FAILURE)
@@ -68,7 +71,7 @@ fn metadata() -> Result<Value, Box<dyn Error>> {
     let mut cargo = Command::new(env!("CARGO"));
     let output = cargo
         .args(["metadata", "--no-deps", "--format-version", "1", "--locked"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(ROOT)
         .output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());
@@ -90,7 +93,7 @@ fn public_items(name: &str, metadata: &Value) -> Result<String, Box<dyn Error>> 
         .args(["--", "-Z", "unstable-options", "--output-format", "json"])
         // The format has no stable version yet; that of this compiler is known.
         .env("RUSTC_BOOTSTRAP", "1")
-        .current_dir(env!("CARGO_MANIFEST_DIR"));
+        .current_dir(ROOT);
     if !cargo.status()?.success() {
         return Err(format!("{name} can't be documented").into());
     }
