@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::access::{self, Access};
 use super::error::FileError;
 
 /// Gives a draft its name, be it a file or a folder, in place of what has it. The name is on the disk when this
@@ -31,11 +32,45 @@ pub(super) fn rename(draft: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a draft a second name, if nothing has it.
-pub(super) fn link(draft: &Path, path: &Path) -> io::Result<()> {
-    fs::hard_link(draft, path)?;
+/// Gives a draft a name that nothing has, in one step.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+pub(super) fn rename_new(draft: &Path, path: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    #[cfg(test)]
+    steps::lack(1)?;
+    renameat_with(CWD, draft, CWD, path, RenameFlags::NOREPLACE)?;
     steps::note("rename", path);
     Ok(())
+}
+
+/// Other systems have no such step.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+pub(super) fn rename_new(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The same in two steps, between which the file has both names.
+pub(super) fn link_new(draft: &Path, path: &Path) -> io::Result<()> {
+    #[cfg(all(test, unix))]
+    steps::lack(2)?;
+    fs::hard_link(draft, path)?;
+    steps::note("link", path);
+    fs::remove_file(draft).inspect_err(|_| {
+        // It is an error that there are two names. Users are told that one.
+        let _ = fs::remove_file(path);
+    })
+}
+
+/// The same for file systems without second names: an empty file keeps the place until it is replaced.
+pub(super) fn keep_place(draft: &Path, path: &Path) -> io::Result<()> {
+    // It is closed before it is replaced, as some systems demand.
+    drop(access::new_file(Access::Private).open(path)?);
+    steps::note("place", path);
+    rename(draft, path).inspect_err(|_| {
+        // Users are told why it was not replaced.
+        let _ = fs::remove_file(path);
+    })
 }
 
 /// The names in a folder are on the disk when this returns.
@@ -82,21 +117,40 @@ pub mod steps {
     use std::path::{Path, PathBuf};
 
     thread_local! {
-        static DONE: RefCell<Vec<(&'static str, PathBuf)>> = const { RefCell::new(Vec::new()) };
+        static DONE: RefCell<Option<Vec<(&'static str, PathBuf)>>> = const { RefCell::new(None) };
     }
 
     pub(in crate::files) fn note(what: &'static str, path: &Path) {
-        DONE.with_borrow_mut(|done| done.push((what, path.into())));
+        DONE.with_borrow_mut(|done| {
+            if let Some(done) = done {
+                done.push((what, path.into()));
+            }
+        });
     }
 
-    /// The steps since the last call.
+    /// The steps since the last call. None is noted before the first one: a program that takes none keeps none.
     pub fn take() -> Vec<(&'static str, PathBuf)> {
-        DONE.take()
+        DONE.replace(Some(Vec::new())).unwrap_or_default()
     }
 
     #[cfg(test)]
     thread_local! {
         static FAILS: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
+        static LACKED: core::cell::Cell<u8> = const { core::cell::Cell::new(0) };
+    }
+
+    /// Has the file system lack so many of the ways to give a draft a new name, the best ones.
+    #[cfg(all(test, unix))]
+    pub(in crate::files) fn lack_ways(ways: u8) {
+        LACKED.set(ways);
+    }
+
+    #[cfg(all(test, unix))]
+    pub(super) fn lack(way: u8) -> std::io::Result<()> {
+        match way <= LACKED.get() {
+            true => Err(std::io::ErrorKind::InvalidInput.into()),
+            false => Ok(()),
+        }
     }
 
     /// Has the next sync of a folder fail.

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::access::{self, Access};
-use super::disk::{folder_of, link, rename};
+use super::disk::{self, folder_of, rename};
 use super::error::FileError;
 use crate::keys::random;
 
@@ -94,29 +94,29 @@ impl Draft {
 
     /// The same, if nothing has the name.
     ///
+    /// On Linux, Android and Apple's systems this is one step, unless the file system lacks it. Otherwise whoever ends the
+    /// process at the wrong moment leaves the complete file under both names; and where files have no second names, as
+    /// on FAT, an empty file under its name.
+    ///
     /// # Errors
     ///
     /// [`FileError::Exists`] if something has it, and otherwise [`FileError::Write`]. The draft is removed.
     pub fn name(mut self, path: &Path) -> Result<(), FileError> {
-        match link(&self.path, path) {
-            // Dropping it leaves this name.
-            Ok(()) => Ok(()),
-            // A file system without second names: an empty file keeps the place.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::PermissionDenied | ErrorKind::Unsupported
-                ) =>
-            {
-                let place = Self::create(path.into(), self.access);
-                let mut place = place.map_err(FileError::name(path))?;
-                rename(&self.path, path).map_err(FileError::write(path))?;
-                place.has_its_name();
-                self.has_its_name();
-                Ok(())
+        let ways = [disk::rename_new, disk::link_new, disk::keep_place];
+        let mut named = Ok(());
+        for way in ways {
+            named = way(&self.path, path);
+            // Systems have many errors for what they lack; these two say that no other way helps.
+            let is_final = |error: &io::Error| {
+                matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound)
+            };
+            if named.as_ref().map_or_else(is_final, |()| true) {
+                break;
             }
-            Err(error) => Err(FileError::name(path)(error)),
         }
+        named.map_err(FileError::name(path))?;
+        self.has_its_name();
+        Ok(())
     }
 
     /// Nothing is to be removed any more.
@@ -158,4 +158,56 @@ fn random_name() -> io::Result<OsString> {
     random::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
     let random = bytes.map(|byte| char::from(CHARACTERS[usize::from(byte % 32)]));
     Ok((PREFIX.to_owned() + &String::from_iter(random)).into())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+    use crate::files::steps;
+
+    /// The steps that give a new file its name on a file system that lacks so many ways.
+    fn steps_without(ways: u8) -> Vec<&'static str> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.key");
+        let mut draft = Draft::beside(&path, Access::Private).unwrap();
+        draft.write_all(b"whole").unwrap();
+        steps::take();
+        steps::lack_ways(ways);
+        draft.name(&path).unwrap();
+        let again = Draft::beside(&path, Access::Private).unwrap().name(&path);
+        assert!(matches!(again, Err(FileError::Exists { .. })));
+        steps::lack_ways(0);
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+        assert_eq!(fs::metadata(&path).unwrap().nlink(), 1);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        steps::take().into_iter().map(|(what, _)| what).collect()
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    #[test]
+    fn a_new_file_gets_its_name_in_one_step() {
+        assert_eq!(steps_without(0), ["rename"]);
+    }
+
+    #[test]
+    fn file_systems_that_lack_the_one_step_have_others() {
+        assert_eq!(steps_without(1), ["link"]);
+        assert_eq!(steps_without(2), ["place", "rename"]);
+    }
+
+    #[test]
+    fn what_gets_no_name_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.key");
+        for ways in 0..3 {
+            let draft = Draft::beside(&path, Access::Private).unwrap();
+            fs::remove_file(draft.path()).unwrap();
+            steps::lack_ways(ways);
+            draft.name(&path).unwrap_err();
+            steps::lack_ways(0);
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
 }
