@@ -74,9 +74,16 @@ fn a_new_ca_and_its_name_are_on_the_disk() {
     steps::take();
     let (above, folder) = ca();
     let steps = steps::take();
-    let [(first, draft), second, third] = &steps[..] else {
+    let (files, names) = steps.split_at(steps.len().saturating_sub(3));
+    let [(first, draft), second, third] = names else {
         panic!("{steps:?}");
     };
+    // Each file is on the disk before its folder gets its name.
+    assert!(!files.is_empty());
+    for (what, file) in files {
+        assert_eq!(*what, "sync file");
+        assert!(file.starts_with(draft));
+    }
     assert_eq!(*first, "sync");
     assert_eq!(draft.parent(), Some(above.path()));
     assert_eq!(*second, ("rename", folder.path().to_owned()));

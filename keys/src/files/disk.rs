@@ -169,6 +169,6 @@ pub mod steps {
 }
 
 #[cfg(not(any(test, feature = "files-steps")))]
-mod steps {
-    pub(super) fn note(_: &str, _: &std::path::Path) {}
+pub(super) mod steps {
+    pub(in crate::files) fn note(_: &str, _: &std::path::Path) {}
 }

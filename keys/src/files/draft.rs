@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::access::{self, Access};
-use super::disk::{self, folder_of, rename};
+use super::disk::{self, folder_of, rename, steps};
 use super::error::FileError;
 use crate::keys::random;
 
@@ -77,6 +77,7 @@ impl Draft {
     ///
     /// Those of the operating system.
     pub fn sync(&self) -> io::Result<()> {
+        steps::note("sync file", &self.path);
         self.file.sync_all()
     }
 

@@ -307,7 +307,11 @@ mod tests {
         for text in ["first", "second"] {
             steps::take();
             write(&path, Access::Private, text).unwrap();
-            let expected = [("rename", path.clone()), ("sync", folder.path().to_owned())];
+            let expected = [
+                ("sync file", folder.path().join(left)),
+                ("rename", path.clone()),
+                ("sync", folder.path().to_owned()),
+            ];
             assert_eq!(steps::take(), expected);
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
