@@ -45,6 +45,19 @@ impl FileError {
         }
     }
 
+    /// Something has the name already.
+    pub(super) fn exists(path: &Path) -> Self {
+        // In the operating system's words, as if it had been asked for the name.
+        #[cfg(unix)]
+        let error = rustix::io::Errno::EXIST.into();
+        #[cfg(not(unix))]
+        let error = io::ErrorKind::AlreadyExists.into();
+        Self::Exists {
+            path: path.into(),
+            error,
+        }
+    }
+
     /// For `map_err`: a new file did not get its name.
     pub(super) fn name(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |error| match error.kind() {

@@ -16,6 +16,10 @@ use super::leftover;
 /// [`FileError::Exists`] if something has the name, which stays as it is; otherwise [`FileError::Write`], after which there
 /// is no file, or [`FileError::Sync`], after which there is one.
 pub fn write_new(path: &Path, contents: &[u8], access: Access) -> Result<(), FileError> {
+    // Naming it would say so as well, but no secret is to be written in vain, and the folder may allow no draft.
+    if path.symlink_metadata().is_ok() {
+        return Err(FileError::exists(path));
+    }
     written(path, contents, access)?.name(path)?;
     sync_folder(folder_of(path)).map_err(FileError::sync(path))
 }
@@ -124,6 +128,20 @@ mod tests {
     }
 
     #[test]
+    fn no_secret_is_written_in_vain() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.key");
+        fs::write(&path, "old").unwrap();
+        steps::take();
+        write_new(&path, b"secret", Access::Private).unwrap_err();
+        assert_eq!(steps::take(), []);
+        // The one that comes meanwhile stays, too.
+        let draft = written(&path, b"secret", Access::Private).unwrap();
+        assert!(matches!(draft.name(&path), Err(FileError::Exists { .. })));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
     fn what_cant_be_written_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let taken = folder.path().join("taken");
@@ -163,6 +181,18 @@ mod tests {
                 assert_eq!(mode(), 0o600);
                 fs::remove_file(&path).unwrap();
             }
+        }
+
+        /// Whoever may write anywhere, as root may, sees the same for another reason.
+        #[test]
+        fn a_file_is_seen_in_a_folder_that_takes_no_drafts() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.key");
+            fs::write(&path, "old").unwrap();
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o500)).unwrap();
+            let refused = write_new(&path, b"secret", Access::Private);
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+            assert!(matches!(refused, Err(FileError::Exists { .. })));
         }
 
         #[test]
