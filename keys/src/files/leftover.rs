@@ -57,22 +57,33 @@ fn name(path: &Path) -> String {
     name
 }
 
-/// Removes a draft that nobody is writing. What somebody else may have put there is not even opened.
+/// Removes a draft that nobody is writing.
 #[cfg(unix)]
 fn remove(draft: &Path) -> Option<()> {
-    use std::fs::{self, File};
-
-    let found = fs::symlink_metadata(draft).ok()?;
-    if !found.is_file() {
-        return None;
-    }
-    let file = File::open(draft).ok()?;
+    let file = open_own(draft)?;
     file.try_lock().ok()?;
-    // The one that was looked at may have got its name, and another may have come.
+    // The one that was opened may have got its name, and another may have come.
     if !is_at(&file, draft) {
         return None;
     }
-    fs::remove_file(draft).ok()
+    std::fs::remove_file(draft).ok()
+}
+
+/// Opens a file of this user. Of what somebody else may have put there, a link is not followed and a pipe is not waited
+/// for.
+#[cfg(unix)]
+fn open_own(path: &Path) -> Option<std::fs::File> {
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+
+    use rustix::fs::OFlags;
+
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let mut options = std::fs::File::options();
+    options.read(true).custom_flags(flags.cast_signed());
+    let file = options.open(path).ok()?;
+    let opened = file.metadata().ok()?;
+    let user = rustix::process::geteuid().as_raw();
+    (opened.is_file() && opened.uid() == user).then_some(file)
 }
 
 /// Whether an open file is the one with this name.
@@ -89,8 +100,9 @@ fn is_at(file: &std::fs::File, path: &Path) -> bool {
 #[cfg(all(test, unix))]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{chown, symlink};
     use std::path::PathBuf;
+    use std::process::Command;
 
     use tempfile::TempDir;
 
@@ -142,5 +154,28 @@ mod tests {
         assert!(begin(&path).is_none());
         assert!(left.is_symlink());
         assert_eq!(fs::read(&path).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn of_what_somebody_else_put_there_nothing_is_opened_but_an_own_file() {
+        let (folder, path, left) = places();
+        fs::write(&left, "half").unwrap();
+        assert!(open_own(&left).is_some());
+        let link = folder.path().join("link");
+        symlink(&left, &link).unwrap();
+        assert!(open_own(&link).is_none());
+        assert!(open_own(folder.path()).is_none());
+        // Only the administrator may give a file away.
+        if chown(&left, Some(1234), None).is_ok() {
+            assert!(open_own(&left).is_none());
+            assert!(begin(&path).is_none());
+            assert!(left.exists());
+        }
+        fs::remove_file(&left).unwrap();
+        // Nobody writes into the pipe, and nobody waits for that.
+        let made = Command::new("mkfifo").arg(&left).status().unwrap();
+        assert!(made.success());
+        assert!(open_own(&left).is_none());
+        assert!(begin(&path).is_none());
     }
 }
