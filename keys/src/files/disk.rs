@@ -32,6 +32,17 @@ pub(super) fn rename(draft: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether an open file is the one with this name.
+#[cfg(unix)]
+pub(super) fn is_at(file: &fs::File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let (Ok(opened), Ok(named)) = (file.metadata(), path.symlink_metadata()) else {
+        return false;
+    };
+    (opened.dev(), opened.ino()) == (named.dev(), named.ino())
+}
+
 /// Gives a draft a name that nothing has, in one step.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(super) fn rename_new(draft: &Path, path: &Path) -> io::Result<()> {

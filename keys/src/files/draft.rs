@@ -88,6 +88,7 @@ impl Draft {
     ///
     /// [`FileError::Write`], such as for a folder of this name. The draft is removed then.
     pub fn replace(mut self, path: &Path) -> Result<(), FileError> {
+        self.check(path)?;
         rename(&self.path, path).map_err(FileError::write(path))?;
         self.has_its_name();
         Ok(())
@@ -103,6 +104,7 @@ impl Draft {
     ///
     /// [`FileError::Exists`] if something has it, and otherwise [`FileError::Write`]. The draft is removed.
     pub fn name(mut self, path: &Path) -> Result<(), FileError> {
+        self.check(path)?;
         let ways = [disk::rename_new, disk::link_new, disk::keep_place];
         let mut named = Ok(());
         for way in ways {
@@ -118,6 +120,29 @@ impl Draft {
         named.map_err(FileError::name(path))?;
         self.has_its_name();
         Ok(())
+    }
+
+    /// Whether the name that it has until it is complete is still its own.
+    #[cfg(unix)]
+    pub(super) fn is_there(&self) -> bool {
+        disk::is_at(&self.file, &self.path)
+    }
+
+    /// On other systems no draft is taken for a leftover.
+    #[cfg(not(unix))]
+    pub(super) fn is_there(&self) -> bool {
+        true
+    }
+
+    fn check(&self, path: &Path) -> Result<(), FileError> {
+        let taken = "another process has removed what was written";
+        match self.is_there() {
+            true => Ok(()),
+            false => Err(FileError::write(path)(io::Error::new(
+                ErrorKind::NotFound,
+                taken,
+            ))),
+        }
     }
 
     /// Nothing is to be removed any more.
@@ -138,7 +163,7 @@ impl Write for Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        if self.path != Path::new("") {
+        if self.path != Path::new("") && self.is_there() {
             // Users are told why it was not completed, even if this fails.
             let _ = fs::remove_file(&self.path);
         }
@@ -209,6 +234,25 @@ mod tests {
             draft.name(&path).unwrap_err();
             steps::lack_ways(0);
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn what_another_process_has_put_there_is_neither_named_nor_removed() {
+        type Named = fn(Draft, &Path) -> Result<(), FileError>;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.key");
+        let dropped: Named = |draft, path| Err(FileError::exists(draft.path().max(path)));
+        for name in [Draft::name as Named, Draft::replace, dropped] {
+            let draft = Draft::beside(&path, Access::Private).unwrap();
+            let other = draft.path().to_owned();
+            fs::remove_file(&other).unwrap();
+            fs::write(&other, "of another host").unwrap();
+            name(draft, &path).unwrap_err();
+            assert_eq!(fs::read(&other).unwrap(), b"of another host");
+            assert!(!path.exists());
+            fs::remove_file(other).unwrap();
         }
     }
 }

@@ -2,12 +2,17 @@
 //!
 //! So that they are found without a look at the whole folder, a draft's name is made of its destination's, if no other
 //! process is writing the same file. Whoever writes a draft holds a lock on it: a draft without one is a leftover.
+//!
+//! A lock may hold on one host alone. Then one that writes the same file on another host can take a draft for a leftover,
+//! and its own has that name. So whoever names or removes a draft sees first that it is still its own.
 
 #[cfg(unix)]
 use std::fs::TryLockError;
 use std::path::Path;
 
 use super::access::Access;
+#[cfg(unix)]
+use super::disk::is_at;
 use super::draft::Draft;
 
 /// A draft for this destination, in place of one that was left; none if its name is not to be had.
@@ -21,7 +26,7 @@ pub(super) fn draft_in_place(path: &Path, access: Access) -> Option<Draft> {
         make()
     })?;
     let is_own = match made.file().try_lock() {
-        Ok(()) => is_at(made.file(), &draft),
+        Ok(()) => made.is_there(),
         Err(TryLockError::WouldBlock) => false,
         // Without locks, nobody removes it.
         Err(TryLockError::Error(_)) => true,
@@ -84,17 +89,6 @@ fn open_own(path: &Path) -> Option<std::fs::File> {
     let opened = file.metadata().ok()?;
     let user = rustix::process::geteuid().as_raw();
     (opened.is_file() && opened.uid() == user).then_some(file)
-}
-
-/// Whether an open file is the one with this name.
-#[cfg(unix)]
-fn is_at(file: &std::fs::File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
-    let (Ok(opened), Ok(named)) = (file.metadata(), path.symlink_metadata()) else {
-        return false;
-    };
-    (opened.dev(), opened.ino()) == (named.dev(), named.ino())
 }
 
 #[cfg(all(test, unix))]
