@@ -2,6 +2,7 @@
 //! only those that sign.
 
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use pki_types::SubjectPublicKeyInfoDer;
@@ -11,10 +12,10 @@ use zeroize::Zeroizing;
 use super::algorithm::AnyAlgorithm;
 use super::error::AnyKeyError;
 use super::public_key::AnyPublicKey;
-use super::reading::{Kind, Readable};
+use super::reading::{ENCRYPTED, Kind, LABELS, PKCS8, Readable};
 use crate::classical::ClassicalKey;
 use crate::composite::CompositeKey;
-use crate::encoding::PemError;
+use crate::encoding::{PemError, pem};
 use crate::keys::{KeyError, PrivateKey, SignError, Signer, SigningKey, SubjectKey};
 use crate::x_wing::XWingPrivateKey;
 
@@ -109,22 +110,32 @@ pub enum AnySigningKey {
 }
 
 impl AnySigningKey {
-    /// Reads the first private key of a PEM text.
+    /// Reads the first private key of a PEM text, which must not be under a passphrase.
     ///
     /// # Errors
     ///
     /// An [`AnyKeyError`] that says what is wrong with it.
     pub fn from_pem(text: &str) -> Result<Self, AnyKeyError> {
-        let error = match SigningKey::from_pkcs8_pem(text) {
+        let (label, block) = pem::decode_first_of(text, &LABELS).map_err(KeyError::from)?;
+        match label {
+            PKCS8 => {}
+            ENCRYPTED => {
+                return Err(KeyError::Pem(PemError::Missing {
+                    label: PKCS8,
+                    found: vec![ENCRYPTED.into()],
+                })
+                .into());
+            }
+            _ => return Ok(Self::Classical(ClassicalKey::from_der(&block)?)),
+        }
+        let error = match SigningKey::from_pkcs8_der(&block) {
             Ok(key) => return Ok(Self::PostQuantum(key)),
             Err(error) => error,
         };
-        match (Kind::of_unknown(&error), &error) {
-            (Some(Kind::Composite), _) => Ok(Self::Composite(CompositeKey::from_pkcs8_pem(text)?)),
-            (Some(_), _) | (None, KeyError::Pem(PemError::Missing { .. })) => {
-                Ok(Self::Classical(ClassicalKey::from_pem(text)?))
-            }
-            _ => Err(error.into()),
+        match Kind::of_unknown(&error) {
+            Some(Kind::Composite) => Ok(Self::Composite(CompositeKey::from_pkcs8_der(&block)?)),
+            Some(_) => Ok(Self::Classical(ClassicalKey::from_der(&block)?)),
+            None => Err(error.into()),
         }
     }
 

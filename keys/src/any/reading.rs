@@ -117,8 +117,8 @@ pub enum ReadError<E, P> {
     Passphrase(P),
 }
 
-/// Reads the private key of a file: the first one in a PEM text, or DER. Only for a key under a passphrase, `passphrase`
-/// is asked for it.
+/// Reads the private key of a file: the first one in a PEM text, whatever its label, or DER. Only for a key under a
+/// passphrase, `passphrase` is asked for it.
 ///
 /// # Errors
 ///
@@ -133,31 +133,18 @@ pub fn read_private_key<K: Readable, S: AsRef<[u8]>, P>(
             false => ReadKey::from_der(file).map_err(ReadError::Key),
         };
     };
-    for label in LABELS {
-        match pem::decode_first(text, label) {
-            Err(PemError::Missing { .. }) => {}
-            Err(error) => return Err(of_pem(error)),
-            Ok(block) if label == ENCRYPTED => {
-                return ReadKey::from_encrypted_der(&block, passphrase);
-            }
-            Ok(block) => return ReadKey::from_der(&block).map_err(ReadError::Key),
-        }
+    match pem::decode_first_of(text, &LABELS).map_err(of_pem)? {
+        (ENCRYPTED, block) => ReadKey::from_encrypted_der(&block, passphrase),
+        (_, block) => ReadKey::from_der(&block).map_err(ReadError::Key),
     }
-    Err(match pem::decode_first(text, LABELS[0]) {
-        Err(error) => of_pem(error),
-        Ok(_) => unreachable!("it was looked for"),
-    })
 }
 
-/// The blocks of private keys, in the order in which they are looked for.
-const LABELS: [&str; 4] = [
-    "PRIVATE KEY",
-    ENCRYPTED,
-    "EC PRIVATE KEY",
-    "RSA PRIVATE KEY",
-];
+/// The blocks of private keys.
+pub(super) const LABELS: [&str; 4] = [PKCS8, ENCRYPTED, "EC PRIVATE KEY", "RSA PRIVATE KEY"];
 
-const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
+pub(super) const PKCS8: &str = "PRIVATE KEY";
+
+pub(super) const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 
 /// The text of a file that has PEM in it.
 pub(super) fn text_in(file: &[u8]) -> Option<&str> {

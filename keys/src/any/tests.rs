@@ -82,16 +82,57 @@ fn every_kind_in_every_encoding() {
     }
 }
 
+const EC: AnyAlgorithm = AnyAlgorithm::Classical(ClassicalAlgorithm::EcdsaP256);
+
 /// ECPrivateKey (RFC 5915), as OpenSSL wrote it by default until version 3.
-#[test]
-fn a_classical_key_in_an_older_format() {
+fn ec_private_key() -> Vec<u8> {
     let mut der = vec![0x30, 0x31, 2, 1, 1, 4, 32];
     der.extend([7; 32]);
     der.extend([0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]);
+    der
+}
+
+#[test]
+fn a_classical_key_in_an_older_format() {
+    let der = ec_private_key();
     for file in [pem::encode("EC PRIVATE KEY", &der).as_bytes(), &der] {
-        let algorithm = AnyAlgorithm::Classical(ClassicalAlgorithm::EcdsaP256);
-        assert_eq!(read(file).unwrap().algorithm(), algorithm);
+        assert_eq!(read(file).unwrap().algorithm(), EC);
     }
+}
+
+/// Files with several keys, of which the first one counts.
+#[test]
+fn the_first_key_is_read_whatever_its_label() {
+    let [first, .., other] = keys();
+    let plain = first.to_pkcs8_pem().unwrap();
+    let der = pem::decode_first(&plain, "PRIVATE KEY").unwrap();
+    let encrypted = EncryptedPrivateKey::encrypt(&der, b"secret", &fast()).unwrap();
+    let encrypted = encrypted.to_pem();
+    let later = other.to_pkcs8_pem().unwrap();
+    let older = pem::encode("EC PRIVATE KEY", &ec_private_key());
+
+    let file = format!("{encrypted}{}", *later);
+    let give = || Ok::<_, Infallible>(b"secret".as_slice());
+    let found: ReadKey<AnyPrivateKey> = read_private_key(file.as_bytes(), give).unwrap();
+    assert_eq!(found.key.spki(), first.spki());
+    AnySigningKey::from_pem(&file).unwrap_err();
+
+    for (file, algorithm) in [
+        (format!("{}{encrypted}", *later), other.algorithm()),
+        (format!("{older}{}", *later), EC),
+        (format!("{}{older}", *plain), first.algorithm()),
+    ] {
+        assert_eq!(read(file.as_bytes()).unwrap().algorithm(), algorithm);
+        let found = AnySigningKey::from_pem(&file).unwrap();
+        assert_eq!(found.algorithm(), algorithm);
+    }
+    let file = format!("{older}{}", *later);
+    let found = ClassicalKey::from_pem(&file).unwrap();
+    assert_eq!(AnyAlgorithm::from(found.algorithm()), EC);
+    // What is damaged is not passed over.
+    let cut = format!("-----BEGIN EC PRIVATE KEY-----\n{}", *later);
+    read(cut.as_bytes()).unwrap_err();
+    AnySigningKey::from_pem(&cut).unwrap_err();
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::error::ClassicalKeyError;
 use super::graviola;
 use super::private_key::PrivateKey;
 use super::public_key::ClassicalPublicKey;
-use crate::encoding::{PemError, identifier_in, pem};
+use crate::encoding::{identifier_in, pem};
 use crate::keys::{SignError, Signer, SubjectKey};
 
 /// A private key of ECDSA, Ed25519 or RSA that signs certificates and requests.
@@ -82,13 +82,8 @@ impl ClassicalKey {
     ///
     /// [`ClassicalKeyError::Pem`] if there is none, and those of DER.
     pub fn from_pem(text: &str) -> Result<Self, ClassicalKeyError> {
-        for label in [PEM_LABEL, "EC PRIVATE KEY", "RSA PRIVATE KEY"] {
-            match pem::decode_first(text, label) {
-                Err(PemError::Missing { .. }) => {}
-                block => return Self::from_der(&block?),
-            }
-        }
-        Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
+        let labels = [PEM_LABEL, "EC PRIVATE KEY", "RSA PRIVATE KEY"];
+        Self::from_der(&pem::decode_first_of(text, &labels)?.1)
     }
 
     /// Takes an ECDSA scalar of 32 or 48 bytes, big-endian, or an Ed25519 seed of 32 bytes.

@@ -21,6 +21,31 @@ pub fn decode_first(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8>
     }
 }
 
+/// The first block with any of these labels: its label and contents.
+///
+/// The buffer is wiped when dropped, as by [`decode_first`].
+///
+/// # Errors
+///
+/// A [`PemError`] that says what is wrong with the text, or with the block. If there is none, it names the first label.
+///
+/// # Panics
+///
+/// If there are no labels.
+pub fn decode_first_of(
+    text: &str,
+    labels: &[&'static str],
+) -> Result<(&'static str, Zeroizing<Vec<u8>>), PemError> {
+    let places = labels.iter().filter_map(|label| {
+        let begin = text.find(&format!("-----BEGIN {label}-----"))?;
+        Some((begin, *label))
+    });
+    match places.min() {
+        Some((begin, label)) => Ok((label, decode_first(&text[begin..], label)?)),
+        None => Err(missing(text, labels[0])),
+    }
+}
+
 /// The contents of every block with this label, in order; at least one.
 ///
 /// # Errors
@@ -202,6 +227,26 @@ mod tests {
                 found: vec!["THIS".into(), "OTHER".into(), "THIS".into()],
             })
         );
+    }
+
+    #[test]
+    fn the_first_of_several_labels_is_found_by_its_place() {
+        let (this, that) = (encode("THIS", b"one"), encode("THAT", b"two"));
+        for labels in [["THIS", "THAT"], ["THAT", "THIS"]] {
+            for (text, label, contents) in [
+                (format!("{this}{that}"), "THIS", b"one"),
+                (format!("text\n{that}{this}"), "THAT", b"two"),
+            ] {
+                let found = decode_first_of(&text, &labels).unwrap();
+                assert_eq!((found.0, found.1.as_slice()), (label, &contents[..]));
+            }
+            // One that does not end is the first all the same.
+            let cut = format!("-----BEGIN THIS-----\n{that}");
+            let refused = decode_first_of(&cut, &labels).unwrap_err();
+            assert_eq!(refused, PemError::NoEnd { label: "THIS" });
+            let none = decode_first_of("text", &labels).unwrap_err();
+            assert!(matches!(none, PemError::Missing { label, .. } if label == labels[0]));
+        }
     }
 
     #[test]
