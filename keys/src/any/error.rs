@@ -23,6 +23,11 @@ pub enum AnyKeyError {
     /// A classical key, or one of an algorithm that is not known.
     #[error("{0}")]
     Classical(ClassicalKeyError),
+    /// It is something else, such as a certificate or a public key.
+    #[error(
+        "no private key: it may be a certificate or a public key; name the file of the private key"
+    )]
+    NoPrivateKey,
 }
 
 from_causes!(AnyKeyError: PostQuantum(KeyError), XWing(XWingError), Composite(CompositeKeyError),
@@ -62,6 +67,7 @@ impl AnyKeyError {
                         ..
                     }
             ),
+            Self::NoPrivateKey => false,
         }
     }
 

@@ -2,7 +2,7 @@
 //! unsound key counts as a wrong passphrase or a changed file.
 
 use der::asn1::{AnyRef, OctetStringRef};
-use der::{Decode, Header, SliceReader, Tag};
+use der::{Decode, Header, Reader, SliceReader, Tag, Tagged};
 use pki_types::PrivateKeyDer;
 use thiserror::Error;
 
@@ -128,7 +128,8 @@ pub fn read_private_key<K: Readable, S: AsRef<[u8]>, P>(
     passphrase: impl FnOnce() -> Result<S, P>,
 ) -> Result<ReadKey<K>, ReadError<K::Error, P>> {
     let Some(text) = text_in(file) else {
-        return match is_encrypted(file) {
+        let is_encrypted = is_encrypted(file).map_err(|error| ReadError::Key(error.into()))?;
+        return match is_encrypted {
             true => ReadKey::from_encrypted_der(file, passphrase),
             false => ReadKey::from_der(file).map_err(ReadError::Key),
         };
@@ -156,13 +157,25 @@ fn of_pem<E: From<AnyKeyError>, P>(error: PemError) -> ReadError<E, P> {
     ReadError::Key(AnyKeyError::from(KeyError::from(error)).into())
 }
 
-/// Whether it has the outline of an EncryptedPrivateKeyInfo (RFC 5958): an algorithm comes first, and not a version.
-fn is_encrypted(der: &[u8]) -> bool {
-    let first = || {
-        let outer = AnyRef::from_der(der).ok()?;
-        Header::decode(&mut SliceReader::new(outer.value()).ok()?).ok()
+/// Whether a DER is an EncryptedPrivateKeyInfo or another private key, as its outline says. All others begin with a version
+/// (RFC 5958, RFC 5915, RFC 8017), and certificates and public keys do not.
+///
+/// # Errors
+///
+/// [`AnyKeyError::NoPrivateKey`] if it is neither.
+fn is_encrypted(der: &[u8]) -> Result<bool, AnyKeyError> {
+    let outline = || {
+        let mut reader = SliceReader::new(AnyRef::from_der(der).ok()?.value()).ok()?;
+        let first = AnyRef::decode(&mut reader).ok()?.tag();
+        let second = AnyRef::decode(&mut reader).ok().map(|second| second.tag());
+        Some((first, second, reader.is_finished()))
     };
-    first().is_some_and(|header| header.tag() == Tag::Sequence)
+    match outline() {
+        Some((Tag::Sequence, Some(Tag::OctetString), true)) => Ok(true),
+        Some((first, ..)) if first != Tag::Integer => Err(AnyKeyError::NoPrivateKey),
+        // Whoever reads it says what is wrong with it.
+        _ => Ok(false),
+    }
 }
 
 impl<K: Readable> ReadKey<K> {

@@ -148,3 +148,22 @@ fn what_is_no_key_is_refused() {
         read_public_key(file).unwrap_err();
     }
 }
+
+/// They begin with a SEQUENCE, as a key under a passphrase does.
+#[test]
+fn certificates_and_public_keys_are_no_private_keys() {
+    let [key, ..] = keys();
+    let spki = key.spki().to_vec();
+    // a certificate's outline: what is signed, the algorithm and the signature
+    let certificate = [&[0x30, 9, 0x30, 0, 0x30, 0, 3, 3, 0][..], &[1, 2]].concat();
+    let more_than_encrypted = [0x30, 6, 0x30, 0, 4, 0, 5, 0];
+    for der in [&spki[..], &certificate, &more_than_encrypted] {
+        let refused = read(der);
+        let Err(ReadError::Key(AnyKeyError::NoPrivateKey)) = refused else {
+            panic!("{refused:?}");
+        };
+    }
+    // This one is a key under a passphrase, and is not well-formed.
+    let refused = read(&[0x30, 4, 0x30, 0, 4, 0]);
+    assert!(matches!(refused, Err(ReadError::Protection(_))));
+}
