@@ -14,8 +14,17 @@ use super::error::FileError;
 ///
 /// [`FileError::Write`] if the draft still has its old name, [`FileError::Sync`] if it has the new one.
 pub fn put_in_place(draft: &Path, path: &Path) -> Result<(), FileError> {
-    rename(draft, path).map_err(FileError::write(path))?;
+    rename_over(draft, path)?;
     sync_folder(folder_of(path)).map_err(FileError::sync(path))
+}
+
+/// The same without the wait for the disk: the name is on it when the [folder is synced](sync_folder).
+///
+/// # Errors
+///
+/// [`FileError::Write`], and the draft still has its old name.
+pub fn rename_over(draft: &Path, path: &Path) -> Result<(), FileError> {
+    rename(draft, path).map_err(FileError::write(path))
 }
 
 /// The folder that a file is in.

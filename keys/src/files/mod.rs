@@ -39,7 +39,7 @@ pub use access::Access;
 #[cfg(any(test, feature = "files-steps"))]
 #[doc(hidden)]
 pub use disk::steps;
-pub use disk::{folder_of, put_in_place, sync_folder};
-pub use draft::Draft;
+pub use disk::{folder_of, put_in_place, rename_over, sync_folder};
+pub use draft::{Draft, PREFIX};
 pub use error::FileError;
 pub use whole::{write_in_draft, write_new, write_over};

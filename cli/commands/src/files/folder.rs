@@ -5,11 +5,11 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pq_keys::files::{FileError, put_in_place, sync_folder};
+use pq_keys::files::{FileError, PREFIX, folder_of, rename_over, sync_folder};
 use tempfile::Builder;
 
 use super::error::OutputError;
-use super::unfinished::{DRAFT, Undo, Unfinished};
+use super::unfinished::{Undo, Unfinished};
 
 /// Makes a folder that is only for its owner, and the folders above it. `fill` writes into it, and then it
 /// appears under its name, on the disk, too. If the name exists by then, another process made that folder, which stays. Returns
@@ -23,7 +23,7 @@ pub(crate) fn make_folder<E: From<OutputError>>(
     let mut folders = DirBuilder::new();
     folders.recursive(true);
     let mut draft = Builder::new();
-    draft.prefix(DRAFT).disable_cleanup(true);
+    draft.prefix(PREFIX).disable_cleanup(true);
     only_for_their_owner(&mut folders, &mut draft);
     folders.create(above).map_err(cant)?;
     let (draft, unfinished) = Unfinished::begin(|| {
@@ -34,11 +34,14 @@ pub(crate) fn make_folder<E: From<OutputError>>(
     fill(&draft)?;
     sync_folder(&draft).map_err(cant)?;
     // Under its name it is complete, and nobody removes it.
-    match unfinished.proceed(|| put_in_place(&draft, path).map(|()| Undo::Nothing)) {
-        Ok(()) => Ok(true),
-        Err(FileError::Write { .. }) if path.is_dir() => Ok(false),
-        Err(error) => Err(cant(error.into())),
+    match unfinished.proceed(|| rename_over(&draft, path).map(|()| Undo::Nothing)) {
+        Ok(()) => {}
+        Err(FileError::Write { .. }) if path.is_dir() => return Ok(false),
+        Err(error) => return Err(cant(error.into())),
     }
+    // No signal waits for the disk.
+    sync_folder(folder_of(path)).map_err(cant)?;
+    Ok(true)
 }
 
 /// A folder with a random name that is only for its owner. It is removed when this is dropped, and if a signal ends the

@@ -10,9 +10,6 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How the names of drafts begin.
-pub(super) const DRAFT: &str = ".pqtls-";
-
 /// How the names of files begin that were replaced, while it may still be necessary to put them back.
 const ASIDE: &str = ".pqtls-replaced-";
 
