@@ -10,6 +10,7 @@ use crate::x_wing::XWingError;
 
 /// Why a key of any algorithm can't be made, read, written or used.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum AnyKeyError {
     /// A post-quantum key.
     #[error("{0}")]

@@ -5,6 +5,7 @@ use std::io;
 
 /// Who may read a file, and write to it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Access {
     /// Nobody but its owner, from its first byte on.
     Private,

@@ -20,6 +20,8 @@ use crate::keys::random;
 pub struct Draft {
     file: File,
     path: PathBuf,
+    /// What errors name.
+    destination: PathBuf,
     access: Access,
 }
 
@@ -28,24 +30,25 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Those of the operating system, such as for a folder that isn't there or may not be written to.
+    /// [`FileError::Write`], such as for a folder that isn't there or may not be written to.
     pub fn beside(path: &Path, access: Access) -> Result<Self, FileError> {
         let mut attempts = 0;
         loop {
             let draft = folder_of(path).join(random_name().map_err(FileError::write(path))?);
             attempts += 1;
-            match Self::create(draft, access) {
+            match Self::create(draft, path, access) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && attempts < ATTEMPTS => {}
                 made => return made.map_err(FileError::write(path)),
             }
         }
     }
 
-    /// Makes a file of this very name.
-    pub(super) fn create(path: PathBuf, access: Access) -> io::Result<Self> {
+    /// Makes a file of this very name, for a destination.
+    pub(super) fn create(path: PathBuf, destination: &Path, access: Access) -> io::Result<Self> {
         Ok(Self {
             file: access::new_file(access).open(&path)?,
             path,
+            destination: destination.into(),
             access,
         })
     }
@@ -65,9 +68,10 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
-    pub fn take_over(&self, replaced: &Metadata) -> io::Result<()> {
-        access::keep(&self.file, replaced, self.access)
+    /// [`FileError::Write`].
+    pub fn take_over(&self, replaced: &Metadata) -> Result<(), FileError> {
+        let kept = access::keep(&self.file, replaced, self.access);
+        kept.map_err(FileError::write(&self.destination))
     }
 
     /// What was written is on the disk when this returns. Otherwise it could replace another file and be empty after a
@@ -75,10 +79,11 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
-    pub fn sync(&self) -> io::Result<()> {
+    /// [`FileError::Write`].
+    pub fn sync(&self) -> Result<(), FileError> {
         steps::note("sync file", &self.path);
-        self.file.sync_all()
+        let synced = self.file.sync_all();
+        synced.map_err(FileError::write(&self.destination))
     }
 
     /// Gives it its name, in place of a file or a link that has it. The name is on the disk when the

@@ -9,6 +9,7 @@ use thiserror::Error;
 ///
 /// Programs with words of their own take the operating system's error, by `From`.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum FileError {
     /// Something has this name, be it a link that leads nowhere. It stays as it is.
     #[error("{} exists", .path.display())]

@@ -20,7 +20,7 @@ use super::draft::Draft;
 pub(super) fn draft_in_place(path: &Path, access: Access) -> Option<Draft> {
     let draft = super::disk::folder_of(path).join(name(path));
     // It fails, as for a folder that isn't there, in the same way as a draft of another name, whose error is reported.
-    let make = || Draft::create(draft.clone(), access).ok();
+    let make = || Draft::create(draft.clone(), path, access).ok();
     let mut made = make().or_else(|| {
         remove(&draft)?;
         make()

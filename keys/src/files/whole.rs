@@ -44,9 +44,10 @@ pub fn write_over(path: &Path, contents: &[u8], access: Access) -> Result<(), Fi
 /// [`FileError::Exists`] if something has the name, which stays as it is; otherwise [`FileError::Write`], after which there
 /// is no file.
 pub fn write_in_draft(path: &Path, contents: &[u8], access: Access) -> Result<(), FileError> {
-    let mut file = Draft::create(path.into(), access).map_err(FileError::name(path))?;
-    let written = file.write_all(contents).and_then(|()| file.sync());
-    written.map_err(FileError::write(path))?;
+    let made = Draft::create(path.into(), path, access);
+    let mut file = made.map_err(FileError::name(path))?;
+    file.write_all(contents).map_err(FileError::write(path))?;
+    file.sync()?;
     file.has_its_name();
     Ok(())
 }
@@ -57,8 +58,8 @@ fn written(path: &Path, contents: &[u8], access: Access) -> Result<Draft, FileEr
         Some(draft) => draft,
         None => Draft::beside(path, access)?,
     };
-    let written = draft.write_all(contents).and_then(|()| draft.sync());
-    written.map_err(FileError::write(path))?;
+    draft.write_all(contents).map_err(FileError::write(path))?;
+    draft.sync()?;
     Ok(draft)
 }
 

@@ -343,7 +343,8 @@ impl<'a> Staged<'a> {
     pub(super) fn sync(&self) -> Result<(), OutputError> {
         match self {
             Self::File { file, path, .. } => {
-                file.sync().map_err(|error| OutputError::at(path, error))
+                let synced = file.sync();
+                synced.map_err(|error| OutputError::at(path, error.into()))
             }
             Self::StandardOutput(_) | Self::Special(..) => Ok(()),
         }
