@@ -15,15 +15,16 @@
 //! * **Classical keys.** With the feature `classical`, the module of that name has keys of ECDSA, Ed25519, RSA and
 //!   X25519; with `composite`, that module has keys of Composite ML-DSA, which are ML-DSA and a classical algorithm
 //!   at once.
-//! * **Keys of every algorithm.** With the feature `any`, the module of that name has them as one type, those of X-Wing
-//!   (feature and module `x-wing`) among them, and reads them from files in every encoding.
+//! * **Keys as one type.** With the feature `any`, the module of that name has one type for all of these but keys for
+//!   agreement alone (ECDH, X25519), for those of X-Wing (feature `x-wing`, module `x_wing`) too, and reads them from
+//!   files in every encoding.
 //! * **Files.** With the feature `files`, which is on by default, the module of that name writes files that appear
-//!   complete or not at all, and that nobody else can read.
+//!   complete or not at all, and private ones that, on Unix, nobody else can read.
 //! * **Other keys.** The traits [`Signer`], [`AgreementKey`] and [`SubjectKey`] are for keys of other
 //!   algorithms, and for those in hardware: what issues certificates or writes documents takes any of them.
 //! * **Documents.** [`pem`] and [`syntax`] are for readers and writers of other documents.
 //!
-//! Certificates and chains of them are in pq-x509, which has all of this crate's names, too.
+//! Certificates and chains of them are in pq-x509, which has most of the names at this crate's root, too.
 //!
 //! ```
 //! use pq_keys::{SignatureAlgorithm, SigningKey, VerifyingKey};

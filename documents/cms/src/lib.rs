@@ -2,12 +2,12 @@
 //! RFC 5652) with post-quantum algorithms.
 //!
 //! * **Signing.** A [`SignedDataBuilder`] signs content with keys of ML-DSA (RFC 9882), SLH-DSA (RFC
-//!   9814) and, through pq-x509's trait [`Signer`](pq_keys::Signer), any other algorithm. A message can have
+//!   9814) and, through pq-keys' trait [`Signer`](pq_keys::Signer), any other algorithm. A message can have
 //!   several signatures, attached to the content or detached from it.
 //! * **Verifying.** A [`Verifier`] says who signed. It trusts certificates whose chains lead to a root, or
 //!   certificates that you give it. You can also give it implementations of other signature algorithms.
 //! * **Encrypting.** An [`EnvelopeBuilder`] encrypts content with AES-GCM (RFC 5083) for recipients with
-//!   ML-KEM keys (RFC 9629, RFC 9936), for recipients who share a key with the sender and, through pq-x509's
+//!   ML-KEM keys (RFC 9629, RFC 9936), for recipients who share a key with the sender and, through pq-keys'
 //!   trait [`AgreementPublicKey`](pq_keys::AgreementPublicKey), for keys of ECDH (RFC 5753) and X25519
 //!   (RFC 8418).
 //! * **Decrypting.** An [`Opener`] decrypts a message with the key of one recipient.

@@ -77,7 +77,7 @@ from!(
     ClassicalAlgorithm: Classical
 );
 
-/// X-Wing is [`Other`](KeyAlgorithm::Other): no certificate has such a key.
+/// X-Wing is [`Other`](KeyAlgorithm::Other) with its identifier: no certificate has such a key.
 impl From<AnyAlgorithm> for KeyAlgorithm {
     fn from(algorithm: AnyAlgorithm) -> Self {
         match algorithm {

@@ -1,4 +1,4 @@
-//! The errors of keys of every algorithm as one type, and which of them mean that a key's parts don't belong together.
+//! The errors of keys of these algorithms as one type, and which of them mean that a key's parts don't belong together.
 
 use thiserror::Error;
 

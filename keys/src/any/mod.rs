@@ -1,5 +1,7 @@
-//! Keys of every algorithm as one type: post-quantum keys, those of X-Wing, composite and classical ones. They are read
-//! from files in every encoding that this crate knows, whatever their algorithm.
+//! Keys of many algorithms as one type: post-quantum keys, those of X-Wing, composite and classical ones that sign. They
+//! are read from files in every encoding that this crate knows, whatever their algorithm. Keys for agreement alone (ECDH,
+//! X25519) are not among them, as a file doesn't tell those of ECDH from those of ECDSA: they are in
+//! [`classical`](crate::classical).
 //!
 //! * [`AnyPrivateKey`], [`AnySigningKey`] and [`AnyPublicKey`] are the keys, [`AnyAlgorithm`] their algorithms.
 //! * [`read_private_key`] and [`read_public_key`] read a file: PEM or DER; PKCS#8, under a passphrase or not, or a
@@ -11,6 +13,7 @@
 //!
 //! use pq_keys::any::{AnyPrivateKey, read_private_key};
 //! use pq_keys::{Protection, SignatureAlgorithm, SigningKey, SubjectKey};
+//! use zeroize::Zeroizing;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let protection = Protection::default()
@@ -19,7 +22,7 @@
 //! let file = key.to_encrypted_pkcs8_pem(b"passphrase", &protection)?;
 //!
 //! // The passphrase is asked for only if there is need of one.
-//! let ask = || Ok::<_, Infallible>(b"passphrase".to_vec());
+//! let ask = || Ok::<_, Infallible>(Zeroizing::new(b"passphrase".to_vec()));
 //! let read = read_private_key::<AnyPrivateKey, _, _>(file.as_bytes(), ask)?;
 //! assert_eq!(read.key.spki(), key.spki());
 //! # Ok(())

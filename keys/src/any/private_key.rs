@@ -1,4 +1,4 @@
-//! Private keys of every algorithm behind one type: read, written, and used as CA keys and signers. A narrower type has
+//! Private keys of these algorithms behind one type: read, written, and used as CA keys and signers. A narrower type has
 //! only those that sign.
 
 use alloc::string::String;

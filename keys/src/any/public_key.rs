@@ -1,4 +1,4 @@
-//! Public keys of every algorithm behind one type, read from and written as SubjectPublicKeyInfo.
+//! Public keys of these algorithms behind one type, read from and written as SubjectPublicKeyInfo.
 
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -1,4 +1,4 @@
-//! Reads private keys of every algorithm from files, under a passphrase or not. If the cipher authenticates nothing, an
+//! Reads private keys of these algorithms from files, under a passphrase or not. If the cipher authenticates nothing, an
 //! unsound key counts as a wrong passphrase or a changed file.
 
 use der::asn1::{AnyRef, OctetStringRef};
@@ -118,7 +118,8 @@ pub enum ReadError<E, P> {
 }
 
 /// Reads the private key of a file: the first one in a PEM text, whatever its label, or DER. Only for a key under a
-/// passphrase, `passphrase` is asked for it.
+/// passphrase, `passphrase` is asked for it. What it gives is dropped, and wiped if its type does that, as
+/// [`Zeroizing`](zeroize::Zeroizing) does.
 ///
 /// # Errors
 ///

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 
-/// Who may read a file, and write to it.
+/// Who may read a file, and write to it, on Unix. On other systems, the folder's permissions say it for every file in it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Access {

@@ -1,14 +1,15 @@
-//! Files that must not be lost, and that others must not see: each appears under its name when it is complete, or not at
-//! all, and is on the disk then. All writers of private keys are to use it.
+//! Files that must not be lost, and private ones that others must not see: each appears under its name when it is
+//! complete, or not at all, and is on the disk then. All writers of private keys are to use it.
 //!
 //! * [`write_new()`] writes a file that must not be there yet, and [`write_over()`] one in place of another.
 //! * [`write_in_draft()`] writes a file of a folder that gets its own name last, by [`put_in_place()`].
 //! * A [`Draft`] is for programs with steps of their own between writing and naming.
 //!
-//! A draft is beside its destination, and nobody else can read it if it is [private](Access::Private). No link is
-//! followed: a file takes the place of a link and not of what it leads to. On Unix, names are on the disk when
-//! folders are synced; on other systems a folder can't be opened as a file, and its permissions say who may read what is
-//! in it.
+//! A draft is beside its destination. No link is followed: a file takes the place of a link and not of what it leads to.
+//!
+//! On Unix nobody but its owner, and root, can read a [private](Access::Private) file, nor its draft, from the first byte
+//! on; and names are on the disk when folders are synced. On other systems a folder can't be opened as a file, and its
+//! permissions say who may read what is in it, private or not.
 //!
 //! ```
 //! use pq_keys::files::{Access, FileError, write_new};

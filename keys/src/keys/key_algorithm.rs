@@ -40,7 +40,8 @@ pub enum KeyAlgorithm {
         /// The length of the modulus, in bits.
         bits: usize,
     },
-    /// An algorithm without a name here; for an elliptic curve, the curve.
+    /// An algorithm without a name here; for an elliptic curve, the curve. Such is also X-Wing, whose keys no certificate
+    /// has: `any::AnyAlgorithm` has a name for it.
     Other(ObjectIdentifier),
 }
 

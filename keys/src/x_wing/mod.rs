@@ -1,6 +1,5 @@
-//! X-Wing (draft-connolly-cfrg-xwing-kem): ML-KEM-768 and X25519 at once, and its keys, raw and in PKCS#8 or
-//! SubjectPublicKeyInfo. It is ML-KEM-768 and X25519 at once: an attacker has to break both. The draft may still change;
-//! this is draft-connolly-cfrg-xwing-kem-10.
+//! X-Wing, and its keys, raw and in PKCS#8 or SubjectPublicKeyInfo. It is ML-KEM-768 and X25519 at once: an attacker has to
+//! break both. The draft may still change; this is draft-connolly-cfrg-xwing-kem-10.
 //!
 //! It uses `keys` and `encoding`.
 
