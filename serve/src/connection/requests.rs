@@ -3,11 +3,14 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http_body_util::{BodyExt, Empty};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::{Request, Response};
+use hyper::header::CONTENT_LENGTH;
+use hyper::{Method, Request, Response, Version};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -46,14 +49,21 @@ impl Requests {
         let running = Running::begin(self.running, &self.observers);
         let version = request.version();
         let mut line = Line::begin(&request, self.protection.clone());
-        let response = self.handler.answer_any(request, self.protection).await;
+        let is_head = request.method() == Method::HEAD;
+        let mut response = self.handler.answer_any(request, self.protection).await;
+        if is_head && version == Version::HTTP_2 {
+            leave_body_out(&mut response);
+        }
         line.status = Some(response.status().as_u16());
         self.observers
             .tell(Event::Answered(version, response.status()));
         Ok(response.map(|body| Answer {
             body,
-            line,
-            _running: running,
+            sending: Arc::new(Sending {
+                line,
+                bytes: AtomicU64::new(0),
+                _running: running,
+            }),
         }))
     }
 
@@ -64,6 +74,18 @@ impl Requests {
     )]
     pub(super) fn idle(&self) -> Idle {
         Idle(self.running.subscribe())
+    }
+}
+
+/// hyper does so for HTTP/1.1 only.
+fn leave_body_out(response: &mut Response<AnyBody>) {
+    let length = response.body().size_hint().exact();
+    *response.body_mut() = Empty::new().map_err(|never| match never {}).boxed_unsync();
+    if let Some(length) = length {
+        let headers = response.headers_mut();
+        headers
+            .entry(CONTENT_LENGTH)
+            .or_insert_with(|| length.into());
     }
 }
 
@@ -109,11 +131,36 @@ impl Drop for Running {
     }
 }
 
-/// The body of an answer, which is dropped when it was sent or can't be.
+/// An answer until it was sent or can't be: its body has it, and so has each piece of the body that waits for the client.
+struct Sending {
+    line: Line,
+    /// How many bytes of the body were taken for sending.
+    bytes: AtomicU64,
+    _running: Running,
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.line.bytes = *self.bytes.get_mut();
+    }
+}
+
+/// The body of an answer. hyper drops it once h2 has its last piece, which may be long before the client has it.
 pub(super) struct Answer {
     body: AnyBody,
-    line: Line,
-    _running: Running,
+    sending: Arc<Sending>,
+}
+
+/// A piece of a body, which whoever sends it drops once it is sent.
+struct Piece {
+    data: Bytes,
+    _sending: Arc<Sending>,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.data
+    }
 }
 
 impl Body for Answer {
@@ -125,10 +172,16 @@ impl Body for Answer {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &polled {
-            self.line.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
-        }
-        polled
+        polled.map_ok(|frame| {
+            frame.map_data(|data| {
+                let bytes = &self.sending.bytes;
+                bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
+                Bytes::from_owner(Piece {
+                    data,
+                    _sending: self.sending.clone(),
+                })
+            })
+        })
     }
 
     fn is_end_stream(&self) -> bool {

@@ -46,7 +46,7 @@ async fn answer(
     let Some(resource) = Resource::at(head.uri.path(), bytes) else {
         return plain(StatusCode::NOT_FOUND, "There is nothing here but /\n");
     };
-    // hyper leaves out the body where the method is HEAD.
+    // The connection leaves out the body where the method is HEAD.
     let reads = [Method::GET, Method::HEAD].contains(&head.method);
     match resource {
         Resource::Page if reads => show(head, page),

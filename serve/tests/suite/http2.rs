@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http2::{Connection, SendRequest, handshake};
 use hyper::{Request, Response, Version};
@@ -22,7 +22,7 @@ use tokio_rustls::client::TlsStream;
 use crate::client::{PATIENCE, until_closed};
 use crate::handlers::Endless;
 use crate::hostile::SHORT;
-use crate::served::{Event, Served, lasting, telling};
+use crate::served::{Event, Served, Told, lasting, telling};
 
 #[tokio::test]
 async fn a_request_over_the_post_quantum_handshake() {
@@ -37,6 +37,38 @@ async fn a_request_over_the_post_quantum_handshake() {
     assert_eq!(page["alpn"], "h2");
     assert_eq!(page["group"], "X25519MLKEM768");
     assert_eq!(page["signature_scheme"], "ML-DSA-65");
+}
+
+/// The head of what GET gets, and no body, as with HTTP/1.1.
+#[tokio::test]
+async fn an_answer_to_head_has_its_length_and_no_body() {
+    let limits = Limits {
+        bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let server = Served::with(|server| server.limits(limits)).await;
+    for path in ["/", "/bytes/100000"] {
+        let mut client = client(&server).await.unwrap();
+        let mut lengths = Vec::new();
+        for method in ["GET", "HEAD"] {
+            let request = Request::builder()
+                .method(method)
+                .uri(format!("https://localhost{path}"));
+            let request = request.body(Empty::new()).unwrap();
+            let answer = within(client.send_request(request)).await.unwrap();
+            lengths.push(answer.headers()["content-length"].clone());
+        }
+        assert_eq!(lengths[0], lengths[1]);
+    }
+
+    let mut raw = Raw::connect(&server).await.unwrap();
+    // The method is a field with the name of the second one in the static table.
+    let head = [b"\x02\x04HEAD", &GET[1..]].concat();
+    raw.send(HEADERS, END_HEADERS | END_STREAM, 1, &head)
+        .await
+        .unwrap();
+    let answer = raw.until(HEADERS).await;
+    assert_eq!(answer.flags & END_STREAM, END_STREAM);
 }
 
 #[tokio::test]
@@ -274,6 +306,63 @@ async fn a_running_request_is_finished_at_the_end() {
     within(connection).await.unwrap().unwrap();
 }
 
+/// The bytes of a long answer: more than all buffers hold.
+const LONG: usize = 4 << 20;
+
+/// Answers with so many bytes, of which a client whose window is shut gets the first 64 KiB.
+fn long_answer() -> (impl pq_serving::Handler, Told) {
+    let (tells, told) = telling();
+    let handler = move |_: Request<Incoming>, _: Arc<Protection>| {
+        drop(tells());
+        async move { Response::new(Full::new(Bytes::from(vec![0; LONG]))) }
+    };
+    (handler, told)
+}
+
+/// An answer that waits for its client is no silence.
+#[tokio::test]
+async fn a_client_that_pauses_gets_the_rest_of_its_answer() {
+    let (handler, mut told) = long_answer();
+    let limits = Limits {
+        request_head: SHORT,
+        ..lasting(10 * PATIENCE)
+    };
+    let server = Served::with(|server| server.handler(handler).limits(limits)).await;
+    let mut raw = told
+        .until_begun(async || {
+            let mut raw = Raw::connect(&server).await?;
+            raw.send(HEADERS, END_HEADERS | END_STREAM, 1, GET).await?;
+            Ok(raw)
+        })
+        .await;
+    raw.until(HEADERS).await;
+    // Longer than a client without a request may take.
+    sleep(SHORT + Duration::from_millis(3500)).await;
+    raw.read_long_answer().await;
+}
+
+/// It has the time of grace, as a handler has.
+#[tokio::test]
+async fn an_answer_that_is_being_sent_is_finished_at_the_end() {
+    let (handler, _told) = long_answer();
+    let limits = Limits {
+        grace: 10 * PATIENCE,
+        ..patient()
+    };
+    let server = Served::with(|server| server.handler(handler).limits(limits)).await;
+    let mut raw = Raw::connect(&server).await.unwrap();
+    raw.send(HEADERS, END_HEADERS | END_STREAM, 1, GET)
+        .await
+        .unwrap();
+    raw.until(HEADERS).await;
+    let shutdown = tokio::spawn(server.server.shutdown());
+    sleep(Duration::from_millis(3500)).await;
+    assert!(!shutdown.is_finished());
+    raw.read_long_answer().await;
+    drop(raw);
+    assert_eq!(within(shutdown).await.unwrap(), Drained { cut_off: 0 });
+}
+
 /// It answers no PING, and runs no request.
 #[tokio::test]
 async fn a_silent_client_does_not_delay_the_end() {
@@ -370,6 +459,7 @@ struct Raw {
 /// A frame of RFC 9113, section 4.1.
 struct Frame {
     kind: u8,
+    flags: u8,
     stream: u32,
     payload: Vec<u8>,
 }
@@ -380,6 +470,7 @@ const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
 const CONTINUATION: u8 = 9;
 
 const ACK: u8 = 1;
@@ -433,6 +524,18 @@ impl Raw {
         }
     }
 
+    /// Opens its window, and reads an answer whose head it has.
+    async fn read_long_answer(&mut self) {
+        for stream in [0, 1] {
+            let more = u32::try_from(LONG).unwrap().to_be_bytes();
+            self.send(WINDOW_UPDATE, 0, stream, &more).await.unwrap();
+        }
+        let mut length = 0;
+        while length < LONG {
+            length += self.until(DATA).await.payload.len();
+        }
+    }
+
     async fn read(&mut self) -> io::Result<Frame> {
         let mut head = [0; 9];
         self.tls.read_exact(&mut head).await?;
@@ -441,6 +544,7 @@ impl Raw {
         self.tls.read_exact(&mut payload).await?;
         Ok(Frame {
             kind: head[3],
+            flags: head[4],
             stream: u32::from_be_bytes(head[5..].try_into().unwrap()),
             payload,
         })
