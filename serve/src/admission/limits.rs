@@ -10,6 +10,18 @@ use std::time::Duration;
 /// never completed make way for newer ones, however many addresses they come from. Connections past the
 /// handshake make way for nobody: if they come from enough addresses, they can take all places until their
 /// time is over.
+///
+/// With HTTP/2, a connection may have 32 requests at a time. What the server holds of them is at most, besides what
+/// handlers hold:
+///
+/// | for | heads, pieces of answers | bodies that no handler has taken | by default |
+/// |---|---|---|---|
+/// | a request | 16 KiB + 32 KiB | 256 KiB | |
+/// | a connection | 32 × 48 KiB | 1 MiB | 2.5 MiB |
+/// | an address | `requests_per_address` × 48 KiB | `connections_per_address` × 1 MiB | 88 MiB |
+/// | all | `requests` × 48 KiB | `connections` × 1 MiB | 1.2 GiB |
+///
+/// A client of HTTP/1.1 has one request, a head of at most 128 KiB and one piece of an answer at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Connections at a time. If all are past the handshake, others wait in the listener's backlog.
@@ -21,6 +33,10 @@ pub struct Limits {
     pub handshakes: usize,
     /// Connections of one address in the handshake at a time. One more closes its oldest.
     pub handshakes_per_address: usize,
+    /// Requests that run at a time, until their answers are sent. One more is answered with 503.
+    pub requests: usize,
+    /// Requests of one address that run at a time. One more is answered with 503.
+    pub requests_per_address: usize,
     /// The time for the TLS handshake.
     pub handshake: Duration,
     /// The time for the head of a request, counted from the end of the request before; with HTTP/2, from the moment
@@ -42,6 +58,8 @@ impl Default for Limits {
             connections_per_address: 64,
             handshakes: 256,
             handshakes_per_address: 32,
+            requests: 4096,
+            requests_per_address: 512,
             handshake: Duration::from_secs(10),
             request_head: Duration::from_secs(10),
             connection: Duration::from_secs(300),

@@ -4,6 +4,8 @@
 
 mod limits;
 mod places;
+mod requests;
 
 pub use limits::Limits;
 pub(crate) use places::{Admission, Handshaking, Shares};
+pub(crate) use requests::{RequestPlace, RequestPlaces};

@@ -146,9 +146,9 @@ pub(crate) struct Source(Option<IpAddr>);
 
 impl Source {
     /// All Unix sockets. It has no share: a proxy has one connection for each of its clients.
-    const UNIX: Self = Self(None);
+    pub(super) const UNIX: Self = Self(None);
 
-    fn of(client: IpAddr) -> Self {
+    pub(super) fn of(client: IpAddr) -> Self {
         // A socket for both has IPv4 addresses in IPv6's form.
         Self(Some(match client.to_canonical() {
             IpAddr::V6(ip) if ip.to_bits() >> 32 == TRANSLATED.to_bits() >> 32 => {

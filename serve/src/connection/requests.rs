@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::header::CONTENT_LENGTH;
-use hyper::{Method, Request, Response, Version};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::{Method, Request, Response, StatusCode, Version};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::access::Line;
+use super::versions::MAX_SEND_BUFFER;
+use crate::admission::{RequestPlace, RequestPlaces};
 use crate::events::{Event, Observers, Span};
 use crate::http::{AnyBody, AnyHandler, BoxError, Protection};
 
@@ -22,6 +24,7 @@ use crate::http::{AnyBody, AnyHandler, BoxError, Protection};
 #[derive(Clone)]
 pub(super) struct Requests {
     handler: Arc<dyn AnyHandler>,
+    places: Arc<RequestPlaces>,
     protection: Arc<Protection>,
     observers: Observers,
     /// How many are running.
@@ -31,11 +34,13 @@ pub(super) struct Requests {
 impl Requests {
     pub(super) fn new(
         handler: Arc<dyn AnyHandler>,
+        places: Arc<RequestPlaces>,
         protection: Arc<Protection>,
         observers: Observers,
     ) -> Self {
         Self {
             handler,
+            places,
             protection,
             observers,
             running: watch::Sender::new(0),
@@ -50,7 +55,12 @@ impl Requests {
         let version = request.version();
         let mut line = Line::begin(&request, self.protection.clone());
         let is_head = request.method() == Method::HEAD;
-        let mut response = self.handler.answer_any(request, self.protection).await;
+        let client = self.protection.peer.map(|peer| peer.ip());
+        let place = self.places.take(client);
+        let mut response = match &place {
+            Some(_) => self.handler.answer_any(request, self.protection).await,
+            None => unavailable(),
+        };
         if is_head && version == Version::HTTP_2 {
             leave_body_out(&mut response);
         }
@@ -63,7 +73,13 @@ impl Requests {
                 line,
                 bytes: AtomicU64::new(0),
                 _running: running,
+                _place: place,
             }),
+            rest: Bytes::new(),
+            most: match version {
+                Version::HTTP_2 => MAX_SEND_BUFFER,
+                _ => usize::MAX,
+            },
         }))
     }
 
@@ -75,6 +91,18 @@ impl Requests {
     pub(super) fn idle(&self) -> Idle {
         Idle(self.running.subscribe())
     }
+}
+
+/// There is no place for a request.
+fn unavailable() -> Response<AnyBody> {
+    let text = Full::new("Too many requests are running\n".into());
+    let mut response = Response::new(text.map_err(|never| match never {}).boxed_unsync());
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    let text = HeaderValue::from_static("text/plain; charset=utf-8");
+    headers.insert(CONTENT_TYPE, text);
+    response
 }
 
 /// hyper does so for HTTP/1.1 only.
@@ -137,6 +165,8 @@ struct Sending {
     /// How many bytes of the body were taken for sending.
     bytes: AtomicU64,
     _running: Running,
+    /// None if there was none, and the answer says so.
+    _place: Option<RequestPlace>,
 }
 
 impl Drop for Sending {
@@ -148,7 +178,24 @@ impl Drop for Sending {
 /// The body of an answer. hyper drops it once h2 has its last piece, which may be long before the client has it.
 pub(super) struct Answer {
     body: AnyBody,
+    /// What the body has given, and is still to be sent.
+    rest: Bytes,
+    /// How many bytes a piece may have.
+    most: usize,
     sending: Arc<Sending>,
+}
+
+impl Answer {
+    /// The next piece of `rest`: h2 takes a piece whole, however large it is.
+    fn piece(&mut self) -> Bytes {
+        let data = self.rest.split_to(self.rest.len().min(self.most));
+        let bytes = &self.sending.bytes;
+        bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
+        Bytes::from_owner(Piece {
+            data,
+            _sending: self.sending.clone(),
+        })
+    }
 }
 
 /// A piece of a body, which whoever sends it drops once it is sent.
@@ -171,24 +218,29 @@ impl Body for Answer {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(Ok(Frame::data(self.piece()))));
+        }
         let polled = Pin::new(&mut self.body).poll_frame(context);
         polled.map_ok(|frame| {
             frame.map_data(|data| {
-                let bytes = &self.sending.bytes;
-                bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
-                Bytes::from_owner(Piece {
-                    data,
-                    _sending: self.sending.clone(),
-                })
+                self.rest = data;
+                self.piece()
             })
         })
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let rest = self.rest.len() as u64;
+        let mut hint = self.body.size_hint();
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint.set_lower(hint.lower() + rest);
+        hint
     }
 }

@@ -21,7 +21,7 @@ use super::requests::{Idle, Requests};
 use super::versions::http1;
 #[cfg(feature = "http2")]
 use super::versions::http2;
-use crate::admission::{Handshaking, Limits};
+use crate::admission::{Handshaking, Limits, RequestPlaces};
 use crate::configuration::Tls;
 use crate::events::{Event, Observers};
 use crate::http::{AnyHandler, Protection};
@@ -32,6 +32,7 @@ use crate::sockets::Socket;
 pub(crate) struct Connection {
     pub(crate) tls: Tls,
     pub(crate) limits: Limits,
+    pub(crate) requests: Arc<RequestPlaces>,
     pub(crate) handler: Arc<dyn AnyHandler>,
     pub(crate) observers: Observers,
     pub(crate) stopped: watch::Receiver<()>,
@@ -72,7 +73,12 @@ impl Connection {
         self.observers.tell(Event::Handshake(&negotiated));
         info!(%negotiated, client = protection.client_certificate, "connected");
 
-        let requests = Requests::new(self.handler.clone(), protection, self.observers.clone());
+        let requests = Requests::new(
+            self.handler.clone(),
+            self.requests.clone(),
+            protection,
+            self.observers.clone(),
+        );
         #[cfg(feature = "http2")]
         if stream.get_ref().1.alpn_protocol() == Some(HTTP2) {
             // Besides its requests, a client may send anything, or nothing.

@@ -23,7 +23,7 @@ pub(super) fn http1(limits: &Limits) -> http1::Builder {
 
 /// How many requests of one connection may run at a time.
 #[cfg(feature = "http2")]
-const STREAMS: u32 = 100;
+const STREAMS: u32 = 32;
 /// How many bytes the fields of a request may take, as RFC 9113, section 6.5.2, counts them. A head in more
 /// CONTINUATION frames than that takes ends the connection.
 #[cfg(feature = "http2")]
@@ -34,9 +34,8 @@ const CONNECTION_WINDOW: u32 = 1 << 20;
 /// The same for each request.
 #[cfg(feature = "http2")]
 const STREAM_WINDOW: u32 = 1 << 18;
-/// How many bytes of an answer are held before the client takes them.
-#[cfg(feature = "http2")]
-const MAX_SEND_BUFFER: usize = 1 << 16;
+/// How many bytes of an answer are held before the client takes them; no piece of it is larger.
+pub(super) const MAX_SEND_BUFFER: usize = 1 << 14;
 /// How many requests a client can reset before a handler has seen them (CVE-2023-44487): one more ends the connection.
 #[cfg(feature = "http2")]
 const MAX_EARLY_RESETS: usize = 20;

@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::sync::watch;
 
 use super::server::Server;
-use crate::admission::Limits;
+use crate::admission::{Limits, RequestPlaces};
 use crate::configuration::Tls;
 use crate::connection::Connection;
 use crate::events::Observers;
@@ -88,6 +88,10 @@ impl ServerBuilder {
         let connection = Connection {
             tls: self.tls,
             limits: self.limits,
+            requests: Arc::new(RequestPlaces::new(
+                self.limits.requests,
+                self.limits.requests_per_address,
+            )),
             handler: self.handler.unwrap_or_else(|| {
                 Arc::new(Page {
                     bytes: self.limits.bytes,

@@ -50,6 +50,26 @@ pub struct LimitOptions {
         help_heading = "Limits"
     )]
     max_handshakes_per_address: usize,
+
+    /// Requests at a time, until their answers are sent; one more is answered with 503
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = Limits::default().requests,
+        value_parser = at_least_one,
+        help_heading = "Limits"
+    )]
+    max_requests: usize,
+
+    /// Requests at a time for each address; one more is answered with 503. Raise it behind a proxy
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = Limits::default().requests_per_address,
+        value_parser = at_least_one,
+        help_heading = "Limits"
+    )]
+    max_requests_per_address: usize,
 }
 
 impl From<LimitOptions> for Limits {
@@ -62,6 +82,8 @@ impl From<LimitOptions> for Limits {
                 .unwrap_or_else(|| Self::default().connections_per_address.min(half)),
             handshakes: options.max_handshakes,
             handshakes_per_address: options.max_handshakes_per_address,
+            requests: options.max_requests,
+            requests_per_address: options.max_requests_per_address,
             ..Self::default()
         }
     }

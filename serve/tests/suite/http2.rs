@@ -120,22 +120,68 @@ async fn too_many_streams_are_refused() {
     let mut raw = Raw::connect(&server).await.unwrap();
     let settings = raw.until(SETTINGS).await;
     let streams = settings.payload.chunks(6).find(|one| one[..2] == [0, 3]);
-    assert_eq!(streams.unwrap()[2..], 100_u32.to_be_bytes());
+    assert_eq!(streams.unwrap()[2..], 32_u32.to_be_bytes());
 
-    for stream in 0..101 {
+    for stream in 0..33 {
         raw.send(HEADERS, END_HEADERS | END_STREAM, 2 * stream + 1, GET)
             .await
             .unwrap();
     }
     let refused = raw.until(RST_STREAM).await;
-    assert_eq!((refused.stream, refused.code(0)), (201, REFUSED_STREAM));
-    for _ in 0..100 {
+    assert_eq!((refused.stream, refused.code(0)), (65, REFUSED_STREAM));
+    for _ in 0..32 {
         assert_eq!(told.next().await, Event::Begun);
     }
     // The others go with their connection.
     drop(raw);
-    for _ in 0..100 {
+    for _ in 0..32 {
         assert_eq!(told.next().await, Event::Dropped);
+    }
+}
+
+/// Whoever asks for one more is told to ask later, over both versions of HTTP; and the places are given back.
+#[tokio::test]
+async fn one_request_more_than_the_limit_is_told_to_come_back() {
+    for (requests, requests_per_address) in [(2, 9), (9, 2)] {
+        let (tells, mut told) = telling();
+        let go_on = Arc::new(Semaphore::new(0));
+        let waits = {
+            let go_on = go_on.clone();
+            move |_: Request<Incoming>, _: Arc<Protection>| {
+                let (_tells, go_on) = (tells(), go_on.clone());
+                async move {
+                    let _permit = go_on.acquire().await;
+                    Response::new("finished".to_owned())
+                }
+            }
+        };
+        let limits = Limits {
+            requests,
+            requests_per_address,
+            ..patient()
+        };
+        let server = Served::with(|server| server.handler(waits).limits(limits)).await;
+        let mut client = client(&server).await.unwrap();
+        let running: Vec<_> = (0..2).map(|_| tokio::spawn(get(client.clone()))).collect();
+        for _ in 0..2 {
+            while told.next().await != Event::Begun {}
+        }
+        let request = Request::get("https://localhost/").body(Empty::new());
+        let answer = within(client.send_request(request.unwrap())).await.unwrap();
+        assert_eq!(answer.status(), 503);
+        assert_eq!(answer.headers()["retry-after"], "1");
+        let answer = server.client().ask("GET / HTTP/1.1").await.unwrap();
+        assert_eq!(answer.status(), "503");
+
+        go_on.add_permits(1);
+        for answer in running {
+            assert_eq!(answer.await.unwrap().unwrap(), "finished");
+        }
+        let start = Instant::now();
+        // The server may know a moment later that it has sent all.
+        while get(client.clone()).await.unwrap() != "finished" {
+            assert!(start.elapsed() < PATIENCE);
+        }
     }
 }
 
