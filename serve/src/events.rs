@@ -31,8 +31,14 @@ pub(crate) enum Event<'a> {
     Answered(hyper::Version, hyper::StatusCode),
     /// A request is over, answered or not.
     Done,
-    /// The server accepts no more.
+    /// A server listens.
+    Serving,
+    /// It doesn't count as ready any more.
+    Ending,
+    /// A server was told to end.
     Draining,
+    /// It is over.
+    Drained,
 }
 
 /// Counts what happens.

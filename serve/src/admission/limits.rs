@@ -44,7 +44,10 @@ pub struct Limits {
     pub request_head: Duration,
     /// The time for a connection as a whole. In its last tenth no request begins: the client is told to connect anew.
     pub connection: Duration,
-    /// The time for requests that run when the server shuts down.
+    /// How long a server that was told to end still accepts connections, by default not at all. Meanwhile its health says
+    /// that it ends, so that whoever distributes requests sends them elsewhere, and nobody is refused.
+    pub lame_duck: Duration,
+    /// The time for requests that run when the server accepts no more.
     pub grace: Duration,
     /// How many bytes `GET /bytes/N` sends and `POST /bytes` takes at most, to measure throughput. By
     /// default 0: there are no such paths.
@@ -63,6 +66,7 @@ impl Default for Limits {
             handshake: Duration::from_secs(10),
             request_head: Duration::from_secs(10),
             connection: Duration::from_secs(300),
+            lame_duck: Duration::ZERO,
             grace: Duration::from_secs(10),
             bytes: 0,
         }

@@ -1,6 +1,7 @@
 //! Accepts connections within limits of number, and lets them finish at the end.
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,16 +13,24 @@ use tracing::{Instrument, debug, error, info, info_span, warn};
 use crate::admission::{Admission, Shares};
 use crate::connection::{Connection, ConnectionError};
 use crate::drain::Drained;
-use crate::events::Event;
+use crate::events::{Event, Span};
 use crate::sockets::{Listeners, Peer, Socket};
 
-/// Accepts until `stopped` changes or its sender is gone, and serves each client as `connection` says.
+/// Accepts until `stopped` changes or its sender is gone, and for a time after that, and serves each client as
+/// `connection` says.
 pub(super) async fn accept_until(
     mut stopped: watch::Receiver<()>,
     mut listeners: Listeners,
     connection: Connection,
+    serving: Span,
 ) -> Drained {
     let limits = connection.limits;
+    // Connections are told at the end of that time.
+    let (ends, ended) = watch::channel(());
+    let connection = Connection {
+        stopped: ended,
+        ..connection
+    };
     let observers = connection.observers.clone();
     let shares = Shares {
         connections: limits.connections.clamp(1, Semaphore::MAX_PERMITS),
@@ -33,14 +42,24 @@ pub(super) async fn accept_until(
     // A connection that made way for another one keeps its descriptor until its task is over.
     let slots = Arc::new(Semaphore::new(shares.connections));
     let mut connections = JoinSet::new();
-    loop {
+    let mut end = pin!(async {
+        let _ = stopped.changed().await;
+        // First, so that whoever distributes requests knows it before anyone is refused.
+        let draining = observers.span(Event::Draining, Event::Drained);
+        drop(serving);
+        if !limits.lame_duck.is_zero() {
+            sleep(limits.lame_duck).await;
+        }
+        draining
+    });
+    let _draining = loop {
         let (socket, peer) = tokio::select! {
             accepted = accept(&mut listeners) => accepted,
             Some(ended) = connections.join_next() => {
                 report_panic(ended);
                 continue;
             }
-            _ = stopped.changed() => break,
+            draining = end.as_mut() => break draining,
         };
         let admit = async {
             let (handshaking, pushed_out) = admission
@@ -55,7 +74,7 @@ pub(super) async fn accept_until(
         };
         let admitted = tokio::select! {
             admitted = admit => admitted,
-            _ = stopped.changed() => break,
+            draining = end.as_mut() => break draining,
         };
         let Some((handshaking, pushed_out, slot)) = admitted else {
             if let Err(error) = socket.refuse() {
@@ -87,10 +106,9 @@ pub(super) async fn accept_until(
             drop((slot, open));
         };
         connections.spawn(serve.instrument(info_span!("connection", %peer)));
-    }
+    };
 
-    drop(listeners);
-    observers.tell(Event::Draining);
+    drop((listeners, ends));
     let drained = timeout(limits.grace, async {
         while let Some(ended) = connections.join_next().await {
             report_panic(ended);

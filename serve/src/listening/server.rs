@@ -11,6 +11,7 @@ use tracing::error;
 use super::accept::accept_until;
 use crate::connection::Connection;
 use crate::drain::Drained;
+use crate::events::Event;
 use crate::sockets::Listener;
 
 /// A server that listens, until it is shut down or dropped.
@@ -30,6 +31,8 @@ impl Server {
         stop: watch::Sender<()>,
         connection: Connection,
     ) -> Self {
+        // Before anyone can ask. It goes with the future, however that ends.
+        let serving = connection.observers.span(Event::Serving, Event::Ending);
         Self {
             local_addr: listeners.iter().find_map(Listener::tcp_address),
             listens_on: listeners.iter().map(Listener::to_string).collect(),
@@ -40,6 +43,7 @@ impl Server {
                 connection.stopped.clone(),
                 listeners.into(),
                 connection,
+                serving,
             )),
         }
     }
@@ -62,7 +66,8 @@ impl Server {
         self.grace
     }
 
-    /// Stops accepting, lets running requests finish for up to [`Limits::grace`](crate::Limits::grace), and
+    /// Says that it ends, accepts connections for [`Limits::lame_duck`](crate::Limits::lame_duck) nevertheless, then no more,
+    /// lets running requests finish for up to [`Limits::grace`](crate::Limits::grace), and
     /// then closes what is left.
     pub async fn shutdown(self) -> Drained {
         let Self {

@@ -36,7 +36,17 @@ struct Counts {
     failures: Family<Labels<1>, Counter>,
     requests: Family<Labels<2>, Counter>,
     running: Gauge,
+    serving: Gauge,
     draining: Gauge,
+}
+
+/// What whoever distributes requests wants to know.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Health {
+    /// No server listens yet, or none any more.
+    Starting,
+    Ready,
+    Draining,
 }
 
 impl Metrics {
@@ -81,8 +91,13 @@ impl Metrics {
         );
         registry.register(
             "draining",
-            "Whether the server accepts no more and lets running requests finish",
+            "Servers that were told to end and let running requests finish",
             counts.draining.clone(),
+        );
+        registry.register(
+            "serving",
+            "Servers that listen and were not told to end",
+            counts.serving.clone(),
         );
         let identities = tls.identities.clone();
         registry.register_collector(Box::new(Documents { identities, lists }));
@@ -97,8 +112,15 @@ impl Metrics {
         Observers::one(self.counts.clone())
     }
 
-    pub(super) fn is_draining(&self) -> bool {
-        self.counts.draining.get() != 0
+    pub(super) fn health(&self) -> Health {
+        // A server that is told to end counts for a moment in both.
+        if self.counts.draining.get() > 0 {
+            Health::Draining
+        } else if self.counts.serving.get() > 0 {
+            Health::Ready
+        } else {
+            Health::Starting
+        }
     }
 
     /// All counts in the text format of Prometheus.
@@ -167,8 +189,17 @@ impl Observer for Counts {
             Event::Done => {
                 self.running.dec();
             }
+            Event::Serving => {
+                self.serving.inc();
+            }
+            Event::Ending => {
+                self.serving.dec();
+            }
             Event::Draining => {
-                self.draining.set(1);
+                self.draining.inc();
+            }
+            Event::Drained => {
+                self.draining.dec();
             }
         }
     }

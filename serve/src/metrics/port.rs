@@ -20,7 +20,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
-use super::counts::Metrics;
+use super::counts::{Health, Metrics};
 use crate::sockets::{Listener, Listeners, Socket};
 
 /// How many may ask at a time; others wait.
@@ -31,7 +31,7 @@ const TIME: Duration = Duration::from_secs(10);
 const MAX_HEAD: usize = 8 * 1024;
 
 /// Answers who watches a server, until it is dropped: `GET /metrics` in the text format of Prometheus, and `GET /health`
-/// with 200 while the server is ready and 503 once it lets running requests finish. `GET /health/live` is 200 as long as
+/// with 200 while a server listens and none ends, and otherwise with 503. `GET /health/live` is 200 as long as
 /// the process answers at all.
 ///
 /// It speaks plain HTTP and asks nobody who they are: let it listen on a loopback address.
@@ -144,10 +144,11 @@ fn answer(metrics: &Metrics, request: &Request<Incoming>) -> Response<Full<Bytes
                 format!("{error}\n"),
             ),
         },
-        "/health" if metrics.is_draining() => {
-            (StatusCode::SERVICE_UNAVAILABLE, TEXT, "draining\n".into())
-        }
-        "/health" => (StatusCode::OK, TEXT, "ready\n".into()),
+        "/health" => match metrics.health() {
+            Health::Starting => (StatusCode::SERVICE_UNAVAILABLE, TEXT, "starting\n".into()),
+            Health::Ready => (StatusCode::OK, TEXT, "ready\n".into()),
+            Health::Draining => (StatusCode::SERVICE_UNAVAILABLE, TEXT, "draining\n".into()),
+        },
         "/health/live" => (StatusCode::OK, TEXT, "live\n".into()),
         _ => (
             StatusCode::NOT_FOUND,

@@ -32,7 +32,7 @@ pub struct ListenOptions {
     /// Where those who watch the server find it over plain HTTP: 127.0.0.1:9464, or what --listen takes
     ///
     /// GET /metrics answers in the text format of Prometheus. GET /health answers 200 while the server is ready, and 503
-    /// once it lets running requests finish; GET /health/live always answers 200. Nobody is asked who they are, so
+    /// before that and once it was told to end; GET /health/live always answers 200. Nobody is asked who they are, so
     /// choose an address that strangers can't reach.
     #[cfg(feature = "metrics")]
     #[arg(long, value_name = "ADDRESS:PORT")]

@@ -144,6 +144,7 @@ async fn a_refusal_by_admission_is_counted() {
         server.limits(Limits {
             connections_per_address: 1,
             request_head: 10 * PATIENCE,
+            handshake: 10 * PATIENCE,
             ..Limits::default()
         })
     })
@@ -208,6 +209,44 @@ async fn health_is_ready_until_the_drain() {
     go_on.add_permits(1);
     assert_eq!(answer.await.unwrap().unwrap().body, "done");
     timeout(PATIENCE, shutdown).await.unwrap().unwrap();
+}
+
+/// Whether there is a server, and none that ends: one after the other with the same metrics.
+#[tokio::test]
+async fn health_is_that_of_all_servers() {
+    let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
+    let tls = Tls::new(Identity::try_from(&pki.server).unwrap(), &[], None).unwrap();
+    let metrics = Metrics::new(&tls, None);
+    let port = metrics.listen("127.0.0.1:0").await.unwrap();
+    for _ in 0..2 {
+        let health = get(&port, "/health").await;
+        assert!(health.starts_with("HTTP/1.1 503"), "{health}");
+        assert!(health.ends_with("starting\n"), "{health}");
+        let server = Server::builder(tls.clone()).metrics(&metrics);
+        let server = server.bind("127.0.0.1:0").await.unwrap();
+        assert!(get(&port, "/health").await.ends_with("ready\n"));
+        server.shutdown().await;
+    }
+}
+
+/// Connections are accepted until everyone may know that they should go elsewhere.
+#[tokio::test]
+async fn connections_are_accepted_while_the_end_is_told() {
+    let limits = Limits {
+        lame_duck: 10 * PATIENCE,
+        ..Limits::default()
+    };
+    let watched = Watched::with(|server| server.limits(limits)).await;
+    let client = watched.client(&[]);
+    let Watched { server, port, .. } = watched;
+    let shutdown = tokio::spawn(server.shutdown());
+    let start = Instant::now();
+    while !get(&port, "/health").await.ends_with("draining\n") {
+        assert!(start.elapsed() < PATIENCE);
+    }
+    client.page().await.unwrap();
+    assert!(!shutdown.is_finished());
+    shutdown.abort();
 }
 
 #[tokio::test]
