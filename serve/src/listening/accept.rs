@@ -1,20 +1,18 @@
 //! Accepts connections within limits of number, and lets them finish at the end.
 
-use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
-use tracing::{Instrument, debug, error, info, info_span, warn};
+use tracing::{Instrument, debug, error, info, info_span};
 
 use crate::admission::{Admission, Shares};
 use crate::connection::{Connection, ConnectionError};
 use crate::drain::Drained;
 use crate::events::{Event, Span};
-use crate::sockets::{Listeners, Peer, Socket};
+use crate::sockets::Listeners;
 
 /// Accepts until `stopped` changes or its sender is gone, and for a time after that, and serves each client as
 /// `connection` says.
@@ -54,7 +52,7 @@ pub(super) async fn accept_until(
     });
     let _draining = loop {
         let (socket, peer) = tokio::select! {
-            accepted = accept(&mut listeners) => accepted,
+            accepted = listeners.accept() => accepted,
             Some(ended) = connections.join_next() => {
                 report_panic(ended);
                 continue;
@@ -121,28 +119,6 @@ pub(super) async fn accept_until(
             cut_off: connections.len(),
         },
     }
-}
-
-/// Waits for a client. It never fails: errors of accept(2) concern one client, or pass when
-/// others leave and free their descriptors.
-async fn accept(listeners: &mut Listeners) -> (Socket, Peer) {
-    let mut pause = Duration::from_millis(5);
-    loop {
-        match listeners.accept().await {
-            Ok(accepted) => return accepted,
-            Err(error) if is_about_one_client(&error) => debug!(%error, "a client left early"),
-            Err(error) => {
-                warn!(%error, ?pause, "can't accept connections for now");
-                sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(1));
-            }
-        }
-    }
-}
-
-fn is_about_one_client(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
-    [ConnectionAborted, ConnectionReset, Interrupted].contains(&error.kind())
 }
 
 fn report_panic(ended: Result<(), JoinError>) {

@@ -1,9 +1,9 @@
 //! The port for those who watch the server: plain HTTP, for this machine or a network that is trusted.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -15,18 +15,19 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use prometheus_client::encoding::prometheus_text::CONTENT_TYPE as PROMETHEUS;
 use tokio::net::{TcpListener, ToSocketAddrs};
-use tokio::sync::Semaphore;
-use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::{sleep, timeout};
-use tracing::{debug, warn};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio::time::timeout;
+use tracing::debug;
 
 use super::counts::{Health, Metrics};
 use crate::sockets::{Listener, Listeners, Socket};
 
-/// How many may ask at a time; others wait.
+/// How many may ask at a time; one more ends the oldest, so that nobody keeps others out by silence.
 const CONNECTIONS: usize = 8;
 /// The time for a connection, which has one request.
 const TIME: Duration = Duration::from_secs(10);
+/// The time for the head of the request.
+const HEAD_TIME: Duration = Duration::from_secs(2);
 /// How many bytes the head of a request may have; hyper wants no less.
 const MAX_HEAD: usize = 8 * 1024;
 
@@ -85,26 +86,24 @@ impl Drop for MetricsPort {
 }
 
 async fn answer_all(metrics: Metrics, mut listeners: Listeners) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
+    // The oldest first.
+    let mut running: VecDeque<AbortHandle> = VecDeque::new();
     loop {
-        let place = places.clone().acquire_owned().await;
-        let socket = match listeners.accept().await {
-            Ok((socket, _)) => socket,
-            Err(error) => {
-                warn!(%error, "can't accept who asks for metrics for now");
-                sleep(Duration::from_secs(1)).await;
-                continue;
-            }
-        };
+        let (socket, _) = listeners.accept().await;
         while connections.try_join_next().is_some() {}
+        running.retain(|one| !one.is_finished());
+        if running.len() >= CONNECTIONS
+            && let Some(oldest) = running.pop_front()
+        {
+            oldest.abort();
+        }
         let metrics = metrics.clone();
-        connections.spawn(async move {
+        running.push_back(connections.spawn(async move {
             if let Err(error) = timeout(TIME, answer_one(&metrics, socket)).await {
                 debug!(%error, "who asked for metrics took too long");
             }
-            drop(place);
-        });
+        }));
     }
 }
 
@@ -116,7 +115,7 @@ async fn answer_one(metrics: &Metrics, socket: Socket) {
         .keep_alive(false)
         .max_buf_size(MAX_HEAD)
         .timer(TokioTimer::new())
-        .header_read_timeout(TIME)
+        .header_read_timeout(HEAD_TIME)
         .serve_connection(TokioIo::new(socket), service);
     if let Err(error) = served.await {
         debug!(%error, "who asked for metrics left");

@@ -12,4 +12,4 @@ mod unix;
 
 pub use listener::{ListenAddress, ListenAddressError, Listener};
 pub(crate) use listeners::Listeners;
-pub(crate) use stream::{Peer, Socket};
+pub(crate) use stream::Socket;
