@@ -30,7 +30,32 @@ pub(crate) fn stopping() {
 
 #[cfg(all(unix, feature = "systemd"))]
 fn say(states: &[NotifyState<'_>]) {
-    if let Err(error) = sd_notify::notify(states) {
+    let abstract_name = std::env::var_os("NOTIFY_SOCKET")
+        .and_then(|socket| Some(socket.as_encoded_bytes().strip_prefix(b"@")?.to_owned()));
+    let said = match abstract_name {
+        // sd_notify takes it for a path.
+        Some(name) => say_by_name(&name, states),
+        None => sd_notify::notify(states),
+    };
+    if let Err(error) = said {
         tracing::warn!(%error, "can't tell who has started this process how it is");
     }
+}
+
+/// Over a socket that has a name and no file, which only Linux knows.
+#[cfg(all(target_os = "linux", feature = "systemd"))]
+fn say_by_name(name: &[u8], states: &[NotifyState<'_>]) -> std::io::Result<()> {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+    let lines: String = states.iter().map(|state| format!("{state}\n")).collect();
+    let socket = UnixDatagram::unbound()?;
+    socket.connect_addr(&SocketAddr::from_abstract_name(name)?)?;
+    socket.send(lines.as_bytes())?;
+    Ok(())
+}
+
+#[cfg(all(unix, not(target_os = "linux"), feature = "systemd"))]
+fn say_by_name(_: &[u8], _: &[NotifyState<'_>]) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }

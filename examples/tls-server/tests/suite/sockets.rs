@@ -1,5 +1,6 @@
 //! What the program listens on besides TCP, and what it tells systemd.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, TcpListener};
@@ -141,11 +142,30 @@ async fn serves_an_inherited_socket() {
 }
 
 /// Type=notify-reload: each state in its turn.
-#[tokio::test]
-async fn tells_systemd_when_it_is_ready_reloads_and_stops() {
+#[test]
+fn tells_systemd_when_it_is_ready_reloads_and_stops() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("notify");
     let systemd = UnixDatagram::bind(&path).unwrap();
+    tells_its_states(&systemd, path.as_os_str());
+}
+
+/// As container managers and users' own starters give one.
+#[cfg(target_os = "linux")]
+#[test]
+fn tells_its_states_over_a_socket_without_a_file() {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::SocketAddr;
+
+    // A name that nobody else has.
+    let folder = TempDir::new().unwrap();
+    let name = folder.path().display().to_string();
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let systemd = UnixDatagram::bind_addr(&address).unwrap();
+    tells_its_states(&systemd, format!("@{name}").as_ref());
+}
+
+fn tells_its_states(systemd: &UnixDatagram, socket: &OsStr) {
     systemd.set_read_timeout(Some(PATIENCE)).unwrap();
     let heard = || {
         let mut told = [0; 1024];
@@ -153,7 +173,7 @@ async fn tells_systemd_when_it_is_ready_reloads_and_stops() {
         String::from_utf8(told[..length].to_vec()).unwrap()
     };
     let mut command = Command::new(PROGRAM);
-    command.env("NOTIFY_SOCKET", &path);
+    command.env("NOTIFY_SOCKET", socket);
     let program = Program::spawn(command, TempDir::new().unwrap(), &[]);
     assert_eq!(heard().trim(), "READY=1");
     program.signal("HUP");
