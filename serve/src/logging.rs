@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal};
 
 use tracing::Subscriber;
-use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -74,27 +74,32 @@ impl clap::ValueEnum for LogFormat {
 ///
 /// If the process has a log already.
 pub fn start(format: LogFormat, program: &str) {
-    start_with_access(format, AccessLog::As(format), program);
+    let log = lines(format).with_filter(filter_of_environment(program));
+    tracing_subscriber::registry().with(log).init();
 }
 
-/// The same, with an access log of another format or with none.
+/// The same, with an access log of another format, which is there whatever `RUST_LOG` says, or with none.
 ///
 /// # Panics
 ///
 /// If the process has a log already.
 pub fn start_with_access(format: LogFormat, access: AccessLog, program: &str) {
-    let filter = filter(env::var("RUST_LOG").ok().as_deref(), program);
+    let rest = filter_of_environment(program).with_target(ACCESS, LevelFilter::OFF);
     let access = match access {
         AccessLog::As(format) => {
-            Some(lines(format).with_filter(filter_fn(|of| of.target() == ACCESS)))
+            let only = Targets::new().with_target(ACCESS, LevelFilter::INFO);
+            Some(lines(format).with_filter(only))
         }
         AccessLog::Off => None,
     };
     tracing_subscriber::registry()
-        .with(filter)
-        .with(lines(format).with_filter(filter_fn(|of| of.target() != ACCESS)))
+        .with(lines(format).with_filter(rest))
         .with(access)
         .init();
+}
+
+fn filter_of_environment(program: &str) -> Targets {
+    filter(env::var("RUST_LOG").ok().as_deref(), program)
 }
 
 fn lines<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>

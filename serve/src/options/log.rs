@@ -11,7 +11,8 @@ pub struct LogOptions {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
 
-    /// How to write the access log, a line for each request with what protected it [default: as --log-format says]
+    /// How to write the access log, a line for each request with what protected it, whatever RUST_LOG says
+    /// [default: as --log-format says, if RUST_LOG allows it]
     #[arg(long, value_name = "FORMAT", value_enum)]
     access_log: Option<AccessLog>,
 }
@@ -23,7 +24,9 @@ impl LogOptions {
     ///
     /// If the process has a log already.
     pub fn start(self, program: &str) {
-        let access = self.access_log.unwrap_or(AccessLog::As(self.log_format));
-        logging::start_with_access(self.log_format, access, program);
+        match self.access_log {
+            Some(access) => logging::start_with_access(self.log_format, access, program),
+            None => logging::start(self.log_format, program),
+        }
     }
 }

@@ -486,6 +486,20 @@ async fn writes_the_access_log_in_its_own_format_or_not_at_all() {
     }
 }
 
+/// `RUST_LOG` is for what nobody has asked for by name.
+#[tokio::test]
+async fn writes_an_access_log_that_was_asked_for_whatever_else_is_logged() {
+    for (arguments, lines) in [(&["--access-log", "text"][..], 1), (&[], 0)] {
+        let mut command = Command::new(PROGRAM);
+        command.env("RUST_LOG", "warn");
+        let program = Program::spawn(command, TempDir::new().unwrap(), arguments);
+        program.client().page().await.unwrap();
+        let (_, log, _) = program.stop("INT");
+        assert_eq!(log.matches("pq_serving::access").count(), lines, "{log}");
+        assert!(!log.contains("connected"), "{log}");
+    }
+}
+
 #[tokio::test]
 async fn says_why_no_group_is_shared() {
     let program = Program::start(&["--groups", "MLKEM512"]);
