@@ -14,7 +14,7 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::access::Line;
+use super::access::{Line, Lines};
 use super::versions::MAX_SEND_BUFFER;
 use crate::admission::{RequestPlace, RequestPlaces};
 use crate::events::{Event, Observers, Span};
@@ -27,6 +27,7 @@ pub(super) struct Requests {
     places: Arc<RequestPlaces>,
     protection: Arc<Protection>,
     observers: Observers,
+    lines: Arc<Lines>,
     /// How many are running.
     running: watch::Sender<usize>,
 }
@@ -43,6 +44,7 @@ impl Requests {
             places,
             protection,
             observers,
+            lines: Arc::default(),
             running: watch::Sender::new(0),
         }
     }
@@ -53,7 +55,7 @@ impl Requests {
     ) -> Result<Response<Answer>, Infallible> {
         let running = Running::begin(self.running, &self.observers);
         let version = request.version();
-        let mut line = Line::begin(&request, self.protection.clone());
+        let mut line = Line::begin(&request, self.protection.clone(), self.lines.clone());
         let is_head = request.method() == Method::HEAD;
         let client = self.protection.peer.map(|peer| peer.ip());
         let place = self.places.take(client);

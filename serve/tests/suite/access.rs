@@ -125,6 +125,38 @@ async fn a_request_that_was_never_answered_has_a_line() {
     assert_eq!(lines[0]["bytes"], 0);
 }
 
+/// Of all that a connection asks for, each request has a line or is counted in one.
+#[tokio::test]
+async fn lines_that_are_left_out_are_counted() {
+    let (log, _guard) = Log::start();
+    let server = Served::with(|server| server).await;
+    let requests = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(299)
+        + "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    until_closed(server.send(&requests).await.unwrap()).await;
+    let start = Instant::now();
+    loop {
+        let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let lines: Vec<_> = lines
+            .filter(|line| line["target"] == "pq_serving::access")
+            .collect();
+        let answered = lines
+            .iter()
+            .filter(|line| line["fields"]["message"] == "answered");
+        let left_out = lines
+            .iter()
+            .filter_map(|line| line["fields"]["left_out"].as_u64());
+        let left_out: u64 = left_out.sum();
+        if answered.count() as u64 + left_out == 300 {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE, "{text}");
+        sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
 /// Whatever a client says, it gets one line of no great length.
 #[tokio::test]
 async fn what_a_client_says_is_cut_and_escaped() {
