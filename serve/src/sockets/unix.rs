@@ -1,45 +1,58 @@
-//! A Unix socket, whose file is made with its permissions and removed at the end.
+//! A Unix socket, whose file appears with its permissions, listened on, and is removed at the end.
 
 use std::fmt;
-use std::fs::{self, Permissions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
 
 use tokio::net::{UnixListener, UnixStream};
 
 /// A Unix socket that listens.
 #[derive(Debug)]
 pub(super) struct UnixSocket {
-    pub(super) listener: UnixListener,
-    /// None if its starter has made it.
+    /// None if its starter has made it. It is dropped first: a name that is there is listened on, and nobody takes it for stale.
     file: Option<SocketFile>,
+    pub(super) listener: UnixListener,
 }
 
 impl UnixSocket {
     /// Makes the file. One that is there is replaced if it is a socket that nobody listens on.
     pub(super) async fn bind(path: &Path, mode: u32) -> io::Result<Self> {
-        let listener = match UnixListener::bind(path) {
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                remove_stale(path).await?;
-                UnixListener::bind(path)?
+        // Clients have to be able to name it.
+        SocketAddr::from_pathname(path)?;
+        let folder = FreshFolder::beside(path)?;
+        let draft = folder.0.join("s");
+        let listener = UnixListener::bind(&draft)?;
+        // Nobody else can have put a link there.
+        fs::set_permissions(&draft, Permissions::from_mode(mode))?;
+        // Whoever takes the name after that has another file.
+        let device_and_inode = device_and_inode(&draft)?;
+        // A rename would replace what is there.
+        match fs::hard_link(&draft, path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                replace_stale(path, &draft).await?;
             }
-            bound => bound?,
-        };
-        let file = SocketFile::of(path)?;
-        // Before that, the umask decides, which usually leaves it to the same user to connect.
-        fs::set_permissions(path, Permissions::from_mode(mode))?;
+            linked => linked?,
+        }
         Ok(Self {
+            file: Some(SocketFile {
+                path: path.into(),
+                device_and_inode,
+            }),
             listener,
-            file: Some(file),
         })
     }
 
     #[cfg(feature = "systemd")]
     pub(super) fn inherited(listener: UnixListener) -> Self {
         Self {
-            listener,
             file: None,
+            listener,
         }
     }
 }
@@ -53,17 +66,94 @@ impl fmt::Display for UnixSocket {
     }
 }
 
-/// Removes the file of a socket whose server is gone. Anything else stays, and is an error.
-async fn remove_stale(path: &Path) -> io::Result<()> {
-    let in_use = |why: &str| io::Error::new(io::ErrorKind::AddrInUse, why.to_owned());
+/// Puts a socket in place of one whose server is gone. Anything else stays, and is an error.
+async fn replace_stale(path: &Path, draft: &Path) -> io::Result<()> {
+    // Of two that start, one would take the other's socket for the stale one that it has seen.
+    let _turn = Turn::take(path)?;
+    let seen = device_and_inode(path)?;
     if !fs::symlink_metadata(path)?.file_type().is_socket() {
         return Err(in_use("there is a file of this name, which is no socket"));
     }
     match UnixStream::connect(path).await {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
-        Ok(_) => Err(in_use("another process listens there")),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+        Ok(_) => return Err(in_use("another process listens there")),
         // It may be full, or somebody else's.
-        Err(error) => Err(error),
+        Err(error) => return Err(error),
+    }
+    if device_and_inode(path)? != seen {
+        return Err(in_use("another process has taken the name"));
+    }
+    fs::rename(draft, path)
+}
+
+fn in_use(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::AddrInUse, why.to_owned())
+}
+
+/// A folder for this process alone.
+struct FreshFolder(PathBuf);
+
+impl FreshFolder {
+    fn beside(path: &Path) -> io::Result<Self> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+            let name = format!(".{:x}{:x}{number:x}", process::id(), time.subsec_micros());
+            let folder = path.with_file_name(name);
+            match DirBuilder::new().mode(0o700).create(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| Self(folder)),
+            }
+        }
+    }
+}
+
+impl Drop for FreshFolder {
+    fn drop(&mut self) {
+        // The socket has another name by now, or is not to be.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The turn to replace a socket: a lock on a file beside it, which is removed when this is dropped.
+struct Turn {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Turn {
+    fn take(socket: &Path) -> io::Result<Self> {
+        let mut name = std::ffi::OsString::from(".");
+        name.push(socket.file_name().unwrap_or_default());
+        name.push(".lock");
+        let path = socket.with_file_name(name);
+        // No link is followed.
+        let made = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path);
+        let file = match made {
+            // A process that was killed has left it, or holds it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => File::open(&path)?,
+            made => made?,
+        };
+        file.try_lock()
+            .map_err(|_| in_use("another process is about to listen there"))?;
+        // Its holder may have removed it meanwhile, and what is locked is no lock for others.
+        let metadata = file.metadata()?;
+        if device_and_inode(&path).ok() != Some((metadata.dev(), metadata.ino())) {
+            return Err(in_use("another process was about to listen there"));
+        }
+        Ok(Self { path, _file: file })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -72,15 +162,6 @@ async fn remove_stale(path: &Path) -> io::Result<()> {
 struct SocketFile {
     path: PathBuf,
     device_and_inode: (u64, u64),
-}
-
-impl SocketFile {
-    fn of(path: &Path) -> io::Result<Self> {
-        Ok(Self {
-            path: path.into(),
-            device_and_inode: device_and_inode(path)?,
-        })
-    }
 }
 
 impl Drop for SocketFile {
@@ -135,6 +216,30 @@ mod tests {
         drop(socket);
         assert!(path.exists());
         drop(newer);
+    }
+
+    /// Nothing is left beside it but the socket, whose name is never there before it listens.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+    async fn of_many_that_start_one_listens() {
+        for is_stale in [false, true] {
+            let folder = TempDir::new().unwrap();
+            let path = folder.path().join("socket");
+            if is_stale {
+                drop(UnixListener::bind(&path).unwrap());
+            }
+            let mut starters = tokio::task::JoinSet::new();
+            for _ in 0..20 {
+                let path = path.clone();
+                starters.spawn(async move { UnixSocket::bind(&path, 0o600).await });
+            }
+            let mut bound = starters.join_all().await;
+            bound.retain(Result::is_ok);
+            assert_eq!(bound.len(), 1, "{is_stale}");
+            UnixStream::connect(&path).await.unwrap();
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+            drop(bound);
+            assert!(!path.exists());
+        }
     }
 
     #[tokio::test]
