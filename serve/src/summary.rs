@@ -22,6 +22,15 @@ pub struct Summary {
     pub alpn: Option<String>,
 }
 
+/// A version of TLS as people write it.
+pub(crate) fn protocol(version: ProtocolVersion) -> String {
+    match version {
+        ProtocolVersion::TLSv1_3 => "TLS 1.3".into(),
+        ProtocolVersion::TLSv1_2 => "TLS 1.2".into(),
+        other => format!("{other:?}"),
+    }
+}
+
 impl Summary {
     /// Summarises a connection of either side; `scheme` is what the server has signed with.
     pub fn new(
@@ -30,11 +39,7 @@ impl Summary {
         connection: &CommonState,
     ) -> Self {
         Self {
-            protocol: match negotiated.version {
-                ProtocolVersion::TLSv1_3 => "TLS 1.3".into(),
-                ProtocolVersion::TLSv1_2 => "TLS 1.2".into(),
-                other => format!("{other:?}"),
-            },
+            protocol: protocol(negotiated.version),
             handshake: match negotiated.handshake {
                 HandshakeKind::Full => "full",
                 HandshakeKind::FullWithHelloRetryRequest => "full with HelloRetryRequest",

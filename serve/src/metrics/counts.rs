@@ -15,6 +15,7 @@ use super::documents::Documents;
 use crate::configuration::Tls;
 use crate::events::{Event, Observer, Observers};
 use crate::revocation::ListsInUse;
+use crate::summary::protocol;
 
 type Labels<const N: usize> = [(&'static str, Cow<'static, str>); N];
 
@@ -155,7 +156,7 @@ impl Observer for Counts {
             Event::Handshake(negotiated) => {
                 let group = negotiated.group.map(|group| group.to_string());
                 let labels = [
-                    ("version", "TLS 1.3".into()),
+                    ("version", protocol(negotiated.version).into()),
                     ("group", group.unwrap_or_default().into()),
                     ("resumed", negotiated.is_resumed().to_string().into()),
                 ];

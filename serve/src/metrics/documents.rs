@@ -7,7 +7,6 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
-use rustls::pki_types::UnixTime;
 use rustls_pq::identity::Identities;
 
 use crate::revocation::ListsInUse;
@@ -31,14 +30,13 @@ impl Collector for Documents {
         let Some(lists) = &self.lists else {
             return Ok(());
         };
-        let now = UnixTime::now().as_secs();
         let begins = lists.issued().into_iter();
-        let ages = begins.map(|begin| now.saturating_sub(begin.as_secs()));
+        let times = begins.map(|begin| begin.as_secs());
         numbered(
             &mut encoder,
-            "revocation_list_age_seconds",
-            "How long ago a revocation list that is in use was issued (thisUpdate), the newest first",
-            ("list", ages),
+            "revocation_list_issued_timestamp_seconds",
+            "When a revocation list that is in use was issued (thisUpdate), in seconds since 1970, the newest first",
+            ("list", times),
         )
     }
 }

@@ -1,4 +1,4 @@
-// This room uses `configuration`, `events`, `revocation` and `sockets`.
+// This room uses `configuration`, `events`, `revocation`, `sockets` and `summary`.
 
 //! Counts for Prometheus, and whether the server is ready, on a port of its own.
 

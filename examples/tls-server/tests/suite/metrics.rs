@@ -21,7 +21,7 @@ async fn is_watched_over_plain_http() {
         assert!(metrics.contains(line), "{metrics}");
     }
     // There are no revocation lists.
-    assert!(!metrics.contains("age_seconds{"), "{metrics}");
+    assert!(!metrics.contains("issued_timestamp_seconds{"), "{metrics}");
     let (_, log, code) = program.stop("TERM");
     assert_eq!(code, Some(0), "{log}");
 }
