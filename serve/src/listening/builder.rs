@@ -76,14 +76,24 @@ impl ServerBuilder {
     /// The errors of the operating system, such as an address that is in use.
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
         let listener = TcpListener::bind(address).await?;
-        Ok(self.listen(vec![listener.into()]))
+        self.listen(vec![listener.into()])
     }
 
     /// Serves on these sockets, which [`Listener::open`] has opened. Limits are for all of them together.
     ///
     /// Clients of a Unix socket have no address, so no share of the places is for each of them: who may connect is up to
     /// the socket's permissions.
-    pub fn listen(self, listeners: Vec<Listener>) -> Server {
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if there are none.
+    pub fn listen(self, listeners: Vec<Listener>) -> io::Result<Server> {
+        if listeners.is_empty() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a server needs a socket to listen on",
+            ));
+        }
         let (stop, stopped) = watch::channel(());
         let connection = Connection {
             tls: self.tls,
@@ -100,7 +110,7 @@ impl ServerBuilder {
             observers: self.observers,
             stopped,
         };
-        Server::start(listeners, stop, connection)
+        Ok(Server::start(listeners, stop, connection))
     }
 }
 

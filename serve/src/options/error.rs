@@ -38,6 +38,9 @@ pub enum OptionError {
         /// What the system says.
         source: io::Error,
     },
+    /// There is nothing to listen on.
+    #[error("{0}; name an address with --listen")]
+    NoListener(io::Error),
     /// A trust anchor ID is for a chain that isn't served.
     #[error(
         "--trust-anchor {file}={id} is about no --cert; write {file} as in the --cert",

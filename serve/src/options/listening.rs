@@ -78,7 +78,7 @@ impl ListenOptions {
         tcp.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
     }
 
-    /// Listens and serves the page. The metrics have the ages of the lists in use.
+    /// Listens and serves the page. The metrics have the times of the lists in use.
     ///
     /// # Errors
     ///
@@ -113,8 +113,9 @@ impl ListenOptions {
         for address in &self.listen {
             listeners.extend(open(address, "--listen").await?);
         }
+        Listener::warn_of_rest();
         Ok(Listening {
-            server: server.listen(listeners),
+            server: server.listen(listeners).map_err(OptionError::NoListener)?,
             #[cfg(feature = "metrics")]
             metrics: port,
         })

@@ -19,6 +19,7 @@ pub(super) fn take(name: Option<&str>) -> io::Result<Vec<Kind>> {
         }
         let kind = match given.sockets.take_tcp_listener(index) {
             Ok(Some(tcp)) => {
+                check_listens(&tcp)?;
                 tcp.set_nonblocking(true)?;
                 Kind::Tcp(tokio::net::TcpListener::from_std(tcp)?)
             }
@@ -26,6 +27,7 @@ pub(super) fn take(name: Option<&str>) -> io::Result<Vec<Kind>> {
             Ok(None) => continue,
             Err(_) => match given.sockets.take_unix_listener(index)? {
                 Some(unix) => {
+                    check_listens(&unix)?;
                     unix.set_nonblocking(true)?;
                     let unix = tokio::net::UnixListener::from_std(unix)?;
                     Kind::Unix(UnixSocket::inherited(unix))
@@ -33,11 +35,43 @@ pub(super) fn take(name: Option<&str>) -> io::Result<Vec<Kind>> {
                 None => continue,
             },
         };
+        given.taken.insert(index);
         listeners.push(kind);
     }
     match listeners.is_empty() {
         true => Err(none_inherited()),
         false => Ok(listeners),
+    }
+}
+
+/// A unit with Accept=yes gives each process a connection, on which nobody can be accepted.
+#[cfg(all(unix, feature = "systemd"))]
+fn check_listens(socket: impl std::os::fd::AsFd) -> io::Result<()> {
+    // Apple's systems don't tell, and have no systemd.
+    #[cfg(not(target_vendor = "apple"))]
+    if !rustix::net::sockopt::socket_acceptconn(socket)? {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "an inherited socket doesn't listen; in a socket unit, set Accept=no",
+        ));
+    }
+    #[cfg(target_vendor = "apple")]
+    let _ = socket;
+    Ok(())
+}
+
+/// Logs which sockets nobody has asked for, if any were.
+#[cfg(all(unix, feature = "systemd", feature = "command-line"))]
+pub(super) fn warn_of_rest() {
+    let given = GIVEN
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let Some(given) = &*given else {
+        return;
+    };
+    for index in (0..given.sockets.len()).filter(|index| !given.taken.contains(index)) {
+        let name = given.names.get(index).map_or("", String::as_str);
+        tracing::warn!(name, "nobody listens on an inherited socket of this name");
     }
 }
 
@@ -61,6 +95,7 @@ static GIVEN: std::sync::Mutex<Option<Given>> = std::sync::Mutex::new(None);
 struct Given {
     sockets: listenfd::ListenFd,
     names: Vec<String>,
+    taken: std::collections::HashSet<usize>,
 }
 
 #[cfg(all(unix, feature = "systemd"))]
@@ -76,6 +111,7 @@ impl Given {
                 false => listenfd::ListenFd::empty(),
             },
             names: names.split(':').map(str::to_owned).collect(),
+            taken: std::collections::HashSet::new(),
         }
     }
 }

@@ -84,6 +84,10 @@ pub struct Listener(pub(super) Kind);
 impl Listener {
     /// Listens. An [inherited](ListenAddress::Inherited) address is for one socket or more, any other for one.
     ///
+    /// The first inherited one removes LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES from the environment, so that no child takes
+    /// the sockets for its own. On Unix, nothing may use the environment at the same time but by `std::env`: open such
+    /// addresses before there are threads of C code that do.
+    ///
     /// # Errors
     ///
     /// The errors of the operating system, such as an address that is in use; or that no socket was inherited.
@@ -98,6 +102,13 @@ impl Listener {
             }
         };
         Ok(vec![Self(kind)])
+    }
+
+    /// Logs which inherited sockets nobody has asked for, once all addresses are listened on.
+    #[cfg(feature = "command-line")]
+    pub(crate) fn warn_of_rest() {
+        #[cfg(all(unix, feature = "systemd"))]
+        inherited::warn_of_rest();
     }
 
     /// The address of TCP.

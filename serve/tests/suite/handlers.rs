@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::{Request, Response, StatusCode};
 use pq_serving::demonstration::Pki;
-use pq_serving::{BoxError, Drained, Limits, Protection};
+use pq_serving::{BoxError, Drained, Identity, Limits, Protection, Server, Tls};
 use pq_x509::certificate::Certificate;
 use tokio::io::AsyncWriteExt;
 
@@ -142,6 +142,15 @@ async fn a_body_that_fails_ends_the_connection_alone() {
         assert!(!answer.ends_with(b"0\r\n\r\n"), "{answer:?}");
     }
     assert_eq!(server.server.shutdown().await, Drained { cut_off: 0 });
+}
+
+/// Nobody could ever reach it.
+#[tokio::test]
+async fn a_server_without_a_socket_is_refused() {
+    let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
+    let tls = Tls::new(Identity::try_from(&pki.server).unwrap(), &[], None).unwrap();
+    let refused = Server::builder(tls).listen(Vec::new()).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::InvalidInput);
 }
 
 /// Its connection ends, others do not.

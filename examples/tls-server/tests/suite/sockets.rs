@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixDatagram, UnixListener};
@@ -86,7 +86,9 @@ async fn serves_on_a_unix_socket_alone() {
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
     assert_eq!(first, "Serving on unix:socket\n");
-    assert!(!rest.contains("s_client"), "{rest}");
+    for by_tcp in ["s_client", "localhost:0", "0.0.0.0"] {
+        assert!(!rest.contains(by_tcp), "{rest}");
+    }
     assert!(answer.contains("X25519MLKEM768"), "{answer}");
 }
 
@@ -141,6 +143,34 @@ async fn serves_an_inherited_socket() {
     assert!(path.exists());
 }
 
+/// As systemd gives one to each process with Accept=yes.
+#[test]
+fn an_inherited_connection_is_refused() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let connection = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let folder = TempDir::new().unwrap();
+    let output = inheriting(connection.into(), "web")
+        .args(["--listen", "systemd"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success());
+    assert!(said.contains("set Accept=no"), "{said}");
+}
+
+/// A name that is written in two ways goes unnoticed otherwise.
+#[test]
+fn an_inherited_socket_that_nobody_asks_for_is_told() {
+    let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let command = inheriting(tcp.into(), "web:other");
+    let folder = TempDir::new().unwrap();
+    let program = Program::spawn(command, folder, &["--listen", "systemd:web"]);
+    let (_, log, _) = program.stop("TERM");
+    assert!(log.contains("name=\"other\""), "{log}");
+    assert!(!log.contains("name=\"web\""), "{log}");
+}
+
 /// Type=notify-reload: each state in its turn.
 #[test]
 fn tells_systemd_when_it_is_ready_reloads_and_stops() {
@@ -190,14 +220,21 @@ fn tells_its_states(systemd: &UnixDatagram, socket: &OsStr) {
 
 /// Starts the program with one more socket.
 fn with_descriptor(socket: OwnedFd, name: &str, address: &str) -> Program {
+    let command = inheriting(socket, name);
+    Program::spawn(command, TempDir::new().unwrap(), &["--listen", address])
+}
+
+/// The program with one more socket, as descriptors 3 and 4: it is told of as many as there are names.
+fn inheriting(socket: OwnedFd, names: &str) -> Command {
     let mut shell = Command::new("sh");
     // The shell's process becomes that of the program.
-    let script = "exec 3<&0 0</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\"";
+    let script = "exec 3<&0 4<&0 0</dev/null; LISTEN_PID=$$ exec \"$0\" \"$@\"";
     shell
         .args(["-c", script, PROGRAM])
-        .env("LISTEN_FDNAMES", name)
+        .env("LISTEN_FDNAMES", names)
+        .env("LISTEN_FDS", names.split(':').count().to_string())
         .stdin(Stdio::from(socket));
-    Program::spawn(shell, TempDir::new().unwrap(), &["--listen", address])
+    shell
 }
 
 /// The page, over a Unix socket.
