@@ -18,6 +18,8 @@ use tracing::{debug, info};
 use super::error::ConnectionError;
 use super::handshake::shake_hands;
 use super::requests::{Idle, Requests};
+#[cfg(feature = "http2")]
+use super::streams::Streams;
 use super::versions::http1;
 #[cfg(feature = "http2")]
 use super::versions::http2;
@@ -84,7 +86,8 @@ impl Connection {
             // Besides its requests, a client may send anything, or nothing.
             let idle = Some(requests.idle());
             let service = service_fn(move |request| requests.clone().answer(request));
-            let http = http2().serve_connection(TokioIo::new(stream), service);
+            let streams = Streams::default();
+            let http = http2(streams.spawner()).serve_connection(TokioIo::new(stream), service);
             return self.serve_until_stopped(http, idle).await;
         }
         let service = service_fn(move |request| requests.clone().answer(request));

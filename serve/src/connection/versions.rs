@@ -6,7 +6,7 @@ use hyper::server::conn::http2;
 use hyper_util::rt::TokioTimer;
 
 #[cfg(feature = "http2")]
-use super::streams::Streams;
+use super::streams::Spawner;
 use crate::admission::Limits;
 
 /// How many bytes of a request are held before its head is complete; hyper takes three times as
@@ -44,8 +44,8 @@ const MAX_EARLY_RESETS: usize = 20;
 const MAX_OWN_RESETS: usize = 100;
 
 #[cfg(feature = "http2")]
-pub(super) fn http2() -> http2::Builder<Streams> {
-    let mut http = http2::Builder::new(Streams::default());
+pub(super) fn http2(spawner: Spawner) -> http2::Builder<Spawner> {
+    let mut http = http2::Builder::new(spawner);
     http.max_concurrent_streams(STREAMS)
         .max_header_list_size(MAX_HEADER_LIST)
         .max_frame_size(1 << 14)

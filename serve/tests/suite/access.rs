@@ -18,7 +18,7 @@ use crate::served::{Served, lasting, telling};
 
 /// The log of this thread, on which a test has all its tasks.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -31,7 +31,7 @@ impl Write for Log {
 }
 
 impl Log {
-    fn start() -> (Self, DefaultGuard) {
+    pub(crate) fn start() -> (Self, DefaultGuard) {
         let log = Self::default();
         let writer = log.clone();
         let subscriber = tracing_subscriber::fmt()
@@ -39,6 +39,13 @@ impl Log {
             .with_writer(move || writer.clone())
             .finish();
         (log, tracing::subscriber::set_default(subscriber))
+    }
+
+    /// Waits for a text.
+    pub(crate) async fn until(&self, text: &str) {
+        while !String::from_utf8_lossy(&self.0.lock().unwrap()).contains(text) {
+            sleep(std::time::Duration::from_millis(5)).await;
+        }
     }
 
     /// Waits for so many lines about requests or more, and returns their fields.

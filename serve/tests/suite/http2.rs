@@ -19,6 +19,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::access::Log;
 use crate::client::{PATIENCE, until_closed};
 use crate::handlers::Endless;
 use crate::hostile::SHORT;
@@ -183,6 +184,25 @@ async fn one_request_more_than_the_limit_is_told_to_come_back() {
             assert!(start.elapsed() < PATIENCE);
         }
     }
+}
+
+/// The connection goes on, and the panic is told when it ends if no other request has told it before.
+#[tokio::test]
+async fn a_panic_is_told_and_ends_its_request_alone() {
+    async fn panics(request: Request<Incoming>, _: Arc<Protection>) -> Response<String> {
+        assert_ne!(request.uri().path(), "/panic", "as the test wants");
+        Response::new("calm".into())
+    }
+    let (log, _guard) = Log::start();
+    let server = Served::with(|server| server.handler(panics)).await;
+    let mut client = client(&server).await.unwrap();
+    assert_eq!(get(client.clone()).await.unwrap(), "calm");
+    let request = Request::get("https://localhost/panic").body(Empty::new());
+    within(client.send_request(request.unwrap()))
+        .await
+        .unwrap_err();
+    drop(client);
+    within(log.until("serving a request failed")).await;
 }
 
 /// CVE-2023-44487: requests that are taken back at once cost their client the connection.
