@@ -29,6 +29,8 @@ pub(crate) enum Event<'a> {
     Requested,
     /// A request has been answered, by this version of HTTP and with this status. Its body is still to be sent.
     Answered(hyper::Version, hyper::StatusCode),
+    /// A request by this version of HTTP is over without an answer: its handler has panicked, or its client or time was gone.
+    Unanswered(hyper::Version),
     /// A request is over, answered or not.
     Done,
     /// A server listens.

@@ -53,8 +53,8 @@ impl Requests {
         self,
         request: Request<Incoming>,
     ) -> Result<Response<Answer>, Infallible> {
-        let running = Running::begin(self.running, &self.observers);
         let version = request.version();
+        let mut running = Running::begin(self.running, &self.observers, version);
         let mut line = Line::begin(&request, self.protection.clone(), self.lines.clone());
         let is_head = request.method() == Method::HEAD;
         let client = self.protection.peer.map(|peer| peer.ip());
@@ -67,6 +67,7 @@ impl Requests {
             leave_body_out(&mut response);
         }
         line.status = Some(response.status().as_u16());
+        running.unanswered = None;
         self.observers
             .tell(Event::Answered(version, response.status()));
         Ok(response.map(|body| Answer {
@@ -142,14 +143,19 @@ impl Idle {
 /// A request that is running.
 struct Running {
     count: watch::Sender<usize>,
+    /// The version of HTTP, until there is an answer.
+    unanswered: Option<Version>,
+    observers: Observers,
     _span: Span,
 }
 
 impl Running {
-    fn begin(count: watch::Sender<usize>, observers: &Observers) -> Self {
+    fn begin(count: watch::Sender<usize>, observers: &Observers, version: Version) -> Self {
         count.send_modify(|running| *running += 1);
         Self {
             count,
+            unanswered: Some(version),
+            observers: observers.clone(),
             _span: observers.span(Event::Requested, Event::Done),
         }
     }
@@ -157,6 +163,9 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if let Some(version) = self.unanswered {
+            self.observers.tell(Event::Unanswered(version));
+        }
         self.count.send_modify(|running| *running -= 1);
     }
 }

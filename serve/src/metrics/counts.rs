@@ -82,7 +82,7 @@ impl Metrics {
         );
         registry.register(
             "requests",
-            "Requests that were answered",
+            "Requests that were answered, and those that got no answer",
             counts.requests.clone(),
         );
         registry.register(
@@ -138,6 +138,18 @@ impl fmt::Debug for Metrics {
     }
 }
 
+impl Counts {
+    fn request(&self, version: Version, status: &'static str) {
+        let version = match version {
+            Version::HTTP_2 => "2",
+            Version::HTTP_11 => "1.1",
+            _ => "1.0",
+        };
+        let labels = [("version", version.into()), ("status", status.into())];
+        self.requests.get_or_create(&labels).inc();
+    }
+}
+
 impl Observer for Counts {
     fn happened(&self, event: Event<'_>) {
         match event {
@@ -171,11 +183,6 @@ impl Observer for Counts {
                 self.running.inc();
             }
             Event::Answered(version, status) => {
-                let version = match version {
-                    Version::HTTP_2 => "2",
-                    Version::HTTP_11 => "1.1",
-                    _ => "1.0",
-                };
                 // Handlers choose the status.
                 let status = match status.as_u16() / 100 {
                     2 => "2xx",
@@ -184,9 +191,9 @@ impl Observer for Counts {
                     5 => "5xx",
                     _ => "other",
                 };
-                let labels = [("version", version.into()), ("status", status.into())];
-                self.requests.get_or_create(&labels).inc();
+                self.request(version, status);
             }
+            Event::Unanswered(version) => self.request(version, "none"),
             Event::Done => {
                 self.running.dec();
             }

@@ -115,6 +115,21 @@ async fn handshakes_and_requests_are_counted() {
     watched.until_counted(&line).await;
 }
 
+/// A handler that panics is seen in the counts, too.
+#[tokio::test]
+async fn a_request_without_an_answer_is_counted() {
+    async fn panics(_: Request<Incoming>, _: Arc<Protection>) -> Response<String> {
+        panic!("as the test wants")
+    }
+    let watched = Watched::with(|server| server.handler(panics)).await;
+    let client = watched.client(&[]);
+    client.ask("GET / HTTP/1.1").await.unwrap_err();
+    watched
+        .until_counted(r#"pq_serving_requests_total{version="1.1",status="none"} 1"#)
+        .await;
+    watched.until_counted("pq_serving_requests_running 0").await;
+}
+
 /// What a client sends is nowhere, so that nobody can make the server remember more and more.
 #[tokio::test]
 async fn no_label_has_what_a_client_says() {
