@@ -1,6 +1,6 @@
 //! Counts the bytes between TLS and TCP, so that the report can say how large a handshake was.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,6 +43,12 @@ impl Counter {
             received: self.received.load(Ordering::Relaxed),
         }
     }
+
+    fn count_sent(&self, polled: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(written)) = polled {
+            self.sent.fetch_add(*written as u64, Ordering::Relaxed);
+        }
+    }
 }
 
 /// A number of bytes each way.
@@ -77,12 +83,23 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(cx, buf);
-        if let Poll::Ready(Ok(written)) = polled {
-            self.counter
-                .sent
-                .fetch_add(written as u64, Ordering::Relaxed);
-        }
+        self.counter.count_sent(&polled);
         polled
+    }
+
+    // rustls writes an alert with what is still to be sent before it, and tries once.
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.counter.count_sent(&polled);
+        polled
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -129,5 +146,19 @@ mod tests {
                 received: 2
             }
         );
+    }
+    /// rustls tries once to send an alert, together with what is to be sent before it.
+    #[tokio::test]
+    async fn several_pieces_are_sent_and_counted_at_once() {
+        let (ours, mut theirs) = tokio::io::duplex(16);
+        let (mut counted, counter) = Counted::new(ours);
+        assert!(counted.is_write_vectored());
+
+        let pieces = [IoSlice::new(b"before"), IoSlice::new(b"alert")];
+        assert_eq!(counted.write_vectored(&pieces).await.unwrap(), 11);
+        assert_eq!(counter.read().sent, 11);
+        let mut heard = [0; 11];
+        theirs.read_exact(&mut heard).await.unwrap();
+        assert_eq!(&heard, b"beforealert");
     }
 }
