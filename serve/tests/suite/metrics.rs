@@ -7,7 +7,8 @@ use hyper::body::Incoming;
 use hyper::{Request, Response};
 use pq_serving::demonstration::Pki;
 use pq_serving::{
-    Identity, Limits, Metrics, MetricsPort, Protection, Server, ServerBuilder, Tls, provider,
+    Drained, Identity, Limits, Metrics, MetricsPort, Protection, Server, ServerBuilder, Tls,
+    provider,
 };
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Group, Profile};
@@ -17,6 +18,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::client::{Client, PATIENCE, until_closed};
+use crate::hostile::SHORT;
 
 /// A server that is watched.
 struct Watched {
@@ -55,15 +57,19 @@ impl Watched {
 
     /// Waits until the metrics have this line.
     async fn until_counted(&self, line: &str) {
-        let start = Instant::now();
-        loop {
-            let metrics = self.get("/metrics").await;
-            if metrics.lines().any(|one| one == line) {
-                return;
-            }
-            assert!(start.elapsed() < PATIENCE, "{line}\n{metrics}");
-            sleep(Duration::from_millis(5)).await;
+        until_counted(&self.port, line).await;
+    }
+}
+
+async fn until_counted(port: &MetricsPort, line: &str) {
+    let start = Instant::now();
+    loop {
+        let metrics = get(port, "/metrics").await;
+        if metrics.lines().any(|one| one == line) {
+            return;
         }
+        assert!(start.elapsed() < PATIENCE, "{line}\n{metrics}");
+        sleep(Duration::from_millis(5)).await;
     }
 }
 
@@ -130,6 +136,43 @@ async fn a_request_without_an_answer_is_counted() {
     watched.until_counted("pq_serving_requests_running 0").await;
 }
 
+/// And so is a handler whose time is over.
+#[tokio::test]
+async fn a_request_that_is_cut_off_is_counted() {
+    async fn waits(_: Request<Incoming>, _: Arc<Protection>) -> Response<String> {
+        std::future::pending().await
+    }
+    let limits = Limits {
+        grace: SHORT,
+        ..Limits::default()
+    };
+    let watched = Watched::with(|server| server.handler(waits).limits(limits)).await;
+    let client = watched.client(&[]);
+    let answer = tokio::spawn(async move { client.ask("GET / HTTP/1.1").await });
+    watched.until_counted("pq_serving_requests_running 1").await;
+    let Watched { server, port, .. } = watched;
+    let shutdown = timeout(PATIENCE, server.shutdown());
+    assert_eq!(shutdown.await.unwrap(), Drained { cut_off: 1 });
+    answer.await.unwrap().unwrap_err();
+    let line = r#"pq_serving_requests_total{version="1.1",status="none"} 1"#;
+    until_counted(&port, line).await;
+    until_counted(&port, "pq_serving_requests_running 0").await;
+}
+
+#[tokio::test]
+async fn a_handshake_whose_time_is_over_is_counted() {
+    let limits = Limits {
+        handshake: SHORT,
+        ..Limits::default()
+    };
+    let watched = Watched::with(|server| server.limits(limits)).await;
+    let silent = TcpStream::connect(watched.server.local_addr()).await;
+    watched
+        .until_counted(r#"pq_serving_handshake_failures_total{reason="timeout"} 1"#)
+        .await;
+    assert_eq!(until_closed(silent.unwrap()).await, b"");
+}
+
 /// What a client sends is nowhere, so that nobody can make the server remember more and more.
 #[tokio::test]
 async fn no_label_has_what_a_client_says() {
@@ -176,6 +219,25 @@ async fn a_refusal_by_admission_is_counted() {
     watched
         .until_counted(r#"pq_serving_admission_refusals_total{reason="address"} 1"#)
         .await;
+}
+
+/// The limit for all addresses together.
+#[tokio::test]
+async fn a_handshake_that_makes_way_is_counted() {
+    let limits = Limits {
+        handshakes: 1,
+        handshake: 10 * PATIENCE,
+        ..Limits::default()
+    };
+    let watched = Watched::with(|server| server.limits(limits)).await;
+    let address = watched.server.local_addr();
+    let oldest = TcpStream::connect(address).await.unwrap();
+    watched.until_counted("pq_serving_connections 1").await;
+    let _newer = TcpStream::connect(address).await.unwrap();
+    watched
+        .until_counted(r#"pq_serving_admission_refusals_total{reason="handshake_of_all"} 1"#)
+        .await;
+    assert_eq!(until_closed(oldest).await, b"");
 }
 
 /// Whoever distributes requests sees the drain before the last request is over.
