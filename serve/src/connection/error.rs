@@ -45,8 +45,9 @@ impl ConnectionError {
                 | Refusal::Expired { .. }
                 | Refusal::NotValidYet { .. }
                 | Refusal::WrongPurpose { .. }
-                | Refusal::KeyUsage { .. }
-                | Refusal::CertificateRefused { .. } => "client_certificate",
+                | Refusal::KeyUsage { .. } => "client_certificate",
+                // By the client.
+                Refusal::CertificateRefused { .. } => "server_certificate",
                 Refusal::Alert { .. } => "alert",
                 Refusal::NotTls { .. } => "not_tls",
                 Refusal::ConnectionLost { .. } => "connection_lost",

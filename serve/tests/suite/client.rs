@@ -102,7 +102,6 @@ impl Client {
         Self { from, ..self }
     }
 
-    #[cfg(target_os = "linux")]
     pub(crate) fn config(&self) -> Arc<ClientConfig> {
         self.config.clone()
     }

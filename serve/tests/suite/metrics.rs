@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
 use hyper::{Request, Response};
+use pq_serving::client::Counted;
 use pq_serving::demonstration::Pki;
 use pq_serving::{
     Drained, Identity, Limits, Metrics, MetricsPort, Protection, Server, ServerBuilder, Tls,
@@ -16,6 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsConnector;
 
 use crate::client::{Client, PATIENCE, until_closed};
 use crate::hostile::SHORT;
@@ -171,6 +173,24 @@ async fn a_handshake_whose_time_is_over_is_counted() {
         .until_counted(r#"pq_serving_handshake_failures_total{reason="timeout"} 1"#)
         .await;
     assert_eq!(until_closed(silent.unwrap()).await, b"");
+}
+
+/// The server knows of a client that refuses its chain why that left.
+#[tokio::test]
+async fn the_alert_of_a_client_arrives() {
+    let watched = Watched::start().await;
+    let another = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
+    let address = watched.server.local_addr();
+    let config = Client::new(address, &another.root, &[], None).config();
+    let (tcp, _) = Counted::new(TcpStream::connect(address).await.unwrap());
+    let name = "localhost".try_into().unwrap();
+    let shaken = TlsConnector::from(config).connect(name, tcp);
+    let shaken = timeout(PATIENCE, shaken.into_fallible()).await.unwrap();
+    // Whoever closes before all was read resets the connection, and the alert could be lost with it.
+    let (_, _open) = shaken.expect_err("the client trusts another root");
+    watched
+        .until_counted(r#"pq_serving_handshake_failures_total{reason="server_certificate"} 1"#)
+        .await;
 }
 
 /// What a client sends is nowhere, so that nobody can make the server remember more and more.
