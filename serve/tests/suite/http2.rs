@@ -140,6 +140,57 @@ async fn too_many_streams_are_refused() {
     }
 }
 
+/// However their connection ends: by its own time, by that of the end, or with the server.
+#[tokio::test]
+async fn requests_end_with_their_connection() {
+    enum End {
+        Time,
+        Grace,
+        Drop,
+    }
+    for end in [End::Time, End::Grace, End::Drop] {
+        let (tells, mut told) = telling();
+        let waits = move |_: Request<Incoming>, _: Arc<Protection>| {
+            let tells = tells();
+            async move {
+                let never: Response<String> = std::future::pending().await;
+                drop(tells);
+                never
+            }
+        };
+        let limits = Limits {
+            grace: SHORT,
+            ..match end {
+                End::Time => lasting(SHORT),
+                End::Grace | End::Drop => patient(),
+            }
+        };
+        let served = Served::with(|server| server.handler(waits).limits(limits)).await;
+        let raw = told
+            .until_begun(async || {
+                let mut raw = Raw::connect(&served).await?;
+                raw.send(HEADERS, END_HEADERS | END_STREAM, 1, GET).await?;
+                Ok(raw)
+            })
+            .await;
+        let server = served.server;
+        let _kept = match end {
+            End::Time => Some(server),
+            End::Grace => {
+                let drained = within(server.shutdown()).await;
+                assert_eq!(drained, Drained { cut_off: 1 });
+                None
+            }
+            End::Drop => {
+                drop(server);
+                None
+            }
+        };
+        told.dropped().await;
+        until_closed(raw.tls).await;
+    }
+}
+
 /// Whoever asks for one more is told to ask later, over both versions of HTTP; and the places are given back.
 #[tokio::test]
 async fn one_request_more_than_the_limit_is_told_to_come_back() {
