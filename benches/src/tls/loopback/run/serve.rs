@@ -36,7 +36,7 @@ pub fn serve(provider_name: &str, table_name: &str, folder: &Path) -> Result<(),
 
     let runtime = super::runtime()?;
     runtime.block_on(async {
-        let server = Server::bind((Ipv4Addr::LOCALHOST, 0), tls, LIMITS).await?;
+        let server = Server::bind((Ipv4Addr::LOCALHOST, 0), tls, limits()).await?;
         println!("ACCEPT {}", server.local_addr());
         tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink())).await??;
         Ok(())
@@ -44,14 +44,17 @@ pub fn serve(provider_name: &str, table_name: &str, folder: &Path) -> Result<(),
 }
 
 /// Limits that end no connection during the measurement.
-const LIMITS: Limits = Limits {
-    connections: 2 * IDLE,
-    connections_per_address: 2 * IDLE,
-    handshakes: 2 * IDLE,
-    handshakes_per_address: 2 * IDLE,
-    handshake: Duration::from_secs(60),
-    request_head: Duration::from_secs(3600),
-    connection: Duration::from_secs(3600),
-    grace: Duration::ZERO,
-    bytes: 1 << 40,
-};
+fn limits() -> Limits {
+    Limits {
+        connections: 2 * IDLE,
+        connections_per_address: 2 * IDLE,
+        handshakes: 2 * IDLE,
+        handshakes_per_address: 2 * IDLE,
+        handshake: Duration::from_secs(60),
+        request_head: Duration::from_secs(3600),
+        connection: Duration::from_secs(3600),
+        grace: Duration::ZERO,
+        bytes: 1 << 40,
+        ..Limits::default()
+    }
+}
