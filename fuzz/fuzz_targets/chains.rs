@@ -8,7 +8,10 @@ use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
 use fuzz::pki::{PKI, SERVER_NAME, VALID, sign_changed};
 use libfuzzer_sys::fuzz_target;
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::{KeyError, SubjectKey, VerifyingKey};
 use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 use pq_x509::x509_cert::TbsCertificate;
 use pq_x509::x509_cert::der::oid::AssociatedOid;
 use pq_x509::x509_cert::der::oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
@@ -16,9 +19,6 @@ use pq_x509::x509_cert::der::{Decode, Error};
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAltName};
 use pq_x509::x509_cert::time::Time;
-use pq_x509::certificate::Certificate;
-use pq_x509::keys::{KeyError, SubjectKey, VerifyingKey};
-use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 
 fuzz_target!(|input: Input<'_>| {
     match &input.chain {

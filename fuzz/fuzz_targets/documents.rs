@@ -11,15 +11,20 @@ use fuzz::pki::{
     CA_LIST, FixedKey, PKI, SERVER_NAME, VALID, at, p256_private_key, p384_private_key, validity,
 };
 use libfuzzer_sys::fuzz_target;
-use pq_x509::linting::{Kind, Severity, lint};
-use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
-use pq_x509::verification::Mode;
 use pq_x509::certificate::{Certificate, Sizes, Validity};
 use pq_x509::issuing::{CertificateBuilder, IssueError};
-use pq_x509::keys::{Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey, SubjectKey, VerifyingKey};
-use pq_x509::ocsp::{CertStatus, OcspNonce, OcspRequest, OcspResponder, OcspResponse, OcspVerifier};
+use pq_x509::keys::{
+    Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm,
+    PublicKey, SignatureAlgorithm, SigningKey, SubjectKey, VerifyingKey,
+};
+use pq_x509::linting::{Kind, Severity, lint};
+use pq_x509::ocsp::{
+    CertStatus, OcspNonce, OcspRequest, OcspResponder, OcspResponse, OcspVerifier,
+};
+use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::request::CertificateRequest;
 use pq_x509::revocation::{CertificateRevocationList, CrlReason};
+use pq_x509::verification::Mode;
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey, ClassicalPublicKey};
 use rustls_pq::composite::{CompositeAlgorithm, CompositeKey, CompositePublicKey};
 

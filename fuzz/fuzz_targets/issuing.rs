@@ -11,17 +11,17 @@ use fuzz::der::DerEdits;
 use fuzz::names::{Constraints, Host, Name, Subject, Subtree};
 use fuzz::pki::{FixedKey, PKI, at, validity};
 use libfuzzer_sys::fuzz_target;
-use pq_x509::linting::{Kind, Severity, lint};
-use pq_x509::pki_types::{ServerName, UnixTime};
-use pq_x509::x509_cert::ext::pkix::CrlDistributionPoints;
-use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::certificate::{AlternativeName, Certificate, Validity};
 use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SubjectKey};
+use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder};
+use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::request::{CertificateRequest, RequestError};
 use pq_x509::revocation::{CertificateRevocationListBuilder, CrlReason, RevocationPolicy};
 use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
+use pq_x509::x509_cert::ext::pkix::CrlDistributionPoints;
+use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 
 fuzz_target!(|input: Input<'_>| {
     let usual = [Name::Dns(Host::Example)];

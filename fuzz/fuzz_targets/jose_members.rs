@@ -20,8 +20,8 @@ use pq_jose::cose::{CoseError, CoseKey, CosePrivateKey, Sign1};
 use pq_jose::jwk::{Jwk, JwkSet, PrivateJwk};
 use pq_jose::jws::{Header, Jws, JwsError, Message};
 use pq_jose::jwt::{Claims, JwtError, Policy, further_claims};
-use pq_x509::pki_types::UnixTime;
 use pq_x509::keys::{Signer, VerifyingKey};
+use pq_x509::pki_types::UnixTime;
 
 fuzz_target!(|input: Input<'_>| match input {
     Input::Key(key) => key.check(),

@@ -7,7 +7,11 @@ use std::time::Duration;
 use arbitrary::Arbitrary;
 use fuzz::pki::{CA_LIST, FixedKey, PKI, ROOT_LIST, VALID, sign, validity};
 use libfuzzer_sys::fuzz_target;
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::CertificateBuilder;
 use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::{CertificateRevocationList, RevocationPolicy};
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 use pq_x509::x509_cert::crl::CertificateList;
 use pq_x509::x509_cert::der::asn1::{Ia5String, Null, OctetString};
 use pq_x509::x509_cert::der::{Decode, Encode};
@@ -17,10 +21,6 @@ use pq_x509::x509_cert::ext::pkix::crl::dp::{
 };
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::x509_cert::ext::pkix::{CrlDistributionPoints, CrlReason};
-use pq_x509::certificate::Certificate;
-use pq_x509::issuing::CertificateBuilder;
-use pq_x509::revocation::{CertificateRevocationList, RevocationPolicy};
-use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 
 fuzz_target!(|input: Input| input.check());
 

@@ -7,6 +7,9 @@ use fuzz::der::{self, Contents, DerEdits, Element};
 use fuzz::names::{Constraints, Name, Subtree};
 use fuzz::pki::PKI;
 use libfuzzer_sys::fuzz_target;
+use pq_x509::certificate::{AlternativeName, Certificate, EmailAddress, SpiffeId, Uri};
+use pq_x509::issuing::CertificateBuilder;
+use pq_x509::keys::{KemAlgorithm, SignError, SignatureAlgorithm, Signer, SubjectKey};
 use pq_x509::linting::{Kind, lint};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::der::asn1::OctetString;
@@ -14,9 +17,6 @@ use pq_x509::x509_cert::der::oid::AssociatedOid;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::NameConstraints;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::certificate::{AlternativeName, Certificate, EmailAddress, SpiffeId, Uri};
-use pq_x509::issuing::CertificateBuilder;
-use pq_x509::keys::{KemAlgorithm, SignError, SignatureAlgorithm, Signer, SubjectKey};
 
 fuzz_target!(|input: Input<'_>| {
     check_text(input.text);

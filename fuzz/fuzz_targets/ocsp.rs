@@ -10,14 +10,18 @@ use fuzz::der::DerEdits;
 use fuzz::pki;
 use fuzz::pki::{FixedKey, Leniency, PKI, ROOT_LIST, VALID};
 use libfuzzer_sys::fuzz_target;
-use pq_x509::pki_types::UnixTime;
-use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::certificate::{Certificate, Validity};
 use pq_x509::issuing::{CertificateBuilder, IssueError};
 use pq_x509::keys::SignatureAlgorithm;
-use pq_x509::ocsp::{CertStatus, OcspHash, OcspNonce, OcspRequest, OcspResponder, OcspResponse, OcspVerifier};
-use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy};
+use pq_x509::ocsp::{
+    CertStatus, OcspHash, OcspNonce, OcspRequest, OcspResponder, OcspResponse, OcspVerifier,
+};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy,
+};
 use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
+use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 
 fuzz_target!(|input: Input<'_>| input.check());
 

@@ -11,14 +11,14 @@ use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
 use fuzz::pki::{self, FixedKey, PKI, SERVER_NAME, VALID, at, sign_changed};
 use libfuzzer_sys::fuzz_target;
-use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
-use pq_x509::x509_cert::ext::pkix::NameConstraints;
-use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::certificate::{Certificate, Validity};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::SignatureAlgorithm;
+use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
 use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 use pq_x509::verification;
+use pq_x509::x509_cert::ext::pkix::NameConstraints;
+use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
 fuzz_target!(|input: Input<'_>| input.check());
@@ -300,11 +300,11 @@ fn is_stricter(error: &ValidationError) -> bool {
 #[cfg(feature = "openssl")]
 mod beside_openssl {
     use fuzz::pki::PKI;
-    use pq_x509::pki_types::ServerName;
-    use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
     use pq_x509::certificate::Certificate;
     use pq_x509::keys::KeyError;
+    use pq_x509::pki_types::ServerName;
     use pq_x509::validation::{ValidatedChain, ValidationError};
+    use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
 
     use super::is_stricter;
 

@@ -8,8 +8,8 @@ use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
 use fuzz::pki::{CA_LIST, Leniency, PKI, ROOT_LIST, VALID, sign_changed};
 use libfuzzer_sys::fuzz_target;
-use pq_x509::pki_types::UnixTime;
 use pq_x509::certificate::Certificate;
+use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::{CertificateRevocationList, RevocationPolicy};
 use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 

@@ -7,9 +7,12 @@ use fuzz::Bytes;
 use fuzz::one_of;
 use libfuzzer_sys::fuzz_target;
 use pq_core::slh_dsa::PreHash;
+use pq_x509::keys::{
+    HashedMessage, KeyError, SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant,
+    SubjectKey, VerifyingKey,
+};
 use pq_x509::verification::{self, Mode};
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
-use pq_x509::keys::{HashedMessage, KeyError, SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant, SubjectKey, VerifyingKey};
 
 fuzz_target!(|input: Input<'_>| input.check());
 

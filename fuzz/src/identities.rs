@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, Signer, SubjectKey};
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls_pq::KeyAlgorithm;
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey};

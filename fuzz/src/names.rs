@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 
 use arbitrary::Arbitrary;
-use pq_x509::pki_types::DnsName;
-use pq_x509::x509_cert::name::Name as DirectoryName;
 use pq_x509::certificate::{AlternativeName, EmailAddress, Uri};
 use pq_x509::issuing::{Ca, CertificateBuilder};
+use pq_x509::pki_types::DnsName;
+use pq_x509::x509_cert::name::Name as DirectoryName;
 
 /// A name of any kind, made of parts that go together.
 #[derive(Arbitrary, Debug)]

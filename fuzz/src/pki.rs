@@ -5,13 +5,17 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use arbitrary::Arbitrary;
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::x509_cert::der::Encode;
-use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use pq_x509::certificate::{Certificate, Validity};
 use pq_x509::issuing::{CertificateBuilder, Issuer, TbsCertificate};
-use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
-use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy};
+use pq_x509::keys::{
+    DecapsulationKey, KemAlgorithm, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
+};
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::revocation::{
+    CertificateRevocationList, CertificateRevocationListBuilder, CrlReason, RevocationPolicy,
+};
+use pq_x509::x509_cert::der::Encode;
+use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 
 use crate::der::{self, Contents, DerEdits, Element};
 

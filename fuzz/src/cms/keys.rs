@@ -3,13 +3,15 @@
 use std::sync::LazyLock;
 
 use pq_cms::ObjectIdentifier;
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::x509_cert::der::Decode;
-use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use pq_x509::certificate::{Certificate, KeyUsages};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
-use pq_x509::keys::{DecapsulationKey, KemAlgorithm, PreHash, SignError, SignatureAlgorithm, Signer, SubjectKey};
+use pq_x509::keys::{
+    DecapsulationKey, KemAlgorithm, PreHash, SignError, SignatureAlgorithm, Signer, SubjectKey,
+};
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::validation::ChainValidator;
+use pq_x509::x509_cert::der::Decode;
+use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use rustls_pq::classical::{ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey, RsaScheme};
 
 use crate::pki::{FixedKey, p256_private_key, p384_private_key, validity};

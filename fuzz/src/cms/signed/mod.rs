@@ -11,8 +11,8 @@ use pq_cms::{
     DocumentSigner, ObjectIdentifier, Outline, SignedDataBuilder, VerificationError,
     VerificationTime, Verified, Verifier, inspect,
 };
-use pq_x509::pki_types::UnixTime;
 use pq_x509::keys::{PreHash, SubjectKey};
+use pq_x509::pki_types::UnixTime;
 use rustls_pq::classical::verification_algorithms;
 
 use self::changes::{Changed, SignedChange};
