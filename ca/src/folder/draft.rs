@@ -54,7 +54,10 @@ impl Interruption {
     pub fn stop(&self) {
         let mut stage = self.stage();
         if let Stage::Drafting(draft) = &*stage {
-            // The other thread may make a file meanwhile, but none with a key.
+            // The other thread goes on to make files, none of them with a key, but only where it knows the folder. One
+            // that it is just making may still get into it.
+            let moved = move_away(draft);
+            let draft = moved.as_deref().unwrap_or(draft);
             let _ = (0..ATTEMPTS).find(|_| remove(draft).is_ok());
         }
         *stage = Stage::Stopped;
@@ -192,6 +195,14 @@ fn new_name(path: &Path) -> Result<String, FolderError> {
         .map_err(|error| io_error("create", path)(io::Error::other(error.to_string())))?;
     let digits = random.iter().map(|byte| format!("{byte:02x}"));
     Ok(PREFIX.to_owned() + &digits.collect::<String>())
+}
+
+/// Gives a draft another name, if it can be done. It still is one to whoever finds it.
+fn move_away(draft: &Path) -> Option<PathBuf> {
+    let above = folder_of(draft);
+    let path = above.join(new_name(above).ok()?);
+    fs::rename(draft, &path).ok()?;
+    Some(path)
 }
 
 /// Whether a file name is one of a draft.
@@ -401,6 +412,8 @@ fn is_unused(draft: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
     use super::*;
     #[cfg(not(unix))]
     use crate::ledger::LocalLedger;
@@ -424,6 +437,33 @@ mod tests {
         let again = Draft::new(&path, &interruption).map(drop);
         assert!(matches!(again, Err(FolderError::Stopped)));
         assert_eq!(fs::read_dir(above.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn who_stops_removes_what_is_made_meanwhile_as_well() {
+        for _ in 0..60 {
+            let above = tempfile::tempdir().unwrap();
+            let interruption = Interruption::default();
+            let draft = Draft::new(&above.path().join("ca"), &interruption).unwrap();
+            let files =
+                [ROOT_CERTIFICATE, ISSUING_CERTIFICATE, POLICY].map(|name| draft.path().join(name));
+            let (begun, beginning) = std::sync::mpsc::channel();
+            let is_over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                for file in &files {
+                    let (begun, is_over) = (begun.clone(), &is_over);
+                    scope.spawn(move || {
+                        while !is_over.load(Relaxed) && fs::write(file, "public").is_ok() {
+                            let _ = begun.send(());
+                        }
+                    });
+                }
+                beginning.recv().unwrap();
+                interruption.stop();
+                is_over.store(true, Relaxed);
+            });
+            assert_eq!(fs::read_dir(above.path()).unwrap().count(), 0);
+        }
     }
 
     #[test]
