@@ -55,8 +55,13 @@ pub(super) fn keep(draft: &File, replaced: &Metadata, access: Access) -> io::Res
         mode &= if is_for_group { 0o770 } else { 0o700 };
         // It could be replaced, and so it can be read again.
         mode |= 0o600;
-    } else if !has_group {
-        mode &= 0o707 | (mode & 0o007) << 3;
+    } else {
+        if !has_group {
+            mode &= 0o707 | (mode & 0o007) << 3;
+        }
+        if access == Access::OwnerWrites {
+            mode &= 0o755;
+        }
     }
     draft.set_permissions(Permissions::from_mode(mode))
 }
@@ -86,7 +91,12 @@ mod tests {
             (Access::Private, 0o666, 0o600),
             (Access::Public, 0o600, 0o600),
             (Access::Public, 0o644, 0o644),
+            (Access::Public, 0o666, 0o666),
             (Access::Public, 0o4755, 0o755),
+            (Access::OwnerWrites, 0o600, 0o600),
+            (Access::OwnerWrites, 0o644, 0o644),
+            (Access::OwnerWrites, 0o666, 0o644),
+            (Access::OwnerWrites, 0o777, 0o755),
         ] {
             fs::set_permissions(&old, Permissions::from_mode(before)).unwrap();
             let draft = tempfile::tempfile().unwrap();

@@ -8,7 +8,7 @@
 //! A draft is beside its destination. No link is followed: a file takes the place of a link and not of what it leads to.
 //!
 //! On Unix nobody but its owner, and root, can read a [private](Access::Private) file, nor its draft, from the first byte
-//! on; and names are on the disk when folders are synced. On other systems a folder can't be opened as a file, and its
+//! on; only one that [takes the place](Draft::take_over) of a file for its owner and group is for these in the end. Names are on the disk when folders are synced. On other systems a folder can't be opened as a file, and its
 //! permissions say who may read what is in it, private or not.
 //!
 //! ```

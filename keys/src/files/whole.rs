@@ -68,6 +68,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::files::draft::PREFIX;
     use crate::files::steps;
 
     type Write = fn(&Path, &[u8], Access) -> Result<(), FileError>;
@@ -84,7 +85,7 @@ mod tests {
     /// The steps since the last call. Of a draft it is said what its name begins with.
     fn steps_in(folder: &Path) -> Vec<(&'static str, String)> {
         let name = |path: &Path| match path.strip_prefix(folder).unwrap().to_str().unwrap() {
-            draft if draft.starts_with(".pqtls-") => ".pqtls-".to_owned(),
+            draft if draft.starts_with(PREFIX) => PREFIX.to_owned(),
             name => name.to_owned(),
         };
         let steps = steps::take().into_iter();
@@ -96,7 +97,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.key");
         // An empty file could have the name otherwise.
-        let first = ("sync file", ".pqtls-".to_owned());
+        let first = ("sync file", PREFIX.to_owned());
         let then = [("rename", "a.key".to_owned()), ("sync", String::new())];
         let all = [&[first][..], &then].concat();
         steps::take();
