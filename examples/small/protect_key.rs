@@ -3,7 +3,8 @@
 
 use core::error::Error;
 
-use pq_x509::keys::{Protection, SignatureAlgorithm, SigningKey};
+use pq_x509::keys::protection::Protection;
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;

@@ -8,10 +8,10 @@ use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
 use fuzz::pki::PKI;
 use libfuzzer_sys::fuzz_target;
-use pq_x509::keys::{
-    Cipher, CostLimits, DecapsulationKey, EncryptedPrivateKey, KemAlgorithm, KeyDerivation, Prf,
-    PrivateKey, Protection, SubjectKey,
+use pq_x509::keys::protection::{
+    Cipher, CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection,
 };
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, PrivateKey, SubjectKey};
 use pq_x509::pkcs12::{Pkcs12, Pkcs12Mac};
 
 const PASSPHRASE: &str = "pass";

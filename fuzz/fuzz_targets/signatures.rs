@@ -7,10 +7,8 @@ use fuzz::Bytes;
 use fuzz::one_of;
 use libfuzzer_sys::fuzz_target;
 use pq_core::slh_dsa::PreHash;
-use pq_x509::keys::{
-    HashedMessage, KeyError, SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant,
-    SubjectKey, VerifyingKey,
-};
+use pq_x509::keys::signing::{HashedMessage, SignatureOptions, SigningVariant};
+use pq_x509::keys::{KeyError, SignatureAlgorithm, SigningKey, SubjectKey, VerifyingKey};
 use pq_x509::verification::{self, Mode};
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 

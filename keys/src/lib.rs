@@ -6,11 +6,11 @@
 //!   written as the seed alone, because all implementations read it. [`PrivateKey`] is either.
 //! * **Public keys.** [`VerifyingKey`] and [`EncapsulationKey`] are their public halves, read and written as
 //!   SubjectPublicKeyInfo. [`PublicKey`] is either.
-//! * **Signatures.** [`SignatureOptions`] are for signatures with a context or of a hash, and [`MessageHasher`] for
+//! * **Signatures.** The module [`signing`] is for signatures with a context or of a hash, and for
 //!   messages that do not fit in memory, or are hashed far from the key. With the feature `rayon`, SLH-DSA
 //!   makes keys and signs on all cores.
 //! * **Protected keys.** With the feature `encryption`, private keys are read and written under a
-//!   passphrase: `EncryptedPrivateKey`, and methods of the keys such as
+//!   passphrase: `protection::EncryptedPrivateKey`, and methods of the keys such as
 //!   `SigningKey::to_encrypted_pkcs8_pem`.
 //! * **Classical keys.** With the feature `classical`, the module of that name has keys of ECDSA, Ed25519, RSA and
 //!   X25519; with `composite`, that module has keys of Composite ML-DSA, which are ML-DSA and a classical algorithm
@@ -20,11 +20,11 @@
 //!   files in every encoding.
 //! * **Files.** With the feature `files`, which is on by default, the module of that name writes files that appear
 //!   complete or not at all, and private ones that, on Unix, nobody else can read.
-//! * **Other keys.** The traits [`Signer`], [`AgreementKey`] and [`SubjectKey`] are for keys of other
+//! * **Other keys.** The traits [`Signer`], [`AgreementKey`](agreement::AgreementKey) and [`SubjectKey`] are for keys of other
 //!   algorithms, and for those in hardware: what issues certificates or writes documents takes any of them.
-//! * **Documents.** [`pem`] and [`syntax`] are for readers and writers of other documents.
+//! * **Documents.** The modules [`encoding`] and [`identifiers`] are for readers and writers of other documents.
 //!
-//! Certificates and chains of them are in pq-x509, which has most of the names at this crate's root, too.
+//! Certificates and chains of them are in pq-x509, which has this crate as its module `keys`.
 //!
 //! ```
 //! use pq_keys::{SignatureAlgorithm, SigningKey, VerifyingKey};
@@ -46,7 +46,7 @@
 //!
 //! All randomness comes from the operating system, except what the caller gives to
 //! [`SigningKey::sign_with_randomness`] or [`EncapsulationKey::encapsulate_with_randomness`].
-//! [`SigningVariant::Deterministic`] uses none.
+//! [`Deterministic`](signing::SigningVariant::Deterministic) uses none.
 //!
 //! # Errors
 //!
@@ -62,43 +62,49 @@ pub mod any;
 pub mod classical;
 #[cfg(feature = "composite")]
 pub mod composite;
-mod encoding;
+pub mod encoding;
 pub mod errors;
 #[cfg(feature = "files")]
 pub mod files;
 mod keys;
 #[cfg(feature = "pkcs12")]
-mod pkcs12;
+pub mod pkcs12;
 #[cfg(feature = "encryption")]
-mod protection;
+pub mod protection;
 #[cfg(feature = "x-wing")]
 pub mod x_wing;
 
 pub use der;
-pub use encoding::{
-    PemError, SyntaxError, identifier_in, pem, rsa_bits, syntax, to_der, whole_octets,
-};
 pub use keys::{
-    Agreement, AgreementError, AgreementKey, AgreementPublicKey, Algorithm, CompositeIdentifier,
-    DecapsulationKey, EncapsulationKey, ExpandedKeys, HashedMessage, KemAlgorithm, KeyAlgorithm,
-    KeyError, KeyHash, MessageHasher, Mode, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError,
-    SignError, SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant,
-    SubjectKey, UnknownAlgorithm, VerifyingKey, algorithm_of_spki, check_classical, check_pkcs8,
-    is_hash_ml_dsa, random, read_spki,
+    Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyAlgorithm, KeyError,
+    PrivateKey, PrivateKeyForm, PublicKey, SignError, SignatureAlgorithm, Signer, SigningKey,
+    SubjectKey, UnknownAlgorithm, VerifyingKey, random,
 };
-#[cfg(feature = "pkcs12")]
-pub use pkcs12::Pkcs12Mac;
-#[cfg(feature = "pkcs12")]
-#[doc(hidden)]
-pub use pkcs12::for_pkcs12;
 pub use pki_types;
-pub use pq_core::ml_dsa::{Digest, PreHash, PreHasher};
 pub use pq_core::ml_kem::SharedSecret;
-#[cfg(feature = "encryption")]
-pub use protection::{
-    Cipher, CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection, ProtectionError,
-};
 pub use spki;
+
+/// Signatures with a context or of a hash, messages that are hashed before they are signed, and keys that verify often.
+pub mod signing {
+    pub use pq_core::ml_dsa::{Digest, PreHash, PreHasher};
+
+    pub use crate::keys::{
+        ExpandedKeys, HashedMessage, MessageHasher, Mode, SignatureOptions, SigningVariant,
+    };
+}
+
+/// Keys that agree on a secret, such as those of ECDH: of other crates, or in hardware.
+pub mod agreement {
+    pub use crate::keys::{Agreement, AgreementError, AgreementKey, AgreementPublicKey};
+}
+
+/// What names a key's algorithm in a document, and a key itself in a ledger; for readers and writers of documents.
+pub mod identifiers {
+    pub use crate::keys::{
+        CompositeIdentifier, KeyHash, algorithm_of_spki, check_classical, check_pkcs8,
+        is_hash_ml_dsa, read_spki,
+    };
+}
 
 /// The README's program, which is compiled as a documentation test.
 #[cfg(doctest)]

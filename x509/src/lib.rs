@@ -8,7 +8,7 @@
 //!   written as the seed alone, because all implementations read it. [`VerifyingKey`](keys::VerifyingKey)
 //!   and [`EncapsulationKey`](keys::EncapsulationKey) are their public halves, read and written as
 //!   SubjectPublicKeyInfo. With the feature `rayon`, SLH-DSA makes keys and signs on all cores.
-//!   [`SignatureOptions`](keys::SignatureOptions) are for signatures with a context or of a hash, and [`MessageHasher`](keys::MessageHasher) for
+//!   [`SignatureOptions`](keys::signing::SignatureOptions) are for signatures with a context or of a hash, and [`MessageHasher`](keys::signing::MessageHasher) for
 //!   messages that do not fit in memory, or are hashed far from the key.
 //! * **Protected keys.** With the feature `encryption`, private keys are read and written under a
 //!   passphrase: `EncryptedPrivateKey`, and methods of the keys such as
@@ -127,7 +127,7 @@
 //!
 //! All randomness comes from the operating system, except what the caller gives to
 //! [`SigningKey::sign_with_randomness`](keys::SigningKey::sign_with_randomness) or [`EncapsulationKey::encapsulate_with_randomness`](keys::EncapsulationKey::encapsulate_with_randomness).
-//! [`SigningVariant::Deterministic`](keys::SigningVariant::Deterministic) uses none.
+//! [`SigningVariant::Deterministic`](keys::signing::SigningVariant::Deterministic) uses none.
 //!
 //! # Errors
 //!

@@ -8,10 +8,9 @@ use allocation_counter::measure;
 use hmac::{Hmac, KeyInit, Mac};
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{CertificateBuilder, Issuer};
-use pq_x509::keys::{
-    CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, PrivateKey, PrivateKeyForm, Protection,
-    PublicKey, SignatureAlgorithm, SigningKey, SyntaxError,
-};
+use pq_x509::keys::encoding::SyntaxError;
+use pq_x509::keys::protection::{CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection};
+use pq_x509::keys::{PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey};
 use pq_x509::ocsp::{OcspRequest, OcspResponse, OcspResponseError};
 use pq_x509::pkcs12::{Pkcs12, Pkcs12Error, Pkcs12Mac};
 use pq_x509::request::CertificateRequest;

@@ -3,7 +3,7 @@
 use core::hint::black_box;
 use std::time::Instant;
 
-use pq_keys::{SignatureOptions, SigningVariant};
+use pq_keys::signing::{SignatureOptions, SigningVariant};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

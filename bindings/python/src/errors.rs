@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use pq_keys::{KeyError, ProtectionError, UnknownAlgorithm};
+use pq_keys::protection::ProtectionError;
+use pq_keys::{KeyError, UnknownAlgorithm};
 use pq_x509::certificate::{CertificateError, SignatureError};
 use pq_x509::issuing::IssueError;
 use pq_x509::request::RequestError;

@@ -4,7 +4,8 @@ use alloc::borrow::Cow;
 use core::fmt::Display;
 use core::str::FromStr;
 
-use pq_keys::{PreHash, PrivateKeyForm};
+use pq_keys::PrivateKeyForm;
+use pq_keys::signing::PreHash;
 use pq_x509::certificate::KeyUsages;
 use pq_x509::revocation::CrlReason;
 use pq_x509::validation::Purpose;

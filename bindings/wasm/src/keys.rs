@@ -6,10 +6,11 @@
 
 use core::cell::{Cell, OnceCell};
 
-use pq_keys::Mode;
+use pq_keys::signing::Mode;
+use pq_keys::signing::{HashedMessage, SignatureOptions, SigningVariant};
 use pq_keys::{
-    DecapsulationKey, EncapsulationKey, HashedMessage, KeyError, PrivateKeyForm,
-    SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant, VerifyingKey,
+    DecapsulationKey, EncapsulationKey, KeyError, PrivateKeyForm, SignatureAlgorithm, SigningKey,
+    VerifyingKey,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;

@@ -1,6 +1,6 @@
 //! A ledger's data about a certificate.
 
-use pq_x509::keys::pem;
+use pq_x509::keys::encoding::pem;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 use pq_x509::revocation::CrlReason;
 

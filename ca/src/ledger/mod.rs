@@ -17,7 +17,7 @@ use core::ops::ControlFlow;
 use core::slice;
 use core::time::Duration;
 
-pub use pq_x509::keys::KeyHash;
+pub use pq_x509::keys::identifiers::KeyHash;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 pub use self::entry::{Change, Condition, Entry, Issued, NewEntry, Revocation, Revoked, State};

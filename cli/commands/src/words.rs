@@ -10,10 +10,9 @@ use pq_cms::{OpeningError, VerificationError};
 use pq_jose::jwt::JwtError;
 use pq_keys::any::AnyKeyError;
 use pq_keys::classical::ClassicalKeyError;
-use pq_keys::{
-    Algorithm, Cipher, CompositeIdentifier, KeyDerivation, KeyError, Prf, Protection,
-    ProtectionError,
-};
+use pq_keys::identifiers::CompositeIdentifier;
+use pq_keys::protection::{Cipher, KeyDerivation, Prf, Protection, ProtectionError};
+use pq_keys::{Algorithm, KeyError};
 use pq_x509::certificate::{NameError, SignatureError};
 use pq_x509::issuing::IssueError;
 use pq_x509::pkcs12::Pkcs12Error;
@@ -370,7 +369,7 @@ pub(crate) fn algorithm_name(oid: ObjectIdentifier) -> String {
     match (Algorithm::from_oid(oid), parameter_set(oid)) {
         (Some(algorithm), _) => algorithm.to_string(),
         (None, Some((set, Mode::PreHash))) => format!("Hash{set}"),
-        _ if oid == pq_hpke::X_WING_OID => keys::Algorithm::XWing.name().into(),
+        _ if oid == pq_keys::x_wing::OID => pq_keys::x_wing::NAME.into(),
         _ => match CompositeIdentifier::from_oid(oid) {
             Some(composite) => composite.to_string(),
             None => oid_name(oid),

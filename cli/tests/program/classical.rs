@@ -1,6 +1,6 @@
 //! Keys of ECDSA, Ed25519 and RSA, in every command that takes a key.
 
-use pq_x509::keys::pem;
+use pq_x509::keys::encoding::pem;
 use rustls_pq::classical::ClassicalKey;
 
 use crate::folder::Folder;

@@ -8,7 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
-use pq_x509::keys::{SignatureOptions, SigningKey};
+use pq_x509::keys::SigningKey;
+use pq_x509::keys::signing::SignatureOptions;
 
 use crate::folder::Folder;
 use crate::raw::folder;
@@ -133,7 +134,7 @@ fn of_four_gibibytes_take_little_longer_than_their_hash() {
 fn time_of_hash(key: &SigningKey, hash: Option<&str>) -> Duration {
     let mut options = SignatureOptions::new();
     if let Some(name) = hash {
-        let mut all = pq_x509::keys::PreHash::ALL.iter();
+        let mut all = pq_x509::keys::signing::PreHash::ALL.iter();
         options = options.pre_hash(*all.find(|hash| hash.name() == name).unwrap());
     }
     let mut hasher = key.hasher(&options).unwrap();

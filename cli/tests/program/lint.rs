@@ -1,7 +1,7 @@
 //! `pqtls cert lint`.
 
 use pq_x509::certificate::Certificate;
-use pq_x509::keys::pem;
+use pq_x509::keys::encoding::pem;
 use pq_x509::linting::all_rules;
 
 use crate::folder::Folder;

@@ -4,7 +4,8 @@ use std::fs;
 
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65};
 use pq_core::slh_dsa::{self, Message, SlhDsaSha2_128f};
-use pq_x509::keys::{EncapsulationKey, PreHash, SigningKey};
+use pq_x509::keys::signing::PreHash;
+use pq_x509::keys::{EncapsulationKey, SigningKey};
 
 use crate::folder::Folder;
 

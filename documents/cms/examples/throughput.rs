@@ -17,7 +17,8 @@ use pq_cms::{
     DocumentSigner, EnvelopeBuilder, Opener, Recipient, RecipientKey, SignedDataBuilder, Verifier,
 };
 use pq_x509::issuing::{CertificateBuilder, Issuer};
-use pq_x509::keys::{DecapsulationKey, KemAlgorithm, PreHash, SignatureAlgorithm, SigningKey};
+use pq_x509::keys::signing::PreHash;
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey};
 
 /// Zeros, without the time that it takes to make anything.
 struct Content(u64);

@@ -8,7 +8,7 @@
 //!   certificates that you give it. You can also give it implementations of other signature algorithms.
 //! * **Encrypting.** An [`EnvelopeBuilder`] encrypts content with AES-GCM (RFC 5083) for recipients with
 //!   ML-KEM keys (RFC 9629, RFC 9936), for recipients who share a key with the sender and, through pq-keys'
-//!   trait [`AgreementPublicKey`](pq_keys::AgreementPublicKey), for keys of ECDH (RFC 5753) and X25519
+//!   trait [`AgreementPublicKey`](pq_keys::agreement::AgreementPublicKey), for keys of ECDH (RFC 5753) and X25519
 //!   (RFC 8418).
 //! * **Decrypting.** An [`Opener`] decrypts a message with the key of one recipient.
 //! * **Inspecting.** [`inspect`] shows what a message says about itself, and verifies nothing.

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use pq_cms::ObjectIdentifier;
 use pq_x509::certificate::{Certificate, KeyUsages};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::signing::PreHash;
 use pq_x509::keys::{
-    DecapsulationKey, KemAlgorithm, PreHash, SignError, SignatureAlgorithm, Signer, SubjectKey,
+    DecapsulationKey, KemAlgorithm, SignError, SignatureAlgorithm, Signer, SubjectKey,
 };
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::validation::ChainValidator;

@@ -77,12 +77,11 @@ from!(
     ClassicalAlgorithm: Classical
 );
 
-/// X-Wing is [`Other`](KeyAlgorithm::Other) with its identifier: no certificate has such a key.
 impl From<AnyAlgorithm> for KeyAlgorithm {
     fn from(algorithm: AnyAlgorithm) -> Self {
         match algorithm {
             AnyAlgorithm::PostQuantum(algorithm) => algorithm.into(),
-            AnyAlgorithm::XWing => Self::Other(x_wing::OID),
+            AnyAlgorithm::XWing => Self::XWing,
             AnyAlgorithm::Composite(algorithm) => algorithm.into(),
             AnyAlgorithm::Classical(algorithm) => algorithm.into(),
         }
@@ -100,5 +99,18 @@ mod tests {
             assert_eq!(AnyAlgorithm::named(&lower), Some(algorithm));
         }
         assert_eq!(AnyAlgorithm::named("ML-KEM"), None);
+    }
+
+    #[test]
+    fn both_lists_say_the_same() {
+        for algorithm in AnyAlgorithm::all() {
+            let listed = KeyAlgorithm::from(algorithm);
+            assert_eq!(listed.to_string(), algorithm.name());
+            assert_eq!(
+                listed.is_post_quantum(),
+                algorithm.is_post_quantum(),
+                "{algorithm}"
+            );
+        }
     }
 }

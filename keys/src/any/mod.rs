@@ -12,12 +12,13 @@
 //! use core::convert::Infallible;
 //!
 //! use pq_keys::any::{AnyPrivateKey, read_private_key};
-//! use pq_keys::{Protection, SignatureAlgorithm, SigningKey, SubjectKey};
+//! use pq_keys::protection::Protection;
+//! use pq_keys::{SignatureAlgorithm, SigningKey, SubjectKey};
 //! use zeroize::Zeroizing;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let protection = Protection::default()
-//! #     .with_key_derivation(pq_keys::KeyDerivation::Pbkdf2 { prf: pq_keys::Prf::HmacSha256, iterations: 1000 });
+//! #     .with_key_derivation(pq_keys::protection::KeyDerivation::Pbkdf2 { prf: pq_keys::protection::Prf::HmacSha256, iterations: 1000 });
 //! let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
 //! let file = key.to_encrypted_pkcs8_pem(b"passphrase", &protection)?;
 //!

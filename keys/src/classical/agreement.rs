@@ -22,7 +22,7 @@ use crate::keys::{Agreement, AgreementError, AgreementKey, AgreementPublicKey, S
 ///
 /// ```
 /// use pq_keys::classical::{AgreementAlgorithm, ClassicalAgreementKey};
-/// use pq_keys::{AgreementKey, AgreementPublicKey};
+/// use pq_keys::agreement::{AgreementKey, AgreementPublicKey};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let key = ClassicalAgreementKey::generate(AgreementAlgorithm::X25519)?;

@@ -139,7 +139,7 @@ impl SignatureAlgorithm {
         self.row().security_category
     }
 
-    /// The hash function that is usual for [signing a hash](crate::SignatureOptions::pre_hash): for
+    /// The hash function that is usual for [signing a hash](crate::signing::SignatureOptions::pre_hash): for
     /// SLH-DSA the one of RFC 9909, for ML-DSA SHA-512, which NIST's identifiers of HashML-DSA use.
     pub fn usual_pre_hash(self) -> PreHash {
         match &self.row().pre_hash {

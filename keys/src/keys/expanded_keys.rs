@@ -23,7 +23,7 @@ use std::sync::{RwLock, TryLockError};
 ///
 /// ```
 /// use pq_core::ml_dsa::{ExpandedVerifyingKey, MlDsa65, Signature, VerifyingKey};
-/// use pq_keys::ExpandedKeys;
+/// use pq_keys::signing::ExpandedKeys;
 ///
 /// fn verify(key: &[u8], message: &[u8], signature: &[u8]) -> Result<(), pq_core::Error> {
 ///     static EXPANDED: ExpandedKeys<ExpandedVerifyingKey<MlDsa65>> = ExpandedKeys::new();

@@ -15,6 +15,12 @@ use super::composite::CompositeIdentifier;
 use super::identifier::pre_hash;
 use crate::encoding::rsa_bits;
 
+/// The object identifier of keys of X-Wing, private and public.
+pub const X_WING: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
+
+/// What X-Wing is called.
+pub const X_WING_NAME: &str = "X-Wing";
+
 /// What algorithm the public key in a certificate or a request is of.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
@@ -40,8 +46,9 @@ pub enum KeyAlgorithm {
         /// The length of the modulus, in bits.
         bits: usize,
     },
-    /// An algorithm without a name here; for an elliptic curve, the curve. Such is also X-Wing, whose keys no certificate
-    /// has: `any::AnyAlgorithm` has a name for it.
+    /// X-Wing, ML-KEM-768 and X25519 at once (draft-connolly-cfrg-xwing-kem). No standard has it in certificates.
+    XWing,
+    /// An algorithm without a name here; for an elliptic curve, the curve.
     Other(ObjectIdentifier),
 }
 
@@ -82,6 +89,7 @@ impl KeyAlgorithm {
             },
             ID_ED_25519 => Self::Ed25519,
             ID_ED_448 => Self::Ed448,
+            X_WING => Self::XWing,
             _ => Self::Other(oid),
         }
     }
@@ -101,15 +109,16 @@ impl KeyAlgorithm {
             Self::Ed25519 => ID_ED_25519,
             Self::Ed448 => ID_ED_448,
             Self::Rsa { .. } => RSA_ENCRYPTION,
+            Self::XWing => X_WING,
             Self::Other(oid) => oid,
         }
     }
 
-    /// Whether such keys withstand a quantum computer, as half of a composite does.
+    /// Whether such keys withstand a quantum computer, as half of a composite or hybrid one does.
     pub fn is_post_quantum(self) -> bool {
         matches!(
             self,
-            Self::PostQuantum(_) | Self::HashSlhDsa(_) | Self::Composite(_)
+            Self::PostQuantum(_) | Self::HashSlhDsa(_) | Self::Composite(_) | Self::XWing
         )
     }
 
@@ -120,9 +129,10 @@ impl KeyAlgorithm {
             Self::PostQuantum(Algorithm::Signature(algorithm)) | Self::HashSlhDsa(algorithm) => {
                 algorithm.signature_len()
             }
-            Self::PostQuantum(Algorithm::Kem(_)) | Self::Composite(_) | Self::Other(_) => {
-                return None;
-            }
+            Self::PostQuantum(Algorithm::Kem(_))
+            | Self::Composite(_)
+            | Self::XWing
+            | Self::Other(_) => return None,
             Self::EcdsaP256 => 72,
             Self::EcdsaP384 => 104,
             Self::EcdsaP521 => 139,
@@ -145,6 +155,7 @@ impl fmt::Display for KeyAlgorithm {
             Self::Ed25519 => f.write_str("Ed25519"),
             Self::Ed448 => f.write_str("Ed448"),
             Self::Rsa { bits } => write!(f, "RSA-{bits}"),
+            Self::XWing => f.write_str(X_WING_NAME),
             Self::Other(oid) => oid.fmt(f),
         }
     }

@@ -15,7 +15,8 @@ use super::random;
 /// The default is what certificates and TLS use: an empty context and no pre-hash.
 ///
 /// ```
-/// use pq_keys::{PreHash, SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant};
+/// use pq_keys::signing::{PreHash, SignatureOptions, SigningVariant};
+/// use pq_keys::{SignatureAlgorithm, SigningKey};
 ///
 /// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
 /// let options = SignatureOptions::new().context(b"backups").pre_hash(PreHash::Sha512);
@@ -93,7 +94,8 @@ impl SigningVariant {
 /// Signatures are the same as those of the message in one piece.
 ///
 /// ```
-/// use pq_keys::{SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant};
+/// use pq_keys::signing::{SignatureOptions, SigningVariant};
+/// use pq_keys::{SignatureAlgorithm, SigningKey};
 ///
 /// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
 /// let mut hasher = key.hasher(&SignatureOptions::new())?;

@@ -15,8 +15,9 @@ use zeroize::{Zeroize, Zeroizing};
 use super::asn1::{DigestInfo, MacData, PBMAC1, Pbmac1Params};
 use super::error::MacError;
 use crate::keys::random;
+use crate::protection::cost::Budget;
 use crate::protection::{
-    Budget, Derivation, KeyDerivation, Prf, number, params, read_iterations, read_prf,
+    Derivation, KeyDerivation, Prf, number, params, read_iterations, read_prf,
 };
 
 /// The MAC of a PKCS#12 file: with the passphrase, it shows that the file is unchanged.

@@ -1,7 +1,7 @@
 //! What of PKCS#12 (RFC 7292) is about passphrases and not about certificates: the MAC over a file. The files themselves
 //! are in pq-x509.
 //!
-//! It uses [`protection`](crate::protection), [`keys`](crate::keys) and [`errors`](crate::errors).
+//! It uses [`protection`](crate::protection), `keys` and [`errors`](crate::errors).
 
 mod asn1;
 mod error;
@@ -15,5 +15,6 @@ pub mod for_pkcs12 {
     pub use super::asn1::MacData;
     pub use super::error::MacError;
     pub use super::mac::{bmp, make, verify};
-    pub use crate::protection::{Budget, Pbes2};
+    pub use crate::protection::cost::Budget;
+    pub use crate::protection::pbes2::Pbes2;
 }

@@ -22,7 +22,7 @@ use crate::keys::{Algorithm, PrivateKeyForm};
 ///   [`EncryptedPrivateKey`](super::EncryptedPrivateKey).
 ///
 /// ```
-/// use pq_keys::{Cipher, KeyDerivation, Protection};
+/// use pq_keys::protection::{Cipher, KeyDerivation, Protection};
 ///
 /// let protection = Protection::default()
 ///     .with_key_derivation(KeyDerivation::STRONG_SCRYPT)

@@ -24,10 +24,11 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 /// [`SigningKey::to_encrypted_pkcs8_pem`](crate::SigningKey::to_encrypted_pkcs8_pem).
 ///
 /// ```
-/// # use pq_keys::{EncryptedPrivateKey, Protection, SignatureAlgorithm, SigningKey};
+/// # use pq_keys::protection::{EncryptedPrivateKey, Protection};
+/// # use pq_keys::{SignatureAlgorithm, SigningKey};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
-/// # use pq_keys::{KeyDerivation, Prf};
+/// # use pq_keys::protection::{KeyDerivation, Prf};
 /// # let cheap = KeyDerivation::Pbkdf2 { prf: Prf::HmacSha256, iterations: 1 };
 /// let protection = Protection::default();
 /// # let protection = protection.with_key_derivation(cheap);

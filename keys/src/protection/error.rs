@@ -5,7 +5,8 @@ use thiserror::Error;
 
 use crate::encoding::PemError;
 use crate::errors::from_causes;
-use crate::keys::{KeyError, RandomnessError};
+use crate::keys::KeyError;
+use crate::keys::random::RandomnessError;
 
 /// Why a private key could not be encrypted or decrypted with a passphrase.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -70,7 +71,7 @@ pub enum ProtectionError {
         /// How long it may be.
         limit: usize,
     },
-    /// Deriving keys from the passphrase would take too long. The key was not derived. [`CostLimits`](crate::CostLimits)
+    /// Deriving keys from the passphrase would take too long. The key was not derived. [`CostLimits`](crate::protection::CostLimits)
     /// raise the limit.
     #[error(
         "the file asks for {found} iterations, or more, before its passphrase can be tried, and the limit \
@@ -82,7 +83,7 @@ pub enum ProtectionError {
         /// The limit.
         limit: u64,
     },
-    /// scrypt would take too much memory. The key was not derived. [`CostLimits`](crate::CostLimits) raise the limit.
+    /// scrypt would take too much memory. The key was not derived. [`CostLimits`](crate::protection::CostLimits) raise the limit.
     #[error(
         "the file asks for {found} bytes of memory, or more, before its passphrase can be tried, and the \
          limit is {limit}; don't trust this file, or raise the limit if its owner chose this cost"
@@ -93,7 +94,7 @@ pub enum ProtectionError {
         /// The limit.
         limit: u64,
     },
-    /// scrypt would take too long. The key was not derived. [`CostLimits`](crate::CostLimits) raise the limit.
+    /// scrypt would take too long. The key was not derived. [`CostLimits`](crate::protection::CostLimits) raise the limit.
     #[error(
         "the file asks scrypt for work (N·r·p) of {found}, or more, and the limit is {limit}; don't trust \
          this file, or raise the limit if its owner chose this cost"

@@ -1,17 +1,17 @@
 //! Private keys under a passphrase: EncryptedPrivateKeyInfo (RFC 5958) with PBES2 (RFC 8018), the cost of
 //! trying a passphrase, and the limits on the cost that a file may demand.
 //!
-//! It uses [`keys`](crate::keys), [`encoding`](crate::encoding) and [`errors`](crate::errors).
+//! It uses `keys`, [`encoding`](crate::encoding) and [`errors`](crate::errors).
 
 mod algorithms;
 mod asn1;
 mod cipher;
-mod cost;
+pub(crate) mod cost;
 mod encrypted_key;
 mod error;
 mod key_derivation;
 mod keys;
-mod pbes2;
+pub(crate) mod pbes2;
 
 pub use algorithms::{Cipher, KeyDerivation, Prf, Protection};
 pub use cost::CostLimits;
@@ -22,5 +22,3 @@ pub(crate) use {
     asn1::number,
     key_derivation::{Derivation, params, read_iterations, read_prf},
 };
-#[cfg(feature = "pkcs12")]
-pub use {cost::Budget, pbes2::Pbes2};

@@ -1,7 +1,7 @@
 //! Why a key of X-Wing is refused, or an encapsulation fails.
 
 use crate::encoding::PemError;
-use crate::keys::RandomnessError;
+use crate::keys::random::RandomnessError;
 use pkcs8::{ObjectIdentifier, der};
 
 /// Why a key of X-Wing can't be made, read or used.

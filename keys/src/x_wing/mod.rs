@@ -13,16 +13,12 @@ pub use mechanism::CIPHERTEXT_LEN;
 pub use private_key::XWingPrivateKey;
 pub use public_key::XWingPublicKey;
 
-use pkcs8::{AlgorithmIdentifierRef, ObjectIdentifier};
+use pkcs8::AlgorithmIdentifierRef;
 
 /// Length of a shared secret, in bytes.
 pub const SECRET_LEN: usize = 32;
 
-/// The object identifier of keys of X-Wing, private and public.
-pub const OID: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
-
-/// What the algorithm is called.
-pub const NAME: &str = "X-Wing";
+pub use crate::keys::{X_WING as OID, X_WING_NAME as NAME};
 
 /// The AlgorithmIdentifier of private and public keys. Its parameters are absent.
 const IDENTIFIER: AlgorithmIdentifierRef<'static> = AlgorithmIdentifierRef {

@@ -6,10 +6,13 @@ use pkcs8::EncryptedPrivateKeyInfoRef;
 use pkcs8::pkcs5::pbes2::{
     EncryptionScheme, Kdf, Parameters, Pbkdf2Params, Pbkdf2Prf, ScryptParams,
 };
+use pq_keys::encoding::pem;
+use pq_keys::protection::{
+    Cipher, CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection, ProtectionError,
+};
 use pq_keys::{
-    Cipher, CostLimits, DecapsulationKey, EncryptedPrivateKey, KemAlgorithm, KeyDerivation,
-    KeyError, Prf, PrivateKey, PrivateKeyForm, Protection, ProtectionError, SignatureAlgorithm,
-    SigningKey, SubjectKey, pem,
+    DecapsulationKey, KemAlgorithm, KeyError, PrivateKey, PrivateKeyForm, SignatureAlgorithm,
+    SigningKey, SubjectKey,
 };
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier};
 use testing::at_once::refused_at_once;

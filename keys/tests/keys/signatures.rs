@@ -3,11 +3,9 @@
 
 use pq_core::slh_dsa::{Message, SlhDsaSha2_128f, SlhDsaShake128f};
 use pq_core::{ml_dsa, slh_dsa};
-use pq_keys::Mode;
-use pq_keys::{
-    HashedMessage, KeyError, PreHash, SignatureAlgorithm, SignatureOptions, SigningKey,
-    SigningVariant, VerifyingKey,
-};
+use pq_keys::signing::Mode;
+use pq_keys::signing::{HashedMessage, PreHash, SignatureOptions, SigningVariant};
+use pq_keys::{KeyError, SignatureAlgorithm, SigningKey, VerifyingKey};
 
 use SigningVariant::{Deterministic, Hedged};
 

@@ -1,7 +1,7 @@
 //! The algorithms in a certificate: of its key and of its signature. `Algorithms::relied_on` says which signatures of a
 //! chain count, and why a classical one can't hide.
 
-use pq_keys::identifier_in;
+use pq_keys::encoding::identifier_in;
 use pq_x509::x509_cert::Certificate;
 use pq_x509::x509_cert::der::referenced::OwnedToRef;
 use pq_x509::x509_cert::der::{self, Decode};

@@ -161,7 +161,11 @@ impl From<KeyAlgorithm> for pq_keys::KeyAlgorithm {
             KeyAlgorithm::Ed25519 => Self::Ed25519,
             KeyAlgorithm::Ed448 => Self::Ed448,
             KeyAlgorithm::Rsa { bits } => Self::Rsa { bits },
-            KeyAlgorithm::Other(oid) => Self::Other(oid),
+            // It has a name if TLS only lacks a signature scheme for it.
+            KeyAlgorithm::Other(oid) => Self::of_identifier(&AlgorithmIdentifierRef {
+                oid,
+                parameters: None,
+            }),
         }
     }
 }

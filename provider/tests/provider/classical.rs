@@ -2,9 +2,9 @@
 
 use pq_x509::certificate::{Certificate, SignatureError};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
-use pq_x509::keys::{
-    AgreementKey, AgreementPublicKey, SignatureAlgorithm, Signer, SigningKey, SubjectKey, pem,
-};
+use pq_x509::keys::agreement::{AgreementKey, AgreementPublicKey};
+use pq_x509::keys::encoding::pem;
+use pq_x509::keys::{SignatureAlgorithm, Signer, SigningKey, SubjectKey};
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::request::{CertificateRequest, RequestError};
 use pq_x509::validation::{ChainValidator, ValidationError};

@@ -3,10 +3,8 @@
 use interop::openssl::Workdir;
 use interop::pki::{NAME, Pki};
 use pq_x509::certificate::Certificate;
-use pq_x509::keys::{
-    Algorithm, Cipher, EncryptedPrivateKey, KemAlgorithm, KeyDerivation, Prf, PrivateKey,
-    Protection, SignatureAlgorithm, SubjectKey,
-};
+use pq_x509::keys::protection::{Cipher, EncryptedPrivateKey, KeyDerivation, Prf, Protection};
+use pq_x509::keys::{Algorithm, KemAlgorithm, PrivateKey, SignatureAlgorithm, SubjectKey};
 use pq_x509::pkcs12::{Pkcs12, Pkcs12Error, Pkcs12Mac};
 
 /// A passphrase with a character beyond the basic plane: PKCS#12 encodes passphrases in two ways.

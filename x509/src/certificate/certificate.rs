@@ -14,10 +14,9 @@ use der::referenced::OwnedToRef;
 use pki_types::{
     CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
+use pq_keys::encoding::{PemError, SyntaxError, pem, syntax, to_der};
 use pq_keys::errors::{describe, from_causes};
-use pq_keys::{
-    Algorithm, KeyError, PemError, PublicKey, SubjectKey, SyntaxError, pem, syntax, to_der,
-};
+use pq_keys::{Algorithm, KeyError, PublicKey, SubjectKey};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::name::GeneralName;

@@ -2,7 +2,8 @@
 
 use const_oid::ObjectIdentifier;
 use der::flagset::FlagSet;
-use pq_keys::{Algorithm, CompositeIdentifier, KemAlgorithm, SignatureAlgorithm};
+use pq_keys::identifiers::CompositeIdentifier;
+use pq_keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
 use x509_cert::ext::pkix::KeyUsages;
 
 /// Why a certificate's key usage was refused.

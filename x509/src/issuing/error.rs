@@ -1,7 +1,8 @@
 //! Why a certificate, a list or a response was not issued: what the caller has to change, or what failed.
 
 use pq_keys::errors::from_causes;
-use pq_keys::{KeyError, RandomnessError, SignError};
+use pq_keys::random::RandomnessError;
+use pq_keys::{KeyError, SignError};
 
 use crate::certificate::{
     CertificateError, KeyUsageError, NameError, OcspDelegateError, OcspResponseError,

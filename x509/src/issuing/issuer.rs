@@ -3,10 +3,10 @@
 
 use der::asn1::OctetString;
 use der::referenced::RefToOwned;
+use pq_keys::encoding::to_der;
 use pq_keys::errors::describe;
-use pq_keys::{
-    Algorithm, KeyError, Signer, SubjectKey, algorithm_of_spki, check_classical, read_spki, to_der,
-};
+use pq_keys::identifiers::{algorithm_of_spki, check_classical, read_spki};
+use pq_keys::{Algorithm, KeyError, Signer, SubjectKey};
 use sha2::{Digest, Sha256};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use x509_cert::certificate::Version;

@@ -9,11 +9,10 @@ use der::Decode;
 use der::asn1::SetOfVec;
 use der::referenced::OwnedToRef;
 use pki_types::{SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
+use pq_keys::encoding::{PemError, SyntaxError, pem, syntax, to_der};
 use pq_keys::errors::{describe, from_causes};
-use pq_keys::{
-    Algorithm, KeyError, PemError, PublicKey, SignError, Signer, SubjectKey, SyntaxError,
-    algorithm_of_spki, check_classical, pem, syntax, to_der,
-};
+use pq_keys::identifiers::{algorithm_of_spki, check_classical};
+use pq_keys::{Algorithm, KeyError, PublicKey, SignError, Signer, SubjectKey};
 use spki::SubjectPublicKeyInfoOwned;
 use x509_cert::attr::Attribute;
 use x509_cert::ext::pkix::SubjectAltName;

@@ -4,7 +4,8 @@
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::{Decode, Encode, Sequence};
 use pki_types::{CertificateDer, UnixTime};
-use pq_keys::{Signer, to_der};
+use pq_keys::Signer;
+use pq_keys::encoding::to_der;
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;

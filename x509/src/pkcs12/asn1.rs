@@ -3,7 +3,7 @@
 use const_oid::ObjectIdentifier;
 use der::Sequence;
 use der::asn1::{AnyRef, OctetStringRef};
-use pq_keys::for_pkcs12::MacData;
+use pq_keys::pkcs12::for_pkcs12::MacData;
 use spki::AlgorithmIdentifierRef;
 use x509_cert::attr::Attributes;
 

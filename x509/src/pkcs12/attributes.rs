@@ -4,7 +4,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc2985::{PKCS_9_AT_FRIENDLY_NAME, PKCS_9_AT_LOCAL_KEY_ID};
 use der::asn1::{Any, OctetStringRef, SetOfVec};
 use der::{Tag, Tagged};
-use pq_keys::for_pkcs12::bmp;
+use pq_keys::pkcs12::for_pkcs12::bmp;
 use x509_cert::attr::{Attribute, Attributes};
 
 use super::error::Pkcs12Error;

@@ -1,9 +1,11 @@
 //! Why a PKCS#12 file was not read or made.
 
 use const_oid::ObjectIdentifier;
+use pq_keys::KeyError;
+use pq_keys::encoding::SyntaxError;
 use pq_keys::errors::from_causes;
-use pq_keys::for_pkcs12::MacError;
-use pq_keys::{KeyError, ProtectionError, SyntaxError};
+use pq_keys::pkcs12::for_pkcs12::MacError;
+use pq_keys::protection::ProtectionError;
 use thiserror::Error;
 
 use crate::certificate::CertificateError;

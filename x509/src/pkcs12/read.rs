@@ -3,8 +3,10 @@
 use const_oid::ObjectIdentifier;
 use der::asn1::{AnyRef, OctetStringRef};
 use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged};
-use pq_keys::for_pkcs12::{self, Budget, Pbes2};
-use pq_keys::{CostLimits, EncryptedPrivateKey, check_pkcs8, syntax};
+use pq_keys::encoding::syntax;
+use pq_keys::identifiers::check_pkcs8;
+use pq_keys::pkcs12::for_pkcs12::{self, Budget, Pbes2};
+use pq_keys::protection::{CostLimits, EncryptedPrivateKey};
 use zeroize::Zeroizing;
 
 use super::asn1::{

@@ -3,7 +3,8 @@
 use alloc::borrow::ToOwned;
 use core::fmt;
 
-use pq_keys::{KeyError, PrivateKey, check_pkcs8};
+use pq_keys::identifiers::check_pkcs8;
+use pq_keys::{KeyError, PrivateKey};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
@@ -17,11 +18,11 @@ use crate::certificate::Certificate;
 /// ```
 /// # use pq_x509::issuing::{CertificateBuilder, Issuer};
 /// # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
-/// use pq_x509::keys::Protection;
+/// use pq_x509::keys::protection::Protection;
 /// use pq_x509::pkcs12::{Pkcs12, Pkcs12Mac};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # use pq_x509::keys::{KeyDerivation, Prf};
+/// # use pq_x509::keys::protection::{KeyDerivation, Prf};
 /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
 /// # let root = Issuer::self_signed(CertificateBuilder::ca("Example"), key.clone())?;
 /// # let certificate = root.certificate();

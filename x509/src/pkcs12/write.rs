@@ -3,8 +3,9 @@
 use der::asn1::{AnyRef, OctetStringRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, Encode};
-use pq_keys::for_pkcs12::{self, Budget, MacData, Pbes2};
-use pq_keys::{CostLimits, EncryptedPrivateKey, Pkcs12Mac, Protection, ProtectionError};
+use pq_keys::pkcs12::Pkcs12Mac;
+use pq_keys::pkcs12::for_pkcs12::{self, Budget, MacData, Pbes2};
+use pq_keys::protection::{CostLimits, EncryptedPrivateKey, Protection, ProtectionError};
 
 use super::asn1::{
     CERT_BAG, CertBag, ContentInfo, EncryptedContentInfo, EncryptedData, ID_DATA,

@@ -27,7 +27,7 @@ use pq_core::slh_dsa::{
 };
 use pq_keys::SignatureAlgorithm;
 
-pub use pq_keys::{ExpandedKeys, Mode};
+pub use pq_keys::signing::{ExpandedKeys, Mode};
 
 /// The algorithms, each with the last arc of its identifier in NIST's `sigAlgs`,
 /// 2.16.840.1.101.3.4.3, its mode, its parameter set, and after `if` the feature that it is behind.

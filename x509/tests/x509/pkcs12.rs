@@ -5,10 +5,10 @@ use der::{Decode, Encode, Tag, Tagged};
 use hmac::{Hmac, KeyInit, Mac};
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{CertificateBuilder, Issuer};
-use pq_x509::keys::{
-    Cipher, CostLimits, KeyDerivation, Prf, Protection, ProtectionError, SignatureAlgorithm,
-    SigningKey,
+use pq_x509::keys::protection::{
+    Cipher, CostLimits, KeyDerivation, Prf, Protection, ProtectionError,
 };
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pkcs12::{Pkcs12, Pkcs12Error, Pkcs12Mac};
 use testing::at_once::refused_at_once;
 

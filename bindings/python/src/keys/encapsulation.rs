@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
+use pq_keys::SubjectKey;
 use pq_keys::files::Access;
-use pq_keys::{EncryptedPrivateKey, Protection, SubjectKey};
+use pq_keys::protection::{EncryptedPrivateKey, Protection};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use pq_keys::{SignatureOptions, SigningVariant};
+use pq_keys::signing::{SignatureOptions, SigningVariant};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -43,10 +43,10 @@ pub(super) fn variant(deterministic: bool) -> SigningVariant {
 /// >>> signature = key.sign_hashed(hasher.finish())
 /// >>> key.verifying_key.verify(b"message", signature)
 #[pyclass(frozen, module = "pqtls")]
-pub(crate) struct MessageHasher(Mutex<Option<pq_keys::MessageHasher>>);
+pub(crate) struct MessageHasher(Mutex<Option<pq_keys::signing::MessageHasher>>);
 
 impl MessageHasher {
-    pub(super) fn new(hasher: pq_keys::MessageHasher) -> Self {
+    pub(super) fn new(hasher: pq_keys::signing::MessageHasher) -> Self {
         Self(Mutex::new(Some(hasher)))
     }
 
@@ -55,7 +55,7 @@ impl MessageHasher {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Option<pq_keys::MessageHasher>) -> Option<T> + Send,
+        work: impl FnOnce(&mut Option<pq_keys::signing::MessageHasher>) -> Option<T> + Send,
     ) -> PyResult<T> {
         let done = py.detach(|| work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)));
         done.ok_or_else(|| {
@@ -83,7 +83,7 @@ impl MessageHasher {
 /// All that a signature needs of a message, its context and pre-hash. It is no secret.
 #[pyclass(frozen, eq, module = "pqtls")]
 #[derive(PartialEq)]
-pub(crate) struct HashedMessage(pub(super) pq_keys::HashedMessage);
+pub(crate) struct HashedMessage(pub(super) pq_keys::signing::HashedMessage);
 
 #[pymethods]
 impl HashedMessage {
@@ -101,12 +101,12 @@ impl HashedMessage {
     }
 }
 
-pub(super) fn from_mu(mu: &[u8]) -> PyResult<pq_keys::HashedMessage> {
+pub(super) fn from_mu(mu: &[u8]) -> PyResult<pq_keys::signing::HashedMessage> {
     let Ok(mu) = mu.try_into() else {
         return Err(OperationError::new_err(format!(
             "µ has {} bytes instead of 64",
             mu.len()
         )));
     };
-    Ok(pq_keys::HashedMessage::from_mu(mu))
+    Ok(pq_keys::signing::HashedMessage::from_mu(mu))
 }

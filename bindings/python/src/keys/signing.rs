@@ -5,9 +5,10 @@ use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::path::PathBuf;
 
-use pq_keys::Mode;
 use pq_keys::files::Access;
-use pq_keys::{EncryptedPrivateKey, KeyError, Protection, SubjectKey};
+use pq_keys::protection::{EncryptedPrivateKey, Protection};
+use pq_keys::signing::Mode;
+use pq_keys::{KeyError, SubjectKey};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};

@@ -4,8 +4,9 @@ use core::fmt;
 use core::str::FromStr;
 
 use pq_keys::der::Decode;
+use pq_keys::identifiers::CompositeIdentifier;
 use pq_keys::spki::SubjectPublicKeyInfoRef;
-use pq_keys::{Algorithm, CompositeIdentifier, KeyError, SubjectKey};
+use pq_keys::{Algorithm, KeyError, SubjectKey};
 
 use crate::policy::file::read_from_strings;
 

@@ -1,7 +1,7 @@
 //! The hash functions of HashML-DSA and HashSLH-DSA, by name, as values of an option.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use pq_keys::PreHash;
+use pq_keys::signing::PreHash;
 
 /// Reads the name of a hash function, in upper or lower case if its option ignores case.
 pub(crate) fn pre_hash() -> impl TypedValueParser<Value = PreHash> {

@@ -2,7 +2,7 @@
 //! blocks of the kinds that they ask for, or advice on what to do if there are none.
 
 use memchr::memmem;
-use pq_keys::pem;
+use pq_keys::encoding::pem;
 use pq_x509::x509_cert::der::{Decode, Header, Reader, SliceReader, Tag};
 use serde::Serialize;
 use zeroize::Zeroizing;

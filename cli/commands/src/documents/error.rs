@@ -4,7 +4,7 @@
 use pq_jose::JsonError;
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
-use pq_keys::ProtectionError;
+use pq_keys::protection::ProtectionError;
 use pq_keys::x_wing::XWingPrivateKey;
 use pq_x509::certificate::CertificateError;
 use pq_x509::ocsp::{OcspRequestError, OcspResponseError};

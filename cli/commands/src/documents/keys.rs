@@ -4,9 +4,8 @@
 use pq_hpke::RecipientKey;
 use pq_jose::jwk::{Jwk, JwkSet};
 use pq_keys::any::{ReadError, ReadKey, Readable};
-use pq_keys::{
-    DecapsulationKey, EncapsulationKey, PrivateKeyForm, Protection, SubjectKey, VerifyingKey,
-};
+use pq_keys::protection::Protection;
+use pq_keys::{DecapsulationKey, EncapsulationKey, PrivateKeyForm, SubjectKey, VerifyingKey};
 use pq_x509::certificate::Certificate;
 
 use super::certificates::{certificate_of, first_of, is_one_chain};

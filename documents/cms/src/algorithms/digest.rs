@@ -3,7 +3,7 @@
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::{fips202, rfc5912};
-use pq_keys::PreHash;
+use pq_keys::signing::PreHash;
 use spki::{AlgorithmIdentifierOwned, AlgorithmIdentifierRef};
 
 /// The hash functions that RFC 9882 and RFC 9814 name, with their identifiers. SHAKE128 gives 32 bytes

@@ -5,7 +5,9 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::{rfc5912, rfc8410};
 use der::asn1::{AnyRef, ContextSpecific};
 use der::{Decode, Reader, TagNumber};
-use pq_keys::{CompositeIdentifier, PreHash, SignatureAlgorithm};
+use pq_keys::SignatureAlgorithm;
+use pq_keys::identifiers::CompositeIdentifier;
+use pq_keys::signing::PreHash;
 use pq_x509::verification::{Mode, parameter_set};
 use spki::AlgorithmIdentifierRef;
 

@@ -4,7 +4,7 @@
 use const_oid::ObjectIdentifier;
 use der::asn1::AnyRef;
 use der::{Decode, Reader, SliceReader, Tag};
-use pq_keys::syntax::check_primitive;
+use pq_keys::encoding::syntax::check_primitive;
 
 /// The values that a value in memory consists of, in DER.
 pub(crate) struct Fields<'a>(SliceReader<'a>);

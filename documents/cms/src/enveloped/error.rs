@@ -1,7 +1,8 @@
 //! The errors of encrypting and of decrypting messages. Most of their texts say what to do.
 
 use const_oid::ObjectIdentifier;
-use pq_keys::{AgreementError, KeyError};
+use pq_keys::KeyError;
+use pq_keys::agreement::AgreementError;
 
 use crate::encoding::EncodingError;
 

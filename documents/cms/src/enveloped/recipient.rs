@@ -5,9 +5,8 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use der::{Decode, Encode};
-use pq_keys::{
-    AgreementKey, AgreementPublicKey, DecapsulationKey, EncapsulationKey, KemAlgorithm, SubjectKey,
-};
+use pq_keys::agreement::{AgreementKey, AgreementPublicKey};
+use pq_keys::{DecapsulationKey, EncapsulationKey, KemAlgorithm, SubjectKey};
 use pq_x509::certificate::{Certificate, KeyUsages};
 use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;

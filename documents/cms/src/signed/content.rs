@@ -1,8 +1,9 @@
 //! Hashes content while it passes, for all signatures of a message at once. It keeps short content for signatures that
 //! need all of it.
 
-use pq_keys::{
-    Digest, HashedMessage, MessageHasher, PreHash, PreHasher, PublicKey, SignatureOptions,
+use pq_keys::PublicKey;
+use pq_keys::signing::{
+    Digest, HashedMessage, MessageHasher, PreHash, PreHasher, SignatureOptions,
 };
 use pq_x509::certificate::Certificate;
 use zeroize::Zeroizing;

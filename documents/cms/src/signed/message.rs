@@ -6,7 +6,7 @@ use std::io::BufRead;
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_SIGNED_DATA;
 use der::Decode;
-use pq_keys::PreHash;
+use pq_keys::signing::PreHash;
 use pq_x509::certificate::Certificate;
 use spki::AlgorithmIdentifierOwned;
 

@@ -7,7 +7,9 @@ use std::io::{BufRead, Write};
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_DATA;
-use pq_keys::{KeyError, KeyHash, PreHash, PublicKey, SubjectKey};
+use pq_keys::identifiers::KeyHash;
+use pq_keys::signing::PreHash;
+use pq_keys::{KeyError, PublicKey, SubjectKey};
 use pq_x509::certificate::{Certificate, SignatureError};
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use pq_x509::validation::{ChainValidator, Purpose, ValidatedChain, ValidationError};

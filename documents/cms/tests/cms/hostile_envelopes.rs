@@ -7,7 +7,8 @@ use pq_cms::{
     ContentCipher, EncodingError, EnvelopeBuilder, Opener, OpeningError, Recipient, RecipientKey,
     key_identifier,
 };
-use pq_x509::keys::{AgreementError, AgreementKey, DecapsulationKey, KemAlgorithm, SubjectKey};
+use pq_x509::keys::agreement::{AgreementError, AgreementKey};
+use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SubjectKey};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use testing::spent::Spent;
 use zeroize::Zeroizing;

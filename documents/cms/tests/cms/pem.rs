@@ -25,7 +25,11 @@ fn of_any_length() {
     for len in (1..200).chain([12287, 12288, 12289, 100_000]) {
         let der: Vec<u8> = (0..len).map(|i: u32| (i * 7) as u8).collect();
         let text = encode(&der);
-        assert_eq!(text, pq_x509::keys::pem::encode("CMS", &der), "{len}");
+        assert_eq!(
+            text,
+            pq_x509::keys::encoding::pem::encode("CMS", &der),
+            "{len}"
+        );
         assert_eq!(decode(&text).unwrap(), der, "{len}");
         let crlf = format!(
             "Subject: x\r\n\r\n{}\r\nand more",

@@ -7,10 +7,8 @@ use p256::pkcs8::EncodePublicKey;
 use p256::{PublicKey, SecretKey};
 use pq_x509::certificate::{Certificate, KeyUsages};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
-use pq_x509::keys::{
-    Agreement, AgreementError, AgreementKey, AgreementPublicKey, SignError, SignatureAlgorithm,
-    Signer, SigningKey, SubjectKey,
-};
+use pq_x509::keys::agreement::{Agreement, AgreementError, AgreementKey, AgreementPublicKey};
+use pq_x509::keys::{SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
 use pq_x509::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer,
     alg_id,

@@ -481,7 +481,7 @@ fn user_keying_material_counts() {
     let template = encrypt(&EnvelopeBuilder::new().recipient(recipient), SECRET);
     let template = parts(parts(parts(parts(&template)[1])[0])[1])[0].to_vec();
     let info = parts(&template);
-    let agreed = pq_x509::keys::AgreementPublicKey::agree_once(&ecdh).unwrap();
+    let agreed = pq_x509::keys::agreement::AgreementPublicKey::agree_once(&ecdh).unwrap();
     let kari = |derived: &[u8], sent: &[u8]| {
         let bits = tlv(0xa2, &[&tlv(4, &[&256_u32.to_be_bytes()])]);
         let shared_info = tlv(0x30, &[&wrap, derived, &bits]);

@@ -8,9 +8,9 @@ use pq_cms::{
     VerificationTime, Verified, Verifier, Weakness, digests,
 };
 use pq_x509::certificate::{Certificate, KeyUsages};
-use pq_x509::keys::{
-    CompositeIdentifier, PreHash, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
-};
+use pq_x509::keys::identifiers::CompositeIdentifier;
+use pq_x509::keys::signing::PreHash;
+use pq_x509::keys::{SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
 use pq_x509::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer,
     UnixTime,

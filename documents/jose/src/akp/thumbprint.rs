@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pq_keys::PreHash;
+use pq_keys::signing::PreHash;
 
 use crate::encoding::base64url;
 

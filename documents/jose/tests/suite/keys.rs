@@ -3,10 +3,9 @@
 use pq_jose::Algorithm;
 use pq_jose::jwk::{Jwk, PrivateJwk};
 use pq_keys::pki_types::SubjectPublicKeyInfoDer;
+use pq_keys::signing::{PreHash, SignatureOptions, SigningVariant};
 use pq_keys::spki::AlgorithmIdentifierOwned;
-use pq_keys::{
-    PreHash, SignError, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey,
-};
+use pq_keys::{SignError, Signer, SigningKey, SubjectKey};
 
 pub(crate) fn signing_key(algorithm: Algorithm, seed: u8) -> SigningKey {
     SigningKey::from_seed(algorithm.into(), &[seed; 32]).unwrap()

@@ -1,8 +1,8 @@
 //! Public keys: the bytes that SSH sends, the line of a `.pub` file, and the fingerprint.
 
 use base64ct::{Base64, Base64Unpadded, Encoding};
-use pq_keys::PreHash;
 use pq_keys::composite::{CompositeAlgorithm, CompositePublicKey};
+use pq_keys::signing::PreHash;
 
 use super::error::KeyError;
 use super::name::KeyName;

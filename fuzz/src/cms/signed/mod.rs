@@ -11,7 +11,8 @@ use pq_cms::{
     DocumentSigner, ObjectIdentifier, Outline, SignedDataBuilder, VerificationError,
     VerificationTime, Verified, Verifier, inspect,
 };
-use pq_x509::keys::{PreHash, SubjectKey};
+use pq_x509::keys::SubjectKey;
+use pq_x509::keys::signing::PreHash;
 use pq_x509::pki_types::UnixTime;
 use rustls_pq::classical::verification_algorithms;
 

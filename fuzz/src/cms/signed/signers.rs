@@ -2,7 +2,7 @@
 
 use arbitrary::Arbitrary;
 use pq_cms::{ObjectIdentifier, digests};
-use pq_x509::keys::PreHash;
+use pq_x509::keys::signing::PreHash;
 
 use crate::cms::content::{AnyContent, DATA};
 use crate::cms::keys::SIGNER_DIGESTS;

@@ -6,9 +6,10 @@ use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
 use pq_core::slh_dsa::{self, SlhDsaSha2_128f, SlhDsaShake128f};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::signing::{PreHash, SignatureOptions, SigningVariant};
 use pq_x509::keys::{
-    DecapsulationKey, KemAlgorithm, PreHash, PrivateKey, PrivateKeyForm, PublicKey,
-    SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant, SubjectKey,
+    DecapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm,
+    SigningKey, SubjectKey,
 };
 use pq_x509::request::CertificateRequest;
 use pq_x509::revocation::CertificateRevocationListBuilder;

@@ -3,7 +3,8 @@
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NONCE;
 use der::asn1::{OctetString, OctetStringRef};
 use der::{Decode, Encode};
-use pq_keys::{RandomnessError, random};
+use pq_keys::random;
+use pq_keys::random::RandomnessError;
 use x509_cert::ext::Extension;
 
 use super::error::InvalidOcspNonce;

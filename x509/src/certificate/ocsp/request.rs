@@ -3,7 +3,7 @@
 use core::fmt;
 
 use der::{Decode, Encode};
-use pq_keys::syntax;
+use pq_keys::encoding::syntax;
 use x509_cert::certificate::Version;
 
 use super::cert_id::{CertId, OcspHash};

@@ -10,7 +10,7 @@ mod names;
 mod time;
 
 use der::flagset::FlagSet;
-use pq_keys::syntax::MAX_VALUES;
+use pq_keys::encoding::syntax::MAX_VALUES;
 use x509_cert::ext::pkix::KeyUsages;
 
 use const_oid::ObjectIdentifier;

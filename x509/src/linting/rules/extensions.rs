@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeSet;
 
-use pq_keys::syntax;
+use pq_keys::encoding::syntax;
 
 use super::{ALL, CERTIFICATES};
 use crate::certificate::PROCESSED;

@@ -2,9 +2,8 @@
 //! nobody should use any more.
 
 use const_oid::db::rfc5912::RSA_ENCRYPTION;
-use pq_keys::{
-    Algorithm, CompositeIdentifier, EncapsulationKey, SignatureAlgorithm, is_hash_ml_dsa,
-};
+use pq_keys::identifiers::{CompositeIdentifier, is_hash_ml_dsa};
+use pq_keys::{Algorithm, EncapsulationKey, SignatureAlgorithm};
 
 use super::{ALL, BUT_LISTS};
 use crate::linting::document::{AlgorithmIdentifier, Document, Element, Elements, Kind, tag};

@@ -3,7 +3,8 @@
 use const_oid::db::rfc5280::{ID_CE_BASIC_CONSTRAINTS, ID_CE_EXT_KEY_USAGE, ID_CE_KEY_USAGE};
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use const_oid::db::rfc5912::RSA_ENCRYPTION;
-use pq_x509::keys::{Algorithm, CompositeIdentifier, KemAlgorithm, SignatureAlgorithm};
+use pq_x509::keys::identifiers::CompositeIdentifier;
+use pq_x509::keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
 
 use super::tree::{Node, oid, sequence, tlv};
 use super::{ALGORITHM, Case, Document, KEY, SAMPLES, ca, case, kem, leaf, request_case};

@@ -3,7 +3,8 @@
 use pq_ca::authority::Authority;
 use pq_ca::folder::{Folder, Role, StoredKey};
 use pq_ca::ledger::LocalLedger;
-use pq_keys::{Protection, SignError, Signer, SubjectKey};
+use pq_keys::protection::Protection;
+use pq_keys::{SignError, Signer, SubjectKey};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use zeroize::Zeroizing;

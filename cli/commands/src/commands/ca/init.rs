@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use pq_ca::folder::{Constraints, Folder, Interruption, KeyPlan, Plan, Role};
 use pq_ca::policy::{ListUrl, NamePattern, Network, Policy, parse_duration};
-use pq_keys::Protection;
+use pq_keys::protection::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use pq_ca::authority::Authority;
 use pq_ca::issuing::{Companion, Issuance, IssuanceError, IssuedCertificate};
 use pq_ca::ledger::Ledger;
-use pq_keys::{Protection, Signer, SubjectKey};
+use pq_keys::protection::Protection;
+use pq_keys::{Signer, SubjectKey};
 use pq_x509::pki_types::UnixTime;
 
 use crate::arguments::AlgorithmParser;

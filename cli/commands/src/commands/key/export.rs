@@ -4,7 +4,9 @@
 use core::fmt;
 
 use clap::ValueEnum;
-use pq_keys::{Pkcs12Mac, Protection, SubjectKey};
+use pq_keys::SubjectKey;
+use pq_keys::pkcs12::Pkcs12Mac;
+use pq_keys::protection::Protection;
 use pq_x509::certificate::Certificate;
 use pq_x509::pkcs12::Pkcs12;
 use serde::Serialize;

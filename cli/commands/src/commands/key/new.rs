@@ -5,8 +5,9 @@ use core::fmt;
 
 use pq_keys::classical::ClassicalKey;
 use pq_keys::composite::CompositeKey;
+use pq_keys::protection::Protection;
 use pq_keys::x_wing::XWingPrivateKey;
-use pq_keys::{DecapsulationKey, Protection, SigningKey};
+use pq_keys::{DecapsulationKey, SigningKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 

@@ -2,7 +2,7 @@
 //! encryption, for `pqtls key` and for the keys that a CA makes.
 
 use clap::ValueEnum;
-use pq_keys::{Cipher, EncryptedPrivateKey, KeyDerivation, Protection};
+use pq_keys::protection::{Cipher, EncryptedPrivateKey, KeyDerivation, Protection};
 use zeroize::Zeroizing;
 
 use super::encode::{self, Encoding, Form};

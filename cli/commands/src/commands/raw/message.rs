@@ -5,11 +5,9 @@
 use core::fmt;
 
 use pq_cms::AttributesGuard;
-use pq_keys::Mode;
-use pq_keys::{
-    HashedMessage, KeyError, MessageHasher, PreHash, SignatureAlgorithm, SignatureOptions,
-    VerifyingKey,
-};
+use pq_keys::signing::Mode;
+use pq_keys::signing::{HashedMessage, MessageHasher, PreHash, SignatureOptions};
+use pq_keys::{KeyError, SignatureAlgorithm, VerifyingKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 

@@ -4,7 +4,8 @@
 use core::fmt;
 
 use pq_cms::AttributesGuard;
-use pq_keys::{KeyError, SignatureAlgorithm, SignatureOptions};
+use pq_keys::signing::SignatureOptions;
+use pq_keys::{KeyError, SignatureAlgorithm};
 use serde::Serialize;
 
 use super::format::Format;

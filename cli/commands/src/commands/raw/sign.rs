@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pq_keys::SigningVariant;
+use pq_keys::signing::SigningVariant;
 use serde::Serialize;
 
 use super::format::Format;

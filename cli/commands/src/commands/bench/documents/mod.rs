@@ -11,7 +11,9 @@ use std::time::Instant;
 use std::{env, thread};
 
 use pq_keys::classical::{AgreementAlgorithm, ClassicalAgreementKey};
-use pq_keys::{PreHash, SignatureAlgorithm, SigningKey, pem};
+use pq_keys::encoding::pem;
+use pq_keys::signing::PreHash;
+use pq_keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::certificate::{Certificate, KeyUsages};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use serde::Serialize;
