@@ -15,12 +15,6 @@ use super::composite::CompositeIdentifier;
 use super::identifier::pre_hash;
 use crate::encoding::rsa_bits;
 
-/// The object identifier of keys of X-Wing, private and public.
-pub const X_WING: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
-
-/// What X-Wing is called.
-pub const X_WING_NAME: &str = "X-Wing";
-
 /// What algorithm the public key in a certificate or a request is of.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
@@ -53,6 +47,10 @@ pub enum KeyAlgorithm {
 }
 
 impl KeyAlgorithm {
+    pub(crate) const X_WING: ObjectIdentifier =
+        ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
+    pub(crate) const X_WING_NAME: &str = "X-Wing";
+
     /// The algorithm of a public key. The key itself is not checked, and parameters only where they are the curve.
     ///
     /// # Errors
@@ -89,7 +87,7 @@ impl KeyAlgorithm {
             },
             ID_ED_25519 => Self::Ed25519,
             ID_ED_448 => Self::Ed448,
-            X_WING => Self::XWing,
+            Self::X_WING => Self::XWing,
             _ => Self::Other(oid),
         }
     }
@@ -109,7 +107,7 @@ impl KeyAlgorithm {
             Self::Ed25519 => ID_ED_25519,
             Self::Ed448 => ID_ED_448,
             Self::Rsa { .. } => RSA_ENCRYPTION,
-            Self::XWing => X_WING,
+            Self::XWing => Self::X_WING,
             Self::Other(oid) => oid,
         }
     }
@@ -155,7 +153,7 @@ impl fmt::Display for KeyAlgorithm {
             Self::Ed25519 => f.write_str("Ed25519"),
             Self::Ed448 => f.write_str("Ed448"),
             Self::Rsa { bits } => write!(f, "RSA-{bits}"),
-            Self::XWing => f.write_str(X_WING_NAME),
+            Self::XWing => f.write_str(Self::X_WING_NAME),
             Self::Other(oid) => oid.fmt(f),
         }
     }

@@ -30,7 +30,7 @@ pub use composite::CompositeIdentifier;
 pub use error::KeyError;
 pub use expanded_keys::ExpandedKeys;
 pub use identifier::is_hash_ml_dsa;
-pub use key_algorithm::{KeyAlgorithm, X_WING, X_WING_NAME};
+pub use key_algorithm::KeyAlgorithm;
 pub use key_hash::KeyHash;
 pub use message::{HashedMessage, MessageHasher, SignatureOptions, SigningVariant};
 pub use mode::Mode;

@@ -11,6 +11,8 @@ mod encrypted_key;
 mod error;
 mod key_derivation;
 mod keys;
+// pq-x509 uses it by `for_pkcs12`.
+#[cfg_attr(not(feature = "pkcs12"), allow(unreachable_pub))]
 pub(crate) mod pbes2;
 
 pub use algorithms::{Cipher, KeyDerivation, Prf, Protection};

@@ -13,12 +13,18 @@ pub use mechanism::CIPHERTEXT_LEN;
 pub use private_key::XWingPrivateKey;
 pub use public_key::XWingPublicKey;
 
-use pkcs8::AlgorithmIdentifierRef;
+use pkcs8::{AlgorithmIdentifierRef, ObjectIdentifier};
+
+use crate::keys::KeyAlgorithm;
 
 /// Length of a shared secret, in bytes.
 pub const SECRET_LEN: usize = 32;
 
-pub use crate::keys::{X_WING as OID, X_WING_NAME as NAME};
+/// The object identifier of keys of X-Wing, private and public.
+pub const OID: ObjectIdentifier = KeyAlgorithm::X_WING;
+
+/// What the algorithm is called.
+pub const NAME: &str = KeyAlgorithm::X_WING_NAME;
 
 /// The AlgorithmIdentifier of private and public keys. Its parameters are absent.
 const IDENTIFIER: AlgorithmIdentifierRef<'static> = AlgorithmIdentifierRef {
