@@ -192,7 +192,7 @@ fn check_signed(edits: &DerEdits<'_>, input: &Input<'_>) {
             _ => false,
         }));
     }
-    // pq-x509 leaves classical keys to other crates.
+    // A `VerifyingKey` is of a post-quantum algorithm.
     let key = VerifyingKey::from_spki_der(&path[0].spki());
     assert!(
         matches!(key, Ok(_) | Err(KeyError::UnsupportedAlgorithm(_))),

@@ -1,4 +1,4 @@
-//! Signing and verifying keys of pq-x509 with all options: what was signed is valid, whether the message comes in one
+//! Signing and verifying keys of pq-keys with all options: what was signed is valid, whether the message comes in one
 //! piece or in several and whoever verifies it, and nothing else is valid.
 #![no_main]
 

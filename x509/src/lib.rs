@@ -11,7 +11,7 @@
 //!   [`SignatureOptions`](keys::signing::SignatureOptions) are for signatures with a context or of a hash, and [`MessageHasher`](keys::signing::MessageHasher) for
 //!   messages that do not fit in memory, or are hashed far from the key.
 //! * **Protected keys.** With the feature `encryption`, private keys are read and written under a
-//!   passphrase: `EncryptedPrivateKey`, and methods of the keys such as
+//!   passphrase: `keys::protection::EncryptedPrivateKey`, and methods of the keys such as
 //!   `SigningKey::to_encrypted_pkcs8_pem`. With the feature `pkcs12`, `Pkcs12` reads and writes files
 //!   of keys with their certificates.
 //! * **Issuing.** An [`Issuer`](issuing::Issuer) makes certificates (roots, intermediates and leaves) from a
@@ -19,7 +19,8 @@
 //!   take part through the traits [`Signer`](keys::Signer) and [`SubjectKey`](keys::SubjectKey).
 //! * **Validation.** A [`ChainValidator`](validation::ChainValidator) checks a chain for a name, a purpose and a time
 //!   through webpki, with the algorithms of [`verification`], which serve any user of
-//!   `rustls-pki-types`. With the features `classical` and `composite`, it has those of other keys, too.
+//!   `rustls-pki-types`. With the features `classical` and `composite`, that module has those of other
+//!   keys, for [`ChainValidator::with_algorithms`](validation::ChainValidator::with_algorithms).
 //! * **Names.** Certificates are for DNS names, IP addresses, e-mail addresses and URIs, such as a
 //!   [`SpiffeId`](certificate::SpiffeId), and CAs can be constrained to names of each kind. webpki on its own, and so rustls's
 //!   verifiers, know only the first two kinds: see [`CertificateBuilder::permit_email`](issuing::CertificateBuilder::permit_email).

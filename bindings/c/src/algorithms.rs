@@ -84,7 +84,7 @@ pub const PQTLS_DER: i32 = 1;
 /// Keys are written as PEM, without a null byte at the end.
 pub const PQTLS_PEM: i32 = 2;
 
-/// Each number with the algorithm that pq-x509 knows it as.
+/// Each number with the algorithm that pq-keys knows it as.
 const ALGORITHMS: [(i32, Algorithm); 18] = [
     (PQTLS_ML_KEM_512, Algorithm::Kem(KemAlgorithm::MlKem512)),
     (PQTLS_ML_KEM_768, Algorithm::Kem(KemAlgorithm::MlKem768)),

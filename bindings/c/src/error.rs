@@ -55,7 +55,7 @@ pub(crate) fn code(error: Error) -> Code {
     }
 }
 
-/// The number for an error of pq-x509.
+/// The number for an error of pq-keys.
 pub(crate) fn key_code(error: &KeyError) -> Code {
     match error {
         KeyError::Malformed { error, .. } | KeyError::Operation { error, .. } => match code(*error)

@@ -1,4 +1,4 @@
-//! The library for C: pq-core's algorithms, and keys in PEM and DER of pq-x509.
+//! The library for C: pq-core's algorithms, and keys in PEM and DER of pq-keys.
 //!
 //! [`ffi`] has the functions, and is the only place for `unsafe` code. [`algorithms`], [`sizes`] and
 //! [`error`] have the numbers that are in the header.

@@ -1,5 +1,5 @@
 //! JavaScript's own classes, as far as `keys` and `failure` need them. (The crate js-sys declares them all, which takes
-//! longer to compile than everything else between pq-x509 and JavaScript.)
+//! longer to compile than everything else between pq-keys and JavaScript.)
 
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -1,4 +1,4 @@
-//! The trait for keys that a CA's folder can store as PEM, and its implementation for pq-x509's `SigningKey`.
+//! The trait for keys that a CA's folder can store as PEM, and its implementation for pq-keys's `SigningKey`.
 
 use core::error::Error;
 

@@ -51,7 +51,7 @@ use crate::time::system_time;
 /// and folders that other users may write to, or that belong to others than the folder's owner, the user of this
 /// process and the system's administrator, are refused. Who uses a key has to own all of it, or the system's
 /// administrator does, and so has whoever made links that lead there; and the administrator uses no folder of another
-/// user. The program chooses the type of keys: any [`StoredKey`], from pq-x509 or elsewhere, or
+/// user. The program chooses the type of keys: any [`StoredKey`], from pq-keys or elsewhere, or
 /// [one that it reads itself](Self::authority_with).
 ///
 /// The ledger is the one in the folder, `L` being a [`LocalLedger`]. For a CA on several machines,

@@ -1,4 +1,4 @@
-//! Keys in PEM and DER, which pq-x509 reads and writes.
+//! Keys in PEM and DER, which pq-keys reads and writes.
 
 use core::ffi::c_int;
 use core::str;
