@@ -1,5 +1,3 @@
-// This room uses `algorithms`.
-
 //! Classical keys: ECDSA on P-256 and P-384, Ed25519 and RSA for certificates, ECDH and X25519 for
 //! encrypted documents. They are those of [`pq_keys::classical`], which makes, reads, writes and uses them.
 //!
@@ -31,6 +29,8 @@
 //! # Ok(())
 //! # }
 //! ```
+
+// This room uses `algorithms`.
 
 pub use pq_keys::classical::{
     AgreementAlgorithm, ClassicalAgreementKey, ClassicalAgreementPublicKey, ClassicalAlgorithm,

@@ -1,7 +1,7 @@
-// This room uses policy, ledger and time.
-
 //! The CA: it issues what the policy permits, and hands out a certificate only after the ledger has recorded it.
 //! Also the responder that answers OCSP requests in its place.
+
+// This room uses policy, ledger and time.
 
 mod adopted;
 mod batch;

@@ -1,6 +1,6 @@
-// This room uses authority, policy, ledger and time.
-
 //! A CA in a folder: its certificates and keys, its policy and its ledger.
+
+// This room uses authority, policy, ledger and time.
 
 mod draft;
 mod error;

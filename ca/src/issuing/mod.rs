@@ -1,5 +1,3 @@
-// This room uses authority, policy and ledger.
-
 //! Issuing, from what is asked for to what may be handed out.
 //!
 //! The order is what keeps a CA honest, and it is the same for one certificate ([`Issuance`]) and for many
@@ -14,6 +12,8 @@
 //!
 //! Until the fourth step nothing has happened. If that fails, either nothing was issued, or nobody knows yet: then
 //! [`Unsettled`] finds it out.
+
+// This room uses authority, policy and ledger.
 
 mod companion;
 mod error;

@@ -1,7 +1,7 @@
-// This room uses no other.
-
 //! The record of what a CA issued and revoked. [`LocalLedger`] is a [`Ledger`] in a folder, for one machine. For
 //! several machines, implement the trait for a database, and hold it to the suite (`suite/`, the feature of that name).
+
+// This room uses no other.
 
 mod entry;
 mod error;

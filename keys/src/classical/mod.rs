@@ -1,11 +1,11 @@
-// This room uses `keys` and `encoding`.
-
 //! Classical keys: ECDSA on P-256 and P-384, Ed25519 and RSA for certificates, ECDH and X25519 for
 //! encrypted documents. This module makes, reads, writes and uses them.
 //!
 //! They serve peers that don't accept post-quantum certificates yet: from a server with a
 //! twin certificate of each kind, or under a widely trusted CA. All of it uses graviola, and needs the
 //! feature `classical`.
+
+// This room uses `keys` and `encoding`.
 
 mod agreement;
 mod agreement_algorithm;

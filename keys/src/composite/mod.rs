@@ -1,5 +1,3 @@
-// This room uses `classical`, `keys` and `encoding`.
-
 //! Composite ML-DSA: keys and signatures that combine ML-DSA with a classical algorithm, for
 //! those who may not rely on either alone
 //! ([draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/)).
@@ -38,6 +36,8 @@
 //! Signing is constant time as far as its halves are: pq-core for ML-DSA, graviola for the classical
 //! half. Apart from them, secrets are only copied, and the copies are wiped. Whether a private key has
 //! the draft's one encoding is compared in constant time.
+
+// This room uses `classical`, `keys` and `encoding`.
 
 mod algorithm;
 mod encoding;

@@ -1,5 +1,3 @@
-// This room uses `verify`, `interned` and `error`.
-
 //! Base providers, which supply the classical algorithms: one for each feature.
 //!
 //! They are unchanged, except for what [`graviola()`] says. They may have post-quantum algorithms
@@ -11,6 +9,9 @@
 //! A test checks this table. Another test checks that the bases verify and negotiate the same in
 //! all else: cipher suites, signature schemes, signatures in chains, and classical groups.
 //!
+
+// This room uses `verify`, `interned` and `error`.
+
 #![doc = include_str!("base_table.md")]
 //!
 //! So if a peer's certificate, or one of its CAs, has a P-521 key, use AWS-LC. A client offers suites

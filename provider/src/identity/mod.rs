@@ -1,5 +1,3 @@
-// This room uses `hello`, `ocsp` and `algorithms`, and in tests `builder`.
-
 //! Certificate chains and their keys: several of them on one port, replaceable while
 //! the program runs.
 //!
@@ -142,6 +140,8 @@
 //! as they do when the client doesn't send the extension, which is the usual case. An
 //! [`OfferReader`](crate::OfferReader) reads it, and the versions, from the bytes that the client
 //! sends; a [`ServerHandshake`](crate::ServerHandshake) uses both.
+
+// This room uses `hello`, `ocsp` and `algorithms`, and in tests `builder`.
 
 mod certified;
 mod choice;

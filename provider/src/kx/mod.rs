@@ -1,5 +1,3 @@
-// This room uses `algorithms`, `interned` and `tls`.
-
 //! Key exchange: ML-KEM, and its hybrids with a classical group of the base.
 //!
 //! [`Builder`](crate::Builder) puts these together; they are public so that you can compose a
@@ -17,6 +15,8 @@
 //! Lengths are in bytes; ek is an encapsulation key, ct a ciphertext. A share of any other length, an
 //! encapsulation key with an unreduced coefficient, and a classical half that the base refuses end the
 //! handshake with `illegal_parameter`.
+
+// This room uses `algorithms`, `interned` and `tls`.
 
 mod encapsulation;
 mod glue;

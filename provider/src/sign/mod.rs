@@ -1,6 +1,6 @@
-// This room uses `verify`, `algorithms`, `interned` and `tls`.
-
 //! Signing: post-quantum keys beside the base's keys.
+
+// This room uses `verify`, `algorithms`, `interned` and `tls`.
 
 mod post_quantum;
 mod post_quantum_key;

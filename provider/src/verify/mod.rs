@@ -1,7 +1,7 @@
-// This room uses `algorithms`, `interned`, `ocsp`, `error` and `tls`.
-
 //! Verification of signatures, with ML-DSA and SLH-DSA beside the base's algorithms, of key usage,
 //! and of the OCSP responses that servers staple.
+
+// This room uses `algorithms`, `interned`, `ocsp`, `error` and `tls`.
 
 /// The methods that the traits of verifiers have in common, for a verifier that wraps another one,
 /// `inner`.

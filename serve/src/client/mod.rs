@@ -1,6 +1,6 @@
-// This room uses `provider`, `revocation` and `summary`.
-
 //! A client for one request: it fetches a page, and reports what protected the connection, or why there is none.
+
+// This room uses `provider`, `revocation` and `summary`.
 
 mod chain;
 mod counted;

@@ -1,6 +1,6 @@
-// This room uses `identities` and `provider`.
-
 //! The configuration of rustls for a server: provider, certificates, tickets and the verifier of client certificates.
+
+// This room uses `identities` and `provider`.
 
 mod clients;
 mod error;

@@ -1,6 +1,6 @@
-// This room uses `files`, `identities` and `provider`.
-
 //! What a server without certificates needs to be tried: fresh ones, and the commands that connect to it.
+
+// This room uses `identities` and `provider`.
 
 mod instructions;
 mod pki;

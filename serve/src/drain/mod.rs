@@ -1,6 +1,6 @@
-// This room uses no other.
-
 //! The end of a server: the signals that ask for it, and how it went.
+
+// This room uses no other.
 
 mod drained;
 #[cfg(feature = "signals")]

@@ -1,6 +1,6 @@
-// This room uses `summary`.
-
 //! What answers requests: a handler of the program's own, or the page that shows what was negotiated.
+
+// This room uses `summary`.
 
 mod answer;
 mod handler;

@@ -1,6 +1,6 @@
-// This room uses `configuration`, `events`, `revocation`, `sockets` and `summary`.
-
 //! Counts for Prometheus, and whether the server is ready, on a port of its own.
+
+// This room uses `configuration`, `events`, `revocation`, `sockets` and `summary`.
 
 mod counts;
 mod documents;

@@ -1,9 +1,9 @@
-// This room uses `admission`, `configuration`, `demonstration`, `listening`, `logging`, `metrics`, `provider`, `revocation` and `sockets`.
-
 //! Options of the command line that servers and clients have in common, for clap, and what follows from them.
 //!
 //! A program puts those that it needs into its own arguments with `#[command(flatten)]`. Error messages and the log
 //! name these options.
+
+// This room uses `admission`, `configuration`, `demonstration`, `listening`, `logging`, `metrics`, `provider`, `revocation` and `sockets`.
 
 mod certificates;
 mod error;

@@ -1,9 +1,9 @@
-// This room uses no other, and in tests `provider`.
-
 //! Certificates of peers, checked by revocation lists: which lists count, and which of two is newer.
 //!
 //! [`RevocationFiles`] reads lists from files, and a [`Revocation`] checks servers' chains by them. [`RevocableClients`]
 //! checks clients' chains, and takes changed files over without a new start.
+
+// This room uses no other, and in tests `provider`.
 
 mod clients;
 mod error;

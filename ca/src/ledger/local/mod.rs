@@ -1,5 +1,3 @@
-// This room uses the files beside it: entry, error, filter, name and serial_number.
-
 //! A ledger in a folder on this machine: a journal, its head, and an index that is made from them.
 //!
 //! Why not one transaction of the database for each call? Two things cost too much. Processes take turns, and each turn
@@ -14,6 +12,8 @@
 //! `books` combines `journal` and `index`, and holds the changes that are in the journal and not yet in the
 //! index. `head` says what of the journal was acknowledged. `order` defines the content of the index, and `row` its
 //! encoding.
+
+// This room uses the files beside it: entry, error, filter, name and serial_number.
 
 mod books;
 mod codec;

@@ -1,5 +1,3 @@
-// The suite uses the rest of this room, and no other.
-
 //! Tests that every [`Ledger`] has to pass: the feature `suite`.
 //!
 //! Whoever writes a ledger, such as one in a database, holds it to the suite: it checks what the documentation of the
@@ -59,6 +57,8 @@
 //!     suite::check(empty);
 //! }
 //! ```
+
+// The suite uses the rest of this room, and no other.
 
 mod clocks;
 mod keys;

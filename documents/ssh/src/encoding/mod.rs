@@ -1,6 +1,6 @@
-// This room uses no other.
-
 //! The parts of all OpenSSH files: SSH's data types, armor, and text that fits in a line.
+
+// This room uses no other.
 
 mod armor;
 mod text;

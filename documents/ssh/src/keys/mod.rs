@@ -1,6 +1,6 @@
-// This room uses `encoding`.
-
 //! Public keys: their bytes, their names, and the lines that contain them.
+
+// This room uses `encoding`.
 
 mod authorized;
 mod error;

@@ -1,6 +1,6 @@
-// This room uses `encoding` and `keys`.
-
 //! Private keys in files, with or without a passphrase (OpenSSH's PROTOCOL.key).
+
+// This room uses `encoding` and `keys`.
 
 mod error;
 mod file;

@@ -1,6 +1,6 @@
-// This room uses `encoding`, `keys` and `private_key`.
-
 //! Signatures of files (OpenSSH's PROTOCOL.sshsig), and lists of allowed signers.
+
+// This room uses `encoding`, `keys` and `private_key`.
 
 mod allowed;
 mod error;
