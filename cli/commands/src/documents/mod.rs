@@ -2,8 +2,8 @@
 //! COSE keys, or raw bytes.
 //! Each function reads one file; its errors name the file.
 //!
-//! This room uses [`passphrases`](crate::passphrases), [`files`](crate::files), [`keys`](crate::keys) and
-//! [`words`](crate::words).
+//! This room uses [`passphrases`](crate::passphrases), [`files`](crate::files), [`keys`](crate::keys),
+//! [`kind`](crate::kind) and [`words`](crate::words).
 
 mod certificates;
 mod contents;
