@@ -8,7 +8,7 @@ use allocation_counter::measure;
 use hmac::{Hmac, KeyInit, Mac};
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{CertificateBuilder, Issuer};
-use pq_x509::keys::encoding::SyntaxError;
+use pq_x509::keys::encoding::syntax::SyntaxError;
 use pq_x509::keys::protection::{CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection};
 use pq_x509::keys::{PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey};
 use pq_x509::ocsp::{OcspRequest, OcspResponse, OcspResponseError};

@@ -15,7 +15,7 @@ use super::public_key::AnyPublicKey;
 use super::reading::{ENCRYPTED, Kind, LABELS, PKCS8, Readable};
 use crate::classical::ClassicalKey;
 use crate::composite::CompositeKey;
-use crate::encoding::{PemError, pem};
+use crate::encoding::pem::{self, PemError};
 use crate::keys::{KeyError, PrivateKey, SignError, Signer, SigningKey, SubjectKey};
 use crate::x_wing::XWingPrivateKey;
 

@@ -7,7 +7,7 @@ use pki_types::PrivateKeyDer;
 use thiserror::Error;
 
 use super::error::AnyKeyError;
-use crate::encoding::{PemError, pem};
+use crate::encoding::pem::{self, PemError};
 use crate::keys::{CompositeIdentifier, KeyError, PrivateKey, PrivateKeyForm};
 use crate::protection::{EncryptedPrivateKey, Protection, ProtectionError};
 use crate::x_wing;

@@ -5,7 +5,7 @@ use der;
 use spki::ObjectIdentifier;
 
 use super::algorithm::ClassicalAlgorithm;
-use crate::encoding::PemError;
+use crate::encoding::pem::PemError;
 
 /// Why a classical key could not be made, read, written or used.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

@@ -5,7 +5,7 @@ use der;
 
 use super::algorithm::{CompositeAlgorithm, UnknownComposite};
 use crate::classical::ClassicalKeyError;
-use crate::encoding::PemError;
+use crate::encoding::pem::PemError;
 use crate::keys::KeyError;
 
 /// Why a composite key could not be made, read, written or used.

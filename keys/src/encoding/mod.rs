@@ -11,9 +11,7 @@ pub mod syntax;
 mod whole;
 
 pub use identifier::identifier_in;
-pub use pem::PemError;
 #[cfg(feature = "classical")]
 pub(crate) use rsa::bit_len;
 pub use rsa::rsa_bits;
-pub use syntax::{SyntaxError, whole_octets};
 pub use whole::to_der;

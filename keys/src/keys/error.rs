@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use super::algorithm::{Algorithm, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm};
 use super::random::RandomnessError;
-use crate::encoding::{PemError, SyntaxError};
+use crate::encoding::pem::PemError;
+use crate::encoding::syntax::SyntaxError;
 use crate::errors::from_causes;
 
 /// Why a key could not be made, read, written or used.

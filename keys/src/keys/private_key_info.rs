@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::algorithm::{Algorithm, PreHashRow};
 use super::error::KeyError;
-use crate::encoding::{syntax, whole_octets};
+use crate::encoding::syntax::{self, whole_octets};
 
 /// A private key's fields as they stand in the DER; lengths unchecked.
 pub(crate) struct PrivateKeyFields<'a> {

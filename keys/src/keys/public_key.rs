@@ -20,7 +20,8 @@ use super::message::{Hashed, HashedMessage, Hashing, MessageHasher, SignatureOpt
 use super::mode::Mode;
 use super::random;
 use super::signer::SubjectKey;
-use crate::encoding::{pem, syntax, whole_octets};
+use crate::encoding::pem;
+use crate::encoding::syntax::{self, whole_octets};
 
 /// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set.
 ///

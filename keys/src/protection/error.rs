@@ -3,7 +3,7 @@
 use const_oid::ObjectIdentifier;
 use thiserror::Error;
 
-use crate::encoding::PemError;
+use crate::encoding::pem::PemError;
 use crate::errors::from_causes;
 use crate::keys::KeyError;
 use crate::keys::random::RandomnessError;

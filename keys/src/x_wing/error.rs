@@ -1,6 +1,6 @@
 //! Why a key of X-Wing is refused, or an encapsulation fails.
 
-use crate::encoding::PemError;
+use crate::encoding::pem::PemError;
 use crate::keys::random::RandomnessError;
 use pkcs8::{ObjectIdentifier, der};
 

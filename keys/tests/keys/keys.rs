@@ -6,7 +6,7 @@ use der::asn1::{Any, AnyRef, BitStringRef, OctetStringRef};
 use der::{Decode, Encode, Tag};
 use pkcs8::{PrivateKeyInfo, PrivateKeyInfoRef};
 use pq_core::slh_dsa::PreHash;
-use pq_keys::encoding::PemError;
+use pq_keys::encoding::pem::PemError;
 use pq_keys::signing::{SignatureOptions, SigningVariant};
 use pq_keys::{
     Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyError, PrivateKey,

@@ -14,7 +14,9 @@ use der::referenced::OwnedToRef;
 use pki_types::{
     CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
-use pq_keys::encoding::{PemError, SyntaxError, pem, syntax, to_der};
+use pq_keys::encoding::pem::{self, PemError};
+use pq_keys::encoding::syntax::{self, SyntaxError};
+use pq_keys::encoding::to_der;
 use pq_keys::errors::{describe, from_causes};
 use pq_keys::{Algorithm, KeyError, PublicKey, SubjectKey};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};

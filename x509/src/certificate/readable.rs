@@ -12,7 +12,7 @@
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
 use der::{Decode, Encode, Reader, Sequence, SliceReader, Tag, Tagged};
-use pq_keys::encoding::whole_octets;
+use pq_keys::encoding::syntax::whole_octets;
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
 

@@ -5,7 +5,8 @@ use der::asn1::{AnyRef, BitStringRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, EncodeValue, Header, Reader, Sequence, SliceReader};
 use pki_types::SignatureVerificationAlgorithm;
-use pq_keys::encoding::{to_der, whole_octets};
+use pq_keys::encoding::syntax::whole_octets;
+use pq_keys::encoding::to_der;
 use pq_keys::errors::from_causes;
 use pq_keys::{SignError, Signer};
 use spki::{

@@ -7,7 +7,7 @@ use const_oid::db::rfc5280::{
     ID_CE_SUBJECT_ALT_NAME,
 };
 use der::{Tag, TagNumber};
-use pq_keys::encoding::{SyntaxError, syntax};
+use pq_keys::encoding::syntax::{self, SyntaxError};
 use x509_cert::ext::Extension;
 
 /// Checks the contents of the extensions that this crate or webpki reads.

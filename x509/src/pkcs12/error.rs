@@ -2,7 +2,7 @@
 
 use const_oid::ObjectIdentifier;
 use pq_keys::KeyError;
-use pq_keys::encoding::SyntaxError;
+use pq_keys::encoding::syntax::SyntaxError;
 use pq_keys::errors::from_causes;
 use pq_keys::pkcs12::for_pkcs12::MacError;
 use pq_keys::protection::ProtectionError;

@@ -6,7 +6,7 @@ use pq_x509::certificate::{
     Certificate, CertificateError, KeyUsageError, NameError, SignatureError,
 };
 use pq_x509::issuing::IssueError;
-use pq_x509::keys::encoding::SyntaxError;
+use pq_x509::keys::encoding::syntax::SyntaxError;
 use pq_x509::keys::{Algorithm, KemAlgorithm, KeyError, SignError};
 use pq_x509::request::RequestError;
 use pq_x509::revocation::{RevocationListError, UnusableList};

@@ -10,7 +10,7 @@ use pq_x509::certificate::{
     Certificate, KeyUsageError, KeyUsages, SignatureError, Validity, ValidityError,
 };
 use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
-use pq_x509::keys::encoding::PemError;
+use pq_x509::keys::encoding::pem::PemError;
 use pq_x509::keys::{SignatureAlgorithm, Signer, SigningKey};
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
 use pq_x509::revocation::{

@@ -9,7 +9,7 @@ use der::{Decode, Encode, Tag};
 use pkcs8::PrivateKeyInfoRef;
 use pq_x509::certificate::{Certificate, CertificateError, Validity};
 use pq_x509::issuing::{IssueError, TbsCertificate};
-use pq_x509::keys::encoding::SyntaxError;
+use pq_x509::keys::encoding::syntax::SyntaxError;
 use pq_x509::keys::{KeyError, PublicKey, SignatureAlgorithm, SigningKey, SubjectKey};
 use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder, OcspResponse, OcspVerifier};
 use pq_x509::pki_types::UnixTime;

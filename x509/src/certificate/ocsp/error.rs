@@ -2,7 +2,7 @@
 //! of an answer.
 
 use const_oid::ObjectIdentifier;
-use pq_keys::encoding::SyntaxError;
+use pq_keys::encoding::syntax::SyntaxError;
 use pq_keys::errors::from_causes;
 
 use super::{MAX_CERTIFICATES, MAX_REQUEST, MAX_REQUESTS, MAX_RESPONSE};

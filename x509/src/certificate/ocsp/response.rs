@@ -8,7 +8,7 @@ use der::asn1::{GeneralizedTime, OctetString};
 use der::referenced::OwnedToRef;
 use der::{Decode, Encode, Tag, Tagged};
 use pki_types::{SignatureVerificationAlgorithm, UnixTime};
-use pq_keys::encoding::{syntax, whole_octets};
+use pq_keys::encoding::syntax::{self, whole_octets};
 use pq_keys::errors::describe;
 use sha1::Sha1;
 use sha1::digest::Digest;

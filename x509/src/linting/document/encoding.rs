@@ -4,7 +4,7 @@
 use alloc::collections::BTreeMap;
 
 use der::Tag;
-use pq_keys::encoding::{SyntaxError, syntax};
+use pq_keys::encoding::syntax::{self, SyntaxError};
 
 use super::element::{Element, Elements, tag};
 use super::extension::{Extension, known};

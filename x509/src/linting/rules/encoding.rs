@@ -2,7 +2,7 @@
 
 use const_oid::db::rfc5280::{ID_CE_BASIC_CONSTRAINTS, ID_CE_NAME_CONSTRAINTS};
 use der::Decode;
-use pq_keys::encoding::{SyntaxError, syntax};
+use pq_keys::encoding::syntax::{self, SyntaxError};
 use x509_cert::request::CertReq;
 
 use super::ALL;
