@@ -16,7 +16,7 @@ use crate::errors::describe;
 /// A [`PemError`] that says what is wrong with the text, or with the block.
 pub fn decode_first(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8>>, PemError> {
     match blocks(text, label).next() {
-        Some(block) => decode(block?).map_err(PemError::Malformed),
+        Some(block) => decode(block?),
         None => Err(missing(text, label)),
     }
 }
@@ -53,7 +53,7 @@ pub fn decode_first_of(
 /// A [`PemError`] that says what is wrong with the text, or with a block.
 pub fn decode_all(text: &str, label: &'static str) -> Result<Vec<Zeroizing<Vec<u8>>>, PemError> {
     let contents = blocks(text, label)
-        .map(|block| decode(block?).map_err(PemError::Malformed))
+        .map(|block| decode(block?))
         .collect::<Result<Vec<_>, _>>()?;
     if contents.is_empty() {
         return Err(missing(text, label));
@@ -134,16 +134,17 @@ fn blocks<'t>(
 ///
 /// # Errors
 ///
-/// If the BEGIN and END lines, or the lines between them, are not as RFC 7468 demands.
-pub fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, pem::Error> {
+/// [`PemError::Malformed`] if the BEGIN and END lines, or the lines between them, are not as RFC 7468 demands.
+pub fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, PemError> {
     if let Some(contents) = decode_public(block) {
         return Ok(Zeroizing::new(contents));
     }
     // Lines of 64 characters are the rule and others exist; the width is no secret.
-    let mut decoder = pem::Decoder::new_detect_wrap(block.as_bytes())?;
+    let mut decoder =
+        pem::Decoder::new_detect_wrap(block.as_bytes()).map_err(PemError::Malformed)?;
     // One buffer of the final length leaves no copies of a secret behind.
     let mut contents = Zeroizing::new(vec![0; decoder.remaining_len()]);
-    decoder.decode(&mut contents)?;
+    decoder.decode(&mut contents).map_err(PemError::Malformed)?;
     Ok(contents)
 }
 

@@ -2,7 +2,7 @@
 //! blocks of the kinds that they ask for, or advice on what to do if there are none.
 
 use memchr::memmem;
-use pq_keys::encoding::pem;
+use pq_keys::encoding::pem::{self, PemError};
 use pq_x509::x509_cert::der::{Decode, Header, Reader, SliceReader, Tag};
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -182,7 +182,10 @@ fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
         let der = pem::decode(block).map_err(|error| DocumentError::Pem {
             file: file.into(),
             kind: kind.to_string(),
-            error: error.to_string(),
+            error: match error {
+                PemError::Malformed(cause) => cause.to_string(),
+                other => other.to_string(),
+            },
         })?;
         blocks.push(Block { kind, der });
     }
