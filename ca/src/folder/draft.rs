@@ -191,7 +191,7 @@ const RANDOM_BYTES: usize = 16;
 
 fn new_name(path: &Path) -> Result<String, FolderError> {
     let mut random = [0; RANDOM_BYTES];
-    getrandom::fill(&mut random)
+    pq_keys::random::fill(&mut random)
         .map_err(|error| io_error("create", path)(io::Error::other(error.to_string())))?;
     let digits = random.iter().map(|byte| format!("{byte:02x}"));
     Ok(PREFIX.to_owned() + &digits.collect::<String>())

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use pq_keys::random::{self, RandomnessError};
+
 /// The serial number of a certificate: positive, and at most 20 bytes of DER, as RFC 5280
 /// section 4.1.2.2 asks.
 ///
@@ -35,7 +37,7 @@ impl SerialNumber {
     /// If the operating system gives no randomness.
     pub fn random() -> Result<Self, NoRandomness> {
         let mut bytes = [0; MAX_BYTES];
-        getrandom::fill(&mut bytes)?;
+        random::fill(&mut bytes)?;
         // The first byte is 0x40 to 0x7f: so the number is positive in DER and always has 20 bytes.
         bytes[0] = bytes[0] & 0x3f | 0x40;
         Ok(Self {
@@ -146,10 +148,10 @@ pub enum InvalidSerialNumber {
 /// The operating system gave no randomness for a serial number.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the operating system gave no randomness for a serial number: {0}")]
-pub struct NoRandomness(getrandom::Error);
+pub struct NoRandomness(RandomnessError);
 
-impl From<getrandom::Error> for NoRandomness {
-    fn from(cause: getrandom::Error) -> Self {
+impl From<RandomnessError> for NoRandomness {
+    fn from(cause: RandomnessError) -> Self {
         Self(cause)
     }
 }

@@ -23,7 +23,7 @@ pub(super) unsafe fn draw(
     output: &mut [u8],
 ) -> Result<(), Code> {
     let Some(random) = random else {
-        return getrandom::fill(output).map_err(|_| PQTLS_ERROR_RANDOMNESS);
+        return pq_keys::random::fill(output).map_err(|_| PQTLS_ERROR_RANDOMNESS);
     };
     // SAFETY: the function is as this one asks, and the output has as many bytes.
     match unsafe { random(context, output.as_mut_ptr(), output.len()) } {

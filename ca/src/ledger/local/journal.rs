@@ -18,6 +18,7 @@
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use pq_keys::random;
 use pq_x509::pki_types::UnixTime;
 use sha2::{Digest, Sha256};
 
@@ -79,7 +80,7 @@ impl Journal {
         header.extend_from_slice(NAME);
         header.extend_from_slice(&FORMAT.to_le_bytes());
         let mut identity = [0; 16];
-        getrandom::fill(&mut identity).map_err(NoRandomness::from)?;
+        random::fill(&mut identity).map_err(NoRandomness::from)?;
         header.extend_from_slice(&identity);
         let digest = Sha256::digest(&header);
         header.extend_from_slice(&digest);

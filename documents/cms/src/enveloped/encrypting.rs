@@ -9,6 +9,7 @@ use const_oid::db::rfc5911::{
 };
 use der::Encode;
 use pq_core::wiping_stack;
+use pq_keys::random;
 use zeroize::Zeroizing;
 
 use super::cbc::{BLOCK, CbcEncryption, pad};
@@ -202,11 +203,11 @@ impl Encryption {
     /// Begins with a new key, and returns the cipher's AlgorithmIdentifier as well.
     fn begin(cipher: ContentCipher) -> Result<(Self, Vec<u8>), EnvelopingError> {
         let mut content_key = Zeroizing::new(vec![0; cipher.key_len()]);
-        getrandom::fill(&mut content_key)?;
+        random::fill(&mut content_key)?;
         let (state, parameters) = match cipher.is_authenticated() {
             true => {
                 let mut nonce = [0; NONCE_LEN];
-                getrandom::fill(&mut nonce)?;
+                random::fill(&mut nonce)?;
                 let gcm = Gcm::new(&content_key, &nonce);
                 (
                     gcm.map(|gcm| State::Gcm(Box::new(gcm))),
@@ -215,7 +216,7 @@ impl Encryption {
             }
             false => {
                 let mut iv = [0; BLOCK];
-                getrandom::fill(&mut iv)?;
+                random::fill(&mut iv)?;
                 let cbc = CbcEncryption::new(&content_key, &iv);
                 (
                     cbc.map(|cbc| State::Cbc(Box::new(cbc))),

@@ -3,6 +3,7 @@
 use const_oid::ObjectIdentifier;
 use pq_keys::KeyError;
 use pq_keys::agreement::AgreementError;
+use pq_keys::random::RandomnessError;
 
 use crate::encoding::EncodingError;
 
@@ -48,7 +49,7 @@ pub enum EnvelopingError {
     Agreement(AgreementError),
     /// There is no randomness.
     #[error("no randomness: {0}; nothing was encrypted")]
-    Randomness(getrandom::Error),
+    Randomness(RandomnessError),
     /// The content is longer than what one key of AES-GCM encrypts.
     #[error("the content has more than 64 GiB, the most that one key encrypts; split it")]
     TooLong,
@@ -158,7 +159,7 @@ from_causes!(
     EnvelopingError: der::Error => |error| Self::Encoding(EncodingError::Der(error));
     EnvelopingError: KeyError => Self::Key;
     EnvelopingError: AgreementError => Self::Agreement;
-    EnvelopingError: getrandom::Error => Self::Randomness;
+    EnvelopingError: RandomnessError => Self::Randomness;
     OpeningError: EncodingError => Self::Encoding;
     OpeningError: der::Error => |error| Self::Encoding(EncodingError::Der(error));
 );

@@ -159,7 +159,7 @@ fn to_section(
 }
 
 fn random(to: &mut [u8]) -> Result<(), PrivateKeyError> {
-    getrandom::fill(to).map_err(|_| PrivateKeyError::Randomness)
+    pq_keys::random::fill(to).map_err(|_| PrivateKeyError::Randomness)
 }
 
 const MAGIC: &[u8] = b"openssh-key-v1\0";
