@@ -2,10 +2,6 @@
 //! have written.
 
 use core::fmt;
-use core::time::Duration;
-
-use der::DateTime;
-use pki_types::UnixTime;
 
 /// Converts causes to errors, for variants whose text includes the text of the cause.
 ///
@@ -44,13 +40,3 @@ pub fn describe(name: impl fmt::Display) -> String {
 
 /// How many characters of a name are in a message.
 const MAX_DESCRIBED: usize = 256;
-
-/// A time as messages show it, in UTC.
-pub fn date(time: &UnixTime) -> String {
-    match DateTime::from_unix_duration(Duration::from_secs(time.as_secs())) {
-        // Earlier times in certificates and lists are read as this one.
-        Ok(date) if time.as_secs() == 0 => format!("{date} or before"),
-        Ok(date) => date.to_string(),
-        Err(_) => format!("{} seconds after 1970", time.as_secs()),
-    }
-}

@@ -48,7 +48,7 @@ pub use provider::{provider, provider_builder};
 #[cfg(feature = "signals")]
 pub use reload::reload_on_hangup;
 pub use revocation::{
-    ListWatcher, ListsInUse, RevocableClients, Revocation, RevocationError, RevocationFiles, utc,
+    ListWatcher, ListsInUse, RevocableClients, Revocation, RevocationError, RevocationFiles,
 };
 pub use sockets::{ListenAddress, ListenAddressError, Listener};
 pub use summary::{Summary, scheme_name};

@@ -4,6 +4,7 @@
 use core::time::Duration;
 use std::time::SystemTime;
 
+use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::{Certificate, Validity};
 use pq_x509::issuing::IssueError;
 use pq_x509::keys::Signer;
@@ -13,7 +14,7 @@ use pq_x509::ocsp::{
 use pq_x509::pki_types::UnixTime;
 
 use super::{check_key_of, keys_of};
-use crate::ledger::{Ledger, LedgerError, SerialNumber, written};
+use crate::ledger::{Ledger, LedgerError, SerialNumber};
 use crate::time::system_time;
 
 /// Answers OCSP requests in place of a CA.
@@ -229,8 +230,8 @@ pub enum ResponderError {
     #[error(
         "the certificate of {subject}, whose key is to answer, is valid from {} to {}; have a certificate issued that \
          is valid now, and check the clock",
-        written(.not_before),
-        written(.not_after)
+        rfc3339(*.not_before),
+        rfc3339(*.not_after)
     )]
     NotValid {
         /// The subject of the certificate.

@@ -5,9 +5,9 @@ use core::error::Error;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
-use pq_x509::x509_cert::der::DateTime;
 
 use super::serial_number::{NoRandomness, SerialNumber};
 use super::{AHEAD, BEHIND, GREATEST_NUMBER};
@@ -128,8 +128,8 @@ pub enum LedgerError {
         "the clock says {}, and the last list or certificate in the ledger is of {}, which is more than {} days \
          before or more than {} hour after that; if the clock is wrong, set it; if it is right, confirm that with \
          \"pqtls ca crl --clock-is-right\", and try again",
-        written(.now),
-        written(.last),
+        rfc3339(*.now),
+        rfc3339(*.last),
         AHEAD.as_secs() / (24 * 60 * 60),
         BEHIND.as_secs() / (60 * 60)
     )]
@@ -270,20 +270,6 @@ fn what_instead(reason: CrlReason, number: &SerialNumber) -> String {
         ),
         _ => "make a new CA, with a new key, and issue with that".into(),
     }
-}
-
-/// A time as people read it: RFC 3339.
-pub(crate) fn written(time: &UnixTime) -> String {
-    let time = core::time::Duration::from_secs(time.as_secs());
-    DateTime::from_unix_duration(time).map_or_else(
-        |_| {
-            format!(
-                "a time after the year 9999, {} s after 1970",
-                time.as_secs()
-            )
-        },
-        |time| time.to_string(),
-    )
 }
 
 fn advice(cause: &io::Error, path: &Path) -> String {

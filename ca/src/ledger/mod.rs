@@ -22,7 +22,7 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 pub use self::entry::{Change, Condition, Entry, Issued, NewEntry, Revocation, Revoked, State};
 pub use self::error::LedgerError;
-pub(crate) use self::error::{remedy, written};
+pub(crate) use self::error::remedy;
 pub use self::filter::{Filter, NameFilter};
 pub use self::local::LocalLedger;
 pub(crate) use self::local::{Fault, Owner, Reader, check_writable};

@@ -5,10 +5,11 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
 use pq_x509::keys::SigningKey;
 use pq_x509::ocsp::CertStatus;
-use pq_x509::x509_cert::der::{DateTime, Encode};
+use pq_x509::x509_cert::der::Encode;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{
@@ -361,14 +362,14 @@ impl Identity {
             ..CertifiedKey::clone(&self.certified)
         };
         self.stapled.set(Some((certified, answer)));
-        let until = date(answer.next_update);
+        let until = rfc3339(answer.next_update);
         match answer.status {
             CertStatus::Revoked {
                 date: since,
                 reason,
             } => warn!(
                 names = ?self.names,
-                since = date(since),
+                since = rfc3339(since),
                 ?reason,
                 until,
                 "the OCSP response that clients get says that the certificate was revoked; get a new \
@@ -394,12 +395,12 @@ impl Identity {
             }
             Shown::Ended(end) => warn!(
                 names = ?self.names,
-                end = date(end),
+                end = rfc3339(end),
                 "the OCSP response has expired, and clients get none; provide a newer one"
             ),
             Shown::Early(from) => warn!(
                 names = ?self.names,
-                from = date(from),
+                from = rfc3339(from),
                 "the OCSP response is from the future, since the clock was set back, and clients get none; provide \
                  one of now"
             ),
@@ -564,14 +565,6 @@ impl rustls::sign::SigningKey for ForTls13 {
 
     fn algorithm(&self) -> SignatureAlgorithm {
         SignatureAlgorithm::Anonymous
-    }
-}
-
-/// A time as in RFC 3339, for messages.
-fn date(time: UnixTime) -> String {
-    match DateTime::from_unix_duration(core::time::Duration::from_secs(time.as_secs())) {
-        Ok(date) => date.to_string(),
-        Err(_) => format!("{} s after 1970", time.as_secs()),
     }
 }
 

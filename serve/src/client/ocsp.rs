@@ -4,12 +4,11 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use pq_keys::encoding::rfc3339;
 use pq_x509::ocsp::SingleResponse;
 use pq_x509::validation::ValidationError;
 use rustls_pq::verify::OcspRefusal;
 use serde::Serialize;
-
-use crate::revocation::utc;
 
 /// The result of checking the server's OCSP response. One is for one connection.
 #[derive(Clone, Debug, Default)]
@@ -62,8 +61,8 @@ impl From<&SingleResponse> for OcspSummary {
     fn from(response: &SingleResponse) -> Self {
         Self {
             status: "good",
-            this_update: utc(response.this_update()),
-            next_update: response.next_update().map(utc),
+            this_update: rfc3339(response.this_update()),
+            next_update: response.next_update().map(rfc3339),
         }
     }
 }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
 use pq_x509::revocation::{CertificateRevocationList, RevocationListError};
-use pq_x509::x509_cert::der::DateTime;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ServerCertVerifierBuilder, WebPkiServerVerifier};
 use rustls::crypto::WebPkiSupportedAlgorithms;
@@ -261,7 +261,7 @@ impl Revocation {
                 return Some(format!(
                     "the list of {issuer} in {} isn't valid before {}",
                     self.files,
-                    utc(list.this_update())
+                    rfc3339(list.this_update())
                 ));
             }
             return Some(format!(
@@ -274,7 +274,7 @@ impl Revocation {
         Some(format!(
             "the list of {issuer} in {} was to be replaced at {}",
             self.files,
-            utc(end)
+            rfc3339(end)
         ))
     }
 
@@ -313,7 +313,7 @@ impl Revocation {
             let issuer = list.issuer();
             let revoked = list.entries().len();
             let end = list.next_update();
-            let until = end.map_or_else(|| "it doesn't say".into(), utc);
+            let until = end.map_or_else(|| "it doesn't say".into(), rfc3339);
             match end.is_some_and(|end| end <= now) {
                 true => warn!(
                     %issuer,
@@ -327,7 +327,7 @@ impl Revocation {
         for list in &self.early {
             warn!(
                 issuer = %list.issuer(),
-                from = utc(list.this_update()),
+                from = rfc3339(list.this_update()),
                 "this revocation list isn't valid yet, and before then only revocations whose date has come count; \
                  check the clocks here and of the CA"
             );
@@ -348,8 +348,8 @@ impl Revocation {
                 issuer = %replaced.issuer(),
                 number = replaced.number().map(number),
                 number_in_use = newer.number().map(number),
-                since = utc(replaced.this_update()),
-                in_use_since = utc(newer.this_update()),
+                since = rfc3339(replaced.this_update()),
+                in_use_since = rfc3339(newer.this_update()),
                 "{advice}"
             );
         }
@@ -469,14 +469,6 @@ fn number_above(lists: [&CertificateRevocationList; 2]) -> String {
 /// A list's number, in hexadecimal.
 fn number(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Writes a time as in RFC 3339.
-pub fn utc(time: UnixTime) -> String {
-    match DateTime::from_unix_duration(std::time::Duration::from_secs(time.as_secs())) {
-        Ok(time) => time.to_string(),
-        Err(_) => format!("{} s after 1970", time.as_secs()),
-    }
 }
 
 #[cfg(test)]

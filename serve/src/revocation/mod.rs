@@ -15,4 +15,4 @@ mod tests;
 
 pub use clients::{ListWatcher, ListsInUse, RevocableClients};
 pub use error::RevocationError;
-pub use lists::{Revocation, RevocationFiles, utc};
+pub use lists::{Revocation, RevocationFiles};

@@ -55,7 +55,7 @@ pub use sizes::{CertificateSizes, Sizes};
 pub use spiffe_id::{SpiffeId, SpiffeIdError};
 pub(crate) use syntax::check_extensions;
 pub use uri::{InvalidUri, Uri};
-pub(crate) use validity::unix_time;
 pub use validity::{Validity, ValidityError};
+pub(crate) use validity::{date, unix_time};
 pub use x509_cert::ext::pkix::KeyUsages;
 pub use x509_cert::name::Name;

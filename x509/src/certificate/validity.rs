@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::time::SystemTime;
 
 use pki_types::UnixTime;
+use pq_keys::encoding::rfc3339;
 use x509_cert::time::Time;
 
 /// The time in which a certificate is valid, or a revocation list may be used: from the first second
@@ -60,6 +61,16 @@ impl Validity {
 
 pub(crate) fn unix_time(time: Time) -> UnixTime {
     UnixTime::since_unix_epoch(time.to_unix_duration())
+}
+
+/// A time in a certificate or a list, as messages show it.
+pub(crate) fn date(time: &UnixTime) -> String {
+    let date = rfc3339(*time);
+    match time.as_secs() {
+        // Earlier ones are read as this one.
+        0 => format!("{date} or before"),
+        _ => date,
+    }
 }
 
 /// In the encoding of RFC 5280 section 4.1.2.5.

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use der::{Decode, SliceReader};
 use pki_types::{ServerName, UnixTime};
-use pq_keys::errors::{self, date};
+use pq_keys::errors;
 use pq_keys::{KemAlgorithm, KeyError};
 use spki::ObjectIdentifier;
 use x509_cert::ext::pkix::CrlReason;
@@ -12,7 +12,7 @@ use x509_cert::ext::pkix::CrlReason;
 use super::spiffe::SvidError;
 use crate::certificate::{
     CertificateError, KeyUsageError, NameError, OcspDelegateError, RevokedCertificate,
-    SignatureError, UnusableList,
+    SignatureError, UnusableList, date,
 };
 
 /// Why a chain was refused.

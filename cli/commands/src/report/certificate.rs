@@ -4,15 +4,16 @@
 use anstyle::{AnsiColor, Style};
 use core::fmt;
 use pq_keys::SubjectKey;
+use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::{Certificate, Sizes};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::{AuthorityKeyIdentifier, ExtendedKeyUsage};
 use serde::Serialize;
 
+use super::counts::with_unit;
 use super::extensions::{alternative_names, find, value_of};
 use super::fingerprint::{fingerprint, hex};
-use super::times::{rfc3339, with_unit};
 use crate::chains::is_self_issued;
 use crate::words::{algorithm_name, key_name, oid_name};
 

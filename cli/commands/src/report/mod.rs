@@ -4,9 +4,9 @@
 //! This room uses [`chains`](crate::chains), [`files`](crate::files) and [`words`](crate::words).
 
 mod certificate;
+mod counts;
 mod extensions;
 mod fingerprint;
-mod times;
 
 use core::fmt;
 use std::io::{self, BufWriter, Write};
@@ -16,9 +16,9 @@ use serde::Serialize;
 use crate::files::OutputError;
 
 pub(crate) use certificate::CertificateFacts;
+pub(crate) use counts::with_unit;
 pub(crate) use extensions::printable;
 pub(crate) use fingerprint::{fingerprint, hex};
-pub(crate) use times::{rfc3339, with_unit};
 
 /// What a command has found or done.
 pub(crate) trait Report: fmt::Display + Serialize {

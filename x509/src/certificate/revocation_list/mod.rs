@@ -14,7 +14,7 @@ use der::{Decode, ErrorKind, Tag, Tagged};
 use pki_types::{CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime};
 use pq_keys::encoding::pem::{self, PemError};
 use pq_keys::encoding::syntax::{self, SyntaxError, whole_octets};
-use pq_keys::errors::{date, describe, from_causes};
+use pq_keys::errors::{describe, from_causes};
 use spki::AlgorithmIdentifierOwned;
 use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;
@@ -30,6 +30,7 @@ use super::certificate::Certificate;
 use super::extensions::repeated;
 use super::signed::{self, SignatureError};
 use super::syntax::check_extensions;
+use super::validity::date;
 
 /// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
 ///

@@ -19,6 +19,7 @@ use core::time::Duration;
 use std::env;
 use std::path::PathBuf;
 
+use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 
 use self::backends::Backend;
@@ -31,7 +32,7 @@ use self::rows::Row;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::progress;
-use crate::report::{self, rfc3339};
+use crate::report;
 
 /// Measure how fast this program is on this machine
 ///

@@ -7,6 +7,7 @@ use core::time::Duration;
 use pq_ca::folder::Role;
 use pq_ca::ledger::{GREATEST_NUMBER, Ledger};
 use pq_ca::policy::parse_duration;
+use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output};
-use crate::report::{Report, printable, rfc3339, with_unit};
+use crate::report::{Report, printable, with_unit};
 
 /// Make the next revocation list
 ///

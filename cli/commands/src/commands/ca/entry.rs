@@ -4,10 +4,11 @@ use core::fmt;
 
 use pq_ca::authority::reason_name;
 use pq_ca::ledger::{Entry, Revocation};
+use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
-use crate::report::{printable, rfc3339};
+use crate::report::printable;
 
 /// What the ledger knows about a certificate. It displays as one line.
 #[derive(Debug, Serialize)]

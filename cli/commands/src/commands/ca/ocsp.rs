@@ -8,6 +8,7 @@ use clap::ArgGroup;
 use pq_ca::folder::{Folder, Role};
 use pq_ca::ledger::{Ledger, LedgerError};
 use pq_ca::policy::parse_duration;
+use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::IssueError;
 use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponse};
@@ -23,7 +24,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
 use crate::passphrases::{PassphraseOptions, only_with};
-use crate::report::{Report, hex, rfc3339};
+use crate::report::{Report, hex};
 
 /// Answer an OCSP request, which asks whether certificates were revoked
 ///

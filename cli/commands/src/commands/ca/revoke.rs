@@ -7,6 +7,7 @@ use pq_ca::authority::{UnknownReason, reason_from_name, reason_name};
 use pq_ca::folder::Role;
 use pq_ca::ledger::{Change, Ledger, LedgerError, Revocation};
 use pq_ca::policy::Profile;
+use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 use serde::Serialize;
@@ -17,7 +18,7 @@ use super::same_key::{SameKeyOptions, write_left};
 use super::which::Which;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::report::{Report, rfc3339};
+use crate::report::Report;
 
 /// Revoke certificates, all of them or none
 ///

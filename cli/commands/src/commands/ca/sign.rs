@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use pq_ca::authority::{Authority, Order};
 use pq_ca::issuing::{Series, Terms};
 use pq_ca::ledger::{Issued, LocalLedger, SerialNumber};
+use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::VerifiedRequest;
@@ -22,7 +23,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Growing, OutputError, Source};
 use crate::keys::SigningKey;
-use crate::report::{self, Report, printable, rfc3339};
+use crate::report::{self, Report, printable};
 
 /// Issue certificates for requests
 ///

@@ -3,6 +3,7 @@
 
 use core::fmt;
 
+use pq_keys::encoding::rfc3339;
 use pq_keys::{Algorithm, PublicKey, SubjectKey};
 use pq_x509::certificate::{AlternativeName, Certificate, EmailAddress, SpiffeId, Uri};
 use pq_x509::ocsp::{OcspRequest, OcspResponse};
@@ -18,7 +19,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
 use crate::keys::other_verification;
-use crate::report::{self, Report, fingerprint, rfc3339};
+use crate::report::{self, Report, fingerprint};
 use crate::words::{key_name, of_validation_error};
 
 /// Verify that a chain leads to a trusted root

@@ -6,13 +6,14 @@ use pq_cms::{
     EnvelopedOutline, Identifier, ObjectIdentifier, Outline, RecipientKind, RecipientOutline,
     SignedOutline, SignerOutline, decode_if_pem, inspect,
 };
+use pq_keys::encoding::rfc3339;
 use serde::Serialize;
 
 use crate::commands::watched::Watched;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
-use crate::report::{self, Report, hex, rfc3339, with_unit};
+use crate::report::{self, Report, hex, with_unit};
 use crate::words::{algorithm_name, oid_name};
 
 /// Show what a message is: who is said to have signed it, or who can decrypt it

@@ -9,6 +9,7 @@ use pq_cms::{
     decode_if_pem,
 };
 use pq_keys::SubjectKey;
+use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::RevocationPolicy;
 use pq_x509::validation::{ChainValidator, ValidationError};
@@ -23,7 +24,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Growing, Source};
 use crate::keys::other_verification;
-use crate::report::{self, Report, fingerprint, rfc3339, with_unit};
+use crate::report::{self, Report, fingerprint, with_unit};
 use crate::words::{key_name, oid_name};
 
 /// Verify a signed message

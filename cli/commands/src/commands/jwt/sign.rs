@@ -7,6 +7,7 @@ use pq_ca::policy::parse_duration;
 use pq_jose::jwk::Jwk;
 use pq_jose::jws::Header;
 use pq_jose::jwt::Claims;
+use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
@@ -18,7 +19,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
 use crate::passphrases::PassphraseOptions;
-use crate::report::{Report, rfc3339};
+use crate::report::Report;
 
 /// Sign a token
 ///

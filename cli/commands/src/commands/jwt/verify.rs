@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use pq_ca::policy::parse_duration;
 use pq_jose::jwt::Policy;
+use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,7 +16,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
 use crate::passphrases::PassphraseOptions;
-use crate::report::{self, Report, printable, rfc3339};
+use crate::report::{self, Report, printable};
 
 /// Verify a token: its signature and its claims
 ///
