@@ -51,4 +51,4 @@ pub use revocation::{
     ListWatcher, ListsInUse, RevocableClients, Revocation, RevocationError, RevocationFiles,
 };
 pub use sockets::{ListenAddress, ListenAddressError, Listener};
-pub use summary::{Summary, scheme_name};
+pub use summary::Summary;

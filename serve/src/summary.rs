@@ -71,7 +71,7 @@ impl Summary {
 }
 
 /// The name of a signature scheme as standards write it: `ML-DSA-65` for mldsa65.
-pub fn scheme_name(scheme: SignatureScheme) -> String {
+fn scheme_name(scheme: SignatureScheme) -> String {
     format!("{scheme:?}").replace('_', "-")
 }
 
