@@ -22,7 +22,8 @@
 //!   complete or not at all, and private ones that, on Unix, nobody else can read.
 //! * **Other keys.** The traits [`Signer`], [`AgreementKey`](agreement::AgreementKey) and [`SubjectKey`] are for keys of other
 //!   algorithms, and for those in hardware: what issues certificates or writes documents takes any of them.
-//! * **Documents.** The modules [`encoding`] and [`identifiers`] are for readers and writers of other documents.
+//! * **Documents.** The modules [`encoding`], [`identifiers`] and [`errors`] are for readers and writers of other
+//!   documents: PEM, DER and times, what names keys and algorithms, and what error messages have in common.
 //!
 //! Certificates and chains of them are in pq-x509, which has this crate as its module `keys`.
 //!
@@ -98,7 +99,8 @@ pub mod agreement {
     pub use crate::keys::{Agreement, AgreementError, AgreementKey, AgreementPublicKey};
 }
 
-/// What names a key's algorithm in a document, and a key itself in a ledger; for readers and writers of documents.
+/// What names a key's algorithm in a document, and a key itself in a ledger; and the structures that keys stand in there,
+/// checked and taken apart without making a key. For readers and writers of documents.
 pub mod identifiers {
     pub use crate::keys::{
         CompositeIdentifier, KeyHash, algorithm_of_spki, check_classical, check_pkcs8,
