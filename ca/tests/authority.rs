@@ -532,7 +532,7 @@ fn each_key_answers_for_its_own_certificates() {
     let refused = authority
         .revoke(&number(&issuing), CrlReason::CaCompromise, "bob", now)
         .unwrap_err();
-    let AuthorityError::AnotherIssuers { issuer, asked, .. } = refused else {
+    let AuthorityError::Ledger(LedgerError::AnotherIssuers { issuer, asked, .. }) = refused else {
         panic!("{refused}");
     };
     assert_eq!((&*issuer, &*asked), ("root", "issuing"));
@@ -591,7 +591,10 @@ fn numbers_of_another_issuer_are_unknown_and_untouched() {
     ] {
         let refused = refused.unwrap_err();
         assert!(
-            matches!(refused, AuthorityError::AnotherIssuers { .. }),
+            matches!(
+                refused,
+                AuthorityError::Ledger(LedgerError::AnotherIssuers { .. })
+            ),
             "{refused}"
         );
     }

@@ -228,7 +228,8 @@ fn two_issuers_use_one_ledger() {
     assert!(
         matches!(
             &error,
-            IssuanceError::NotIssued(AuthorityError::AnotherIssuers { issuer, .. }) if issuer == "other"
+            IssuanceError::NotIssued(AuthorityError::Ledger(LedgerError::AnotherIssuers { issuer, .. }))
+                if issuer == "other"
         ),
         "{error}"
     );

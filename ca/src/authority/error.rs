@@ -31,22 +31,9 @@ pub enum AuthorityError {
     /// The key of a certificate can't be read.
     #[error("the key: {0}")]
     Key(KeyError),
-    /// The ledger failed.
+    /// The ledger failed, or refused it: the certificate is another issuer's, for example.
     #[error(transparent)]
     Ledger(LedgerError),
-    /// The certificate belongs to another issuer.
-    #[error(
-        "the certificate with serial number {number} was issued by \"{issuer}\", not by \"{asked}\"; \
-         ask that issuer"
-    )]
-    AnotherIssuers {
-        /// Its serial number.
-        number: SerialNumber,
-        /// Who issued it.
-        issuer: String,
-        /// Who was asked.
-        asked: String,
-    },
     /// A certificate that was revoked is not renewed.
     #[error(
         "the certificate with serial number {number} was revoked ({}), so it is not renewed; order a \
@@ -93,15 +80,6 @@ impl From<KeyError> for AuthorityError {
 impl From<LedgerError> for AuthorityError {
     fn from(cause: LedgerError) -> Self {
         match cause {
-            LedgerError::AnotherIssuers {
-                number,
-                issuer,
-                asked,
-            } => Self::AnotherIssuers {
-                number,
-                issuer,
-                asked,
-            },
             LedgerError::Revoked { number, reason } => Self::Revoked { number, reason },
             cause => Self::Ledger(cause),
         }
