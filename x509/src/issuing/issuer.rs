@@ -26,55 +26,18 @@ use crate::certificate::{
 /// A CA: a certificate and the key that belongs to it.
 ///
 /// The key may be owned, borrowed, boxed or shared, and of any algorithm for which there
-/// is a [`Signer`]. For example, ECDSA on P-256 with the crate p256:
+/// is a [`Signer`]; the example there is one of another crate, for ECDSA.
 ///
 /// ```
-/// use p256::ecdsa::signature::Signer as _;
-/// use p256::pkcs8::EncodePublicKey;
-/// use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-/// use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 /// use pq_x509::issuing::{CertificateBuilder, Issuer};
-/// use pq_x509::keys::{SignError, Signer, SubjectKey};
+/// use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 ///
-/// struct Ecdsa {
-///     key: p256::ecdsa::SigningKey,
-///     spki: SubjectPublicKeyInfoDer<'static>,
-/// }
-///
-/// impl Ecdsa {
-///     fn new(key: p256::ecdsa::SigningKey) -> Result<Self, p256::pkcs8::spki::Error> {
-///         let spki = key.verifying_key().to_public_key_der()?.into_vec().into();
-///         Ok(Self { key, spki })
-///     }
-/// }
-///
-/// impl SubjectKey for Ecdsa {
-///     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
-///         self.spki.as_ref().into()
-///     }
-/// }
-///
-/// impl Signer for Ecdsa {
-///     fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-///         AlgorithmIdentifierOwned {
-///             // ecdsa-with-SHA256 (RFC 5758, section 3.2)
-///             oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
-///             parameters: None,
-///         }
-///     }
-///
-///     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-///         let signature = self.key.try_sign(message).map_err(SignError::new)?;
-///         Ok(p256::ecdsa::Signature::to_der(&signature).as_bytes().to_vec())
-///     }
-/// }
-///
-/// # let random = || p256::ecdsa::SigningKey::from_slice(&[7; 32]).unwrap();
-/// let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::new(random())?)?;
+/// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key)?;
 /// // A leaf needs nothing but the public key.
-/// let key = random();
-/// let public = SubjectPublicKeyInfoDer::from(key.verifying_key().to_public_key_der()?.into_vec());
-/// let leaf = root.issue(CertificateBuilder::server().dns_name("example.org"), &public)?;
+/// let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+/// let server = CertificateBuilder::server().dns_name("example.org");
+/// let leaf = root.issue(server, key.verifying_key())?;
 /// # assert_eq!(leaf.issuer(), root.certificate().subject());
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
