@@ -322,6 +322,7 @@ mod sessions;
 pub mod sign;
 mod tls;
 pub mod verify;
+pub mod watching;
 
 pub use algorithms::{Authentication, Group, KeyAlgorithm, UnknownGroup};
 pub use builder::Builder;

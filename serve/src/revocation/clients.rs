@@ -2,10 +2,8 @@
 //! start, but never to go back to an older list.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pq_x509::certificate::Certificate;
 use rustls::client::danger::HandshakeSignatureValid;
@@ -17,12 +15,12 @@ use rustls::{
     SignatureScheme,
 };
 use rustls_pq::Builder;
-use rustls_pq::identity::WatchError;
+use rustls_pq::watching::{FileTraits, Reload, Seen, Tracked, Watch, WatchThread};
 use tracing::{info, warn};
 
 use super::error::RevocationError;
 use super::known_keys::KnownKeys;
-use super::lists::{Revocation, RevocationFiles, looked_at};
+use super::lists::{Contents, Revocation, RevocationFiles, looked_at};
 use super::newest_lists::NewestLists;
 
 /// Verifies clients' chains by revocation lists in files, which are read again when they change.
@@ -62,15 +60,12 @@ impl RevocableClients {
         issuers: &[Certificate],
         every: Duration,
     ) -> Result<(Arc<Self>, ListWatcher), RevocationError> {
-        let watch = Watch::begin(builder, roots, files, issuers)?;
-        let clients = watch.clients.clone();
-        let (orders, next_order) = mpsc::sync_channel(1);
-        thread::Builder::new()
-            .name("list-watcher".into())
-            .spawn(move || watch.run(every, &next_order))
-            .map_err(WatchError::Thread)?;
+        WatchThread::check_interval(every)?;
+        let watched = WatchedLists::begin(builder, roots, files, issuers)?;
+        let clients = watched.clients.clone();
+        let thread = WatchThread::start("revocation lists", every, watched)?;
         let in_use = ListsInUse(clients.clone());
-        Ok((clients, ListWatcher { orders, in_use }))
+        Ok((clients, ListWatcher { thread, in_use }))
     }
 
     fn current(&self) -> Arc<Current> {
@@ -202,15 +197,15 @@ impl Current {
 #[derive(Debug)]
 #[must_use = "the files are watched until this is dropped"]
 pub struct ListWatcher {
-    orders: SyncSender<Reload>,
+    thread: WatchThread,
     in_use: ListsInUse,
 }
 
 impl ListWatcher {
-    /// Reads the files now, and uses their contents without a second look. The log tells the outcome.
-    pub fn reload(&self) {
-        // If the channel is full, the order has been given already.
-        let _ = self.orders.try_send(Reload);
+    /// Reads the files now, and uses their contents without a second look. It returns at once; what it returns tells when
+    /// that is done, and the log tells the outcome.
+    pub fn reload(&self) -> Reload {
+        self.thread.reload()
     }
 
     /// The lists that are in use.
@@ -232,27 +227,18 @@ impl ListsInUse {
     }
 }
 
-/// The order to look at the files at once.
-#[derive(Debug)]
-struct Reload;
-
 /// The state of the thread that looks at the files.
-struct Watch {
+struct WatchedLists {
     clients: Arc<RevocableClients>,
     files: RevocationFiles,
     newest: NewestLists,
     /// How many CAs were known when the lists were chosen.
     known: usize,
     hasher: RandomState,
-    /// The hash of the contents that are in use.
-    loaded: Option<u64>,
-    /// The hash of the contents at the last look, if they could be read.
-    last: Option<u64>,
-    /// Whether the latter are in use, or the log says why not.
-    is_settled: bool,
+    tracked: Tracked<Vec<FileTraits>>,
 }
 
-impl Watch {
+impl WatchedLists {
     /// Reads the files for the first time.
     fn begin(
         builder: Builder,
@@ -269,9 +255,13 @@ impl Watch {
             });
         }
         let builder = WebPkiClientVerifier::builder_with_provider(roots.into(), provider);
-        let contents = files.read()?;
+        let start = Instant::now();
+        let Contents {
+            files: read,
+            traits,
+        } = files.read()?;
         let mut newest = NewestLists::default();
-        let revocation = files.parse(&contents, &mut newest, &known, UnixTime::now())?;
+        let revocation = files.parse(&read, &mut newest, &known, UnixTime::now())?;
         let current = Current::new(revocation, &builder)?;
         current.revocation.log();
         let clients = Arc::new(RevocableClients {
@@ -280,77 +270,90 @@ impl Watch {
             current: RwLock::new(current.into()),
             known: RwLock::new(known.into()),
         });
-        let known = clients.known().count();
         let hasher = RandomState::new();
-        let loaded = Some(hasher.hash_one(&contents));
+        let stamp = hasher.hash_one(&read);
+        let mut tracked = Tracked::read(stamp, traits, start);
+        tracked.take(stamp);
         Ok(Self {
+            known: clients.known().count(),
             clients,
             files,
             newest,
-            known,
             hasher,
-            loaded,
-            last: loaded,
-            is_settled: true,
+            tracked,
         })
-    }
-
-    fn run(mut self, every: Duration, orders: &Receiver<Reload>) {
-        loop {
-            match orders.recv_timeout(every) {
-                Ok(Reload) => self.look(true, UnixTime::now()),
-                Err(RecvTimeoutError::Timeout) => self.look(false, UnixTime::now()),
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-        }
     }
 
     /// Reads the files. New contents are used if they were the same at the last look, or if `is_complete`
     /// is set: otherwise somebody may still be writing.
-    fn look(&mut self, is_complete: bool, now: UnixTime) {
-        let contents = self.files.read();
-        let stamp = |contents: &Vec<Vec<u8>>| self.hasher.hash_one(contents);
-        let seen = contents.as_ref().ok().map(stamp);
-        let is_new = seen != self.last;
-        self.last = seen;
-        if seen == self.loaded {
-            self.is_settled = true;
-            let is_known = self.clients.known().count() == self.known;
-            if is_known && !self.clients.current().revocation.is_due(now) {
+    fn look_at(&mut self, is_complete: bool, now: UnixTime) {
+        let start = Instant::now();
+        // The same lists may have to be chosen from anew.
+        let is_due = self.clients.known().count() != self.known
+            || self.clients.current().revocation.is_due(now);
+        let is_as_read = || self.tracked.is_as_read(|| self.files.traits().ok());
+        if !is_complete && !is_due && is_as_read() {
+            return;
+        }
+        let Contents {
+            files: read,
+            traits,
+        } = match self.files.read() {
+            Ok(contents) => contents,
+            Err(error) => {
+                if self.tracked.failed(is_complete) {
+                    refuse(&error);
+                }
+                return;
+            }
+        };
+        let stamp = self.hasher.hash_one(&read);
+        let seen = self.tracked.saw(stamp, traits, start, is_complete);
+        match seen {
+            Seen::NotYet => return,
+            Seen::Same if !is_due => {
                 if is_complete {
                     self.clients.current().revocation.log_missing();
                     info!(files = %self.files, "revocation lists unchanged");
                 }
                 return;
             }
-        } else {
-            self.is_settled &= !is_new;
-            if !is_complete && (is_new || self.is_settled) {
-                return;
-            }
+            Seen::Same | Seen::New => {}
         }
 
-        self.is_settled = true;
         // Lists that rustls refuses must not stand in the way of others.
         let mut newest = self.newest.clone();
         let known = self.clients.known();
         self.known = known.count();
-        let current = contents
-            .and_then(|contents| self.files.parse(&contents, &mut newest, &known, now))
+        let current = self
+            .files
+            .parse(&read, &mut newest, &known, now)
             .and_then(|revocation| Current::new(revocation, &self.clients.builder));
         match current {
             Ok(current) => {
                 self.clients.replace(current);
                 self.clients.current().revocation.log();
                 self.newest = newest;
-                self.loaded = seen;
+                self.tracked.take(stamp);
             }
-            Err(error) => warn!(
-                %error,
-                "new revocation lists refused; the old ones stay in use"
-            ),
+            Err(error) => {
+                refuse(&error);
+                if seen == Seen::New {
+                    self.tracked.refuse(stamp);
+                }
+            }
         }
     }
+}
+
+impl Watch for WatchedLists {
+    fn look(&mut self, is_complete: bool, _: &dyn Fn() -> bool) {
+        self.look_at(is_complete, UnixTime::now());
+    }
+}
+
+fn refuse(error: &RevocationError) {
+    warn!(%error, "new revocation lists refused; the old ones stay in use");
 }
 
 #[cfg(test)]
@@ -407,17 +410,17 @@ mod tests {
             roots
         }
 
-        fn watch(&self) -> Watch {
+        fn watch(&self) -> WatchedLists {
             self.watch_with(&[])
         }
 
-        fn watch_with(&self, issuers: &[Certificate]) -> Watch {
+        fn watch_with(&self, issuers: &[Certificate]) -> WatchedLists {
             let builder = provider_builder(Profile::Default, &[]).unwrap();
             let files = RevocationFiles {
                 files: vec![self.file()],
                 leaf_only: false,
             };
-            Watch::begin(builder, self.roots(), files, issuers).unwrap()
+            WatchedLists::begin(builder, self.roots(), files, issuers).unwrap()
         }
     }
 
@@ -448,7 +451,7 @@ mod tests {
 
     /// Whether a client is refused because it was revoked; no other refusal will do.
     #[track_caller]
-    fn is_revoked(watch: &Watch, leaf: &Certificate, cas: &[&Certificate]) -> bool {
+    fn is_revoked(watch: &WatchedLists, leaf: &Certificate, cas: &[&Certificate]) -> bool {
         let cas: Vec<_> = cas.iter().map(|ca| ca.der().clone()).collect();
         let now = UnixTime::now();
         match watch.clients.verify_client_cert(leaf.der(), &cas, now) {
@@ -485,7 +488,7 @@ mod tests {
         ca.write_all(&[&full, &part]);
         let mut watch = ca.watch();
         ca.write_all(&[&part]);
-        watch.look(true, UnixTime::now());
+        watch.look_at(true, UnixTime::now());
         assert!(is_revoked(&watch, &leaf, &[]));
     }
 
@@ -506,7 +509,7 @@ mod tests {
             for _ in 0..2 {
                 assert!(is_revoked(&watch, &leaf, &[by]));
                 assert!(!is_revoked(&watch, &good, &[by]));
-                watch.look(false, UnixTime::now());
+                watch.look_at(false, UnixTime::now());
             }
         }
         // A later list of one scope takes a revocation back at once, and what a stranger has signed revokes nobody.
@@ -518,7 +521,7 @@ mod tests {
             for _ in 0..2 {
                 assert!(!is_revoked(&watch, &leaf, &[by]));
                 assert!(!is_revoked(&watch, &good, &[by]));
-                watch.look(false, UnixTime::now());
+                watch.look_at(false, UnixTime::now());
             }
         }
     }
@@ -561,7 +564,7 @@ mod tests {
         assert!(!is_revoked(&watch, &leaf, &[]));
         let mut is_revoked_with = |lists: &[&CertificateRevocationList]| {
             ca.write_all(lists);
-            watch.look(true, UnixTime::now());
+            watch.look_at(true, UnixTime::now());
             is_revoked(&watch, &leaf, &[])
         };
         assert!(is_revoked_with(&[&restored]));
@@ -597,7 +600,7 @@ mod tests {
             assert!(!is_revoked(&watch, &leaf, &[]));
             for lists in [&[&early][..], &[&early, &current], &[&current]] {
                 ca.write_all(lists);
-                watch.look(true, UnixTime::now());
+                watch.look_at(true, UnixTime::now());
                 assert_eq!(is_revoked(&watch, &leaf, &[]), expected);
                 assert!(!is_revoked(&watch, &client(&ca.ca), &[]));
             }
@@ -639,7 +642,7 @@ mod tests {
             ca.write_all(&[&of_root, &list(&below, 2, 1, &[&leaf])]);
             let mut watch = ca.watch_with(issuers);
             ca.write_all(&[&of_root, &list(&below, 1, 2, &[])]);
-            watch.look(true, UnixTime::now());
+            watch.look_at(true, UnixTime::now());
             assert_eq!(is_revoked(&watch, &leaf, &[by]), expected);
         }
         let stranger = tests::ca(4);
@@ -649,7 +652,7 @@ mod tests {
         };
         let builder = provider_builder(Profile::Default, &[]).unwrap();
         let issuers = [stranger.certificate().clone()];
-        let refused = Watch::begin(builder, ca.roots(), files, &issuers).err();
+        let refused = WatchedLists::begin(builder, ca.roots(), files, &issuers).err();
         assert!(matches!(refused, Some(RevocationError::ListIssuer { .. })));
     }
 
@@ -674,7 +677,7 @@ mod tests {
         let now = UnixTime::now();
         let later = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + 2 * day);
         let mut is_revoked = |time: UnixTime| {
-            watch.look(true, time);
+            watch.look_at(true, time);
             let verified = watch.clients.verify_client_cert(leaf.der(), &[], now);
             match verified {
                 Ok(_) => false,
@@ -724,7 +727,7 @@ mod tests {
         assert!(why.contains("isn't valid before"), "{why}");
 
         let later = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + day);
-        watch.look(false, later);
+        watch.look_at(false, later);
         watch
             .clients
             .verify_client_cert(leaf.der(), &[], now)
@@ -739,7 +742,7 @@ mod tests {
         write(1);
         let mut watch = ca.watch();
         let mut number_after_look = |is_complete| {
-            watch.look(is_complete, UnixTime::now());
+            watch.look_at(is_complete, UnixTime::now());
             let Current { revocation, .. } = &*watch.clients.current();
             revocation.lists[0].number().unwrap().to_vec()
         };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pq_x509::revocation::RevocationListError;
 use rustls::CertRevocationListError;
 use rustls::server::VerifierBuilderError;
-use rustls_pq::identity::WatchError;
+use rustls_pq::watching::StartError;
 
 /// Why peers can't be checked by revocation lists.
 ///
@@ -65,7 +65,7 @@ pub enum RevocationError {
     },
     /// The files can't be watched.
     #[error(transparent)]
-    Watch(#[from] WatchError),
+    Watch(#[from] StartError),
     /// The provider can't be built.
     #[error(transparent)]
     Provider(#[from] rustls_pq::Error),

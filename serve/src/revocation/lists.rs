@@ -1,8 +1,9 @@
 //! Reads files with revocation lists, makes rustls's verifiers for clients and servers with them, and says why a chain
 //! was refused.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pq_keys::encoding::rfc3339;
@@ -18,6 +19,7 @@ use rustls::{
     CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore,
     SignatureScheme,
 };
+use rustls_pq::watching::FileTraits;
 use tracing::{info, warn};
 
 use super::error::RevocationError;
@@ -44,7 +46,7 @@ impl RevocationFiles {
     pub fn load(&self) -> Result<Revocation, RevocationError> {
         let mut newest = NewestLists::default();
         self.parse(
-            &self.read()?,
+            &self.read()?.files,
             &mut newest,
             &KnownKeys::default(),
             UnixTime::now(),
@@ -52,9 +54,28 @@ impl RevocationFiles {
     }
 
     /// What is in the files.
-    pub(crate) fn read(&self) -> Result<Vec<Vec<u8>>, RevocationError> {
+    pub(crate) fn read(&self) -> Result<Contents, RevocationError> {
+        let (traits, files) = self
+            .each(|path| {
+                let mut file = File::open(path)?;
+                let metadata = file.metadata()?;
+                let mut content = Vec::new();
+                file.read_to_end(&mut content)?;
+                Ok((FileTraits::of(&metadata), content))
+            })?
+            .into_iter()
+            .unzip();
+        Ok(Contents { files, traits })
+    }
+
+    /// What the system says of the files.
+    pub(crate) fn traits(&self) -> Result<Vec<FileTraits>, RevocationError> {
+        self.each(FileTraits::look)
+    }
+
+    fn each<T>(&self, read: impl Fn(&Path) -> io::Result<T>) -> Result<Vec<T>, RevocationError> {
         let read = |path: &PathBuf| {
-            fs::read(path).map_err(|error| RevocationError::ListFile {
+            read(path).map_err(|error| RevocationError::ListFile {
                 path: path.clone(),
                 error,
             })
@@ -92,6 +113,12 @@ impl RevocationFiles {
             files: self.to_string(),
         })
     }
+}
+
+/// What is in files with lists, and what the system said of each before it was read.
+pub(crate) struct Contents {
+    pub(crate) files: Vec<Vec<u8>>,
+    pub(crate) traits: Vec<FileTraits>,
 }
 
 impl std::fmt::Display for RevocationFiles {
@@ -530,7 +557,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("lists.pem");
         let text = lists.iter().map(CertificateRevocationList::to_pem);
-        fs::write(&file, text.collect::<String>()).unwrap();
+        std::fs::write(&file, text.collect::<String>()).unwrap();
         let files = RevocationFiles {
             files: vec![file],
             leaf_only: false,

@@ -5,18 +5,18 @@ use std::fs::{File, Metadata};
 use std::hash::RandomState;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
-use std::time::SystemTime;
 
 use zeroize::Zeroizing;
 
 use crate::identity::IdentityError;
+use crate::watching::FileTraits;
 
 /// The content of a pair of files.
 pub(super) struct Content {
     pub(super) chain: Zeroizing<Vec<u8>>,
     pub(super) key: Zeroizing<Vec<u8>>,
     /// What the system said of them before they were read.
-    pub(super) traits: [Traits; 2],
+    pub(super) traits: [FileTraits; 2],
     /// The mode of the file with the key, if everybody can read it, or others than its owner can
     /// write it.
     pub(super) exposed_by: Option<u32>,
@@ -29,7 +29,7 @@ impl Content {
         Ok(Self {
             chain,
             key,
-            traits: [&of_chain, &of_key].map(Traits::of),
+            traits: [&of_chain, &of_key].map(FileTraits::of),
             exposed_by: exposure(&of_key),
         })
     }
@@ -44,7 +44,7 @@ impl Content {
 pub(super) struct Response {
     pub(super) der: Option<Zeroizing<Vec<u8>>>,
     /// What the system said of it before it was read.
-    pub(super) traits: Option<Traits>,
+    pub(super) traits: Option<FileTraits>,
 }
 
 impl Response {
@@ -52,7 +52,7 @@ impl Response {
         match read(path) {
             Ok((der, metadata)) => Ok(Self {
                 der: Some(der),
-                traits: Some(Traits::of(&metadata)),
+                traits: Some(FileTraits::of(&metadata)),
             }),
             Err(IdentityError::File { error, .. }) if error.kind() == ErrorKind::NotFound => {
                 Ok(Self {
@@ -66,51 +66,6 @@ impl Response {
 
     pub(super) fn stamp(&self, hasher: &RandomState) -> u64 {
         hasher.hash_one(self.der.as_deref())
-    }
-}
-
-/// What the system says of a file without reading it. If this has changed, so has the file; if not, the
-/// file hasn't either, unless it was written twice within one tick of the file system's clock.
-#[derive(Clone, Copy, Eq, PartialEq)]
-pub(super) struct Traits {
-    len: u64,
-    modified: Option<SystemTime>,
-    /// The file's device and inode, and the time of its last change of any kind (ctime), which programs
-    /// can't set.
-    #[cfg(unix)]
-    inode: (u64, u64, i64, i64),
-}
-
-impl Traits {
-    /// Those of a pair, if there are such files.
-    pub(super) fn look(chain: &Path, key: &Path) -> io::Result<[Self; 2]> {
-        Ok([Self::of(&chain.metadata()?), Self::of(&key.metadata()?)])
-    }
-
-    /// Those of a file that need not be there; `None` if the system doesn't say.
-    pub(super) fn look_for(path: &Path) -> Option<Option<Self>> {
-        match path.metadata() {
-            Ok(metadata) => Some(Some(Self::of(&metadata))),
-            Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
-            Err(_) => None,
-        }
-    }
-
-    fn of(metadata: &Metadata) -> Self {
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt;
-
-        Self {
-            len: metadata.len(),
-            modified: metadata.modified().ok(),
-            #[cfg(unix)]
-            inode: (
-                metadata.dev(),
-                metadata.ino(),
-                metadata.ctime(),
-                metadata.ctime_nsec(),
-            ),
-        }
     }
 }
 

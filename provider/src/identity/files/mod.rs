@@ -3,13 +3,11 @@
 //! * [`IdentityFiles`] says which files, and loads them.
 //! * `content` reads a pair, and only if both are regular files.
 //! * `response` is an OCSP response beside a pair.
-//! * `tracked` is the state of files that are read again when they change.
 //! * `watched` is a pair, and the identity made from it.
-//! * `watcher` looks at the files in a thread of its own, and takes over what has changed.
+//! * `watcher` looks at the files again and again, and takes over what has changed.
 
 mod content;
 mod response;
-mod tracked;
 mod watched;
 mod watcher;
 

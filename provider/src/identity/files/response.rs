@@ -11,9 +11,9 @@ use rustls::pki_types::UnixTime;
 use tracing::{info, warn};
 
 use super::FilePair;
-use super::content::{Response, Traits};
-use super::tracked::{Seen, Tracked};
+use super::content::Response;
 use crate::identity::{Identity, IdentityError};
+use crate::watching::{FileTraits, Seen, Tracked};
 
 /// Where the OCSP response for a chain is, if it is in a file.
 pub(super) struct ResponseFile<'a>(Option<&'a Path>);
@@ -69,7 +69,7 @@ impl<'a> ResponseFile<'a> {
 /// A file with an OCSP response that is watched.
 pub(super) struct WatchedResponse {
     path: PathBuf,
-    tracked: Tracked<Option<Traits>>,
+    tracked: Tracked<Option<FileTraits>>,
     /// When a response that was refused may be valid after all.
     another_time: Option<AnotherTime>,
 }
@@ -132,7 +132,8 @@ impl WatchedResponse {
     }
 
     pub(super) fn is_as_read(&self) -> bool {
-        !self.is_time(UnixTime::now()) && self.tracked.is_as_read(|| Traits::look_for(&self.path))
+        !self.is_time(UnixTime::now())
+            && self.tracked.is_as_read(|| FileTraits::look_for(&self.path))
     }
 }
 

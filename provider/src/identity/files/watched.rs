@@ -4,23 +4,24 @@
 use alloc::sync::Arc;
 use core::panic::AssertUnwindSafe;
 use std::hash::RandomState;
+use std::io;
 use std::panic::catch_unwind;
+use std::path::Path;
 use std::time::Instant;
 
 use rustls::crypto::CryptoProvider;
 use tracing::warn;
 
 use super::FilePair;
-use super::content::Traits;
 use super::response::{ResponseFile, WatchedResponse};
-use super::tracked::{Seen, Tracked};
 use crate::identity::{Identity, IdentityError};
+use crate::watching::{FileTraits, Seen, Tracked};
 
 /// A pair of files, and the identity made from it.
 pub(super) struct Watched {
     pub(super) files: FilePair,
     pub(super) current: Arc<Identity>,
-    tracked: Tracked<[Traits; 2]>,
+    tracked: Tracked<[FileTraits; 2]>,
     response: Option<WatchedResponse>,
     /// The mode of the file with the key, as in the last warning.
     exposed_by: Option<u32>,
@@ -126,7 +127,7 @@ impl Watched {
     /// Whether the files are certainly unchanged since they were read last, and nothing is pending.
     pub(super) fn is_as_read(&self) -> bool {
         let FilePair { chain, key, .. } = &self.files;
-        self.tracked.is_as_read(|| Traits::look(chain, key).ok())
+        self.tracked.is_as_read(|| traits_of_pair(chain, key).ok())
             && (self.response.as_ref()).is_none_or(WatchedResponse::is_as_read)
     }
 
@@ -140,6 +141,10 @@ impl Watched {
     }
 }
 
+fn traits_of_pair(chain: &Path, key: &Path) -> io::Result<[FileTraits; 2]> {
+    Ok([FileTraits::look(chain)?, FileTraits::look(key)?])
+}
+
 #[cfg(test)]
 mod tests {
     use core::time::Duration;
@@ -149,9 +154,9 @@ mod tests {
     use pq_x509::keys::{SignatureAlgorithm, SigningKey};
     use tempfile::TempDir;
 
-    use super::super::tracked::TICK;
     use super::*;
     use crate::Builder;
+    use crate::watching::TICK;
 
     /// A pair in files, as the watcher has it.
     struct Setup {
@@ -193,7 +198,7 @@ mod tests {
         /// Makes the files as they are now look unchanged.
         fn forget_changes(&mut self) {
             let FilePair { chain, key, .. } = &self.watched.files;
-            let traits = Traits::look(chain, key).unwrap();
+            let traits = traits_of_pair(chain, key).unwrap();
             self.watched.tracked.pretend(traits);
         }
 

@@ -5,8 +5,11 @@ use core::time::Duration;
 use std::time::Instant;
 
 /// The state of files that are watched: whether their content is the one in use. `T` is what the system
-/// says of them without reading them.
-pub(super) struct Tracked<T> {
+/// says of them without reading them, such as [`FileTraits`](super::FileTraits).
+///
+/// A stamp stands for content: a hash of it, keyed if the content is secret.
+#[derive(Debug)]
+pub struct Tracked<T> {
     /// Stands for the content that is in use, if there is any.
     in_use: Option<u64>,
     last: Last,
@@ -18,7 +21,7 @@ pub(super) struct Tracked<T> {
 
 /// How long after a file was written it can be written again without a change of anything but its
 /// content. FAT counts in steps of two seconds; others in one second or in milliseconds.
-pub(super) const TICK: Duration = Duration::from_secs(5);
+pub(crate) const TICK: Duration = Duration::from_secs(5);
 
 /// What the last look found. A stamp stands for the content of all files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,7 +38,7 @@ enum Last {
 
 /// What to do with the content that was read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Seen {
+pub enum Seen {
     /// It is in use.
     Same,
     /// It was refused before, or may not be completely written.
@@ -46,7 +49,7 @@ pub(super) enum Seen {
 
 impl<T: PartialEq> Tracked<T> {
     /// The state of files that were read from `start` until now, and are not in use yet.
-    pub(super) fn read(stamp: u64, traits: T, start: Instant) -> Self {
+    pub fn read(stamp: u64, traits: T, start: Instant) -> Self {
         Self {
             in_use: None,
             last: Last::Changed(stamp),
@@ -56,7 +59,7 @@ impl<T: PartialEq> Tracked<T> {
     }
 
     /// The state of files that can't be read, which was reported.
-    pub(super) fn unreadable() -> Self {
+    pub fn unreadable() -> Self {
         Self {
             in_use: None,
             last: Last::Unreadable,
@@ -67,7 +70,7 @@ impl<T: PartialEq> Tracked<T> {
 
     /// Notes that the files were read from `start` until now. Changed content counts at once if
     /// `is_complete`, and otherwise if the last look found it as well.
-    pub(super) fn saw(&mut self, stamp: u64, traits: T, start: Instant, is_complete: bool) -> Seen {
+    pub fn saw(&mut self, stamp: u64, traits: T, start: Instant, is_complete: bool) -> Seen {
         if self.traits.replace(traits) != self.traits {
             // Not `start`: the file may have been written while the reader waited for it.
             self.read[0] = Instant::now();
@@ -90,7 +93,7 @@ impl<T: PartialEq> Tracked<T> {
     }
 
     /// Notes that the files can't be read. Returns whether to report it.
-    pub(super) fn failed(&mut self, is_complete: bool) -> bool {
+    pub fn failed(&mut self, is_complete: bool) -> bool {
         let is_known = self.last == Last::Unreadable;
         self.last = Last::Unreadable;
         self.traits = None;
@@ -98,19 +101,19 @@ impl<T: PartialEq> Tracked<T> {
     }
 
     /// Notes that the content with this stamp is in use from now on.
-    pub(super) fn take(&mut self, stamp: u64) {
+    pub fn take(&mut self, stamp: u64) {
         self.in_use = Some(stamp);
         self.last = Last::InUse;
     }
 
     /// Notes that the content with this stamp can't be used.
-    pub(super) fn refuse(&mut self, stamp: u64) {
+    pub fn refuse(&mut self, stamp: u64) {
         self.last = Last::Refused(stamp);
     }
 
     /// Notes that the files are for another identity from now on, which may take content that was
     /// refused before.
-    pub(super) fn start_over(&mut self) {
+    pub fn start_over(&mut self) {
         let seen = match self.last {
             Last::InUse => self.in_use,
             Last::Changed(seen) | Last::Refused(seen) => Some(seen),
@@ -124,7 +127,7 @@ impl<T: PartialEq> Tracked<T> {
 
     /// Whether the files are certainly unchanged since they were read last, and nothing is pending.
     /// `look` is asked for their traits only if needed.
-    pub(super) fn is_as_read(&self, look: impl FnOnce() -> Option<T>) -> bool {
+    pub fn is_as_read(&self, look: impl FnOnce() -> Option<T>) -> bool {
         let [first, last] = self.read;
         !matches!(self.last, Last::Changed(_))
             && last.saturating_duration_since(first) > TICK
@@ -136,17 +139,17 @@ impl<T: PartialEq> Tracked<T> {
 #[cfg(test)]
 impl<T> Tracked<T> {
     /// Makes files with these traits look unchanged.
-    pub(super) fn pretend(&mut self, traits: T) {
+    pub(crate) fn pretend(&mut self, traits: T) {
         self.traits = Some(traits);
     }
 
     /// Pretends that the files had been unchanged for so long when they were read last.
-    pub(super) fn read_for(&mut self, long: Duration) {
+    pub(crate) fn read_for(&mut self, long: Duration) {
         let [first, last] = &mut self.read;
         *last = *first + long;
     }
 
-    pub(super) fn times(&self) -> [Instant; 2] {
+    pub(crate) fn times(&self) -> [Instant; 2] {
         self.read
     }
 }
