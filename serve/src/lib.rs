@@ -41,7 +41,7 @@ pub use drain::Drained;
 pub use drain::StopSignals;
 pub use http::{BoxError, Handler, Page, Protection};
 pub use identities::Identity;
-pub use listening::{Server, ServerBuilder};
+pub use listening::{Server, ServerBuilder, allow_descriptors};
 #[cfg(feature = "metrics")]
 pub use metrics::{Metrics, MetricsPort};
 pub use provider::{provider, provider_builder};

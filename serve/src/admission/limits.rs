@@ -42,12 +42,14 @@ pub struct Limits {
     /// The time for the head of a request, counted from the end of the request before; with HTTP/2, from the moment
     /// in which no request runs any more.
     pub request_head: Duration,
-    /// The time for a connection as a whole. In its last tenth no request begins: the client is told to connect anew.
+    /// The time for a connection as a whole. In its last tenth the client is told to connect anew, and no request begins;
+    /// only a client of HTTP/2 that doesn't acknowledge this begins requests until it is cut off at the end.
     pub connection: Duration,
     /// How long a server that was told to end still accepts connections, by default not at all. Meanwhile its health says
     /// that it ends, so that whoever distributes requests sends them elsewhere, and nobody is refused.
     pub lame_duck: Duration,
-    /// The time for requests that run when the server accepts no more.
+    /// The time for requests that run when the server accepts no more. What a client of HTTP/2 begins although it was told
+    /// of the end is cut off then, too.
     pub grace: Duration,
     /// How many bytes `GET /bytes/N` sends and `POST /bytes` takes at most, to measure throughput. By
     /// default 0: there are no such paths.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use rustls::CertificateError;
 use rustls_pq::Refusal;
 
 /// Why a connection ended before its time. None of these concerns other connections.
@@ -29,6 +30,15 @@ impl ConnectionError {
         match self {
             Self::Handshake(_) => Some("no_client_hello"),
             Self::HandshakeTimeout => Some("timeout"),
+            Self::ResumedClient(rustls::Error::NoCertificatesPresented) => {
+                Some("no_client_certificate")
+            }
+            Self::ResumedClient(rustls::Error::InvalidCertificate(
+                CertificateError::Revoked
+                | CertificateError::UnknownRevocationStatus
+                | CertificateError::ExpiredRevocationList
+                | CertificateError::ExpiredRevocationListContext { .. },
+            )) => Some("client_revocation"),
             Self::ResumedClient(_) => Some("client_certificate"),
             Self::Refused(refusal) => Some(match refusal {
                 Refusal::NoSharedGroup { .. } => "no_shared_group",
@@ -66,5 +76,39 @@ fn option_for(refusal: &Refusal) -> &'static str {
              client's certificate is enough"
         }
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a full handshake says of such a client, a resumed one says, too.
+    #[test]
+    fn a_resumed_client_is_refused_for_the_same_reason() {
+        use rustls::Error::{InvalidCertificate, NoCertificatesPresented};
+
+        for (error, reason) in [
+            (NoCertificatesPresented, "no_client_certificate"),
+            (
+                InvalidCertificate(CertificateError::Revoked),
+                "client_revocation",
+            ),
+            (
+                InvalidCertificate(CertificateError::UnknownRevocationStatus),
+                "client_revocation",
+            ),
+            (
+                InvalidCertificate(CertificateError::ExpiredRevocationList),
+                "client_revocation",
+            ),
+            (
+                InvalidCertificate(CertificateError::Expired),
+                "client_certificate",
+            ),
+        ] {
+            let error = ConnectionError::ResumedClient(error);
+            assert_eq!(error.failed_handshake(), Some(reason));
+        }
     }
 }

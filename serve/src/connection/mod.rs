@@ -5,12 +5,14 @@
 mod access;
 mod error;
 mod handshake;
+mod line_limit;
 mod overheard;
 mod requests;
+mod said;
 mod serve;
 #[cfg(feature = "http2")]
 mod streams;
 mod versions;
 
 pub(crate) use error::ConnectionError;
-pub(crate) use serve::Connection;
+pub(crate) use serve::{Connection, ConnectionLog};

@@ -110,7 +110,12 @@ fn unavailable() -> Response<AnyBody> {
 
 /// hyper does so for HTTP/1.1 only.
 fn leave_body_out(response: &mut Response<AnyBody>) {
-    let length = response.body().size_hint().exact();
+    // An empty body is none that a GET would have, or of a status that has none: it tells no length.
+    let length = response
+        .body()
+        .size_hint()
+        .exact()
+        .filter(|length| *length > 0);
     *response.body_mut() = Empty::new().map_err(|never| match never {}).boxed_unsync();
     if let Some(length) = length {
         let headers = response.headers_mut();

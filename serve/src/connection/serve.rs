@@ -10,6 +10,7 @@ use std::time::Duration;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulConnection;
+use rustls_pq::Negotiated;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -17,7 +18,9 @@ use tracing::{debug, info};
 
 use super::error::ConnectionError;
 use super::handshake::shake_hands;
+use super::line_limit::LineLimit;
 use super::requests::{Idle, Requests};
+use super::said::start;
 #[cfg(feature = "http2")]
 use super::streams::Streams;
 use super::versions::http1;
@@ -37,7 +40,32 @@ pub(crate) struct Connection {
     pub(crate) requests: Arc<RequestPlaces>,
     pub(crate) handler: Arc<dyn AnyHandler>,
     pub(crate) observers: Observers,
+    pub(crate) log: ConnectionLog,
     pub(crate) stopped: watch::Receiver<()>,
+}
+
+/// The lines about each connection, of which there are too many under a flood.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConnectionLog {
+    connected: Arc<LineLimit>,
+    closed: Arc<LineLimit>,
+}
+
+impl ConnectionLog {
+    fn connected(&self, negotiated: &Negotiated, client: Option<&str>) {
+        if let Some(left_out) = self.connected.next_line() {
+            let left_out = (left_out > 0).then_some(left_out);
+            info!(%negotiated, client = client.map(start), left_out, "connected");
+        }
+    }
+
+    /// A connection has ended before its time.
+    pub(crate) fn closed(&self, error: &ConnectionError) {
+        if let Some(left_out) = self.closed.next_line() {
+            let left_out = (left_out > 0).then_some(left_out);
+            info!(%error, left_out, "closed");
+        }
+    }
 }
 
 impl Connection {
@@ -73,7 +101,8 @@ impl Connection {
 
         let protection = Arc::new(Protection::of(stream.get_ref().1, negotiated, peer));
         self.observers.tell(Event::Handshake(&negotiated));
-        info!(%negotiated, client = protection.client_certificate, "connected");
+        self.log
+            .connected(&negotiated, protection.client_certificate.as_deref());
 
         let requests = Requests::new(
             self.handler.clone(),

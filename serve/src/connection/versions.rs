@@ -1,5 +1,7 @@
 //! The versions of HTTP, each with what bounds the memory and work that one client can ask for.
 
+use std::time::Duration;
+
 use hyper::server::conn::http1;
 #[cfg(feature = "http2")]
 use hyper::server::conn::http2;
@@ -13,11 +15,14 @@ use crate::admission::Limits;
 /// many by default.
 const MAX_REQUEST_HEAD: usize = 128 * 1024;
 
+/// hyper adds the time to that of now, which has to be possible.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 pub(super) fn http1(limits: &Limits) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.max_buf_size(MAX_REQUEST_HEAD)
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.request_head);
+        .header_read_timeout(limits.request_head.min(LONGEST));
     http
 }
 

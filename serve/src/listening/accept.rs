@@ -2,11 +2,12 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
-use tracing::{Instrument, debug, error, info, info_span};
+use tracing::{Instrument, debug, error, info_span};
 
 use crate::admission::{Admission, Shares};
 use crate::connection::{Connection, ConnectionError};
@@ -82,6 +83,7 @@ pub(super) async fn accept_until(
         };
         let connection = connection.clone();
         let observers = observers.clone();
+        let log = connection.log.clone();
         let open = observers.span(Event::Opened, Event::Closed);
         let serve = async move {
             let served = tokio::select! {
@@ -99,7 +101,7 @@ pub(super) async fn accept_until(
                 Ok(()) => debug!("closed"),
                 // The reason has been logged already, and not for each connection.
                 Err(error @ ConnectionError::PushedOut) => debug!(%error, "closed"),
-                Err(error) => info!(%error, "closed"),
+                Err(error) => log.closed(&error),
             }
             drop((slot, open));
         };
@@ -114,12 +116,20 @@ pub(super) async fn accept_until(
     });
     match drained.await {
         Ok(()) => Drained { cut_off: 0 },
-        // Dropping the set aborts them.
-        Err(_) => Drained {
-            cut_off: connections.len(),
-        },
+        Err(_) => {
+            while let Some(ended) = connections.try_join_next() {
+                report_panic(ended);
+            }
+            let cut_off = connections.len();
+            // They end where they wait next; one that never waits is left behind.
+            let _ = timeout(CUT_OFF, connections.shutdown()).await;
+            Drained { cut_off }
+        }
     }
 }
+
+/// How long to wait for the end of what was cut off.
+const CUT_OFF: Duration = Duration::from_secs(1);
 
 fn report_panic(ended: Result<(), JoinError>) {
     if let Err(error) = ended {

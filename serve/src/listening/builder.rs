@@ -7,10 +7,11 @@ use std::sync::Arc;
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::sync::watch;
 
+use super::descriptors::check_descriptors;
 use super::server::Server;
 use crate::admission::{Limits, RequestPlaces};
 use crate::configuration::Tls;
-use crate::connection::Connection;
+use crate::connection::{Connection, ConnectionLog};
 use crate::events::Observers;
 use crate::http::{AnyHandler, Handler, Page};
 #[cfg(feature = "metrics")]
@@ -94,6 +95,7 @@ impl ServerBuilder {
                 "a server needs a socket to listen on",
             ));
         }
+        check_descriptors(&self.limits);
         let (stop, stopped) = watch::channel(());
         let connection = Connection {
             tls: self.tls,
@@ -108,6 +110,7 @@ impl ServerBuilder {
                 })
             }),
             observers: self.observers,
+            log: ConnectionLog::default(),
             stopped,
         };
         Ok(Server::start(listeners, stop, connection))

@@ -4,9 +4,11 @@
 
 mod accept;
 mod builder;
+mod descriptors;
 #[cfg(feature = "signals")]
 mod run;
 mod server;
 
 pub use builder::ServerBuilder;
+pub use descriptors::allow_descriptors;
 pub use server::Server;

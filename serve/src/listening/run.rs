@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::pin::pin;
 
 use tracing::{info, warn};
 
@@ -24,9 +25,10 @@ impl Server {
         reloading: impl Future<Output = Infallible>,
     ) -> io::Result<bool> {
         notice::ready();
+        let mut reloading = pin!(reloading);
         tokio::select! {
             stopped = stop.next() => stopped?,
-            never = reloading => match never {},
+            never = reloading.as_mut() => match never {},
         }
         notice::stopping();
         info!(
@@ -34,6 +36,8 @@ impl Server {
             self.grace()
         );
         tokio::select! {
+            // Who is still accepted meets the files of today.
+            never = reloading.as_mut() => match never {},
             drained = self.shutdown() => {
                 if drained.cut_off > 0 {
                     warn!(connections = drained.cut_off, "cut off what was still running");

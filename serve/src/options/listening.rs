@@ -7,7 +7,7 @@ use clap::Args;
 use super::error::OptionError;
 use crate::admission::Limits;
 use crate::configuration::Tls;
-use crate::listening::Server;
+use crate::listening::{Server, allow_descriptors};
 #[cfg(feature = "metrics")]
 use crate::metrics::{Metrics, MetricsPort};
 use crate::revocation::ListsInUse;
@@ -78,7 +78,8 @@ impl ListenOptions {
         tcp.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
     }
 
-    /// Listens and serves the page. The metrics have the times of the lists in use.
+    /// Listens and serves the page. The metrics have the times of the lists in use. The process is
+    /// [allowed](allow_descriptors) as many descriptors as the limits may take.
     ///
     /// # Errors
     ///
@@ -95,6 +96,7 @@ impl ListenOptions {
             true => tls.without_http2(),
             false => tls,
         };
+        allow_descriptors(&limits);
         // First, so that nobody is served whom the options mean to be watched.
         #[cfg(feature = "metrics")]
         let (metrics, port) = {

@@ -84,7 +84,7 @@ pub struct Listener(pub(super) Kind);
 impl Listener {
     /// Listens. An [inherited](ListenAddress::Inherited) address is for one socket or more, any other for one.
     ///
-    /// The first inherited one removes LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES from the environment, so that no child takes
+    /// The first inherited one removes LISTEN_FDS and LISTEN_PID from the environment, if they are for this process, so that no child takes
     /// the sockets for its own. On Unix, nothing may use the environment at the same time but by `std::env`: open such
     /// addresses before there are threads of C code that do.
     ///

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
+use rustix::fs::OFlags;
 use tokio::net::{UnixListener, UnixStream};
 
 /// A Unix socket that listens.
@@ -27,7 +29,7 @@ impl UnixSocket {
         SocketAddr::from_pathname(path)?;
         let folder = FreshFolder::beside(path)?;
         let draft = folder.0.join("s");
-        let listener = UnixListener::bind(&draft)?;
+        let listener = bind_to(&folder.0, &draft)?;
         // Nobody else can have put a link there.
         fs::set_permissions(&draft, Permissions::from_mode(mode))?;
         // Whoever takes the name after that has another file.
@@ -55,6 +57,15 @@ impl UnixSocket {
             listener,
         }
     }
+}
+
+/// Listens on `draft` in `folder`, whose path may be longer than that of a socket can be.
+fn bind_to(folder: &Path, draft: &Path) -> io::Result<UnixListener> {
+    if cfg!(target_os = "linux") && SocketAddr::from_pathname(draft).is_err() {
+        let folder = File::open(folder)?;
+        return UnixListener::bind(format!("/proc/self/fd/{}/s", folder.as_raw_fd()));
+    }
+    UnixListener::bind(draft)
 }
 
 impl fmt::Display for UnixSocket {
@@ -129,7 +140,7 @@ impl Turn {
         name.push(socket.file_name().unwrap_or_default());
         name.push(".lock");
         let path = socket.with_file_name(name);
-        // No link is followed.
+        // No link is followed, and nothing else that has the name waits for somebody.
         let made = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -137,13 +148,19 @@ impl Turn {
             .open(&path);
         let file = match made {
             // A process that was killed has left it, or holds it.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => File::open(&path)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => OpenOptions::new()
+                .read(true)
+                .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
+                .open(&path)?,
             made => made?,
         };
         file.try_lock()
             .map_err(|_| in_use("another process is about to listen there"))?;
         // Its holder may have removed it meanwhile, and what is locked is no lock for others.
         let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(in_use("something that is no file has the name of its lock"));
+        }
         if device_and_inode(&path).ok() != Some((metadata.dev(), metadata.ino())) {
             return Err(in_use("another process was about to listen there"));
         }
@@ -195,6 +212,50 @@ mod tests {
             drop(socket);
             assert!(!path.exists());
         }
+    }
+
+    /// 107 bytes is what Linux takes; the draft's path is longer.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn the_longest_path_will_do() {
+        let folder = TempDir::new().unwrap();
+        let longest = 107 - folder.path().as_os_str().len() - "//s".len();
+        let folder = folder.path().join("x".repeat(longest));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("s");
+        for _ in 0..2 {
+            let socket = UnixSocket::bind(&path, 0o600).await.unwrap();
+            UnixStream::connect(&path).await.unwrap();
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+            // The next one finds it stale.
+            std::mem::forget(socket.file);
+        }
+        UnixSocket::bind(&folder.join("st"), 0o600)
+            .await
+            .unwrap_err();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    /// Whoever may make files there must not keep a server from its start, nor lead it elsewhere.
+    #[tokio::test]
+    async fn what_is_no_lock_is_refused_at_once() {
+        let folder = TempDir::new().unwrap();
+        let (path, lock) = (
+            folder.path().join("socket"),
+            folder.path().join(".socket.lock"),
+        );
+        drop(UnixListener::bind(&path).unwrap());
+        let elsewhere = folder.path().join("elsewhere");
+        fs::write(&elsewhere, "").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
+        UnixSocket::bind(&path, 0o600).await.unwrap_err();
+        fs::remove_file(&lock).unwrap();
+        let made = process::Command::new("mkfifo").arg(&lock).status();
+        assert!(made.unwrap().success());
+        let refused = UnixSocket::bind(&path, 0o600).await.unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+        fs::remove_file(&lock).unwrap();
+        UnixSocket::bind(&path, 0o600).await.unwrap();
     }
 
     /// That of a server that was killed is replaced; one that is served is not.

@@ -173,7 +173,7 @@ async fn what_a_client_says_is_cut_and_escaped() {
     let head = format!("{} /\u{202e}\"{long} HTTP/1.1", "M".repeat(10_000));
     server.client().ask(&head).await.unwrap();
     let lines = log.requests(1).await;
-    for (name, start) in [("path", "/\u{202e}\"xx"), ("method", "MMMM")] {
+    for (name, start) in [("path", "/\u{fffd}\"xx"), ("method", "MMMM")] {
         let said = lines[0][name].as_str().unwrap();
         assert!(said.starts_with(start), "{said}");
         assert!(said.ends_with('…') && said.len() < 300, "{said}");

@@ -62,6 +62,18 @@ async fn an_answer_to_head_has_its_length_and_no_body() {
         assert_eq!(lengths[0], lengths[1]);
     }
 
+    // An empty body may only say that the handler makes none for HEAD.
+    let empty = |_: Request<Incoming>, _: Arc<Protection>| {
+        std::future::ready(Response::new(Empty::<Bytes>::new()))
+    };
+    let silent = Served::with(|server| server.handler(empty)).await;
+    let request = Request::head("https://localhost/")
+        .body(Empty::new())
+        .unwrap();
+    let mut client = client(&silent).await.unwrap();
+    let answer = within(client.send_request(request)).await.unwrap();
+    assert!(!answer.headers().contains_key("content-length"));
+
     let mut raw = Raw::connect(&server).await.unwrap();
     // The method is a field with the name of the second one in the static table.
     let head = [b"\x02\x04HEAD", &GET[1..]].concat();

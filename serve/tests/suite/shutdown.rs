@@ -1,15 +1,23 @@
 //! How a server ends: what it finishes, and what it cuts off.
 
+#[cfg(unix)]
+use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 
+#[cfg(unix)]
+use hyper::{Request, Response, body::Incoming};
 use pq_serving::{Drained, Limits};
+#[cfg(unix)]
+use pq_serving::{Protection, StopSignals};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
 use crate::client::{PATIENCE, read_answer};
 use crate::harness::{Harness, Options};
+#[cfg(unix)]
+use crate::served::{Event, Served, telling};
 
 #[tokio::test]
 async fn a_running_request_is_finished() {
@@ -93,4 +101,66 @@ async fn begin_request(tls: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
     let mut answer = [0; GO_ON.len()];
     tls.read_exact(&mut answer).await.unwrap();
     assert_eq!(answer, *GO_ON);
+}
+
+/// While requests run to their end, who is still there meets the files of today.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_that_stops_still_reads_its_files() {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    let (tells, mut told) = telling();
+    let waits = move |_: Request<Incoming>, _: Arc<Protection>| {
+        let tells = tells();
+        async move {
+            let _tells = tells;
+            std::future::pending::<Response<String>>().await
+        }
+    };
+    let limits = Limits {
+        grace: 10 * PATIENCE,
+        ..Limits::default()
+    };
+    let served = Served::with(|server| server.handler(waits).limits(limits)).await;
+    let client = served.client();
+    let _request = served
+        .send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .unwrap();
+    assert_eq!(told.next().await, Event::Begun);
+
+    let (order, mut orders) = unbounded_channel();
+    let (reload, mut reloads) = unbounded_channel();
+    let reloading = async move {
+        while orders.recv().await == Some(()) {
+            reload.send(()).unwrap();
+        }
+        std::future::pending().await
+    };
+    let stop = StopSignals::catch().unwrap();
+    let running = tokio::spawn(served.server.run(stop, reloading));
+    let signal = || {
+        let kill = format!("kill -TERM {}", std::process::id());
+        let status = std::process::Command::new("sh")
+            .args(["-c", &kill])
+            .status();
+        assert!(status.unwrap().success());
+    };
+    signal();
+    let start = Instant::now();
+    while client.connect().await.is_ok() {
+        assert!(start.elapsed() < PATIENCE, "the server goes on");
+    }
+    order.send(()).unwrap();
+    let reloaded = tokio::time::timeout(PATIENCE, reloads.recv()).await;
+    assert_eq!(reloaded.expect("the files are read"), Some(()));
+    assert!(!running.is_finished());
+    signal();
+    let stopped = tokio::time::timeout(PATIENCE, running).await;
+    assert!(
+        !stopped
+            .expect("the second signal ends it")
+            .unwrap()
+            .unwrap()
+    );
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use pq_serving::demonstration::Pki;
 use pq_x509::certificate::Certificate;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -216,6 +217,66 @@ fn tells_its_states(systemd: &UnixDatagram, socket: &OsStr) {
     let (_, log, code) = program.stop("TERM");
     assert_eq!(heard().trim(), "STOPPING=1");
     assert_eq!(code, Some(0), "{log}");
+}
+
+/// Whoever has asked for the reload waits for its end before it goes on.
+#[test]
+fn says_that_it_is_ready_again_once_the_files_were_read() {
+    let folder = TempDir::new().unwrap();
+    let systemd = UnixDatagram::bind(folder.path().join("notify")).unwrap();
+    systemd.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut states = vec!["READY=1"];
+    let mut hear = || {
+        let mut told = [0; 1024];
+        let length = systemd.recv(&mut told).unwrap();
+        let told = String::from_utf8_lossy(&told[..length]).into_owned();
+        assert!(told.starts_with(states.remove(0)), "{told}");
+        states.extend(["RELOADING=1", "READY=1"]);
+    };
+    let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
+    let pki_folder = folder.path().join("pki");
+    pki.write(&pki_folder).unwrap();
+    let [chain, key] = ["server.pem", "server.key"].map(|name| pki_folder.join(name));
+    let mut command = Command::new(PROGRAM);
+    command
+        .env("NOTIFY_SOCKET", folder.path().join("notify"))
+        .args(["--watch=86400", "--cert"])
+        .arg(chain)
+        .arg("--key")
+        .arg(key);
+    let program = Program::spawn(command, TempDir::new().unwrap(), &[]);
+    hear();
+    for _ in 0..20 {
+        program.signal("HUP");
+        hear();
+        hear();
+    }
+    let (_, log, _) = program.stop("KILL");
+    assert_eq!(log.matches("certificates unchanged").count(), 20, "{log}");
+}
+
+/// A connection takes a descriptor, and the usual limit is as large as that of connections.
+#[cfg(target_os = "linux")]
+#[test]
+fn has_descriptors_for_its_connections() {
+    let started = |limit: &str| {
+        let mut shell = Command::new("sh");
+        let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &script, PROGRAM]);
+        Program::spawn(shell, TempDir::new().unwrap(), &["--max-connections=200"])
+    };
+    let warning = "more connections than the process may have descriptors";
+    for (limit, allowed, is_enough) in [("-Sn 100", "264", true), ("-n 100", "100", false)] {
+        let program = started(limit);
+        let limits = fs::read_to_string(format!("/proc/{}/limits", program.id())).unwrap();
+        let line = limits
+            .lines()
+            .find(|line| line.starts_with("Max open files"));
+        let soft = line.unwrap().split_whitespace().nth(3);
+        assert_eq!(soft, Some(allowed));
+        let (_, log, _) = program.stop("TERM");
+        assert_eq!(log.contains(warning), !is_enough, "{log}");
+    }
 }
 
 /// Starts the program with one more socket.
