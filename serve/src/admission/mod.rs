@@ -1,6 +1,6 @@
-// This room uses `events`.
-
 //! Who may connect: [`Limits`] of number and time, and a share of the places for each address.
+
+// This room uses `events`.
 
 mod limits;
 mod places;

@@ -1,6 +1,6 @@
-// This room uses `admission`, `configuration`, `events`, `http`, `sockets` and `summary`.
-
 //! One connection, from its first byte to its last: the handshake, the requests, and why it ended.
+
+// This room uses `admission`, `configuration`, `events`, `http`, `sockets` and `summary`.
 
 mod access;
 mod error;

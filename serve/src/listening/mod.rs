@@ -1,6 +1,6 @@
-// This room uses `admission`, `configuration`, `connection`, `drain`, `events`, `http`, `metrics`, `notice` and `sockets`.
-
 //! A [`Server`] that accepts connections so that clients at one address can't keep others out, and shuts down in order.
+
+// This room uses `admission`, `configuration`, `connection`, `drain`, `events`, `http`, `metrics`, `notice` and `sockets`.
 
 mod accept;
 mod builder;

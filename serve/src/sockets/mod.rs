@@ -1,6 +1,6 @@
-// This room uses no other.
-
 //! Sockets: what a server listens on, and the connections that it accepts there.
+
+// This room uses no other.
 
 mod inherited;
 mod kind;
