@@ -12,7 +12,7 @@ use super::{Algorithms, KeyAlgorithm, Signature};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Authentication {
-    /// The algorithm of the key in its own certificate.
+    /// The algorithm of the key in its own certificate, or of its raw public key (RFC 7250).
     pub key: KeyAlgorithm,
     /// The scheme of the signature in the handshake. rustls doesn't report the peer's scheme: for the
     /// peer it is known only in TLS 1.3, and only if its key allows just one. RSA keys allow several.
@@ -28,9 +28,19 @@ pub struct Authentication {
 }
 
 impl Authentication {
-    /// Authentication with this chain, leaf first, in TLS 1.3. `None` if the chain is empty or a
-    /// certificate can't be read.
+    /// Authentication with this chain, leaf first, in TLS 1.3, or with the raw public key that rustls has in the
+    /// place of a chain. `None` if the chain is empty or a certificate can't be read.
     pub fn of(chain: &[CertificateDer<'_>]) -> Option<Self> {
+        // No certificate can be read as a key: it begins with two sequences.
+        if let [only] = chain
+            && let Ok(key) = KeyAlgorithm::of_spki_der(only)
+        {
+            return Some(Self {
+                key,
+                scheme: key.only_scheme(),
+                is_post_quantum: key.is_post_quantum(),
+            });
+        }
         let algorithms = chain
             .iter()
             .map(|certificate| Algorithms::of(certificate))

@@ -1,6 +1,6 @@
 //! The outcome of a handshake: what protects the connection, or why it failed.
 //!
-//! It uses [`identity`](crate::identity), [`hello`](crate::hello) and
+//! It uses [`identity`](crate::identity), [`hello`](crate::hello), [`verify`](crate::verify) and
 //! [`algorithms`](crate::algorithms).
 
 mod negotiated;

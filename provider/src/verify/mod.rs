@@ -1,5 +1,5 @@
 //! Verification of signatures, with ML-DSA and SLH-DSA beside the base's algorithms, of key usage,
-//! and of the OCSP responses that servers staple.
+//! of the OCSP responses that servers staple, and of peers that have a raw public key and no certificate.
 
 // This room uses `algorithms`, `interned`, `ocsp`, `error` and `tls`.
 
@@ -38,11 +38,13 @@ macro_rules! delegate_to_inner {
 mod check_ocsp;
 mod key_usage;
 mod ml_dsa;
+mod pinned_keys;
 mod roots;
 pub mod slh_dsa;
 
 pub use check_ocsp::{CheckOcsp, OcspRefusal};
 pub use key_usage::EnforceKeyUsage;
+pub use pinned_keys::{PinnedKeys, UnknownKey};
 pub(crate) use roots::{Kinds, RootKeys};
 
 use rustls::SignatureScheme;

@@ -27,6 +27,7 @@ mod ocsp;
 mod offers;
 mod peers;
 mod profile_table;
+mod raw_public_keys;
 mod refusals;
 mod refused_certificates;
 mod refused_shares;

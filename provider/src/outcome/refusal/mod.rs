@@ -23,6 +23,7 @@ use crate::hello::MAX_MESSAGE;
 use crate::hello::Offer;
 use crate::hello::Start;
 use crate::identity::IdentitySet;
+use crate::verify::UnknownKey;
 
 /// Why a handshake was refused, and what to do: rustls's error, together with what both
 /// sides offered.
@@ -236,6 +237,14 @@ pub enum Refusal {
          lead to a root that is trusted here"
     )]
     UnknownIssuer,
+
+    /// The peer's raw public key (RFC 7250) is none of those in
+    /// [`PinnedKeys`](crate::verify::PinnedKeys). The alert is `certificate_unknown`.
+    #[error(
+        "the peer's raw public key is none of those that are accepted here; accept it, if you know \
+         whose key it is, or have the peer use the key that is known here"
+    )]
+    UnknownKey,
 
     /// A signature of the peer is wrong. The alert should be `bad_certificate` for a signature
     /// in the chain (RFC 9846, section 6.2), and `decrypt_error` for the one over the
@@ -522,6 +531,11 @@ impl Refusal {
                 subject: subject.clone(),
                 error: error.clone(),
             };
+        }
+        if let Certificate::Other(other) = error
+            && other.0.is::<UnknownKey>()
+        {
+            return Self::UnknownKey;
         }
         let cloned = error.clone();
         match error {
