@@ -41,6 +41,18 @@ fn two_certificates() {
 }
 
 #[test]
+fn raw_public_keys() {
+    assert_says(
+        env!("CARGO_BIN_EXE_raw-public-keys"),
+        &[
+            "expecting the server's key: TLS 1.3, key exchange X25519MLKEM768 (post-quantum), \
+             peer ML-DSA-65 (post-quantum), ",
+            "expecting another key: the peer's raw public key is none of those that are accepted here",
+        ],
+    );
+}
+
+#[test]
 fn a_ca() {
     assert_says(
         env!("CARGO_BIN_EXE_a-ca"),
