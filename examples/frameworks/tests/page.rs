@@ -7,7 +7,7 @@ const LOCK: &str = include_str!("../Cargo.lock");
 const TESTS: &str = concat!(
     include_str!("../src/lib.rs"),
     include_str!("own_configuration.rs"),
-    include_str!("../../interop/tests/quic_quinn.rs")
+    include_str!("../../../tests/interop/tests/quic_quinn.rs")
 );
 
 #[test]
