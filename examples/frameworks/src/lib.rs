@@ -1,23 +1,29 @@
-//! The shared parts of the tests: certificates, and rustls's configurations for the two
-//! sides, with which a handshake is entirely post-quantum or fails.
+//! The shared parts of the programs and tests: certificates, rustls's configurations for the two
+//! sides, with which a handshake is entirely post-quantum or fails, and simple peers.
 #![forbid(unsafe_code)]
 
+use std::convert::Infallible;
+use std::error::Error;
 use std::future::poll_fn;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
-use hyper::Request;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioIo;
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use rustls_pq::identity::{Identities, Identity, IdentitySet};
-use rustls_pq::{Builder, Profile};
+use rustls_pq::{Builder, Negotiated, Profile};
+use tokio_rustls::TlsAcceptor;
 use tonic::transport::Channel;
 use tower_service::Service;
 
@@ -96,16 +102,34 @@ pub fn connector(config: ClientConfig) -> HttpsConnector<HttpConnector> {
         .build()
 }
 
-/// Calls a method that the server doesn't have.
-pub async fn assert_grpc(channel: &mut Channel) {
-    poll_fn(|context| channel.poll_ready(context))
-        .await
-        .unwrap();
-    let request = Request::post("/nobody.Service/Method")
+/// A server of one connection, which answers with what protects it.
+pub async fn answer(listener: TcpListener, config: Arc<ServerConfig>) {
+    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+    let (tcp, _) = listener.accept().await.unwrap();
+    let tls = TlsAcceptor::from(config).accept(tcp).await.unwrap();
+    let said = Negotiated::of(tls.get_ref().1).unwrap().to_string();
+    let service = service_fn(|_| async { Ok::<_, Infallible>(Response::new(said.clone())) });
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(tls), service);
+    // The client may go without a word.
+    let _ = connection.await;
+}
+
+/// What a server says to a client that trusts the root.
+pub async fn fetch(url: &str, pki: &Pki) -> reqwest::Result<String> {
+    let client = reqwest::Client::builder()
+        .tls_backend_preconfigured(pki.client())
+        .no_proxy()
+        .build()?;
+    client.get(url).send().await?.text().await
+}
+
+/// Calls a method without a message, and returns the status.
+pub async fn call(channel: &mut Channel, method: &str) -> Result<tonic::Code, Box<dyn Error>> {
+    poll_fn(|context| channel.poll_ready(context)).await?;
+    let request = Request::post(method)
         .header("content-type", "application/grpc")
-        .body(tonic::body::Body::empty())
-        .unwrap();
-    let response = channel.call(request).await.unwrap();
-    let unimplemented = (tonic::Code::Unimplemented as i32).to_string();
-    assert_eq!(response.headers()["grpc-status"], unimplemented.as_str());
+        .body(tonic::body::Body::empty())?;
+    let response = channel.call(request).await?;
+    let status = response.headers().get("grpc-status").ok_or("no status")?;
+    Ok(tonic::Code::from_bytes(status.as_bytes()))
 }

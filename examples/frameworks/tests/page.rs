@@ -1,13 +1,12 @@
-//! The table in `docs/tls.md` names the functions that the other tests use.
+//! The table in `docs/tls.md` names the functions that the other tests and the program with quinn use.
 
 const PAGE: &str = include_str!("../../../docs/tls.md");
 const MANIFEST: &str = include_str!("../Cargo.toml");
-const WORKSPACE: &str = include_str!("../../../Cargo.toml");
 const LOCK: &str = include_str!("../Cargo.lock");
 const TESTS: &str = concat!(
     include_str!("../src/lib.rs"),
     include_str!("own_configuration.rs"),
-    include_str!("../../../tests/interop/tests/quic_quinn.rs")
+    include_str!("../quinn.rs")
 );
 
 #[test]
@@ -50,11 +49,10 @@ fn none_brings_aws_lc() {
     assert!(!LOCK.contains("name = \"aws-lc"));
 }
 
-/// The line of a dependency in one of the manifests; quinn is in the other workspace's.
+/// The line of a dependency in the manifest.
 fn dependency(name: &str) -> &'static str {
     let start = format!("{name} = {{ ");
-    let manifest = if name == "quinn" { WORKSPACE } else { MANIFEST };
-    let mut lines = manifest.lines();
+    let mut lines = MANIFEST.lines();
     let found = lines.find(|line| line.starts_with(&start));
     found.unwrap_or_else(|| panic!("{name} is no dependency"))
 }
