@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{ArgGroup, Parser};
-use pq_serving::demonstration::{Client, Instructions};
+use pq_serving::demonstration::{Client, Instructions, Pki};
 use pq_serving::options::{
     CertificateOptions, Fresh, FreshOptions, LimitOptions, ListenOptions, LogOptions,
     RevocationOptions, groups_help, profile_parser,
@@ -153,16 +153,16 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let builder = provider_builder(arguments.profile, &arguments.groups)?;
     let provider = Arc::new(builder.clone().build()?);
     let every = Duration::from_secs(arguments.watch);
-    let setup = match arguments.certificates.cert.is_empty() {
+    let mut setup = match arguments.certificates.cert.is_empty() {
         false => Setup::from_files(&arguments.certificates, &provider, every)?,
         true => Setup::fresh(&arguments, &provider)?,
     };
-    let (client_roots, client_files) = match &arguments.client_ca {
+    let (client_roots, mut client_files) = match &arguments.client_ca {
         Some(file) => (
             Some(roots_from_pem_file(file)?),
             Some(("CLIENT.pem".into(), "CLIENT.key".into())),
         ),
-        None => (setup.client_roots, setup.client_files),
+        None => (setup.client_roots.take(), None),
     };
     let clients = client_roots.map(|roots| {
         let builder = match arguments.mixed_chains {
@@ -190,6 +190,11 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         .start(tls, arguments.limits.into(), in_use);
     let listening = listening.await?;
     let server = &listening.server;
+    // Not before the server has its sockets: the folder may be that of another one, which goes on.
+    if let Some(pki) = &setup.fresh {
+        let files = pki.write(&arguments.fresh.pki_dir)?;
+        (setup.ca, client_files) = (files.root, client_files.or(files.client));
+    }
 
     let instructions = Instructions {
         client: client_files,
@@ -214,7 +219,8 @@ struct Setup {
     above: Vec<Certificate>,
     ca: PathBuf,
     client_roots: Option<RootCertStore>,
-    client_files: Option<(PathBuf, PathBuf)>,
+    /// To be written.
+    fresh: Option<Pki>,
     notes: String,
 }
 
@@ -234,7 +240,7 @@ impl Setup {
             watcher: Some(files.watcher),
             ca: "ROOT.pem".into(),
             client_roots: None,
-            client_files: None,
+            fresh: None,
         })
     }
 
@@ -245,12 +251,11 @@ impl Setup {
         };
         let options = &arguments.fresh;
         let Fresh {
-            mut pki,
+            pki,
             root,
             algorithm,
         } = options.issue(arguments.profile, arguments.listening.ip(), client)?;
         let identity = Identity::try_from(&pki.server)?.check(provider)?;
-        let files = pki.write(&options.pki_dir)?;
         Ok(Self {
             identities: Identities::new(IdentitySet::new().with_default(identity)).into(),
             watcher: None,
@@ -263,10 +268,10 @@ impl Setup {
                 options.pki_dir.display(),
                 Sizes::of(&pki.server.chain)
             ),
-            leaf: pki.server.chain.remove(0),
-            above: pki.server.chain,
-            ca: files.root,
-            client_files: files.client,
+            leaf: pki.server.chain[0].clone(),
+            above: pki.server.chain[1..].to_vec(),
+            ca: PathBuf::new(),
+            fresh: Some(pki),
         })
     }
 }

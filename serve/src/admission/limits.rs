@@ -11,13 +11,13 @@ use std::time::Duration;
 /// handshake make way for nobody: if they come from enough addresses, they can take all places until their
 /// time is over.
 ///
-/// With HTTP/2, a connection may have 32 requests at a time. What the server holds of them is at most, besides what
+/// With HTTP/2, a connection may have 100 requests at a time. What the server holds of them is at most, besides what
 /// handlers hold:
 ///
 /// | for | heads, pieces of answers | bodies that no handler has taken | by default |
 /// |---|---|---|---|
 /// | a request | 16 KiB + 32 KiB | 256 KiB | |
-/// | a connection | 32 × 48 KiB | 1 MiB | 2.5 MiB |
+/// | a connection | 100 × 48 KiB | 1 MiB | 5.7 MiB |
 /// | an address | `requests_per_address` × 48 KiB | `connections_per_address` × 1 MiB | 88 MiB |
 /// | all | `requests` × 48 KiB | `connections` × 1 MiB | 1.2 GiB |
 ///
@@ -31,7 +31,8 @@ pub struct Limits {
     /// Connections in the handshake at a time. One more closes the oldest of the address that has
     /// the most.
     pub handshakes: usize,
-    /// Connections of one address in the handshake at a time. One more closes its oldest.
+    /// Connections of one address in the handshake at a time. One more closes its oldest. By default as many as it may have
+    /// connections: clients such as browsers and proxies open many at once.
     pub handshakes_per_address: usize,
     /// Requests that run at a time, until their answers are sent. One more is answered with 503.
     pub requests: usize,
@@ -62,7 +63,7 @@ impl Default for Limits {
             connections: 1024,
             connections_per_address: 64,
             handshakes: 256,
-            handshakes_per_address: 32,
+            handshakes_per_address: 64,
             requests: 4096,
             requests_per_address: 512,
             handshake: Duration::from_secs(10),

@@ -1,6 +1,7 @@
 //! Why a connection ended.
 
-use std::io;
+use std::error::Error;
+use std::{io, iter};
 
 use rustls::CertificateError;
 use rustls_pq::Refusal;
@@ -18,13 +19,37 @@ pub(crate) enum ConnectionError {
     Refused(#[source] Refusal),
     #[error("the certificate of a resumed session is no longer good: {0}")]
     ResumedClient(#[source] rustls::Error),
-    #[error("{0}")]
+    #[error("{}", with_causes(.0))]
     Http(#[from] hyper::Error),
     #[error("the connection lasted too long")]
     TooLong,
 }
 
 impl ConnectionError {
+    /// Whether the client has merely left, without a word or in the middle of one.
+    pub(crate) fn is_departure(&self) -> bool {
+        use io::ErrorKind::{
+            BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof,
+        };
+
+        let Self::Http(error) = self else {
+            return false;
+        };
+        let io = |error: &(dyn Error + 'static)| Some(error.downcast_ref::<io::Error>()?.kind());
+        error.is_incomplete_message()
+            || error.is_closed()
+            || causes(error).filter_map(io).any(|kind| {
+                [
+                    BrokenPipe,
+                    ConnectionAborted,
+                    ConnectionReset,
+                    NotConnected,
+                    UnexpectedEof,
+                ]
+                .contains(&kind)
+            })
+    }
+
     /// In a word, if the handshake has failed.
     pub(crate) fn failed_handshake(&self) -> Option<&'static str> {
         match self {
@@ -69,6 +94,20 @@ impl ConnectionError {
 }
 
 /// Which of the [options](crate::options) helps the next client.
+/// hyper says what has failed, and its causes say why.
+fn with_causes(error: &hyper::Error) -> String {
+    causes(error).fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+fn causes(error: &hyper::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let mut next = error.source();
+    iter::from_fn(move || {
+        let cause = next?;
+        next = cause.source();
+        Some(cause)
+    })
+}
+
 fn option_for(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::RevocationUnknown { .. } => {

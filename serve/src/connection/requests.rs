@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER};
+use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, StatusCode, Version};
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -60,6 +61,10 @@ impl Requests {
         let client = self.protection.peer.map(|peer| peer.ip());
         let place = self.places.take(client);
         let mut response = match &place {
+            Some(_) if !has_one_host(&request) => refusal(
+                StatusCode::BAD_REQUEST,
+                "The request has to be for one host\n",
+            ),
             Some(_) => self.handler.answer_any(request, self.protection).await,
             None => unavailable(),
         };
@@ -98,14 +103,44 @@ impl Requests {
 
 /// There is no place for a request.
 fn unavailable() -> Response<AnyBody> {
-    let text = Full::new("Too many requests are running\n".into());
-    let mut response = Response::new(text.map_err(|never| match never {}).boxed_unsync());
-    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    let mut response = refusal(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "Too many requests are running\n",
+    );
     let headers = response.headers_mut();
     headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
-    let text = HeaderValue::from_static("text/plain; charset=utf-8");
-    headers.insert(CONTENT_TYPE, text);
     response
+}
+
+fn refusal(status: StatusCode, text: &'static str) -> Response<AnyBody> {
+    let text = Full::new(text.into());
+    let mut response = Response::new(text.map_err(|never| match never {}).boxed_unsync());
+    *response.status_mut() = status;
+    let text = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, text);
+    response
+}
+
+/// Whether everybody who reads the request takes it to be for the same host (RFC 9112, section 3.2; RFC 9113, section
+/// 8.3.1).
+fn has_one_host<B>(request: &Request<B>) -> bool {
+    let mut hosts = request.headers().get_all(HOST).into_iter();
+    let (host, authority) = (hosts.next(), request.uri().authority());
+    let is_host = |authority: &Authority| !authority.as_str().contains('@');
+    if hosts.next().is_some() || authority.is_some_and(|authority| !is_host(authority)) {
+        return false;
+    }
+    let Some(host) = host else {
+        // A request in the form of HTTP/2 has an authority, and one of HTTP/1.0 needs none.
+        return request.version() != Version::HTTP_11;
+    };
+    let host = Authority::try_from(host.as_bytes()).ok();
+    // HTTP/1.1 goes by the URL, and a proxy may have left the field as it was.
+    let is_same = |host: &Authority| match authority {
+        Some(authority) if request.version() == Version::HTTP_2 => host == authority,
+        _ => true,
+    };
+    host.is_some_and(|host| is_host(&host) && is_same(&host))
 }
 
 /// hyper does so for HTTP/1.1 only.

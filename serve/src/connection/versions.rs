@@ -26,9 +26,10 @@ pub(super) fn http1(limits: &Limits) -> http1::Builder {
     http
 }
 
-/// How many requests of one connection may run at a time.
+/// How many requests of one connection may run at a time: what RFC 9113, section 6.5.2, recommends at least. Clients begin
+/// that many before they know the number, and some don't repeat what was refused.
 #[cfg(feature = "http2")]
-const STREAMS: u32 = 32;
+const STREAMS: u32 = 100;
 /// How many bytes the fields of a request may take, as RFC 9113, section 6.5.2, counts them. A head in more
 /// CONTINUATION frames than that takes ends the connection.
 #[cfg(feature = "http2")]

@@ -101,6 +101,7 @@ pub(super) async fn accept_until(
                 Ok(()) => debug!("closed"),
                 // The reason has been logged already, and not for each connection.
                 Err(error @ ConnectionError::PushedOut) => debug!(%error, "closed"),
+                Err(error) if error.is_departure() => debug!(%error, "the client has left"),
                 Err(error) => log.closed(&error),
             }
             drop((slot, open));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio::net::ToSocketAddrs;
 use tokio::sync::watch;
 
 use super::descriptors::check_descriptors;
@@ -76,8 +76,7 @@ impl ServerBuilder {
     ///
     /// The errors of the operating system, such as an address that is in use.
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
-        let listener = TcpListener::bind(address).await?;
-        self.listen(vec![listener.into()])
+        self.listen(vec![Listener::bind(address).await?])
     }
 
     /// Serves on these sockets, which [`Listener::open`] has opened. Limits are for all of them together.

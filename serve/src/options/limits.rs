@@ -41,7 +41,8 @@ pub struct LimitOptions {
     )]
     max_handshakes: usize,
 
-    /// Connections at a time whose handshake isn't complete, for each address; one more ends its oldest
+    /// Connections at a time whose handshake isn't complete, for each address; one more ends its oldest.
+    /// Raise it behind a proxy
     #[arg(
         long,
         value_name = "NUMBER",

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 
 use super::inherited;
 use super::kind::Kind;
@@ -93,7 +93,7 @@ impl Listener {
     /// The errors of the operating system, such as an address that is in use; or that no socket was inherited.
     pub async fn open(address: &ListenAddress) -> io::Result<Vec<Self>> {
         let kind = match address {
-            ListenAddress::Tcp(address) => Kind::Tcp(TcpListener::bind(address).await?),
+            ListenAddress::Tcp(address) => Kind::Tcp(listen(*address)?),
             #[cfg(unix)]
             ListenAddress::Unix { path, mode } => Kind::Unix(UnixSocket::bind(path, *mode).await?),
             ListenAddress::Inherited(name) => {
@@ -102,6 +102,21 @@ impl Listener {
             }
         };
         Ok(vec![Self(kind)])
+    }
+
+    /// Listens on the first of the addresses that can be listened on.
+    pub(crate) async fn bind(addresses: impl ToSocketAddrs) -> io::Result<Self> {
+        let mut refused = io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "there is no address of this name",
+        );
+        for address in lookup_host(addresses).await? {
+            match listen(address) {
+                Ok(tcp) => return Ok(tcp.into()),
+                Err(error) => refused = error,
+            }
+        }
+        Err(refused)
     }
 
     /// Logs which inherited sockets nobody has asked for, once all addresses are listened on.
@@ -119,6 +134,22 @@ impl Listener {
             Kind::Unix(_) => None,
         }
     }
+}
+
+/// Listens, with room for more clients that wait than tokio's 128: as many as connections by default.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    const WAITING: u32 = 1024;
+
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    // As tokio does: elsewhere it would let others take the address.
+    if cfg!(unix) {
+        socket.set_reuseaddr(true)?;
+    }
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 impl From<TcpListener> for Listener {

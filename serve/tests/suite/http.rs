@@ -205,3 +205,39 @@ fn with_bytes() -> Options {
         ..Options::default()
     }
 }
+
+/// Whoever goes by the host must not be told another one than whoever stands in front (RFC 9112, section 3.2).
+#[tokio::test]
+async fn a_request_is_for_one_host() {
+    let server = Harness::start().await;
+    for (head, status) in [
+        ("GET / HTTP/1.1", "400"),
+        (
+            "GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost",
+            "400",
+        ),
+        ("GET / HTTP/1.1\r\nHost: a\r\nhost: b", "400"),
+        ("GET / HTTP/1.1\r\nHost:", "400"),
+        ("GET / HTTP/1.1\r\nHost: a b", "400"),
+        ("GET / HTTP/1.1\r\nHost: a/b", "400"),
+        ("GET / HTTP/1.1\r\nHost: user@localhost", "400"),
+        (
+            "GET https://user@localhost/ HTTP/1.1\r\nHost: localhost",
+            "400",
+        ),
+        ("GET / HTTP/1.0\r\nHost: a\r\nHost: b", "400"),
+        ("GET / HTTP/1.0", "200"),
+        ("GET / HTTP/1.1\r\nHost: localhost:8443", "200"),
+        ("GET / HTTP/1.1\r\nHost: [::1]:8443", "200"),
+        ("GET https://localhost/ HTTP/1.1\r\nHost: other", "200"),
+    ] {
+        let mut tls = server.client().connect().await.unwrap();
+        let request = format!("{head}\r\nConnection: close\r\n\r\n");
+        tls.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        tls.read_to_end(&mut answer).await.unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        let found = answer.split(' ').nth(1);
+        assert_eq!(found, Some(status), "{head:?}: {answer}");
+    }
+}

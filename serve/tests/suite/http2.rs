@@ -117,6 +117,29 @@ async fn requests_of_one_connection_run_side_by_side() {
     }
 }
 
+/// As with HTTP/1.1: RFC 9113, section 8.3.1.
+#[tokio::test]
+async fn a_request_is_for_one_host() {
+    let server = Served::with(|server| server).await;
+    let mut client = client(&server).await.unwrap();
+    for (hosts, status) in [
+        (&[][..], 200),
+        (&["localhost"], 200),
+        (&["LOCALHOST"], 200),
+        (&["other"], 400),
+        (&["localhost", "localhost"], 400),
+        (&[""], 400),
+    ] {
+        let mut request = Request::get("https://localhost/");
+        for host in hosts {
+            request = request.header("host", *host);
+        }
+        let request = request.body(Empty::new()).unwrap();
+        let answer = within(client.send_request(request)).await.unwrap();
+        assert_eq!(answer.status(), status, "{hosts:?}");
+    }
+}
+
 /// The server says how many requests may run, and refuses more, which the client may send again.
 #[tokio::test]
 async fn too_many_streams_are_refused() {
@@ -133,21 +156,21 @@ async fn too_many_streams_are_refused() {
     let mut raw = Raw::connect(&server).await.unwrap();
     let settings = raw.until(SETTINGS).await;
     let streams = settings.payload.chunks(6).find(|one| one[..2] == [0, 3]);
-    assert_eq!(streams.unwrap()[2..], 32_u32.to_be_bytes());
+    assert_eq!(streams.unwrap()[2..], 100_u32.to_be_bytes());
 
-    for stream in 0..33 {
+    for stream in 0..101 {
         raw.send(HEADERS, END_HEADERS | END_STREAM, 2 * stream + 1, GET)
             .await
             .unwrap();
     }
     let refused = raw.until(RST_STREAM).await;
-    assert_eq!((refused.stream, refused.code(0)), (65, REFUSED_STREAM));
-    for _ in 0..32 {
+    assert_eq!((refused.stream, refused.code(0)), (201, REFUSED_STREAM));
+    for _ in 0..100 {
         assert_eq!(told.next().await, Event::Begun);
     }
     // The others go with their connection.
     drop(raw);
-    for _ in 0..32 {
+    for _ in 0..100 {
         assert_eq!(told.next().await, Event::Dropped);
     }
 }

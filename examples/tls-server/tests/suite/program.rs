@@ -79,6 +79,28 @@ async fn issues_a_client_certificate() {
     );
 }
 
+/// The folder may be that of a server that runs.
+#[tokio::test]
+async fn a_server_that_can_not_listen_replaces_no_certificates() {
+    let directory = TempDir::new().unwrap();
+    let first = Program::start_in(&directory, &[]);
+    let root = directory.path().join("pki/root.pem");
+    let before = fs::read(&root).unwrap();
+    let second = Command::new(PROGRAM)
+        .arg("--pki-dir")
+        .arg(directory.path().join("pki"))
+        .args(["--listen", &first.address.to_string()])
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    assert_eq!(fs::read(&root).unwrap(), before);
+    let root = certificate(&root);
+    Client::new(first.address, &root, &[], None)
+        .page()
+        .await
+        .unwrap();
+}
+
 #[tokio::test]
 async fn serves_files_to_clients_of_a_ca() {
     // The files of one server, to be served by another.
