@@ -150,11 +150,6 @@ pub(crate) enum Failure {
     #[error("no key was made: {0}")]
     NewSshKey(pq_ssh::PrivateKeyError),
     #[error("{file}: {error}")]
-    SshSigners {
-        file: String,
-        error: pq_ssh::AllowedSignersError,
-    },
-    #[error("{file}: {error}")]
     SshSignature {
         file: String,
         error: pq_ssh::SignatureError,
@@ -475,7 +470,6 @@ impl Failure {
             }
             | Self::SshNotAllowed { .. } => ExitStatus::Refused,
             Self::SshKey { .. }
-            | Self::SshSigners { .. }
             | Self::SshSignature { .. }
             | Self::Message { .. }
             | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)

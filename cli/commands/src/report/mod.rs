@@ -37,6 +37,12 @@ pub(crate) fn print<R: Report>(report: &R, json: bool) -> Result<(), OutputError
     printed.map_err(|error| OutputError::StandardOutput { error })
 }
 
+/// Says something on standard error that stops nothing.
+pub(crate) fn warn(what: impl fmt::Display) {
+    // Whoever has closed it wants to hear nothing.
+    let _ = writeln!(io::stderr(), "pqtls: warning: {what}");
+}
+
 fn print_json<R: Report>(report: &R) -> io::Result<()> {
     #[derive(Serialize)]
     struct WithSchema<'a, R> {

@@ -25,4 +25,4 @@ mod set;
 
 pub use error::JwkError;
 pub use key::{Jwk, PrivateJwk};
-pub use set::JwkSet;
+pub use set::{JwkSet, LeftOut};

@@ -1,5 +1,4 @@
-//! Sets of JSON Web Keys, as issuers of tokens publish them. Keys of other kinds are left out, but for a damaged or
-//! private key of a supported algorithm the whole set is refused.
+//! Sets of JSON Web Keys, as issuers of tokens publish them. What can't be used is left out, and said.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,32 +13,54 @@ use crate::encoding::json::{self, Object};
 #[derive(Clone, Debug, Default)]
 pub struct JwkSet {
     keys: Vec<Jwk>,
+    left_out: Vec<LeftOut>,
+}
+
+/// A key of a set that is of no use, although it is of a supported algorithm or of none.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("key {number} of the set is left out: {error}")]
+pub struct LeftOut {
+    /// Its place among the keys of the set; the first is 1.
+    pub number: usize,
+    /// Why it is of no use.
+    pub error: JwkError,
 }
 
 impl JwkSet {
     /// Reads a set of at most 1 MiB.
     ///
-    /// Keys of other types and algorithms, and keys that are not for verification, are left out, as RFC 7517
-    /// section 5 asks. A set is refused if one of its keys of a supported algorithm is damaged or private.
+    /// A key that can't be used is left out, and the others count, as RFC 7517 section 5 asks: one of another type or
+    /// algorithm, one that is not for verification, and also one that is damaged or private, which
+    /// [`left_out`](Self::left_out) tells.
     ///
     /// # Errors
     ///
-    /// A [`JwkError`] that says what is wrong with it.
+    /// [`JwkError::Json`], if the text is no set.
     pub fn from_json(text: &str) -> Result<Self, JwkError> {
         let Object(members) = json::read::<Object<Members<'_>>>(text.as_bytes(), LIMIT)?;
-        let mut keys = Vec::new();
-        for member in members.keys {
+        let mut set = Self::default();
+        for (index, member) in members.keys.into_iter().enumerate() {
             match read(member) {
-                Ok(key) => keys.push(key),
+                Ok(key) => set.keys.push(key),
                 Err(
                     JwkError::KeyType(_)
                     | JwkError::Key(AkpError::Algorithm(_))
                     | JwkError::NotForThis(_),
                 ) => {}
-                Err(error) => return Err(error),
+                Err(error) if set.left_out.len() < MOST_LEFT_OUT => {
+                    let number = index + 1;
+                    set.left_out.push(LeftOut { number, error });
+                }
+                Err(_) => {}
             }
         }
-        Ok(Self { keys })
+        Ok(set)
+    }
+
+    /// The keys that were left out since they are damaged or private; the first 32 of them. Whoever publishes the set should
+    /// know.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
     }
 
     /// The set as one line of JSON without a line feed.
@@ -64,9 +85,12 @@ impl FromIterator<Jwk> for JwkSet {
     fn from_iter<I: IntoIterator<Item = Jwk>>(keys: I) -> Self {
         Self {
             keys: keys.into_iter().collect(),
+            left_out: Vec::new(),
         }
     }
 }
+
+const MOST_LEFT_OUT: usize = 32;
 
 /// Room for some hundreds of keys.
 const LIMIT: usize = 1024 * 1024;

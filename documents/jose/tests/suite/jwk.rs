@@ -249,21 +249,55 @@ fn sets_have_the_keys_that_are_for_this() {
             .is_empty()
     );
 
-    let private = private(3).to_json().unwrap();
-    let leaked = text.replacen('[', &format!("[{},", *private), 1);
-    assert_eq!(JwkSet::from_json(&leaked).unwrap_err(), JwkError::Private);
+    assert!(JwkSet::from_json(&more).unwrap().left_out().is_empty());
     for bad in [
         "{}",
         "[]",
+        "7",
         r#"{"keys":{}}"#,
-        r#"{"keys":[7]}"#,
-        r#"{"keys":[{}]}"#,
+        r#"{"keys":null}"#,
         r#"{"keys":[],"keys":[]}"#,
-        r#"{"keys":[{"kty":"AKP","alg":"ML-DSA-44","pub":"AAAA"}]}"#,
         r#"{"keys":[{"kty":"EC","x":1,"x":1}]}"#,
     ] {
         assert!(JwkSet::from_json(bad).is_err(), "{bad}");
     }
+}
+
+/// RFC 7517, section 5: one key of no use doesn't disable the others, and is no key.
+#[test]
+fn a_set_is_read_without_its_keys_of_no_use() {
+    let text = JwkSet::from_iter([public(1).with_kid("1"), public(2)]).to_json();
+    let private = private(3).to_json().unwrap();
+    let damaged = public(3).to_json().replace("\"pub\":\"", "\"pub\":\"!");
+    let cases = [
+        (&**private, "private part"),
+        ("7", "not a JSON Web Key"),
+        ("{}", "not a JSON Web Key"),
+        (r#"{"kty":7}"#, "not a JSON Web Key"),
+        (r#"{"kty":"AKP","pub":"AAAA"}"#, "no member \"alg\""),
+        (r#"{"kty":"AKP","alg":"ML-DSA-44"}"#, "no member \"pub\""),
+        (
+            r#"{"kty":"AKP","alg":"ML-DSA-44","pub":"AAAA"}"#,
+            "ML-DSA-44",
+        ),
+        (&*damaged, "\"pub\""),
+    ];
+    for (unusable, why) in cases {
+        let first = text.replacen('[', &format!("[{unusable},"), 1);
+        let last = text.replace("]}", &format!(",{unusable}]}}"));
+        for (text_with, number) in [(first, 1), (last, 3)] {
+            let set = JwkSet::from_json(&text_with).unwrap();
+            assert_eq!(set.to_json(), text, "{unusable}");
+            let [left_out] = set.left_out() else {
+                panic!("{unusable}: {:?}", set.left_out());
+            };
+            assert_eq!(left_out.number, number);
+            assert!(left_out.to_string().contains(why), "{left_out}");
+        }
+    }
+    let all = cases.map(|(unusable, _)| unusable).join(",");
+    let set = JwkSet::from_json(&format!(r#"{{"keys":[{all}]}}"#)).unwrap();
+    assert_eq!((set.keys().len(), set.left_out().len()), (0, cases.len()));
 }
 
 #[test]

@@ -10,8 +10,8 @@ pub enum ArmorError {
     /// The first line is not the expected one.
     #[error("the first line is not \"-----BEGIN {0}-----\": this is another kind of file")]
     NoBegin(&'static str),
-    /// The last line is not the expected one.
-    #[error("the last line is not \"-----END {0}-----\": the file is cut off, or more follows")]
+    /// The expected last line is missing.
+    #[error("there is no line \"-----END {0}-----\": the file is cut off")]
     NoEnd(&'static str),
     /// The text between the two lines is not canonical base64.
     #[error("the text between the BEGIN and END lines is not base64: the file is damaged")]
@@ -21,30 +21,36 @@ pub enum ArmorError {
     TooLong,
 }
 
-/// Decodes a text that is one armor and nothing else. Lines may end in CR LF and have any length. One line break
-/// may follow the last line.
+/// Decodes a text that begins with an armor. Lines may end in CR LF and have any length. What follows the last line is
+/// ignored, as in OpenSSH.
 ///
 /// Copies are wiped, because this function also reads private keys.
 pub(crate) fn decode(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8>>, ArmorError> {
-    if text.len() > MAX_ARMOR {
-        return Err(ArmorError::TooLong);
-    }
-    let text = text.strip_suffix('\n').unwrap_or(text);
+    let (text, is_whole) = match text.char_indices().nth(MAX_ARMOR) {
+        None => (text, true),
+        Some((end, _)) => (&text[..end], false),
+    };
     let mut lines = text
         .split('\n')
         .map(|line| line.strip_suffix('\r').unwrap_or(line));
     if lines.next() != Some(&*format!("-----BEGIN {label}-----")) {
         return Err(ArmorError::NoBegin(label));
     }
-    if lines.next_back() != Some(&*format!("-----END {label}-----")) {
-        return Err(ArmorError::NoEnd(label));
-    }
+    let end = format!("-----END {label}-----");
     let mut characters = Zeroizing::new(String::with_capacity(text.len()));
-    for line in lines {
-        if line.is_empty() {
-            return Err(ArmorError::Base64);
+    loop {
+        match lines.next() {
+            Some(line) if line == end => break,
+            // Before other errors, since a file that is cut off ends anywhere.
+            _ if !text.contains(&end) => {
+                return Err(match is_whole {
+                    true => ArmorError::NoEnd(label),
+                    false => ArmorError::TooLong,
+                });
+            }
+            None | Some("") => return Err(ArmorError::Base64),
+            Some(line) => characters.push_str(line),
         }
-        characters.push_str(line);
     }
     let mut bytes = Zeroizing::new(vec![0; characters.len()]);
     let len = Base64::decode(characters.as_bytes(), &mut bytes)
@@ -108,14 +114,15 @@ mod tests {
             " -----BEGIN X-----\n-----END X-----\n",
             ArmorError::NoBegin("X"),
         );
-        for trailing in ["\n", " ", "x", "-----END X-----\n"] {
-            let text = format!("-----BEGIN X-----\nAAAA\n-----END X-----\n{trailing}");
-            if trailing == "-----END X-----\n" {
-                check(&text, ArmorError::Base64);
-            } else {
-                check(&text, ArmorError::NoEnd("X"));
-            }
-        }
+        let end = "-----END X-----";
+        check(
+            &format!("-----BEGIN X-----\nAAAA\n {end}\n"),
+            ArmorError::Base64,
+        );
+        check(
+            &format!("-----BEGIN X-----\nAAAA\n{end}x\n"),
+            ArmorError::Base64,
+        );
         for body in [
             "AAA",
             "AAAB=",
@@ -128,6 +135,22 @@ mod tests {
             let text = format!("-----BEGIN X-----\n{body}\n-----END X-----\n");
             check(&text, ArmorError::Base64);
         }
-        check(&"A".repeat(MAX_ARMOR + 1), ArmorError::TooLong);
+        check(&"A".repeat(MAX_ARMOR + 1), ArmorError::NoBegin("X"));
+        let long = format!(
+            "-----BEGIN X-----\n{}\n{end}",
+            "AAAA\n".repeat(MAX_ARMOR / 5)
+        );
+        check(&long, ArmorError::TooLong);
+    }
+
+    #[test]
+    fn what_follows_is_ignored() {
+        let armor = "-----BEGIN X-----\nAAEC\n-----END X-----";
+        for more in ["", "\n", "\r\n\r\n", "\n \nmore\n", "\n-----END X-----\n"] {
+            let bytes = decode(&format!("{armor}{more}"), "X");
+            assert_eq!(bytes.as_deref(), Ok(&vec![0, 1, 2]), "{more:?}");
+        }
+        let long = format!("{armor}\n{}", "ü".repeat(MAX_ARMOR));
+        assert_eq!(decode(&long, "X").as_deref(), Ok(&vec![0, 1, 2]));
     }
 }

@@ -20,8 +20,8 @@ pub enum PrivateKeyError {
     NotAKeyFile,
     /// The file is encrypted in a way that is not supported.
     #[error(
-        "the file is encrypted with \"{cipher}\" and \"{kdf}\"; only aes256-ctr with bcrypt is supported: \
-         encrypt it again with `ssh-keygen -p -Z aes256-ctr`"
+        "the file is encrypted with \"{cipher}\" and \"{kdf}\"; only AES in counter mode or GCM and ChaCha20-Poly1305, with \
+         bcrypt, are supported: encrypt it again with `ssh-keygen -p -Z aes256-ctr`"
     )]
     Encryption {
         /// The cipher's name as the file has it, shortened and escaped.

@@ -4,6 +4,7 @@ use pq_keys::composite::CompositeKey;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use super::cipher::Cipher;
 use super::error::PrivateKeyError;
 use super::passphrase::Passphrase;
 use crate::encoding::{Reader, check_text, put_string, shown};
@@ -27,16 +28,21 @@ pub(super) fn read(
     }
     let outer = reader.string()?;
     let section = reader.string()?;
-    reader.finish()?;
+    let of_name = Cipher::of_name(cipher);
+    let tag = reader.bytes(of_name.map_or(0, Cipher::tag_len))?;
+    // Of a cipher that isn't known, nobody knows what follows.
+    if of_name.is_some() || cipher == NO_CIPHER {
+        reader.finish()?;
+    }
     // Checked before a passphrase is asked for: for an unsupported key a passphrase is of no use.
     let outer = PublicKey::from_blob(outer)?;
 
-    match (cipher, kdf) {
-        (NO_CIPHER, NO_CIPHER) if options.is_empty() => of_section(section, PLAIN_BLOCK, &outer),
-        (NO_CIPHER, NO_CIPHER) => Err(PrivateKeyError::Malformed(
+    match (cipher, kdf, of_name) {
+        (NO_CIPHER, NO_CIPHER, _) if options.is_empty() => of_section(section, PLAIN_BLOCK, &outer),
+        (NO_CIPHER, NO_CIPHER, _) => Err(PrivateKeyError::Malformed(
             "it is not encrypted, but has options for encryption",
         )),
-        (CIPHER, KDF) => {
+        (_, KDF, Some(cipher)) => {
             let passphrase = passphrase.ok_or(PrivateKeyError::PassphraseNeeded)?;
             let mut options = Reader::new("the options of bcrypt", options);
             let salt = options.string()?;
@@ -52,8 +58,11 @@ pub(super) fn read(
             }
             passphrase.check_rounds(rounds)?;
             let mut section = Zeroizing::new(section.to_vec());
-            passphrase.apply(salt, rounds, &mut section)?;
-            of_section(&section, CIPHER_BLOCK, &outer)
+            let key = passphrase.derive(cipher, salt, rounds)?;
+            cipher
+                .apply(&key, &mut section, tag)
+                .ok_or(PrivateKeyError::WrongPassphrase)?;
+            of_section(&section, cipher.block_len(), &outer)
         }
         _ => Err(PrivateKeyError::Encryption {
             cipher: shown(cipher),
@@ -70,7 +79,7 @@ pub(super) fn write(
 ) -> Result<Zeroizing<Vec<u8>>, PrivateKeyError> {
     let mut check = Zeroizing::new([0; 4]);
     random(&mut *check)?;
-    let block = passphrase.map_or(PLAIN_BLOCK, |_| CIPHER_BLOCK);
+    let block = passphrase.map_or(PLAIN_BLOCK, |_| Cipher::DEFAULT.block_len());
     let mut section = to_section(key, public_key, *check, block);
 
     let mut options = Vec::new();
@@ -78,12 +87,15 @@ pub(super) fn write(
         let mut salt = [0; SALT];
         random(&mut salt)?;
         let rounds = passphrase.rounds_to_write();
-        passphrase.apply(&salt, rounds, &mut section)?;
+        let derived = passphrase.derive(Cipher::DEFAULT, &salt, rounds)?;
+        Cipher::DEFAULT
+            .apply(&derived, &mut section, &[])
+            .expect("a cipher in counter mode takes any section");
         put_string(&mut options, &salt);
         options.extend_from_slice(&rounds.to_be_bytes());
     }
     let (cipher, kdf) = match passphrase {
-        Some(_) => (CIPHER, KDF),
+        Some(_) => (Cipher::DEFAULT.name().as_bytes(), KDF),
         None => (NO_CIPHER, NO_CIPHER),
     };
     let blob = public_key.to_blob();
@@ -164,12 +176,10 @@ fn random(to: &mut [u8]) -> Result<(), PrivateKeyError> {
 
 const MAGIC: &[u8] = b"openssh-key-v1\0";
 const NO_CIPHER: &[u8] = b"none";
-const CIPHER: &[u8] = b"aes256-ctr";
 const KDF: &[u8] = b"bcrypt";
 
-/// The section is padded to a multiple of this many bytes.
+/// A section in the clear is padded to a multiple of this many bytes.
 const PLAIN_BLOCK: usize = 8;
-const CIPHER_BLOCK: usize = 16;
 
 const SALT: usize = 16;
 const MAX_SALT: usize = 64;

@@ -2,6 +2,7 @@
 
 // This room uses `encoding` and `keys`.
 
+mod cipher;
 mod error;
 mod file;
 mod key;

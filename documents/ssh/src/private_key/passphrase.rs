@@ -1,20 +1,18 @@
-//! Encrypts and decrypts private keys under a passphrase, by bcrypt and AES-256 as OpenSSH does. It limits the rounds
-//! of bcrypt that a file can ask for.
+//! Derives keys from passphrases by bcrypt, as OpenSSH does. It limits the rounds of bcrypt that a file can ask for.
 
 use core::fmt;
 
-use aes::Aes256;
 use bcrypt_pbkdf::bcrypt_pbkdf_with_memory;
-use ctr::Ctr128BE;
-use ctr::cipher::{KeyIvInit, StreamCipher};
 use zeroize::Zeroizing;
 
+use super::cipher::{Cipher, MAX_KEY_AND_IV};
 use super::error::PrivateKeyError;
 
 /// A passphrase, and limits for the work that it takes.
 ///
-/// OpenSSH derives keys with bcrypt (`bcrypt_pbkdf`) and encrypts with AES-256 in counter mode. Each round of bcrypt
-/// takes some milliseconds.
+/// OpenSSH derives keys with bcrypt (`bcrypt_pbkdf`) and encrypts with AES-256 in counter mode, or with another cipher that
+/// `ssh-keygen -Z` names: AES with shorter keys, AES-GCM and ChaCha20-Poly1305 are read, too. Each round of bcrypt takes
+/// some milliseconds.
 pub struct Passphrase<'p> {
     bytes: &'p [u8],
     rounds: u32,
@@ -66,23 +64,21 @@ impl<'p> Passphrase<'p> {
         }
     }
 
-    /// Encrypts or decrypts: both are the same operation.
-    pub(super) fn apply(
+    /// Key and IV of a cipher.
+    pub(super) fn derive(
         &self,
+        cipher: Cipher,
         salt: &[u8],
         rounds: u32,
-        section: &mut [u8],
-    ) -> Result<(), PrivateKeyError> {
-        let mut derived = Zeroizing::new([0; KEY_LEN + IV_LEN]);
-        let mut memory = Zeroizing::new([0; 2 * HASH_LEN]);
+    ) -> Result<Zeroizing<Vec<u8>>, PrivateKeyError> {
+        let len = cipher.key_and_iv().iter().sum();
+        let mut derived = Zeroizing::new(vec![0; len]);
+        let mut memory = Zeroizing::new([0; MAX_KEY_AND_IV]);
+        let memory = &mut memory[..len.next_multiple_of(HASH_LEN)];
         // It refuses only an empty passphrase, an empty salt and zero rounds.
-        bcrypt_pbkdf_with_memory(self.bytes, salt, rounds, &mut *derived, &mut *memory)
+        bcrypt_pbkdf_with_memory(self.bytes, salt, rounds, &mut derived, memory)
             .map_err(|_| PrivateKeyError::EmptyPassphrase)?;
-        let (key, iv) = derived.split_at(KEY_LEN);
-        let mut cipher =
-            Ctr128BE::<Aes256>::new_from_slices(key, iv).expect("both have the lengths of AES-256");
-        cipher.apply_keystream(section);
-        Ok(())
+        Ok(derived)
     }
 }
 
@@ -95,7 +91,5 @@ impl fmt::Debug for Passphrase<'_> {
     }
 }
 
-const KEY_LEN: usize = 32;
-const IV_LEN: usize = 16;
-/// The output length of one bcrypt hash. Key and IV need two hashes.
+/// The output length of one bcrypt hash.
 const HASH_LEN: usize = 32;

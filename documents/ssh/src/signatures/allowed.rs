@@ -13,10 +13,13 @@ use crate::keys::{KeyError, Options, PublicKey, begins_with_key, split_options, 
 /// A list of who may sign what, as in the file for `ssh-keygen -Y verify -f` (ssh-keygen(1), ALLOWED SIGNERS).
 ///
 /// Each line has principals (patterns separated by commas), options, and a key. Lines with keys of other
-/// algorithms, and lines of certificate authorities, permit nothing here. Times have to end in `Z`.
+/// algorithms, and lines of certificate authorities, permit nothing here. Nor does a line that can't be read, such as one
+/// whose times don't end in `Z`: it is [left out](Self::left_out), and the others count, as in OpenSSH. No line forbids
+/// what another one permits. Comments may be of any bytes.
 #[derive(Clone, Debug)]
 pub struct AllowedSigners {
     lines: Vec<Line>,
+    left_out: Vec<AllowedSignersError>,
 }
 
 #[derive(Clone, Debug)]
@@ -36,29 +39,34 @@ struct SignerOptions {
 
 impl AllowedSigners {
     /// Reads a file. Empty lines and lines that begin with `#` are skipped.
-    ///
-    /// # Errors
-    ///
-    /// An [`AllowedSignersError`] that names the first line that is wrong.
-    pub fn parse(text: &str) -> Result<Self, AllowedSignersError> {
-        let mut lines = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let line = line.trim_matches([' ', '\t']);
-            if line.is_empty() || line.starts_with('#') {
+    pub fn parse(file: impl AsRef<[u8]>) -> Self {
+        let mut signers = Self {
+            lines: Vec::new(),
+            left_out: Vec::new(),
+        };
+        for (index, line) in file.as_ref().split(|byte| *byte == b'\n').enumerate() {
+            let line = line.trim_ascii();
+            if line.is_empty() || line.starts_with(b"#") {
                 continue;
             }
             match Line::parse(line) {
-                Ok(line) => lines.push(line),
+                // Such lines permit certificates, which this crate doesn't support.
+                Ok(line) if line.options.is_authority => {}
+                Ok(line) => signers.lines.push(line),
                 Err(LineError::Key(KeyError::OtherAlgorithm(_))) => {}
-                Err(error) => {
+                Err(error) if signers.left_out.len() < MOST_LEFT_OUT => {
                     let line = index + 1;
-                    return Err(AllowedSignersError { line, error });
+                    signers.left_out.push(AllowedSignersError { line, error });
                 }
+                Err(_) => {}
             }
         }
-        // These lines permit certificates, which this crate doesn't support.
-        lines.retain(|line| !line.options.is_authority);
-        Ok(Self { lines })
+        signers
+    }
+
+    /// The lines that can't be read, and permit nothing; the first 32 of them.
+    pub fn left_out(&self) -> &[AllowedSignersError] {
+        &self.left_out
     }
 
     /// Verifies that the signature is valid for this message, and that its key may sign for this principal, for
@@ -102,19 +110,49 @@ impl AllowedSigners {
     }
 }
 
+const MOST_LEFT_OUT: usize = 32;
+
 impl Line {
-    fn parse(line: &str) -> Result<Self, LineError> {
+    fn parse(line: &[u8]) -> Result<Self, LineError> {
+        match str::from_utf8(line) {
+            Ok(line) => Self::of_text(line),
+            Err(error) => {
+                // It may be the comment that isn't UTF-8. What stands before its last blank is whole.
+                let text = str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default();
+                let end = text.rfind([' ', '\t']).unwrap_or(0);
+                match Self::of_text(&text[..end]) {
+                    Err(LineError::Key(KeyError::NoKey | KeyError::UnclosedQuote)) => {
+                        Err(LineError::NotUtf8)
+                    }
+                    read => read,
+                }
+            }
+        }
+    }
+
+    fn of_text(line: &str) -> Result<Self, LineError> {
         let (principals, rest) = principals(line)?;
         let (options, key) = match begins_with_key(rest) {
             true => ("", rest),
             false => split_options(rest)?,
         };
-        let options = SignerOptions::parse(options)?;
+        // First, since what others write about keys of another algorithm doesn't matter.
+        let key = PublicKey::from_line(without_comment(key))?;
         Ok(Self {
             principals: principals.to_owned(),
-            options,
-            key: PublicKey::from_line(key)?,
+            options: SignerOptions::parse(options)?,
+            key,
         })
+    }
+}
+
+/// The name and the base64 of a key.
+fn without_comment(line: &str) -> &str {
+    let (name, rest) = word(line);
+    let (characters, comment) = word(rest);
+    match (name, characters, comment) {
+        (_, "", _) | (_, _, "") => line,
+        _ => line[..line.len() - comment.len()].trim_end_matches([' ', '\t']),
     }
 }
 

@@ -90,9 +90,9 @@ impl From<CompositeKeyError> for SignatureError {
     }
 }
 
-/// Why a list of signers could not be read. No line of it is used then.
+/// Why a line of a list of signers can't be read. It permits nothing then.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("line {line} of the allowed signers: {error}")]
+#[error("line {line} of the allowed signers permits nothing: {error}")]
 pub struct AllowedSignersError {
     /// The number of the line; the first is 1.
     pub line: usize,
@@ -121,6 +121,9 @@ pub enum LineError {
          where Z means UTC"
     )]
     Time(&'static str),
+    /// The line is not UTF-8 up to its comment.
+    #[error("the line is not UTF-8; only comments may be of other bytes")]
+    NotUtf8,
     /// The end of the validity is not after its beginning.
     #[error("valid-before is not after valid-after")]
     EmptyValidity,

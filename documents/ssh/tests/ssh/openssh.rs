@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 use pq_keys::pki_types::UnixTime;
 use pq_ssh::{
-    AllowedSigners, HashAlgorithm, HashedMessage, KeyName, Passphrase, PrivateKey, PublicKey,
-    Signature,
+    AllowedSigners, HashAlgorithm, HashedMessage, KeyName, Passphrase, PrivateKey, PrivateKeyError,
+    PublicKey, Signature,
 };
 use tempfile::TempDir;
 use testing::skipped::cannot_run;
@@ -131,6 +131,34 @@ fn we_read_keys_of_openssh() {
     }
 }
 
+/// `ssh-keygen -Z` takes every cipher of OpenSSH.
+#[test]
+fn we_read_keys_under_each_cipher_of_openssh() {
+    let Some(openssh) = OpenSsh::new() else {
+        return;
+    };
+    for cipher in [
+        "aes128-ctr",
+        "aes192-ctr",
+        "aes256-ctr",
+        "aes128-gcm@openssh.com",
+        "aes256-gcm@openssh.com",
+        "chacha20-poly1305@openssh.com",
+    ] {
+        let _ = fs::remove_file(openssh.0.path().join("theirs"));
+        let key = ["-q", "-t", "mldsa44-ed25519", "-a", "3", "-f", "theirs"];
+        openssh.run(&[&key[..], &["-N", "right", "-Z", cipher]].concat(), b"");
+        let text = openssh.read("theirs");
+        let read = |passphrase: &str| {
+            PrivateKey::from_openssh(&text, Some(&Passphrase::new(passphrase.as_bytes())))
+        };
+        let public = PublicKey::from_line(&openssh.read("theirs.pub")).expect("a line of OpenSSH");
+        let key = read("right").expect(cipher);
+        assert_eq!(key.public_key(), &public, "{cipher}");
+        assert_eq!(read("wrong").unwrap_err(), PrivateKeyError::WrongPassphrase);
+    }
+}
+
 #[test]
 fn openssh_reads_our_keys() {
     let Some(openssh) = OpenSsh::new() else {
@@ -214,7 +242,7 @@ fn openssh_verifies_our_signatures_and_lists_mean_the_same_to_both() {
                 time,
             ];
             let (theirs, said) = openssh.try_run(&arguments, MESSAGE);
-            let list = AllowedSigners::parse(&signers).expect("a list");
+            let list = AllowedSigners::parse(&signers);
             // the same time
             let time = UnixTime::since_unix_epoch(Duration::from_secs(1_767_312_000));
             let ours = list.verify("me@x", "file", time, &signature, &hashed(hash));

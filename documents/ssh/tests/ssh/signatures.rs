@@ -218,7 +218,7 @@ fn a_list_says_who_may_sign_what_and_when() {
     let line = KEY.public_key().to_line();
     let other = other_key().public_key().to_line();
     let verify = |list: String, time| {
-        let signers = AllowedSigners::parse(&list).expect("a list");
+        let signers = AllowedSigners::parse(&list);
         signers.verify("me@example.org", "file", at(time), &signature, &message)
     };
     let key = KEY.public_key().fingerprint();
@@ -273,7 +273,7 @@ fn a_list_says_who_may_sign_what_and_when() {
         assert_eq!(verify(list.clone(), time), expected, "{time}");
     }
 
-    let signers = AllowedSigners::parse(&format!("me@example.org {line}")).expect("a list");
+    let signers = AllowedSigners::parse(format!("me@example.org {line}"));
     let refused = signers.verify("me@example.org", "file", at(0), &signature, &hashed(b""));
     assert!(matches!(refused, Err(NotAllowed::Signature(_))));
     let refused = signers.verify("me@example.org", "git", at(0), &signature, &message);
@@ -283,15 +283,29 @@ fn a_list_says_who_may_sign_what_and_when() {
     ));
 }
 
-/// If a list has a line that can't be read, none of its lines count: that line could be the one that forbids.
+/// A line that can't be read permits nothing, and the others count.
 #[test]
-fn a_list_with_one_wrong_line_is_refused() {
+fn a_wrong_line_permits_nothing_and_disables_no_other() {
+    let (signature, message) = (signature(), hashed(MESSAGE));
     let line = KEY.public_key().to_line();
+    let may_sign = |signers: &AllowedSigners| {
+        let verified = signers.verify("me", "file", at(0), &signature, &message);
+        verified.is_ok()
+    };
     let refused = |wrong: &str| {
-        let list = format!("me {line}\n{}\n", wrong.replace("KEY", &line));
-        let error = AllowedSigners::parse(&list).expect_err("it is wrong");
-        assert_eq!(error.line, 2);
-        error.error
+        let wrong = wrong.replace("KEY", &line);
+        let alone = AllowedSigners::parse(&wrong);
+        assert!(!may_sign(&alone), "{wrong}");
+        for (list, number) in [
+            (format!("me {line}\n{wrong}\n"), 2),
+            (format!("{wrong}\r\n\nme {line}"), 1),
+        ] {
+            let signers = AllowedSigners::parse(&list);
+            assert!(may_sign(&signers), "{list}");
+            assert_eq!(signers.left_out().len(), 1, "{list}");
+            assert_eq!(signers.left_out()[0].line, number);
+        }
+        alone.left_out()[0].error.clone()
     };
     for (wrong, error) in [
         ("me", LineError::Key(KeyError::NoKey)),
@@ -327,4 +341,57 @@ fn a_list_with_one_wrong_line_is_refused() {
         refused("me cert-authority=\"a\" KEY"),
         LineError::UnknownOption(_)
     ));
+}
+
+/// A comment says nothing about who may sign, and other people's lines need not be ours.
+#[test]
+fn lines_of_others_and_comments_may_have_any_bytes() {
+    let (signature, message) = (signature(), hashed(MESSAGE));
+    let line = KEY.public_key().to_line();
+    let cases: [(&[u8], usize); 6] = [
+        (b"me LINE M\xfcller", 0),
+        (b"me LINE \x1b[1m", 0),
+        (b"\xfcbel LINE", 1),
+        (b"you namespaces=\"\xfc\" LINE", 1),
+        (
+            b"you touch-required,valid-after=\"20260101\" ssh-ed25519 AAAA M\xfcller",
+            0,
+        ),
+        (b"# M\xfcller", 0),
+    ];
+    for (wrong, left_out) in cases {
+        let mut list = Vec::new();
+        for piece in wrong.split_inclusive(|byte| *byte == b' ') {
+            match piece.trim_ascii() {
+                b"LINE" => list.extend([line.as_bytes(), b" "].concat()),
+                _ => list.extend(piece),
+            }
+        }
+        list.extend(format!("\nme {line}\n").bytes());
+        let signers = AllowedSigners::parse(&list);
+        let verified = signers.verify("me", "file", at(0), &signature, &message);
+        assert_eq!(verified, Ok(()));
+        assert_eq!(
+            signers.left_out().len(),
+            left_out,
+            "{}",
+            wrong.escape_ascii()
+        );
+        if left_out == 1 {
+            assert_eq!(signers.left_out()[0].error, LineError::NotUtf8);
+        }
+    }
+    // With the comment of other bytes, the line itself counts.
+    let list = [b"me ", line.as_bytes(), b" M\xfcller"].concat();
+    let signers = AllowedSigners::parse(&list);
+    let verified = signers.verify("me", "file", at(0), &signature, &message);
+    assert_eq!(verified, Ok(()));
+    // But a key that is cut off by such a byte is none.
+    let list = [b"me ", &line.as_bytes()[..100], b"\xfc"].concat();
+    let signers = AllowedSigners::parse(&list);
+    assert!(
+        signers
+            .verify("me", "file", at(0), &signature, &message)
+            .is_err()
+    );
 }

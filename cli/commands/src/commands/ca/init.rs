@@ -3,7 +3,6 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::io::{self, Write};
 
 use pq_ca::folder::{Constraints, Folder, Interruption, KeyPlan, Plan, Role};
 use pq_ca::policy::{ListUrl, NamePattern, Network, Policy, parse_duration};
@@ -19,7 +18,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::keys::Algorithm;
 use crate::passphrases::{Passphrase, PassphraseOptions};
-use crate::report::{CertificateFacts, Report};
+use crate::report::{self, CertificateFacts, Report};
 use crate::shell::quoted;
 use crate::words::protection_name;
 
@@ -162,12 +161,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     arguments.place.print(report, json)?;
     for draft in Folder::drafts_left_beside(folder.path()) {
-        let _ = writeln!(
-            io::stderr(),
-            "pqtls: warning: {} is named as the draft of a CA and was left alone, since it is not only that; look what is in \
-             it, and remove it or give it another name",
+        report::warn(format_args!(
+            "{} is named as the draft of a CA and was left alone, since it is not only that; look what is in it, and remove \
+             it or give it another name",
             draft.display()
-        );
+        ));
     }
     Ok(ExitStatus::Done)
 }

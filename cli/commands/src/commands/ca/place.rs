@@ -3,7 +3,6 @@
 
 use core::fmt;
 use std::env;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use pq_ca::folder::Folder;
@@ -49,12 +48,10 @@ impl Place {
         let folder = Folder::open(self.path())?;
         for key in folder.keys_for_others() {
             let key = key.display();
-            let _ = writeln!(
-                io::stderr(),
-                "pqtls: warning: {key} can be read by other users, who can act as the CA; allow nobody else to \
-                 (chmod go-rwx {})",
+            report::warn(format_args!(
+                "{key} can be read by other users, who can act as the CA; allow nobody else to (chmod go-rwx {})",
                 quoted(&key.to_string())
-            );
+            ));
         }
         Ok(folder)
     }

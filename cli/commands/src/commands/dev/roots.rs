@@ -1,8 +1,7 @@
 //! Makes and reads the two roots of a scope, with a second certificate of each for browsers, Go and rustls. It refuses
 //! roots whose files others can change, or which could certify more than roots made here.
 
-use std::fs;
-use std::io::{self, Write};
+use std::{fs, io};
 use std::path::{Path, PathBuf};
 
 use pq_keys::SubjectKey;
@@ -16,7 +15,7 @@ use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output, OutputError, Source};
 use crate::keys::{Narrow, SigningKey, other_verification};
 use crate::passphrases::PassphraseOptions;
-use crate::report::fingerprint;
+use crate::report::{self, fingerprint};
 use crate::shell::quoted;
 
 /// The two roots of a scope, in a folder of their own.
@@ -254,12 +253,11 @@ fn warn_of_readers(key: &Path) {
 
     if fs::metadata(key).is_ok_and(|metadata| metadata.mode() & 0o044 != 0) {
         let key = key.display();
-        let _ = writeln!(
-            io::stderr(),
-            "pqtls: warning: {key} can be read by other users, who can make certificates that this machine trusts; allow \
-             nobody else to (chmod go-rwx {}), or make new roots",
+        report::warn(format_args!(
+            "{key} can be read by other users, who can make certificates that this machine trusts; allow nobody else to \
+             (chmod go-rwx {}), or make new roots",
             quoted(&key.to_string())
-        );
+        ));
     }
 }
 

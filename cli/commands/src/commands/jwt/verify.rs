@@ -88,6 +88,9 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let keys = documents::token_keys(&arguments.key, &arguments.passphrase)?;
+    for left_out in keys.left_out() {
+        report::warn(format_args!("{}: {left_out}", arguments.key));
+    }
     let text = documents::token(&arguments.token)?;
     let at = arguments.at.unwrap_or_else(UnixTime::now);
     let verified = arguments

@@ -14,9 +14,14 @@ use crate::progress::Progress;
 /// More than the longest line of `allowed_signers` has, and much more than a private key.
 const LIMIT: usize = 16 * 1024 * 1024;
 
+/// A file of SSH's.
+pub(super) fn bytes(source: &Source) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    Ok(source.read(LIMIT)?)
+}
+
 /// A text file of SSH's.
 pub(super) fn text(source: &Source) -> Result<Zeroizing<String>, Failure> {
-    let bytes = source.read(LIMIT)?;
+    let bytes = bytes(source)?;
     let text = core::str::from_utf8(&bytes).map_err(|_| Failure::NotText(source.to_string()))?;
     Ok(Zeroizing::new(text.into()))
 }

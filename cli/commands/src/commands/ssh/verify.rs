@@ -50,11 +50,10 @@ Examples:
   $ pqtls ssh verify release.txt release.txt.sig --signers signers.txt --identity alice@example.org";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let signers = AllowedSigners::parse(&input::text(&arguments.signers)?);
-    let signers = signers.map_err(|error| Failure::SshSigners {
-        file: arguments.signers.to_string(),
-        error,
-    })?;
+    let signers = AllowedSigners::parse(&*input::bytes(&arguments.signers)?);
+    for left_out in signers.left_out() {
+        report::warn(format_args!("{}: {left_out}", arguments.signers));
+    }
     let signature = Signature::from_armored(&input::text(&arguments.signature)?);
     let signature = signature.map_err(|error| Failure::SshSignature {
         file: arguments.signature.to_string(),
