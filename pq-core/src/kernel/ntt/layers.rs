@@ -85,10 +85,7 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
     }
 
     /// Whether [`ALL`] vectors are all there are, and fit in registers.
-    #[inline(always)]
-    pub(super) fn all_fit(&self) -> bool {
-        ALL * V::LANES == 256 && size_of::<V>() == 64
-    }
+    pub(super) const ALL_FIT: bool = ALL * V::LANES == 256 && size_of::<V>() == 64;
 
     /// [`ALL`] vectors.
     #[inline(always)]
@@ -111,7 +108,7 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
     /// The layer of length `LEN` over [`ALL`] vectors.
     #[inline(always)]
     pub(super) fn over_registers<const LEN: usize>(&self, v: &mut [V; ALL]) {
-        if LEN < R::LAST_LEN {
+        if const { LEN < R::LAST_LEN } {
             return;
         }
         // Written out, as below.
@@ -123,7 +120,7 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
                 )*
             }};
         }
-        match LEN / V::LANES {
+        match const { LEN / V::LANES } {
             8 => pairs!(0: [0, 8] [1, 9] [2, 10] [3, 11] [4, 12] [5, 13] [6, 14] [7, 15];),
             4 => pairs!(
                 0: [0, 4] [1, 5] [2, 6] [3, 7];
@@ -156,7 +153,7 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
     /// The layer of length `LEN`, for one lane.
     #[inline(always)]
     pub(super) fn over_all<const LEN: usize>(&self, f: &mut [R::Element; 256]) {
-        if LEN < R::LAST_LEN {
+        if const { LEN < R::LAST_LEN } {
             return;
         }
         for (i, block) in f.chunks_exact_mut(2 * LEN).enumerate() {
@@ -203,10 +200,10 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
     /// blocks of as many coefficients as the longer of the two layers is long, the other the odd.
     #[inline(always)]
     pub(super) fn over_neighbours<const LEN: usize>(&self, v: &mut [V; GROUP], group: usize) {
-        if LEN < R::LAST_LEN {
+        if const { LEN < R::LAST_LEN } {
             return;
         }
-        if LEN >= V::LANES {
+        if const { LEN >= V::LANES } {
             let first_block = GROUP * V::LANES * group / (2 * LEN);
             self.between::<LEN>(v, LEN / V::LANES, first_block);
             return;

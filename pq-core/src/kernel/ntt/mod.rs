@@ -72,7 +72,7 @@ fn forward<B: Backend, R: Ring>(
 ) {
     debug_assert!(within::<R>(input.unwrap_or(f), 1));
     let layers = Layers::<Forward, R, R::Vectors<B>>::new(b);
-    if R::Vectors::<B>::LANES == 1 {
+    if const { R::Vectors::<B>::LANES == 1 } {
         if let Some(input) = input {
             f.copy_from_slice(input);
         }
@@ -87,7 +87,7 @@ fn forward<B: Backend, R: Ring>(
         for x in R::Vectors::<B>::chunks_mut(f) {
             R::reduce(b, R::Vectors::<B>::load(b, x)).store(x);
         }
-    } else if layers.all_fit() {
+    } else if const { Layers::<Forward, R, R::Vectors<B>>::ALL_FIT } {
         let mut v = layers.load_all(input.unwrap_or(f));
         layers.over_registers::<128>(&mut v);
         layers.over_registers::<64>(&mut v);
@@ -140,7 +140,7 @@ impl<B: Backend, R: Ring> Kernel<B> for InverseNtt<'_, R> {
         let f = self.0;
         debug_assert!(within::<R>(f, 1));
         let layers = Layers::<Inverse, R, R::Vectors<B>>::new(b);
-        if R::Vectors::<B>::LANES == 1 {
+        if const { R::Vectors::<B>::LANES == 1 } {
             layers.over_all::<1>(f);
             layers.over_all::<2>(f);
             layers.over_all::<4>(f);
@@ -149,7 +149,7 @@ impl<B: Backend, R: Ring> Kernel<B> for InverseNtt<'_, R> {
             layers.over_all::<32>(f);
             layers.over_all::<64>(f);
             layers.over_all::<128>(f);
-        } else if layers.all_fit() {
+        } else if const { Layers::<Inverse, R, R::Vectors<B>>::ALL_FIT } {
             let mut v = layers.load_all(f);
             layers.over_registers::<1>(&mut v);
             layers.over_registers::<2>(&mut v);
