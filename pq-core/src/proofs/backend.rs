@@ -137,7 +137,11 @@ pub(super) struct Lanes<E: Number, const LANES: usize, const WAY: u8>([E::Handle
 
 impl<E: Number, const LANES: usize, const WAY: u8> Lanes<E, LANES, WAY> {
     fn from_fn(mut id: impl FnMut(usize) -> Id) -> Self {
-        Self(array::from_fn(|i| id(i).into()))
+        let mut lanes = [Id::default().into(); LANES];
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            *lane = id(i).into();
+        }
+        Self(lanes)
     }
 
     fn id(self, lane: usize) -> Id {
@@ -158,6 +162,7 @@ impl<E: Number, const LANES: usize, const WAY: u8> Lanes<E, LANES, WAY> {
 
 impl<E: Number, const LANES: usize, const WAY: u8> Sealed for Lanes<E, LANES, WAY> {}
 
+// Calls, as those of words.
 impl<E: Number, const LANES: usize, const WAY: u8> Vector for Lanes<E, LANES, WAY>
 where
     [E; LANES]: Default,
@@ -168,14 +173,17 @@ where
 
     const LANES: usize = LANES;
 
+    #[inline(never)]
     fn splat(_: Self::Token, element: E) -> Self {
         Self::from_fn(|_| values::constant(element.into(), E::BITS))
     }
 
+    #[inline(never)]
     fn load(_: Self::Token, array: &Self::Array) -> Self {
         Self::from_fn(|i| array[i].value())
     }
 
+    #[inline(never)]
     fn store(self, array: &mut Self::Array) {
         *array = array::from_fn(|i| E::name(self.id(i)));
     }
@@ -196,27 +204,33 @@ where
     // Vectors of 32 bits never set it.
     const ROUNDS: bool = WAY == ROUNDS && E::BITS == 16;
 
+    #[inline(never)]
     fn add(self, other: Self) -> Self {
         self.each(other, values::add)
     }
 
+    #[inline(never)]
     fn sub(self, other: Self) -> Self {
         self.each(other, |x, y, bits| values::sub(x, y, false, bits))
     }
 
+    #[inline(never)]
     fn mul_low(self, other: Self) -> Self {
         self.each(other, values::mul_low)
     }
 
+    #[inline(never)]
     fn mul_high(self, other: Self) -> Self {
         self.each(other, values::mul_high)
     }
 
+    #[inline(never)]
     fn shift_right<const N: i32>(self) -> Self {
         Self::from_fn(|i| values::shift_right(self.id(i), N as u32))
     }
 
     /// The default, after a check that the constants belong together.
+    #[inline(never)]
     fn montgomery_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
         for i in 0..LANES {
             let constants = [factor.id(i), factor_over_q.id(i), q.id(i)];
@@ -229,6 +243,7 @@ where
     }
 
     /// The default with a difference that may wrap, after a check that the constants belong together.
+    #[inline(never)]
     fn barrett_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
         for i in 0..LANES {
             let constants = [factor.id(i), factor_over_q.id(i), q.id(i)];
@@ -244,6 +259,7 @@ where
     }
 
     /// With the quotient rounded to the nearest integer, after a check that the constants belong together.
+    #[inline(never)]
     fn rounded_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
         assert!(Self::ROUNDS, "the default is a Barrett product");
         for i in 0..LANES {
@@ -259,6 +275,7 @@ where
         })
     }
 
+    #[inline(never)]
     fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
         let odd = |i: usize| i / LEN % 2 == 1;
         (
@@ -267,6 +284,7 @@ where
         )
     }
 
+    #[inline(never)]
     fn deinterleave(a: Self, b: Self) -> (Self, Self) {
         let len = (32 / E::BITS) as usize;
         let block = |i: usize, odd: usize| (2 * (i / len) + odd) * len + i % len;
@@ -276,6 +294,7 @@ where
         )
     }
 
+    #[inline(never)]
     fn interleave(a: Self, b: Self) -> (Self, Self) {
         let len = (32 / E::BITS) as usize;
         let lane = |i: usize| {
@@ -294,15 +313,18 @@ where
 {
     type Sums = [Id; LANES];
 
+    #[inline(never)]
     fn zero_sums(_: Self::Token) -> Self::Sums {
         [values::constant(0, 64); LANES]
     }
 
+    #[inline(never)]
     fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums {
         array::from_fn(|i| values::add_product(self.id(i), other.id(i), sums[i], 64))
     }
 
     /// By halves, as its definition says.
+    #[inline(never)]
     fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
         Self::from_fn(|i| {
             let m = values::mul_low(values::low(sums[i], 32), q_inverse.id(i), 32);

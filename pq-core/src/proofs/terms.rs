@@ -28,6 +28,10 @@ use crate::test_random::Random;
 /// A word in the table.
 pub(super) type Id = u32;
 
+/// The words of a vector in the table: where the first is.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes(u32);
+
 /// `constant ⊕ ⨁ ((atom ⋘ by) ∧ mask)`, with each atom and rotation at most once, in ascending order; no
 /// mask is 0.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -106,6 +110,8 @@ struct Table {
     random: Random,
     names: Map<u64, Id>,
     named: Map<Id, u64>,
+    /// The words of one vector after the other.
+    lanes: Vec<Id>,
 }
 
 thread_local! {
@@ -131,6 +137,7 @@ pub(super) fn prove(
         random: Random::new(traces::naming() / 2),
         names: Map::default(),
         named: Map::default(),
+        lanes: Vec::new(),
     };
     TABLE.set(Some(table));
     proof();
@@ -150,6 +157,21 @@ fn step(operation: &str, operands: impl Hash, f: impl FnOnce(&mut Table) -> Form
         let form = f(t);
         t.id(form)
     })
+}
+
+/// A vector of words.
+pub(super) fn lanes(count: usize, id: &mut dyn FnMut(usize) -> Id) -> Lanes {
+    let ids: Vec<Id> = (0..count).map(id).collect();
+    with(|t| {
+        let first = t.lanes.len() as u32;
+        t.lanes.extend(ids);
+        Lanes(first)
+    })
+}
+
+/// A word of a vector.
+pub(super) fn lane(lanes: Lanes, lane: usize) -> Id {
+    with(|t| t.lanes[lanes.0 as usize + lane])
 }
 
 /// The input with this number; only the bits in `support` may be set.

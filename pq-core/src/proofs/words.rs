@@ -89,17 +89,24 @@ pub(super) fn fails_with_each_constant(count: usize, spare: Option<u64>, proof: 
 }
 
 /// A vector of words. In memory, the names of the words are the numbers.
+///
+/// Its lanes are in the table of the running proof: kernels have several thousand vectors, and compile in half the time
+/// if each is a number.
 #[derive(Clone, Copy)]
-pub(super) struct Word<W, const LANES: usize, const WAY: u8>([Id; LANES], PhantomData<W>);
+pub(super) struct Word<W, const LANES: usize, const WAY: u8>(terms::Lanes, PhantomData<W>);
 
 impl<W, const LANES: usize, const WAY: u8> Word<W, LANES, WAY> {
-    fn from_fn(id: impl FnMut(usize) -> Id) -> Self {
-        Self(array::from_fn(id), PhantomData)
+    fn from_fn(mut id: impl FnMut(usize) -> Id) -> Self {
+        Self(terms::lanes(LANES, &mut id), PhantomData)
+    }
+
+    fn id(&self, lane: usize) -> Id {
+        terms::lane(self.0, lane)
     }
 
     /// A function of single bits, as the portable backend computes it.
     fn bitwise(self, b: Self, c: Self, f: impl Fn(u64, u64, u64) -> u64 + Copy) -> Self {
-        Self::from_fn(|i| terms::bitwise(f, [self.0[i], b.0[i], c.0[i]]))
+        Self::from_fn(|i| terms::bitwise(f, [self.id(i), b.id(i), c.id(i)]))
     }
 }
 
@@ -128,7 +135,9 @@ where
 
     #[inline(never)]
     fn store(self, array: &mut [W; LANES]) {
-        *array = self.0.map(W::name);
+        for (i, x) in array.iter_mut().enumerate() {
+            *x = W::name(self.id(i));
+        }
     }
 
     fn chunks(elements: &[W]) -> &[[W; LANES]] {
@@ -147,17 +156,17 @@ where
 {
     #[inline(never)]
     fn add(self, other: Self) -> Self {
-        Self::from_fn(|i| terms::add(self.0[i], other.0[i]))
+        Self::from_fn(|i| terms::add(self.id(i), other.id(i)))
     }
 
     #[inline(never)]
     fn sub(self, other: Self) -> Self {
-        Self::from_fn(|i| terms::sub(self.0[i], other.0[i]))
+        Self::from_fn(|i| terms::sub(self.id(i), other.id(i)))
     }
 
     #[inline(never)]
     fn xor(self, other: Self) -> Self {
-        Self::from_fn(|i| terms::xor(self.0[i], other.0[i]))
+        Self::from_fn(|i| terms::xor(self.id(i), other.id(i)))
     }
 
     #[inline(never)]
@@ -177,12 +186,12 @@ where
 
     #[inline(never)]
     fn shift_right<const N: i32>(self) -> Self {
-        Self::from_fn(|i| terms::shift_right(self.0[i], N as u32))
+        Self::from_fn(|i| terms::shift_right(self.id(i), N as u32))
     }
 
     #[inline(never)]
     fn shift_in<const N: i32>(self, next: Self) -> Self {
-        Self::from_fn(|i| terms::shift_in(self.0[i], N as u32, next.0[i]))
+        Self::from_fn(|i| terms::shift_in(self.id(i), N as u32, next.id(i)))
     }
 }
 
