@@ -1,8 +1,10 @@
 //! Building OpenSSL's program and library from the source that the `openssl-src` crate
 //! carries.
 
+use core::hash::{Hash, Hasher};
 use std::env;
 use std::fs::{self, File};
+use std::hash::DefaultHasher;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,10 +23,12 @@ use crate::{target_folder, tell};
 pub(super) fn cached_folder() -> Result<PathBuf, Unavailable> {
     let target = target_folder();
     // The name depends on the version and the options, since these change the program.
+    let mut options = DefaultHasher::new();
+    OPTIONS.hash(&mut options);
     let name = format!(
-        "openssl-with-libraries-{}_{}",
+        "openssl-with-libraries-{}-{:016x}",
         openssl_src::version(),
-        OPTIONS.join("_")
+        options.finish()
     );
     let folder = target.join(&name);
     if folder.exists() {
@@ -186,17 +190,45 @@ fn install(scratch: &Path, folder: &Path) -> io::Result<()> {
 /// Options for a program that needs no other files, without features that no test uses. `no-module` and
 /// `no-legacy` are needed: a generated file that modules want is not in the crate. With -O0 it takes less
 /// time to compile than with OpenSSL's own -O3; its assembly is as fast.
-const OPTIONS: [&str; 12] = [
+const OPTIONS: [&str; 40] = [
     "no-shared",
     "no-module",
     "no-legacy",
     "no-dso",
     "no-tests",
     "no-docs",
+    "no-makedepend",
+    "no-aria",
+    "no-bf",
+    "no-blake2",
+    "no-camellia",
+    "no-cast",
     "no-cmp",
+    "no-comp",
+    "no-ct",
     "no-dtls",
+    "no-ec2m",
     "no-engine",
+    "no-gost",
+    "no-idea",
+    "no-md4",
+    "no-mdc2",
+    "no-multiblock",
+    "no-ocb",
     "no-quic",
+    "no-rc2",
+    "no-rc4",
+    "no-rfc3779",
+    "no-rmd160",
+    "no-seed",
+    "no-siphash",
+    "no-siv",
+    "no-sm2",
+    "no-sm3",
+    "no-sm4",
+    "no-srp",
+    "no-srtp",
     "no-ts",
+    "no-whirlpool",
     "CFLAGS=-O0",
 ];
