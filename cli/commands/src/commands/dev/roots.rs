@@ -1,8 +1,8 @@
 //! Makes and reads the two roots of a scope, with a second certificate of each for browsers, Go and rustls. It refuses
 //! roots whose files others can change, or which could certify more than roots made here.
 
-use std::{fs, io};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use pq_keys::SubjectKey;
 use pq_x509::certificate::Certificate;
