@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Who verifies has a file of those who may sign.
     let line = key.public_key().to_line();
     let signers = format!("releases@example.org namespaces=\"file\" {line}");
-    let signers = AllowedSigners::parse(&signers);
+    let signers = AllowedSigners::parse(&signers)?;
     let signature = Signature::from_armored(&armored)?;
     for content in ["what is released", "what is not released"] {
         let message = HashedMessage::read(signature.hash_algorithm(), content.as_bytes())?;

@@ -150,6 +150,11 @@ pub(crate) enum Failure {
     #[error("no key was made: {0}")]
     NewSshKey(pq_ssh::PrivateKeyError),
     #[error("{file}: {error}")]
+    SshSigners {
+        file: String,
+        error: pq_ssh::AllowedSignersError,
+    },
+    #[error("{file}: {error}")]
     SshSignature {
         file: String,
         error: pq_ssh::SignatureError,
@@ -470,6 +475,7 @@ impl Failure {
             }
             | Self::SshNotAllowed { .. } => ExitStatus::Refused,
             Self::SshKey { .. }
+            | Self::SshSigners { .. }
             | Self::SshSignature { .. }
             | Self::Message { .. }
             | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)

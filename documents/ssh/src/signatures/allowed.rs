@@ -39,17 +39,27 @@ struct SignerOptions {
 
 impl AllowedSigners {
     /// Reads a file. Empty lines and lines that begin with `#` are skipped.
-    pub fn parse(file: impl AsRef<[u8]>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the first line if not one of all can be read: the file is of another kind.
+    pub fn parse(file: impl AsRef<[u8]>) -> Result<Self, AllowedSignersError> {
         let mut signers = Self {
             lines: Vec::new(),
             left_out: Vec::new(),
         };
+        let mut is_list = false;
         for (index, line) in file.as_ref().split(|byte| *byte == b'\n').enumerate() {
             let line = line.trim_ascii();
             if line.is_empty() || line.starts_with(b"#") {
                 continue;
             }
-            match Line::parse(line) {
+            let read = Line::parse(line);
+            is_list |= matches!(
+                read,
+                Ok(_) | Err(LineError::Key(KeyError::OtherAlgorithm(_)))
+            );
+            match read {
                 // Such lines permit certificates, which this crate doesn't support.
                 Ok(line) if line.options.is_authority => {}
                 Ok(line) => signers.lines.push(line),
@@ -61,7 +71,10 @@ impl AllowedSigners {
                 Err(_) => {}
             }
         }
-        signers
+        match signers.left_out.first() {
+            Some(first) if !is_list => Err(first.clone()),
+            _ => Ok(signers),
+        }
     }
 
     /// The lines that can't be read, and permit nothing; the first 32 of them.

@@ -242,7 +242,7 @@ fn openssh_verifies_our_signatures_and_lists_mean_the_same_to_both() {
                 time,
             ];
             let (theirs, said) = openssh.try_run(&arguments, MESSAGE);
-            let list = AllowedSigners::parse(&signers);
+            let list = AllowedSigners::parse(&signers).expect("a list");
             // the same time
             let time = UnixTime::since_unix_epoch(Duration::from_secs(1_767_312_000));
             let ours = list.verify("me@x", "file", time, &signature, &hashed(hash));

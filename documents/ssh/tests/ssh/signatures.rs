@@ -218,7 +218,7 @@ fn a_list_says_who_may_sign_what_and_when() {
     let line = KEY.public_key().to_line();
     let other = other_key().public_key().to_line();
     let verify = |list: String, time| {
-        let signers = AllowedSigners::parse(&list);
+        let signers = AllowedSigners::parse(&list).expect("a list");
         signers.verify("me@example.org", "file", at(time), &signature, &message)
     };
     let key = KEY.public_key().fingerprint();
@@ -273,7 +273,7 @@ fn a_list_says_who_may_sign_what_and_when() {
         assert_eq!(verify(list.clone(), time), expected, "{time}");
     }
 
-    let signers = AllowedSigners::parse(format!("me@example.org {line}"));
+    let signers = AllowedSigners::parse(format!("me@example.org {line}")).expect("a list");
     let refused = signers.verify("me@example.org", "file", at(0), &signature, &hashed(b""));
     assert!(matches!(refused, Err(NotAllowed::Signature(_))));
     let refused = signers.verify("me@example.org", "git", at(0), &signature, &message);
@@ -294,18 +294,23 @@ fn a_wrong_line_permits_nothing_and_disables_no_other() {
     };
     let refused = |wrong: &str| {
         let wrong = wrong.replace("KEY", &line);
-        let alone = AllowedSigners::parse(&wrong);
-        assert!(!may_sign(&alone), "{wrong}");
+        // The file is of another kind.
+        let alone = AllowedSigners::parse(&wrong).expect_err("it has no line that can be read");
+        let of_others = format!("you ssh-ed25519 AAAA\n{wrong}");
+        let of_others = AllowedSigners::parse(of_others).expect("a list");
+        assert!(!may_sign(&of_others), "{wrong}");
+        assert_eq!(of_others.left_out()[0].line, 2);
         for (list, number) in [
             (format!("me {line}\n{wrong}\n"), 2),
             (format!("{wrong}\r\n\nme {line}"), 1),
         ] {
-            let signers = AllowedSigners::parse(&list);
+            let signers = AllowedSigners::parse(&list).expect("a list");
             assert!(may_sign(&signers), "{list}");
             assert_eq!(signers.left_out().len(), 1, "{list}");
             assert_eq!(signers.left_out()[0].line, number);
         }
-        alone.left_out()[0].error.clone()
+        assert_eq!(alone.line, 1);
+        alone.error
     };
     for (wrong, error) in [
         ("me", LineError::Key(KeyError::NoKey)),
@@ -368,7 +373,7 @@ fn lines_of_others_and_comments_may_have_any_bytes() {
             }
         }
         list.extend(format!("\nme {line}\n").bytes());
-        let signers = AllowedSigners::parse(&list);
+        let signers = AllowedSigners::parse(&list).expect("a list");
         let verified = signers.verify("me", "file", at(0), &signature, &message);
         assert_eq!(verified, Ok(()));
         assert_eq!(
@@ -383,15 +388,11 @@ fn lines_of_others_and_comments_may_have_any_bytes() {
     }
     // With the comment of other bytes, the line itself counts.
     let list = [b"me ", line.as_bytes(), b" M\xfcller"].concat();
-    let signers = AllowedSigners::parse(&list);
+    let signers = AllowedSigners::parse(&list).expect("a list");
     let verified = signers.verify("me", "file", at(0), &signature, &message);
     assert_eq!(verified, Ok(()));
     // But a key that is cut off by such a byte is none.
     let list = [b"me ", &line.as_bytes()[..100], b"\xfc"].concat();
-    let signers = AllowedSigners::parse(&list);
-    assert!(
-        signers
-            .verify("me", "file", at(0), &signature, &message)
-            .is_err()
-    );
+    let refused = AllowedSigners::parse(&list).expect_err("its only line has no key");
+    assert_eq!(refused.error, LineError::NotUtf8);
 }

@@ -51,6 +51,10 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let signers = AllowedSigners::parse(&*input::bytes(&arguments.signers)?);
+    let signers = signers.map_err(|error| Failure::SshSigners {
+        file: arguments.signers.to_string(),
+        error,
+    })?;
     for left_out in signers.left_out() {
         report::warn(format_args!("{}: {left_out}", arguments.signers));
     }
