@@ -196,8 +196,8 @@ pub trait Ledger: Send + Sync {
     /// A number that is given has to be above those of all lists that the ledger knows, and later lists have numbers
     /// above it. This is for a ledger from an older backup: lists with greater numbers than it knows may be in use.
     ///
-    /// A revoked certificate stays on its issuer's lists until one of them was made more than [`KEPT`] after its
-    /// expiry and was written, as [`confirm_list`](Self::confirm_list) says: RFC 5280 section 3.3 asks for a list after
+    /// A revoked certificate stays on its issuer's lists until one that was numbered after its revocation, and so had it, was
+    /// made more than [`KEPT`] after its expiry and was written, as [`confirm_list`](Self::confirm_list) says: RFC 5280 section 3.3 asks for a list after
     /// its expiry. A list that could not be made or written has used up its number, which does no harm, and leaves out
     /// nothing. What a list leaves out depends on its own time and on that of the last one that was written, so if both
     /// came from a clock that was wrong, the next list has the certificates again. `show` must not call the ledger:
@@ -249,8 +249,8 @@ pub trait Ledger: Send + Sync {
     /// Another error if the ledger can't be read.
     fn check_time(&self, now: UnixTime) -> Result<(), LedgerError>;
 
-    /// Takes a person's word that it is `now`: from here on, times are compared with this one. `by` says whose word
-    /// it is. Call this after [`LedgerError::Clock`], if the clock is right.
+    /// Takes a person's word that it is `now`: from here on, times are compared with this one, and a list that was
+    /// written with a later time counts as one of now. `by` says whose word it is. Call this after [`LedgerError::Clock`], if the clock is right.
     ///
     /// # Errors
     ///

@@ -29,7 +29,8 @@ use super::protection::Protection;
 ///
 /// The limits of the server hold for whatever it does: if it waits for a body that never comes, or sends to a client
 /// that never reads, the connection ends after [`Limits::connection`](crate::Limits::connection), and its futures are
-/// dropped. How many bytes of a body it keeps in memory is its own choice.
+/// dropped. How many bytes of a body it keeps in memory is its own choice. If it panics, the log says so, and its request
+/// gets no answer: with HTTP/1.1 the connection ends, with HTTP/2 only the request.
 pub trait Handler: Send + Sync + 'static {
     /// The body of an answer.
     type Body: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static;

@@ -17,7 +17,11 @@ pub fn a_list_that_a_clock_ahead_wrote_counts_as_one_of_now(ledger: &impl Ledger
     ledger.confirm_time(at(900), "somebody").unwrap();
     lost_list(ledger, "issuing", 900);
     // Since it expired, none was written.
-    assert_eq!(next_list(ledger, "issuing", kept_and(1)).1, on_list);
+    assert_eq!(
+        next_list(ledger, "issuing", kept_and(1)).1,
+        on_list,
+        "confirm_time makes a list of a clock that was ahead one of its own time"
+    );
     assert_eq!(next_list(ledger, "issuing", kept_and(2)).1, []);
 }
 

@@ -167,7 +167,11 @@ pub fn what_was_revoked_late_is_on_a_list_once(ledger: &impl Ledger) {
     // And this one was revoked after a list that was made long after its expiry.
     ledger.revoke(&number(2), &revoked).unwrap();
     let list = next_list(ledger, "issuing", kept_and(12));
-    assert_eq!(list, (3, vec![on_list(2)]));
+    assert_eq!(
+        list,
+        (3, vec![on_list(2)]),
+        "a list that was numbered before the revocation doesn't count"
+    );
     assert_eq!(next_list(ledger, "issuing", kept_and(13)), (4, vec![]));
 }
 

@@ -149,6 +149,10 @@ impl Line {
             true => ("", rest),
             false => split_options(rest)?,
         };
+        // Any word could be an algorithm's name otherwise, and any text a list.
+        if !begins_with_key(key) {
+            return Err(KeyError::NoKey.into());
+        }
         // First, since what others write about keys of another algorithm doesn't matter.
         let key = PublicKey::from_line(without_comment(key))?;
         Ok(Self {
