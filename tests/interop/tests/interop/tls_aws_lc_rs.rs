@@ -1,7 +1,5 @@
 //! TLS 1.3 between our endpoints and rustls's own over aws-lc-rs.
 
-extern crate alloc;
-
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 

@@ -1,9 +1,7 @@
 //! Post-quantum and classical certificates on one port: which one OpenSSL's client, rustls over
 //! aws-lc-rs and our own client get, depending on what they accept and trust.
 
-extern crate alloc;
-
-#[path = "../../../provider/tests/provider/named_roots.rs"]
+#[path = "../../../../provider/tests/provider/named_roots.rs"]
 mod named_roots;
 
 use alloc::sync::Arc;

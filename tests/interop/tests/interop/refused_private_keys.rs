@@ -1,7 +1,5 @@
 //! The private keys that the working group published as examples to refuse.
 
-extern crate alloc;
-
 use alloc::collections::BTreeMap;
 
 use interop::openssl::Workdir;

@@ -1,7 +1,5 @@
 //! TLS 1.3 between our endpoints and OpenSSL's.
 
-extern crate alloc;
-
 use alloc::sync::Arc;
 use core::net::Ipv4Addr;
 use core::time::Duration;

@@ -1,8 +1,6 @@
 //! Certificates and signatures that must be refused: an error of the right kind at
 //! our end, and the right alert on the wire.
 
-extern crate alloc;
-
 use alloc::sync::Arc;
 use core::time::Duration;
 use std::time::SystemTime;

@@ -1,9 +1,7 @@
 //! Our client at servers with two certificates that prefer ML-DSA: its roots make it request the chain
 //! that it can verify.
 
-extern crate alloc;
-
-#[path = "../../../provider/tests/provider/first_usable.rs"]
+#[path = "../../../../provider/tests/provider/first_usable.rs"]
 mod first_usable;
 
 use alloc::sync::Arc;

@@ -7,8 +7,6 @@
 //! Each world has one CA with two keys, leaves below both, and some lists. OpenSSL judges all leaves of a world
 //! in one run.
 
-extern crate alloc;
-
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 use std::time::SystemTime;

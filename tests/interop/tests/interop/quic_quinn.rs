@@ -1,7 +1,5 @@
 //! QUIC with quinn as the transport, over every base.
 
-extern crate alloc;
-
 use alloc::sync::Arc;
 use core::error::Error;
 use core::net::{Ipv4Addr, SocketAddr};

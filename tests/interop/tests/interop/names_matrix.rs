@@ -4,8 +4,6 @@
 //!
 //! The same for the roots of `pqtls dev`, whose keys are stolen here.
 
-extern crate alloc;
-
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use std::env;

@@ -1,7 +1,5 @@
 //! Certificates that do not allow what they are used for.
 
-extern crate alloc;
-
 use alloc::sync::Arc;
 
 use interop::endpoint::{self, ours, roots};
