@@ -73,7 +73,9 @@ struct Quick(u64);
 impl Hasher for Quick {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+        let (words, rest) = bytes.as_chunks();
+        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        rest.iter().for_each(|byte| self.write_u64((*byte).into()));
     }
 
     #[inline]
