@@ -26,12 +26,13 @@ impl CanonicalName {
     }
 
     fn of_parts<'a>(parts: impl Iterator<Item = &'a RelativeDistinguishedName>) -> Self {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(128);
         for part in parts {
-            let mut attributes: Vec<_> = part.iter().map(attribute).collect();
-            attributes.sort_unstable();
-            for attribute in attributes {
-                append(&mut bytes, &attribute);
+            match part.len() {
+                1 => part
+                    .iter()
+                    .for_each(|one| append_attribute(&mut bytes, one)),
+                _ => append_in_order(&mut bytes, part),
             }
             // after the last one, as no attribute is empty
             append(&mut bytes, &[]);
@@ -40,38 +41,73 @@ impl CanonicalName {
     }
 }
 
-/// The type and the value of an attribute.
-fn attribute(attribute: &AttributeTypeAndValue) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    append(&mut bytes, attribute.oid.as_bytes());
-    let (tag, value) = (attribute.value.tag(), attribute.value.value());
-    match tag {
-        Tag::Utf8String
-        | Tag::PrintableString
-        | Tag::Ia5String
-        | Tag::VisibleString
-        | Tag::NumericString
-        | Tag::TeletexString
-        | Tag::BmpString => bytes.extend(folded(&characters(tag, value)).bytes()),
-        _ => {
-            // No text begins with this byte.
-            bytes.push(0xff);
-            append(&mut bytes, tag.to_string().as_bytes());
-            bytes.extend(value);
-        }
-    }
-    bytes
+/// Appends the attributes of a part in an order that doesn't depend on theirs.
+fn append_in_order(bytes: &mut Vec<u8>, part: &RelativeDistinguishedName) {
+    let attribute = |attribute| {
+        let mut bytes = Vec::new();
+        append_attribute(&mut bytes, attribute);
+        bytes
+    };
+    let mut attributes: Vec<_> = part.iter().map(attribute).collect();
+    attributes.sort_unstable();
+    bytes.extend(attributes.into_iter().flatten());
 }
 
+const TEXTS: [Tag; 7] = [
+    Tag::Utf8String,
+    Tag::PrintableString,
+    Tag::Ia5String,
+    Tag::VisibleString,
+    Tag::NumericString,
+    Tag::TeletexString,
+    Tag::BmpString,
+];
+
+/// Appends the type and the value of an attribute, with the length of both in front of them.
+fn append_attribute(bytes: &mut Vec<u8>, attribute: &AttributeTypeAndValue) {
+    let start = bytes.len();
+    append(bytes, &[]);
+    append(bytes, attribute.oid.as_bytes());
+    let (tag, value) = (attribute.value.tag(), attribute.value.value());
+    if !TEXTS.contains(&tag) {
+        // No text begins with this byte.
+        bytes.push(0xff);
+        append(bytes, tag.to_string().as_bytes());
+        bytes.extend(value);
+    } else if tag != Tag::BmpString && value.is_ascii() {
+        append_folded(bytes, value);
+    } else {
+        bytes.extend(folded(&characters(tag, value)).bytes());
+    }
+    let len = len_of(&bytes[start + LENGTH..]);
+    bytes[start..][..LENGTH].copy_from_slice(&len);
+}
+
+/// The words of a text in lower case, one space between them.
 fn folded(text: &[char]) -> String {
     let text: String = text.iter().flat_map(|one| one.to_lowercase()).collect();
     let words: Vec<_> = text.split_whitespace().collect();
     words.join(" ")
 }
 
+/// Appends what [`folded`] makes of a text in ASCII, as nearly all are: a search through revocation lists begins with it.
+fn append_folded(bytes: &mut Vec<u8>, text: &[u8]) {
+    let words = text.split(|byte| char::from(*byte).is_whitespace());
+    for (place, word) in words.filter(|word| !word.is_empty()).enumerate() {
+        bytes.extend((place > 0).then_some(b' '));
+        bytes.extend(word.iter().map(u8::to_ascii_lowercase));
+    }
+}
+
+const LENGTH: usize = 8;
+
+fn len_of(part: &[u8]) -> [u8; LENGTH] {
+    (part.len() as u64).to_be_bytes()
+}
+
 /// Appends a part with its length in front of it, so that no two sequences of parts have the same bytes.
 fn append(bytes: &mut Vec<u8>, part: &[u8]) {
-    bytes.extend((part.len() as u64).to_be_bytes());
+    bytes.extend(len_of(part));
     bytes.extend(part);
 }
 
@@ -134,6 +170,21 @@ mod tests {
         ];
         let [one, other] = both.map(|part| CanonicalName::of(&name(&[&part])));
         assert_eq!(one, other);
+    }
+
+    #[test]
+    fn text_in_ascii_is_folded_like_any_other() {
+        for byte in 0..0x80 {
+            for text in [&[byte][..], &[b'A', byte, byte, b'Z'], &[byte, b'm', byte]] {
+                let mut bytes = Vec::new();
+                append_folded(&mut bytes, text);
+                assert_eq!(
+                    bytes,
+                    folded(&characters(Tag::Utf8String, text)).as_bytes(),
+                    "{text:?}"
+                );
+            }
+        }
     }
 
     #[test]
