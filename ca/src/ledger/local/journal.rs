@@ -327,7 +327,7 @@ impl Journal {
             if read.is_empty() {
                 return Ok(None);
             }
-            if let Some(place) = read.iter().position(|byte| *byte != 0) {
+            if let Some(place) = first_not_zero(read) {
                 return Ok(Some(offset + place as u64));
             }
             let length = read.len();
@@ -689,6 +689,15 @@ enum Found {
     Record(Position),
     /// No valid record. It was to end here, if it says so.
     Broken(Option<u64>),
+}
+
+/// The place of the first byte that is not zero. Blocks are compared as a whole: a journal ends in megabytes of zeros.
+fn first_not_zero(bytes: &[u8]) -> Option<usize> {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    let mut blocks = bytes.chunks(ZEROS.len()).enumerate();
+    let (number, block) = blocks.find(|(_, block)| **block != ZEROS[..block.len()])?;
+    let place = block.iter().position(|byte| *byte != 0)?;
+    Some(number * ZEROS.len() + place)
 }
 
 /// Reads the body of a record that starts at `start`.

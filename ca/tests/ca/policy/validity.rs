@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use pq_ca::policy::{Permitted, Policy, Reason, Wanted};
 
-use crate::{CA, DAY, NOW, at, check, new_key, policy, refusals, wanted};
+use crate::policy::{CA, DAY, NOW, at, check, new_key, policy, refusals, wanted};
 
 const HOUR: u64 = 60 * 60;
 

@@ -5,7 +5,7 @@ use pq_ca::policy::{KeyAlgorithm, Policy, Wanted};
 use pq_x509::keys::{Algorithm, KeyError};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 
-use crate::{ecdsa, refusals, rsa, spki};
+use crate::policy::{ecdsa, refusals, rsa, spki};
 
 /// The refusals of a policy with these lines in `[keys]`, the first of which is line 2.
 fn refused(keys: &str, key: &SubjectPublicKeyInfoDer<'_>) -> Vec<String> {

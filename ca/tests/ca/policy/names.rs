@@ -2,7 +2,7 @@
 
 use pq_ca::policy::Wanted;
 
-use crate::{refusals, wanted};
+use crate::policy::{refusals, wanted};
 
 /// The refusals of a policy with these lines in `[names]`, the first of which is line 2.
 fn refused(names: &str, asked: &[&str]) -> Vec<String> {

@@ -3,7 +3,6 @@
 //!
 //! Each worker is this test program again. After each call that returned, it writes a line with the
 //! result into a file of its own; in the end, the ledger has to contain all these results.
-#![cfg(unix)]
 
 use core::fmt::Write as _;
 use core::ops::ControlFlow;
@@ -160,7 +159,7 @@ fn acknowledged(head: &[u8]) -> usize {
 
 fn start(folder: &Path, worker: usize, round: usize) -> Worker {
     let process = Command::new(env::current_exe().unwrap())
-        .args(["worker", "--exact", "--nocapture"])
+        .args(["ledger_survives_kill::worker", "--exact", "--nocapture"])
         .env(FOLDER, folder)
         .env(WORKER, format!("{worker}-{round}"))
         .stdout(Stdio::null())

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use pq_ca::policy::{ListUrl, Policy, Profile, Reason, Wanted};
 
-use crate::{DAY, at, check, policy, rsa, wanted};
+use crate::policy::{DAY, at, check, policy, rsa, wanted};
 
 const KEPT: &str =
     "[keys]\nalgorithms = ['ML-DSA-44', 'RSA']\n[usages]\nprofiles = ['server', 'client']\n";
@@ -152,7 +152,7 @@ fn the_default_permits_servers_and_clients_of_the_names_given() {
     )
     .unwrap();
     assert_eq!(permitted.profile(), Profile::Server);
-    assert_eq!(permitted.not_after(), at(crate::NOW + 90 * DAY));
+    assert_eq!(permitted.not_after(), at(crate::policy::NOW + 90 * DAY));
     let client = wanted().common_name("Alice Smith").profile(Profile::Client);
     assert!(check(&policy, &client).is_ok());
     let forbidden = check(&policy, &wanted().dns_name("example.com")).unwrap_err();

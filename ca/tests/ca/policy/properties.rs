@@ -3,7 +3,7 @@
 use pq_ca::policy::{NamePattern, Network, Policy};
 use proptest::prelude::*;
 
-use crate::{policy, refusals, wanted};
+use crate::policy::{policy, refusals, wanted};
 
 /// Names of few letters, so that some of them are similar.
 fn names() -> impl Strategy<Value = String> {

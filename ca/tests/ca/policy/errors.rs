@@ -187,7 +187,8 @@ fn the_same_may_be_written_in_other_ways() {
         "names = { dns = ['''a.org'''] }",
     ] {
         let policy = Policy::parse(text, "policy.toml").unwrap();
-        let refusals = crate::check(&policy, &crate::wanted().dns_name("b.org")).unwrap_err();
+        let refusals =
+            crate::policy::check(&policy, &crate::policy::wanted().dns_name("b.org")).unwrap_err();
         let expected = if text.contains('\r') { 2 } else { 1 };
         assert_eq!(refusals.refusals()[0].line(), Some(expected));
         assert_eq!(refusals.refusals()[0].key(), Some("names.dns"));

@@ -8,7 +8,7 @@ use pq_x509::x509_cert::der::{Decode, Encode};
 use pq_x509::x509_cert::name::{RdnSequence, RelativeDistinguishedName};
 use pq_x509::x509_cert::spki::ObjectIdentifier;
 
-use crate::{refusals, wanted};
+use crate::policy::{refusals, wanted};
 
 /// The refusals of a policy with these lines in `[subject]`, the first of which is line 2.
 fn refused(subject: &str, wanted: &Wanted) -> Vec<String> {

@@ -3,7 +3,7 @@
 use pq_ca::policy::{Policy, Profile, Wanted};
 use pq_x509::request::CertificateRequest;
 
-use crate::{CA, check, new_key, policy};
+use crate::policy::{CA, check, new_key, policy};
 
 #[test]
 fn a_request_is_issued_with_what_was_checked() {

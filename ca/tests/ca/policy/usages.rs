@@ -6,7 +6,7 @@ use pq_x509::certificate::{Certificate, KeyUsages};
 use pq_x509::keys::{DecapsulationKey, KemAlgorithm};
 use pq_x509::x509_cert::ext::pkix::ExtendedKeyUsage;
 
-use crate::{CA, check, new_key, policy, refusals, wanted};
+use crate::policy::{CA, check, new_key, policy, refusals, wanted};
 
 /// A policy with these lines in `[usages]`, the first of which is line 2.
 fn text(usages: &str) -> String {

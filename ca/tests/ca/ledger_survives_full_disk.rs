@@ -3,7 +3,6 @@
 //!
 //! A limit for the size of files, which a shell sets for a process of this program, stands in for a
 //! full disk.
-#![cfg(unix)]
 
 use core::ops::ControlFlow;
 use core::time::Duration;
@@ -77,7 +76,11 @@ fn fill(certificate_bytes: usize, limit: u64) -> (u64, String) {
         ))
         .arg("sh")
         .arg(env::current_exe().unwrap())
-        .args(["worker", "--exact", "--nocapture"])
+        .args([
+            "ledger_survives_full_disk::worker",
+            "--exact",
+            "--nocapture",
+        ])
         .env(FOLDER, folder.path())
         .env(BYTES, certificate_bytes.to_string())
         .output()

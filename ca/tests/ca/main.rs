@@ -1,0 +1,11 @@
+//! Tests of CAs through the crate's public interface.
+//!
+//! One program, so that others run while these wait for a disk, and so that it is linked once.
+
+mod authority;
+mod issuing;
+#[cfg(unix)]
+mod ledger_survives_full_disk;
+#[cfg(unix)]
+mod ledger_survives_kill;
+mod policy;
