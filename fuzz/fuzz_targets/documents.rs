@@ -245,9 +245,7 @@ fn read(bytes: &[u8]) {
     read_ocsp_request(bytes);
     read_ocsp_response(bytes);
     read_with_linter(bytes);
-    if let Ok(text) = str::from_utf8(bytes) {
-        read_pem(text);
-    }
+    read_pem(bytes);
 }
 
 fn read_private_key(der: &[u8]) {
@@ -539,7 +537,7 @@ fn read_with_linter(der: &[u8]) {
     assert!(CertificateRequest::from_der(der).is_ok() || has_errors(Kind::Request));
 }
 
-fn read_pem(text: &str) {
+fn read_pem(text: &[u8]) {
     if let Ok(key) = ClassicalKey::from_pem(text) {
         read_classical_key(&key.to_pkcs8_der());
     }

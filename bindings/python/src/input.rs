@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use pq_x509::keys::encoding::pem;
 use pq_x509::pki_types::UnixTime;
 use pyo3::PyClass;
 use pyo3::buffer::PyBuffer;
@@ -140,51 +141,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Text<'a> {
 }
 
 impl Text<'_> {
-    pub(crate) fn as_pem(&self) -> PemText<'_> {
-        match self {
-            Self::Str(text) => PemText::Whole(text),
-            Self::Bytes(bytes) => PemText::of(bytes),
-        }
-    }
-
-    /// The bytes of a passphrase: UTF-8, if it is a `str`.
+    /// The bytes of a text or a passphrase: UTF-8, if it is a `str`.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Str(text) => text.as_bytes(),
             Self::Bytes(bytes) => bytes,
-        }
-    }
-}
-
-/// A text that may have PEM in it. PEM is ASCII (RFC 7468), and what stands around it can be in any encoding.
-pub(crate) enum PemText<'a> {
-    Whole(&'a str),
-    /// with `?` for each byte that is not ASCII
-    Ascii(Zeroizing<String>),
-}
-
-impl<'a> PemText<'a> {
-    fn of(bytes: &'a [u8]) -> Self {
-        if let Ok(text) = core::str::from_utf8(bytes) {
-            return Self::Whole(text);
-        }
-        // With all of its capacity at once: growing would leave a copy behind.
-        let mut text = Zeroizing::new(String::with_capacity(bytes.len()));
-        text.extend(bytes.iter().map(|byte| match byte.is_ascii() {
-            true => char::from(*byte),
-            false => '?',
-        }));
-        Self::Ascii(text)
-    }
-}
-
-impl Deref for PemText<'_> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        match self {
-            Self::Whole(text) => text,
-            Self::Ascii(text) => text,
         }
     }
 }
@@ -265,26 +226,18 @@ fn read_wiped(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     Ok(bytes)
 }
 
-/// Reads the contents of a file, as PEM if it has a line that begins a block, and otherwise as DER.
+/// Reads the contents of a file, as PEM if it has PEM in it, and otherwise as DER.
 pub(crate) fn read_document<T>(
     py: Python<'_>,
     path: PathBuf,
-    from_pem: impl FnOnce(&str) -> PyResult<T>,
+    from_pem: impl FnOnce(&[u8]) -> PyResult<T>,
     from_der: impl FnOnce(&[u8]) -> PyResult<T>,
 ) -> PyResult<T> {
     let bytes = read_file(py, &path)?;
-    match has_pem(&bytes) {
-        true => from_pem(&PemText::of(&bytes)),
+    match pem::is_in(&bytes) {
+        true => from_pem(&bytes),
         false => from_der(&bytes),
     }
-}
-
-/// Whether there is a line that begins a block of PEM. DER of more than 127 bytes has 0x30 and a length that no text
-/// begins with.
-fn has_pem(bytes: &[u8]) -> bool {
-    const BEGIN: &[u8] = b"-----BEGIN ";
-    let is_der = matches!(bytes, [0x30, 0x80..=0x88, ..]);
-    !is_der && bytes.windows(BEGIN.len()).any(|window| window == BEGIN)
 }
 
 /// The result of `hash()` for an object with these bytes, which are not secret. It is Python's own hash, with the key

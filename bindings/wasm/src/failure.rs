@@ -25,8 +25,6 @@ pub enum Failure {
         "the key signs hashes (HashSLH-DSA), which is not supported here; use a key that signs messages"
     )]
     PreHashKey,
-    #[error("the PEM is not UTF-8")]
-    NotUtf8,
 }
 
 impl Failure {
@@ -37,7 +35,6 @@ impl Failure {
             Self::WrongLength { .. } => "wrong-length",
             Self::UnknownForm => "unknown-form",
             Self::PreHashKey => "unsupported-algorithm",
-            Self::NotUtf8 => "malformed-pem",
             Self::Key(error) => match error {
                 KeyError::Der(_) | KeyError::Syntax(_) => "malformed-der",
                 KeyError::Pem(_) => "malformed-pem",

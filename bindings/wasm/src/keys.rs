@@ -72,7 +72,7 @@ macro_rules! private_key {
             #[wasm_bindgen(js_name = fromPkcs8Pem)]
             pub fn from_pkcs8_pem(text: Vec<u8>) -> Result<Self, Failure> {
                 let text = Zeroizing::new(text);
-                Self::read($key::from_pkcs8_pem(text_of(&text)?)?)
+                Self::read($key::from_pkcs8_pem(&*text)?)
             }
 
             #[wasm_bindgen(js_name = toPkcs8Der)]
@@ -128,7 +128,7 @@ macro_rules! public_key {
             #[wasm_bindgen(js_name = fromSpkiPem)]
             pub fn from_spki_pem(text: Vec<u8>) -> Result<Self, Failure> {
                 let text = Zeroizing::new(text);
-                Self::read($key::from_spki_pem(text_of(&text)?)?)
+                Self::read($key::from_spki_pem(&*text)?)
             }
 
             #[wasm_bindgen(js_name = toBytes)]
@@ -337,10 +337,6 @@ fn pure(key: &VerifyingKey) -> Result<(), Failure> {
         Mode::Pure => Ok(()),
         Mode::PreHash => Err(Failure::PreHashKey),
     }
-}
-
-fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
-    str::from_utf8(bytes).map_err(|_| Failure::NotUtf8)
 }
 
 fn pair(first: &[u8], second: &[u8]) -> Array {

@@ -18,7 +18,7 @@ pub trait StoredKey: Signer + Sized {
     /// # Errors
     ///
     /// If the text is not such a key.
-    fn from_pem(text: &str) -> Result<Self, Self::Error>;
+    fn from_pem(text: &[u8]) -> Result<Self, Self::Error>;
 
     /// The text that [`from_pem`](Self::from_pem) reads.
     ///
@@ -31,7 +31,7 @@ pub trait StoredKey: Signer + Sized {
 impl StoredKey for SigningKey {
     type Error = KeyError;
 
-    fn from_pem(text: &str) -> Result<Self, Self::Error> {
+    fn from_pem(text: &[u8]) -> Result<Self, Self::Error> {
         Self::from_pkcs8_pem(text)
     }
 

@@ -21,6 +21,7 @@ use pq_keys::files::{Access, folder_of, write_in_draft};
 use pq_x509::certificate::{Certificate, Validity};
 use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
 use pq_x509::keys::Signer;
+use pq_x509::keys::encoding::pem;
 use pq_x509::ocsp::OcspResponder;
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
 
@@ -308,7 +309,7 @@ impl<L: Ledger> Folder<L> {
     fn read_certificate(&self, role: Role) -> Result<Certificate, FolderError> {
         let path = certificate_path(&self.path, role);
         let text = self.owner.read(&path, Reader::Anybody)?;
-        Certificate::from_pem(&text).map_err(|cause| FolderError::Certificate { path, cause })
+        Certificate::from_pem(&*text).map_err(|cause| FolderError::Certificate { path, cause })
     }
 
     /// The CA certificates that servers and clients send after their own: all above it except the root.
@@ -386,8 +387,11 @@ impl<L: Ledger> Folder<L> {
     /// If the policy can't be read.
     pub fn policy(&self) -> Result<Policy, FolderError> {
         let path = self.policy_path();
-        let text = self.owner.read(&path, Reader::Anybody)?;
-        Ok(Policy::parse(&text, &path.display().to_string())?)
+        let bytes = self.owner.read(&path, Reader::Anybody)?;
+        let Ok(text) = core::str::from_utf8(&bytes) else {
+            return Err(FolderError::NoText(path));
+        };
+        Ok(Policy::parse(text, &path.display().to_string())?)
     }
 }
 
@@ -479,7 +483,7 @@ impl<L: Ledger> Folder<L> {
     /// and other errors if a file can't be read.
     pub fn authority<K: StoredKey>(&self, role: Role) -> Result<Authority<K, L>, FolderError> {
         self.authority_with(role, |path, text| {
-            if text.contains(ENCRYPTED) {
+            if pem::blocks(text).any(|block| block.is_of(ENCRYPTED)) {
                 return Err(FolderError::Encrypted(path.into()));
             }
             K::from_pem(text).map_err(key_error(path.into()))
@@ -495,7 +499,7 @@ impl<L: Ledger> Folder<L> {
     pub fn authority_with<S: Signer, E: From<FolderError>>(
         &self,
         role: Role,
-        read: impl FnOnce(&Path, &str) -> Result<S, E>,
+        read: impl FnOnce(&Path, &[u8]) -> Result<S, E>,
     ) -> Result<Authority<S, L>, E> {
         let path = self.key_path(role);
         // a link that leads nowhere, too, such as to a medium that is not in the machine
@@ -647,8 +651,8 @@ const LEDGER: &str = "ledger";
 /// The file without which there is no ledger.
 const JOURNAL: &str = "journal";
 
-/// What stands in PEM files of keys that are under a passphrase (RFC 7468 section 11).
-const ENCRYPTED: &str = "-----BEGIN ENCRYPTED PRIVATE KEY-----";
+/// The label of keys that are under a passphrase (RFC 7468 section 11).
+const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 
 #[cfg(test)]
 mod tests;

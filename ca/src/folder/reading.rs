@@ -59,12 +59,12 @@ impl Owner {
         }
     }
 
-    /// The text of a file. It may be a private key, so it is wiped.
+    /// What is in a file. It may be a private key, so it is wiped.
     pub(super) fn read(
         self,
         path: &Path,
         reader: Reader,
-    ) -> Result<Zeroizing<String>, FolderError> {
+    ) -> Result<Zeroizing<Vec<u8>>, FolderError> {
         let file = open(path).map_err(|error| match error.kind() {
             ErrorKind::NotFound => FolderError::Missing(path.into()),
             _ => io_error("read", path)(error),
@@ -83,10 +83,9 @@ impl Owner {
         let mut file = file.take(metadata.len());
         file.read_to_end(&mut bytes)
             .map_err(io_error("read", path))?;
-        match core::str::from_utf8(&bytes) {
-            Err(_) => Err(FolderError::NoText(path.into())),
-            Ok(text) if text.trim_ascii().is_empty() => Err(FolderError::Empty(path.into())),
-            Ok(text) => Ok(Zeroizing::new(text.into())),
+        match bytes.trim_ascii().is_empty() {
+            true => Err(FolderError::Empty(path.into())),
+            false => Ok(bytes),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use core::fmt;
 
+use pq_keys::encoding::pem;
 use pq_x509::x509_cert::der::asn1::AnyRef;
 use pq_x509::x509_cert::der::{Decode, Reader, SliceReader, Tag, Tagged};
 
@@ -15,25 +16,33 @@ pub(crate) enum Kind {
     Request,
     RevocationList,
     EncryptedPrivateKey,
-    /// In OpenSSL's format from before PKCS#8.
-    LegacyEncryptedPrivateKey,
-    /// A PFX, which has no PEM.
+    /// A PFX.
     Pkcs12,
     /// A PEM block with another label.
     Other(String),
 }
 
+/// The labels of RFC 7468, those of older private keys, and GnuTLS's for PKCS#12.
+const LABELS: [(&str, Kind); 9] = [
+    ("PRIVATE KEY", Kind::PrivateKey),
+    ("EC PRIVATE KEY", Kind::PrivateKey),
+    ("RSA PRIVATE KEY", Kind::PrivateKey),
+    ("ENCRYPTED PRIVATE KEY", Kind::EncryptedPrivateKey),
+    ("PUBLIC KEY", Kind::PublicKey),
+    ("CERTIFICATE", Kind::Certificate),
+    ("CERTIFICATE REQUEST", Kind::Request),
+    ("X509 CRL", Kind::RevocationList),
+    ("PKCS12", Kind::Pkcs12),
+];
+
 impl Kind {
-    /// By the label of a PEM block (RFC 7468, and OpenSSL's for requests).
-    pub(crate) fn of_label(label: &str) -> Self {
-        match label {
-            "PRIVATE KEY" | "EC PRIVATE KEY" | "RSA PRIVATE KEY" => Self::PrivateKey,
-            "PUBLIC KEY" => Self::PublicKey,
-            "CERTIFICATE" => Self::Certificate,
-            "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => Self::Request,
-            "X509 CRL" => Self::RevocationList,
-            "ENCRYPTED PRIVATE KEY" => Self::EncryptedPrivateKey,
-            other => Self::Other(other.into()),
+    /// By the label of a PEM block. A damaged one may have two, of which nobody knows which is right.
+    pub(crate) fn of_block(block: &pem::Block<'_>) -> Vec<Self> {
+        let named = LABELS.into_iter().filter(|(label, _)| block.is_of(label));
+        let kinds: Vec<Self> = named.map(|(_, kind)| kind).collect();
+        match kinds.is_empty() {
+            true => vec![Self::Other(block.label())],
+            false => kinds,
         }
     }
 
@@ -67,7 +76,7 @@ impl Kind {
     /// For sentences, such as `a private key`.
     pub(crate) fn with_article(&self) -> String {
         match self {
-            Self::EncryptedPrivateKey | Self::LegacyEncryptedPrivateKey => format!("an {self}"),
+            Self::EncryptedPrivateKey => format!("an {self}"),
             _ => format!("a {self}"),
         }
     }
@@ -97,9 +106,6 @@ impl fmt::Display for Kind {
             Self::Request => f.write_str("certificate request"),
             Self::RevocationList => f.write_str("revocation list"),
             Self::EncryptedPrivateKey => f.write_str("encrypted private key"),
-            Self::LegacyEncryptedPrivateKey => {
-                f.write_str("encrypted private key from before PKCS#8")
-            }
             Self::Pkcs12 => f.write_str("PKCS#12 file"),
             // Anybody may have written the file.
             Self::Other(label) => write!(f, "block \"{}\"", label.escape_default()),

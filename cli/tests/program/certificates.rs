@@ -317,7 +317,10 @@ fn damaged_certificates_give_one_clear_error() {
     folder.pqtls("cert show www.der").ok();
     for (content, words) in [
         (&b""[..], "bad is empty"),
-        (&pem.as_bytes()[..100], "bad is cut short"),
+        (
+            &pem.as_bytes()[..100],
+            "bad: the PEM block \"CERTIFICATE\" in line 1 does not end",
+        ),
         (&der[..100], "bad is cut short: it has 100 of the"),
         (
             folder.read("www.key").as_bytes(),

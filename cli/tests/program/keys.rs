@@ -287,14 +287,14 @@ fn damaged_files_give_one_clear_error() {
         (&b""[..], "bad is empty"),
         (
             &pem.as_bytes()[..60],
-            "bad is cut short: the PEM block \"PRIVATE KEY\" does not end",
+            "bad: the PEM block \"PRIVATE KEY\" in line 1 does not end",
         ),
         (&der[..20], "bad is cut short: it has 20 of the"),
         (b"hello", "bad is neither PEM nor the DER"),
         (&[0xff; 100], "bad is neither PEM nor the DER"),
         (
             pem.replace("MDQ", "MD!").as_bytes(),
-            "the PEM of the private key is damaged",
+            "bad: the PEM block \"PRIVATE KEY\" in line 1 has something else in it than base64",
         ),
     ] {
         folder.write("bad", content);

@@ -115,7 +115,7 @@ impl AnySigningKey {
     /// # Errors
     ///
     /// An [`AnyKeyError`] that says what is wrong with it.
-    pub fn from_pem(text: &str) -> Result<Self, AnyKeyError> {
+    pub fn from_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, AnyKeyError> {
         let (label, block) = pem::decode_first_of(text, &LABELS).map_err(KeyError::from)?;
         match label {
             PKCS8 => {}

@@ -7,7 +7,7 @@ use pki_types::SubjectPublicKeyInfoDer;
 
 use super::algorithm::AnyAlgorithm;
 use super::error::AnyKeyError;
-use super::reading::{Kind, text_in};
+use super::reading::Kind;
 use crate::classical::ClassicalPublicKey;
 use crate::composite::CompositePublicKey;
 use crate::encoding::pem;
@@ -33,12 +33,12 @@ pub enum AnyPublicKey {
 ///
 /// An [`AnyKeyError`] that says what is wrong with it.
 pub fn read_public_key(file: &[u8]) -> Result<AnyPublicKey, AnyKeyError> {
-    match text_in(file) {
-        Some(text) => {
-            let block = pem::decode_first(text, "PUBLIC KEY").map_err(KeyError::from)?;
+    match pem::is_in(file) {
+        true => {
+            let block = pem::decode_first(file, "PUBLIC KEY").map_err(KeyError::from)?;
             AnyPublicKey::from_spki_der(&block)
         }
-        None => AnyPublicKey::from_spki_der(file),
+        false => AnyPublicKey::from_spki_der(file),
     }
 }
 

@@ -128,14 +128,14 @@ pub fn read_private_key<K: Readable, S: AsRef<[u8]>, P>(
     file: &[u8],
     passphrase: impl FnOnce() -> Result<S, P>,
 ) -> Result<ReadKey<K>, ReadError<K::Error, P>> {
-    let Some(text) = text_in(file) else {
+    if !pem::is_in(file) {
         let is_encrypted = is_encrypted(file).map_err(|error| ReadError::Key(error.into()))?;
         return match is_encrypted {
             true => ReadKey::from_encrypted_der(file, passphrase),
             false => ReadKey::from_der(file).map_err(ReadError::Key),
         };
-    };
-    match pem::decode_first_of(text, &LABELS).map_err(of_pem)? {
+    }
+    match pem::decode_first_of(file, &LABELS).map_err(of_pem)? {
         (ENCRYPTED, block) => ReadKey::from_encrypted_der(&block, passphrase),
         (_, block) => ReadKey::from_der(&block).map_err(ReadError::Key),
     }
@@ -147,12 +147,6 @@ pub(super) const LABELS: [&str; 4] = [PKCS8, ENCRYPTED, "EC PRIVATE KEY", "RSA P
 pub(super) const PKCS8: &str = "PRIVATE KEY";
 
 pub(super) const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
-
-/// The text of a file that has PEM in it.
-pub(super) fn text_in(file: &[u8]) -> Option<&str> {
-    let text = core::str::from_utf8(file).ok();
-    text.filter(|text| text.contains("-----BEGIN "))
-}
 
 fn of_pem<E: From<AnyKeyError>, P>(error: PemError) -> ReadError<E, P> {
     ReadError::Key(AnyKeyError::from(KeyError::from(error)).into())

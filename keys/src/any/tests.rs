@@ -167,3 +167,36 @@ fn certificates_and_public_keys_are_no_private_keys() {
     let refused = read(&[0x30, 4, 0x30, 0, 4, 0]);
     assert!(matches!(refused, Err(ReadError::Protection(_))));
 }
+
+/// What stands around the block of a key, and the blanks in it, are no part of it.
+#[test]
+fn files_are_read_however_they_are_written() {
+    let [key, ..] = keys();
+    let plain = key.to_pkcs8_pem().unwrap();
+    let der = pem::decode_first(&plain, "PRIVATE KEY").unwrap();
+    let encrypted = EncryptedPrivateKey::encrypt(&der, b"secret", &fast()).unwrap();
+    let public = key.public_half().unwrap().to_spki_pem();
+    let give = || Ok::<_, Infallible>(b"secret".as_slice());
+    let ways = |text: &str| {
+        let text = text.as_bytes();
+        let blanks = String::from_utf8_lossy(text).replace('\n', " \r\n\r\n  ");
+        [
+            [text, b"Schl\xfcssel\n"].concat(),
+            [b"Schl\xfcssel\n", text].concat(),
+            [b"\xef\xbb\xbf", text].concat(),
+            [b"-----BEGIN X-----\n", text].concat(),
+            blanks.into_bytes(),
+        ]
+    };
+    for file in ways(&plain) {
+        assert_eq!(read(&file).unwrap().spki(), key.spki());
+        AnySigningKey::from_pem(&file).unwrap();
+    }
+    for file in ways(&encrypted.to_pem()) {
+        let found: ReadKey<AnyPrivateKey> = read_private_key(&file, give).unwrap();
+        assert_eq!(found.key.spki(), key.spki());
+    }
+    for file in ways(&public) {
+        assert_eq!(read_public_key(&file).unwrap().spki(), key.spki());
+    }
+}

@@ -81,7 +81,7 @@ impl ClassicalKey {
     /// # Errors
     ///
     /// [`ClassicalKeyError::Pem`] if there is none, and those of DER.
-    pub fn from_pem(text: &str) -> Result<Self, ClassicalKeyError> {
+    pub fn from_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, ClassicalKeyError> {
         let labels = [PEM_LABEL, "EC PRIVATE KEY", "RSA PRIVATE KEY"];
         Self::from_der(&pem::decode_first_of(text, &labels)?.1)
     }

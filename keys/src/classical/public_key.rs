@@ -52,7 +52,7 @@ impl ClassicalPublicKey {
     /// # Errors
     ///
     /// [`ClassicalKeyError::Pem`] if there is none, and those of DER.
-    pub fn from_spki_pem(text: &str) -> Result<Self, ClassicalKeyError> {
+    pub fn from_spki_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, ClassicalKeyError> {
         Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 

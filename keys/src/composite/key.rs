@@ -99,7 +99,7 @@ impl CompositeKey {
     /// # Errors
     ///
     /// [`CompositeKeyError::Pem`] if there is none, and those of DER.
-    pub fn from_pkcs8_pem(text: &str) -> Result<Self, CompositeKeyError> {
+    pub fn from_pkcs8_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, CompositeKeyError> {
         Self::from_pkcs8_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 

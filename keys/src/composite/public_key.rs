@@ -50,7 +50,7 @@ impl CompositePublicKey {
     /// # Errors
     ///
     /// [`CompositeKeyError::Pem`] if there is none, and those of DER.
-    pub fn from_spki_pem(text: &str) -> Result<Self, CompositeKeyError> {
+    pub fn from_spki_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, CompositeKeyError> {
         Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 

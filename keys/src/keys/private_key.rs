@@ -475,7 +475,7 @@ macro_rules! pkcs8_methods {
             ///
             /// [`KeyError::Pem`] if there is no such block, and the errors of
             /// [`from_pkcs8_der`](Self::from_pkcs8_der).
-            pub fn from_pkcs8_pem(text: &str) -> Result<Self, KeyError> {
+            pub fn from_pkcs8_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, KeyError> {
                 Self::from_pkcs8_der(&pem::decode_first(text, PEM_LABEL)?)
             }
 

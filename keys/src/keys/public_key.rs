@@ -389,7 +389,7 @@ macro_rules! spki_methods {
             ///
             /// [`KeyError::Pem`] if there is no such block, and the errors of
             /// [`from_spki_der`](Self::from_spki_der).
-            pub fn from_spki_pem(text: &str) -> Result<Self, KeyError> {
+            pub fn from_spki_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, KeyError> {
                 Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
             }
 

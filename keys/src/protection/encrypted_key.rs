@@ -132,7 +132,7 @@ impl EncryptedPrivateKey {
     /// # Errors
     ///
     /// [`ProtectionError::Pem`] if there is no such block, and those of [`from_der`](Self::from_der).
-    pub fn from_pem(text: &str) -> Result<Self, ProtectionError> {
+    pub fn from_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, ProtectionError> {
         Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 

@@ -33,7 +33,7 @@ macro_rules! encrypted_pkcs8_methods {
             ///
             /// Those of [`EncryptedPrivateKey::from_pem`] and [`EncryptedPrivateKey::decrypt_key`].
             pub fn from_encrypted_pkcs8_pem(
-                text: &str,
+                text: &(impl AsRef<[u8]> + ?Sized),
                 passphrase: &[u8],
             ) -> Result<Self, ProtectionError> {
                 let key = EncryptedPrivateKey::from_pem(text)?.decrypt_key(passphrase)?;

@@ -100,7 +100,7 @@ impl XWingPrivateKey {
     /// # Errors
     ///
     /// [`XWingError::Pem`] if there is none, and the errors of [`from_pkcs8_der`](Self::from_pkcs8_der).
-    pub fn from_pkcs8_pem(text: &str) -> Result<Self, XWingError> {
+    pub fn from_pkcs8_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, XWingError> {
         Self::from_pkcs8_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 

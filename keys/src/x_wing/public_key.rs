@@ -69,7 +69,7 @@ impl XWingPublicKey {
     /// # Errors
     ///
     /// [`XWingError::Pem`] if there is none, and the errors of [`from_spki_der`](Self::from_spki_der).
-    pub fn from_spki_pem(text: &str) -> Result<Self, XWingError> {
+    pub fn from_spki_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, XWingError> {
         Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 

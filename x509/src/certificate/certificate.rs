@@ -105,7 +105,7 @@ impl Certificate {
     /// # Errors
     ///
     /// [`CertificateError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
-    pub fn from_pem(text: &str) -> Result<Self, CertificateError> {
+    pub fn from_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, CertificateError> {
         Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 
@@ -115,11 +115,26 @@ impl Certificate {
     /// # Errors
     ///
     /// [`CertificateError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
-    pub fn chain_from_pem(text: &str) -> Result<Vec<Self>, CertificateError> {
+    pub fn chain_from_pem(
+        text: &(impl AsRef<[u8]> + ?Sized),
+    ) -> Result<Vec<Self>, CertificateError> {
         pem::decode_all(text, PEM_LABEL)?
             .iter()
             .map(|der| Self::from_der(der))
             .collect()
+    }
+
+    /// Reads the certificates of a file: those of a PEM text, as [`chain_from_pem`](Self::chain_from_pem) does, or one
+    /// in DER.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`chain_from_pem`](Self::chain_from_pem).
+    pub fn chain_in(file: &[u8]) -> Result<Vec<Self>, CertificateError> {
+        match pem::is_der(file) {
+            true => Ok(vec![Self::from_der(file)?]),
+            false => Self::chain_from_pem(file),
+        }
     }
 
     /// The certificates as one PEM text, in order.

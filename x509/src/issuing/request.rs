@@ -65,7 +65,7 @@ impl CertificateRequest {
     /// # Errors
     ///
     /// [`RequestError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
-    pub fn from_pem(text: &str) -> Result<Self, RequestError> {
+    pub fn from_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, RequestError> {
         Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 

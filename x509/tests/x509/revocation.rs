@@ -139,6 +139,14 @@ fn pem_and_der() {
             found: vec!["CERTIFICATE".into()],
         }))
     );
+    let file = [b"Schl\xfcssel\n", text.as_bytes()].concat();
+    assert_eq!(CertificateRevocationList::all_in(&file), Ok(lists.to_vec()));
+    let one = CertificateRevocationList::all_in(first.der());
+    assert_eq!(one, Ok(vec![first.clone()]));
+    assert_eq!(
+        Certificate::chain_in(&file).unwrap(),
+        Certificate::chain_in(certificate.der()).unwrap()
+    );
     let longer = [&first.der()[..], &[0]].concat();
     for bad in [&certificate.der()[..], &longer, &first.der()[1..], &[]] {
         assert!(matches!(

@@ -1,8 +1,8 @@
 //! Keys in PEM and DER, which pq-keys reads and writes.
 
 use core::ffi::c_int;
-use core::str;
 
+use pq_keys::encoding::pem;
 use pq_keys::{Algorithm, DecapsulationKey, PrivateKey, PrivateKeyForm, PublicKey, SigningKey};
 
 use zeroize::{Zeroize, Zeroizing};
@@ -10,8 +10,8 @@ use zeroize::{Zeroize, Zeroizing};
 use super::memory::{Region, apart, status};
 use crate::algorithms::{self, PQTLS_DER, PQTLS_FORM_EXPANDED, PQTLS_FORM_SEED, PQTLS_PEM, number};
 use crate::error::{
-    Code, PQTLS_ERROR_ALGORITHM, PQTLS_ERROR_MALFORMED_KEY, PQTLS_ERROR_SYNTAX,
-    PQTLS_ERROR_TOO_SMALL, PQTLS_ERROR_WRONG_LENGTH, key_code,
+    Code, PQTLS_ERROR_ALGORITHM, PQTLS_ERROR_MALFORMED_KEY, PQTLS_ERROR_TOO_SMALL,
+    PQTLS_ERROR_WRONG_LENGTH, key_code,
 };
 
 /// Reads a private key of any algorithm from PKCS#8 in DER or PEM (RFC 9881, RFC 9909, RFC 9935), with all
@@ -45,9 +45,10 @@ pub unsafe extern "C" fn pqtls_private_key_read(
             form.write_unaligned(0);
         }
         // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
-        let key = match text_or_der(unsafe { file.as_slice() })? {
-            Encoded::Pem(text) => PrivateKey::from_pkcs8_pem(text),
-            Encoded::Der(der) => PrivateKey::from_pkcs8_der(der),
+        let file = unsafe { file.as_slice() };
+        let key = match pem::is_der(file) {
+            false => PrivateKey::from_pkcs8_pem(file),
+            true => PrivateKey::from_pkcs8_der(file),
         }
         .map_err(|error| key_code(&error))?;
         // the seed of SLH-DSA is part of the signing key, its only form
@@ -122,9 +123,10 @@ pub unsafe extern "C" fn pqtls_public_key_read(
             algorithm.write_unaligned(0);
         }
         // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
-        let key = match text_or_der(unsafe { file.as_slice() })? {
-            Encoded::Pem(text) => PublicKey::from_spki_pem(text),
-            Encoded::Der(der) => PublicKey::from_spki_der(der),
+        let file = unsafe { file.as_slice() };
+        let key = match pem::is_der(file) {
+            false => PublicKey::from_spki_pem(file),
+            true => PublicKey::from_spki_der(file),
         }
         .map_err(|error| key_code(&error))?;
         // SAFETY: the caller answers for the pointers, which are not null and apart from each other.
@@ -264,20 +266,4 @@ fn from_seed(algorithm: Algorithm, seed: &[u8]) -> Result<PrivateKey, Code> {
         _ => return Err(PQTLS_ERROR_ALGORITHM),
     }
     .map_err(|error| key_code(&error))
-}
-
-enum Encoded<'a> {
-    Pem(&'a str),
-    Der(&'a [u8]),
-}
-
-/// DER of keys begins with the tag of a SEQUENCE, and PEM does not.
-fn text_or_der(file: &[u8]) -> Result<Encoded<'_>, Code> {
-    match file {
-        [0x30, ..] => Ok(Encoded::Der(file)),
-        _ => match str::from_utf8(file) {
-            Ok(text) => Ok(Encoded::Pem(text)),
-            Err(_) => Err(PQTLS_ERROR_SYNTAX),
-        },
-    }
 }

@@ -33,13 +33,13 @@ impl Certificate {
         self.0.der()
     }
 
-    fn read_pem(text: &str) -> PyResult<Self> {
+    fn read_pem(text: &[u8]) -> PyResult<Self> {
         pq_x509::certificate::Certificate::from_pem(text)
             .or_raise()
             .map(Self)
     }
 
-    fn read_chain(text: &str) -> PyResult<Vec<Self>> {
+    fn read_chain(text: &[u8]) -> PyResult<Vec<Self>> {
         let chain = pq_x509::certificate::Certificate::chain_from_pem(text).or_raise()?;
         Ok(chain.into_iter().map(Self).collect())
     }
@@ -49,8 +49,8 @@ document!(certificate::Certificate {
     /// Reads all certificates in a PEM text, a `str` or bytes, in their order.
     #[staticmethod]
     fn chain_from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Vec<Self>> {
-        let text = data.as_pem();
-        py.detach(|| Self::read_chain(&text))
+        let text = data.as_bytes();
+        py.detach(|| Self::read_chain(text))
     }
 
     /// Reads all certificates in a PEM file, or the one in a DER file.

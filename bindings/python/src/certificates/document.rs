@@ -30,8 +30,8 @@ macro_rules! document {
             /// Reads the first one in a PEM text, a `str` or bytes.
             #[staticmethod]
             fn from_pem(py: Python<'_>, data: $crate::input::Text<'_>) -> PyResult<Self> {
-                let text = data.as_pem();
-                py.detach(|| Self::read_pem(&text))
+                let text = data.as_bytes();
+                py.detach(|| Self::read_pem(text))
             }
 
             /// The document as PEM.

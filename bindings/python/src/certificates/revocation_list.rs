@@ -27,7 +27,7 @@ impl CertificateRevocationList {
         self.0.der()
     }
 
-    fn read_pem(text: &str) -> PyResult<Self> {
+    fn read_pem(text: &[u8]) -> PyResult<Self> {
         pq_x509::revocation::CertificateRevocationList::from_pem(text)
             .or_raise()
             .map(Self)
@@ -38,8 +38,8 @@ document!(revocation::CertificateRevocationList {
     /// Reads all lists in a PEM text, a `str` or bytes, in their order.
     #[staticmethod]
     fn all_from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Vec<Self>> {
-        let text = data.as_pem();
-        let lists = py.detach(|| pq_x509::revocation::CertificateRevocationList::all_from_pem(&text));
+        let text = data.as_bytes();
+        let lists = py.detach(|| pq_x509::revocation::CertificateRevocationList::all_from_pem(text));
         Ok(lists.or_raise()?.into_iter().map(Self).collect())
     }
 

@@ -23,7 +23,7 @@ impl CertificateRequest {
         self.0.to_der()
     }
 
-    fn read_pem(text: &str) -> PyResult<Self> {
+    fn read_pem(text: &[u8]) -> PyResult<Self> {
         pq_x509::request::CertificateRequest::from_pem(text)
             .or_raise()
             .map(Self)

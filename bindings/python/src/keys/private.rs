@@ -16,8 +16,8 @@ macro_rules! private_key {
                 data: Text<'_>,
                 passphrase: Option<Text<'_>>,
             ) -> PyResult<Self> {
-                let text = data.as_pem();
-                py.detach(|| Self::read_pem(&text, passphrase.as_ref()))
+                let text = data.as_bytes();
+                py.detach(|| Self::read_pem(text, passphrase.as_ref()))
             }
 
             /// Reads a PKCS#8 private key from DER; with a passphrase, an encrypted one.
@@ -160,7 +160,7 @@ macro_rules! private_key {
         }
 
         impl $key {
-            fn read_pem(text: &str, passphrase: Option<&Text<'_>>) -> PyResult<Self> {
+            fn read_pem(text: &[u8], passphrase: Option<&Text<'_>>) -> PyResult<Self> {
                 let key = match passphrase {
                     None => pq_x509::keys::$key::from_pkcs8_pem(text).or_raise(),
                     Some(passphrase) => {

@@ -10,8 +10,8 @@ macro_rules! public_key {
             /// Reads the first public key (SubjectPublicKeyInfo) in a PEM text, a `str` or bytes.
             #[staticmethod]
             fn from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Self> {
-                let text = data.as_pem();
-                let key = py.detach(|| pq_x509::keys::$key::from_spki_pem(&text));
+                let text = data.as_bytes();
+                let key = py.detach(|| pq_x509::keys::$key::from_spki_pem(text));
                 Ok(Self::new(key.or_raise()?))
             }
 

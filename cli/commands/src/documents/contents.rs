@@ -1,7 +1,8 @@
 //! Takes a file apart: it finds out whether it is PEM, DER, a JSON Web Key or a COSE_Key, and gives commands the
 //! blocks of the kinds that they ask for, or advice on what to do if there are none.
 
-use memchr::memmem;
+use core::mem;
+
 use pq_keys::encoding::pem::{self, PemError};
 use pq_x509::x509_cert::der::{Decode, Header, Reader, SliceReader, Tag};
 use serde::Serialize;
@@ -28,7 +29,16 @@ pub(crate) struct Contents {
     /// For messages.
     file: String,
     pub(crate) encoding: Encoding,
-    blocks: Vec<Block>,
+    found: Vec<Found>,
+    /// How many lines of the file are in front of this.
+    lines_before: usize,
+}
+
+/// A block, or why it can't be read. That is an error only for who needs the block.
+struct Found {
+    /// Several, if the lines around a damaged block contradict each other.
+    kinds: Vec<Kind>,
+    block: Result<Block, PemError>,
 }
 
 pub(crate) struct Block {
@@ -36,9 +46,18 @@ pub(crate) struct Block {
     pub(crate) der: Zeroizing<Vec<u8>>,
 }
 
+impl From<KeyDer> for Found {
+    fn from((kind, der): KeyDer) -> Self {
+        Self {
+            kinds: vec![kind.clone()],
+            block: Ok(Block { kind, der }),
+        }
+    }
+}
+
 impl Contents {
-    /// What stands before the label at the end of each block.
-    pub(super) const END: &[u8] = b"-----END ";
+    /// The text in which each PEM block ends: what stands before the label and after it.
+    pub(super) const END: [&[u8]; 2] = [b"-----END ", b"-----"];
 
     /// Reads a file of at most this many bytes.
     pub(crate) fn read(source: &Source, limit: usize) -> Result<Self, DocumentError> {
@@ -47,27 +66,32 @@ impl Contents {
 
     /// Takes apart the contents of a file with this name.
     pub(super) fn of(bytes: &[u8], file: &str) -> Result<Self, DocumentError> {
-        let of_key = |(kind, der): KeyDer| vec![Block { kind, der }];
-        let (encoding, blocks) = match core::str::from_utf8(bytes) {
-            Ok(text) if text.contains(BEGIN) => (Encoding::Pem, pem_blocks(text, file)?),
-            Ok(text) if jose::is_object(text) => (Encoding::Jwk, of_key(jose::of_jwk(text, file)?)),
-            _ if jose::is_map(bytes) => (Encoding::Cose, of_key(jose::of_cose(bytes, file)?)),
+        Self::of_part(bytes, file, 0)
+    }
+
+    /// Takes apart a part of a file, in front of which there are some lines.
+    pub(super) fn of_part(
+        bytes: &[u8],
+        file: &str,
+        lines_before: usize,
+    ) -> Result<Self, DocumentError> {
+        let (encoding, found) = match core::str::from_utf8(bytes) {
+            _ if pem::is_in(bytes) => (Encoding::Pem, pem::blocks(bytes).map(found).collect()),
+            Ok(text) if jose::is_object(text) => {
+                (Encoding::Jwk, vec![jose::of_jwk(text, file)?.into()])
+            }
+            _ if jose::is_map(bytes) => (Encoding::Cose, vec![jose::of_cose(bytes, file)?.into()]),
             _ => {
-                let kind = kind_of(bytes, file)?;
                 let der = Zeroizing::new(bytes.to_vec());
-                (Encoding::Der, vec![Block { kind, der }])
+                (Encoding::Der, vec![(kind_of(bytes, file)?, der).into()])
             }
         };
         Ok(Self {
             file: file.into(),
             encoding,
-            blocks,
+            found,
+            lines_before,
         })
-    }
-
-    /// Whether there is a PEM block.
-    pub(super) fn has_block(bytes: &[u8]) -> bool {
-        memmem::find(bytes, BEGIN.as_bytes()).is_some()
     }
 
     /// The one block that is of one of these kinds; others may stand around it.
@@ -85,23 +109,48 @@ impl Contents {
 
     /// The first block that is of one of these kinds.
     pub(crate) fn first(&self, kinds: &[Kind]) -> Result<&Block, DocumentError> {
-        let mut blocks = self.blocks.iter();
-        let found = blocks.find(|block| kinds.contains(&block.kind));
-        found.ok_or_else(|| self.missing(kinds))
+        let first = self.of_kinds(kinds).next();
+        first.unwrap_or_else(|| Err(self.missing(kinds)))
+    }
+
+    /// Whether there is a block of one of these kinds, readable or not.
+    pub(crate) fn has(&self, kinds: &[Kind]) -> bool {
+        self.of_kinds(kinds).next().is_some()
     }
 
     /// The blocks that are of one of these kinds; there is at least one.
     pub(crate) fn all(&self, kinds: &[Kind]) -> Result<Vec<&Block>, DocumentError> {
         self.first(kinds)?;
-        let blocks = self.blocks.iter();
-        Ok(blocks.filter(|block| kinds.contains(&block.kind)).collect())
+        self.of_kinds(kinds).collect()
     }
 
     /// The same, without the file's other blocks.
     pub(super) fn into_all(mut self, kinds: &[Kind]) -> Result<Vec<Block>, DocumentError> {
         self.first(kinds)?;
-        self.blocks.retain(|block| kinds.contains(&block.kind));
-        Ok(self.blocks)
+        let found = mem::take(&mut self.found).into_iter();
+        found
+            .filter(|found| found.is_of(kinds))
+            .map(|found| found.block.map_err(|error| self.unreadable(&error)))
+            .collect()
+    }
+
+    fn of_kinds(&self, kinds: &[Kind]) -> impl Iterator<Item = Result<&Block, DocumentError>> {
+        let found = self.found.iter().filter(|found| found.is_of(kinds));
+        found.map(|found| {
+            let block = found.block.as_ref();
+            block.map_err(|error| self.unreadable(error))
+        })
+    }
+
+    fn unreadable(&self, error: &PemError) -> DocumentError {
+        let mut error = error.clone();
+        if let PemError::Unreadable { line, .. } = &mut error {
+            *line += self.lines_before;
+        }
+        DocumentError::Pem {
+            file: self.file.clone(),
+            error,
+        }
     }
 
     pub(crate) fn file(&self) -> &str {
@@ -110,8 +159,8 @@ impl Contents {
 
     fn missing(&self, kinds: &[Kind]) -> DocumentError {
         let mut found: Vec<String> = Vec::new();
-        for block in &self.blocks {
-            let name = block.kind.with_article();
+        for kind in self.found.iter().flat_map(|found| found.kinds.first()) {
+            let name = kind.with_article();
             if !found.contains(&name) {
                 found.push(name);
             }
@@ -126,10 +175,8 @@ impl Contents {
 
     /// Advice for somebody who looks for these kinds in this file.
     fn advice(&self, kinds: &[Kind]) -> &'static str {
-        let is_there = |kind: Kind| self.blocks.iter().any(|block| block.kind == kind);
-        if kinds.contains(&Kind::PrivateKey) && is_there(Kind::LegacyEncryptedPrivateKey) {
-            "encrypt it again in a stronger way, with \"openssl pkcs8 -topk8\""
-        } else if is_there(Kind::Pkcs12) {
+        let is_there = |kind: Kind| self.has(&[kind]);
+        if is_there(Kind::Pkcs12) {
             "take out what you need with \"pqtls key import\""
         } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Request) {
             "have a CA sign it, and name the file that the CA sends back"
@@ -150,46 +197,19 @@ fn described(kinds: &[Kind]) -> String {
     names.join(" or ")
 }
 
-const BEGIN: &str = "-----BEGIN ";
-
-/// The header (RFC 1421) that marks encrypted keys in OpenSSL's older format.
-const LEGACY_ENCRYPTION: &str = "Proc-Type: 4,ENCRYPTED";
-
-/// The blocks of RFC 7468; any other text may stand between them.
-fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
-    let mut blocks = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(BEGIN) {
-        let block = &rest[at..];
-        let label = block[BEGIN.len()..].split("-----").next().unwrap_or("");
-        let end = format!("-----END {label}-----");
-        let Some(end_at) = memmem::find(block.as_bytes(), end.as_bytes()) else {
-            return Err(DocumentError::NoEnd {
-                file: file.into(),
-                label: label.chars().take(64).collect(),
-            });
-        };
-        let (block, after) = block.split_at(end_at + end.len());
-        let kind = Kind::of_label(label);
-        rest = after;
-        if kind == Kind::PrivateKey && block.contains(LEGACY_ENCRYPTION) {
-            blocks.push(Block {
-                kind: Kind::LegacyEncryptedPrivateKey,
-                der: Zeroizing::default(),
-            });
-            continue;
-        }
-        let der = pem::decode(block).map_err(|error| DocumentError::Pem {
-            file: file.into(),
-            kind: kind.to_string(),
-            error: match error {
-                PemError::Malformed(cause) => cause.to_string(),
-                other => other.to_string(),
-            },
-        })?;
-        blocks.push(Block { kind, der });
+impl Found {
+    fn is_of(&self, kinds: &[Kind]) -> bool {
+        self.kinds.iter().any(|kind| kinds.contains(kind))
     }
-    Ok(blocks)
+}
+
+fn found(block: pem::Block<'_>) -> Found {
+    let kinds = Kind::of_block(&block);
+    let kind = kinds[0].clone();
+    Found {
+        kinds,
+        block: block.decode().map(|der| Block { kind, der }),
+    }
 }
 
 fn kind_of(der: &[u8], file: &str) -> Result<Kind, DocumentError> {

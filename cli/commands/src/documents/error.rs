@@ -4,6 +4,7 @@
 use pq_jose::JsonError;
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
+use pq_keys::encoding::pem::PemError;
 use pq_keys::protection::ProtectionError;
 use pq_keys::x_wing::XWingPrivateKey;
 use pq_x509::certificate::CertificateError;
@@ -22,17 +23,8 @@ use crate::words::{of_any_key_error, of_pkcs12_error, of_protection_error, of_re
 pub(crate) enum DocumentError {
     #[error(transparent)]
     Input(#[from] InputError),
-    #[error(
-        "{file} is cut short: the PEM block \"{}\" does not end; copy the file again",
-        .label.escape_default()
-    )]
-    NoEnd { file: String, label: String },
-    #[error("{file}: the PEM of the {kind} is damaged ({error}); copy the file again")]
-    Pem {
-        file: String,
-        kind: String,
-        error: String,
-    },
+    #[error("{file}: {error}")]
+    Pem { file: String, error: PemError },
     #[error(
         "{file} is cut short: it has {found} of the {declared} bytes that its beginning announces; \
          copy the file again"
@@ -113,8 +105,6 @@ pub(crate) enum DocumentError {
         file: String,
         error: OcspRequestError,
     },
-    #[error("{file} is PEM, and an OCSP {what} is DER; name the file of the {what}")]
-    OcspInPem { file: String, what: &'static str },
     #[error("{file}: {error}")]
     OcspResponse {
         file: String,

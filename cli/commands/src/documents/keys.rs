@@ -76,10 +76,10 @@ pub(crate) fn signing_key(
 /// The key of a CA, which the CA's folder read from this file.
 pub(crate) fn ca_key(
     file: &str,
-    text: &str,
+    text: &[u8],
     passphrase: &CaPassphraseOptions,
 ) -> Result<SigningKey, DocumentError> {
-    let contents = Contents::of(text.as_bytes(), file)?;
+    let contents = Contents::of(text, file)?;
     let key = private(&contents, contents.only(&PRIVATE)?, |file| {
         passphrase.of(file)
     })?;
@@ -212,9 +212,9 @@ pub(crate) fn public_key_to_certify(
     passphrase: &PassphraseOptions,
 ) -> Result<PublicKey, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
-    let block = match contents.all(&KEYS) {
-        Ok(_) => contents.only(&KEYS)?,
-        Err(_) => {
+    let block = match contents.has(&KEYS) {
+        true => contents.only(&KEYS)?,
+        false => {
             let blocks = contents.all(&[Kind::Certificate])?.into_iter();
             let read = blocks.map(|block| certificate_of(&contents, block));
             first_of(source, &read.collect::<Result<Vec<_>, _>>()?)?;
@@ -256,12 +256,12 @@ fn key_or_certificate_as<K, E: Into<KeyError>>(
     of_private_key: impl FnOnce(&Contents, &Block) -> Result<K, DocumentError>,
 ) -> Result<KeyOrCertificate<K>, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
-    let block = match contents.first(&[Kind::Certificate]) {
-        Ok(block) => {
+    let block = match contents.has(&[Kind::Certificate]) {
+        true => {
             check_one_recipient(&contents)?;
-            block
+            contents.first(&[Kind::Certificate])?
         }
-        Err(_) => contents.only(&KEYS)?,
+        false => contents.only(&KEYS)?,
     };
     let public = |spki: &[u8]| from_spki(spki).map_err(|error| key_error(&contents, error));
     match block.kind {
@@ -282,7 +282,10 @@ fn check_one_recipient(contents: &Contents) -> Result<(), DocumentError> {
     for block in contents.all(&[Kind::Certificate])? {
         certificates.push(certificate_of(contents, block)?);
     }
-    let keys = contents.all(&[Kind::PublicKey]).unwrap_or_default();
+    let keys = match contents.has(&[Kind::PublicKey]) {
+        true => contents.all(&[Kind::PublicKey])?,
+        false => Vec::new(),
+    };
     let is_key_of = |certificate: &Certificate| {
         let spki = certificate.spki();
         keys.iter().all(|key| *key.der == *spki)

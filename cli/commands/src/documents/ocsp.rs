@@ -1,41 +1,43 @@
-//! OCSP messages, which have no PEM.
+//! OCSP messages in DER, or in PEM with OpenSSL's labels.
 
+use pq_keys::encoding::pem;
 use pq_x509::ocsp::{OcspRequest, OcspResponse};
+use zeroize::Zeroizing;
 
-use super::contents::Contents;
 use super::error::DocumentError;
 use crate::files::Source;
 
-/// More than the library's own limits.
+/// More than the library's own limits have in PEM.
 const LIMIT: usize = 2 * 1024 * 1024;
 
 /// Reads a file with an OCSP request.
 pub(crate) fn ocsp_request(source: &Source) -> Result<OcspRequest, DocumentError> {
-    let bytes = source.read(LIMIT)?;
-    refuse_pem(&bytes, source, "request")?;
-    OcspRequest::from_der(&bytes).map_err(|error| DocumentError::OcspRequest {
-        file: source.to_string(),
-        error,
+    OcspRequest::from_der(&message(source, "OCSP REQUEST")?).map_err(|error| {
+        DocumentError::OcspRequest {
+            file: source.to_string(),
+            error,
+        }
     })
 }
 
 /// Reads a file with an OCSP response.
 pub(crate) fn ocsp_response(source: &Source) -> Result<OcspResponse, DocumentError> {
-    let bytes = source.read(LIMIT)?;
-    refuse_pem(&bytes, source, "response")?;
-    OcspResponse::from_der(&bytes).map_err(|error| DocumentError::OcspResponse {
-        file: source.to_string(),
-        error,
+    OcspResponse::from_der(&message(source, "OCSP RESPONSE")?).map_err(|error| {
+        DocumentError::OcspResponse {
+            file: source.to_string(),
+            error,
+        }
     })
 }
 
-/// There is no PEM of OCSP messages, so it is another file.
-fn refuse_pem(bytes: &[u8], source: &Source, what: &'static str) -> Result<(), DocumentError> {
-    match Contents::has_block(bytes) {
-        false => Ok(()),
-        true => Err(DocumentError::OcspInPem {
+/// The DER of a message that has this label in PEM.
+fn message(source: &Source, label: &'static str) -> Result<Zeroizing<Vec<u8>>, DocumentError> {
+    let bytes = source.read(LIMIT)?;
+    match pem::is_in(&bytes) {
+        true => pem::decode_first(&*bytes, label).map_err(|error| DocumentError::Pem {
             file: source.to_string(),
-            what,
+            error,
         }),
+        false => Ok(bytes),
     }
 }

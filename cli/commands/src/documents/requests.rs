@@ -4,6 +4,8 @@
 use alloc::collections::VecDeque;
 use core::mem;
 
+use memchr::memchr_iter;
+use pq_keys::encoding::pem;
 use pq_x509::request::{CertificateRequest, VerifiedRequest};
 
 use super::contents::Contents;
@@ -19,6 +21,8 @@ const LIMIT: usize = 16 * 1024 * 1024;
 pub(crate) struct Requests {
     file: String,
     pieces: Pieces,
+    /// How many lines were read.
+    lines: usize,
     /// Whether the file had anything yet.
     is_begun: bool,
     /// The DER of the next requests, or why they can't be read: two if there are two more, so that the first
@@ -41,6 +45,7 @@ impl Requests {
         let mut requests = Self {
             file: source.to_string(),
             pieces: source.pieces(Contents::END, LIMIT)?,
+            lines: 0,
             is_begun: false,
             ahead: VecDeque::new(),
             taken: 0,
@@ -64,7 +69,10 @@ impl Requests {
             return Ok(None);
         };
         // A first piece without a block is DER, and a later one is text.
-        Ok((is_first || Contents::has_block(piece)).then(|| Contents::of(piece, &self.file)))
+        let lines_before = self.lines;
+        self.lines += memchr_iter(b'\n', piece).count();
+        Ok((is_first || pem::is_in(piece))
+            .then(|| Contents::of_part(piece, &self.file, lines_before)))
     }
 
     /// Takes the requests, or says what is there instead.

@@ -1,6 +1,7 @@
 //! What a file has that must not be lost when another one takes its place.
 
 use memchr::memmem;
+use pq_keys::encoding::pem;
 
 use crate::kind::Kind;
 
@@ -16,11 +17,12 @@ pub(super) fn lost(old: &[u8], new: &[u8]) -> Option<&'static str> {
     if !has_private_key(new) {
         return Some("a private key");
     }
-    (has(old, CERTIFICATE) && !has(new, CERTIFICATE))
-        .then_some("certificates beside the private key")
+    (has_certificate(old) && !has_certificate(new)).then_some("certificates beside the private key")
 }
 
-const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
+fn has_certificate(bytes: &[u8]) -> bool {
+    pem::blocks(bytes).any(|block| block.is_of("CERTIFICATE"))
+}
 
 /// In PEM, in DER, or in a JSON Web Key; whether it is encrypted or not.
 fn has_private_key(bytes: &[u8]) -> bool {
@@ -48,6 +50,7 @@ mod tests {
     const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n";
     const ENCRYPTED: &str = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n";
     const SSH: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\n";
+    const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
     const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\n";
 
     #[test]

@@ -8,11 +8,12 @@ use zeroize::Zeroizing;
 
 use super::source::{InputError, Source};
 
-/// A file of any size in pieces. Each ends with a line that has a mark in it; the last piece is the rest.
+/// A file of any size in pieces. Each ends with a mark and the blanks in the rest of its line; the last piece is the rest.
 pub(crate) struct Pieces {
     source: Source,
     from: Box<dyn Read + Send>,
-    mark: &'static [u8],
+    /// How the mark begins and ends. If the end isn't in the same line, the mark ends with the line.
+    mark: [&'static [u8]; 2],
     limit: usize,
     /// It is wiped, since it may hold a private key.
     buffer: Zeroizing<Vec<u8>>,
@@ -25,7 +26,11 @@ pub(crate) struct Pieces {
 
 impl Source {
     /// The pieces of this, each with at most `limit` bytes.
-    pub(crate) fn pieces(&self, mark: &'static [u8], limit: usize) -> Result<Pieces, InputError> {
+    pub(crate) fn pieces(
+        &self,
+        mark: [&'static [u8]; 2],
+        limit: usize,
+    ) -> Result<Pieces, InputError> {
         Ok(Pieces {
             source: self.clone(),
             from: self.open()?,
@@ -42,17 +47,23 @@ impl Source {
 impl Pieces {
     /// The next one, or `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, InputError> {
+        let [begin, close] = self.mark;
         // There is no mark before this.
         let mut searched = 0;
         let len = loop {
             let piece = &self.buffer[self.start..self.end];
-            if let Some(at) = memmem::find(&piece[searched..], self.mark) {
+            if let Some(at) = memmem::find(&piece[searched..], begin) {
                 searched += at;
                 if let Some(end) = memchr(b'\n', &piece[searched..]) {
-                    break searched + end + 1;
+                    let after = searched + begin.len();
+                    let line = piece.get(after..searched + end).unwrap_or_default();
+                    let closed = memmem::find(line, close).map(|at| at + close.len());
+                    // The next piece may begin in the same line.
+                    let next = closed.filter(|at| !line[*at..].trim_ascii().is_empty());
+                    break next.map_or(searched + end + 1, |at| after + at);
                 }
             } else {
-                searched = piece.len().saturating_sub(self.mark.len());
+                searched = piece.len().saturating_sub(begin.len());
             }
             if piece.len() > self.limit {
                 return Err(InputError::TooLarge {
@@ -135,7 +146,7 @@ mod tests {
         let mut pieces = Pieces {
             source: Source::StandardInput,
             from: Box::new(Dribble(text.to_vec(), at_once)),
-            mark: b"END",
+            mark: [b"END", b"!"],
             limit,
             buffer: Zeroizing::new(vec![0; room]),
             start: 0,
@@ -151,11 +162,14 @@ mod tests {
 
     #[test]
     fn pieces_end_with_the_line_of_a_mark() {
-        let text = b"one\nEND of it\nE\nEN\nxENDx\n\nEND\nrest, \nEND without a line";
-        let expected: [&[u8]; 4] = [
+        let text =
+            b"one\nEND of it\nE\nEN\nxENDx\n\nEND\nEND!two END of two! \nrest, \nEND without a line";
+        let expected: [&[u8]; 6] = [
             b"one\nEND of it\n",
             b"E\nEN\nxENDx\n",
             b"\nEND\n",
+            b"END!",
+            b"two END of two! \n",
             b"rest, \nEND without a line",
         ];
         for at_once in [1, 2, 3, 7, 1000] {

@@ -50,7 +50,7 @@ impl Signer for SigningKey {
 impl StoredKey for SigningKey {
     type Error = KeyError;
 
-    fn from_pem(text: &str) -> Result<Self, KeyError> {
+    fn from_pem(text: &[u8]) -> Result<Self, KeyError> {
         Ok(Self(AnySigningKey::from_pem(text)?))
     }
 

@@ -1,4 +1,5 @@
-//! The armor of private keys and signatures: base64 between two lines, not quite as in RFC 7468.
+//! The armor of private keys and signatures: base64 between two lines, not quite as in RFC 7468. So it has a reader of its
+//! own, which is as strict as OpenSSH is.
 
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;

@@ -125,7 +125,7 @@ impl CertificateRevocationList {
     /// # Errors
     ///
     /// [`RevocationListError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
-    pub fn from_pem(text: &str) -> Result<Self, RevocationListError> {
+    pub fn from_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, RevocationListError> {
         Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 
@@ -135,11 +135,25 @@ impl CertificateRevocationList {
     /// # Errors
     ///
     /// [`RevocationListError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
-    pub fn all_from_pem(text: &str) -> Result<Vec<Self>, RevocationListError> {
+    pub fn all_from_pem(
+        text: &(impl AsRef<[u8]> + ?Sized),
+    ) -> Result<Vec<Self>, RevocationListError> {
         pem::decode_all(text, PEM_LABEL)?
             .iter()
             .map(|der| Self::from_der(der))
             .collect()
+    }
+
+    /// Reads the lists of a file: those of a PEM text, as [`all_from_pem`](Self::all_from_pem) does, or one in DER.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`all_from_pem`](Self::all_from_pem).
+    pub fn all_in(file: &[u8]) -> Result<Vec<Self>, RevocationListError> {
+        match pem::is_der(file) {
+            true => Ok(vec![Self::from_der(file)?]),
+            false => Self::all_from_pem(file),
+        }
     }
 
     /// The list as PEM.

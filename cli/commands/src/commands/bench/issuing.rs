@@ -348,7 +348,7 @@ impl Workshop {
         let certificate = &self.certificate[..self.certificate.len() / 2];
         Spent::by(|| {
             let mut requests = Source::File(self.one_file.clone())
-                .pieces(b"-----END ", MOST)
+                .pieces([b"-----END ", b"-----"], MOST)
                 .map_err(DocumentError::from)?;
             let mut all = Growing::begin(&to, Access::Public, false)?;
             let mut count = 0;

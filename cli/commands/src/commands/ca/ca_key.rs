@@ -92,11 +92,10 @@ impl Signer for NewCaKey {
 impl StoredKey for NewCaKey {
     type Error = KeyError;
 
-    fn from_pem(text: &str) -> Result<Self, KeyError> {
-        Ok(Self {
-            key: SigningKey::from_pem(text)?,
-            pem: Zeroizing::new(text.into()),
-        })
+    fn from_pem(text: &[u8]) -> Result<Self, KeyError> {
+        let key = SigningKey::from_pem(text)?;
+        let pem = key.to_pem()?;
+        Ok(Self { key, pem })
     }
 
     fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {

@@ -82,7 +82,7 @@ impl Database {
         let mut arguments = self.arguments_for("-L", label);
         arguments.push("-a".into());
         let listed = output_of(CERTUTIL, &arguments).ok()?;
-        Certificate::from_pem(&String::from_utf8_lossy(&listed)).ok()
+        Certificate::from_pem(&listed).ok()
     }
 
     /// The names of the roots of this program that are there.

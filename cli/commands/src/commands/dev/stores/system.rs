@@ -6,6 +6,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pq_keys::encoding::pem;
 use pq_x509::certificate::Certificate;
 
 use super::action::{Action, Obstacle};
@@ -109,14 +110,14 @@ impl Anchors {
     }
 
     /// The files that are there, with their content.
-    fn files(&self) -> impl Iterator<Item = (PathBuf, String)> {
+    fn files(&self) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let files = entries.map(|entry| entry.path());
-        files.filter_map(|file| Some((file.clone(), fs::read_to_string(file).ok()?)))
+        files.filter_map(|file| Some((file.clone(), fs::read(file).ok()?)))
     }
 
     /// The label of a root of this program in its file.
-    fn label_in(&self, file: &Path, content: &str) -> Option<String> {
+    fn label_in(&self, file: &Path, content: &[u8]) -> Option<String> {
         let extension = file.extension()?.to_str()?;
         let label = file.file_stem()?.to_str()?;
         if extension != self.family.extension || !label.starts_with(LABEL) {
@@ -128,8 +129,9 @@ impl Anchors {
 
     /// The roots of this program that are there, by their labels, and how each is removed.
     fn roots_there(&self) -> BTreeMap<String, Action> {
-        let root = |(file, content): (PathBuf, String)| {
+        let root = |(file, content): (PathBuf, Vec<u8>)| {
             let label = self.label_in(&file, &content)?;
+            let content = String::from_utf8(content).ok()?;
             Some((label, Action::Remove { file, content }))
         };
         self.files().filter_map(root).collect()
@@ -138,10 +140,12 @@ impl Anchors {
     /// The certificates that programs trust.
     fn trusted(&self) -> Vec<Certificate> {
         let text = fs::read(&self.bundle).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let blocks = text.split_inclusive("-----END CERTIFICATE-----");
+        let blocks = pem::blocks(&text).filter(|block| block.is_of("CERTIFICATE"));
         // Others' roots may be ones that can't be read here.
-        let certificate = |block| Certificate::from_pem(block).ok();
+        let certificate = |block: pem::Block<'_>| {
+            let der = block.decode().ok()?;
+            Certificate::from_der(&der).ok()
+        };
         blocks.filter_map(certificate).collect()
     }
 
@@ -180,7 +184,7 @@ impl Store for Anchors {
     }
 
     fn has(&self, root: &Root) -> Option<bool> {
-        let text = fs::read_to_string(self.file(root));
+        let text = fs::read(self.file(root));
         let there = text.ok().and_then(|text| Certificate::from_pem(&text).ok());
         let is_there = there.as_ref() == Some(&root.certificate);
         Some(is_there && self.trusted().contains(&root.certificate))
