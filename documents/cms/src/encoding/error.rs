@@ -2,6 +2,8 @@
 
 use std::io;
 
+use pq_keys::encoding::pem::PemError;
+
 /// Why a message can't be read or written, whatever its type.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -56,6 +58,15 @@ pub enum EncodingError {
     /// The text has no PEM block with one of these labels.
     #[error("no PEM block \"CMS\" or \"PKCS7\", and no DER either; is it a CMS message?")]
     NoPem,
+    /// The PEM block of the message can't be read.
+    #[error("{0}")]
+    Pem(PemError),
+}
+
+impl From<PemError> for EncodingError {
+    fn from(error: PemError) -> Self {
+        Self::Pem(error)
+    }
 }
 
 impl From<der::Error> for EncodingError {

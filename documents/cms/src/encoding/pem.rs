@@ -1,31 +1,36 @@
 //! PEM (RFC 7468) for messages that are larger than memory.
+//!
+//! pq-keys has the reader of all PEM that fits in memory. The one here finds and judges blocks by the same marks, and
+//! differs only in that it decodes a block before it has seen its end.
 
 use alloc::boxed::Box;
-use std::io::{self, BufRead, Cursor, Read, Write};
+use alloc::string::String;
+use alloc::vec::Vec;
+use std::io::{self, BufRead, Cursor, ErrorKind, Read, Write};
 
 use base64_simd::STANDARD;
+use pq_keys::encoding::pem::{Damage, Mark, PemError};
 
 use super::error::EncodingError;
 use super::pieces::fill;
 use super::tag;
 
-/// The label of RFC 7468, section 9, and the older one of section 8, which is read too.
-const LABELS: [&str; 2] = ["CMS", "PKCS7"];
+/// The label of RFC 7468, section 9. Older ones that mean the same are read, too.
+const LABEL: &str = "CMS";
 
 /// Characters in a line; the last line may have fewer.
 const LINE: usize = 64;
 
-/// More characters than a line of PEM, or of the text before it, has.
-const MAX_LINE: u64 = 64 * 1024;
-
 /// Returns the DER or BER of a message that may be in PEM.
 ///
-/// Text before the first block with the label `CMS` or `PKCS7` is skipped, and so is everything after it.
+/// Text and other blocks before the first block with the label `CMS`, or an older one such as `PKCS7`, are skipped, and so
+/// is everything after it.
 ///
 /// # Errors
 ///
-/// [`EncodingError::NoPem`] if it is neither DER nor such a text; [`EncodingError::Read`] if reading
-/// fails. If the block is damaged, reading from the returned reader fails.
+/// [`EncodingError::NoPem`] if it is neither DER nor such a text; [`EncodingError::Pem`] if such a block can't be read;
+/// [`EncodingError::Read`] if reading fails. If the block turns out to be damaged later, reading from the returned reader
+/// fails.
 pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r>, EncodingError> {
     let mut from = from;
     let mut start = vec![0; 3];
@@ -36,38 +41,119 @@ pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r
         &*start,
         [0x30, 0x80..=0xff, ..] | [0x30, _, tag::OBJECT_IDENTIFIER]
     );
-    let mut from = Cursor::new(start).chain(from);
+    let from = Cursor::new(start).chain(from);
     if is_der {
         return Ok(Box::new(from));
     }
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = (&mut from).take(MAX_LINE).read_until(b'\n', &mut line);
-        if read.map_err(EncodingError::Read)? == 0 {
-            return Err(EncodingError::NoPem);
+    let mut text = Text {
+        from,
+        window: Vec::new(),
+        is_at_end: false,
+        line: 1,
+    };
+    let block = text.find()?;
+    Ok(Box::new(PemReader {
+        text,
+        block,
+        state: State::Lines,
+        pending: Vec::new(),
+        decoded: Vec::new(),
+        start: 0,
+    }))
+}
+
+/// A text of which a part is in memory.
+struct Text<R> {
+    from: R,
+    window: Vec<u8>,
+    is_at_end: bool,
+    /// The line in which the window begins, from 1 on.
+    line: usize,
+}
+
+/// Where a block begins.
+struct Begin {
+    label: Vec<u8>,
+    line: usize,
+}
+
+impl Begin {
+    fn unreadable(&self, damage: Damage) -> PemError {
+        PemError::Unreadable {
+            label: String::from_utf8_lossy(&self.label).into_owned(),
+            line: self.line,
+            damage,
         }
-        let text = line.trim_ascii_end();
-        let label = LABELS
-            .iter()
-            .find(|label| text == format!("-----BEGIN {label}-----").as_bytes());
-        if let Some(label) = label {
-            return Ok(Box::new(PemReader {
-                from,
-                end: format!("-----END {label}-----"),
-                state: State::Lines,
-                pending: Vec::new(),
-                decoded: Vec::new(),
-                start: 0,
-            }));
+    }
+}
+
+impl<R: BufRead> Text<R> {
+    fn read_more(&mut self) -> io::Result<()> {
+        let read = loop {
+            match self.from.fill_buf() {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        let len = read.len();
+        self.window.extend_from_slice(read);
+        self.from.consume(len);
+        self.is_at_end = len == 0;
+        Ok(())
+    }
+
+    /// Forgets the beginning of the window.
+    fn pass(&mut self, len: usize) {
+        let passed = self.window.drain(..len);
+        self.line += passed.filter(|byte| *byte == b'\n').count();
+    }
+
+    /// Whether a mark that begins at this place of the window is in it to its end.
+    fn has_mark(&self, at: usize) -> bool {
+        self.is_at_end || at + Mark::MAX_LEN <= self.window.len()
+    }
+
+    /// Goes behind the BEGIN line of the message.
+    fn find(&mut self) -> Result<Begin, EncodingError> {
+        // Another block that has not ended.
+        let mut open: Option<Begin> = None;
+        loop {
+            match Mark::first_in(&self.window) {
+                Some(Mark { start, .. }) if !self.has_mark(start) => self.pass(start),
+                Some(mark) => {
+                    let is_message = mark.is_of(LABEL);
+                    let (is_begin, is_whole) = (mark.is_begin, mark.is_whole);
+                    let (label, start, end) = (mark.label.to_vec(), mark.start, mark.end);
+                    self.pass(start);
+                    let line = self.line;
+                    self.pass(end - start);
+                    let before = open.take();
+                    let block = Begin { label, line };
+                    match (is_begin, before) {
+                        (true, _) if !is_message => open = Some(block),
+                        (true, _) if is_whole => return Ok(block),
+                        (true, _) => return Err(block.unreadable(Damage::Dashes).into()),
+                        (false, _) if !is_message => {}
+                        (false, None) => return Err(block.unreadable(Damage::NoBegin).into()),
+                        (false, Some(before)) => {
+                            let label = String::from_utf8_lossy(&block.label).into_owned();
+                            return Err(before.unreadable(Damage::OtherEnd(label)).into());
+                        }
+                    }
+                    continue;
+                }
+                None if self.is_at_end => return Err(EncodingError::NoPem),
+                // A mark may begin here.
+                None => self.pass(self.window.len().saturating_sub(Mark::MAX_LEN)),
+            }
+            self.read_more().map_err(EncodingError::Read)?;
         }
     }
 }
 
 struct PemReader<R> {
-    from: R,
-    /// The line that ends the block.
-    end: String,
+    text: Text<R>,
+    block: Begin,
     state: State,
     /// Characters that don't make up four yet.
     pending: Vec<u8>,
@@ -79,61 +165,85 @@ struct PemReader<R> {
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum State {
     Lines,
+    /// There was something.
+    Filled,
     /// There was padding: only the end may follow.
     Padded,
     Ended,
 }
 
 impl<R: BufRead> PemReader<R> {
-    /// Decodes some more lines.
+    /// Decodes some more.
     fn fill(&mut self) -> io::Result<()> {
         self.decoded.clear();
         self.start = 0;
-        let mut line = Vec::new();
-        while self.decoded.len() < 32 * 1024 && self.state != State::Ended {
-            line.clear();
-            if (&mut self.from)
-                .take(MAX_LINE)
-                .read_until(b'\n', &mut line)?
-                == 0
-            {
-                return Err(damaged("it does not end"));
-            }
-            let text = line.trim_ascii();
-            if text == self.end.as_bytes() {
-                if !self.pending.is_empty() {
-                    return Err(damaged("characters are missing"));
+        while self.decoded.is_empty() && self.state != State::Ended {
+            let window = &self.text.window;
+            let dash = window.iter().position(|byte| *byte == b'-');
+            match dash {
+                Some(at) if !self.text.has_mark(at) => self.text.read_more()?,
+                Some(at) => {
+                    let mark = Mark::first_in(window).filter(|mark| mark.start == at);
+                    let ended = match mark {
+                        Some(mark) => mark.check_as_end_of(&self.block.label),
+                        None => Err(Damage::in_text(window)),
+                    };
+                    self.decode(at)?;
+                    ended
+                        .and_then(|()| self.check_contents())
+                        .map_err(|damage| self.damaged(damage))?;
+                    self.state = State::Ended;
                 }
-                self.state = State::Ended;
-            } else if !text.is_empty() {
-                self.decode(text)?;
+                None if window.is_empty() && self.text.is_at_end => {
+                    return Err(self.damaged(Damage::NoEnd));
+                }
+                None => {
+                    self.decode(window.len())?;
+                    self.text.read_more()?;
+                }
             }
         }
         Ok(())
     }
 
-    fn decode(&mut self, text: &[u8]) -> io::Result<()> {
-        if self.state == State::Padded {
-            return Err(damaged("something follows its last characters"));
+    /// Whether what was decoded is complete.
+    fn check_contents(&self) -> Result<(), Damage> {
+        match self.state {
+            _ if !self.pending.is_empty() => Err(Damage::Base64),
+            State::Lines => Err(Damage::Empty),
+            _ => Ok(()),
         }
-        self.pending.extend_from_slice(text);
+    }
+
+    /// Decodes the beginning of the window, and forgets it.
+    fn decode(&mut self, len: usize) -> io::Result<()> {
+        let text = &self.text.window[..len];
+        let before = self.pending.len();
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+        self.pending
+            .extend(text.iter().filter(|byte| !is_blank(byte)));
+        let is_more = self.pending.len() > before;
+        if self.state == State::Padded && is_more {
+            return Err(self.damaged(Damage::Base64));
+        }
         let whole = self.pending.len() / 4 * 4;
-        STANDARD
-            .decode_append(&self.pending[..whole], &mut self.decoded)
-            .map_err(|error| damaged(&error.to_string()))?;
+        let decoded = STANDARD.decode_append(&self.pending[..whole], &mut self.decoded);
+        if decoded.is_err() {
+            return Err(self.damaged(Damage::in_text(text)));
+        }
         if self.pending[..whole].ends_with(b"=") {
             self.state = State::Padded;
+        } else if is_more {
+            self.state = State::Filled;
         }
         self.pending.drain(..whole);
+        self.text.pass(len);
         Ok(())
     }
-}
 
-fn damaged(why: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("the PEM block is damaged: {why}; get it again"),
-    )
+    fn damaged(&self, damage: Damage) -> io::Error {
+        io::Error::new(ErrorKind::InvalidData, self.block.unreadable(damage))
+    }
 }
 
 impl<R: BufRead> Read for PemReader<R> {
@@ -186,7 +296,7 @@ impl<W: Write> PemWriter<W> {
     ///
     /// If that can't be written.
     pub fn new(mut to: W) -> io::Result<Self> {
-        writeln!(to, "-----BEGIN {}-----", LABELS[0])?;
+        writeln!(to, "-----BEGIN {}-----", LABEL)?;
         Ok(Self {
             to,
             pending: Vec::with_capacity(BLOCK),
@@ -200,7 +310,7 @@ impl<W: Write> PemWriter<W> {
     /// If that can't be written.
     pub fn finish(mut self) -> io::Result<W> {
         self.lines()?;
-        writeln!(self.to, "-----END {}-----", LABELS[0])?;
+        writeln!(self.to, "-----END {}-----", LABEL)?;
         self.to.flush()?;
         Ok(self.to)
     }

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 
 use pq_cms::{EncodingError, PemWriter, decode_if_pem};
+use pq_x509::keys::encoding::pem;
 
 use crate::bytes::OneByOne;
 
@@ -25,11 +26,7 @@ fn of_any_length() {
     for len in (1..200).chain([12287, 12288, 12289, 100_000]) {
         let der: Vec<u8> = (0..len).map(|i: u32| (i * 7) as u8).collect();
         let text = encode(&der);
-        assert_eq!(
-            text,
-            pq_x509::keys::encoding::pem::encode("CMS", &der),
-            "{len}"
-        );
+        assert_eq!(text, pem::encode("CMS", &der), "{len}");
         assert_eq!(decode(&text).unwrap(), der, "{len}");
         let crlf = format!(
             "Subject: x\r\n\r\n{}\r\nand more",
@@ -73,4 +70,83 @@ fn damage_is_an_error() {
         decode_if_pem(other.as_bytes()),
         Err(EncodingError::NoPem)
     ));
+}
+
+/// How a text is read: as the reader in memory does, also if it arrives byte by byte.
+fn check_as_in_memory(text: &[u8]) {
+    let in_memory = pem::decode_first(text, "CMS");
+    let in_pieces = decode_if_pem(OneByOne(text));
+    let mut der = Vec::new();
+    let in_pieces = in_pieces.map(|mut from| from.read_to_end(&mut der).map(|_| der));
+    let name = String::from_utf8_lossy(text);
+    match (decode(text), in_pieces, in_memory) {
+        (Ok(at_once), Ok(Ok(in_pieces)), Ok(in_memory)) => {
+            assert_eq!((&at_once, &in_pieces), (&*in_memory, &*in_memory), "{name}");
+        }
+        (Err(_), Err(_) | Ok(Err(_)), Err(_)) => {}
+        (at_once, in_pieces, in_memory) => {
+            let in_pieces = in_pieces.map_err(|error| error.to_string());
+            panic!("{name}: {at_once:?}, {in_pieces:?}, {in_memory:?}");
+        }
+    }
+}
+
+#[test]
+fn all_that_the_reader_in_memory_reads() {
+    let text = encode(&[7; 100]);
+    let lines: Vec<&str> = text.lines().collect();
+    let (begin, end) = (lines[0], lines[lines.len() - 1]);
+    let body = lines[1..lines.len() - 1].concat();
+    let long = encode(&vec![9; 200_000]);
+    for good in [
+        text.clone(),
+        long.replace('\n', ""),
+        long.clone(),
+        lines.join(" \t\r\n"),
+        lines.join("\n\n  "),
+        format!("{begin}{body}{end}"),
+        format!("\u{feff}{text}"),
+        format!("{}{text}", "x".repeat(200_000)),
+        format!("{}{text}", "-".repeat(200_000)),
+        format!("-----BEGIN X-----\n!\n-----END Y-----{text}"),
+        format!("-----BEGIN X-----\n{text}-----BEGIN CMS-----"),
+        text.replace("CMS", "PKCS7"),
+        text.replace("CMS", "PKCS #7 SIGNED DATA"),
+    ] {
+        let read = decode(&good);
+        assert!(read.is_ok(), "{good}: {read:?}");
+        check_as_in_memory(good.as_bytes());
+    }
+    check_as_in_memory(&[b"Schl\xfcssel\n", text.as_bytes(), b"\xff"].concat());
+    for bad in [
+        format!("-----BEGIN X-----\n{body}\n{end}\n{text}"),
+        format!("{body}\n{end}\n{text}"),
+        format!("-----BEGIN CMS----\n{body}\n{end}\n{text}"),
+        format!("{begin}\n{body}\n-----END X-----\n{text}"),
+        format!("{begin}\n{body}\n-----END CMS---\n{text}"),
+        format!("{begin}\n{body}\n-----END PKCS7-----\n"),
+        format!("{begin}\n{body}\n{text}"),
+        format!("{begin}\n{end}\n"),
+        format!("{begin}\nX-Header: y\n\n{body}\n{end}\n"),
+        "text".into(),
+        String::new(),
+    ] {
+        let read = decode(&bad);
+        assert!(read.is_err(), "{bad}");
+        check_as_in_memory(bad.as_bytes());
+    }
+}
+
+#[test]
+fn every_changed_byte_is_judged_as_in_memory() {
+    let text = encode(&[7; 60]).into_bytes();
+    for at in 0..text.len() {
+        for other in *b"\0\n -=:AB\xff" {
+            let mut changed = text.clone();
+            changed[at] = other;
+            check_as_in_memory(&changed);
+        }
+        check_as_in_memory(&[&text[..at], &text[at + 1..]].concat());
+        check_as_in_memory(&text[..at]);
+    }
 }
