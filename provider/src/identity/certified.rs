@@ -3,18 +3,19 @@
 
 use alloc::sync::Arc;
 use core::fmt;
+use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use pq_keys::encoding::pem::{self, Damage, PemError};
 use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
 use pq_x509::keys::SigningKey;
 use pq_x509::ocsp::CertStatus;
 use pq_x509::x509_cert::der::Encode;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{
-    CertificateDer, PrivateKeyDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer,
-    UnixTime,
+    CertificateDer, PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer,
+    SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
 use rustls::sign::CertifiedKey;
 use rustls::{
@@ -165,20 +166,24 @@ impl Identity {
         key: &[u8],
         provider: &CryptoProvider,
     ) -> Result<Self, IdentityError> {
-        let certificates = CertificateDer::pem_slice_iter(chain)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(IdentityError::ChainPem)?;
-        if certificates.is_empty() {
-            return Err(IdentityError::NoCertificateBlock {
-                found: labels(chain),
-            });
-        }
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| match error {
-            _ if is_encrypted(key) => IdentityError::EncryptedKey,
-            pem::Error::NoItemsFound => IdentityError::NoKeyBlock { found: labels(key) },
-            error => IdentityError::KeyPem(error),
-        })?;
-        Self::new(certificates, key, provider)
+        let chain = pem::decode_all(chain, CERTIFICATE).map_err(of_chain)?;
+        Self::new(certificates(chain), key_in_pem(key)?, provider)
+    }
+
+    /// Reads the chain and the key from the contents of files, in PEM or DER, and checks them.
+    pub(super) fn in_files(
+        chain: &[u8],
+        key: &[u8],
+        provider: &CryptoProvider,
+    ) -> Result<Self, IdentityError> {
+        let chain = pem::all_in(chain, CERTIFICATE).map_err(of_chain)?;
+        let key = match pem::is_der(key) {
+            true => PrivateKeyDer::try_from(key)
+                .map_err(|_| IdentityError::KeyDer)?
+                .clone_key(),
+            false => key_in_pem(key)?,
+        };
+        Self::new(certificates(chain), key, provider)
     }
 
     /// States the trust anchor IDs of the CA that the chain ends at, in place of those stated before.
@@ -596,25 +601,49 @@ fn check_flight(
     }
 }
 
-/// Whether a text has an encrypted private key: by its label (RFC 5958), or by the headers of
-/// RFC 1421, which may follow other labels as well.
-fn is_encrypted(text: &[u8]) -> bool {
-    lines(text).any(|line| {
-        line == b"-----BEGIN ENCRYPTED PRIVATE KEY-----" || line == b"Proc-Type: 4,ENCRYPTED"
-    })
-}
+const CERTIFICATE: &str = "CERTIFICATE";
+const PKCS8: &str = "PRIVATE KEY";
+const SEC1: &str = "EC PRIVATE KEY";
+const PKCS1: &str = "RSA PRIVATE KEY";
 
-/// The labels of the blocks in a PEM text.
-fn labels(text: &[u8]) -> Vec<String> {
-    lines(text)
-        .filter_map(|line| line.strip_prefix(b"-----BEGIN ")?.strip_suffix(b"-----"))
-        .map(|label| String::from_utf8_lossy(label).into_owned())
+fn certificates(chain: Vec<Zeroizing<Vec<u8>>>) -> Vec<CertificateDer<'static>> {
+    let certificates = chain.into_iter();
+    certificates
+        .map(|mut der| mem::take(&mut *der).into())
         .collect()
 }
 
-fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| byte == b'\n')
-        .map(<[u8]>::trim_ascii_end)
+/// The first private key of a PEM text.
+fn key_in_pem(text: &[u8]) -> Result<PrivateKeyDer<'static>, IdentityError> {
+    let (label, mut der) = pem::decode_first_of(text, &[PKCS8, SEC1, PKCS1]).map_err(of_key)?;
+    let der = mem::take(&mut *der);
+    Ok(match label {
+        PKCS8 => PrivatePkcs8KeyDer::from(der).into(),
+        SEC1 => PrivateSec1KeyDer::from(der).into(),
+        _ => PrivatePkcs1KeyDer::from(der).into(),
+    })
+}
+
+fn of_chain(error: PemError) -> IdentityError {
+    match error {
+        PemError::Missing { found, .. } => IdentityError::NoCertificateBlock { found },
+        error => IdentityError::ChainPem(error),
+    }
+}
+
+fn of_key(error: PemError) -> IdentityError {
+    let is_encrypted = |label: &String| label == "ENCRYPTED PRIVATE KEY";
+    match error {
+        PemError::Missing { found, .. } if found.iter().any(is_encrypted) => {
+            IdentityError::EncryptedKey
+        }
+        PemError::Missing { found, .. } => IdentityError::NoKeyBlock { found },
+        PemError::Unreadable {
+            damage: Damage::LegacyEncryption,
+            ..
+        } => IdentityError::EncryptedKey,
+        error => IdentityError::KeyPem(error),
+    }
 }
 
 /// The algorithm of a post-quantum private key that can be read.

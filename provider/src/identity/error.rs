@@ -5,11 +5,11 @@ use core::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use pq_keys::encoding::pem::PemError;
 use pq_x509::certificate::{CertificateError, SignatureError};
 use pq_x509::keys::{KeyError, SignatureAlgorithm};
 use pq_x509::ocsp::{OcspError, OcspResponseError};
 use rustls::OtherError;
-use rustls::pki_types::pem;
 
 use crate::algorithms::KeyAlgorithm;
 
@@ -33,13 +33,12 @@ pub enum IdentityError {
         error: CertificateError,
     },
 
-    /// The chain isn't in PEM.
+    /// A block of the chain can't be read.
     #[error(
-        "the certificate chain can't be read: {}; it should be in PEM, with a CERTIFICATE block \
-         for each certificate",
-        reason(.0)
+        "the certificate chain can't be read: {0}; it should be in PEM, with a CERTIFICATE block \
+         for each certificate"
     )]
-    ChainPem(pem::Error),
+    ChainPem(PemError),
 
     /// The PEM text for the chain has no certificate.
     #[error(
@@ -52,13 +51,19 @@ pub enum IdentityError {
         found: Vec<String>,
     },
 
-    /// The private key isn't in PEM.
+    /// The block of the private key can't be read.
     #[error(
-        "the private key can't be read: {}; it should be in PEM and not encrypted, in a block \
-         PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA PRIVATE KEY; `openssl pkey` converts others",
-        reason(.0)
+        "the private key can't be read: {0}; it should be in PEM and not encrypted, in a block \
+         PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA PRIVATE KEY; `openssl pkey` converts others"
     )]
-    KeyPem(pem::Error),
+    KeyPem(PemError),
+
+    /// The DER of the private key is of no kind that is known.
+    #[error(
+        "the private key can't be read: its DER is neither PKCS#8 nor the older format of an EC or RSA key; if it is \
+         encrypted, decrypt it first, for example with `pqtls key decrypt KEY --out FILE` or with `openssl pkey`"
+    )]
+    KeyDer,
 
     /// The PEM text for the private key has none.
     #[error(
@@ -143,6 +148,10 @@ pub enum IdentityError {
     )]
     OcspResponse(OcspResponseError),
 
+    /// The PEM of an OCSP response can't be read.
+    #[error("the OCSP response can't be read: {0}; responders send it in DER")]
+    OcspPem(PemError),
+
     /// An OCSP response can't be used for the chain.
     #[error("the OCSP response {0}")]
     Ocsp(OcspError),
@@ -219,17 +228,6 @@ pub enum IdentityError {
         /// Why not.
         error: io::Error,
     },
-}
-
-/// The text of an error of `pki_types`, which itself prints markers as lists of numbers.
-fn reason(error: &pem::Error) -> String {
-    match error {
-        pem::Error::MissingSectionEnd { end_marker } => format!(
-            "the end of its block {} is missing",
-            String::from_utf8_lossy(end_marker)
-        ),
-        error => error.to_string(),
-    }
 }
 
 fn blocks(labels: &[String]) -> String {

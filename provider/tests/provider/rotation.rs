@@ -53,11 +53,7 @@ fn files_that_change() {
 
     // A file that ends in the middle.
     put(&files.chain, &second.chain[..second.chain.len() / 2]);
-    events::wait_for(&[
-        "WARN",
-        &files.name(),
-        "the end of its block CERTIFICATE is missing",
-    ]);
+    events::wait_for(&["WARN", &files.name(), "does not end; the text is cut short"]);
     assert!(second.is_served_by(&identities));
     // A missing file.
     fs::remove_file(&files.key).unwrap();

@@ -18,17 +18,17 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Reads all certificates of a PEM file.
+    /// Reads all certificates of a file: those of a PEM text, or one in DER.
     ///
     /// # Errors
     ///
     /// [`TrustError`] if the file can't be read, or has something else in it.
     pub fn from_pem_file(path: &Path) -> Result<Self, TrustError> {
-        let text = fs::read_to_string(path).map_err(|error| TrustError::Read {
+        let file = fs::read(path).map_err(|error| TrustError::Read {
             path: path.to_owned(),
             error,
         })?;
-        let roots = Certificate::chain_from_pem(&text).map_err(|error| TrustError::Parse {
+        let roots = Certificate::chain_in(&file).map_err(|error| TrustError::Parse {
             path: path.to_owned(),
             error,
         })?;

@@ -1,8 +1,9 @@
 //! Why TLS can't be configured.
 
+use std::io;
 use std::path::PathBuf;
 
-use rustls::pki_types::pem;
+use pq_x509::keys::encoding::pem::PemError;
 use rustls::server::VerifierBuilderError;
 use rustls_pq::identity::IdentityError;
 
@@ -13,7 +14,15 @@ use rustls_pq::identity::IdentityError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// A PEM file with certificates could not be read.
+    /// A file with certificates could not be read.
+    #[error("no certificates could be read from {}: {error}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        error: io::Error,
+    },
+    /// The PEM of a file with certificates could not be read.
     #[error(
         "no certificates could be read from {}: {error}; it should be PEM, with a CERTIFICATE \
          block for each",
@@ -23,7 +32,7 @@ pub enum TlsError {
         /// The file.
         path: PathBuf,
         /// What was wrong.
-        error: pem::Error,
+        error: PemError,
     },
     /// The certificates and the key can't be served.
     #[error(transparent)]

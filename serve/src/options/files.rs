@@ -10,7 +10,7 @@ use super::error::OptionError;
 
 pub(super) fn certificates_in(file: &Path) -> Result<Vec<Certificate>, OptionError> {
     let read = || -> Result<_, Box<dyn Error + Send + Sync>> {
-        Ok(Certificate::chain_from_pem(&fs::read_to_string(file)?)?)
+        Ok(Certificate::chain_in(&fs::read(file)?)?)
     };
     read().map_err(|source| OptionError::Certificates {
         file: file.to_owned(),

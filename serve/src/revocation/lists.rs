@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
-use pq_x509::revocation::{CertificateRevocationList, RevocationListError};
+use pq_x509::revocation::CertificateRevocationList;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ServerCertVerifierBuilder, WebPkiServerVerifier};
 use rustls::crypto::WebPkiSupportedAlgorithms;
@@ -93,9 +93,11 @@ impl RevocationFiles {
     ) -> Result<Revocation, RevocationError> {
         let mut lists = Vec::new();
         for (path, content) in self.files.iter().zip(contents) {
-            lists.extend(lists_in(content).map_err(|error| RevocationError::List {
-                path: path.clone(),
-                error,
+            lists.extend(CertificateRevocationList::all_in(content).map_err(|error| {
+                RevocationError::List {
+                    path: path.clone(),
+                    error,
+                }
             })?);
         }
         let Chosen {
@@ -461,14 +463,6 @@ impl ServerCertVerifier for RevocableServers {
 
     fn root_hint_subjects(&self) -> Option<&[DistinguishedName]> {
         self.webpki.root_hint_subjects()
-    }
-}
-
-fn lists_in(content: &[u8]) -> Result<Vec<CertificateRevocationList>, RevocationListError> {
-    match std::str::from_utf8(content) {
-        Ok(text) => CertificateRevocationList::all_from_pem(text),
-        // DER: signatures are not text.
-        Err(_) => Ok(vec![CertificateRevocationList::from_der(content)?]),
     }
 }
 

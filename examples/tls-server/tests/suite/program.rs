@@ -348,7 +348,11 @@ fn says_what_is_wrong() {
             1,
             "No such file or directory (os error 2)",
         ),
-        (&["--client-ca", "pki/server.key"], 1, "no items found"),
+        (
+            &["--client-ca", "pki/server.key"],
+            1,
+            "no PEM block \"CERTIFICATE\" in the text, which has PRIVATE KEY",
+        ),
         (
             &["--crl", "pki/root.pem"],
             2,

@@ -6,6 +6,7 @@ use std::hash::RandomState;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
+use pq_keys::encoding::pem;
 use zeroize::Zeroizing;
 
 use crate::identity::IdentityError;
@@ -50,8 +51,8 @@ pub(super) struct Response {
 impl Response {
     pub(super) fn read(path: &Path) -> Result<Self, IdentityError> {
         match read(path) {
-            Ok((der, metadata)) => Ok(Self {
-                der: Some(der),
+            Ok((file, metadata)) => Ok(Self {
+                der: Some(der_in(file)?),
                 traits: Some(FileTraits::of(&metadata)),
             }),
             Err(IdentityError::File { error, .. }) if error.kind() == ErrorKind::NotFound => {
@@ -66,6 +67,14 @@ impl Response {
 
     pub(super) fn stamp(&self, hasher: &RandomState) -> u64 {
         hasher.hash_one(self.der.as_deref())
+    }
+}
+
+/// The response in a file. In PEM, it has the label that OpenSSL gives it.
+fn der_in(file: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, IdentityError> {
+    match pem::is_in(&file) {
+        true => pem::decode_first(&*file, "OCSP RESPONSE").map_err(IdentityError::OcspPem),
+        false => Ok(file),
     }
 }
 

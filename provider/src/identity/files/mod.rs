@@ -291,7 +291,7 @@ impl FilePair {
         content: &Content,
         provider: &CryptoProvider,
     ) -> Result<Identity, IdentityError> {
-        Ok(Identity::from_pem(&content.chain, &content.key, provider)?
+        Ok(Identity::in_files(&content.chain, &content.key, provider)?
             .with_ocsp_issuers(self.ocsp_issuers.iter().cloned())
             .with_trust_anchors(self.trust_anchors.iter().copied())
             .with_protocols(self.protocols.iter().cloned()))

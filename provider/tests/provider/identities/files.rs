@@ -9,10 +9,11 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Instant, SystemTime};
 
+use pq_x509::keys::encoding::pem;
 use rustls::crypto::{CryptoProvider, KeyProvider};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
-use rustls_pq::identity::{FilePair, IdentityError, IdentityFiles};
+use rustls_pq::identity::{FilePair, Identity, IdentityError, IdentityFiles};
 
 use crate::events;
 use crate::rotation::{Files, OFTEN, Pki, provider};
@@ -350,4 +351,73 @@ fn make_pipe(path: &Path) {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+}
+
+/// Files as other programs and editors leave them: with blanks and other text, or in DER.
+#[test]
+fn files_in_other_forms() {
+    let files = Files::new("other forms");
+    let issued = Pki::new().issue();
+    let (chain, key) = (issued.chain.as_bytes(), issued.key.as_bytes());
+    let load = || {
+        IdentityFiles::new(provider())
+            .with_default(&files.chain, &files.key)
+            .load()
+    };
+    let rewritten = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        [
+            text.replace('\n', " \r\n\r\n  ").into_bytes(),
+            [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+            [b"Schl\xfcssel\n", text.as_bytes(), b"\xff"].concat(),
+            [b"-----BEGIN X-----\n", text.as_bytes()].concat(),
+            text.replace("-----\n-----", "----------").into_bytes(),
+        ]
+    };
+    for (chain, key) in rewritten(chain).iter().zip(rewritten(key)) {
+        fs::write(&files.chain, chain).unwrap();
+        fs::write(&files.key, key).unwrap();
+        load().unwrap();
+    }
+    fs::write(
+        &files.chain,
+        pem::decode_first(chain, "CERTIFICATE").unwrap(),
+    )
+    .unwrap();
+    fs::write(&files.key, pem::decode_first(key, "PRIVATE KEY").unwrap()).unwrap();
+    load().unwrap();
+    fs::write(&files.key, [0x30, 4, 0x30, 0, 4, 0]).unwrap();
+    let refused = load().unwrap_err().to_string();
+    assert!(refused.contains("its DER is neither PKCS#8"), "{refused}");
+}
+
+/// A chain with a damaged certificate is no shorter chain.
+#[test]
+fn what_is_damaged_is_not_left_out() {
+    let issued = Pki::new().issue();
+    let certificate = &issued.chain[..issued.chain.find("-----END").unwrap()];
+    let after_begin = &certificate[certificate.find('\n').unwrap()..];
+    let line = issued.chain.lines().count() + 1;
+    let end = "-----END CERTIFICATE-----";
+    for (second, words) in [
+        (certificate.to_string(), "does not end"),
+        (
+            certificate.replacen("\nMI", "\nM?", 1) + end,
+            "something else in it than base64",
+        ),
+        (
+            format!("-----BEGIN CERTIFICATE----{after_begin}{end}"),
+            "without all of its dashes",
+        ),
+        (format!("{certificate}-----END CERTIFICAT-----"), "ends as"),
+    ] {
+        let chain = issued.chain.clone() + &second;
+        let error = Identity::from_pem(chain.as_bytes(), issued.key.as_bytes(), &provider());
+        let error = error.unwrap_err().to_string();
+        let place = format!("the PEM block \"CERTIFICATE\" in line {line} ");
+        assert!(error.contains(&place) && error.contains(words), "{error}");
+    }
+    let chain = issued.chain.clone() + after_begin + end;
+    let error = Identity::from_pem(chain.as_bytes(), issued.key.as_bytes(), &provider());
+    assert!(error.unwrap_err().to_string().contains("no BEGIN line"));
 }

@@ -95,8 +95,8 @@ fn pairs_that_are_refused() {
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n",
             "",
-            "the certificate chain can't be read: the end of its block CERTIFICATE is missing; it \
-             should be in PEM, with a CERTIFICATE block for each certificate",
+            "the certificate chain can't be read: the PEM block \"CERTIFICATE\" in line 1 does not end; the text is cut \
+             short, so get it again; it should be in PEM, with a CERTIFICATE block for each certificate",
         ),
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
