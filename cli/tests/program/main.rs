@@ -23,6 +23,7 @@ mod lint;
 mod manners;
 mod operator;
 mod page;
+mod pem;
 mod raw;
 #[cfg(target_os = "linux")]
 mod signals;

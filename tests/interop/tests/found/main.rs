@@ -10,6 +10,7 @@ mod ledger;
 mod lists;
 mod names;
 mod paths;
+mod pem;
 mod stapling;
 
 /// The inputs, and the program to run on them.
