@@ -109,3 +109,30 @@ pub enum TrustError {
         error: CertificateError,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+
+    use super::*;
+
+    /// In PEM or DER, with text in any encoding around it.
+    #[test]
+    fn roots_in_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("root");
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("CA"), key).unwrap();
+        let text = root.certificate().to_pem();
+        let beside = [b"Schl\xfcssel\n", text.as_bytes()].concat();
+        for file in [text.as_bytes(), &beside, root.certificate().der()] {
+            fs::write(&path, file).unwrap();
+            let trust = Trust::from_pem_file(&path).unwrap();
+            assert_eq!(trust.to_store().unwrap().len(), 1);
+        }
+        fs::write(&path, &text[..text.len() - 10]).unwrap();
+        let refused = Trust::from_pem_file(&path).unwrap_err();
+        assert!(matches!(refused, TrustError::Parse { .. }), "{refused}");
+    }
+}
