@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use pq_keys::encoding::pem::PemError;
+use pq_keys::errors::describe;
 use pq_x509::certificate::{CertificateError, SignatureError};
 use pq_x509::keys::{KeyError, SignatureAlgorithm};
 use pq_x509::ocsp::{OcspError, OcspResponseError};
@@ -233,7 +234,7 @@ pub enum IdentityError {
 fn blocks(labels: &[String]) -> String {
     match labels {
         [] => "no block at all".into(),
-        labels => labels.join(", "),
+        labels => describe(labels.join(", ")),
     }
 }
 

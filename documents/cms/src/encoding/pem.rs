@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use std::io::{self, BufRead, Cursor, ErrorKind, Read, Write};
 
 use base64_simd::STANDARD;
-use pq_keys::encoding::pem::{Damage, Mark, PemError};
+use pq_keys::encoding::pem::{Damage, Mark, PemError, is_after_text};
 
 use super::error::EncodingError;
 use super::pieces::fill;
@@ -39,7 +39,7 @@ pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r
     // A SEQUENCE. No text begins so: its length or the byte after it is no printable character.
     let is_der = matches!(
         &*start,
-        [0x30, 0x80..=0xff, ..] | [0x30, _, tag::OBJECT_IDENTIFIER]
+        [0x30, 0x80..=0x88, ..] | [0x30, _, tag::OBJECT_IDENTIFIER]
     );
     let from = Cursor::new(start).chain(from);
     if is_der {
@@ -47,9 +47,11 @@ pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r
     }
     let mut text = Text {
         from,
-        window: Vec::new(),
+        bytes: Vec::new(),
+        start: 0,
         is_at_end: false,
         line: 1,
+        is_after_text: false,
     };
     let block = text.find()?;
     Ok(Box::new(PemReader {
@@ -62,14 +64,21 @@ pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r
     }))
 }
 
-/// A text of which a part is in memory.
+/// A text of which a part is in memory: its window.
 struct Text<R> {
     from: R,
-    window: Vec<u8>,
+    bytes: Vec<u8>,
+    /// Where in these the window begins.
+    start: usize,
     is_at_end: bool,
     /// The line in which the window begins, from 1 on.
     line: usize,
+    /// Whether other text stands in front of the window in this line, behind the last mark.
+    is_after_text: bool,
 }
+
+/// The most bytes that are read at once.
+const AT_ONCE: usize = 8 * 1024;
 
 /// Where a block begins.
 struct Begin {
@@ -95,22 +104,44 @@ impl<R: BufRead> Text<R> {
                 read => break read?,
             }
         };
-        let len = read.len();
-        self.window.extend_from_slice(read);
+        let len = read.len().min(AT_ONCE);
+        self.bytes.drain(..self.start);
+        self.start = 0;
+        self.bytes.extend_from_slice(&read[..len]);
         self.from.consume(len);
         self.is_at_end = len == 0;
         Ok(())
     }
 
-    /// Forgets the beginning of the window.
+    fn window(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    /// Goes on in the text, beyond the beginning of the window.
     fn pass(&mut self, len: usize) {
-        let passed = self.window.drain(..len);
-        self.line += passed.filter(|byte| *byte == b'\n').count();
+        let passed = &self.bytes[self.start..][..len];
+        self.is_after_text = is_after_text(self.is_after_text, passed);
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
+        self.start += len;
     }
 
     /// Whether a mark that begins at this place of the window is in it to its end.
     fn has_mark(&self, at: usize) -> bool {
-        self.is_at_end || at + Mark::MAX_LEN <= self.window.len()
+        self.is_at_end || at + Mark::MAX_LEN <= self.window().len()
+    }
+
+    /// Whether something else than blanks stands in the line in which the window begins. Passes the blanks.
+    fn is_before_text(&mut self) -> Result<bool, EncodingError> {
+        loop {
+            let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\x0b' | b'\x0c');
+            let text = self.window().iter().position(|byte| !is_blank(byte));
+            match text {
+                Some(at) => return Ok(!matches!(self.window()[at], b'\n' | b'\r')),
+                None if self.is_at_end => return Ok(false),
+                None => self.pass(self.window().len()),
+            }
+            self.read_more().map_err(EncodingError::Read)?;
+        }
     }
 
     /// Goes behind the BEGIN line of the message.
@@ -118,20 +149,26 @@ impl<R: BufRead> Text<R> {
         // Another block that has not ended.
         let mut open: Option<Begin> = None;
         loop {
-            match Mark::first_in(&self.window) {
+            match Mark::first_in(self.window()) {
                 Some(Mark { start, .. }) if !self.has_mark(start) => self.pass(start),
                 Some(mark) => {
                     let is_message = mark.is_of(LABEL);
                     let (is_begin, is_whole) = (mark.is_begin, mark.is_whole);
                     let (label, start, end) = (mark.label.to_vec(), mark.start, mark.end);
                     self.pass(start);
-                    let line = self.line;
+                    let (line, is_after_text) = (self.line, self.is_after_text);
                     self.pass(end - start);
+                    self.is_after_text = false;
                     let before = open.take();
                     let block = Begin { label, line };
                     match (is_begin, before) {
                         (true, _) if !is_message => open = Some(block),
-                        (true, _) if is_whole => return Ok(block),
+                        (true, _) if is_whole => {
+                            return match is_after_text && self.is_before_text()? {
+                                true => Err(block.unreadable(Damage::WithinLine).into()),
+                                false => Ok(block),
+                            };
+                        }
                         (true, _) => return Err(block.unreadable(Damage::Dashes).into()),
                         (false, _) if !is_message => {}
                         (false, None) => return Err(block.unreadable(Damage::NoBegin).into()),
@@ -144,7 +181,7 @@ impl<R: BufRead> Text<R> {
                 }
                 None if self.is_at_end => return Err(EncodingError::NoPem),
                 // A mark may begin here.
-                None => self.pass(self.window.len().saturating_sub(Mark::MAX_LEN)),
+                None => self.pass(self.window().len().saturating_sub(Mark::MAX_LEN)),
             }
             self.read_more().map_err(EncodingError::Read)?;
         }
@@ -178,7 +215,7 @@ impl<R: BufRead> PemReader<R> {
         self.decoded.clear();
         self.start = 0;
         while self.decoded.is_empty() && self.state != State::Ended {
-            let window = &self.text.window;
+            let window = self.text.window();
             let dash = window.iter().position(|byte| *byte == b'-');
             match dash {
                 Some(at) if !self.text.has_mark(at) => self.text.read_more()?,
@@ -217,7 +254,7 @@ impl<R: BufRead> PemReader<R> {
 
     /// Decodes the beginning of the window, and forgets it.
     fn decode(&mut self, len: usize) -> io::Result<()> {
-        let text = &self.text.window[..len];
+        let text = &self.text.window()[..len];
         let before = self.pending.len();
         let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
         self.pending

@@ -110,6 +110,10 @@ fn all_that_the_reader_in_memory_reads() {
         format!("{}{text}", "-".repeat(200_000)),
         format!("-----BEGIN X-----\n!\n-----END Y-----{text}"),
         format!("-----BEGIN X-----\n{text}-----BEGIN CMS-----"),
+        format!("x{}{text}", " ".repeat(20_000)),
+        format!("x {}", text.replacen('\n', " \r\n", 1)),
+        format!("x\n{}{begin}{body}{end}", " ".repeat(20_000)),
+        format!("x-----END X----- {begin} {body}{end}"),
         text.replace("CMS", "PKCS7"),
         text.replace("CMS", "PKCS #7 SIGNED DATA"),
     ] {
@@ -127,6 +131,12 @@ fn all_that_the_reader_in_memory_reads() {
         format!("{begin}\n{body}\n-----END PKCS7-----\n"),
         format!("{begin}\n{body}\n{text}"),
         format!("{begin}\n{end}\n"),
+        format!("Subject: {begin}{body}{end}\n{text}"),
+        format!(
+            "x{}{begin}{}{body}\n{end}",
+            " ".repeat(20_000),
+            " ".repeat(20_000)
+        ),
         format!("{begin}\nX-Header: y\n\n{body}\n{end}\n"),
         "text".into(),
         String::new(),
@@ -148,5 +158,21 @@ fn every_changed_byte_is_judged_as_in_memory() {
         }
         check_as_in_memory(&[&text[..at], &text[at + 1..]].concat());
         check_as_in_memory(&text[..at]);
+    }
+}
+
+/// It takes as long as another text of its length, and says what is wrong.
+#[test]
+fn a_text_of_marks_is_read_once() {
+    for part in [
+        "-----BEGIN \n",
+        "x-----BEGIN X-----",
+        "-----BEGIN X-----\n-----END Y-----",
+        "-----",
+        " ",
+    ] {
+        let text = part.repeat(4_000_000 / part.len());
+        let refused = decode_if_pem(text.as_bytes());
+        assert!(matches!(refused, Err(EncodingError::NoPem)), "{part}");
     }
 }

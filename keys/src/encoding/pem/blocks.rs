@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use zeroize::Zeroizing;
 
 use super::error::{Damage, PemError};
-use super::marks::{Mark, TRUSTED};
+use super::marks::{Mark, TRUSTED, is_after_text, is_before_text};
 use crate::encoding::base64;
 
 /// A block of a text, readable or not.
@@ -16,35 +16,48 @@ pub struct Block<'t> {
     begin: Mark<'t>,
     /// The mark at its end, if there is one before the next block begins.
     end: Option<Mark<'t>>,
+    /// The text from the last mark in front of the block.
+    before: &'t [u8],
     /// The text after `begin`.
-    rest: &'t [u8],
+    after: &'t [u8],
     line: usize,
 }
 
 /// All blocks of a text, in order. RFC 7468 section 2 lets other text stand between them, in any encoding, and files with a
 /// key and its certificates are common.
 pub fn blocks(text: &[u8]) -> impl Iterator<Item = Block<'_>> {
-    let (mut at, mut counted, mut line) = (0, 0, 1);
+    let mut marks = marks(text).peekable();
+    let (mut counted, mut line) = (0, 1);
     core::iter::from_fn(move || {
-        let begin = Mark::first_in(&text[at..])?;
-        let start = at + begin.start;
-        line += line_ends(&text[counted..start]);
-        counted = start;
-        at += begin.end;
-        let rest = &text[at..];
-        let next = begin.is_begin.then(|| Mark::first_in(rest)).flatten();
-        at += match next {
-            Some(next) if next.is_begin => next.start,
-            Some(end) => end.end,
-            None if begin.is_begin => rest.len(),
-            None => 0,
-        };
+        let (from, begin) = marks.next()?;
+        let end = marks.next_if(|(_, next)| begin.is_begin && !next.is_begin);
+        line += line_ends(&text[counted..begin.start]);
+        counted = begin.start;
         Some(Block {
             begin,
-            end: next.filter(|next| !next.is_begin),
-            rest,
+            end: end.map(|(_, end)| end),
+            before: &text[from..begin.start],
+            after: &text[begin.end..],
             line,
         })
+    })
+}
+
+/// All marks of a text, each with the end of the one in front of it.
+fn marks(text: &[u8]) -> impl Iterator<Item = (usize, Mark<'_>)> {
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        let mark = Mark::first_in(&text[at..])?;
+        let from = at;
+        at += mark.end;
+        Some((
+            from,
+            Mark {
+                start: from + mark.start,
+                end: at,
+                ..mark
+            },
+        ))
     })
 }
 
@@ -98,8 +111,11 @@ impl<'t> Block<'t> {
         end.check_as_end_of(self.begin.label)?;
         match self.begin.label {
             _ if !self.begin.is_whole => Err(Damage::Dashes),
+            _ if is_after_text(false, self.before) && is_before_text(self.after) => {
+                Err(Damage::WithinLine)
+            }
             TRUSTED => Err(Damage::Trust),
-            _ => Ok(&self.rest[..end.start]),
+            _ => Ok(&self.after[..end.start - self.begin.end]),
         }
     }
 }

@@ -19,7 +19,7 @@ pub enum PemError {
     Missing {
         /// The label looked for.
         label: &'static str,
-        /// The labels that the text has.
+        /// The labels that the text has, but no more than the first 16.
         found: Vec<String>,
     },
     /// There is such a block, and it can't be read.
@@ -50,6 +50,11 @@ pub enum Damage {
     /// The label in the BEGIN or the END line isn't followed by five dashes.
     #[error("has a BEGIN or END line without all of its dashes; get the text again")]
     Dashes,
+    /// It begins behind other text, and goes on in the same line.
+    #[error(
+        "stands within a line of other text; let it begin in a line of its own if it is meant to be read"
+    )]
+    WithinLine,
     /// There is nothing in it.
     #[error("is empty; get the text again")]
     Empty,
@@ -80,7 +85,7 @@ pub enum Damage {
 
 fn labels_and_hint(found: &[String]) -> String {
     if found.is_empty() {
-        return "none at all; is it DER?".into();
+        return "none at all; is it DER, or text in UTF-16?".into();
     }
     let hint = if found.iter().any(|label| label == "ENCRYPTED PRIVATE KEY") {
         "; decrypt the private key first, for example with `pqtls key decrypt` or `openssl pkey`"

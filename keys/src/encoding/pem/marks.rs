@@ -31,8 +31,8 @@ impl<'t> Mark<'t> {
     /// The most bytes that a mark has.
     pub const MAX_LEN: usize = KINDS[0].1.len() + MAX_LABEL;
 
-    /// The first one in a text. What stands in front of it and after it doesn't matter: files are put together without
-    /// a line end between them, and blocks are indented and quoted.
+    /// The first one in a text, whatever stands in front of it and after it: files are put together without a line end
+    /// between them, and blocks are indented.
     pub fn first_in(text: &'t [u8]) -> Option<Self> {
         let mut from = 0;
         loop {
@@ -94,6 +94,25 @@ impl<'t> Mark<'t> {
             is_whole: len.is_some(),
         })
     }
+}
+
+/// Whether something else than blanks stands in the line in which a text ends. If that began earlier, `before` says it of
+/// the text in front. A BOM is blank.
+///
+/// A block that begins behind such text, and goes on in the same line, is refused: in the name of a
+/// certificate, say, which programs print in front of the certificate itself, anybody may have written one.
+pub fn is_after_text(before: bool, text: &[u8]) -> bool {
+    let is_blank =
+        |byte: &u8| matches!(byte, b' ' | b'\t' | b'\x0b' | b'\x0c' | 0xef | 0xbb | 0xbf);
+    let last = text.iter().rev().find(|byte| !is_blank(byte));
+    last.map_or(before, |byte| !matches!(byte, b'\n' | b'\r'))
+}
+
+/// Whether something else than blanks stands in the line in which a text begins.
+pub(super) fn is_before_text(text: &[u8]) -> bool {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\x0b' | b'\x0c');
+    let first = text.iter().find(|byte| !is_blank(byte));
+    first.is_some_and(|byte| !matches!(byte, b'\n' | b'\r'))
 }
 
 /// A line without the dashes and blanks at its end.

@@ -22,7 +22,7 @@ use blocks::PUBLIC;
 
 pub use blocks::{Block, blocks};
 pub use error::{Damage, PemError};
-pub use marks::Mark;
+pub use marks::{Mark, is_after_text};
 
 /// Whether a file is a text with PEM in it, and not DER. DER that is longer than 127 bytes begins as no text does.
 pub fn is_in(file: &[u8]) -> bool {
@@ -106,9 +106,15 @@ pub fn all_in(file: &[u8], label: &'static str) -> Result<Vec<Zeroizing<Vec<u8>>
 }
 
 fn missing(text: &[u8], label: &'static str) -> PemError {
-    let found = blocks(text).map(|block| block.label()).collect();
-    PemError::Missing { label, found }
+    let found = blocks(text).map(|block| block.label());
+    PemError::Missing {
+        label,
+        found: found.take(MAX_FOUND).collect(),
+    }
 }
+
+/// As many labels are enough for an error. A text may have one in ten of its bytes.
+const MAX_FOUND: usize = 16;
 
 /// Encodes one block, in lines of 64 characters that end in a line feed. The caller must wipe the block of
 /// a private key.

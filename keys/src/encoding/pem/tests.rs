@@ -347,6 +347,105 @@ fn other_labels_that_mean_the_same() {
     ));
 }
 
+/// Programs print names in front of a certificate, and whoever asked for it chose them.
+#[test]
+fn no_block_within_a_line_of_other_text() {
+    let good = encode("CERTIFICATE", &[7; 48]);
+    let body = good.lines().nth(1).unwrap();
+    let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----");
+    let refused = |text: &str, line| {
+        let found = decode_first(text, "CERTIFICATE");
+        let expected = unreadable("CERTIFICATE", line, Damage::WithinLine);
+        assert_eq!(found, Err(expected.clone()), "{text}");
+        assert_eq!(decode_all(text, "CERTIFICATE"), Err(expected), "{text}");
+    };
+    for before in [
+        "Subject: O=",
+        "\u{feff}# ",
+        "x \t",
+        "text\n  - ",
+        "-----END X-----x",
+    ] {
+        let line = 1 + before.matches('\n').count();
+        for blank in ["", " ", "\t"] {
+            let block = format!("{before}{begin}{blank}{body}\n{end}\n");
+            refused(&block, line);
+            refused(&block.replace('\n', "\r"), 1);
+            refused(&(block.clone() + &good), line);
+            refused(
+                &format!("{before}{begin}{blank}{body}{end}{blank}\n{good}"),
+                line,
+            );
+        }
+        // If nothing but blanks follows in the line, it is a file whose last line had no end.
+        for blank in ["\n", " \t\r\n", "\x0c\r"] {
+            let block = format!("{before}{begin}{blank}{body}\n{end}\n");
+            assert_eq!(*decode_first(&block, "CERTIFICATE").unwrap(), [7; 48]);
+        }
+        // Whoever looks for something else does not care.
+        let key = encode("THIS", b"key");
+        let text = format!("{before}{begin}{body}{end}{key}");
+        assert_eq!(*decode_first(&text, "THIS").unwrap(), b"key");
+    }
+    let marked = format!("-----END X----- {begin} {body} {end} {begin} {body} {end}");
+    assert_eq!(decode_all(&marked, "CERTIFICATE").unwrap().len(), 2);
+}
+
+/// A text of marks, or of blanks between them, takes as long as another of its length, and an error about it little memory.
+#[test]
+fn texts_of_marks_take_no_longer_than_others() {
+    const LEN: usize = 2_000_000;
+    for part in [
+        "-----BEGIN \n",
+        "-----BEGIN CERTIFICATE-----",
+        "x-----BEGIN CERTIFICATE-----",
+        "-----BEGIN CERTIFICATE----- ",
+        "-----END CERTIFICATE-----\n",
+        "-----BEGIN X-----AA==-----END X-----",
+        "-----BEGIN X-----\n-----END Y-----",
+        "-----BEGIN ",
+        "-----",
+        "-",
+        " ",
+        "\n",
+        "\0",
+    ] {
+        let text = part.repeat(LEN / part.len());
+        match decode_all(&text, "PRIVATE KEY").unwrap_err() {
+            PemError::Missing { found, .. } => assert!(found.len() <= 16),
+            error => panic!("{error}"),
+        }
+        let _ = decode_all(&text, "CERTIFICATE").map(|blocks| panic!("{}", blocks.len()));
+        assert!(blocks(text.as_bytes()).count() < LEN / 10);
+    }
+}
+
+/// Of NUL and of UTF-16 nothing is taken for a block, and what is said about them is true.
+#[test]
+fn text_in_other_encodings() {
+    let text = encode("THIS", &[7; 60]);
+    for bytes in [
+        text.encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect::<Vec<_>>(),
+        text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        vec![0; 100],
+    ] {
+        assert!(!is_in(&bytes) && !is_der(&bytes));
+        let refused = decode_first(&bytes, "THIS").unwrap_err().to_string();
+        assert!(
+            refused.ends_with("none at all; is it DER, or text in UTF-16?"),
+            "{refused}"
+        );
+    }
+    for place in [text.find('\n').unwrap(), text.find("-----END").unwrap()] {
+        let mut within = text.clone();
+        within.insert(place, '\0');
+        let refused = decode_first(&within, "THIS");
+        assert_eq!(refused, Err(unreadable("THIS", 1, Damage::Characters)));
+    }
+}
+
 #[test]
 fn der_is_not_taken_for_text() {
     let text = encode("THIS", &[7; 100]);
