@@ -263,3 +263,71 @@ fn der_in_pem() {
             .fails(3, &format!("the PEM block \"{label}\" in line 1 has "));
     }
 }
+
+/// Whoever asks for a certificate chooses its names, and programs print these in front of it.
+#[test]
+fn a_block_in_a_name_is_not_read() {
+    let folder = folder();
+    for (file, command) in COMMANDS {
+        let text = folder.read(file);
+        let at = text.find("-----BEGIN ").unwrap();
+        let one_line = text[at..].lines().collect::<String>();
+        folder.write("f", format!("        Subject: O={one_line}\n{text}"));
+        let found = folder.pqtls(command);
+        let complaint = found.stderr();
+        assert!(
+            found.status() != 0
+                && complaint.contains("in line 1 stands within a line of other text"),
+            "{command}: {complaint}"
+        );
+    }
+}
+
+/// Of many other blocks, a message names some; and a file of nothing but the beginnings of blocks is a short message, too.
+#[test]
+fn messages_about_many_blocks() {
+    let folder = Folder::new();
+    let others: String = (0..100_000)
+        .map(|i| pem::encode("X", b"x").replace('X', &format!("X{i}")))
+        .collect();
+    folder.write("f", others);
+    let found = folder.pqtls("cert show f");
+    found.fails(
+        3,
+        "f has no certificate, but a block \"X0\" and a block \"X1\" and ",
+    );
+    assert!(
+        found
+            .stderr()
+            .contains("a block \"X15\" and others; name another file"),
+        "{}",
+        found.stderr()
+    );
+    for (begin, words) in [
+        (
+            "-----BEGIN \n",
+            "f has no certificate, but a block \"\"; name another file",
+        ),
+        (
+            "-----BEGIN CERTIFICATE\n",
+            "the PEM block \"CERTIFICATE\" in line 1 does not end",
+        ),
+        (
+            "-----BEGIN CERTIFICATE-----x",
+            "the PEM block \"CERTIFICATE\" in line 1 does not end",
+        ),
+    ] {
+        folder.write("f", begin.repeat(200_000));
+        folder.pqtls("cert show f").fails(3, words);
+    }
+}
+
+/// A file of requests is read in pieces, and none of them is taken for DER, and so passed over, since it begins as DER does.
+#[test]
+fn no_request_is_passed_over() {
+    let folder = folder();
+    let text = folder.bytes("a.csr");
+    folder.write("f", [&text[..], b"0\x82\n", &text].concat());
+    let signed = folder.pqtls("ca sign f --dir ca --out signed.pem --leaf-only");
+    assert_ne!(signed.status(), 0, "{}", signed.stdout());
+}

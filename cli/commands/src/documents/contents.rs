@@ -1,7 +1,7 @@
 //! Takes a file apart: it finds out whether it is PEM, DER, a JSON Web Key or a COSE_Key, and gives commands the
 //! blocks of the kinds that they ask for, or advice on what to do if there are none.
 
-use core::mem;
+use core::{mem, slice};
 
 use pq_keys::encoding::pem::{self, PemError};
 use pq_x509::x509_cert::der::{Decode, Header, Reader, SliceReader, Tag};
@@ -34,11 +34,14 @@ pub(crate) struct Contents {
     lines_before: usize,
 }
 
-/// A block, or why it can't be read. That is an error only for who needs the block.
-struct Found {
-    /// Several, if the lines around a damaged block contradict each other.
-    kinds: Vec<Kind>,
-    block: Result<Block, PemError>,
+/// What a file has.
+enum Found {
+    Block(Block),
+    /// A block that can't be read. That is an error only for who needs it. It has several kinds if the lines around it
+    /// contradict each other.
+    Damaged(Vec<Kind>, PemError),
+    /// A block that nobody needs.
+    Other(Kind),
 }
 
 pub(crate) struct Block {
@@ -48,10 +51,7 @@ pub(crate) struct Block {
 
 impl From<KeyDer> for Found {
     fn from((kind, der): KeyDer) -> Self {
-        Self {
-            kinds: vec![kind.clone()],
-            block: Ok(Block { kind, der }),
-        }
+        Self::Block(Block { kind, der })
     }
 }
 
@@ -76,7 +76,7 @@ impl Contents {
         lines_before: usize,
     ) -> Result<Self, DocumentError> {
         let (encoding, found) = match core::str::from_utf8(bytes) {
-            _ if pem::is_in(bytes) => (Encoding::Pem, pem::blocks(bytes).map(found).collect()),
+            _ if pem::is_in(bytes) => (Encoding::Pem, in_pem(bytes)),
             Ok(text) if jose::is_object(text) => {
                 (Encoding::Jwk, vec![jose::of_jwk(text, file)?.into()])
             }
@@ -130,15 +130,20 @@ impl Contents {
         let found = mem::take(&mut self.found).into_iter();
         found
             .filter(|found| found.is_of(kinds))
-            .map(|found| found.block.map_err(|error| self.unreadable(&error)))
+            .filter_map(|found| match found {
+                Found::Block(block) => Some(Ok(block)),
+                Found::Damaged(_, error) => Some(Err(self.unreadable(&error))),
+                Found::Other(_) => None,
+            })
             .collect()
     }
 
     fn of_kinds(&self, kinds: &[Kind]) -> impl Iterator<Item = Result<&Block, DocumentError>> {
         let found = self.found.iter().filter(|found| found.is_of(kinds));
-        found.map(|found| {
-            let block = found.block.as_ref();
-            block.map_err(|error| self.unreadable(error))
+        found.filter_map(|found| match found {
+            Found::Block(block) => Some(Ok(block)),
+            Found::Damaged(_, error) => Some(Err(self.unreadable(error))),
+            Found::Other(_) => None,
         })
     }
 
@@ -159,11 +164,15 @@ impl Contents {
 
     fn missing(&self, kinds: &[Kind]) -> DocumentError {
         let mut found: Vec<String> = Vec::new();
-        for kind in self.found.iter().flat_map(|found| found.kinds.first()) {
+        for kind in self.found.iter().flat_map(|found| found.kinds().first()) {
             let name = kind.with_article();
             if !found.contains(&name) {
                 found.push(name);
             }
+        }
+        if found.len() > MAX_OTHERS {
+            found.truncate(MAX_OTHERS);
+            found.push("others".into());
         }
         DocumentError::Missing {
             file: self.file.clone(),
@@ -199,17 +208,48 @@ fn described(kinds: &[Kind]) -> String {
 
 impl Found {
     fn is_of(&self, kinds: &[Kind]) -> bool {
-        self.kinds.iter().any(|kind| kinds.contains(kind))
+        self.kinds().iter().any(|kind| kinds.contains(kind))
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        match self {
+            Self::Block(Block { kind, .. }) | Self::Other(kind) => slice::from_ref(kind),
+            Self::Damaged(kinds, _) => kinds,
+        }
     }
 }
 
-fn found(block: pem::Block<'_>) -> Found {
-    let kinds = Kind::of_block(&block);
-    let kind = kinds[0].clone();
-    Found {
-        kinds,
-        block: block.decode().map(|der| Block { kind, der }),
+/// As many blocks of further kinds are named in messages.
+const MAX_OTHERS: usize = 16;
+
+/// What a PEM text has. A block may be as short as its label, so what nobody needs is left out, lest it take many times
+/// the memory of the text.
+fn in_pem(text: &[u8]) -> Vec<Found> {
+    let mut found = Vec::new();
+    // Kinds of damaged blocks: who needs one gets no further than the first.
+    let mut damaged: Vec<Kind> = Vec::new();
+    let mut others: Vec<Kind> = Vec::new();
+    for block in pem::blocks(text) {
+        let kinds = Kind::of_block(&block);
+        if let [other @ Kind::Other(_)] = &*kinds {
+            // One more than are named, so that it is known that there are more.
+            if others.len() <= MAX_OTHERS && !others.contains(other) {
+                others.push(other.clone());
+                found.push(Found::Other(other.clone()));
+            }
+            continue;
+        }
+        match block.decode() {
+            // Its two lines have the same label, so it has one kind.
+            Ok(der) => found.extend(kinds.into_iter().next().map(|kind| (kind, der).into())),
+            Err(_) if kinds.iter().all(|kind| damaged.contains(kind)) => {}
+            Err(error) => {
+                damaged.extend_from_slice(&kinds);
+                found.push(Found::Damaged(kinds, error));
+            }
+        }
     }
+    found
 }
 
 fn kind_of(der: &[u8], file: &str) -> Result<Kind, DocumentError> {

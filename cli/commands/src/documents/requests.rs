@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use core::mem;
 
 use memchr::memchr_iter;
-use pq_keys::encoding::pem;
+use pq_keys::encoding::pem::Mark;
 use pq_x509::request::{CertificateRequest, VerifiedRequest};
 
 use super::contents::Contents;
@@ -71,7 +71,7 @@ impl Requests {
         // A first piece without a block is DER, and a later one is text.
         let lines_before = self.lines;
         self.lines += memchr_iter(b'\n', piece).count();
-        Ok((is_first || pem::is_in(piece))
+        Ok((is_first || Mark::first_in(piece).is_some())
             .then(|| Contents::of_part(piece, &self.file, lines_before)))
     }
 

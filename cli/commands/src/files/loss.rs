@@ -36,7 +36,11 @@ fn has_private_key(bytes: &[u8]) -> bool {
         let members = ["\"d\"", "\"priv\""];
         has(bytes, "\"kty\"") && members.iter().any(|member| has(bytes, member))
     };
-    has(bytes, "PRIVATE KEY-----") || is_der() || is_jwk()
+    // As the reader of PEM takes it, blanks around the label included; and where the BEGIN line is damaged.
+    let is_key =
+        |block: pem::Block<'_>| block.label().ends_with("PRIVATE KEY") || block.is_of("PKCS12");
+    let is_pem = || has(bytes, "PRIVATE KEY-----") || pem::blocks(bytes).any(is_key);
+    is_pem() || is_der() || is_jwk()
 }
 
 fn has(bytes: &[u8], text: &str) -> bool {
@@ -65,6 +69,8 @@ mod tests {
             KEY,
             ENCRYPTED,
             SSH,
+            "-----BEGIN  EC PRIVATE KEY -----\n",
+            "-----BEGIN PKCS12-----\nMA==\n-----END PKCS12-----\n",
             r#"{"kty":"AKP","priv":"AA"}"#,
             r#"{ "d": "AA", "kty": "EC" }"#,
         ];
