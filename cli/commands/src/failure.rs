@@ -182,6 +182,10 @@ pub(crate) enum Failure {
         found: usize,
         names: String,
     },
+    #[error("{0} has no private key; take out its certificates with \"pqtls cert import\"")]
+    NoKey(String),
+    #[error("{0} has no certificates; take out a private key with \"pqtls key import\"")]
+    NoCertificates(String),
 
     #[error("{signature} is no valid signature of {message} by the key in {key}; {advice}")]
     InvalidSignature {
@@ -517,6 +521,8 @@ impl Failure {
             | Self::KeysAndCertificates { .. }
             | Self::NotACertificate(_)
             | Self::WhichKey { .. }
+            | Self::NoKey(_)
+            | Self::NoCertificates(_)
             | Self::WhichCertificate { .. }
             | Self::NoIssuer
             | Self::BySudo

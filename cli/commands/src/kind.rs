@@ -73,6 +73,20 @@ impl Kind {
         }
     }
 
+    /// Whether bytes begin as a PFX does, in DER or BER (RFC 7292): a SEQUENCE of any length, the version 3, and another
+    /// SEQUENCE.
+    pub(crate) fn is_begun_pkcs12(bytes: &[u8]) -> bool {
+        let [0x30, len, rest @ ..] = bytes else {
+            return false;
+        };
+        let octets = match len {
+            0x81..=0xfe => usize::from(len & 0x7f),
+            _ => 0,
+        };
+        let contents = rest.get(octets..).unwrap_or_default();
+        contents.starts_with(&[2, 1, 3, 0x30])
+    }
+
     /// For sentences, such as `a private key`.
     pub(crate) fn with_article(&self) -> String {
         match self {

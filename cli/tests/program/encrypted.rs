@@ -201,10 +201,19 @@ fn keys_go_out_as_pkcs12_and_come_back() {
         assert_eq!(folder.read("back.key"), folder.read(&format!("{name}.key")));
         assert_eq!(folder.read("back.pem"), folder.read(&format!("{name}.pem")));
     }
+    let chain = folder.pqtls("cert import dsa.p12 --passphrase-file other --out again.pem");
+    assert_eq!(chain.ok(), "again.pem:\n  CN=dsa.example\n");
+    assert_eq!(folder.read("again.pem"), folder.read("dsa.pem"));
     // A key alone.
     folder
         .pqtls("key export kem.key --passphrase-file pw --out kem.p12")
         .ok();
+    folder
+        .pqtls("cert import kem.p12 --passphrase-file pw")
+        .fails(
+            2,
+            "kem.p12 has no certificates; take out a private key with",
+        );
     let alone = folder.pqtls("key import kem.p12 --passphrase-file pw");
     assert_eq!(alone.ok(), folder.read("kem.key"));
 

@@ -44,6 +44,7 @@ fn every_report_is_as_its_schema_says() {
             "key import w.p12 --passphrase-file a.pub --out w.key --certificates w.pem",
             0,
         ),
+        ("cert import w.p12 --passphrase-file a.pub --out w-2.pem", 0),
         ("key new --encrypt --passphrase-file a.pub --out n.key", 0),
         ("key check www.key --certificate www.pem", 0),
         ("cert request a.key --name a.example --out a.csr", 0),

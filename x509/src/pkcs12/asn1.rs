@@ -1,8 +1,8 @@
 //! The types of RFC 7292, and those of CMS (RFC 5652) that are in them.
 
 use const_oid::ObjectIdentifier;
-use der::Sequence;
-use der::asn1::{AnyRef, OctetStringRef};
+use der::asn1::AnyRef;
+use der::{Sequence, Tag, TagNumber};
 use pq_keys::pkcs12::for_pkcs12::MacData;
 use spki::AlgorithmIdentifierRef;
 use x509_cert::attr::Attributes;
@@ -19,9 +19,6 @@ pub(super) const SAFE_CONTENTS_BAG: ObjectIdentifier =
     ObjectIdentifier::new_unwrap("1.2.840.113549.1.12.10.1.6");
 pub(super) const X509_CERTIFICATE: ObjectIdentifier =
     ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.22.1");
-
-/// The derive macros take paths only, not references.
-type Octets<'a> = &'a OctetStringRef;
 
 /// ```text
 /// PFX ::= SEQUENCE {
@@ -69,13 +66,27 @@ pub(super) struct EncryptedData<'a> {
 ///   contentType ContentType,
 ///   contentEncryptionAlgorithm ContentEncryptionAlgorithmIdentifier,
 ///   encryptedContent [0] IMPLICIT EncryptedContent OPTIONAL }
+/// EncryptedContent ::= OCTET STRING
 /// ```
 #[derive(Sequence)]
 pub(super) struct EncryptedContentInfo<'a> {
     pub(super) content_type: ObjectIdentifier,
     pub(super) algorithm: AlgorithmIdentifierRef<'a>,
-    #[asn1(context_specific = "0", tag_mode = "IMPLICIT")]
-    pub(super) content: Octets<'a>,
+    /// In BER, the string may be in pieces: then it is constructed.
+    pub(super) content: AnyRef<'a>,
+}
+
+/// The tag of a string in one piece that is the content.
+pub(super) const ENCRYPTED_CONTENT: Tag = encrypted_content(false);
+
+/// That of a string in pieces.
+pub(super) const ENCRYPTED_PIECES: Tag = encrypted_content(true);
+
+const fn encrypted_content(constructed: bool) -> Tag {
+    Tag::ContextSpecific {
+        constructed,
+        number: TagNumber(0),
+    }
 }
 
 /// ```text

@@ -4,6 +4,7 @@ use const_oid::ObjectIdentifier;
 use pq_keys::KeyError;
 use pq_keys::encoding::syntax::SyntaxError;
 use pq_keys::errors::from_causes;
+use pq_keys::pkcs12::BerError;
 use pq_keys::pkcs12::for_pkcs12::MacError;
 use pq_keys::protection::ProtectionError;
 use thiserror::Error;
@@ -14,7 +15,10 @@ use crate::certificate::CertificateError;
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Pkcs12Error {
-    /// The bytes are not the DER of a PFX (RFC 7292 section 4).
+    /// The bytes, or a part of the file, are not in BER.
+    #[error("the PKCS#12 file {0}; copy it again, in binary")]
+    Ber(BerError),
+    /// The bytes are not a PFX (RFC 7292 section 4).
     #[error("the PKCS#12 file is not valid DER: {0}; copy it again, in binary")]
     Der(der::Error),
     /// A value in the DER is not valid for its type.
@@ -61,7 +65,7 @@ pub enum Pkcs12Error {
 }
 
 from_causes!(
-    Pkcs12Error: Der(der::Error), Syntax(SyntaxError), Certificate(CertificateError), Key(KeyError)
+    Pkcs12Error: Ber(BerError), Der(der::Error), Syntax(SyntaxError), Certificate(CertificateError), Key(KeyError)
 );
 
 impl From<MacError> for Pkcs12Error {

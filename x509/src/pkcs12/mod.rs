@@ -11,5 +11,5 @@ mod store;
 mod write;
 
 pub use error::Pkcs12Error;
-pub use pq_keys::pkcs12::Pkcs12Mac;
+pub use pq_keys::pkcs12::{BerError, Pkcs12Mac};
 pub use store::{Pkcs12, Pkcs12Certificate, Pkcs12Key};

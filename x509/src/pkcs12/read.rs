@@ -1,4 +1,7 @@
-//! Reads PKCS#12 files: the MAC first, then each safe and the bags of keys and certificates in it.
+//! Reads PKCS#12 files: the MAC first, then each safe and the bags of keys and certificates in it. What is in BER is made
+//! into DER at each level: what the MAC is about is what the file has.
+
+use alloc::borrow::Cow;
 
 use const_oid::ObjectIdentifier;
 use der::asn1::{AnyRef, OctetStringRef};
@@ -10,8 +13,9 @@ use pq_keys::protection::{CostLimits, EncryptedPrivateKey};
 use zeroize::Zeroizing;
 
 use super::asn1::{
-    CERT_BAG, CertBag, ContentInfo, EncryptedData, ID_DATA, ID_ENCRYPTED_DATA, KEY_BAG,
-    PFX_VERSION, Pfx, SAFE_CONTENTS_BAG, SHROUDED_KEY_BAG, SafeBag, X509_CERTIFICATE,
+    CERT_BAG, CertBag, ContentInfo, ENCRYPTED_CONTENT, ENCRYPTED_PIECES, EncryptedData, ID_DATA,
+    ID_ENCRYPTED_DATA, KEY_BAG, PFX_VERSION, Pfx, SAFE_CONTENTS_BAG, SHROUDED_KEY_BAG, SafeBag,
+    X509_CERTIFICATE,
 };
 use super::attributes::Labels;
 use super::error::Pkcs12Error;
@@ -19,7 +23,7 @@ use super::store::{Pkcs12, Pkcs12Certificate, Pkcs12Key};
 use crate::certificate::Certificate;
 
 impl Pkcs12 {
-    /// Reads a file, within the default limits on the cost.
+    /// Reads a file in DER or BER, within the default limits on the cost.
     ///
     /// The MAC is checked before the contents are looked at. Bags of other kinds, such as revocation lists,
     /// are left out.
@@ -42,7 +46,8 @@ impl Pkcs12 {
         passphrase: &str,
         limits: &CostLimits,
     ) -> Result<Self, Pkcs12Error> {
-        let pfx = Pfx::from_der(der)?;
+        let der = for_pkcs12::to_der(der)?;
+        let pfx = Pfx::from_der(&der)?;
         if pfx.version != PFX_VERSION {
             return Err(Pkcs12Error::Version(pfx.version));
         }
@@ -57,8 +62,9 @@ impl Pkcs12 {
             store: Self::new(),
         };
         for_pkcs12::verify(mac_data, content, passphrase, &mut reader.budget)?;
-        check_contents(content)?;
-        for safe in sequence::<ContentInfo<'_>>(content)? {
+        let content = for_pkcs12::to_der(content)?;
+        check_contents(&content)?;
+        for safe in sequence::<ContentInfo<'_>>(&content)? {
             reader.safe(&safe?)?;
         }
         Ok(reader.store)
@@ -71,6 +77,20 @@ fn octets<'a>(info: &ContentInfo<'a>, wanted: ObjectIdentifier) -> Result<&'a [u
         true => Ok(info.content.decode_as::<&OctetStringRef>()?.as_bytes()),
         false => Err(Pkcs12Error::UnsupportedContent(info.content_type)),
     }
+}
+
+/// What is encrypted, whether it was in pieces or not.
+fn encrypted_octets<'a>(content: &AnyRef<'a>) -> der::Result<Cow<'a, [u8]>> {
+    if content.tag() != ENCRYPTED_PIECES {
+        content.tag().assert_eq(ENCRYPTED_CONTENT)?;
+        return Ok(content.value().into());
+    }
+    let mut octets = Vec::with_capacity(content.value().len());
+    let mut pieces = SliceReader::new(content.value())?;
+    while !pieces.is_finished() {
+        octets.extend_from_slice(<&OctetStringRef>::decode(&mut pieces)?.as_bytes());
+    }
+    Ok(octets.into())
 }
 
 /// How many values the contents of a file, or of a safe in it, may have: enough for thousands of keys.
@@ -118,17 +138,18 @@ impl Contents<'_> {
                 }
                 let pbes2 = Pbes2::read(&content.algorithm)?;
                 let passphrase = self.passphrase.as_bytes();
-                let bags =
-                    pbes2.decrypt(passphrase, content.content.as_bytes(), &mut self.budget)?;
+                let ciphertext = encrypted_octets(&content.content)?;
+                let bags = pbes2.decrypt(passphrase, &ciphertext, &mut self.budget)?;
                 self.bags(&bags)
             }
             other => Err(Pkcs12Error::UnsupportedContent(other)),
         }
     }
 
-    fn bags(&mut self, der: &[u8]) -> Result<(), Pkcs12Error> {
-        check_contents(der)?;
-        for bag in sequence::<SafeBag<'_>>(der)? {
+    fn bags(&mut self, ber: &[u8]) -> Result<(), Pkcs12Error> {
+        let der = for_pkcs12::to_der(ber)?;
+        check_contents(&der)?;
+        for bag in sequence::<SafeBag<'_>>(&der)? {
             self.bag(&bag?)?;
         }
         Ok(())

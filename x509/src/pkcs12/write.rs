@@ -8,8 +8,8 @@ use pq_keys::pkcs12::for_pkcs12::{self, Budget, MacData, Pbes2};
 use pq_keys::protection::{CostLimits, EncryptedPrivateKey, Protection, ProtectionError};
 
 use super::asn1::{
-    CERT_BAG, CertBag, ContentInfo, EncryptedContentInfo, EncryptedData, ID_DATA,
-    ID_ENCRYPTED_DATA, PFX_VERSION, Pfx, SHROUDED_KEY_BAG, SafeBag, X509_CERTIFICATE,
+    CERT_BAG, CertBag, ContentInfo, ENCRYPTED_CONTENT, EncryptedContentInfo, EncryptedData,
+    ID_DATA, ID_ENCRYPTED_DATA, PFX_VERSION, Pfx, SHROUDED_KEY_BAG, SafeBag, X509_CERTIFICATE,
 };
 use super::attributes;
 use super::error::Pkcs12Error;
@@ -88,7 +88,7 @@ fn encrypted_safe(
         content: EncryptedContentInfo {
             content_type: ID_DATA,
             algorithm: algorithm.owned_to_ref(),
-            content: OctetStringRef::new(&encrypted)?,
+            content: AnyRef::new(ENCRYPTED_CONTENT, &encrypted)?,
         },
     };
     let data = data.to_der()?;

@@ -9,7 +9,7 @@ use pq_x509::keys::protection::{
     Cipher, CostLimits, KeyDerivation, Prf, Protection, ProtectionError,
 };
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
-use pq_x509::pkcs12::{Pkcs12, Pkcs12Error, Pkcs12Mac};
+use pq_x509::pkcs12::{BerError, Pkcs12, Pkcs12Error, Pkcs12Mac};
 use testing::at_once::refused_at_once;
 
 /// With a character beyond the basic plane, for which a BMPString has two units.
@@ -499,4 +499,101 @@ fn the_limit_is_for_the_whole_file() {
         Err(Pkcs12Error::Protection(ProtectionError::EmptyPassphrase))
     ));
     assert!(Pkcs12::new().with_key(b"x", None, &[]).is_err());
+}
+
+/// The value, and all in it, in the BER that NSS and Bouncy Castle write: with indefinite lengths, and strings in pieces. A
+/// string in a context is encrypted content.
+fn ber(der: &[u8]) -> Vec<u8> {
+    const CONSTRUCTED: u8 = 0x20;
+    let value = Any::from_der(der).unwrap();
+    let indefinite = |tag: u8, contents: &[u8]| [&[tag, 0x80][..], contents, &[0, 0]].concat();
+    match der[0] {
+        tag if tag & CONSTRUCTED != 0 => {
+            let sequence = Any::new(Tag::Sequence, value.value())
+                .unwrap()
+                .to_der()
+                .unwrap();
+            let all: Vec<u8> = parts(&sequence)
+                .iter()
+                .flat_map(|part| ber(&part.to_der().unwrap()))
+                .collect();
+            indefinite(tag, &all)
+        }
+        tag @ (0x04 | 0x80) => {
+            let piece = |octets: &[u8]| OctetString::new(octets).unwrap().to_der().unwrap();
+            let (first, second) = value.value().split_at(value.value().len() / 3);
+            let pieces = [piece(first), indefinite(0x24, &piece(second)), piece(&[])];
+            indefinite(tag | CONSTRUCTED, &pieces.concat())
+        }
+        _ => der.to_vec(),
+    }
+}
+
+/// The file, and what the MAC is about, in BER.
+#[test]
+fn files_in_ber() {
+    let (store, chain) = store();
+    let trust_store = Pkcs12::new().with_certificates(&chain[2..]);
+    for (store, mac) in [&store, &trust_store]
+        .into_iter()
+        .flat_map(|store| macs().into_iter().map(move |mac| (store, mac)))
+    {
+        let der = store.to_der(PASSPHRASE, &protection(), mac).unwrap();
+        let mut files = vec![ber(&der)];
+        if mac == macs()[0] {
+            let contents = ber(&authenticated(&der));
+            files.push(with_contents(&der, &contents));
+            files.push(ber(&with_contents(&der, &contents)));
+        }
+        for file in files {
+            let read = Pkcs12::from_der(&file, PASSPHRASE).unwrap();
+            assert_eq!(read.keys(), store.keys());
+            let found = |store: &Pkcs12| -> Vec<_> {
+                let certificates = store.certificates().iter();
+                certificates
+                    .map(|one| (one.certificate().clone(), one.name().map(str::to_owned)))
+                    .collect()
+            };
+            assert_eq!(found(&read), found(store));
+            let wrong = Pkcs12::from_der(&file, "password").unwrap_err();
+            assert_eq!(wrong, Pkcs12Error::WrongPassphraseOrChanged);
+            for len in 0..file.len() {
+                Pkcs12::from_der(&file[..len], PASSPHRASE).unwrap_err();
+            }
+            let longer = Pkcs12::from_der(&[&file[..], &[0]].concat(), PASSPHRASE).unwrap_err();
+            assert_eq!(longer, Pkcs12Error::Ber(BerError::Trailing(file.len())));
+        }
+    }
+}
+
+/// A BER file that is changed is never another one with a right MAC: lengths and pieces are no part of what it is about.
+#[test]
+fn changed_ber_is_refused_or_the_same() {
+    let (store, _) = store();
+    let file = ber(&store.to_der(PASSPHRASE, &protection(), macs()[3]).unwrap());
+    let limits = CostLimits::default().with_iterations(1000);
+    for at in 0..file.len() {
+        for bit in [0x01, 0x80] {
+            let mut changed = file.clone();
+            changed[at] ^= bit;
+            if let Ok(read) = Pkcs12::from_der_within(&changed, PASSPHRASE, &limits) {
+                assert_eq!(read.keys(), store.keys(), "{at}");
+                assert_eq!(
+                    read.certificates().len(),
+                    store.certificates().len(),
+                    "{at}"
+                );
+            }
+        }
+    }
+}
+
+/// Before the MAC was checked, nothing takes more memory than the file or much time, however deep it is.
+#[test]
+fn deep_files_are_refused_at_once() {
+    let deep = [&[0x30, 0x80, 2, 1, 3][..], &[0x30, 0x80].repeat(5_000_000)].concat();
+    let refused = refused_at_once(|| Pkcs12::from_der(&deep, PASSPHRASE).unwrap_err());
+    assert_eq!(refused, Pkcs12Error::Ber(BerError::TooDeep(67)));
+    let pieces = [&[0x24, 0x80][..], &[4, 0].repeat(2_000_000), &[0, 0]].concat();
+    Pkcs12::from_der(&pieces, PASSPHRASE).unwrap_err();
 }

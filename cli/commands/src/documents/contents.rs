@@ -262,6 +262,8 @@ fn kind_of(der: &[u8], file: &str) -> Result<Kind, DocumentError> {
             declared,
             found: der.len(),
         },
+        // It is in BER, or the reader knows what is wrong with it.
+        _ if Kind::is_begun_pkcs12(der) => return Ok(Kind::Pkcs12),
         _ => DocumentError::Unknown { file: file.into() },
     })
 }

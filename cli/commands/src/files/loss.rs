@@ -30,7 +30,7 @@ fn has_private_key(bytes: &[u8]) -> bool {
         matches!(
             Kind::of_der(bytes),
             Some(Kind::PrivateKey | Kind::EncryptedPrivateKey | Kind::Pkcs12)
-        )
+        ) || Kind::is_begun_pkcs12(bytes)
     };
     let is_jwk = || {
         let members = ["\"d\"", "\"priv\""];
@@ -64,6 +64,7 @@ mod tests {
             &[0x30, 7, 2, 1, 0, 0x30, 0, 4, 0][..],
             &[0x30, 4, 0x30, 0, 4, 0],
             &[0x30, 7, 2, 1, 3, 0x30, 0, 0x30, 0],
+            &[0x30, 0x80, 2, 1, 3, 0x30, 0x80, 0, 0, 0, 0],
         ];
         let texts = [
             KEY,

@@ -11,6 +11,7 @@ mod lists;
 mod names;
 mod paths;
 mod pem;
+mod pkcs12;
 mod stapling;
 
 /// The inputs, and the program to run on them.

@@ -4,6 +4,7 @@
 
 mod bundle;
 mod fingerprint;
+mod import;
 mod lint;
 mod lint_rules;
 mod names;
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     SelfSign(self_sign::Arguments),
     Show(show::Arguments),
     Bundle(bundle::Arguments),
+    Import(import::Arguments),
     Verify(verify::Arguments),
     OcspRequest(ocsp_request::Arguments),
     Lint(lint::Arguments),
@@ -39,6 +41,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::SelfSign(arguments) => self_sign::run(&arguments, json),
         Command::Show(arguments) => show::run(&arguments, json),
         Command::Bundle(arguments) => bundle::run(&arguments, json),
+        Command::Import(arguments) => import::run(&arguments, json),
         Command::Verify(arguments) => verify::run(&arguments, json),
         Command::OcspRequest(arguments) => ocsp_request::run(&arguments, json),
         Command::Lint(arguments) => lint::run(&arguments, json),

@@ -90,6 +90,7 @@ fn entry<'s>(store: &'s Pkcs12, arguments: &Arguments) -> Result<&'s Pkcs12Key, 
     let found: Vec<&Pkcs12Key> = store.keys().iter().filter(is_wanted).collect();
     match *found {
         [entry] => Ok(entry),
+        [] if store.keys().is_empty() => Err(Failure::NoKey(arguments.file.to_string())),
         _ => Err(Failure::WhichKey {
             file: arguments.file.to_string(),
             found: found.len(),
