@@ -20,8 +20,8 @@ use pq_serving::options::{
     RevocationOptions, groups_help, profile_parser,
 };
 use pq_serving::{
-    Identity, ListWatcher, Server, StopSignals, Tls, provider_builder, reload_on_hangup,
-    roots_from_pem_file,
+    Identity, Limits, ListWatcher, Page, Server, StopSignals, Tls, provider_builder,
+    reload_on_hangup, roots_from_pem_file,
 };
 use pq_x509::certificate::{Certificate, Sizes};
 use rustls::RootCertStore;
@@ -185,10 +185,10 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let tls = Tls::with(provider, setup.identities, client_verifier)?;
     let lists = lists.flatten();
     let in_use = lists.as_ref().map(ListWatcher::in_use);
-    let listening = arguments
-        .listening
-        .start(tls, arguments.limits.into(), in_use);
-    let listening = listening.await?;
+    let limits = Limits::from(arguments.limits);
+    let bytes = limits.bytes;
+    let page = Page { bytes };
+    let listening = arguments.listening.start(tls, limits, in_use, page).await?;
     let server = &listening.server;
     // Not before the server has its sockets: the folder may be that of another one, which goes on.
     if let Some(pki) = &setup.fresh {

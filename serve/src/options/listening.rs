@@ -7,6 +7,7 @@ use clap::Args;
 use super::error::OptionError;
 use crate::admission::Limits;
 use crate::configuration::Tls;
+use crate::http::Handler;
 use crate::listening::{Server, allow_descriptors};
 #[cfg(feature = "metrics")]
 use crate::metrics::{Metrics, MetricsPort};
@@ -78,8 +79,9 @@ impl ListenOptions {
         tcp.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
     }
 
-    /// Listens and serves the page. The metrics have the times of the lists in use. The process is
-    /// [allowed](allow_descriptors) as many descriptors as the limits may take.
+    /// Listens, and has the handler answer requests: a function of the program's own, or [`Page`](crate::Page). The
+    /// metrics have the times of the lists in use. The process is [allowed](allow_descriptors) as many descriptors as
+    /// the limits may take.
     ///
     /// # Errors
     ///
@@ -90,6 +92,7 @@ impl ListenOptions {
         tls: Tls,
         limits: Limits,
         lists: Option<ListsInUse>,
+        handler: impl Handler,
     ) -> Result<Listening, OptionError> {
         #[cfg(feature = "http2")]
         let tls = match self.no_http2 {
@@ -108,7 +111,7 @@ impl ListenOptions {
             (metrics, port)
         };
 
-        let server = Server::builder(tls).limits(limits);
+        let server = Server::builder(tls).limits(limits).handler(handler);
         #[cfg(feature = "metrics")]
         let server = server.metrics(&metrics);
         let mut listeners = Vec::new();

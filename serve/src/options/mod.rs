@@ -3,7 +3,7 @@
 //! A program puts those that it needs into its own arguments with `#[command(flatten)]`. Error messages and the log
 //! name these options.
 
-// This room uses `admission`, `configuration`, `demonstration`, `listening`, `logging`, `metrics`, `provider`, `revocation` and `sockets`.
+// This room uses `admission`, `configuration`, `demonstration`, `http`, `listening`, `logging`, `metrics`, `provider`, `revocation` and `sockets`.
 
 mod certificates;
 mod error;
