@@ -19,7 +19,7 @@ use super::access::{Line, Lines};
 use super::versions::MAX_SEND_BUFFER;
 use crate::admission::{RequestPlace, RequestPlaces};
 use crate::events::{Event, Observers, Span};
-use crate::http::{AnyBody, AnyHandler, BoxError, Protection};
+use crate::http::{AnyBody, AnyHandler, BoxError, Protection, close_if_unread};
 
 /// Gives the requests of a connection to the handler.
 #[derive(Clone)]
@@ -60,13 +60,20 @@ impl Requests {
         let is_head = request.method() == Method::HEAD;
         let client = self.protection.peer.map(|peer| peer.ip());
         let place = self.places.take(client);
-        let mut response = match &place {
-            Some(_) if !has_one_host(&request) => refusal(
+        let refused = match &place {
+            Some(_) if has_one_host(&request) => None,
+            Some(_) => Some(refusal(
                 StatusCode::BAD_REQUEST,
                 "The request has to be for one host\n",
-            ),
-            Some(_) => self.handler.answer_any(request, self.protection).await,
-            None => unavailable(),
+            )),
+            None => Some(unavailable()),
+        };
+        let mut response = match refused {
+            Some(mut refused) => {
+                close_if_unread(&mut refused, version, request.body());
+                refused
+            }
+            None => self.handler.answer_any(request, self.protection).await,
         };
         if is_head && version == Version::HTTP_2 {
             leave_body_out(&mut response);

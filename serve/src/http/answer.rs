@@ -12,6 +12,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use super::handler::Handler;
 use super::media_type::MediaType;
 use super::protection::Protection;
+use super::unread::close_if_unread;
 use super::zeros::Zeros;
 
 /// Answers with what protects the connection, as text or as JSON: the handler of a server that was given none.
@@ -29,8 +30,10 @@ impl Handler for Page {
         request: Request<Incoming>,
         protection: Arc<Protection>,
     ) -> Response<Self::Body> {
-        let (head, body) = request.into_parts();
-        answer(&head, body, &protection, self.bytes).await
+        let (head, mut body) = request.into_parts();
+        let mut response = answer(&head, &mut body, &protection, self.bytes).await;
+        close_if_unread(&mut response, head.version, &body);
+        response
     }
 }
 
@@ -39,7 +42,7 @@ impl Handler for Page {
 /// for either; with 0, there are no such paths.
 async fn answer(
     head: &Parts,
-    body: Incoming,
+    body: &mut Incoming,
     page: &Protection,
     bytes: u64,
 ) -> Response<Either<Full<Bytes>, Zeros>> {
@@ -107,7 +110,7 @@ fn show(head: &Parts, page: &Protection) -> Response<Either<Full<Bytes>, Zeros>>
 /// Reads a body whose length was announced, piece by piece.
 async fn count(
     head: &Parts,
-    mut body: Incoming,
+    body: &mut Incoming,
     limit: u64,
 ) -> Response<Either<Full<Bytes>, Zeros>> {
     // hyper has refused lengths that are not numbers, and makes sure that bodies have their length.

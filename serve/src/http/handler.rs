@@ -29,7 +29,9 @@ use super::protection::Protection;
 ///
 /// The limits of the server hold for whatever it does: if it waits for a body that never comes, or sends to a client
 /// that never reads, the connection ends after [`Limits::connection`](crate::Limits::connection), and its futures are
-/// dropped. How many bytes of a body it keeps in memory is its own choice. If it panics, the log says so, and its request
+/// dropped. How many bytes of a body it keeps in memory is its own choice. With HTTP/1.1, the connection ends after the
+/// answer to a request whose body it did not read: such an answer should have the field `Connection: close`, as the page's
+/// does. If it panics, the log says so, and its request
 /// gets no answer: with HTTP/1.1 the connection ends, with HTTP/2 only the request.
 pub trait Handler: Send + Sync + 'static {
     /// The body of an answer.

@@ -6,9 +6,11 @@ mod answer;
 mod handler;
 mod media_type;
 mod protection;
+mod unread;
 mod zeros;
 
 pub use answer::Page;
 pub(crate) use handler::{AnyBody, AnyHandler};
 pub use handler::{BoxError, Handler};
 pub use protection::Protection;
+pub(crate) use unread::close_if_unread;

@@ -96,15 +96,52 @@ async fn an_idle_connection_is_closed() {
     assert!(answer.starts_with(b"HTTP/1.1 200"));
 }
 
+/// Nobody reads its body, so the connection ends, and the answer says so.
 #[tokio::test]
 async fn a_request_without_end_is_closed() {
     let server = Harness::start().await;
+    for (head, status) in [
+        ("POST / HTTP/1.1\r\nHost: localhost", "405"),
+        ("POST /missing HTTP/1.1\r\nHost: localhost", "404"),
+        ("GET / HTTP/1.1\r\nHost: localhost", "200"),
+        ("POST / HTTP/1.1\r\nHost: a@b", "400"),
+    ] {
+        for body in ["Content-Length: 1000000", "Transfer-Encoding: chunked"] {
+            let mut tls = server.client().connect().await.unwrap();
+            let request = format!("{head}\r\n{body}\r\n\r\n1");
+            tls.write_all(request.as_bytes()).await.unwrap();
+            let answer = until_closed(tls).await;
+            let answer = String::from_utf8(answer).unwrap();
+            let start = format!("HTTP/1.1 {status} ");
+            assert!(answer.starts_with(&start), "{request}: {answer}");
+            assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
+        }
+    }
+}
+
+/// Where the body was read, the connection goes on.
+#[tokio::test]
+async fn a_request_that_was_read_is_followed_by_another() {
+    let server = Harness::with(Options {
+        limits: Limits {
+            bytes: 1000,
+            ..Limits::default()
+        },
+        ..Options::default()
+    })
+    .await;
     let mut tls = server.client().connect().await.unwrap();
-    tls.write_all(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nx")
-        .await
-        .unwrap();
-    let answer = until_closed(tls).await;
-    assert!(answer.starts_with(b"HTTP/1.1 405"));
+    let count = "POST /bytes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc";
+    let last = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let both = format!("{count}{last}");
+    tls.write_all(both.as_bytes()).await.unwrap();
+    let answers = String::from_utf8(until_closed(tls).await).unwrap();
+    assert_eq!(
+        answers.matches("HTTP/1.1 200 OK\r\n").count(),
+        2,
+        "{answers}"
+    );
+    assert_eq!(answers.matches("connection: close").count(), 1, "{answers}");
 }
 
 /// For its size: the limits of time are longer than the test waits.
