@@ -43,6 +43,30 @@ pub(crate) enum Event<'a> {
     Drained,
 }
 
+/// Why admission refuses, for [`Event::Refused`].
+#[cfg(feature = "metrics")]
+pub(crate) const REFUSALS: [&str; 3] = ["address", "handshake_of_address", "handshake_of_all"];
+
+/// Why a handshake fails, for [`Event::HandshakeFailed`].
+#[cfg(feature = "metrics")]
+pub(crate) const HANDSHAKE_FAILURES: [&str; 15] = [
+    "alert",
+    "client_certificate",
+    "client_revocation",
+    "connection_lost",
+    "no_certificate_for_name",
+    "no_client_certificate",
+    "no_client_hello",
+    "no_shared_cipher_suite",
+    "no_shared_group",
+    "no_shared_signature_scheme",
+    "no_shared_version",
+    "not_tls",
+    "other",
+    "server_certificate",
+    "timeout",
+];
+
 /// Counts what happens.
 pub(crate) trait Observer: Send + Sync {
     fn happened(&self, event: Event<'_>);

@@ -10,10 +10,12 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use rustls::ProtocolVersion;
+use rustls_pq::{Group, Negotiated};
 
 use super::documents::Documents;
 use crate::configuration::Tls;
-use crate::events::{Event, Observer, Observers};
+use crate::events::{Event, HANDSHAKE_FAILURES, Observer, Observers, REFUSALS};
 use crate::revocation::ListsInUse;
 use crate::summary::protocol;
 
@@ -41,6 +43,11 @@ struct Counts {
     draining: Gauge,
 }
 
+/// The versions of HTTP as labels.
+const HTTP: [&str; 3] = ["1.0", "1.1", "2"];
+/// The kinds of status as labels.
+const STATUS: [&str; 6] = ["2xx", "3xx", "4xx", "5xx", "other", "none"];
+
 /// What whoever distributes requests wants to know.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Health {
@@ -51,9 +58,11 @@ pub(super) enum Health {
 }
 
 impl Metrics {
-    /// Counts from zero. Of the certificates and of the revocation lists in use, the times are shown.
+    /// Counts from zero, with all labels that are known: an alert about an increase needs the count before it. Of the
+    /// certificates and of the revocation lists in use, the times are shown.
     pub fn new(tls: &Tls, lists: Option<ListsInUse>) -> Self {
         let counts = Counts::default();
+        counts.begin(tls);
         let mut registry = Registry::with_prefix("pq_serving");
         registry.register(
             "connections_accepted",
@@ -139,14 +148,35 @@ impl fmt::Debug for Metrics {
 }
 
 impl Counts {
+    /// Makes the counts with zero that events can have.
+    fn begin(&self, tls: &Tls) {
+        for reason in REFUSALS {
+            drop(self.refusals.get_or_create(&[("reason", reason.into())]));
+        }
+        for reason in HANDSHAKE_FAILURES {
+            drop(self.failures.get_or_create(&[("reason", reason.into())]));
+        }
+        for version in HTTP {
+            for status in STATUS {
+                drop(self.requests.get_or_create(&request(version, status)));
+            }
+        }
+        for group in &tls.config.crypto_provider().kx_groups {
+            for resumed in [false, true] {
+                let group = Some(group.name().into());
+                let labels = handshake(ProtocolVersion::TLSv1_3, group, resumed);
+                drop(self.handshakes.get_or_create(&labels));
+            }
+        }
+    }
+
     fn request(&self, version: Version, status: &'static str) {
         let version = match version {
             Version::HTTP_2 => "2",
             Version::HTTP_11 => "1.1",
             _ => "1.0",
         };
-        let labels = [("version", version.into()), ("status", status.into())];
-        self.requests.get_or_create(&labels).inc();
+        self.requests.get_or_create(&request(version, status)).inc();
     }
 }
 
@@ -161,20 +191,18 @@ impl Observer for Counts {
                 self.open.dec();
             }
             Event::Refused(reason) => {
+                debug_assert!(REFUSALS.contains(&reason), "{reason}");
                 self.refusals
                     .get_or_create(&[("reason", reason.into())])
                     .inc();
             }
             Event::Handshake(negotiated) => {
-                let group = negotiated.group.map(|group| group.to_string());
-                let labels = [
-                    ("version", protocol(negotiated.version).into()),
-                    ("group", group.unwrap_or_default().into()),
-                    ("resumed", negotiated.is_resumed().to_string().into()),
-                ];
+                let Negotiated { version, group, .. } = *negotiated;
+                let labels = handshake(version, group, negotiated.is_resumed());
                 self.handshakes.get_or_create(&labels).inc();
             }
             Event::HandshakeFailed(reason) => {
+                debug_assert!(HANDSHAKE_FAILURES.contains(&reason), "{reason}");
                 self.failures
                     .get_or_create(&[("reason", reason.into())])
                     .inc();
@@ -211,4 +239,17 @@ impl Observer for Counts {
             }
         }
     }
+}
+
+fn request(version: &'static str, status: &'static str) -> Labels<2> {
+    [("version", version.into()), ("status", status.into())]
+}
+
+fn handshake(version: ProtocolVersion, group: Option<Group>, resumed: bool) -> Labels<3> {
+    let group = group.map(|group| group.to_string());
+    [
+        ("version", protocol(version).into()),
+        ("group", group.unwrap_or_default().into()),
+        ("resumed", resumed.to_string().into()),
+    ]
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -22,8 +23,11 @@ use tracing::debug;
 use super::counts::{Health, Metrics};
 use crate::sockets::{Listener, Listeners, Socket};
 
-/// How many may ask at a time; one more ends the oldest, so that nobody keeps others out by silence.
-const CONNECTIONS: usize = 8;
+/// How many connections there may be that have not asked for metrics; one more ends the oldest, so that nobody keeps others
+/// out by silence. An answer about health is so short that it waits for nobody.
+const CONNECTIONS: usize = 32;
+/// How many more may be given metrics, which are long; one more ends the oldest. They leave the others their places.
+const METRICS: usize = 8;
 /// The time for a connection, which has one request.
 const TIME: Duration = Duration::from_secs(10);
 /// The time for the head of the request.
@@ -87,28 +91,77 @@ impl Drop for MetricsPort {
 
 async fn answer_all(metrics: Metrics, mut listeners: Listeners) {
     let mut connections = JoinSet::new();
-    // The oldest first.
-    let mut running: VecDeque<AbortHandle> = VecDeque::new();
+    let places = Arc::new(Mutex::new(Places::default()));
     loop {
         let (socket, _) = listeners.accept().await;
         while connections.try_join_next().is_some() {}
-        running.retain(|one| !one.is_finished());
-        if running.len() >= CONNECTIONS
-            && let Some(oldest) = running.pop_front()
-        {
-            oldest.abort();
-        }
-        let metrics = metrics.clone();
-        running.push_back(connections.spawn(async move {
-            if let Err(error) = timeout(TIME, answer_one(&metrics, socket)).await {
+        let (metrics, of_all) = (metrics.clone(), places.clone());
+        // It has its place before it can ask for anything.
+        let mut places = lock(&places);
+        let id = places.next_id();
+        let task = connections.spawn(async move {
+            let asked = || lock(&of_all).asks_for_metrics(id);
+            if let Err(error) = timeout(TIME, answer_one(&metrics, socket, asked)).await {
                 debug!(%error, "who asked for metrics took too long");
             }
-        }));
+        });
+        places.waiting.add(id, task, CONNECTIONS);
     }
 }
 
-async fn answer_one(metrics: &Metrics, socket: Socket) {
+/// Who is connected.
+#[derive(Debug, Default)]
+struct Places {
+    waiting: Queue,
+    given_metrics: Queue,
+    last_id: u64,
+}
+
+impl Places {
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    fn asks_for_metrics(&mut self, id: u64) {
+        if let Some(task) = self.waiting.remove(id) {
+            self.given_metrics.add(id, task, METRICS);
+        }
+    }
+}
+
+/// Connections, the oldest first.
+#[derive(Debug, Default)]
+struct Queue(VecDeque<(u64, AbortHandle)>);
+
+impl Queue {
+    /// Adds one, and ends the oldest if there are as many already.
+    fn add(&mut self, id: u64, task: AbortHandle, most: usize) {
+        self.0.retain(|(_, task)| !task.is_finished());
+        if self.0.len() >= most
+            && let Some((_, oldest)) = self.0.pop_front()
+        {
+            oldest.abort();
+        }
+        self.0.push_back((id, task));
+    }
+
+    fn remove(&mut self, id: u64) -> Option<AbortHandle> {
+        let at = self.0.iter().position(|(other, _)| *other == id)?;
+        Some(self.0.remove(at)?.1)
+    }
+}
+
+fn lock(places: &Mutex<Places>) -> MutexGuard<'_, Places> {
+    places.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `asked` is called when somebody asks for metrics.
+async fn answer_one(metrics: &Metrics, socket: Socket, asked: impl Fn()) {
     let service = service_fn(async |request: Request<Incoming>| {
+        if request.uri().path() == "/metrics" {
+            asked();
+        }
         Ok::<_, Infallible>(answer(metrics, &request))
     });
     let served = http1::Builder::new()

@@ -366,12 +366,12 @@ async fn other_paths_and_methods_are_refused() {
     assert!(watched.get("/health").await.ends_with("ready\n"));
 }
 
-/// Eight silent ones have all places, and the oldest loses its own to whoever comes.
+/// Silent ones have all places, and the oldest loses its own to whoever comes.
 #[tokio::test]
 async fn who_watches_in_silence_keeps_nobody_out() {
     let watched = Watched::start().await;
     let mut silent = Vec::new();
-    for _ in 0..8 {
+    for _ in 0..32 {
         let mut tcp = TcpStream::connect(watched.port.local_addr()).await.unwrap();
         tcp.write_all(b"GET /health HTTP/1.1\r\n").await.unwrap();
         silent.push(tcp);
@@ -386,6 +386,71 @@ async fn who_watches_in_silence_keeps_nobody_out() {
         }
     }
     panic!("each answer has taken a second");
+}
+
+/// Who asks for metrics takes nobody's place who asks for health, however many there are.
+#[tokio::test]
+async fn health_has_places_of_its_own() {
+    let watched = Watched::start().await;
+    // More often on a machine that takes longer than the time for a head.
+    for _ in 0..20 {
+        let start = Instant::now();
+        let mut first = TcpStream::connect(watched.port.local_addr()).await.unwrap();
+        let mut others = Vec::new();
+        for _ in 0..24 {
+            let mut tcp = TcpStream::connect(watched.port.local_addr()).await.unwrap();
+            let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+            tcp.write_all(request).await.unwrap();
+            others.push(tcp);
+        }
+        let request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let sent = first.write_all(request).await;
+        let health = String::from_utf8(until_closed(first).await).unwrap();
+        if start.elapsed() < Duration::from_secs(1) {
+            sent.unwrap();
+            assert!(health.ends_with("ready\n"), "{health}");
+            return;
+        }
+    }
+    panic!("each round has taken a second");
+}
+
+/// An alert about an increase needs the count before the first event.
+#[tokio::test]
+async fn counts_begin_at_zero() {
+    let watched = Watched::start().await;
+    let before = watched.get("/metrics").await;
+    for line in [
+        r#"pq_serving_handshakes_total{version="TLS 1.3",group="X25519MLKEM768",resumed="false"} 0"#,
+        r#"pq_serving_handshakes_total{version="TLS 1.3",group="x25519",resumed="true"} 0"#,
+        r#"pq_serving_handshake_failures_total{reason="timeout"} 0"#,
+        r#"pq_serving_admission_refusals_total{reason="address"} 0"#,
+        r#"pq_serving_requests_total{version="1.1",status="5xx"} 0"#,
+        r#"pq_serving_requests_total{version="2",status="none"} 0"#,
+        "pq_serving_connections_accepted_total 0",
+    ] {
+        assert!(before.lines().any(|one| one == line), "{line}\n{before}");
+    }
+    watched.client(&[]).page().await.unwrap();
+    watched.client(&[]).page().await.unwrap();
+    watched.client(&[Group::MLKEM512]).page().await.unwrap_err();
+    watched
+        .until_counted(r#"pq_serving_handshake_failures_total{reason="no_shared_group"} 1"#)
+        .await;
+    watched.until_counted("pq_serving_connections 0").await;
+    let after = watched.get("/metrics").await;
+    assert_eq!(names(&before), names(&after));
+}
+
+/// What is counted, without the counts.
+fn names(metrics: &str) -> Vec<&str> {
+    let lines = metrics.lines().filter(|line| line.starts_with("pq_"));
+    let mut names: Vec<_> = lines
+        .filter_map(|line| line.rsplit_once(' '))
+        .map(|(name, _)| name)
+        .collect();
+    names.sort_unstable();
+    names
 }
 
 /// A head has two seconds.
