@@ -367,9 +367,9 @@ impl Revocation {
                          one in its place"
                     .into(),
                 false => format!(
-                    "this revocation list and the one in use contradict each other in number and time, so the \
-                     revocations of both count; have the CA issue one that is later and has a higher number than both \
-                     (pqtls ca crl --number 0x{})",
+                    "this revocation list and the one in use {}, so the revocations of both count; have the CA issue \
+                     one that is later and has a higher number than both (pqtls ca crl --number 0x{})",
+                    why_neither_is_newer(replaced, newer),
                     number_above([replaced, newer])
                 ),
             };
@@ -400,6 +400,23 @@ impl Revocation {
                 error,
             },
             error => RevocationError::Verifier(error),
+        }
+    }
+}
+
+/// Why neither of two lists that differ takes back what the other one says, as [`is_newer`] judges.
+fn why_neither_is_newer(
+    one: &CertificateRevocationList,
+    other: &CertificateRevocationList,
+) -> &'static str {
+    let is_at_once = one.this_update() == other.this_update();
+    let has_same_number = one.number().is_some() && one.number() == other.number();
+    match (is_at_once, has_same_number) {
+        (true, true) => "differ, but have the same number and time",
+        (true, false) => "were issued in the same second",
+        (false, true) => "were issued at different times with the same number",
+        (false, false) => {
+            "contradict each other, since the one with the higher number was issued earlier"
         }
     }
 }
@@ -494,8 +511,9 @@ fn number(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::SystemTime;
+    use std::time::{Duration, SystemTime};
 
+    use pq_x509::certificate::Validity;
     use pq_x509::issuing::{CertificateBuilder, Issuer};
     use pq_x509::keys::SigningKey;
     use pq_x509::revocation::{CertificateRevocationListBuilder, CrlReason};
@@ -521,6 +539,35 @@ mod tests {
             assert_eq!(number_above([&list(one), &list(other)]), above);
             assert_eq!(number_above([&list(other), &list(one)]), above);
         }
+    }
+
+    /// The log says of two lists what is true of them.
+    #[test]
+    fn why_the_revocations_of_two_lists_count() {
+        let ca = ca(1);
+        let list = |number: u8, seconds_ago: u64, entries: u8| {
+            let from = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 - seconds_ago);
+            let list = CertificateRevocationListBuilder::new(&[number]);
+            let list = list.validity(Validity::starting(from, Duration::from_secs(3600)));
+            let list = (1..=entries).fold(list, |list, serial| {
+                list.revoke(&[serial], from, CrlReason::Unspecified)
+            });
+            ca.issue_revocation_list(list).unwrap()
+        };
+        for (replaced, in_use, expected) in [
+            (list(1, 0, 0), list(2, 0, 0), "in the same second"),
+            (list(1, 0, 0), list(1, 0, 1), "the same number and time"),
+            (list(1, 9, 0), list(1, 0, 0), "with the same number"),
+            (list(1, 0, 0), list(2, 9, 0), "contradict each other"),
+        ] {
+            assert!(!is_newer(&in_use, &replaced));
+            for lists in [[&replaced, &in_use], [&in_use, &replaced]] {
+                let why = why_neither_is_newer(lists[0], lists[1]);
+                assert!(why.contains(expected), "{why}");
+            }
+        }
+        // A second suffices.
+        assert!(is_newer(&list(2, 0, 0), &list(1, 1, 0)));
     }
 
     /// Clients know no keys when they read lists: those of the roots come later, and others from the server.
