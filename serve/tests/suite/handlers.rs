@@ -11,13 +11,13 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::{Request, Response, StatusCode};
 use pq_serving::demonstration::Pki;
-use pq_serving::{BoxError, Drained, Identity, Limits, Protection, Server, Tls};
+use pq_serving::{BoxError, Drained, Identity, Protection, Server, Tls};
 use pq_x509::certificate::Certificate;
 use tokio::io::AsyncWriteExt;
 
-use crate::client::{PATIENCE, read_answer, until_closed};
-use crate::hostile::SHORT;
-use crate::served::{Served, Tells, lasting, telling};
+use crate::client::{read_answer, until_closed};
+use crate::hostile::{SHORT, assert_refuses_a_long_head};
+use crate::served::{Served, Tells, lasting, patient, telling};
 
 /// Answers with what protects the connection.
 async fn tell(request: Request<Incoming>, protection: Arc<Protection>) -> Response<String> {
@@ -115,18 +115,8 @@ async fn a_client_that_stops_reading_is_cut_off() {
 /// A head that the page would refuse is no request for a handler either.
 #[tokio::test]
 async fn a_handler_gets_no_head_that_is_too_long() {
-    let limits = Limits {
-        request_head: 10 * PATIENCE,
-        ..lasting(10 * PATIENCE)
-    };
-    let server = Served::with(|server| server.handler(tell).limits(limits)).await;
-    let mut tls = server.client().connect().await.unwrap();
-    let start = b"GET / HTTP/1.1\r\nX: ";
-    tls.write_all(start).await.unwrap();
-    let rest = vec![b'x'; 128 * 1024 - start.len()];
-    tls.write_all(&rest).await.unwrap();
-    let answer = until_closed(tls).await;
-    assert!(answer.starts_with(b"HTTP/1.1 431"));
+    let server = Served::with(|server| server.handler(tell).limits(patient())).await;
+    assert_refuses_a_long_head(&server.client()).await;
 }
 
 /// The answer can't be completed, and the client can tell that it isn't.

@@ -7,8 +7,9 @@ use std::time::Instant;
 use pq_serving::Limits;
 use tokio::io::AsyncWriteExt;
 
-use crate::client::{PATIENCE, until_closed};
+use crate::client::{Client, until_closed};
 use crate::harness::{Harness, Options};
+use crate::served::patient;
 
 /// What a client can send that is not a handshake.
 pub(crate) const RUBBISH: [&[u8]; 6] = [
@@ -148,15 +149,16 @@ async fn a_request_that_was_read_is_followed_by_another() {
 #[tokio::test]
 async fn a_head_without_end_is_refused() {
     let server = Harness::with(Options {
-        limits: Limits {
-            connection: 10 * PATIENCE,
-            request_head: 10 * PATIENCE,
-            ..Limits::default()
-        },
+        limits: patient(),
         ..Options::default()
     })
     .await;
-    let mut tls = server.client().connect().await.unwrap();
+    assert_refuses_a_long_head(&server.client()).await;
+}
+
+/// Sends a head without end.
+pub(crate) async fn assert_refuses_a_long_head(client: &Client) {
+    let mut tls = client.connect().await.unwrap();
     let start = b"GET / HTTP/1.1\r\nX: ";
     tls.write_all(start).await.unwrap();
     // No more than is read before it is refused: the answer could be lost otherwise.

@@ -23,7 +23,7 @@ use crate::access::Log;
 use crate::client::{PATIENCE, until_closed};
 use crate::handlers::Endless;
 use crate::hostile::SHORT;
-use crate::served::{Event, Served, Told, lasting, telling};
+use crate::served::{Event, Served, Told, lasting, patient, telling};
 
 #[tokio::test]
 async fn a_request_over_the_post_quantum_handshake() {
@@ -434,11 +434,7 @@ async fn a_running_request_is_finished_at_the_end() {
             }
         }
     };
-    let limits = Limits {
-        grace: 10 * PATIENCE,
-        ..patient()
-    };
-    let server = Served::with(|server| server.handler(waits).limits(limits)).await;
+    let server = Served::with_grace(|server| server.handler(waits)).await;
     let mut raw = Raw::connect(&server).await.unwrap();
     raw.send(HEADERS, END_HEADERS | END_STREAM, 1, GET)
         .await
@@ -506,11 +502,7 @@ async fn a_client_that_pauses_gets_the_rest_of_its_answer() {
 #[tokio::test]
 async fn an_answer_that_is_being_sent_is_finished_at_the_end() {
     let (handler, _told) = long_answer();
-    let limits = Limits {
-        grace: 10 * PATIENCE,
-        ..patient()
-    };
-    let server = Served::with(|server| server.handler(handler).limits(limits)).await;
+    let server = Served::with_grace(|server| server.handler(handler)).await;
     let mut raw = Raw::connect(&server).await.unwrap();
     raw.send(HEADERS, END_HEADERS | END_STREAM, 1, GET)
         .await
@@ -527,11 +519,7 @@ async fn an_answer_that_is_being_sent_is_finished_at_the_end() {
 /// It answers no PING, and runs no request.
 #[tokio::test]
 async fn a_silent_client_does_not_delay_the_end() {
-    let limits = Limits {
-        grace: 10 * PATIENCE,
-        ..patient()
-    };
-    let server = Served::with(|server| server.limits(limits)).await;
+    let server = Served::with_grace(|server| server).await;
     let mut raw = Raw::connect(&server).await.unwrap();
     raw.until(SETTINGS).await;
     assert_eq!(
@@ -539,14 +527,6 @@ async fn a_silent_client_does_not_delay_the_end() {
         Drained { cut_off: 0 }
     );
     assert_eq!(raw.until(GOAWAY).await.code(4), 0);
-}
-
-/// No limit of time ends a connection during the test.
-fn patient() -> Limits {
-    Limits {
-        request_head: 10 * PATIENCE,
-        ..lasting(10 * PATIENCE)
-    }
 }
 
 async fn within<T>(future: impl Future<Output = T>) -> T {

@@ -43,6 +43,15 @@ impl Served {
         Self { pki, server }
     }
 
+    /// A server in which nothing ends before its time, and whose running requests have long to finish at the end.
+    pub(crate) async fn with_grace(choose: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        let limits = Limits {
+            grace: 10 * PATIENCE,
+            ..patient()
+        };
+        Self::with(|server| choose(server.limits(limits))).await
+    }
+
     pub(crate) fn client(&self) -> Client {
         self.client_with(None)
     }
@@ -64,6 +73,14 @@ pub(crate) fn lasting(connection: Duration) -> Limits {
     Limits {
         connection,
         ..Limits::default()
+    }
+}
+
+/// No limit of time ends a connection during the test.
+pub(crate) fn patient() -> Limits {
+    Limits {
+        request_head: 10 * PATIENCE,
+        ..lasting(10 * PATIENCE)
     }
 }
 
