@@ -1,6 +1,7 @@
 //! Decides what to do with files that are looked at again and again: whether to read them, and whether their content is
 //! new, incomplete or already refused.
 
+use core::mem;
 use core::time::Duration;
 use std::time::Instant;
 
@@ -13,6 +14,8 @@ pub struct Tracked<T> {
     /// Stands for the content that is in use, if there is any.
     in_use: Option<u64>,
     last: Last,
+    /// Whether it was reported that something can't be used, and nothing better came since.
+    is_reported: bool,
     /// What the system said of the content that was read last.
     traits: Option<T>,
     /// When files with these traits were first read, and when they were read last.
@@ -41,6 +44,8 @@ enum Last {
 pub enum Seen {
     /// It is in use.
     Same,
+    /// It is in use, after something was reported that can't be used: what was reported is over.
+    Restored,
     /// It was refused before, or may not be completely written.
     NotYet,
     /// It is to be taken over, or refused.
@@ -53,6 +58,7 @@ impl<T: PartialEq> Tracked<T> {
         Self {
             in_use: None,
             last: Last::Changed(stamp),
+            is_reported: false,
             traits: Some(traits),
             read: [Instant::now(), start],
         }
@@ -63,6 +69,7 @@ impl<T: PartialEq> Tracked<T> {
         Self {
             in_use: None,
             last: Last::Unreadable,
+            is_reported: true,
             traits: None,
             read: [Instant::now(); 2],
         }
@@ -79,7 +86,10 @@ impl<T: PartialEq> Tracked<T> {
 
         if self.in_use == Some(stamp) {
             self.last = Last::InUse;
-            return Seen::Same;
+            return match mem::take(&mut self.is_reported) {
+                true => Seen::Restored,
+                false => Seen::Same,
+            };
         }
         match self.last {
             _ if is_complete => Seen::New,
@@ -96,6 +106,7 @@ impl<T: PartialEq> Tracked<T> {
     pub fn failed(&mut self, is_complete: bool) -> bool {
         let is_known = self.last == Last::Unreadable;
         self.last = Last::Unreadable;
+        self.is_reported = true;
         self.traits = None;
         is_complete || !is_known
     }
@@ -104,11 +115,13 @@ impl<T: PartialEq> Tracked<T> {
     pub fn take(&mut self, stamp: u64) {
         self.in_use = Some(stamp);
         self.last = Last::InUse;
+        self.is_reported = false;
     }
 
     /// Notes that the content with this stamp can't be used.
     pub fn refuse(&mut self, stamp: u64) {
         self.last = Last::Refused(stamp);
+        self.is_reported = true;
     }
 
     /// Notes that the files are for another identity from now on, which may take content that was
@@ -196,13 +209,18 @@ mod tests {
         assert!(!tracked.failed(false));
         assert!(tracked.failed(true));
         assert!(!tracked.is_as_read(|| Some(())));
-        // As it was, which is no change.
+        // As it was, which is no change, but the end of what was reported.
+        assert_eq!(tracked.saw(1, (), now, false), Seen::Restored);
         assert_eq!(tracked.saw(1, (), now, false), Seen::Same);
 
         assert_eq!(tracked.saw(2, (), now, true), Seen::New);
         tracked.refuse(2);
         assert_eq!(tracked.saw(2, (), now, false), Seen::NotYet);
         assert_eq!(tracked.saw(2, (), now, true), Seen::New);
+        tracked.refuse(2);
+        // Also after what was perhaps not completely written.
+        assert_eq!(tracked.saw(3, (), now, false), Seen::NotYet);
+        assert_eq!(tracked.saw(1, (), now, false), Seen::Restored);
         assert!(Tracked::<()>::unreadable().failed(true));
         assert!(!Tracked::<()>::unreadable().failed(false));
     }

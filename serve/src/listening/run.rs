@@ -32,7 +32,7 @@ impl Server {
         }
         notice::stopping();
         info!(
-            "stopping; running requests have {:?} to finish, or until Ctrl-C is pressed again",
+            "stopping; running requests have {:?} to finish, or until a second signal comes",
             self.grace()
         );
         tokio::select! {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tracing::error;
+use tracing::{error, info};
 
 use super::accept::accept_until;
 use crate::connection::Connection;
@@ -31,11 +31,13 @@ impl Server {
         stop: watch::Sender<()>,
         connection: Connection,
     ) -> Self {
+        let listens_on: Vec<_> = listeners.iter().map(Listener::to_string).collect();
+        info!(on = listens_on.join(", "), "listening");
         // Before anyone can ask. It goes with the future, however that ends.
         let serving = connection.observers.span(Event::Serving, Event::Ending);
         Self {
             local_addr: listeners.iter().find_map(Listener::tcp_address),
-            listens_on: listeners.iter().map(Listener::to_string).collect(),
+            listens_on,
             #[cfg(feature = "signals")]
             grace: connection.limits.grace,
             stop,

@@ -309,16 +309,19 @@ impl WatchedLists {
         };
         let stamp = self.hasher.hash_one(&read);
         let seen = self.tracked.saw(stamp, traits, start, is_complete);
+        if seen == Seen::Restored {
+            info!(files = %self.files, "the files have the revocation lists again that are in use");
+        }
         match seen {
             Seen::NotYet => return,
-            Seen::Same if !is_due => {
+            Seen::Same | Seen::Restored if !is_due => {
                 if is_complete {
                     self.clients.current().revocation.log_missing();
                     info!(files = %self.files, "revocation lists unchanged");
                 }
                 return;
             }
-            Seen::Same | Seen::New => {}
+            Seen::Same | Seen::Restored | Seen::New => {}
         }
 
         // Lists that rustls refuses must not stand in the way of others.

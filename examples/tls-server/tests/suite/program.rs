@@ -50,8 +50,12 @@ async fn without_arguments_but_the_port() {
 
 #[tokio::test]
 async fn stops_at_sigterm() {
-    let (_, log, code) = Program::start(&[]).stop("TERM");
+    let program = Program::start(&[]);
+    let listens = format!("listening on=\"{}\"", program.address);
+    let (_, log, code) = program.stop("TERM");
     assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains(&listens), "{log}");
+    assert!(log.contains("until a second signal comes"), "{log}");
 }
 
 #[tokio::test]
@@ -183,6 +187,25 @@ async fn warns_of_a_ca_as_the_server() {
             }
         }
     }
+}
+
+/// Whoever has read that files were refused wants to know when that is over.
+#[tokio::test]
+async fn logs_that_refused_files_are_as_before() {
+    let first = Program::start(&[]);
+    let pki = first.directory.path().join("pki");
+    let [chain, key] = ["server.pem", "server.key"].map(|name| pki.join(name));
+    let good = fs::read(&chain).unwrap();
+    let [chain_file, key_file] = [&chain, &key].map(|file| file.to_str().unwrap());
+    let program = Program::start(&["--watch=86400", "--cert", chain_file, "--key", key_file]);
+    fs::write(&chain, "nothing").unwrap();
+    program.signal("HUP");
+    program.wait_for_log("new certificate refused").await;
+    fs::write(&chain, good).unwrap();
+    program.signal("HUP");
+    program
+        .wait_for_log("the files have the certificate again that is in use")
+        .await;
 }
 
 /// Otherwise a client with two certificates would show the one that it prefers.

@@ -105,6 +105,9 @@ impl WatchedResponse {
         let stamp = response.stamp(hasher);
         match (self.tracked).saw(stamp, response.traits, start, is_complete) {
             Seen::Same | Seen::NotYet => {}
+            Seen::Restored => {
+                info!(file = %self.path.display(), "what can't be used is gone, and the file is as before");
+            }
             Seen::New => self.take(&response, stamp, identity, now),
         }
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rustls::crypto::CryptoProvider;
-use tracing::warn;
+use tracing::{info, warn};
 
 use super::FilePair;
 use super::response::{ResponseFile, WatchedResponse};
@@ -94,7 +94,10 @@ impl Watched {
         };
         let stamp = content.stamp(hasher);
         match (self.tracked).saw(stamp, content.traits, start, is_complete) {
-            Seen::Same => {
+            seen @ (Seen::Same | Seen::Restored) => {
+                if seen == Seen::Restored {
+                    self.restored();
+                }
                 if content.exposed_by != self.exposed_by {
                     self.files.warn_about_mode(&content);
                     self.exposed_by = content.exposed_by;
@@ -129,6 +132,14 @@ impl Watched {
         let FilePair { chain, key, .. } = &self.files;
         self.tracked.is_as_read(|| traits_of_pair(chain, key).ok())
             && (self.response.as_ref()).is_none_or(WatchedResponse::is_as_read)
+    }
+
+    fn restored(&self) {
+        info!(
+            chain = %self.files.chain.display(),
+            key = %self.files.key.display(),
+            "the files have the certificate again that is in use"
+        );
     }
 
     fn refuse(&self, error: &IdentityError) {
