@@ -586,7 +586,7 @@ async fn wrong_files() {
                 "--client-key",
                 &cert,
             ],
-            "there is no private key in the text for it, which has CERTIFICATE; ",
+            "the text for the private key has CERTIFICATE, and no private key; ",
         ),
         (
             &[

@@ -43,7 +43,7 @@ pub enum IdentityError {
 
     /// The PEM text for the chain has no certificate.
     #[error(
-        "there is no certificate in the text for the chain, which has {}; it should be in PEM, \
+        "the text for the chain has {}, and no certificate; it should be in PEM, \
          with a CERTIFICATE block for each certificate, the certificate of the key first",
         blocks(found)
     )]
@@ -68,7 +68,7 @@ pub enum IdentityError {
 
     /// The PEM text for the private key has none.
     #[error(
-        "there is no private key in the text for it, which has {}; it should be in PEM, in a \
+        "the text for the private key has {}, and no private key; it should be in PEM, in a \
          block PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA PRIVATE KEY; `openssl pkey` converts \
          others",
         blocks(found)
@@ -233,7 +233,7 @@ pub enum IdentityError {
 
 fn blocks(labels: &[String]) -> String {
     match labels {
-        [] => "no block at all".into(),
+        [] => "no PEM block at all".into(),
         labels => describe(labels.join(", ")),
     }
 }

@@ -44,7 +44,7 @@ use crate::algorithms::{Authentication, Group, in_words};
 /// [`with_own`](Self::with_own).
 ///
 /// ```text
-/// TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer not authenticated, this side
+/// TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer without a certificate, this side
 /// ML-DSA-65 (post-quantum), TLS_AES_256_GCM_SHA384, full handshake
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,7 +179,7 @@ impl fmt::Display for Negotiated {
             None if self.is_peer_unreadable => {
                 f.write_str(", peer with certificates that can't be read")?;
             }
-            None => f.write_str(", peer not authenticated")?,
+            None => f.write_str(", peer without a certificate")?,
         }
         if let Some(own) = self.own {
             write!(f, ", this side {own}")?;

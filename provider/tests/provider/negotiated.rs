@@ -76,7 +76,7 @@ fn server_of_an_anonymous_client() {
     assert_eq!(server.own, client.peer);
     assert_eq!(
         server.to_string(),
-        "TLS 1.3, key exchange SecP384r1MLKEM1024 (post-quantum), peer not authenticated, this \
+        "TLS 1.3, key exchange SecP384r1MLKEM1024 (post-quantum), peer without a certificate, this \
          side ML-DSA-44 (post-quantum), TLS_AES_256_GCM_SHA384, full handshake"
     );
 }

@@ -21,7 +21,7 @@ pub enum EncodingError {
     #[error("something follows the message, which ends after {0} bytes; remove it")]
     TrailingData(u64),
     /// A value has another type than expected.
-    #[error("expected {wanted} at byte {at} and found tag {found:#04x}; is it a CMS message?")]
+    #[error("expected {wanted} at byte {at} and found tag {found:#04x}; it may be no CMS message")]
     Unexpected {
         /// Where it is, in bytes from the start.
         at: u64,
@@ -56,7 +56,7 @@ pub enum EncodingError {
     #[error("a part of the message is malformed: {0}")]
     Der(der::Error),
     /// The text has no PEM block with one of these labels.
-    #[error("no PEM block \"CMS\" or \"PKCS7\", and no DER either; is it a CMS message?")]
+    #[error("no PEM block \"CMS\" or \"PKCS7\", and no DER either; it may be no CMS message")]
     NoPem,
     /// The PEM block of the message can't be read.
     #[error("{0}")]

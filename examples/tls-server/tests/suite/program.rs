@@ -325,14 +325,14 @@ fn says_what_is_wrong() {
         (
             &["--cert", "pki/server.pem", "--key", "pki/root.pem"],
             1,
-            "pki/server.pem with the key pki/root.pem: there is no private key in the text for it, \
-             which has CERTIFICATE; ",
+            "pki/server.pem with the key pki/root.pem: the text for the private key has \
+             CERTIFICATE, and no private key; ",
         ),
         (
             &["--cert", "pki/server.key", "--key", "pki/server.key"],
             1,
-            "pki/server.key with the key pki/server.key: there is no certificate in the text for \
-             the chain, which has PRIVATE KEY; ",
+            "pki/server.key with the key pki/server.key: the text for the chain has \
+             PRIVATE KEY, and no certificate; ",
         ),
         (
             &["--cert", "none.pem", "--key", "pki/server.key"],
@@ -496,7 +496,7 @@ async fn logs_as_json() {
     for (negotiated, handshake) in connected.into_iter().zip(["full handshake", "resumed"]) {
         assert!(
             negotiated.starts_with(
-                "TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer not authenticated, \
+                "TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer without a certificate, \
                  this side ML-DSA-65 (post-quantum), TLS_"
             ) && negotiated.ends_with(handshake),
             "{negotiated}"

@@ -80,7 +80,7 @@ fn pairs_that_are_refused() {
         (
             "",
             "",
-            "there is no certificate in the text for the chain, which has no block at all; it \
+            "the text for the chain has no PEM block at all, and no certificate; it \
              should be in PEM, with a CERTIFICATE block for each certificate, the certificate of the \
              key first",
         ),
@@ -88,7 +88,7 @@ fn pairs_that_are_refused() {
         (
             "-----BEGIN PRIVATE KEY-----\r\nMAA=\r\n-----END PRIVATE KEY-----\r\n",
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
-            "there is no certificate in the text for the chain, which has PRIVATE KEY; it should \
+            "the text for the chain has PRIVATE KEY, and no certificate; it should \
              be in PEM, with a CERTIFICATE block for each certificate, the certificate of the \
              key first",
         ),
@@ -119,8 +119,8 @@ fn pairs_that_are_refused() {
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
             "-----BEGIN EC PARAMETERS-----\nMAA=\n-----END EC PARAMETERS-----\n\
              -----BEGIN OPENSSH PRIVATE KEY-----\nMAA=\n-----END OPENSSH PRIVATE KEY-----\n",
-            "there is no private key in the text for it, which has EC PARAMETERS, OPENSSH PRIVATE \
-             KEY; it should be in PEM, in a block PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA \
+            "the text for the private key has EC PARAMETERS, OPENSSH PRIVATE KEY, and no private \
+             key; it should be in PEM, in a block PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA \
              PRIVATE KEY; `openssl pkey` converts others",
         ),
     ] {
