@@ -25,8 +25,12 @@ pub use agreement::{ClassicalAgreementKey, ClassicalAgreementPublicKey};
 pub use agreement_algorithm::AgreementAlgorithm;
 pub use algorithm::{ClassicalAlgorithm, RsaScheme, UnknownClassicalAlgorithm};
 pub use error::ClassicalKeyError;
+// For the provider, which calls graviola, too.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub use graviola::{Clearing, missing_cpu_features};
+#[doc(hidden)]
+pub use graviola::Clearing;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub use graviola::missing_cpu_features;
 pub use key::ClassicalKey;
 pub use public_key::ClassicalPublicKey;
 pub use verification::ClassicalVerification;

@@ -14,7 +14,7 @@ use crate::keys::random;
 /// A file that is being written, under a random name beside its destination. It is removed when it is dropped before it
 /// has its own name.
 ///
-/// Its name begins with [`PREFIX`]. It is for programs that do something of their own between writing and naming; others
+/// Its name begins with `.pqtls-`. It is for programs that do something of their own between writing and naming; others
 /// use [`write_new()`](super::write_new) and [`write_over()`](super::write_over).
 #[derive(Debug)]
 pub struct Draft {

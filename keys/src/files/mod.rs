@@ -41,6 +41,9 @@ pub use access::Access;
 #[doc(hidden)]
 pub use disk::steps;
 pub use disk::{folder_of, put_in_place, rename_over, sync_folder};
-pub use draft::{Draft, PREFIX};
+pub use draft::Draft;
+// For pqtls, which makes drafts of folders.
+#[doc(hidden)]
+pub use draft::PREFIX;
 pub use error::FileError;
 pub use whole::{write_in_draft, write_new, write_over};
