@@ -56,6 +56,8 @@ impl Entry {
 }
 
 /// What a certificate says, and who ordered it when.
+///
+/// `pq_serving::demonstration::Issued` is something else: a chain with its private key, to try a server with.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Issued {
     /// The serial number, unique in the ledger.
@@ -102,6 +104,8 @@ pub enum State {
 }
 
 /// A revocation of a certificate.
+///
+/// `pq_serving::Revocation` is something else: the lists by which peers are checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Revocation {
     /// The time of the revocation.

@@ -79,6 +79,8 @@ impl From<XWingPublicKey> for RecipientPublicKey {
 }
 
 /// The key that decrypts.
+///
+/// `pq_cms::RecipientKey` refers to a key, of any kind that CMS has.
 #[derive(Clone)]
 pub struct RecipientKey(Private);
 

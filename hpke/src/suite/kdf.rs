@@ -12,6 +12,8 @@ use super::Suite;
 use super::aead::NONCE_LEN;
 
 /// The function that derives keys.
+///
+/// `pq_cms::Kdf` has those of CMS.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Kdf {

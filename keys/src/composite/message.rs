@@ -76,6 +76,8 @@ impl fmt::Debug for MessageHasher {
 /// A hashed message, which both halves of a key sign.
 ///
 /// It is M′ of the draft: the combination, the context and the hash of the message. It is not secret.
+///
+/// [`signing::HashedMessage`](crate::signing::HashedMessage) is for keys of ML-DSA and SLH-DSA alone.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HashedMessage {
     algorithm: CompositeAlgorithm,

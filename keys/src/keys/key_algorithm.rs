@@ -16,6 +16,9 @@ use super::identifier::pre_hash;
 use crate::encoding::rsa_bits;
 
 /// What algorithm the public key in a certificate or a request is of.
+///
+/// `rustls_pq::KeyAlgorithm` is what reports on connections and identities have, and `pq_ca::policy::KeyAlgorithm` is what a
+/// policy can permit.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum KeyAlgorithm {

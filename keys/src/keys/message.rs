@@ -146,6 +146,8 @@ impl MessageHasher {
 ///
 /// It is short and not secret. So a large message need not go to where the signing key is: send its µ
 /// ([`mu`](Self::mu)), and make it a `HashedMessage` there with [`from_mu`](Self::from_mu).
+///
+/// Other formats hash a message in their own ways, and so have types of this name: `pq_keys::composite` and `pq_ssh`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HashedMessage(pub(super) Hashed);
 

@@ -29,6 +29,8 @@ use crate::keys::{Algorithm, PrivateKeyForm};
 ///     .with_cipher(Cipher::Aes256Gcm);
 /// assert!(protection.cipher().is_authenticated());
 /// ```
+///
+/// `pq_serving::Protection` is something else: what protects a connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Protection {
     key_derivation: KeyDerivation,

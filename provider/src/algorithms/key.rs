@@ -13,6 +13,8 @@ use rustls::pki_types::TrustAnchor;
 use super::{Group, Strength, oid, scheme_of};
 
 /// The algorithm of the key in a certificate.
+///
+/// It is for reports on connections and identities; [`pq_x509::keys::KeyAlgorithm`] is for keys as such.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum KeyAlgorithm {

@@ -43,6 +43,8 @@ use crate::ocsp::must_staple;
 /// and 4 kB for ECDSA on P-256 below an ML-DSA-65 root. 100,000 of them take 5.9 GB and 0.4 GB. An
 /// OCSP response adds its own length and that of the chain. An
 /// [`IdentitySet`](super::IdentitySet) holds identities by reference, under any number of names.
+///
+/// `pq_serving::Identity` is a chain and a key as bytes, before anything is checked: its `check` makes one of these.
 pub struct Identity {
     /// Without an OCSP response.
     certified: Arc<CertifiedKey>,

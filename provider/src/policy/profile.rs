@@ -26,6 +26,8 @@ use crate::algorithms::Group;
 /// A test makes these tables. The errors are those of rustls;
 /// [`Refusal`](crate::Refusal) turns them into a cause and a remedy.
 ///
+///
+/// `pq_ca::policy::Profile` is something else: what a certificate is for.
 #[doc = include_str!("profile_table.md")]
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]

@@ -168,6 +168,8 @@ pub enum Client {
 }
 
 /// A certificate chain and the private key of its leaf.
+///
+/// `pq_ca::ledger::Issued` is something else: what a ledger records of a certificate.
 #[derive(Debug)]
 pub struct Issued {
     /// The chain to send, leaf first and without the root.

@@ -12,6 +12,8 @@ use serde::Serialize;
 use crate::summary::{Summary, value};
 
 /// What protects a connection, and who the client is. As text and as JSON, it is the page of [`Page`](super::Page).
+///
+/// `pq_keys::protection::Protection` is something else: how a private key is encrypted under a passphrase.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Protection {

@@ -5,6 +5,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls_pq::identity::{self, IdentityError};
 
 /// A certificate chain, leaf first, and the private key of its leaf.
+///
+/// Nothing is checked yet: [`rustls_pq::identity::Identity`](identity::Identity), which [`check`](Self::check) makes, is what rustls
+/// can serve.
 #[derive(Debug)]
 pub struct Identity {
     /// The leaf and then the intermediates. The root is not sent.

@@ -139,6 +139,8 @@ impl std::fmt::Display for RevocationFiles {
 /// a higher number. A list that isn't valid yet counts for revocations whose date has come.
 ///
 /// Of the CA certificates that a peer sends, the first eight are looked at.
+///
+/// `pq_ca::ledger::Revocation` is something else: that one certificate was revoked, as a ledger records it.
 #[derive(Clone, Debug)]
 pub struct Revocation {
     /// The newest first.

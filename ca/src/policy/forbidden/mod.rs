@@ -45,6 +45,8 @@ impl core::error::Error for Forbidden {}
 /// One thing that a policy forbids, and the line that forbids it.
 ///
 /// Its text is one line, which says what is forbidden and what to do.
+///
+/// `rustls_pq::Refusal` is something else: why a handshake failed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Refusal {
     reason: Reason,

@@ -11,6 +11,9 @@ use pq_keys::{Algorithm, KeyError, SubjectKey};
 use crate::policy::file::read_from_strings;
 
 /// An algorithm of keys in certificates.
+///
+/// It is what a policy can permit; [`pq_x509::keys::KeyAlgorithm`] is the algorithm of any key, also of those that no policy
+/// can.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum KeyAlgorithm {

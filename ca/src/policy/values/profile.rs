@@ -8,6 +8,8 @@ use crate::policy::file::read_from_strings;
 /// What a certificate is for: its extended key usage (RFC 5280 section 4.2.1.12).
 ///
 /// The key usage follows from the key: keyEncipherment for ML-KEM, digitalSignature for any other.
+///
+/// `rustls_pq::Profile` is something else: which algorithms TLS accepts.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Profile {

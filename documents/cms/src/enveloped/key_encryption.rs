@@ -18,6 +18,8 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::encoding::{tag, tlv};
 
 /// How the secret of a KEM becomes a key that encrypts keys (RFC 8619).
+///
+/// `pq_hpke::Kdf` has those of HPKE.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Kdf {

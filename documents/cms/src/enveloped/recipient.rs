@@ -236,6 +236,8 @@ impl fmt::Debug for Recipient {
 }
 
 /// A recipient's own key.
+///
+/// It refers to a key of any kind that CMS has; `pq_hpke::RecipientKey` is a key itself, for HPKE.
 #[derive(Clone)]
 pub struct RecipientKey<'k> {
     key: OwnKey<'k>,

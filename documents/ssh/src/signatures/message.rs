@@ -75,6 +75,8 @@ impl MessageHasher {
 }
 
 /// The hash of a message that is to be signed or verified.
+///
+/// It is for signatures as OpenSSH has them; `pq_keys::signing::HashedMessage` is for bare signatures.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HashedMessage {
     algorithm: HashAlgorithm,

@@ -104,6 +104,8 @@ use crate::verify::UnknownKey;
 /// # assert!(refusal.starts_with("no certificate for \"localhost\""), "{refusal}");
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
+///
+/// `pq_ca::policy::Refusal` is something else: what a policy forbids.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
