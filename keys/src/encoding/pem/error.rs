@@ -85,7 +85,7 @@ pub enum Damage {
 
 fn labels_and_hint(found: &[String]) -> String {
     if found.is_empty() {
-        return "none at all; is it DER, or text in UTF-16?".into();
+        return "none at all; it may be DER, or text in UTF-16".into();
     }
     let hint = if found.iter().any(|label| label == "ENCRYPTED PRIVATE KEY") {
         "; decrypt the private key first, for example with `pqtls key decrypt` or `openssl pkey`"

@@ -434,7 +434,7 @@ fn text_in_other_encodings() {
         assert!(!is_in(&bytes) && !is_der(&bytes));
         let refused = decode_first(&bytes, "THIS").unwrap_err().to_string();
         assert!(
-            refused.ends_with("none at all; is it DER, or text in UTF-16?"),
+            refused.ends_with("none at all; it may be DER, or text in UTF-16"),
             "{refused}"
         );
     }
