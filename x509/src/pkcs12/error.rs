@@ -1,12 +1,12 @@
 //! Why a PKCS#12 file was not read or made.
 
 use const_oid::ObjectIdentifier;
-use pq_keys::KeyError;
 use pq_keys::encoding::syntax::SyntaxError;
 use pq_keys::errors::from_causes;
 use pq_keys::pkcs12::BerError;
 use pq_keys::pkcs12::for_pkcs12::MacError;
 use pq_keys::protection::ProtectionError;
+use pq_keys::{KeyAlgorithm, KeyError};
 use thiserror::Error;
 
 use crate::certificate::CertificateError;
@@ -59,6 +59,12 @@ pub enum Pkcs12Error {
     /// A private key in the file is malformed.
     #[error("a private key in the PKCS#12 file: {0}")]
     Key(KeyError),
+    /// A private key in the file is of an algorithm that [`PrivateKey`](pq_keys::PrivateKey) does not have.
+    #[error(
+        "the private key in the PKCS#12 file is of {0}, not of ML-DSA, SLH-DSA or ML-KEM; take its PKCS#8 by \
+         Pkcs12Key::pkcs8_der, and read that as a type for such keys, such as pq_keys::any::AnyPrivateKey"
+    )]
+    OtherAlgorithm(KeyAlgorithm),
     /// The protection of the file is not supported, costs too much, or has wrong parameters.
     #[error(transparent)]
     Protection(ProtectionError),

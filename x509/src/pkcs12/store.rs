@@ -4,8 +4,9 @@ use alloc::borrow::ToOwned;
 use core::fmt;
 
 use pq_keys::identifiers::check_pkcs8;
-use pq_keys::{KeyError, PrivateKey};
+use pq_keys::{KeyAlgorithm, KeyError, PrivateKey};
 use sha2::{Digest, Sha256};
+use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
 use super::error::Pkcs12Error;
@@ -135,13 +136,26 @@ impl Pkcs12Key {
         &self.pkcs8
     }
 
-    /// The key, if it is of an algorithm of this crate.
+    /// The key, if it is of ML-DSA, SLH-DSA or ML-KEM.
+    ///
+    /// For keys of other algorithms, give [`pkcs8_der`](Self::pkcs8_der) to their own type, such as `CompositeKey`,
+    /// `ClassicalKey` or, whatever the algorithm is, `AnyPrivateKey` of pq-keys (feature `any`).
     ///
     /// # Errors
     ///
-    /// Those of [`PrivateKey::from_pkcs8_der`].
-    pub fn private_key(&self) -> Result<PrivateKey, KeyError> {
-        PrivateKey::from_pkcs8_der(&self.pkcs8)
+    /// [`Pkcs12Error::OtherAlgorithm`] for such a key, and [`Pkcs12Error::Key`] with the errors of
+    /// [`PrivateKey::from_pkcs8_der`].
+    pub fn private_key(&self) -> Result<PrivateKey, Pkcs12Error> {
+        PrivateKey::from_pkcs8_der(&self.pkcs8).map_err(|error| match error {
+            KeyError::UnsupportedAlgorithm(oid) => {
+                let identifier = AlgorithmIdentifierRef {
+                    oid,
+                    parameters: None,
+                };
+                Pkcs12Error::OtherAlgorithm(KeyAlgorithm::of_identifier(&identifier))
+            }
+            error => Pkcs12Error::Key(error),
+        })
     }
 
     /// What people call it: its friendlyName.

@@ -52,6 +52,44 @@ fn store() -> (Pkcs12, Vec<Certificate>) {
     (store.unwrap(), chain)
 }
 
+/// A key of Composite ML-DSA goes through, and the error of reading it as another says where to go on.
+#[test]
+fn keys_of_other_algorithms_are_had_as_pkcs8() {
+    // MLDSA44-Ed25519-SHA512: its seeds may be any
+    let head = hex::decode("3051020100300a06082b060105050706270440").unwrap();
+    let pkcs8 = [&head[..], &[7; 64]].concat();
+    let store = Pkcs12::new().with_key(&pkcs8, None, &[]).unwrap();
+    let der = store.to_der(
+        PASSPHRASE,
+        &protection(),
+        Pkcs12Mac::Classic {
+            prf: Prf::HmacSha256,
+            iterations: 3,
+        },
+    );
+    let read = Pkcs12::from_der(&der.unwrap(), PASSPHRASE).unwrap();
+    let [entry] = read.keys() else {
+        panic!("{read:?}");
+    };
+    assert_eq!(entry.pkcs8_der(), pkcs8);
+    let refused = entry.private_key().unwrap_err();
+    assert!(matches!(refused, Pkcs12Error::OtherAlgorithm(_)));
+    let text = refused.to_string();
+    for part in [
+        "of MLDSA44-Ed25519-SHA512,",
+        "Pkcs12Key::pkcs8_der",
+        "pq_keys::any::AnyPrivateKey",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    // A known algorithm with a malformed key is another matter.
+    let mut malformed = key(1).to_pkcs8_der().unwrap().to_vec();
+    malformed[21] = 0x04;
+    let store = Pkcs12::new().with_key(&malformed, None, &[]).unwrap();
+    let refused = store.keys()[0].private_key().unwrap_err();
+    assert!(matches!(refused, Pkcs12Error::Key(_)), "{refused:?}");
+}
+
 #[test]
 fn what_is_written_is_read() {
     let (store, chain) = store();
