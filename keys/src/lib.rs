@@ -16,8 +16,8 @@
 //!   X25519; with `composite`, that module has keys of Composite ML-DSA, which are ML-DSA and a classical algorithm
 //!   at once.
 //! * **Keys as one type.** With the feature `any`, the module of that name has one type for all of these but keys for
-//!   agreement alone (ECDH, X25519), for those of X-Wing (feature `x-wing`, module `x_wing`) too, and reads them from
-//!   files in every encoding.
+//!   agreement alone (ECDH, X25519), for those of X-Wing (feature `x-wing`, module `x_wing`) too: it makes, writes and
+//!   reads them in every encoding, signs and verifies.
 //! * **Files.** With the feature `files`, which is on by default, the module of that name writes files that appear
 //!   complete or not at all, and private ones that, on Unix, nobody else can read.
 //! * **Other keys.** The traits [`Signer`], [`AgreementKey`](agreement::AgreementKey) and [`SubjectKey`] are for keys of other
@@ -108,7 +108,7 @@ pub mod identifiers {
     };
 }
 
-/// The README's program, which is compiled as a documentation test.
-#[cfg(doctest)]
+/// The README's programs, which are compiled as documentation tests.
+#[cfg(all(doctest, feature = "any"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

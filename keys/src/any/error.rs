@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use crate::classical::ClassicalKeyError;
+use super::algorithm::AnyAlgorithm;
+use crate::classical::{ClassicalAlgorithm, ClassicalKeyError};
 use crate::composite::CompositeKeyError;
 use crate::errors::from_causes;
 use crate::keys::KeyError;
@@ -24,6 +25,16 @@ pub enum AnyKeyError {
     /// A classical key, or one of an algorithm that is not known.
     #[error("{0}")]
     Classical(ClassicalKeyError),
+    /// A key that signs or verifies is needed, but this one encapsulates.
+    #[error(
+        "this is a key of {0}, which encapsulates; a key that signs is needed, such as ML-DSA-65"
+    )]
+    NotASignatureKey(AnyAlgorithm),
+    /// A context was given for a signature that has no place for one.
+    #[error(
+        "{0} signatures have no context; leave it empty, or take a key of another algorithm, such as ML-DSA-65"
+    )]
+    NoContext(ClassicalAlgorithm),
     /// It is something else, such as a certificate or a public key.
     #[error(
         "no private key: it may be a certificate or a public key; name the file of the private key"
@@ -68,8 +79,18 @@ impl AnyKeyError {
                         ..
                     }
             ),
-            Self::NoPrivateKey => false,
+            Self::NotASignatureKey(_) | Self::NoContext(_) | Self::NoPrivateKey => false,
         }
+    }
+
+    /// Whether a signature was verified and is not valid. All other errors say why none was verified.
+    pub fn is_invalid_signature(&self) -> bool {
+        matches!(
+            self,
+            Self::PostQuantum(KeyError::InvalidSignature(_))
+                | Self::Composite(CompositeKeyError::InvalidSignature(_))
+                | Self::Classical(ClassicalKeyError::InvalidSignature(_))
+        )
     }
 
     /// Whether it is the operating system that failed.

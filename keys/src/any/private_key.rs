@@ -1,25 +1,29 @@
-//! Private keys of these algorithms behind one type: read, written, and used as CA keys and signers. A narrower type has
-//! only those that sign.
+//! Private keys of these algorithms behind one type: made, read and written.
 
+use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use pki_types::SubjectPublicKeyInfoDer;
-use spki::AlgorithmIdentifierOwned;
 use zeroize::Zeroizing;
 
 use super::algorithm::AnyAlgorithm;
 use super::error::AnyKeyError;
 use super::public_key::AnyPublicKey;
-use super::reading::{ENCRYPTED, Kind, LABELS, PKCS8, Readable};
+use super::reading::{Kind, PKCS8, Readable};
 use crate::classical::ClassicalKey;
 use crate::composite::CompositeKey;
-use crate::encoding::pem::{self, PemError};
-use crate::keys::{KeyError, PrivateKey, SignError, Signer, SigningKey, SubjectKey};
+use crate::encoding::pem;
+use crate::keys::{
+    Algorithm, DecapsulationKey, PrivateKey, PrivateKeyForm, PublicKey, SigningKey, SubjectKey,
+};
 use crate::x_wing::XWingPrivateKey;
 
 /// A private key of any algorithm.
+///
+/// [`generate`](Self::generate) makes one, and [`read_private_key`](super::read_private_key) reads one; the
+/// [module](super) has an example. Those that sign become an [`AnySigningKey`](super::AnySigningKey) by `try_into`, which is an
+/// error for others.
 #[derive(Clone, Debug)]
 pub enum AnyPrivateKey {
     /// Of ML-DSA, SLH-DSA or ML-KEM.
@@ -47,12 +51,49 @@ impl Readable for AnyPrivateKey {
         })
     }
 
+    fn check(&self) -> Result<(), AnyKeyError> {
+        match self {
+            Self::PostQuantum(PrivateKey::Signing(key)) => key.check()?,
+            Self::PostQuantum(PrivateKey::Decapsulation(_)) | Self::XWing(_) => {}
+            Self::Composite(key) => key.check()?,
+            Self::Classical(key) => key.check()?,
+        }
+        Ok(())
+    }
+
     fn is_refusal(error: &AnyKeyError) -> bool {
         error.is_refusal()
     }
 }
 
 impl AnyPrivateKey {
+    /// Makes a new key from the operating system's randomness.
+    ///
+    /// Keys of RSA and of the *s* sets of SLH-DSA take a while, up to some seconds.
+    ///
+    /// # Errors
+    ///
+    /// If there is no randomness, which [`AnyKeyError::is_lack_of_randomness`] tells; for classical and composite keys,
+    /// if graviola doesn't run on this machine.
+    pub fn generate(algorithm: AnyAlgorithm) -> Result<Self, AnyKeyError> {
+        Ok(match algorithm {
+            AnyAlgorithm::PostQuantum(Algorithm::Signature(algorithm)) => {
+                Self::PostQuantum(PrivateKey::Signing(SigningKey::generate(algorithm)?))
+            }
+            AnyAlgorithm::PostQuantum(Algorithm::Kem(algorithm)) => {
+                let key = DecapsulationKey::generate(algorithm)?;
+                Self::PostQuantum(PrivateKey::Decapsulation(key))
+            }
+            AnyAlgorithm::XWing => Self::XWing(XWingPrivateKey::generate()?),
+            AnyAlgorithm::Composite(algorithm) => {
+                Self::Composite(CompositeKey::generate(algorithm)?)
+            }
+            AnyAlgorithm::Classical(algorithm) => {
+                Self::Classical(ClassicalKey::generate(algorithm)?)
+            }
+        })
+    }
+
     /// The algorithm.
     pub fn algorithm(&self) -> AnyAlgorithm {
         match self {
@@ -64,26 +105,65 @@ impl AnyPrivateKey {
     }
 
     /// The public key that belongs to it.
-    ///
-    /// # Errors
-    ///
-    /// None that is expected, as it is read from what this crate wrote.
-    pub fn public_half(&self) -> Result<AnyPublicKey, AnyKeyError> {
-        AnyPublicKey::from_spki_der(&self.spki())
+    pub fn public_half(&self) -> AnyPublicKey {
+        match self {
+            Self::PostQuantum(key) => AnyPublicKey::PostQuantum(match key {
+                PrivateKey::Signing(key) => PublicKey::Verifying(key.verifying_key().clone()),
+                PrivateKey::Decapsulation(key) => {
+                    PublicKey::Encapsulation(key.encapsulation_key().clone())
+                }
+            }),
+            Self::XWing(key) => AnyPublicKey::XWing(Box::new(key.public_key().clone())),
+            Self::Composite(key) => AnyPublicKey::Composite(key.public_key().clone()),
+            Self::Classical(key) => AnyPublicKey::Classical(key.public_key().clone()),
+        }
     }
 
-    /// PKCS#8, in the form that most importers read, as PEM.
+    /// The form in which a post-quantum key is written in the clear: the one that its algorithm
+    /// [prefers](crate::Algorithm::preferred_form), or the expanded one if it was read without its seed. `None` for
+    /// other keys, which have one form only.
+    pub fn preferred_form(&self) -> Option<PrivateKeyForm> {
+        match self {
+            Self::PostQuantum(key) => Some(form_left(key, Algorithm::preferred_form)),
+            Self::XWing(_) | Self::Composite(_) | Self::Classical(_) => None,
+        }
+    }
+
+    /// PKCS#8 of version 1, in the [form](Self::preferred_form) that most importers read, as DER.
     ///
     /// # Errors
     ///
-    /// If the key can't be written in this form.
+    /// None that is expected, as the key has what this form needs.
+    pub fn to_pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, AnyKeyError> {
+        Ok(match self {
+            Self::PostQuantum(key) => {
+                key.to_pkcs8_der_as(form_left(key, Algorithm::preferred_form))?
+            }
+            Self::XWing(key) => key.to_pkcs8_der(),
+            Self::Composite(key) => key.to_pkcs8_der(),
+            Self::Classical(key) => key.to_pkcs8_der(),
+        })
+    }
+
+    /// The same as PEM.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`to_pkcs8_der`](Self::to_pkcs8_der).
     pub fn to_pkcs8_pem(&self) -> Result<Zeroizing<String>, AnyKeyError> {
-        match self {
-            Self::PostQuantum(key) => Ok(key.to_pkcs8_pem()?),
-            Self::XWing(key) => Ok(key.to_pkcs8_pem()),
-            Self::Composite(key) => Ok(key.to_pkcs8_pem()),
-            Self::Classical(key) => Ok(key.to_pkcs8_pem()),
-        }
+        let der = self.to_pkcs8_der()?;
+        Ok(Zeroizing::new(pem::encode(PKCS8, &der)))
+    }
+}
+
+/// The form that is wanted of a key, or the expanded one if there is no seed to write.
+pub(super) fn form_left(
+    key: &PrivateKey,
+    wanted: impl FnOnce(Algorithm) -> PrivateKeyForm,
+) -> PrivateKeyForm {
+    match key.seed() {
+        Some(_) => wanted(key.algorithm()),
+        None => PrivateKeyForm::Expanded,
     }
 }
 
@@ -94,98 +174,6 @@ impl SubjectKey for AnyPrivateKey {
             Self::XWing(key) => key.spki(),
             Self::Composite(key) => key.spki(),
             Self::Classical(key) => key.spki(),
-        }
-    }
-}
-
-/// A private key of any algorithm that signs.
-#[derive(Clone, Debug)]
-pub enum AnySigningKey {
-    /// Of ML-DSA or SLH-DSA.
-    PostQuantum(SigningKey),
-    /// Of Composite ML-DSA.
-    Composite(CompositeKey),
-    /// Of ECDSA, Ed25519 or RSA.
-    Classical(ClassicalKey),
-}
-
-impl AnySigningKey {
-    /// Reads the first private key of a PEM text, which must not be under a passphrase.
-    ///
-    /// # Errors
-    ///
-    /// An [`AnyKeyError`] that says what is wrong with it.
-    pub fn from_pem(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, AnyKeyError> {
-        let (label, block) = pem::decode_first_of(text, &LABELS).map_err(KeyError::from)?;
-        match label {
-            PKCS8 => {}
-            ENCRYPTED => {
-                return Err(KeyError::Pem(PemError::Missing {
-                    label: PKCS8,
-                    found: vec![ENCRYPTED.into()],
-                })
-                .into());
-            }
-            _ => return Ok(Self::Classical(ClassicalKey::from_der(&block)?)),
-        }
-        let error = match SigningKey::from_pkcs8_der(&block) {
-            Ok(key) => return Ok(Self::PostQuantum(key)),
-            Err(error) => error,
-        };
-        match Kind::of_unknown(&error) {
-            Some(Kind::Composite) => Ok(Self::Composite(CompositeKey::from_pkcs8_der(&block)?)),
-            Some(_) => Ok(Self::Classical(ClassicalKey::from_der(&block)?)),
-            None => Err(error.into()),
-        }
-    }
-
-    /// The algorithm.
-    pub fn algorithm(&self) -> AnyAlgorithm {
-        match self {
-            Self::PostQuantum(key) => key.algorithm().into(),
-            Self::Composite(key) => key.algorithm().into(),
-            Self::Classical(key) => key.algorithm().into(),
-        }
-    }
-
-    /// PKCS#8, in the form that most importers read, as PEM.
-    ///
-    /// # Errors
-    ///
-    /// If the key can't be written in this form.
-    pub fn to_pkcs8_pem(&self) -> Result<Zeroizing<String>, AnyKeyError> {
-        match self {
-            Self::PostQuantum(key) => Ok(key.to_pkcs8_pem()?),
-            Self::Composite(key) => Ok(key.to_pkcs8_pem()),
-            Self::Classical(key) => Ok(key.to_pkcs8_pem()),
-        }
-    }
-}
-
-impl SubjectKey for AnySigningKey {
-    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
-        match self {
-            Self::PostQuantum(key) => key.spki(),
-            Self::Composite(key) => key.spki(),
-            Self::Classical(key) => key.spki(),
-        }
-    }
-}
-
-impl Signer for AnySigningKey {
-    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-        match self {
-            Self::PostQuantum(key) => key.signature_algorithm(),
-            Self::Composite(key) => key.signature_algorithm(),
-            Self::Classical(key) => key.signature_algorithm(),
-        }
-    }
-
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        match self {
-            Self::PostQuantum(key) => Signer::sign(key, message),
-            Self::Composite(key) => Signer::sign(key, message),
-            Self::Classical(key) => Signer::sign(key, message),
         }
     }
 }

@@ -11,7 +11,9 @@ use super::reading::Kind;
 use crate::classical::ClassicalPublicKey;
 use crate::composite::CompositePublicKey;
 use crate::encoding::pem;
-use crate::keys::{EncapsulationKey, KeyError, PublicKey, SubjectKey, VerifyingKey};
+use crate::keys::{
+    EncapsulationKey, KeyError, PublicKey, SignatureOptions, SubjectKey, VerifyingKey,
+};
 use crate::x_wing::XWingPublicKey;
 
 /// A public key of any algorithm.
@@ -89,6 +91,59 @@ impl AnyPublicKey {
             Self::Composite(key) => key.to_spki_pem(),
             Self::Classical(key) => key.to_spki_pem(),
         }
+    }
+
+    /// Verifies a signature as for certificates, with an empty context: one that
+    /// [`AnySigningKey::sign`](super::AnySigningKey::sign) makes.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify_with_context`](Self::verify_with_context).
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), AnyKeyError> {
+        self.verify_with_context(message, signature, &[])
+    }
+
+    /// Verifies a signature with a context, as the key's own type does.
+    ///
+    /// ```
+    /// use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnySigningKey};
+    ///
+    /// let algorithm = AnyAlgorithm::named("ML-DSA-65").expect("a known name");
+    /// let key = AnySigningKey::try_from(AnyPrivateKey::generate(algorithm)?)?;
+    /// let signature = key.sign_with_context(b"message", b"backups")?;
+    ///
+    /// let public = key.public_half();
+    /// public.verify_with_context(b"message", &signature, b"backups")?;
+    /// let refused = public.verify(b"message", &signature).unwrap_err();
+    /// assert!(refused.is_invalid_signature());
+    /// # Ok::<_, pq_keys::any::AnyKeyError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The error of the key's own type for an invalid signature, which
+    /// [`is_invalid_signature`](AnyKeyError::is_invalid_signature) tells from others: a context of more than 255 bytes;
+    /// [`AnyKeyError::NoContext`] for a classical key, unless the context is empty; and
+    /// [`AnyKeyError::NotASignatureKey`] for a key of ML-KEM or X-Wing.
+    pub fn verify_with_context(
+        &self,
+        message: &[u8],
+        signature: &[u8],
+        context: &[u8],
+    ) -> Result<(), AnyKeyError> {
+        match self {
+            Self::PostQuantum(PublicKey::Verifying(key)) => {
+                let options = SignatureOptions::new().context(context);
+                key.verify_with(message, signature, &options)?;
+            }
+            Self::Composite(key) => key.verify_with_context(message, signature, context)?,
+            Self::Classical(key) if context.is_empty() => key.verify(message, signature)?,
+            Self::Classical(key) => return Err(AnyKeyError::NoContext(key.algorithm())),
+            Self::PostQuantum(PublicKey::Encapsulation(_)) | Self::XWing(_) => {
+                return Err(AnyKeyError::NotASignatureKey(self.algorithm()));
+            }
+        }
+        Ok(())
     }
 
     /// The bits of the SubjectPublicKeyInfo: the raw key, or what an RSA or composite key has there.

@@ -59,6 +59,14 @@ pub trait Readable: Sized {
     /// If this type has no such keys, or if something is wrong with the key.
     fn from_other(der: &[u8], kind: Kind) -> Result<Self, Self::Error>;
 
+    /// Checks what reading did not: that the key's parts belong together. It is for keys under a cipher that authenticates
+    /// nothing, whose parts may have been changed.
+    ///
+    /// # Errors
+    ///
+    /// One that is a [refusal](Self::is_refusal) if they don't belong together.
+    fn check(&self) -> Result<(), Self::Error>;
+
     /// Whether an error says that there is a key, but its parts do not belong together.
     fn is_refusal(error: &Self::Error) -> bool;
 
@@ -206,7 +214,13 @@ impl<K: Readable> ReadKey<K> {
         };
         // Of a post-quantum key, this was found out.
         let may_be_changed = found.is_err() && !encrypted.protection().cipher().is_authenticated();
-        match read(&pkcs8, found) {
+        let read = read(&pkcs8, found).and_then(|read: Self| {
+            if may_be_changed {
+                read.key.check()?;
+            }
+            Ok(read)
+        });
+        match read {
             Ok(read) => Ok(Self {
                 protection: Some(encrypted.protection()),
                 ..read

@@ -73,7 +73,7 @@ fn every_kind_in_every_encoding() {
                 Err(ReadError::Passphrase("no passphrase"))
             ));
         }
-        let public = key.public_half().unwrap();
+        let public = key.public_half();
         for file in [public.to_spki_pem().as_bytes(), public.to_spki_der()] {
             let again = read_public_key(file).unwrap();
             assert_eq!(again.algorithm(), key.algorithm());

@@ -48,12 +48,17 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 ///
 /// * ML-DSA and ML-KEM with seed and expanded key, because the seed must expand to the other. The
 ///   methods of keys write them in this form with AES-CBC, as OpenSSL does;
-/// * ECDSA and RSA, if the reader checks that the private part belongs to the public one;
+/// * Ed25519, X-Wing and composite keys with the public key beside them (PKCS#8 of version 2), which their types compare.
+///   `AnyPrivateKey::to_encrypted_pkcs8_der` (feature `any`) writes them in this form with AES-CBC;
+/// * ECDSA and RSA, if the reader checks that the private part belongs to the public one, as `any::read_private_key` does.
+///   The private exponent of RSA is not checked, because nothing uses it;
 /// * SLH-DSA, which [`key_of`](Self::key_of) checks. Only a change of SK.prf, which has no public part,
 ///   can go undetected (with the sets of 192 and 256 bits): signatures are as valid and safe with it.
 ///
 /// There is no check for a seed alone, such as Ed25519's: a changed byte can give
-/// another key. Its owner notices by the public key.
+/// another key. Its owner notices by the public key. So don't encrypt what `to_pkcs8_der` returns with AES-CBC, but use the
+/// methods of keys. An expanded key alone is bound to its public key but for K of ML-DSA and z of ML-KEM, without
+/// which signatures and shared secrets are the same.
 ///
 /// # Passphrases
 ///

@@ -17,14 +17,14 @@ use pq_keys::{
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier};
 use testing::at_once::refused_at_once;
 
-const PASSPHRASE: &[u8] = "pässword \u{1f511}".as_bytes();
+pub(crate) const PASSPHRASE: &[u8] = "pässword \u{1f511}".as_bytes();
 
 const CHEAP: KeyDerivation = KeyDerivation::Pbkdf2 {
     prf: Prf::HmacSha256,
     iterations: 2,
 };
 
-const CIPHERS: [Cipher; 5] = [
+pub(crate) const CIPHERS: [Cipher; 5] = [
     Cipher::Aes128Cbc,
     Cipher::Aes192Cbc,
     Cipher::Aes256Cbc,
@@ -32,7 +32,7 @@ const CIPHERS: [Cipher; 5] = [
     Cipher::Aes256Gcm,
 ];
 
-fn cheap(cipher: Cipher) -> Protection {
+pub(crate) fn cheap(cipher: Cipher) -> Protection {
     let protection = Protection::default().with_cipher(cipher);
     protection.with_key_derivation(CHEAP)
 }
@@ -186,7 +186,7 @@ fn parameters(derivation: KeyDerivation, cipher: Cipher) -> Parameters {
 }
 
 /// Each byte of the output, changed in two ways.
-fn changes(der: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
+pub(crate) fn changes(der: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     (0..der.len()).flat_map(move |at| {
         [0x01, 0xff].map(|change| {
             let mut changed = der.to_vec();

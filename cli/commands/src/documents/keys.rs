@@ -312,7 +312,7 @@ fn public_key_of(
         }
         _ => {
             let file = private(contents, block, |file| passphrase.of(file))?;
-            file.key.public_half().map_err(of_key)
+            Ok(file.key.public_half())
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Private keys of every kind that signs, as the keys of CAs and of signers.
 
 use pq_ca::folder::StoredKey;
-use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnySigningKey};
+use pq_keys::any::{AnyAlgorithm, AnyKeyError, AnyPrivateKey, AnySigningKey};
 use pq_keys::pki_types::SubjectPublicKeyInfoDer;
 use pq_keys::spki::AlgorithmIdentifierOwned;
 use pq_keys::{SignError, Signer, SubjectKey};
@@ -22,12 +22,11 @@ impl SigningKey {
 
 impl Narrow<AnyPrivateKey> for SigningKey {
     fn narrow(key: AnyPrivateKey) -> Result<Self, KeyError> {
-        Ok(Self(match key {
-            AnyPrivateKey::PostQuantum(key) => AnySigningKey::PostQuantum(key.try_into()?),
-            AnyPrivateKey::XWing(_) => return Err(KeyError::OnlyForFiles),
-            AnyPrivateKey::Composite(key) => AnySigningKey::Composite(key),
-            AnyPrivateKey::Classical(key) => AnySigningKey::Classical(key),
-        }))
+        match AnySigningKey::try_from(key) {
+            Ok(key) => Ok(Self(key)),
+            Err(AnyKeyError::NotASignatureKey(AnyAlgorithm::XWing)) => Err(KeyError::OnlyForFiles),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -43,7 +42,7 @@ impl Signer for SigningKey {
     }
 
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        self.0.sign(message)
+        Signer::sign(&self.0, message)
     }
 }
 

@@ -9,10 +9,9 @@ use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use zeroize::Zeroizing;
 
-use crate::commands::key;
 use crate::documents;
 use crate::failure::Failure;
-use crate::keys::{Algorithm, KeyError, Narrow, SigningKey};
+use crate::keys::{Algorithm, KeyError, Narrow, PrivateKey, SigningKey};
 use crate::passphrases::{CaPassphraseOptions, Passphrase};
 
 /// How to open the key of the CA that a command uses.
@@ -61,9 +60,12 @@ impl NewCaKey {
         if let Algorithm::PostQuantum(kem @ pq_keys::Algorithm::Kem(_)) = algorithm {
             return Err(Failure::Unsupported(kem));
         }
-        let key = key::generate(algorithm)?;
+        let key = PrivateKey::generate(algorithm)?;
         let pem = match passphrase {
-            Some(passphrase) => key::encrypted_pem(&key, passphrase, &Protection::default())?,
+            Some(passphrase) => {
+                let protection = Protection::default();
+                Zeroizing::new(key.to_encrypted_pkcs8_pem(passphrase, &protection)?)
+            }
             None => key.to_pkcs8_pem()?,
         };
         Ok(Self {

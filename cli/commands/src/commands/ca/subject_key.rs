@@ -9,14 +9,14 @@ use pq_ca::ledger::Ledger;
 use pq_keys::protection::Protection;
 use pq_keys::{Signer, SubjectKey};
 use pq_x509::pki_types::UnixTime;
+use zeroize::Zeroizing;
 
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::Delivery;
-use crate::commands::key;
 use crate::documents;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output, OutputError, Source, Written};
-use crate::keys::Algorithm;
+use crate::keys::{Algorithm, PrivateKey};
 use crate::passphrases::PassphraseOptions;
 
 /// The key that a certificate is issued for.
@@ -93,9 +93,12 @@ impl SubjectKeyOptions {
             true => Some(self.passphrase.of_new()?),
             false => None,
         };
-        let key = key::generate(self.algorithm)?;
+        let key = PrivateKey::generate(self.algorithm)?;
         let pem = match &passphrase {
-            Some(passphrase) => key::encrypted_pem(&key, passphrase, &Protection::default())?,
+            Some(passphrase) => {
+                let protection = Protection::default();
+                Zeroizing::new(key.to_encrypted_pkcs8_pem(passphrase, &protection)?)
+            }
             None => key.to_pkcs8_pem()?,
         };
         let output = Output {

@@ -3,7 +3,6 @@
 
 use serde::Serialize;
 
-use crate::commands::key;
 use crate::failure::Failure;
 use crate::keys::{Algorithm, PrivateKey};
 
@@ -38,6 +37,6 @@ impl Twin {
     }
 
     pub(super) fn new_key(self) -> Result<PrivateKey, Failure> {
-        key::generate(self.algorithm())
+        Ok(PrivateKey::generate(self.algorithm())?)
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
     };
     let report = SoundKey {
-        key: KeyFacts::of(&key.public_half()?),
+        key: KeyFacts::of(&key.public_half()),
         file: arguments.file.to_string(),
         certificate,
     };

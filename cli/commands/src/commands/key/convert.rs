@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         is_binary: encoding.is_binary(),
     };
     let report = KeyConverted {
-        key: KeyFacts::of(&file.key.public_half()?),
+        key: KeyFacts::of(&file.key.public_half()),
         form,
         encoding,
         file: out.to_string(),

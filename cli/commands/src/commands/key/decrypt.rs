@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         is_binary: arguments.der,
     };
     let report = KeyDecrypted {
-        key: KeyFacts::of(&key.public_half()?),
+        key: KeyFacts::of(&key.public_half()),
         form,
         file: out.to_string(),
     };

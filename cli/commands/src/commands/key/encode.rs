@@ -97,18 +97,15 @@ pub(crate) fn private_key(
     form: Option<Form>,
     encoding: Encoding,
 ) -> Result<(Zeroizing<Vec<u8>>, Option<Form>), Failure> {
+    let form = form.or_else(|| key.preferred_form().map(Form::from));
     match (key, form) {
-        (PrivateKey::PostQuantum(key), form) => {
-            let form = form.unwrap_or_else(|| match key.seed() {
-                Some(_) => key.algorithm().preferred_form().into(),
-                None => Form::Expanded,
-            });
+        (PrivateKey::PostQuantum(key), Some(form)) => {
             Ok((post_quantum(key, form, encoding)?, Some(form)))
         }
         (PrivateKey::Classical(key), None) => Ok((classical(key, encoding)?, None)),
         (PrivateKey::XWing(key), None) => Ok((x_wing(key, encoding)?, None)),
         (PrivateKey::Composite(key), None) => Ok((composite(key, encoding)?, None)),
-        (_, Some(_)) => Err(Failure::NoForms(key.algorithm())),
+        _ => Err(Failure::NoForms(key.algorithm())),
     }
 }
 

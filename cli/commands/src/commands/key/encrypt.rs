@@ -20,8 +20,9 @@ use crate::words::protection_name;
 /// Encrypt a private key under a passphrase, or under a new one
 ///
 /// By default, OpenSSL and others can read the file. AES-CBC does not detect changes of the file by itself, so
-/// an ML-DSA or ML-KEM key is written with both its seed and its expanded key, which have to match; --cipher
-/// aes-256-gcm detects any change, of any key.
+/// an ML-DSA or ML-KEM key is written with both its seed and its expanded key, which have to match, and an
+/// Ed25519, X-Wing or composite key with its public key; OpenSSL reads such Ed25519 keys from version 3.5 on.
+/// --cipher aes-256-gcm detects any change, of any key.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -66,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         is_binary: arguments.der,
     };
     let report = KeyEncrypted {
-        key: KeyFacts::of(&file.key.public_half()?),
+        key: KeyFacts::of(&file.key.public_half()),
         form,
         protection: protection_name(&protection),
         file: out.to_string(),

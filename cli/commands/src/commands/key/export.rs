@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         is_binary: true,
     };
     let report = KeyExported {
-        key: KeyFacts::of(&key.public_half()?),
+        key: KeyFacts::of(&key.public_half()),
         form,
         name: arguments.name.clone(),
         certificates: store.certificates().len(),

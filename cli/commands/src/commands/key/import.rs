@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         is_binary: false,
     }));
     let report = KeyImported {
-        key: KeyFacts::of(&key.public_half()?),
+        key: KeyFacts::of(&key.public_half()),
         form,
         name: entry.name().map(str::to_owned),
         certificates: chain.len(),

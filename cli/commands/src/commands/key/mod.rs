@@ -16,8 +16,6 @@ mod public;
 mod show;
 
 pub(super) use self::facts::KeyFacts;
-pub(super) use self::new::generate;
-pub(super) use self::protect::encrypted_pem;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 

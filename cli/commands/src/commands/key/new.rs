@@ -1,13 +1,8 @@
-//! The command `pqtls key new`, and the generation of keys of any algorithm that the commands for CAs and development
-//! use, too.
+//! The command `pqtls key new`.
 
 use core::fmt;
 
-use pq_keys::classical::ClassicalKey;
-use pq_keys::composite::CompositeKey;
 use pq_keys::protection::Protection;
-use pq_keys::x_wing::XWingPrivateKey;
-use pq_keys::{DecapsulationKey, SigningKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -19,7 +14,7 @@ use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
-use crate::keys::{Algorithm, KeyError, PrivateKey};
+use crate::keys::{Algorithm, PrivateKey};
 use crate::passphrases::{PassphraseOptions, only_with};
 use crate::report::Report;
 use crate::words::protection_name;
@@ -89,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         true => Some(arguments.passphrase.of_new()?),
         false => None,
     };
-    let key = generate(arguments.algorithm)?;
+    let key = PrivateKey::generate(arguments.algorithm)?;
     let encoding = match arguments.der {
         true => Encoding::Der,
         false => Encoding::Pem,
@@ -102,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             (Zeroizing::new(private), form)
         }
     };
-    let public_key = key.public_half()?;
+    let public_key = key.public_half();
     let public = encode::public_key(&public_key, encoding)?;
     let mut outputs = vec![Output {
         to: out,
@@ -124,27 +119,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         public_file: arguments.public.as_ref().map(Destination::to_string),
     };
     delivery.deliver(&outputs, &report)
-}
-
-/// A new key of any algorithm.
-pub(crate) fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
-    use pq_keys::Algorithm::{Kem, Signature};
-    use pq_keys::PrivateKey::{Decapsulation, Signing};
-
-    Ok(match algorithm {
-        Algorithm::XWing => PrivateKey::XWing(XWingPrivateKey::generate().map_err(KeyError::from)?),
-        Algorithm::Classical(algorithm) => {
-            PrivateKey::Classical(ClassicalKey::generate(algorithm)?)
-        }
-        Algorithm::Composite(algorithm) => {
-            PrivateKey::Composite(CompositeKey::generate(algorithm)?)
-        }
-        Algorithm::PostQuantum(algorithm) => PrivateKey::PostQuantum(match algorithm {
-            Signature(algorithm) => Signing(SigningKey::generate(algorithm)?),
-            Kem(algorithm) => Decapsulation(DecapsulationKey::generate(algorithm)?),
-            other => return Err(Failure::Unsupported(other)),
-        }),
-    })
 }
 
 /// A key that was made.

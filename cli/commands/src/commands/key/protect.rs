@@ -1,11 +1,10 @@
 //! The options for a key's encryption under a passphrase (PBES2: PBKDF2 or scrypt, AES-CBC or AES-GCM), and that
-//! encryption, for `pqtls key` and for the keys that a CA makes.
+//! encryption, for `pqtls key`.
 
 use clap::ValueEnum;
-use pq_keys::protection::{Cipher, EncryptedPrivateKey, KeyDerivation, Protection};
-use zeroize::Zeroizing;
+use pq_keys::protection::{Cipher, KeyDerivation, Protection};
 
-use super::encode::{self, Encoding, Form};
+use super::encode::Form;
 use crate::failure::Failure;
 use crate::keys::PrivateKey;
 use crate::passphrases::Passphrase;
@@ -63,16 +62,6 @@ impl ProtectionOptions {
     }
 }
 
-/// Encrypts the key, as PEM.
-pub(crate) fn encrypted_pem(
-    key: &PrivateKey,
-    passphrase: &Passphrase,
-    protection: &Protection,
-) -> Result<Zeroizing<String>, Failure> {
-    let (encrypted, _) = encrypt(key, passphrase, protection)?;
-    Ok(Zeroizing::new(encrypted.to_pem()))
-}
-
 /// Encrypts the key, as PEM or DER, and returns the form that it has in the file.
 pub(super) fn encrypted(
     key: &PrivateKey,
@@ -80,26 +69,11 @@ pub(super) fn encrypted(
     protection: &Protection,
     is_der: bool,
 ) -> Result<(Vec<u8>, Option<Form>), Failure> {
-    let (encrypted, form) = encrypt(key, passphrase, protection)?;
     let bytes = match is_der {
-        true => encrypted.as_der().to_vec(),
-        false => encrypted.to_pem().into_bytes(),
+        true => key.to_encrypted_pkcs8_der(passphrase, protection)?,
+        false => key
+            .to_encrypted_pkcs8_pem(passphrase, protection)?
+            .into_bytes(),
     };
-    Ok((bytes, form))
-}
-
-fn encrypt(
-    key: &PrivateKey,
-    passphrase: &Passphrase,
-    protection: &Protection,
-) -> Result<(EncryptedPrivateKey, Option<Form>), Failure> {
-    let form: Option<Form> = match key {
-        PrivateKey::PostQuantum(key) if key.seed().is_some() => {
-            Some(protection.preferred_form(key.algorithm()).into())
-        }
-        _ => None,
-    };
-    let (pkcs8, form) = encode::private_key(key, form, Encoding::Der)?;
-    let encrypted = EncryptedPrivateKey::encrypt(&pkcs8, passphrase, protection)?;
-    Ok((encrypted, form))
+    Ok((bytes, key.form_under(protection).map(Form::from)))
 }

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             form: file.form.map(Into::into),
             encoding: file.encoding,
             protection: file.protection.as_ref().map(protection_name),
-            ..KeyInFile::of(&file.key.public_half()?)
+            ..KeyInFile::of(&file.key.public_half())
         },
         Key::Public(key, encoding) => KeyInFile {
             encoding,

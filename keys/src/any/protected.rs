@@ -1,0 +1,126 @@
+//! Private keys of every algorithm written under a passphrase, in the form that suits the cipher: one that vouches for
+//! itself where the cipher doesn't.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use der::asn1::BitStringRef;
+use der::{Decode, Encode};
+use pkcs8::PrivateKeyInfoRef;
+use zeroize::Zeroizing;
+
+use super::private_key::{AnyPrivateKey, form_left};
+use super::signing_key::AnySigningKey;
+use crate::classical::ClassicalAlgorithm;
+use crate::keys::PrivateKeyForm;
+use crate::protection::{EncryptedPrivateKey, Protection, ProtectionError};
+
+impl AnyPrivateKey {
+    /// The form in which a post-quantum key is written under a passphrase: the one that
+    /// [suits the protection](Protection::preferred_form), or the expanded one if it was read without its seed. `None` for
+    /// other keys, which have one form only.
+    pub fn form_under(&self, protection: &Protection) -> Option<PrivateKeyForm> {
+        match self {
+            Self::PostQuantum(key) => Some(form_left(key, |algorithm| {
+                protection.preferred_form(algorithm)
+            })),
+            Self::XWing(_) | Self::Composite(_) | Self::Classical(_) => None,
+        }
+    }
+
+    /// Puts the key under a passphrase: EncryptedPrivateKeyInfo (RFC 5958, section 3) as DER, which
+    /// [`read_private_key`](super::read_private_key) reads.
+    ///
+    /// AES-GCM detects every change of the file, so a key under it is written as it is in the clear. AES-CBC detects none,
+    /// and a changed seed is another key. So there a key is written with what shows that it is the same: ML-DSA and ML-KEM
+    /// as seed and expanded key, and X-Wing, composite keys and Ed25519 with the public key behind the private one
+    /// (PKCS#8 of version 2), which OpenSSL reads from version 3.5 on. Keys of ECDSA, RSA and SLH-DSA have their public
+    /// part within them. Reading compares; [`EncryptedPrivateKey`] says what this leaves out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`EncryptedPrivateKey::encrypt`].
+    pub fn to_encrypted_pkcs8_der(
+        &self,
+        passphrase: &[u8],
+        protection: &Protection,
+    ) -> Result<Vec<u8>, ProtectionError> {
+        Ok(self.encrypt(passphrase, protection)?.as_der().to_vec())
+    }
+
+    /// The same as PEM.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`to_encrypted_pkcs8_der`](Self::to_encrypted_pkcs8_der).
+    pub fn to_encrypted_pkcs8_pem(
+        &self,
+        passphrase: &[u8],
+        protection: &Protection,
+    ) -> Result<String, ProtectionError> {
+        Ok(self.encrypt(passphrase, protection)?.to_pem())
+    }
+
+    fn encrypt(
+        &self,
+        passphrase: &[u8],
+        protection: &Protection,
+    ) -> Result<EncryptedPrivateKey, ProtectionError> {
+        let is_checked = protection.cipher().is_authenticated();
+        let pkcs8 = match self {
+            Self::PostQuantum(key) => key.to_pkcs8_der_as(form_left(key, |algorithm| {
+                protection.preferred_form(algorithm)
+            }))?,
+            Self::XWing(key) if is_checked => key.to_pkcs8_der(),
+            Self::XWing(key) => with_public_key(&key.to_pkcs8_der(), key.public_key().as_bytes())?,
+            Self::Composite(key) if is_checked => key.to_pkcs8_der(),
+            Self::Composite(key) => {
+                with_public_key(&key.to_pkcs8_der(), key.public_key().as_bytes())?
+            }
+            Self::Classical(key) => match key.algorithm() {
+                ClassicalAlgorithm::Ed25519 if !is_checked => {
+                    with_public_key(&key.to_pkcs8_der(), key.public_key().as_bytes())?
+                }
+                _ => key.to_pkcs8_der(),
+            },
+        };
+        EncryptedPrivateKey::encrypt(&pkcs8, passphrase, protection)
+    }
+}
+
+/// PKCS#8 of version 2 (RFC 5958), made of version 1: what reads it compares the public key with the private one.
+fn with_public_key(pkcs8: &[u8], public_key: &[u8]) -> der::Result<Zeroizing<Vec<u8>>> {
+    let info = PrivateKeyInfoRef {
+        public_key: Some(BitStringRef::from_bytes(public_key)?),
+        ..PrivateKeyInfoRef::from_der(pkcs8)?
+    };
+    Ok(Zeroizing::new(info.to_der()?))
+}
+
+impl AnySigningKey {
+    /// Puts the key under a passphrase, as [`AnyPrivateKey::to_encrypted_pkcs8_der`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`EncryptedPrivateKey::encrypt`].
+    pub fn to_encrypted_pkcs8_der(
+        &self,
+        passphrase: &[u8],
+        protection: &Protection,
+    ) -> Result<Vec<u8>, ProtectionError> {
+        AnyPrivateKey::from(self.clone()).to_encrypted_pkcs8_der(passphrase, protection)
+    }
+
+    /// The same as PEM.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`EncryptedPrivateKey::encrypt`].
+    pub fn to_encrypted_pkcs8_pem(
+        &self,
+        passphrase: &[u8],
+        protection: &Protection,
+    ) -> Result<String, ProtectionError> {
+        AnyPrivateKey::from(self.clone()).to_encrypted_pkcs8_pem(passphrase, protection)
+    }
+}
