@@ -133,3 +133,16 @@ fn protect_key() {
         ],
     );
 }
+
+#[test]
+fn any_key() {
+    assert_says(
+        env!("CARGO_BIN_EXE_any-key"),
+        &[
+            "ML-DSA-65: verified a signature of 3309 bytes\n",
+            "MLDSA65-ECDSA-P256-SHA512: verified a signature of 33",
+            "Ed25519: verified a signature of 64 bytes\n",
+            "X-Wing: this is a key of X-Wing, which encapsulates; a key that signs is needed",
+        ],
+    );
+}
