@@ -11,7 +11,6 @@ use zeroize::Zeroizing;
 
 use super::private_key::{AnyPrivateKey, form_left};
 use super::signing_key::AnySigningKey;
-use crate::classical::ClassicalAlgorithm;
 use crate::keys::PrivateKeyForm;
 use crate::protection::{EncryptedPrivateKey, Protection, ProtectionError};
 
@@ -33,9 +32,10 @@ impl AnyPrivateKey {
     ///
     /// AES-GCM detects every change of the file, so a key under it is written as it is in the clear. AES-CBC detects none,
     /// and a changed seed is another key. So there a key is written with what shows that it is the same: ML-DSA and ML-KEM
-    /// as seed and expanded key, and X-Wing, composite keys and Ed25519 with the public key behind the private one
-    /// (PKCS#8 of version 2), which OpenSSL reads from version 3.5 on. Keys of ECDSA, RSA and SLH-DSA have their public
-    /// part within them. Reading compares; [`EncryptedPrivateKey`] says what this leaves out.
+    /// as seed and expanded key, and X-Wing and composite keys with the public key behind the private one (PKCS#8 of
+    /// version 2). Keys of ECDSA, RSA and SLH-DSA have their public part within them. Reading compares;
+    /// [`EncryptedPrivateKey`] says what this leaves out. Ed25519 keys are written as everybody writes them, a seed alone,
+    /// because OpenSSL before 3.5 and others read nothing else: for these, choose AES-GCM.
     ///
     /// # Errors
     ///
@@ -77,12 +77,8 @@ impl AnyPrivateKey {
             Self::Composite(key) => {
                 with_public_key(&key.to_pkcs8_der(), key.public_key().as_bytes())?
             }
-            Self::Classical(key) => match key.algorithm() {
-                ClassicalAlgorithm::Ed25519 if !is_checked => {
-                    with_public_key(&key.to_pkcs8_der(), key.public_key().as_bytes())?
-                }
-                _ => key.to_pkcs8_der(),
-            },
+            // Of Ed25519 as well: OpenSSL reads version 2 from its version 3.5 on.
+            Self::Classical(key) => key.to_pkcs8_der(),
         };
         EncryptedPrivateKey::encrypt(&pkcs8, passphrase, protection)
     }

@@ -48,7 +48,7 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 ///
 /// * ML-DSA and ML-KEM with seed and expanded key, because the seed must expand to the other. The
 ///   methods of keys write them in this form with AES-CBC, as OpenSSL does;
-/// * Ed25519, X-Wing and composite keys with the public key beside them (PKCS#8 of version 2), which their types compare.
+/// * X-Wing and composite keys with the public key beside them (PKCS#8 of version 2), which their types compare.
 ///   `AnyPrivateKey::to_encrypted_pkcs8_der` (feature `any`) writes them in this form with AES-CBC;
 /// * ECDSA and RSA, if the reader checks that the private part belongs to the public one, as `any::read_private_key` does.
 ///   The private exponent of RSA is not checked, because nothing uses it;

@@ -21,7 +21,7 @@ use crate::words::protection_name;
 ///
 /// By default, OpenSSL and others can read the file. AES-CBC does not detect changes of the file by itself, so
 /// an ML-DSA or ML-KEM key is written with both its seed and its expanded key, which have to match, and an
-/// Ed25519, X-Wing or composite key with its public key; OpenSSL reads such Ed25519 keys from version 3.5 on.
+/// X-Wing or composite key with its public key. An Ed25519 key is written as a seed alone, which all programs read.
 /// --cipher aes-256-gcm detects any change, of any key.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
