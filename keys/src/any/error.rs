@@ -40,6 +40,9 @@ pub enum AnyKeyError {
         "no private key: it may be a certificate or a public key; name the file of the private key"
     )]
     NoPrivateKey,
+    /// It has neither a PEM block, nor does it begin as DER does.
+    #[error("neither PEM nor DER, and so no key; name the file of the key")]
+    NeitherPemNorDer,
 }
 
 from_causes!(AnyKeyError: PostQuantum(KeyError), XWing(XWingError), Composite(CompositeKeyError),
@@ -79,7 +82,10 @@ impl AnyKeyError {
                         ..
                     }
             ),
-            Self::NotASignatureKey(_) | Self::NoContext(_) | Self::NoPrivateKey => false,
+            Self::NotASignatureKey(_)
+            | Self::NoContext(_)
+            | Self::NoPrivateKey
+            | Self::NeitherPemNorDer => false,
         }
     }
 

@@ -7,7 +7,7 @@ use pki_types::SubjectPublicKeyInfoDer;
 
 use super::algorithm::AnyAlgorithm;
 use super::error::AnyKeyError;
-use super::reading::Kind;
+use super::reading::{Kind, check_start};
 use crate::classical::ClassicalPublicKey;
 use crate::composite::CompositePublicKey;
 use crate::encoding::pem;
@@ -40,7 +40,10 @@ pub fn read_public_key(file: &[u8]) -> Result<AnyPublicKey, AnyKeyError> {
             let block = pem::decode_first(file, "PUBLIC KEY").map_err(KeyError::from)?;
             AnyPublicKey::from_spki_der(&block)
         }
-        false => AnyPublicKey::from_spki_der(file),
+        false => {
+            check_start(file)?;
+            AnyPublicKey::from_spki_der(file)
+        }
     }
 }
 

@@ -137,6 +137,7 @@ pub fn read_private_key<K: Readable, S: AsRef<[u8]>, P>(
     passphrase: impl FnOnce() -> Result<S, P>,
 ) -> Result<ReadKey<K>, ReadError<K::Error, P>> {
     if !pem::is_in(file) {
+        check_start(file).map_err(|error| ReadError::Key(error.into()))?;
         let is_encrypted = is_encrypted(file).map_err(|error| ReadError::Key(error.into()))?;
         return match is_encrypted {
             true => ReadKey::from_encrypted_der(file, passphrase),
@@ -155,6 +156,15 @@ pub(super) const LABELS: [&str; 4] = [PKCS8, ENCRYPTED, "EC PRIVATE KEY", "RSA P
 pub(super) const PKCS8: &str = "PRIVATE KEY";
 
 pub(super) const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
+
+/// Refuses what does not begin as the DER of a key does.
+pub(super) fn check_start(file: &[u8]) -> Result<(), AnyKeyError> {
+    match file {
+        // a SEQUENCE
+        [0x30, ..] => Ok(()),
+        _ => Err(AnyKeyError::NeitherPemNorDer),
+    }
+}
 
 fn of_pem<E: From<AnyKeyError>, P>(error: PemError) -> ReadError<E, P> {
     ReadError::Key(AnyKeyError::from(KeyError::from(error)).into())

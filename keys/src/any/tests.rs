@@ -149,6 +149,22 @@ fn what_is_no_key_is_refused() {
     }
 }
 
+/// An error about DER would leave whoever has named the wrong file to guess that PEM would do.
+#[test]
+fn what_is_neither_pem_nor_der_is_said_to_be_neither() {
+    for file in [&b""[..], b"hello", &[0xff; 100]] {
+        let Err(ReadError::Key(error)) = read(file) else {
+            panic!("{file:?}");
+        };
+        for error in [error, read_public_key(file).unwrap_err()] {
+            assert!(
+                error.to_string().starts_with("neither PEM nor DER"),
+                "{error}"
+            );
+        }
+    }
+}
+
 /// They begin with a SEQUENCE, as a key under a passphrase does.
 #[test]
 fn certificates_and_public_keys_are_no_private_keys() {
