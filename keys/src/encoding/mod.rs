@@ -7,8 +7,6 @@ mod base64;
 mod identifier;
 pub mod pem;
 mod rsa;
-// For x509, which reads documents by the same rules.
-#[doc(hidden)]
 pub mod syntax;
 mod time;
 mod whole;
@@ -17,6 +15,5 @@ pub use identifier::identifier_in;
 #[cfg(feature = "classical")]
 pub(crate) use rsa::bit_len;
 pub use rsa::rsa_bits;
-pub use syntax::SyntaxError;
 pub use time::rfc3339;
 pub use whole::to_der;

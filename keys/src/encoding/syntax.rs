@@ -1,5 +1,5 @@
 //! Checks what `der` and crates on top of it leave unchecked if nothing needs the value: contents of strings in
-//! names, and of object identifiers. For readers of documents.
+//! names, and of object identifiers. Its functions are for x509, which reads documents by the same rules.
 
 use der::asn1::{AnyRef, BitStringRef};
 use der::{Decode, ErrorKind, Header, Length, Reader, SliceReader, Tag};
@@ -43,6 +43,7 @@ from_causes!(SyntaxError: Der(der::Error));
 
 /// How many values a document may have, and each of its extensions: some take a hundred times as many bytes in memory as
 /// in DER. Certificates have some hundreds, and a name more takes one or two.
+#[doc(hidden)]
 pub const MAX_VALUES: usize = 10_000;
 
 /// Refuses a document with more values than [`MAX_VALUES`], before it is read. What isn't DER is for the reader to
@@ -51,6 +52,7 @@ pub const MAX_VALUES: usize = 10_000;
 /// # Errors
 ///
 /// [`SyntaxError::TooMany`].
+#[doc(hidden)]
 pub fn check_number(der: &[u8]) -> Result<(), SyntaxError> {
     check_number_within(der, MAX_VALUES)
 }
@@ -60,6 +62,7 @@ pub fn check_number(der: &[u8]) -> Result<(), SyntaxError> {
 /// # Errors
 ///
 /// [`SyntaxError::TooMany`].
+#[doc(hidden)]
 pub fn check_number_within(der: &[u8], limit: usize) -> Result<(), SyntaxError> {
     // A value takes two bytes or more: most documents are too short for so many.
     if der.len() / 2 <= limit {
@@ -72,6 +75,7 @@ pub fn check_number_within(der: &[u8], limit: usize) -> Result<(), SyntaxError> 
 }
 
 /// The values of which the contents of a constructed value consist, up to where they aren't DER any more.
+#[doc(hidden)]
 pub fn values(contents: &[u8]) -> impl Iterator<Item = AnyRef<'_>> {
     let mut reader = SliceReader::new(contents).ok();
     core::iter::from_fn(move || {
@@ -85,6 +89,7 @@ pub fn values(contents: &[u8]) -> impl Iterator<Item = AnyRef<'_>> {
 /// # Errors
 ///
 /// A [`SyntaxError`] that names the value.
+#[doc(hidden)]
 pub fn check(der: &[u8]) -> Result<(), SyntaxError> {
     walk(der, check_primitive)
 }
@@ -94,6 +99,7 @@ pub fn check(der: &[u8]) -> Result<(), SyntaxError> {
 /// # Errors
 ///
 /// If it has unused bits.
+#[doc(hidden)]
 pub fn whole_octets(bits: BitStringRef<'_>) -> der::Result<&[u8]> {
     if bits.unused_bits() != 0 {
         return Err(Tag::BitString.value_error().into());
@@ -106,6 +112,7 @@ pub fn whole_octets(bits: BitStringRef<'_>) -> der::Result<&[u8]> {
 /// # Errors
 ///
 /// The first error of `check`, and [`SyntaxError::Der`].
+#[doc(hidden)]
 pub fn walk(
     der: &[u8],
     check: impl Fn(Tag, &[u8]) -> Result<(), SyntaxError>,
@@ -153,6 +160,7 @@ fn walk_within(
 /// # Errors
 ///
 /// [`SyntaxError::String`] and [`SyntaxError::ObjectIdentifier`].
+#[doc(hidden)]
 pub fn check_primitive(tag: Tag, value: &[u8]) -> Result<(), SyntaxError> {
     let is_sound = match tag {
         Tag::ObjectIdentifier => return check_object_identifier(value),
