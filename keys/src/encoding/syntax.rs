@@ -2,7 +2,7 @@
 //! names, and of object identifiers. Its functions are for x509, which reads documents by the same rules.
 
 use der::asn1::{AnyRef, BitStringRef};
-use der::{Decode, ErrorKind, Header, Length, Reader, SliceReader, Tag};
+use der::{Decode, ErrorKind, Header, Length, Reader, SliceReader, Tag, TagNumber};
 
 use crate::errors::from_causes;
 
@@ -126,31 +126,89 @@ fn walk_within(
     der: &[u8],
     check: impl Fn(Tag, &[u8]) -> Result<(), SyntaxError>,
 ) -> Result<(), SyntaxError> {
-    let mut number = 0;
-    let mut reader = SliceReader::new(der)?;
-    // The ends of the values that the reader is in. There is no recursion, because the document's author
+    // `der` has no longer documents.
+    Length::try_from(der.len())?;
+    let (mut number, mut position) = (0, 0);
+    // The ends of the values that `position` is in. There is no recursion, because the document's author
     // chooses the depth.
-    let mut ends = vec![Length::try_from(der.len())?];
+    let mut ends = Vec::with_capacity(16);
+    ends.push(der.len());
     while let Some(&end) = ends.last() {
-        if reader.position() == end {
+        if position == end {
             ends.pop();
             continue;
         }
-        let header = Header::decode(&mut reader)?;
+        let (tag, start, len) = header(der, position)?;
         number += 1;
         if number > limit {
             return Err(SyntaxError::TooMany(limit));
         }
-        let value_end = (reader.position() + header.length())?;
-        if value_end > end {
-            return Err(reader.error(ErrorKind::Overlength).into());
-        }
-        match header.tag().is_constructed() {
-            true => ends.push(value_end),
-            false => check(header.tag(), reader.read_slice(header.length())?)?,
-        }
+        let value_end = start.checked_add(len).filter(|value_end| *value_end <= end);
+        let Some(value_end) = value_end else {
+            let position = Length::try_from(start)?;
+            return Err(der::Error::new(ErrorKind::Overlength, position).into());
+        };
+        position = match tag.is_constructed() {
+            true => {
+                ends.push(value_end);
+                start
+            }
+            false => {
+                check(tag, &der[start..value_end])?;
+                value_end
+            }
+        };
     }
     Ok(())
+}
+
+/// The tag of the value at `position`, where its contents start, and how long they are. Headers as nearly all are, are
+/// read here; others, right or wrong, by `der`.
+fn header(der: &[u8], position: usize) -> der::Result<(Tag, usize, usize)> {
+    let usual = match &der[position..] {
+        [tag, len @ 0..=0x7f, ..] => Some((*tag, 2, usize::from(*len))),
+        [tag, 0x81, len @ 0x80..=0xff, ..] => Some((*tag, 3, usize::from(*len))),
+        [tag, 0x82, high @ 1..=0xff, low, ..] => {
+            Some((*tag, 4, usize::from(u16::from_be_bytes([*high, *low]))))
+        }
+        _ => None,
+    };
+    if let Some((tag, header, len)) = usual
+        && let Some(tag) = usual_tag(tag)
+        && len <= der.len() - position - header
+    {
+        return Ok((tag, position + header, len));
+    }
+    let mut reader = SliceReader::new(der)?;
+    reader.read_slice(Length::try_from(position)?)?;
+    let header = Header::decode(&mut reader)?;
+    let start = usize::try_from(reader.position())?;
+    Ok((header.tag(), start, usize::try_from(header.length())?))
+}
+
+/// The tag of one byte, if documents have it often.
+fn usual_tag(byte: u8) -> Option<Tag> {
+    Some(match byte {
+        0x01 => Tag::Boolean,
+        0x02 => Tag::Integer,
+        0x03 => Tag::BitString,
+        0x04 => Tag::OctetString,
+        0x05 => Tag::Null,
+        0x06 => Tag::ObjectIdentifier,
+        0x0a => Tag::Enumerated,
+        0x0c => Tag::Utf8String,
+        0x13 => Tag::PrintableString,
+        0x16 => Tag::Ia5String,
+        0x17 => Tag::UtcTime,
+        0x18 => Tag::GeneralizedTime,
+        0x30 => Tag::Sequence,
+        0x31 => Tag::Set,
+        0x80..=0x9e | 0xa0..=0xbe => Tag::ContextSpecific {
+            constructed: byte & 0x20 != 0,
+            number: TagNumber((byte & 0x1f).into()),
+        },
+        _ => return None,
+    })
 }
 
 /// The rules of X.680 (section 41) and X.690 (section 8) for a value of a universal type, with
@@ -279,6 +337,76 @@ mod tests {
         }
         // 0x80 inside of a number is a digit.
         assert_eq!(check(&der(&[0x2a, 0x81, 0x80, 0x00])), Ok(()));
+    }
+
+    /// Whether `der` reads a document's headers, and what it says of the first one that it doesn't read.
+    fn by_der(document: &[u8]) -> der::Result<Vec<(Tag, usize)>> {
+        let mut reader = SliceReader::new(document)?;
+        let mut found = Vec::new();
+        let mut ends = vec![Length::try_from(document.len())?];
+        while let Some(&end) = ends.last() {
+            if reader.position() == end {
+                ends.pop();
+                continue;
+            }
+            let header = Header::decode(&mut reader)?;
+            let value_end = (reader.position() + header.length())?;
+            if value_end > end {
+                return Err(reader.error(ErrorKind::Overlength));
+            }
+            match header.tag().is_constructed() {
+                true => ends.push(value_end),
+                false => {
+                    found.push((header.tag(), reader.read_slice(header.length())?.len()));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn headers_are_read_as_der_reads_them() {
+        let check = |document: &[u8]| {
+            let found = core::cell::RefCell::new(Vec::new());
+            let result = walk(document, |tag, value| {
+                found.borrow_mut().push((tag, value.len()));
+                Ok(())
+            });
+            let result = result.map(|()| found.into_inner());
+            assert_eq!(
+                result,
+                by_der(document).map_err(SyntaxError::Der),
+                "{document:x?}"
+            );
+        };
+        // Each tag and first byte of a length, at the top and within a SEQUENCE, with enough behind it and with too little.
+        for tag in 0..=0xff {
+            for len in 0..=0xff {
+                for rest in [
+                    &[][..],
+                    &[0],
+                    &[0x7f; 2],
+                    &[0x80; 3],
+                    &[1, 0, 0, 0],
+                    &[0; 400],
+                ] {
+                    let value = [&[tag, len], rest].concat();
+                    check(&value);
+                    let len = u16::try_from(value.len()).unwrap().to_be_bytes();
+                    check(&[&[0x30, 0x82], &len[..], &value].concat());
+                    check(&[&[0xa3, 0x04], &value[..], &[5, 0]].concat());
+                }
+            }
+        }
+        for len in [0x7f_usize, 0x80, 0xff, 0x100, 0xffff, 0x1_0000] {
+            let bytes = len.to_be_bytes();
+            let octets = (1..=4).map(|count| &bytes[8 - count..]);
+            for octets in octets {
+                let header = [&[4, 0x80 | octets.len() as u8], octets].concat();
+                check(&[&header[..], &vec![0; len]].concat());
+                check(&[&header[..], &vec![0; len - 1]].concat());
+            }
+        }
     }
 
     #[test]
