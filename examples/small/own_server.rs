@@ -1,5 +1,7 @@
 //! A server of one's own from files, as a service is: its options, its log, readiness, a reload and an orderly end.
 #![forbid(unsafe_code)]
+// As most programs are written.
+#![expect(clippy::std_instead_of_alloc, clippy::std_instead_of_core)]
 
 use std::{error::Error, sync::Arc, time::Duration};
 

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixDatagram;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use core::time::Duration;
 
 use pq_serving::client::{Request, Trust, fetch};
 use pq_serving::demonstration::Pki;
