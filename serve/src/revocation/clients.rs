@@ -1,9 +1,9 @@
 //! Verifies client certificates by revocation lists, and watches the lists' files. Changed files are used without a new
 //! start, but never to go back to an older list.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::RandomState;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pq_x509::certificate::Certificate;
 use rustls::client::danger::HandshakeSignatureValid;
@@ -15,15 +15,20 @@ use rustls::{
     SignatureScheme,
 };
 use rustls_pq::Builder;
-use rustls_pq::watching::{FileTraits, Reload, Seen, Tracked, Watch, WatchThread};
+use rustls_pq::watching::{Reload, Watch, WatchThread};
 use tracing::{info, warn};
 
 use super::error::RevocationError;
 use super::known_keys::KnownKeys;
-use super::lists::{Contents, Revocation, RevocationFiles, looked_at};
+use super::lists::{Revocation, RevocationFiles, looked_at};
 use super::newest_lists::NewestLists;
+use super::watched_file::{Look, WatchedFile};
 
 /// Verifies clients' chains by revocation lists in files, which are read again when they change.
+///
+/// Each file is on its own: one that is missing, damaged or of no use keeps the lists that it had last, and no other
+/// file from being used. The log says why, and says it again whenever another file has changed. At the start, each file
+/// has to be of use.
 ///
 /// A list that is older than one that was in use before isn't taken over: by its number, or its time if both have the
 /// same number or one has none. It takes a new start to go back. A list that isn't valid yet waits. Whom a list revokes
@@ -230,12 +235,12 @@ impl ListsInUse {
 /// The state of the thread that looks at the files.
 struct WatchedLists {
     clients: Arc<RevocableClients>,
-    files: RevocationFiles,
+    given: RevocationFiles,
+    files: Vec<WatchedFile>,
     newest: NewestLists,
     /// How many CAs were known when the lists were chosen.
     known: usize,
     hasher: RandomState,
-    tracked: Tracked<Vec<FileTraits>>,
 }
 
 impl WatchedLists {
@@ -243,7 +248,7 @@ impl WatchedLists {
     fn begin(
         builder: Builder,
         roots: RootCertStore,
-        files: RevocationFiles,
+        given: RevocationFiles,
         issuers: &[Certificate],
     ) -> Result<Self, RevocationError> {
         let provider = Arc::new(builder.build()?);
@@ -255,13 +260,13 @@ impl WatchedLists {
             });
         }
         let builder = WebPkiClientVerifier::builder_with_provider(roots.into(), provider);
-        let start = Instant::now();
-        let Contents {
-            files: read,
-            traits,
-        } = files.read()?;
+        let hasher = RandomState::new();
+        let files = given.files.iter();
+        let files = files.map(|path| WatchedFile::read(path, &builder, &hasher));
+        let files = files.collect::<Result<Vec<_>, _>>()?;
         let mut newest = NewestLists::default();
-        let revocation = files.parse(&read, &mut newest, &known, UnixTime::now())?;
+        let lists = files.iter().flat_map(WatchedFile::lists);
+        let revocation = given.choose(lists, &mut newest, &known, UnixTime::now());
         let current = Current::new(revocation, &builder)?;
         current.revocation.log();
         let clients = Arc::new(RevocableClients {
@@ -270,82 +275,58 @@ impl WatchedLists {
             current: RwLock::new(current.into()),
             known: RwLock::new(known.into()),
         });
-        let hasher = RandomState::new();
-        let stamp = hasher.hash_one(&read);
-        let mut tracked = Tracked::read(stamp, traits, start);
-        tracked.take(stamp);
         Ok(Self {
             known: clients.known().count(),
             clients,
+            given,
             files,
             newest,
             hasher,
-            tracked,
         })
     }
 
-    /// Reads the files. New contents are used if they were the same at the last look, or if `is_complete`
-    /// is set: otherwise somebody may still be writing.
+    /// Looks at each file. What is new in one is used if it was the same at the last look, or if `is_complete` is set:
+    /// otherwise somebody may still be writing. A file that can't be used keeps no other from being used.
     fn look_at(&mut self, is_complete: bool, now: UnixTime) {
-        let start = Instant::now();
+        let mut has_changed = false;
+        let mut unchanged = Vec::new();
+        for file in &mut self.files {
+            match file.look(is_complete, &self.clients.builder, &self.hasher) {
+                Look::Changed => has_changed = true,
+                Look::Same => unchanged.push(file.path().display().to_string()),
+                Look::Unusable => {}
+            }
+        }
         // The same lists may have to be chosen from anew.
-        let is_due = self.clients.known().count() != self.known
-            || self.clients.current().revocation.is_due(now);
-        let is_as_read = || self.tracked.is_as_read(|| self.files.traits().ok());
-        if !is_complete && !is_due && is_as_read() {
+        let known = self.clients.known();
+        let is_due = known.count() != self.known || self.clients.current().revocation.is_due(now);
+        let is_new = has_changed || is_due;
+        if is_complete {
+            if !is_new {
+                self.clients.current().revocation.log_missing();
+            }
+            if !unchanged.is_empty() {
+                info!(files = unchanged.join(", "), "revocation lists unchanged");
+            }
+        }
+        if !is_new {
             return;
         }
-        let Contents {
-            files: read,
-            traits,
-        } = match self.files.read() {
-            Ok(contents) => contents,
-            Err(error) => {
-                if self.tracked.failed(is_complete) {
-                    refuse(&error);
-                }
-                return;
-            }
-        };
-        let stamp = self.hasher.hash_one(&read);
-        let seen = self.tracked.saw(stamp, traits, start, is_complete);
-        if seen == Seen::Restored {
-            info!(files = %self.files, "the files have the revocation lists again that are in use");
-        }
-        match seen {
-            Seen::NotYet => return,
-            Seen::Same | Seen::Restored if !is_due => {
-                if is_complete {
-                    self.clients.current().revocation.log_missing();
-                    info!(files = %self.files, "revocation lists unchanged");
-                }
-                return;
-            }
-            Seen::Same | Seen::Restored | Seen::New => {}
-        }
 
-        // Lists that rustls refuses must not stand in the way of others.
         let mut newest = self.newest.clone();
-        let known = self.clients.known();
         self.known = known.count();
-        let current = self
-            .files
-            .parse(&read, &mut newest, &known, now)
-            .and_then(|revocation| Current::new(revocation, &self.clients.builder));
-        match current {
+        let lists = self.files.iter().flat_map(WatchedFile::lists);
+        let revocation = self.given.choose(lists, &mut newest, &known, now);
+        match Current::new(revocation, &self.clients.builder) {
             Ok(current) => {
                 self.clients.replace(current);
                 self.clients.current().revocation.log();
                 self.newest = newest;
-                self.tracked.take(stamp);
             }
-            Err(error) => {
-                refuse(&error);
-                if seen == Seen::New {
-                    self.tracked.refuse(stamp);
-                }
-            }
+            // rustls has taken those of each file before.
+            Err(error) => warn!(%error, "the revocation lists before stay in use"),
         }
+        self.files.iter().for_each(WatchedFile::remind);
     }
 }
 
@@ -353,10 +334,6 @@ impl Watch for WatchedLists {
     fn look(&mut self, is_complete: bool, _: &dyn Fn() -> bool) {
         self.look_at(is_complete, UnixTime::now());
     }
-}
-
-fn refuse(error: &RevocationError) {
-    warn!(%error, "new revocation lists refused; the old ones stay in use");
 }
 
 #[cfg(test)]
@@ -371,6 +348,8 @@ mod tests {
     use pq_x509::revocation::{
         CertificateRevocationList, CertificateRevocationListBuilder, CrlReason,
     };
+    use pq_x509::x509_cert::der::Decode;
+    use pq_x509::x509_cert::der::asn1::Any;
     use rustls_pq::Profile;
     use tempfile::TempDir;
 
@@ -735,6 +714,118 @@ mod tests {
             .clients
             .verify_client_cert(leaf.der(), &[], now)
             .unwrap();
+    }
+
+    /// Two CAs, each with a list in a file of its own.
+    struct Two {
+        cas: [Ca; 2],
+        leaf: Certificate,
+        watch: WatchedLists,
+    }
+
+    impl Two {
+        fn new() -> Self {
+            let other = Issuer::self_signed(CertificateBuilder::ca("other"), key(2)).unwrap();
+            let other = Ca {
+                ca: other,
+                ..Ca::new()
+            };
+            let cas = [Ca::new(), other];
+            for ca in &cas {
+                ca.write_all(&[&list(&ca.ca, 1, 9, &[])]);
+            }
+            let mut roots = RootCertStore::empty();
+            roots.extend(cas.iter().flat_map(|ca| ca.roots().roots));
+            let files = RevocationFiles {
+                files: cas.iter().map(Ca::file).collect(),
+                leaf_only: false,
+            };
+            let builder = provider_builder(Profile::Default, &[]).unwrap();
+            let watch = WatchedLists::begin(builder, roots, files, &[]).unwrap();
+            Self {
+                leaf: client(&cas[1].ca),
+                cas,
+                watch,
+            }
+        }
+
+        /// The second CA's new list, which may revoke the client.
+        fn write(&self, number: u8, revokes: bool) {
+            let [_, ca] = &self.cas;
+            let revoked = [&self.leaf];
+            let hours_ago = 9 - u32::from(number);
+            ca.write_all(&[&list(
+                &ca.ca,
+                number,
+                hours_ago,
+                &revoked[usize::from(!revokes)..],
+            )]);
+        }
+
+        fn is_revoked_after_looks(&mut self) -> bool {
+            for _ in 0..2 {
+                self.watch.look_at(false, UnixTime::now());
+            }
+            is_revoked(&self.watch, &self.leaf, &[])
+        }
+    }
+
+    /// Whatever becomes of one CA's file, the lists of the others count, and its last one as well.
+    #[test]
+    fn a_file_of_no_use_keeps_no_other_from_being_used() {
+        // rustls doesn't take a list of changes since another one.
+        let changes = |list| {
+            tests::resigned(&list, 1, |body| {
+                let [identifier, number] = [[6, 3, 0x55, 29, 27], [1, 1, 0xff, 4, 3]];
+                let extension = [&[0x30, 13][..], &identifier, &number, &[2, 1, 1]].concat();
+                let extension = Any::from_der(&extension).unwrap();
+                tests::change_extensions(body, |all| all.push(extension));
+            })
+        };
+        let spoils: [fn(&Ca, &dyn Fn(CertificateRevocationList) -> CertificateRevocationList); 4] = [
+            |ca, _| fs::remove_file(ca.file()).unwrap(),
+            |ca, _| fs::write(ca.file(), "").unwrap(),
+            |ca, _| fs::write(ca.file(), "-----BEGIN X509 CRL-----\nMIIB").unwrap(),
+            |ca, changes| ca.write_all(&[&changes(list(&ca.ca, 1, 1, &[]))]),
+        ];
+        for spoil in spoils {
+            let mut two = Two::new();
+            let of_first = client(&two.cas[0].ca);
+            let Ca { ca, .. } = &two.cas[0];
+            two.cas[0].write_all(&[&list(ca, 2, 8, &[&of_first])]);
+            assert!(!two.is_revoked_after_looks());
+            assert!(is_revoked(&two.watch, &of_first, &[]));
+            spoil(&two.cas[0], &changes);
+            two.write(2, true);
+            assert!(two.is_revoked_after_looks());
+            assert!(is_revoked(&two.watch, &of_first, &[]));
+            two.write(3, false);
+            two.watch.look_at(true, UnixTime::now());
+            assert!(!is_revoked(&two.watch, &two.leaf, &[]));
+            assert!(is_revoked(&two.watch, &of_first, &[]));
+        }
+    }
+
+    /// Nobody may have read the first line about it.
+    #[test]
+    fn the_log_repeats_what_is_not_in_use() {
+        let mut two = Two::new();
+        let lines_after_looks = |two: &mut Two| {
+            let log = tests::log_of(|| drop(two.is_revoked_after_looks()));
+            log.matches("ca.crl can't be read").count()
+        };
+        fs::remove_file(two.cas[0].file()).unwrap();
+        assert_eq!(lines_after_looks(&mut two), 1);
+        assert_eq!(lines_after_looks(&mut two), 0);
+        for number in 2..5 {
+            two.write(number, true);
+            assert_eq!(lines_after_looks(&mut two), 1);
+        }
+        let [first, _] = &two.cas;
+        first.write_all(&[&list(&first.ca, 2, 1, &[])]);
+        assert_eq!(lines_after_looks(&mut two), 0);
+        two.write(5, true);
+        assert_eq!(lines_after_looks(&mut two), 0);
     }
 
     #[test]

@@ -44,83 +44,78 @@ impl RevocationFiles {
     /// [`RevocationError::ListFile`] if a file can't be read, [`RevocationError::List`] if there is no list in it,
     /// or one that is malformed.
     pub fn load(&self) -> Result<Revocation, RevocationError> {
+        let mut lists = Vec::new();
+        for path in &self.files {
+            let (content, _) = read(path)?;
+            lists.extend(lists_in(path, &content)?);
+        }
         let mut newest = NewestLists::default();
-        self.parse(
-            &self.read()?.files,
-            &mut newest,
-            &KnownKeys::default(),
-            UnixTime::now(),
-        )
+        Ok(self.choose(lists, &mut newest, &KnownKeys::default(), UnixTime::now()))
     }
 
-    /// What is in the files.
-    pub(crate) fn read(&self) -> Result<Contents, RevocationError> {
-        let (traits, files) = self
-            .each(|path| {
-                let mut file = File::open(path)?;
-                let metadata = file.metadata()?;
-                let mut content = Vec::new();
-                file.read_to_end(&mut content)?;
-                Ok((FileTraits::of(&metadata), content))
-            })?
-            .into_iter()
-            .unzip();
-        Ok(Contents { files, traits })
-    }
-
-    /// What the system says of the files.
-    pub(crate) fn traits(&self) -> Result<Vec<FileTraits>, RevocationError> {
-        self.each(FileTraits::look)
-    }
-
-    fn each<T>(&self, read: impl Fn(&Path) -> io::Result<T>) -> Result<Vec<T>, RevocationError> {
-        let read = |path: &PathBuf| {
-            read(path).map_err(|error| RevocationError::ListFile {
-                path: path.clone(),
-                error,
-            })
-        };
-        self.files.iter().map(read).collect()
-    }
-
-    /// The lists in what [`read`](Self::read) has read, except for those that others replace or that aren't valid yet.
-    pub(crate) fn parse(
+    /// What counts of the lists in all files: not those that others replace or that aren't valid yet.
+    pub(crate) fn choose(
         &self,
-        contents: &[Vec<u8>],
+        lists: impl IntoIterator<Item = impl Into<Arc<CertificateRevocationList>>>,
         newest: &mut NewestLists,
         known: &KnownKeys,
         now: UnixTime,
-    ) -> Result<Revocation, RevocationError> {
-        let mut lists = Vec::new();
-        for (path, content) in self.files.iter().zip(contents) {
-            lists.extend(CertificateRevocationList::all_in(content).map_err(|error| {
-                RevocationError::List {
-                    path: path.clone(),
-                    error,
-                }
-            })?);
-        }
+    ) -> Revocation {
         let Chosen {
             lists,
             early,
             replaced,
             evidence,
         } = newest.choose(lists, known, now);
-        Ok(Revocation {
+        Revocation {
             lists,
             early,
             replaced,
             evidence,
             leaf_only: self.leaf_only,
             files: self.to_string(),
-        })
+        }
     }
 }
 
-/// What is in files with lists, and what the system said of each before it was read.
-pub(crate) struct Contents {
-    pub(crate) files: Vec<Vec<u8>>,
-    pub(crate) traits: Vec<FileTraits>,
+/// What is in a file, and what the system said of it before it was read.
+pub(crate) fn read(path: &Path) -> Result<(Vec<u8>, FileTraits), RevocationError> {
+    let read = || {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
+        io::Result::Ok((content, FileTraits::of(&metadata)))
+    };
+    read().map_err(|error| RevocationError::ListFile {
+        path: path.into(),
+        error,
+    })
+}
+
+/// The lists in what [`read`] has read of a file.
+pub(crate) fn lists_in(
+    path: &Path,
+    content: &[u8],
+) -> Result<Vec<CertificateRevocationList>, RevocationError> {
+    let lists = CertificateRevocationList::all_in(content);
+    lists.map_err(|error| RevocationError::List {
+        path: path.into(),
+        error,
+    })
+}
+
+/// Refuses the lists of a file that rustls doesn't take.
+pub(crate) fn check_lists<'a>(
+    path: &Path,
+    lists: impl IntoIterator<Item = &'a CertificateRevocationList>,
+    builder: ClientCertVerifierBuilder,
+) -> Result<(), RevocationError> {
+    let lists = lists.into_iter().map(|list| list.der().clone());
+    let built = builder.with_crls(lists).build();
+    built
+        .map(drop)
+        .map_err(|error| refused(error, || path.display().to_string()))
 }
 
 impl std::fmt::Display for RevocationFiles {
@@ -165,7 +160,8 @@ macro_rules! going_by_lists {
             true => builder.only_check_end_entity_revocation(),
             false => builder,
         };
-        builder.build().map_err(|error| $lists.refused(error))
+        let built = builder.build();
+        built.map_err(|error| refused(error, || $lists.files.clone()))
     }};
 }
 
@@ -394,15 +390,16 @@ impl Revocation {
         };
         lists.iter().map(|list| list.der().clone())
     }
+}
 
-    fn refused(&self, error: VerifierBuilderError) -> RevocationError {
-        match error {
-            VerifierBuilderError::InvalidCrl(error) => RevocationError::ListsRefused {
-                files: self.files.clone(),
-                error,
-            },
-            error => RevocationError::Verifier(error),
-        }
+/// Why rustls makes no verifier with the lists in these files.
+fn refused(error: VerifierBuilderError, files: impl FnOnce() -> String) -> RevocationError {
+    match error {
+        VerifierBuilderError::InvalidCrl(error) => RevocationError::ListsRefused {
+            files: files(),
+            error,
+        },
+        error => RevocationError::Verifier(error),
     }
 }
 

@@ -12,6 +12,7 @@ mod lists;
 mod newest_lists;
 #[cfg(test)]
 mod tests;
+mod watched_file;
 
 pub use clients::{ListWatcher, ListsInUse, RevocableClients};
 pub use error::RevocationError;

@@ -80,7 +80,7 @@ impl NewestLists {
     /// Takes these lists, all that there are at this time, into account.
     pub(crate) fn choose(
         &mut self,
-        lists: Vec<CertificateRevocationList>,
+        lists: impl IntoIterator<Item = impl Into<Arc<CertificateRevocationList>>>,
         known: &KnownKeys,
         now: UnixTime,
     ) -> Chosen {
@@ -94,7 +94,7 @@ impl NewestLists {
             }
         }
         let mut in_files: HashMap<Line, Vec<_>> = HashMap::new();
-        for list in lists.into_iter().map(Arc::new) {
+        for list in lists.into_iter().map(Into::into) {
             let line = Line::of(&list, known);
             if line.is_known() {
                 let remembered = self.remembered.entry(line.clone()).or_default();
@@ -470,8 +470,9 @@ mod tests {
 
             let mut newest = NewestLists::default();
             newest.choose(vec![lists[0].clone()], &known, now);
-            // A file that is away for a while makes nobody forget.
-            assert!(newest.choose(Vec::new(), &known, now).lists.is_empty());
+            // Lists that are away for a while make nobody forget.
+            const NONE: [CertificateRevocationList; 0] = [];
+            assert!(newest.choose(NONE, &known, now).lists.is_empty());
             let chosen = newest.choose(vec![lists[1].clone()], &known, now);
             assert_eq!(*chosen.lists[0], *newer);
             assert_eq!(chosen.replaced.is_empty(), lists[1] == newer);
@@ -547,7 +548,7 @@ mod tests {
             // And the current one was not forgotten.
             (vec![&forged, &older], vec![&current, &forged]),
         ] {
-            let chosen = newest.choose(lists.into_iter().cloned().collect(), &known, now);
+            let chosen = newest.choose(lists.into_iter().cloned(), &known, now);
             let lists: Vec<_> = chosen.lists.iter().map(|list| &**list).collect();
             assert_eq!(lists, expected);
         }

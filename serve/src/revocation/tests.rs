@@ -1,4 +1,8 @@
-//! CAs and lists for the tests of this room.
+//! CAs and lists for the tests of this room, and what they hear of the log.
+
+use std::io::{self, Write};
+use std::mem;
+use std::sync::{Arc, Mutex};
 
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
@@ -56,4 +60,27 @@ pub(super) fn change_extensions(body: &mut [Any], change: impl FnOnce(&mut Vec<A
     let mut all = Vec::<Any>::from_der(field.value()).unwrap();
     change(&mut all);
     *field = Any::new(field.tag(), all.to_der().unwrap()).unwrap();
+}
+
+/// What the log is told by this thread meanwhile, from the level `info` on.
+pub(super) fn log_of(run: impl FnOnce()) -> String {
+    let log = Lines::default();
+    let writer = log.clone();
+    let lines = tracing_subscriber::fmt().with_ansi(false);
+    let subscriber = lines.with_writer(move || writer.clone()).finish();
+    tracing::subscriber::with_default(subscriber, run);
+    String::from_utf8(mem::take(&mut *log.0.lock().unwrap())).unwrap()
+}
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
