@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use tracing::Subscriber;
+use tracing::{Subscriber, warn};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
@@ -67,15 +67,24 @@ impl clap::ValueEnum for LogFormat {
 /// Starts the log of this process, which goes to standard error, with the access log: a line for each request, of the target
 /// `pq_serving::access` and the level `info`.
 ///
-/// `RUST_LOG` says what to log, such as `debug` or `rustls_pq=debug`; without it, that is `info`. What it says of
-/// `program`, the name of the program's own crate, also holds for this crate, which does the program's work.
+/// `RUST_LOG` says what to log, such as `debug` or `rustls_pq=debug`; without it, or if it can't be read, that is `info`. What
+/// it says of `program`, the name of the program's own crate, also holds for this crate, which does the program's work.
+///
+/// A level without a name isn't for crates that write lines about what peers send, without a limit: one connection of
+/// HTTP/2 makes `h2` write 10 bytes or more for each that it sends. Of `h2`, `hyper`, `rustls`, `quinn` and their parts, the
+/// log has errors, unless `RUST_LOG` names them: `info,h2=debug`. **A program with a subscriber of its own** has to
+/// leave them out as well, say by `info,h2=error,hyper=error,rustls=error,quinn=error,rustls_pq=info` (with `rustls_pq`, since
+/// names are compared by how they begin), or to limit what its log may take. What this crate writes about connections
+/// has limits.
 ///
 /// # Panics
 ///
 /// If the process has a log already.
 pub fn start(format: LogFormat, program: &str) {
-    let log = lines(format).with_filter(filter_of_environment(program));
+    let (filter, unreadable) = filter_of_environment(program);
+    let log = lines(format).with_filter(filter);
     tracing_subscriber::registry().with(log).init();
+    tell_of(unreadable);
 }
 
 /// The same, with an access log of another format, which is there whatever `RUST_LOG` says, or with none.
@@ -84,7 +93,8 @@ pub fn start(format: LogFormat, program: &str) {
 ///
 /// If the process has a log already.
 pub fn start_with_access(format: LogFormat, access: AccessLog, program: &str) {
-    let rest = filter_of_environment(program).with_target(ACCESS, LevelFilter::OFF);
+    let (rest, unreadable) = filter_of_environment(program);
+    let rest = rest.with_target(ACCESS, LevelFilter::OFF);
     let access = match access {
         AccessLog::As(format) => {
             let only = Targets::new().with_target(ACCESS, LevelFilter::INFO);
@@ -96,10 +106,22 @@ pub fn start_with_access(format: LogFormat, access: AccessLog, program: &str) {
         .with(lines(format).with_filter(rest))
         .with(access)
         .init();
+    tell_of(unreadable);
 }
 
-fn filter_of_environment(program: &str) -> Targets {
-    filter(env::var("RUST_LOG").ok().as_deref(), program)
+/// The filter, and why `RUST_LOG` can't be read, if so.
+fn filter_of_environment(program: &str) -> (Targets, Option<String>) {
+    let variable = env::var_os("RUST_LOG");
+    filter(variable.as_ref().map(|text| text.to_string_lossy()).as_deref(), program)
+}
+
+fn tell_of(unreadable: Option<String>) {
+    if let Some(error) = unreadable {
+        warn!(
+            error,
+            "RUST_LOG can't be read, so the level is `info`; it should be levels and targets such as `info,rustls_pq=debug`"
+        );
+    }
 }
 
 fn lines<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
@@ -113,18 +135,47 @@ where
     }
 }
 
-/// Not `EnvFilter`, whose regular expressions take long to compile.
-fn filter(variable: Option<&str>, program: &str) -> Targets {
-    let given = variable.and_then(|filter| filter.parse::<Targets>().ok());
-    let Some(filter) = given else {
-        return Targets::new().with_default(LevelFilter::INFO);
+/// Not `EnvFilter`, whose regular expressions take long to compile. Beside it, why the variable can't be read.
+fn filter(variable: Option<&str>, program: &str) -> (Targets, Option<String>) {
+    let (mut filter, unreadable) = match variable.map(str::parse::<Targets>) {
+        Some(Ok(filter)) => (filter, None),
+        Some(Err(error)) => (of_level_info(), Some(error.to_string())),
+        None => (of_level_info(), None),
     };
-    let is_said_of = |name: &str| filter.iter().find(|(target, _)| *target == name);
-    match (is_said_of(program), is_said_of(OURS)) {
-        (Some((_, level)), None) => filter.with_target(OURS, level),
-        _ => filter,
+    let said_of = |name: &str| {
+        let mut said = filter.iter().filter(|(target, _)| *target == name);
+        said.next().map(|(_, level)| level)
+    };
+    let of_program = said_of(program).filter(|_| said_of(OURS).is_none());
+    let unlimited = UNLIMITED.map(|name| format!("{name}::"));
+    let is_named = |target: &str| filter.iter().any(|(named, _)| target.starts_with(named));
+    let unnamed: Vec<_> = unlimited.iter().filter(|target| !is_named(target)).collect();
+
+    let most = LevelFilter::ERROR.min(filter.default_level().unwrap_or(LevelFilter::OFF));
+    for target in unnamed {
+        filter = filter.with_target(target, most);
     }
+    if let Some(level) = of_program {
+        filter = filter.with_target(OURS, level);
+    }
+    (filter, unreadable)
 }
+
+fn of_level_info() -> Targets {
+    Targets::new().with_default(LevelFilter::INFO)
+}
+
+/// Crates that write lines about what peers send, without a limit.
+const UNLIMITED: [&str; 8] = [
+    "h2",
+    "hyper",
+    "hyper_util",
+    "quinn",
+    "quinn_proto",
+    "quinn_udp",
+    "rustls",
+    "tokio_rustls",
+];
 
 /// The name of this crate in the log.
 const OURS: &str = "pq_serving";
@@ -148,10 +199,41 @@ mod tests {
             (Some("other=debug"), false, false),
             (Some("info,other=debug"), false, true),
         ] {
-            let filter = filter(variable, "program");
+            let (filter, unreadable) = filter(variable, "program");
+            assert_eq!(unreadable.is_some(), variable == Some("nonsense=nonsense"));
             let enabled = [Level::DEBUG, Level::INFO]
                 .map(|level| filter.would_enable("pq_serving::listening", &level));
             assert_eq!(enabled, [debug, info], "{variable:?}");
+        }
+    }
+
+    /// A peer that sends what h2 has lines for must not fill the disk: it has one for each PING that nobody asked for.
+    #[test]
+    fn what_peers_can_repeat_without_a_limit_has_to_be_asked_for_by_name() {
+        const PING: &str = "h2::proto::ping_pong";
+        for (variable, target, most) in [
+            (None, PING, Level::ERROR),
+            (None, "hyper::proto::h1::role", Level::ERROR),
+            (None, "rustls::common_state", Level::ERROR),
+            (None, "quinn_proto::connection", Level::ERROR),
+            (None, "rustls_pq::identity", Level::INFO),
+            (None, "hyper_program", Level::INFO),
+            (Some("nonsense=nonsense"), PING, Level::ERROR),
+            (Some("info"), PING, Level::ERROR),
+            (Some("trace"), PING, Level::ERROR),
+            (Some("trace"), "somebody::else", Level::TRACE),
+            (Some("info,h2=warn"), PING, Level::WARN),
+            (Some("h2::proto=debug"), PING, Level::DEBUG),
+            (Some("info,hyper=debug"), "hyper_util::rt", Level::DEBUG),
+        ] {
+            let (filter, _) = filter(variable, "program");
+            let levels = [Level::ERROR, Level::WARN, Level::INFO, Level::DEBUG, Level::TRACE];
+            let enabled = levels.iter().rfind(|level| filter.would_enable(target, level));
+            assert_eq!(enabled, Some(&most), "{variable:?} {target}");
+        }
+        for variable in ["off", "program=debug"] {
+            let (filter, _) = filter(Some(variable), "program");
+            assert!(!filter.would_enable(PING, &Level::ERROR), "{variable}");
         }
     }
 }
