@@ -1,5 +1,5 @@
 //! Files that are looked at again and again, so that a server takes over what has changed: the thread that looks
-//! ([`WatchThread`]), and what it makes of a look ([`Tracked`]). Certificates ([`identity`](crate::identity)) are
+//! ([`WatchThread`]), what it reads ([`WholeFile`]), and what it makes of a look ([`Tracked`]). Certificates ([`identity`](crate::identity)) are
 //! watched so, and so can any other files be that a server reads at its start: lists, keys, settings.
 //!
 //! Content counts if two looks in a row have found it, since somebody may still be writing; or at once, if somebody who
@@ -9,10 +9,12 @@
 mod thread;
 mod tracked;
 mod traits;
+mod whole;
 
 pub use thread::{Reload, StartError, Watch, WatchThread};
 pub use tracked::{Seen, Tracked};
 pub use traits::FileTraits;
+pub use whole::{ReadError, WholeFile};
 
 #[cfg(test)]
 pub(crate) use tracked::TICK;

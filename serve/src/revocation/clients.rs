@@ -806,6 +806,47 @@ mod tests {
         }
     }
 
+    /// A pipe would keep the thread that watches waiting for good, and a device has no end.
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_up_to_a_limit_are_read() {
+        let spoils: [fn(&std::path::Path); 4] = [
+            |path| {
+                let made = std::process::Command::new("mkfifo").arg(path).status();
+                assert!(made.unwrap().success());
+            },
+            |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
+            |path| fs::create_dir(path).unwrap(),
+            // It has holes only, and takes no place on the disk.
+            |path| fs::File::create(path).unwrap().set_len((256 << 20) + 1).unwrap(),
+        ];
+        for spoil in spoils {
+            let mut two = Two::new();
+            let file = two.cas[0].file();
+            fs::remove_file(&file).unwrap();
+            spoil(&file);
+            let files = RevocationFiles {
+                files: vec![file.clone()],
+                leaf_only: false,
+            };
+            let refused = files.load().unwrap_err();
+            assert!(matches!(refused, RevocationError::ListFileKind { .. }), "{refused}");
+            two.write(2, true);
+            assert!(two.is_revoked_after_looks());
+            // Somebody mends it.
+            if file.is_dir() {
+                fs::remove_dir(&file).unwrap();
+            } else {
+                fs::remove_file(&file).unwrap();
+            }
+            let [first, _] = &two.cas;
+            let of_first = client(&first.ca);
+            first.write_all(&[&list(&first.ca, 2, 1, &[&of_first])]);
+            assert!(two.is_revoked_after_looks());
+            assert!(is_revoked(&two.watch, &of_first, &[]));
+        }
+    }
+
     /// Nobody may have read the first line about it.
     #[test]
     fn the_log_repeats_what_is_not_in_use() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pq_x509::revocation::RevocationListError;
 use rustls::CertRevocationListError;
 use rustls::server::VerifierBuilderError;
-use rustls_pq::watching::StartError;
+use rustls_pq::watching::{ReadError, StartError};
 
 /// Why peers can't be checked by revocation lists.
 ///
@@ -22,6 +22,14 @@ pub enum RevocationError {
         path: PathBuf,
         /// What the operating system says.
         error: io::Error,
+    },
+    /// A path leads to a directory, a pipe, a device or the like, or to a file that is larger than any list.
+    #[error("{} isn't read for revocation lists: {error}", .path.display())]
+    ListFileKind {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: ReadError,
     },
     /// There is no revocation list in a file, or one that is malformed.
     #[error(

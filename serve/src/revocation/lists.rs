@@ -1,8 +1,6 @@
 //! Reads files with revocation lists, makes rustls's verifiers for clients and servers with them, and says why a chain
 //! was refused.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +17,7 @@ use rustls::{
     CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore,
     SignatureScheme,
 };
-use rustls_pq::watching::FileTraits;
+use rustls_pq::watching::{ReadError, WholeFile};
 use tracing::{info, warn};
 
 use super::error::RevocationError;
@@ -37,17 +35,18 @@ pub struct RevocationFiles {
 }
 
 impl RevocationFiles {
-    /// Reads the lists.
+    /// Reads the lists. A file may have 256 MiB. Only regular files are read: no pipe, such as that of a shell's `<(…)`,
+    /// and no device, which might never end.
     ///
     /// # Errors
     ///
-    /// [`RevocationError::ListFile`] if a file can't be read, [`RevocationError::List`] if there is no list in it,
+    /// [`RevocationError::ListFile`] if a file can't be read, [`RevocationError::ListFileKind`] if it is none of these,
+    /// [`RevocationError::List`] if there is no list in it,
     /// or one that is malformed.
     pub fn load(&self) -> Result<Revocation, RevocationError> {
         let mut lists = Vec::new();
         for path in &self.files {
-            let (content, _) = read(path)?;
-            lists.extend(lists_in(path, &content)?);
+            lists.extend(lists_in(path, &read(path)?.content)?);
         }
         let mut newest = NewestLists::default();
         Ok(self.choose(lists, &mut newest, &KnownKeys::default(), UnixTime::now()))
@@ -78,18 +77,20 @@ impl RevocationFiles {
     }
 }
 
-/// What is in a file, and what the system said of it before it was read.
-pub(crate) fn read(path: &Path) -> Result<(Vec<u8>, FileTraits), RevocationError> {
-    let read = || {
-        let mut file = File::open(path)?;
-        let metadata = file.metadata()?;
-        let mut content = Vec::new();
-        file.read_to_end(&mut content)?;
-        io::Result::Ok((content, FileTraits::of(&metadata)))
-    };
-    read().map_err(|error| RevocationError::ListFile {
-        path: path.into(),
-        error,
+/// As much as `pqtls` reads: millions of revoked certificates.
+const LIMIT: u64 = 256 << 20;
+
+/// Reads a file whole.
+pub(crate) fn read(path: &Path) -> Result<WholeFile, RevocationError> {
+    WholeFile::read(path, LIMIT).map_err(|error| match error {
+        ReadError::File(error) => RevocationError::ListFile {
+            path: path.into(),
+            error,
+        },
+        error => RevocationError::ListFileKind {
+            path: path.into(),
+            error,
+        },
     })
 }
 

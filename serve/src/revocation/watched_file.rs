@@ -43,10 +43,10 @@ impl WatchedFile {
         hasher: &RandomState,
     ) -> Result<Self, RevocationError> {
         let start = Instant::now();
-        let (content, traits) = read(path)?;
-        let stamp = hasher.hash_one(&content);
-        let mut tracked = Tracked::read(stamp, traits, start);
-        let lists = usable(path, &content, builder)?;
+        let file = read(path)?;
+        let stamp = hasher.hash_one(&*file.content);
+        let mut tracked = Tracked::read(stamp, file.traits(), start);
+        let lists = usable(path, &file.content, builder)?;
         tracked.take(stamp);
         Ok(Self {
             path: path.into(),
@@ -83,8 +83,8 @@ impl WatchedFile {
         if !is_complete && is_as_read() {
             return Look::Unusable;
         }
-        let (content, traits) = match read(&self.path) {
-            Ok(read) => read,
+        let file = match read(&self.path) {
+            Ok(file) => file,
             Err(error) => {
                 if self.tracked.failed(is_complete) {
                     self.refuse(error);
@@ -92,8 +92,8 @@ impl WatchedFile {
                 return Look::Unusable;
             }
         };
-        let stamp = hasher.hash_one(&content);
-        match self.tracked.saw(stamp, traits, start, is_complete) {
+        let stamp = hasher.hash_one(&*file.content);
+        match (self.tracked).saw(stamp, file.traits(), start, is_complete) {
             seen @ (Seen::Same | Seen::Restored) => {
                 if seen == Seen::Restored {
                     let file = self.path.display();
@@ -105,7 +105,7 @@ impl WatchedFile {
             Seen::NotYet => return Look::Unusable,
             Seen::New => {}
         }
-        match usable(&self.path, &content, builder) {
+        match usable(&self.path, &file.content, builder) {
             Ok(lists) => {
                 self.lists = lists;
                 self.tracked.take(stamp);

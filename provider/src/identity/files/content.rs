@@ -1,16 +1,16 @@
 //! The content of a pair of files, and of the OCSP response beside it.
 
 use core::hash::BuildHasher;
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::hash::RandomState;
-use std::io::{self, ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use pq_keys::encoding::pem;
 use zeroize::Zeroizing;
 
 use crate::identity::IdentityError;
-use crate::watching::FileTraits;
+use crate::watching::{FileTraits, ReadError, WholeFile};
 
 /// The content of a pair of files.
 pub(super) struct Content {
@@ -25,13 +25,12 @@ pub(super) struct Content {
 
 impl Content {
     pub(super) fn read(chain: &Path, key: &Path) -> Result<Self, IdentityError> {
-        let (chain, of_chain) = read(chain)?;
-        let (key, of_key) = read(key)?;
+        let (chain, key) = (read(chain)?, read(key)?);
         Ok(Self {
-            chain,
-            key,
-            traits: [&of_chain, &of_key].map(FileTraits::of),
-            exposed_by: exposure(&of_key),
+            traits: [&chain, &key].map(WholeFile::traits),
+            exposed_by: exposure(&key.metadata),
+            chain: chain.content,
+            key: key.content,
         })
     }
 
@@ -51,9 +50,9 @@ pub(super) struct Response {
 impl Response {
     pub(super) fn read(path: &Path) -> Result<Self, IdentityError> {
         match read(path) {
-            Ok((file, metadata)) => Ok(Self {
-                der: Some(der_in(file)?),
-                traits: Some(FileTraits::of(&metadata)),
+            Ok(file) => Ok(Self {
+                traits: Some(file.traits()),
+                der: Some(der_in(file.content)?),
             }),
             Err(IdentityError::File { error, .. }) if error.kind() == ErrorKind::NotFound => {
                 Ok(Self {
@@ -81,51 +80,19 @@ fn der_in(file: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, IdentityError>
 /// More than the PEM text of any chain that a handshake can carry, and little enough to read.
 const LIMIT: u64 = 1 << 20;
 
-fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Metadata), IdentityError> {
-    let failed = |error| IdentityError::File {
-        path: path.into(),
-        error,
-    };
-    // Opening a device may have effects, so the path is checked before. The open file is checked as
-    // well, because this is what is read.
-    check(path, &path.metadata().map_err(failed)?)?;
-    let file = open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    check(path, &metadata)?;
-
-    // With room for one byte more than is read, the buffer never moves, which would leave a key behind.
-    let mut content = Zeroizing::new(Vec::with_capacity(metadata.len() as usize + 1));
-    let mut file = file.take(metadata.len());
-    file.read_to_end(&mut content).map_err(failed)?;
-    Ok((content, metadata))
-}
-
-fn check(path: &Path, metadata: &Metadata) -> Result<(), IdentityError> {
-    if !metadata.is_file() {
-        return Err(IdentityError::NoRegularFile { path: path.into() });
-    }
-    if metadata.len() > LIMIT {
-        return Err(IdentityError::FileTooLarge {
+fn read(path: &Path) -> Result<WholeFile, IdentityError> {
+    WholeFile::read(path, LIMIT).map_err(|error| match error {
+        ReadError::File(error) => IdentityError::File {
             path: path.into(),
-            len: metadata.len(),
-            limit: LIMIT,
-        });
-    }
-    Ok(())
-}
-
-/// Opens a file without blocking, in case it is a pipe by now.
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use rustix::fs::{Mode, OFlags};
-
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
+            error,
+        },
+        ReadError::NoRegularFile => IdentityError::NoRegularFile { path: path.into() },
+        ReadError::TooLarge { len, limit } => IdentityError::FileTooLarge {
+            path: path.into(),
+            len,
+            limit,
+        },
+    })
 }
 
 #[cfg(unix)]
