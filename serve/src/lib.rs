@@ -18,6 +18,7 @@ mod drain;
 mod events;
 mod http;
 mod identities;
+mod lines;
 mod listening;
 #[cfg(feature = "log")]
 pub mod logging;

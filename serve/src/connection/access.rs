@@ -7,10 +7,9 @@ use std::time::Instant;
 use hyper::Request;
 use tracing::info;
 
-use super::line_limit::LineLimit;
-use super::said::start;
 use crate::events::ACCESS;
 use crate::http::Protection;
+use crate::lines::{LineLimit, start};
 
 /// The lines of one connection, which may have so many requests that they would fill the disk.
 #[derive(Debug, Default)]

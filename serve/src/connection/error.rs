@@ -6,6 +6,8 @@ use std::{io, iter};
 use rustls::CertificateError;
 use rustls_pq::Refusal;
 
+use crate::lines::start;
+
 /// Why a connection ended before its time. None of these concerns other connections.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectionError {
@@ -93,10 +95,9 @@ impl ConnectionError {
     }
 }
 
-/// Which of the [options](crate::options) helps the next client.
-/// hyper says what has failed, and its causes say why.
+/// hyper says what has failed, and its causes say why. With HTTP/2, that may be in the client's words.
 fn with_causes(error: &hyper::Error) -> String {
-    causes(error).fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+    start(&causes(error).fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
 }
 
 fn causes(error: &hyper::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
@@ -108,6 +109,7 @@ fn causes(error: &hyper::Error) -> impl Iterator<Item = &(dyn Error + 'static)> 
     })
 }
 
+/// Which of the [options](crate::options) helps the next client.
 fn option_for(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::RevocationUnknown { .. } => {

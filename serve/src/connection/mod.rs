@@ -1,14 +1,12 @@
 //! One connection, from its first byte to its last: the handshake, the requests, and why it ended.
 
-// This room uses `admission`, `configuration`, `events`, `http`, `sockets` and `summary`.
+// This room uses `admission`, `configuration`, `events`, `http`, `lines`, `sockets` and `summary`.
 
 mod access;
 mod error;
 mod handshake;
-mod line_limit;
 mod overheard;
 mod requests;
-mod said;
 mod serve;
 #[cfg(feature = "http2")]
 mod streams;

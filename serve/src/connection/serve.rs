@@ -18,9 +18,7 @@ use tracing::{debug, info};
 
 use super::error::ConnectionError;
 use super::handshake::shake_hands;
-use super::line_limit::LineLimit;
 use super::requests::{Idle, Requests};
-use super::said::start;
 #[cfg(feature = "http2")]
 use super::streams::Streams;
 use super::versions::http1;
@@ -30,6 +28,7 @@ use crate::admission::{Handshaking, Limits, RequestPlaces};
 use crate::configuration::Tls;
 use crate::events::{Event, Observers};
 use crate::http::{AnyHandler, Protection};
+use crate::lines::{LineLimit, reason, start};
 use crate::sockets::Socket;
 
 /// What it takes to serve one client.
@@ -63,7 +62,7 @@ impl ConnectionLog {
     pub(crate) fn closed(&self, error: &ConnectionError) {
         if let Some(left_out) = self.closed.next_line() {
             let left_out = (left_out > 0).then_some(left_out);
-            info!(%error, left_out, "closed");
+            info!(error = reason(error), left_out, "closed");
         }
     }
 }

@@ -3,9 +3,21 @@
 /// The most bytes of a text that a client chooses, as the log writes them.
 const MOST: usize = 256;
 
+/// The most bytes of a reason, which is a sentence of ours with texts and numbers that a client chooses.
+const MOST_OF_A_REASON: usize = 1024;
+
 /// No more of a text than is to be logged, with what escaping adds to it in either format. JSON doesn't escape what terminals
-/// obey from DEL on, so that is replaced.
+/// obey from DEL on, so that is replaced. It has to be logged as `str`, which the formats escape.
 pub(crate) fn start(text: &str) -> String {
+    start_within(text, MOST)
+}
+
+/// The same of a sentence with such texts in it.
+pub(crate) fn reason(sentence: &impl ToString) -> String {
+    start_within(&sentence.to_string(), MOST_OF_A_REASON)
+}
+
+fn start_within(text: &str, most: usize) -> String {
     const MORE: char = '…';
 
     let text = text.replace(is_obeyed, "\u{fffd}");
@@ -13,11 +25,11 @@ pub(crate) fn start(text: &str) -> String {
     // Where it would be cut.
     let mut end = 0;
     for (at, character) in text.char_indices() {
-        if length <= MOST - MORE.len_utf8() {
+        if length <= most - MORE.len_utf8() {
             end = at;
         }
         length += escaped_length(character);
-        if length > MOST {
+        if length > most {
             return format!("{}{MORE}", &text[..end]);
         }
     }

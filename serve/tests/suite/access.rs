@@ -41,9 +41,13 @@ impl Log {
         (log, tracing::subscriber::set_default(subscriber))
     }
 
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+
     /// Waits for a text.
     pub(crate) async fn until(&self, text: &str) {
-        while !String::from_utf8_lossy(&self.0.lock().unwrap()).contains(text) {
+        while !self.text().contains(text) {
             sleep(std::time::Duration::from_millis(5)).await;
         }
     }

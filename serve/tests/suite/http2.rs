@@ -691,3 +691,21 @@ impl Raw {
         })
     }
 }
+
+/// The log has no more of a client's last words than of any others.
+#[tokio::test]
+async fn last_words_are_short_in_the_log() {
+    let (log, _guard) = Log::start();
+    let server = Served::with(|server| server).await;
+    let mut raw = Raw::connect(&server).await.unwrap();
+    let mut payload = vec![0, 0, 0, 0, 0, 0, 0, 1];
+    payload.extend(b"\x07\n forged line".repeat(1000));
+    payload.truncate(16 * 1024);
+    raw.send(GOAWAY, 0, 0, &payload).await.unwrap();
+    within(log.until("\"closed\"")).await;
+    let text = log.text();
+    let line = text.lines().find(|line| line.contains("\"closed\""));
+    let line = line.unwrap();
+    assert!(line.contains("forged line"), "{line}");
+    assert!(line.len() < 1024, "{line}");
+}
