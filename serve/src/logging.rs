@@ -112,7 +112,13 @@ pub fn start_with_access(format: LogFormat, access: AccessLog, program: &str) {
 /// The filter, and why `RUST_LOG` can't be read, if so.
 fn filter_of_environment(program: &str) -> (Targets, Option<String>) {
     let variable = env::var_os("RUST_LOG");
-    filter(variable.as_ref().map(|text| text.to_string_lossy()).as_deref(), program)
+    filter(
+        variable
+            .as_ref()
+            .map(|text| text.to_string_lossy())
+            .as_deref(),
+        program,
+    )
 }
 
 fn tell_of(unreadable: Option<String>) {
@@ -149,7 +155,10 @@ fn filter(variable: Option<&str>, program: &str) -> (Targets, Option<String>) {
     let of_program = said_of(program).filter(|_| said_of(OURS).is_none());
     let unlimited = UNLIMITED.map(|name| format!("{name}::"));
     let is_named = |target: &str| filter.iter().any(|(named, _)| target.starts_with(named));
-    let unnamed: Vec<_> = unlimited.iter().filter(|target| !is_named(target)).collect();
+    let unnamed: Vec<_> = unlimited
+        .iter()
+        .filter(|target| !is_named(target))
+        .collect();
 
     let most = LevelFilter::ERROR.min(filter.default_level().unwrap_or(LevelFilter::OFF));
     for target in unnamed {
@@ -227,8 +236,16 @@ mod tests {
             (Some("info,hyper=debug"), "hyper_util::rt", Level::DEBUG),
         ] {
             let (filter, _) = filter(variable, "program");
-            let levels = [Level::ERROR, Level::WARN, Level::INFO, Level::DEBUG, Level::TRACE];
-            let enabled = levels.iter().rfind(|level| filter.would_enable(target, level));
+            let levels = [
+                Level::ERROR,
+                Level::WARN,
+                Level::INFO,
+                Level::DEBUG,
+                Level::TRACE,
+            ];
+            let enabled = levels
+                .iter()
+                .rfind(|level| filter.would_enable(target, level));
             assert_eq!(enabled, Some(&most), "{variable:?} {target}");
         }
         for variable in ["off", "program=debug"] {

@@ -23,6 +23,7 @@ use super::known_keys::KnownKeys;
 use super::lists::{Revocation, RevocationFiles, looked_at};
 use super::newest_lists::NewestLists;
 use super::watched_file::{Look, WatchedFile};
+use crate::lines::{LineLimit, reason};
 
 /// Verifies clients' chains by revocation lists in files, which are read again when they change.
 ///
@@ -48,6 +49,8 @@ pub struct RevocableClients {
     current: RwLock<Arc<Current>>,
     /// The CAs whose lists are remembered.
     known: RwLock<Arc<KnownKeys>>,
+    /// The lines about clients that are refused.
+    refused: LineLimit,
 }
 
 impl RevocableClients {
@@ -146,8 +149,14 @@ impl ClientCertVerifier for RevocableClients {
                 .filter_map(|der| Certificate::from_der(der).ok())
                 .collect();
             // For the log, since rustls says only that a certificate is revoked.
-            if let Some(why) = revocation.why(error, &chain, now) {
-                info!("a certificate of this client isn't accepted: {why}");
+            if let Some(why) = revocation.why(error, &chain, now)
+                && let Some(left_out) = self.refused.next_line()
+            {
+                let left_out = (left_out > 0).then_some(left_out);
+                info!(
+                    why = reason(&why),
+                    left_out, "a certificate of this client isn't accepted"
+                );
             }
         }
         verified
@@ -274,6 +283,7 @@ impl WatchedLists {
             roots: current.verifier.root_hint_subjects().to_vec(),
             current: RwLock::new(current.into()),
             known: RwLock::new(known.into()),
+            refused: LineLimit::default(),
         });
         Ok(Self {
             known: clients.known().count(),
@@ -339,7 +349,7 @@ impl Watch for WatchedLists {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
-    use std::time::SystemTime;
+    use std::time::{Instant, SystemTime};
     use std::{fs, slice};
 
     use pq_x509::certificate::Validity;
@@ -638,6 +648,25 @@ mod tests {
         assert!(matches!(refused, Some(RevocationError::ListIssuer { .. })));
     }
 
+    /// A client may come again and again.
+    #[test]
+    fn lines_about_refused_clients_are_few() {
+        let mut two = Two::new();
+        two.write(2, true);
+        assert!(two.is_revoked_after_looks());
+        let start = Instant::now();
+        let log = tests::log_of(|| {
+            for _ in 0..1000 {
+                assert!(is_revoked(&two.watch, &two.leaf, &[]));
+            }
+        });
+        let seconds = start.elapsed().as_secs() as usize + 1;
+        let lines = log
+            .matches("a certificate of this client isn't accepted")
+            .count();
+        assert!((1..=100 * (seconds + 1)).contains(&lines), "{lines}");
+    }
+
     #[test]
     fn an_older_list_readmits_nobody() {
         let ca = Ca::new();
@@ -797,7 +826,8 @@ mod tests {
             assert!(is_revoked(&two.watch, &of_first, &[]));
             spoil(&two.cas[0], &changes);
             two.write(2, true);
-            assert!(two.is_revoked_after_looks());
+            let log = tests::log_of(|| assert!(two.is_revoked_after_looks()));
+            assert!(log.contains("new revocation lists refused"), "{log}");
             assert!(is_revoked(&two.watch, &of_first, &[]));
             two.write(3, false);
             two.watch.look_at(true, UnixTime::now());
@@ -818,7 +848,12 @@ mod tests {
             |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
             |path| fs::create_dir(path).unwrap(),
             // It has holes only, and takes no place on the disk.
-            |path| fs::File::create(path).unwrap().set_len((256 << 20) + 1).unwrap(),
+            |path| {
+                fs::File::create(path)
+                    .unwrap()
+                    .set_len((256 << 20) + 1)
+                    .unwrap()
+            },
         ];
         for spoil in spoils {
             let mut two = Two::new();
@@ -830,7 +865,10 @@ mod tests {
                 leaf_only: false,
             };
             let refused = files.load().unwrap_err();
-            assert!(matches!(refused, RevocationError::ListFileKind { .. }), "{refused}");
+            assert!(
+                matches!(refused, RevocationError::ListFileKind { .. }),
+                "{refused}"
+            );
             two.write(2, true);
             assert!(two.is_revoked_after_looks());
             // Somebody mends it.
@@ -852,7 +890,9 @@ mod tests {
     fn the_log_repeats_what_is_not_in_use() {
         let mut two = Two::new();
         let lines_after_looks = |two: &mut Two| {
-            let log = tests::log_of(|| drop(two.is_revoked_after_looks()));
+            let log = tests::log_of(|| {
+                two.is_revoked_after_looks();
+            });
             log.matches("ca.crl can't be read").count()
         };
         fs::remove_file(two.cas[0].file()).unwrap();

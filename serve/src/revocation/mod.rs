@@ -3,7 +3,7 @@
 //! [`RevocationFiles`] reads lists from files, and a [`Revocation`] checks servers' chains by them. [`RevocableClients`]
 //! checks clients' chains, and takes changed files over without a new start.
 
-// This room uses no other, and in tests `provider`.
+// This room uses `lines`, and in tests `provider`.
 
 mod clients;
 mod error;

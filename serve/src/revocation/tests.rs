@@ -1,8 +1,8 @@
 //! CAs and lists for the tests of this room, and what they hear of the log.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
-use std::mem;
-use std::sync::{Arc, Mutex};
+use std::sync::Once;
 
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
@@ -64,20 +64,27 @@ pub(super) fn change_extensions(body: &mut [Any], change: impl FnOnce(&mut Vec<A
 
 /// What the log is told by this thread meanwhile, from the level `info` on.
 pub(super) fn log_of(run: impl FnOnce()) -> String {
-    let log = Lines::default();
-    let writer = log.clone();
-    let lines = tracing_subscriber::fmt().with_ansi(false);
-    let subscriber = lines.with_writer(move || writer.clone()).finish();
-    tracing::subscriber::with_default(subscriber, run);
-    String::from_utf8(mem::take(&mut *log.0.lock().unwrap())).unwrap()
+    // One for the process: a callsite that another thread comes to first would be off for one of this thread.
+    static START: Once = Once::new();
+    START.call_once(|| {
+        let lines = tracing_subscriber::fmt().with_ansi(false);
+        lines.with_writer(|| Lines).init();
+    });
+    LINES.take();
+    run();
+    String::from_utf8(LINES.take()).unwrap()
 }
 
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+thread_local! {
+    static LINES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The lines of this thread.
+struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
+        LINES.with_borrow_mut(|lines| lines.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {

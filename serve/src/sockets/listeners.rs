@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::time::{Sleep, sleep};
 use tracing::{debug, warn};
@@ -12,6 +12,7 @@ use tracing::{debug, warn};
 use super::kind::Kind;
 use super::listener::Listener;
 use super::stream::{Peer, Socket};
+use crate::lines::LineLimit;
 
 /// The sockets of a server.
 #[derive(Debug)]
@@ -26,18 +27,41 @@ pub(crate) struct Listeners {
 struct Paused {
     listener: Listener,
     until: Option<Pin<Box<Sleep>>>,
-    next_pause: Duration,
+    pauses: Pauses,
+    lines: LineLimit,
 }
 
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// How long to pause after each failure.
+#[derive(Debug, Default)]
+struct Pauses {
+    /// The last one, and when it began.
+    last: Option<(Duration, Instant)>,
+}
+
+impl Pauses {
+    /// The one that begins now. Each is twice as long as the one before, unless that is long ago:
+    /// where descriptors are short, some clients are accepted between two failures.
+    fn next(&mut self, now: Instant) -> Duration {
+        const FIRST: Duration = Duration::from_millis(5);
+        const LONGEST: Duration = Duration::from_secs(1);
+        const LONG_AGO: Duration = Duration::from_secs(10);
+
+        let recent = self
+            .last
+            .filter(|(_, began)| now.duration_since(*began) < LONG_AGO);
+        let next = recent.map_or(FIRST, |(last, _)| (last * 2).min(LONGEST));
+        self.last = Some((next, now));
+        next
+    }
+}
 
 impl From<Vec<Listener>> for Listeners {
     fn from(listeners: Vec<Listener>) -> Self {
         let listeners = listeners.into_iter().map(|listener| Paused {
             listener,
             until: None,
-            next_pause: FIRST_PAUSE,
+            pauses: Pauses::default(),
+            lines: LineLimit::default(),
         });
         Self {
             listeners: listeners.collect(),
@@ -73,17 +97,16 @@ impl Paused {
                 self.until = None;
             }
             match ready!(self.listener.poll_accept(context)) {
-                Ok(accepted) => {
-                    self.next_pause = FIRST_PAUSE;
-                    return Poll::Ready(accepted);
-                }
+                Ok(accepted) => return Poll::Ready(accepted),
                 Err(error) if is_about_one_client(&error) => debug!(%error, "a client left early"),
                 Err(error) => {
-                    let pause = self.next_pause;
-                    let listener = &self.listener;
-                    warn!(%listener, %error, ?pause, "can't accept connections for now");
+                    let pause = self.pauses.next(Instant::now());
+                    if let Some(left_out) = self.lines.next_line() {
+                        let left_out = (left_out > 0).then_some(left_out);
+                        let listener = &self.listener;
+                        warn!(%listener, %error, ?pause, left_out, "can't accept connections for now");
+                    }
                     self.until = Some(Box::pin(sleep(pause)));
-                    self.next_pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }
         }
@@ -108,4 +131,23 @@ impl Listener {
 fn is_about_one_client(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     [ConnectionAborted, ConnectionReset, Interrupted].contains(&error.kind())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where one client leaves now and then, and another one takes its descriptor, every second accept(2) fails.
+    #[test]
+    fn a_client_between_two_failures_makes_no_pause_shorter() {
+        let start = Instant::now();
+        let mut pauses = Pauses::default();
+        let mut now = start;
+        for _ in 0..1000 {
+            now += pauses.next(now);
+        }
+        assert!(now - start > Duration::from_secs(900));
+        let pauses = [0, 10, 20].map(|seconds| pauses.next(now + Duration::from_secs(seconds)));
+        assert_eq!(pauses, [1000, 5, 5].map(Duration::from_millis));
+    }
 }

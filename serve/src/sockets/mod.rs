@@ -1,6 +1,6 @@
 //! Sockets: what a server listens on, and the connections that it accepts there.
 
-// This room uses no other.
+// This room uses `lines`.
 
 mod inherited;
 mod kind;
