@@ -138,8 +138,12 @@ fn has_one_host<B>(request: &Request<B>) -> bool {
         return false;
     }
     let Some(host) = host else {
-        // A request in the form of HTTP/2 has an authority, and one of HTTP/1.0 needs none.
-        return request.version() != Version::HTTP_11;
+        // HTTP/1.1 needs the field, whatever the URL says, and HTTP/1.0 nothing.
+        return match request.version() {
+            Version::HTTP_11 => false,
+            Version::HTTP_2 => authority.is_some(),
+            _ => true,
+        };
     };
     let host = Authority::try_from(host.as_bytes()).ok();
     // HTTP/1.1 goes by the URL, and a proxy may have left the field as it was.

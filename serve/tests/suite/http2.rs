@@ -138,6 +138,14 @@ async fn a_request_is_for_one_host() {
         let answer = within(client.send_request(request)).await.unwrap();
         assert_eq!(answer.status(), status, "{hosts:?}");
     }
+    // hyper's client always says for whom.
+    let mut raw = Raw::connect(&server).await.unwrap();
+    let nobody = &GET[..3];
+    raw.send(HEADERS, END_STREAM | END_HEADERS, 1, nobody)
+        .await
+        .unwrap();
+    // Field 12 of the static table is the status 400.
+    assert_eq!(raw.until(HEADERS).await.payload[0], 0x80 | 12);
 }
 
 /// The server says how many requests may run, and refuses more, which the client may send again.
