@@ -99,10 +99,6 @@ impl Requests {
     }
 
     /// Tells when no request has been running for some time.
-    #[cfg_attr(
-        not(feature = "http2"),
-        expect(dead_code, reason = "hyper has such a limit for HTTP/1.1")
-    )]
     pub(super) fn idle(&self) -> Idle {
         Idle(self.running.subscribe())
     }

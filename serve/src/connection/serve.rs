@@ -109,26 +109,28 @@ impl Connection {
             protection,
             self.observers.clone(),
         );
+        let idle = requests.idle();
         #[cfg(feature = "http2")]
         if stream.get_ref().1.alpn_protocol() == Some(HTTP2) {
-            // Besides its requests, a client may send anything, or nothing.
-            let idle = Some(requests.idle());
             let service = service_fn(move |request| requests.clone().answer(request));
             let streams = Streams::default();
             let http = http2(streams.spawner()).serve_connection(TokioIo::new(stream), service);
-            return self.serve_until_stopped(http, idle).await;
+            // Besides its requests, a client may send anything, or nothing.
+            let head = Some(self.limits.request_head);
+            return self.serve_until_stopped(http, idle, head).await;
         }
         let service = service_fn(move |request| requests.clone().answer(request));
         let http = http1(&self.limits).serve_connection(TokioIo::new(stream), service);
-        self.serve_until_stopped(http, None).await
+        self.serve_until_stopped(http, idle, None).await
     }
 
-    /// Serves requests until the client, a limit or the end of the server ends the connection. With `idle`, the time
-    /// for the head of a request is also measured here, since hyper does so for HTTP/1.1 only.
+    /// Serves requests until the client, a limit or the end of the server ends the connection. `head` is the time
+    /// for the head of a request, if it is measured here: hyper does so for HTTP/1.1 only.
     async fn serve_until_stopped<H>(
         self,
         http: H,
-        mut idle: Option<Idle>,
+        mut idle: Idle,
+        head: Option<Duration>,
     ) -> Result<(), ConnectionError>
     where
         H: GracefulConnection<Error = hyper::Error>,
@@ -139,15 +141,15 @@ impl Connection {
             tokio::select! {
                 served = http.as_mut() => return served,
                 _ = stopped.changed() => {}
-                () = idle_for(&mut idle, self.limits.request_head) => {}
+                () = idle_for(&mut idle, head) => {}
                 // Whoever is told early begins the next request elsewhere, and it isn't cut off.
                 () = sleep(self.limits.connection / 10 * 9) => {}
             }
             http.as_mut().graceful_shutdown();
             tokio::select! {
                 served = http => served,
-                // A client that doesn't answer is not waited for if no request is running.
-                () = idle_for(&mut idle, FAREWELL) => Ok(()),
+                // A client that doesn't answer, or has begun a head, is not waited for if no request is running.
+                () = idle.since(FAREWELL) => Ok(()),
             }
         });
         Ok(served.await.map_err(|_| ConnectionError::TooLong)??)
@@ -158,12 +160,12 @@ impl Connection {
 #[cfg(feature = "http2")]
 const HTTP2: &[u8] = b"h2";
 
-/// The time for a client of HTTP/2 to take the last bytes and to acknowledge the end of its connection.
+/// The time for a client to take the last bytes, and to acknowledge the end of its connection with HTTP/2.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-async fn idle_for(idle: &mut Option<Idle>, time: Duration) {
-    match idle {
-        Some(idle) => idle.since(time).await,
+async fn idle_for(idle: &mut Idle, time: Option<Duration>) {
+    match time {
+        Some(time) => idle.since(time).await,
         None => future::pending().await,
     }
 }
