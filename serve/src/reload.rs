@@ -60,7 +60,7 @@ pub fn reload_on_hangup(
                         "the files are still being read; check whether the file system answers"
                     );
                 }
-                notice::ready();
+                notice::reloaded();
                 continue;
             }
             // No more signals; the files are still watched.
