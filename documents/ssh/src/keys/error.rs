@@ -12,16 +12,16 @@ pub enum KeyError {
     /// The bytes end too early or too late.
     #[error("{0}")]
     Wire(WireError),
-    /// The key is an SSH key of an algorithm that is not supported.
+    /// The key is an SSH key of an algorithm that is not supported. In a line, its first word says so.
     #[error("the key has the algorithm \"{0}\"; only ssh-mldsa44-ed25519 keys are supported")]
     OtherAlgorithm(String),
     /// The line and the key in it name the algorithm differently.
-    #[error("the line says {line}, but the key in it says {key}: one of them was changed")]
+    #[error("the line says {line}, but the key in it says \"{key}\": one of them was changed")]
     OtherName {
         /// The name in the line's first word.
         line: KeyName,
-        /// The name at the beginning of the key.
-        key: KeyName,
+        /// The name at the beginning of the key, which may be any text.
+        key: String,
     },
     /// The text after the name is not base64.
     #[error("the key in the line is not base64: it is damaged, or cut off")]

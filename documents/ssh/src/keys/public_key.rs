@@ -88,12 +88,14 @@ impl PublicKey {
             return Err(KeyError::NoKey);
         }
         let blob = Base64::decode_vec(characters).map_err(|_| KeyError::Base64)?;
-        let key = Self::from_blob(&blob)?;
+        let other = |key| KeyError::OtherName { line: name, key };
+        // A line that says that it is of an algorithm of ours is none of another one, whatever was changed in it.
+        let key = Self::from_blob(&blob).map_err(|error| match error {
+            KeyError::OtherAlgorithm(key) => other(key),
+            error => error,
+        })?;
         if key.name != name {
-            return Err(KeyError::OtherName {
-                line: name,
-                key: key.name,
-            });
+            return Err(other(key.name.to_string()));
         }
         key.with_comment(comment.trim_end_matches([' ', '\t']))
     }

@@ -72,7 +72,7 @@ impl Signature {
         if name != key.name() {
             return Err(SignatureError::Key(KeyError::OtherName {
                 line: name,
-                key: key.name(),
+                key: key.name().to_string(),
             }));
         }
         let signature = blob.string()?.to_vec();

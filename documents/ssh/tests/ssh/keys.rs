@@ -112,7 +112,7 @@ fn lines_that_are_none_say_why() {
         of(&line.replacen("ed25519", "ed25519@openssh.com", 1)),
         KeyError::OtherName {
             line: KeyName::OpenSsh,
-            key: KeyName::Standard
+            key: KeyName::Standard.to_string()
         }
     );
     for comment in ["a\u{7}", "\u{1b}[31m", "\u{85}"] {

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::io::{self, Read};
 
+use base64ct::{Base64, Encoding};
 use pq_keys::pki_types::UnixTime;
 use pq_ssh::{
     AllowedSigners, HashAlgorithm, HashedMessage, KeyError, KeyName, LineError, MessageHasher,
@@ -346,6 +347,29 @@ fn a_wrong_line_permits_nothing_and_disables_no_other() {
         refused("me cert-authority=\"a\" KEY"),
         LineError::UnknownOption(_)
     ));
+}
+
+/// Only the line's own words say that it is about keys of another algorithm: if what its base64 says counted, a changed bit
+/// would make the line vanish without a word.
+#[test]
+fn a_damaged_line_of_the_own_algorithm_is_left_out() {
+    let line = KEY.public_key().to_line();
+    let words: Vec<_> = line.split(' ').collect();
+    let (name, base64) = (words[0], words[1]);
+    let blob = Base64::decode_vec(base64).unwrap();
+    // The length of the name in the key, the name, and the length of the rest.
+    for at in 0..27 {
+        let mut blob = blob.clone();
+        blob[at] ^= 1;
+        let damaged = format!("you {name} {}", Base64::encode_string(&blob));
+        let signers = AllowedSigners::parse(format!("{damaged}\nme {line}\n")).unwrap();
+        let [left_out] = signers.left_out() else {
+            panic!("byte {at}: {:?}", signers.left_out());
+        };
+        assert_eq!(left_out.line, 1);
+        // Nor is it a list.
+        AllowedSigners::parse(damaged).unwrap_err();
+    }
 }
 
 /// A comment says nothing about who may sign, and other people's lines need not be ours.
