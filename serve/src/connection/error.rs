@@ -78,6 +78,7 @@ impl ConnectionError {
                 Refusal::SignatureAlgorithm { .. }
                 | Refusal::ChainTooLarge { .. }
                 | Refusal::UnknownIssuer
+                | Refusal::UnknownKey
                 | Refusal::BadSignature
                 | Refusal::Expired { .. }
                 | Refusal::NotValidYet { .. }

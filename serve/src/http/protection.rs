@@ -3,10 +3,11 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use pq_keys::signing::PreHash;
 use pq_x509::certificate::Certificate;
 use rustls::pki_types::CertificateDer;
 use rustls::server::ServerConnection;
-use rustls_pq::Negotiated;
+use rustls_pq::{KeyAlgorithm, Negotiated};
 use serde::Serialize;
 
 use crate::summary::{Summary, value};
@@ -23,9 +24,11 @@ pub struct Protection {
     /// The name that the client asked for, if it sent one.
     pub server_name: Option<String>,
     /// The subject of the client's certificate, if the server asked for one: for people to read. It may have any text
-    /// that the CA has put there.
+    /// that the CA has put there. Of a raw public key (RFC 7250), its algorithm and the SHA-256 of its
+    /// SubjectPublicKeyInfo in hexadecimal: `ML-DSA-44 key with SHA-256 9f86…`.
     pub client_certificate: Option<String>,
-    /// The chain that the client proved to own, leaf first; empty if the server asked for none.
+    /// The chain that the client proved to own, leaf first, or the SubjectPublicKeyInfo of its raw public key; empty if
+    /// the server asked for none.
     #[serde(skip)]
     pub client_chain: Vec<CertificateDer<'static>>,
     /// The client's address, as far as the network tells: a proxy's, if there is one. None over a Unix socket.
@@ -69,6 +72,18 @@ impl fmt::Display for Protection {
 }
 
 fn subject(leaf: &CertificateDer<'static>) -> String {
+    // rustls has a raw public key in the place of a chain.
+    if let Ok(algorithm) = KeyAlgorithm::of_spki_der(leaf) {
+        let mut hasher = PreHash::Sha256.hasher();
+        hasher.update(leaf);
+        let hash = hasher.finish();
+        let hash: String = hash
+            .as_bytes()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        return format!("{algorithm} key with SHA-256 {hash}");
+    }
     match Certificate::from_der(leaf) {
         Ok(certificate) => certificate.describe_subject(),
         Err(error) => format!("unreadable: {error}"),

@@ -11,7 +11,14 @@ use pq_serving::{
     Drained, Identity, Limits, Metrics, MetricsPort, Protection, Server, ServerBuilder, Tls,
     provider,
 };
+use pq_x509::keys::{SignatureAlgorithm, SigningKey, SubjectKey};
+use rustls::client::AlwaysResolvesClientRawPublicKeys;
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, RootCertStore};
 use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::verify::PinnedKeys;
 use rustls_pq::{Group, Profile};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -35,11 +42,19 @@ impl Watched {
     }
 
     async fn with(choose: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        Self::with_clients(None, choose).await
+    }
+
+    /// Clients are asked who they are, if there is something that verifies them.
+    async fn with_clients(
+        clients: Option<Arc<dyn ClientCertVerifier>>,
+        choose: impl FnOnce(ServerBuilder) -> ServerBuilder,
+    ) -> Self {
         let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
         let provider = provider(Profile::Default, &[]).unwrap();
         let identity = Identity::try_from(&pki.server).unwrap();
         let set = IdentitySet::new().with_default(identity.check(&provider).unwrap());
-        let tls = Tls::with(provider, Identities::new(set).into(), None).unwrap();
+        let tls = Tls::with(provider, Identities::new(set).into(), clients).unwrap();
         let metrics = Metrics::new(&tls, None);
         let server = choose(Server::builder(tls)).metrics(&metrics);
         Self {
@@ -87,6 +102,53 @@ async fn ask(port: &MetricsPort, request: &str) -> String {
     let mut tcp = TcpStream::connect(port.local_addr()).await.unwrap();
     tcp.write_all(request.as_bytes()).await.unwrap();
     String::from_utf8(until_closed(tcp).await).unwrap()
+}
+
+/// A client with a raw public key is known by it, and one whose key isn't pinned counts as one with a wrong certificate.
+#[tokio::test]
+async fn clients_with_raw_public_keys() {
+    let provider = provider(Profile::Default, &[]).unwrap();
+    let keys =
+        [1, 2].map(|seed| SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[seed; 32]).unwrap());
+    let pinned = PinnedKeys::new([keys[0].spki().into_owned()], &provider);
+    let watched = Watched::with_clients(Some(Arc::new(pinned)), |server| server).await;
+    let answers = keys.map(async |key| {
+        let der = key.to_pkcs8_der().unwrap();
+        let der = PrivatePkcs8KeyDer::from(der.to_vec());
+        let key = provider.key_provider.load_private_key(der.into()).unwrap();
+        let shown = key.public_key().unwrap().to_vec().into();
+        let key = Arc::new(CertifiedKey::new(vec![shown], key));
+        let mut roots = RootCertStore::empty();
+        roots.add(watched.pki.root.der().clone()).unwrap();
+        let config = ClientConfig::builder_with_provider(provider.clone())
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(key)));
+        let tcp = TcpStream::connect(watched.server.local_addr())
+            .await
+            .unwrap();
+        let connector = TlsConnector::from(Arc::new(config));
+        let connecting = connector.connect("localhost".try_into().unwrap(), tcp);
+        let mut tls = connecting.await.unwrap();
+        let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        tls.write_all(request).await.unwrap();
+        let mut answer = String::new();
+        tls.read_to_string(&mut answer).await.map(|_| answer)
+    });
+    let [known, unknown] = answers;
+    let page = timeout(PATIENCE, known).await.unwrap().unwrap();
+    let shown = page
+        .lines()
+        .find(|line| line.starts_with("client certificate"));
+    let (_, hash) = shown
+        .unwrap()
+        .rsplit_once("  ML-DSA-44 key with SHA-256 ")
+        .unwrap();
+    assert_eq!(hash.len(), 64, "{hash}");
+    timeout(PATIENCE, unknown).await.unwrap().unwrap_err();
+    let line = r#"pq_serving_handshake_failures_total{reason="client_certificate"} 1"#;
+    watched.until_counted(line).await;
 }
 
 #[tokio::test]
