@@ -27,9 +27,13 @@ pub enum ArmorError {
 ///
 /// Copies are wiped, because this function also reads private keys.
 pub(crate) fn decode(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8>>, ArmorError> {
-    let (text, is_whole) = match text.char_indices().nth(MAX_ARMOR) {
-        None => (text, true),
-        Some((end, _)) => (&text[..end], false),
+    let (text, is_whole) = match text.len() <= MAX_ARMOR {
+        true => (text, true),
+        false => {
+            let mut ends = (0..=MAX_ARMOR).rev();
+            let end = ends.find(|end| text.is_char_boundary(*end));
+            (&text[..end.unwrap_or_default()], false)
+        }
     };
     let mut lines = text
         .split('\n')
@@ -38,12 +42,13 @@ pub(crate) fn decode(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8
         return Err(ArmorError::NoBegin(label));
     }
     let end = format!("-----END {label}-----");
+    let has_end = text.contains(&end);
     let mut characters = Zeroizing::new(String::with_capacity(text.len()));
     loop {
         match lines.next() {
             Some(line) if line == end => break,
             // Before other errors, since a file that is cut off ends anywhere.
-            _ if !text.contains(&end) => {
+            _ if !has_end => {
                 return Err(match is_whole {
                     true => ArmorError::NoEnd(label),
                     false => ArmorError::TooLong,
@@ -89,6 +94,8 @@ const MAX_ARMOR: usize = 32 * 1024;
 
 #[cfg(test)]
 mod tests {
+    use testing::spent::Spent;
+
     use super::*;
 
     #[test]
@@ -142,6 +149,36 @@ mod tests {
             "AAAA\n".repeat(MAX_ARMOR / 5)
         );
         check(&long, ArmorError::TooLong);
+    }
+
+    /// Characters of several bytes count as these.
+    #[test]
+    fn the_limit_is_in_bytes() {
+        for character in ["A", "ü", "€"] {
+            let begin = "-----BEGIN X-----\n";
+            let most = (MAX_ARMOR - begin.len()) / character.len();
+            let text = |number| format!("{begin}{}", character.repeat(number));
+            assert_eq!(decode(&text(most), "X"), Err(ArmorError::NoEnd("X")));
+            assert_eq!(decode(&text(most + 1), "X"), Err(ArmorError::TooLong));
+        }
+    }
+
+    /// Four times as many lines take four times as long, and not 16 times.
+    #[test]
+    fn many_lines_take_time_in_proportion() {
+        let [few, many] = [MAX_ARMOR / 8, MAX_ARMOR / 2].map(|len| {
+            let text = format!(
+                "-----BEGIN X-----\n{}-----END X-----",
+                "A\n".repeat(len / 2)
+            );
+            let times = (0..20).map(|_| {
+                let start = Spent::now();
+                assert!(decode(&text, "X").is_ok());
+                start.elapsed()
+            });
+            times.min().unwrap()
+        });
+        assert!(many < 9 * few, "{many:?} {few:?}");
     }
 
     #[test]
