@@ -11,15 +11,18 @@ use std::time::Duration;
 /// handshake make way for nobody: if they come from enough addresses, they can take all places until their
 /// time is over.
 ///
-/// With HTTP/2, a connection may have 100 requests at a time. What the server holds of them is at most, besides what
-/// handlers hold:
+/// With HTTP/2, a connection may have 100 requests at a time, of 128 fields and 16 KiB each as RFC 9113 counts. What the server
+/// holds of them is at most, besides what handlers hold:
 ///
-/// | for | heads, pieces of answers | bodies that no handler has taken | by default |
+/// | for | heads, pieces of answers | bodies and trailers that no handler has taken | by default |
 /// |---|---|---|---|
-/// | a request | 16 KiB + 32 KiB | 256 KiB | |
-/// | a connection | 100 × 48 KiB | 1 MiB | 5.7 MiB |
-/// | an address | `requests_per_address` × 48 KiB | `connections_per_address` × 1 MiB | 88 MiB |
-/// | all | `requests` × 48 KiB | `connections` × 1 MiB | 1.2 GiB |
+/// | a request | 64 KiB + 32 KiB | 256 KiB + 96 KiB | |
+/// | a connection | 100 × 96 KiB | 5 MiB + 100 × 96 KiB | 24 MiB |
+/// | an address | `requests_per_address` × 96 KiB | `connections_per_address` × 5 MiB + `requests_per_address` × 96 KiB | 416 MiB |
+/// | all | `requests` × 96 KiB | `connections` × 5 MiB + `requests` × 96 KiB | 5.8 GiB |
+///
+/// These are for the worst that a client can do, with room to spare, as tests measure it: heads and trailers of many
+/// short fields, and bodies in small pieces between other frames. Who has less memory sets fewer `connections` and `requests`.
 ///
 /// A client of HTTP/1.1 has one request, a head of at most 128 KiB and one piece of an answer at a time.
 #[derive(Clone, Copy, Debug)]

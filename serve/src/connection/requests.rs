@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::access::{Line, Lines};
-use super::versions::MAX_SEND_BUFFER;
+use super::versions::{MAX_FIELDS, MAX_SEND_BUFFER};
 use crate::admission::{RequestPlace, RequestPlaces};
 use crate::events::{Event, Observers, Span};
 use crate::http::{AnyBody, AnyHandler, BoxError, Protection, close_if_unread};
@@ -61,6 +61,10 @@ impl Requests {
         let client = self.protection.peer.map(|peer| peer.ip());
         let place = self.places.take(client);
         let refused = match &place {
+            Some(_) if request.headers().len() > MAX_FIELDS => Some(refusal(
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "The request has too many fields\n",
+            )),
             Some(_) if has_one_host(&request) => None,
             Some(_) => Some(refusal(
                 StatusCode::BAD_REQUEST,

@@ -34,7 +34,11 @@ const STREAMS: u32 = 100;
 /// CONTINUATION frames than that takes ends the connection.
 #[cfg(feature = "http2")]
 const MAX_HEADER_LIST: u32 = 16 * 1024;
-/// How many bytes of the requests' bodies of one connection are held before a handler takes them.
+/// How many fields a request may have: a field takes some 170 bytes besides its text, and RFC 9113 counts 32 of them.
+/// Browsers send each cookie in a field of its own. With HTTP/1.1, hyper takes 100.
+pub(super) const MAX_FIELDS: usize = 128;
+/// How many bytes of the requests' bodies of one connection are held before a handler takes them. In small pieces, they
+/// take four times as many, by which h2 bounds their number.
 #[cfg(feature = "http2")]
 const CONNECTION_WINDOW: u32 = 1 << 20;
 /// The same for each request.

@@ -601,30 +601,30 @@ async fn client_page(server: &Served) -> Value {
 }
 
 /// A client that writes its own frames, and does only what it is told.
-struct Raw {
-    tls: TlsStream<TcpStream>,
+pub(crate) struct Raw {
+    pub(crate) tls: TlsStream<TcpStream>,
 }
 
 /// A frame of RFC 9113, section 4.1.
-struct Frame {
+pub(crate) struct Frame {
     kind: u8,
     flags: u8,
     stream: u32,
-    payload: Vec<u8>,
+    pub(crate) payload: Vec<u8>,
 }
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
-const PING: u8 = 6;
+pub(crate) const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 const CONTINUATION: u8 = 9;
 
 const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
+pub(crate) const END_STREAM: u8 = 1;
+pub(crate) const END_HEADERS: u8 = 4;
 
 const REFUSED_STREAM: u32 = 7;
 const ENHANCE_YOUR_CALM: u32 = 11;
@@ -639,7 +639,7 @@ impl Frame {
     }
 }
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     let mut frame = length[1..].to_vec();
     frame.extend([kind, flags]);
@@ -649,7 +649,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 impl Raw {
-    async fn connect(server: &Served) -> io::Result<Self> {
+    pub(crate) async fn connect(server: &Served) -> io::Result<Self> {
         let mut tls = connect(server, &[b"h2"]).await?;
         let mut preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
         preface.extend(frame(SETTINGS, 0, 0, &[]));
@@ -657,14 +657,20 @@ impl Raw {
         Ok(Self { tls })
     }
 
-    async fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> io::Result<()> {
+    pub(crate) async fn send(
+        &mut self,
+        kind: u8,
+        flags: u8,
+        stream: u32,
+        payload: &[u8],
+    ) -> io::Result<()> {
         self.tls
             .write_all(&frame(kind, flags, stream, payload))
             .await
     }
 
     /// Reads up to a frame of this kind.
-    async fn until(&mut self, kind: u8) -> Frame {
+    pub(crate) async fn until(&mut self, kind: u8) -> Frame {
         loop {
             let frame = within(self.read()).await.unwrap();
             if frame.kind == kind {

@@ -13,6 +13,8 @@ mod harness;
 mod hostile;
 mod http;
 mod http2;
+#[cfg(target_os = "linux")]
+mod memory;
 mod metrics;
 mod mutual_tls;
 mod rotation;
