@@ -811,7 +811,8 @@ mod tests {
                 tests::change_extensions(body, |all| all.push(extension));
             })
         };
-        let spoils: [fn(&Ca, &dyn Fn(CertificateRevocationList) -> CertificateRevocationList); 4] = [
+        type Change = dyn Fn(CertificateRevocationList) -> CertificateRevocationList;
+        let spoils: [fn(&Ca, &Change); 4] = [
             |ca, _| fs::remove_file(ca.file()).unwrap(),
             |ca, _| fs::write(ca.file(), "").unwrap(),
             |ca, _| fs::write(ca.file(), "-----BEGIN X509 CRL-----\nMIIB").unwrap(),
