@@ -1,10 +1,10 @@
 //! Runs the server of one's own as systemd would, and a client that asks it.
 #![cfg(target_os = "linux")]
 
+use core::time::Duration;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixDatagram;
 use std::process::{Command, Stdio};
-use core::time::Duration;
 
 use pq_serving::client::{Request, Trust, fetch};
 use pq_serving::demonstration::Pki;

@@ -74,7 +74,9 @@ impl Hasher for Quick {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks();
-        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        words
+            .iter()
+            .for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
         rest.iter().for_each(|byte| self.write_u64((*byte).into()));
     }
 
