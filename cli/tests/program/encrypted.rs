@@ -204,6 +204,24 @@ fn keys_go_out_as_pkcs12_and_come_back() {
     let chain = folder.pqtls("cert import dsa.p12 --passphrase-file other --out again.pem");
     assert_eq!(chain.ok(), "again.pem:\n  CN=dsa.example\n");
     assert_eq!(folder.read("again.pem"), folder.read("dsa.pem"));
+    // A MAC by SHA-1, as OpenSSL makes it if it is told so
+    folder.write(
+        "sha1.p12",
+        include_str!("../../../x509/tests/x509/mac-by-sha1.p12.pem"),
+    );
+    folder.write("secret", "secret");
+    for command in [
+        "key import sha1.p12 --passphrase-file secret --out sha1.key",
+        "cert import sha1.p12 --passphrase-file secret --out sha1.pem",
+    ] {
+        let imported = folder.pqtls(command);
+        let warning = "pqtls: warning: the MAC of sha1.p12 is by SHA-1, which is out of date; have the file made again \
+                       with one by SHA-256\n";
+        assert_eq!((imported.status(), imported.stderr()), (0, warning));
+    }
+    folder
+        .pqtls("key check sha1.key --certificate sha1.pem")
+        .ok();
     // A key alone.
     folder
         .pqtls("key export kem.key --passphrase-file pw --out kem.p12")

@@ -17,7 +17,7 @@ pub mod for_pkcs12 {
     pub use super::asn1::MacData;
     pub use super::ber::to_der;
     pub use super::error::MacError;
-    pub use super::mac::{bmp, make, verify};
+    pub use super::mac::{IsBySha1, bmp, make, verify};
     pub use crate::protection::cost::Budget;
     pub use crate::protection::pbes2::Pbes2;
 }

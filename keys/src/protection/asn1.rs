@@ -9,7 +9,7 @@ use spki::AlgorithmIdentifierRef;
 pub(crate) const PBES2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.13");
 pub(crate) const PBKDF2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.12");
 pub(super) const SCRYPT: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.11591.4.11");
-pub(super) const HMAC_WITH_SHA_1: ObjectIdentifier =
+pub(crate) const HMAC_WITH_SHA_1: ObjectIdentifier =
     ObjectIdentifier::new_unwrap("1.2.840.113549.2.7");
 
 /// The derive macros take paths only, not references.
@@ -49,11 +49,11 @@ pub(super) struct Pbes2Params<'a> {
 ///
 /// There are no other sources of salts.
 #[derive(Sequence)]
-pub(super) struct Pbkdf2Params<'a> {
-    pub(super) salt: Octets<'a>,
-    pub(super) iterations: Uint,
-    pub(super) key_len: Option<Uint>,
-    pub(super) prf: Option<AlgorithmIdentifierRef<'a>>,
+pub(crate) struct Pbkdf2Params<'a> {
+    pub(crate) salt: Octets<'a>,
+    pub(crate) iterations: Uint,
+    pub(crate) key_len: Option<Uint>,
+    pub(crate) prf: Option<AlgorithmIdentifierRef<'a>>,
 }
 
 /// ```text

@@ -27,7 +27,7 @@ pub(crate) struct Derivation {
 const SALT_LEN: usize = 16;
 
 /// Length of the longest salt that is read, in bytes.
-const MAX_SALT_LEN: usize = 1024;
+pub(crate) const MAX_SALT_LEN: usize = 1024;
 
 impl Derivation {
     /// With a fresh salt. A file need not say how long the derived key is.

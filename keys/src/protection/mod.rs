@@ -21,6 +21,6 @@ pub use encrypted_key::EncryptedPrivateKey;
 pub use error::ProtectionError;
 #[cfg(feature = "pkcs12")]
 pub(crate) use {
-    asn1::number,
-    key_derivation::{Derivation, params, read_iterations, read_prf},
+    asn1::{HMAC_WITH_SHA_1, PBKDF2, Pbkdf2Params, number, saturated},
+    key_derivation::{Derivation, MAX_SALT_LEN, params, read_iterations, read_prf},
 };

@@ -33,10 +33,10 @@ pub enum Pkcs12Error {
          again with a MAC"
     )]
     NoMac,
-    /// The MAC is of a kind that is not supported, such as one with SHA-1.
+    /// The MAC is of a kind that is not supported, such as one with MD5.
     #[error(
-        "no support for a MAC by {0}, only for PBMAC1 (RFC 9879) and MACs with SHA-256, SHA-384 and \
-         SHA-512; have the file made again, for example by \"openssl pkcs12 -export -macalg SHA256\""
+        "no support for a MAC by {0}, only for PBMAC1 (RFC 9879) and MACs with SHA-256, SHA-384, \
+         SHA-512 and SHA-1; have the file made again, for example by \"openssl pkcs12 -export -macalg SHA256\""
     )]
     UnsupportedMac(ObjectIdentifier),
     /// A parameter of the MAC is missing or makes no sense.

@@ -8,7 +8,7 @@ use der::asn1::{AnyRef, OctetStringRef};
 use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged};
 use pq_keys::encoding::syntax;
 use pq_keys::identifiers::check_pkcs8;
-use pq_keys::pkcs12::for_pkcs12::{self, Budget, Pbes2};
+use pq_keys::pkcs12::for_pkcs12::{self, Budget, IsBySha1, Pbes2};
 use pq_keys::protection::{CostLimits, EncryptedPrivateKey};
 use zeroize::Zeroizing;
 
@@ -61,7 +61,8 @@ impl Pkcs12 {
             budget: Budget::new(*limits),
             store: Self::new(),
         };
-        for_pkcs12::verify(mac_data, content, passphrase, &mut reader.budget)?;
+        let is_by_sha1 = for_pkcs12::verify(mac_data, content, passphrase, &mut reader.budget)?;
+        reader.store.has_mac_by_sha1 = is_by_sha1 == IsBySha1::Yes;
         let content = for_pkcs12::to_der(content)?;
         check_contents(&content)?;
         for safe in sequence::<ContentInfo<'_>>(&content)? {

@@ -46,6 +46,7 @@ use crate::certificate::Certificate;
 pub struct Pkcs12 {
     pub(super) keys: Vec<Pkcs12Key>,
     pub(super) certificates: Vec<Pkcs12Certificate>,
+    pub(super) has_mac_by_sha1: bool,
 }
 
 impl Pkcs12 {
@@ -111,6 +112,12 @@ impl Pkcs12 {
     /// All certificates, in the order of the file.
     pub fn certificates(&self) -> &[Pkcs12Certificate] {
         &self.certificates
+    }
+
+    /// Whether the MAC of the file that this was read from is by SHA-1, or its key is. Such a MAC still shows that the
+    /// file is unchanged, but whoever made it should make it by SHA-256.
+    pub fn has_mac_by_sha1(&self) -> bool {
+        self.has_mac_by_sha1
     }
 
     /// The certificate that has the key's identifier.

@@ -5,6 +5,7 @@ use der::{Decode, Encode, Tag, Tagged};
 use hmac::{Hmac, KeyInit, Mac};
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::encoding::pem;
 use pq_x509::keys::protection::{
     Cipher, CostLimits, KeyDerivation, Prf, Protection, ProtectionError,
 };
@@ -241,6 +242,9 @@ fn parts_at(der: &[u8], path: &[usize]) -> Vec<Any> {
 /// Where PBMAC1 has the parameters of PBKDF2: MacData, DigestInfo, AlgorithmIdentifier, PBMAC1-params, its PBKDF2,
 /// its parameters.
 const PBKDF2: [usize; 6] = [2, 0, 0, 1, 0, 1];
+
+/// Where PBMAC1 has its own parameters.
+const PBMAC1: [usize; 4] = [2, 0, 0, 1];
 
 /// What the MAC is about.
 fn authenticated(der: &[u8]) -> Vec<u8> {
@@ -480,7 +484,7 @@ fn macs_that_are_refused() {
         ));
     }
 
-    // In the older MAC: iterations, and SHA-1
+    // In the older MAC: iterations, SHA-1 of another content, and MD5
     let mac_data = parts(&classic)[2].to_der().unwrap();
     let costly = replaced(&mac_data, 2, &[2, 4, 0x7f, 0xff, 0xff, 0xff]);
     assert!(matches!(
@@ -493,9 +497,23 @@ fn macs_that_are_refused() {
         Pkcs12Error::MacParameters(_)
     ));
     let digest_info = parts(&mac_data)[0].to_der().unwrap();
-    let sha1 = replaced(&digest_info, 0, &[0x30, 9, 6, 5, 0x2b, 14, 3, 2, 26, 5, 0]);
-    let sha1 = replaced(&classic, 2, &replaced(&mac_data, 0, &sha1));
-    assert!(matches!(refusal(&sha1), Pkcs12Error::UnsupportedMac(_)));
+    let with_hash = |algorithm: &[u8]| {
+        let digest_info = replaced(&digest_info, 0, algorithm);
+        refusal(&replaced(
+            &classic,
+            2,
+            &replaced(&mac_data, 0, &digest_info),
+        ))
+    };
+    let sha1 = [0x30, 9, 6, 5, 0x2b, 14, 3, 2, 26, 5, 0];
+    assert_eq!(with_hash(&sha1), Pkcs12Error::WrongPassphraseOrChanged);
+    let md5 = [
+        &[0x30, 12, 6, 8][..],
+        &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 2, 5],
+        &[5, 0],
+    ]
+    .concat();
+    assert!(matches!(with_hash(&md5), Pkcs12Error::UnsupportedMac(_)));
     let salt = OctetString::new(vec![0; 1025]).unwrap().to_der().unwrap();
     let salt = replaced(&classic, 2, &replaced(&mac_data, 1, &salt));
     assert!(matches!(refusal(&salt), Pkcs12Error::MacParameters(_)));
@@ -634,4 +652,86 @@ fn deep_files_are_refused_at_once() {
     assert_eq!(refused, Pkcs12Error::Ber(BerError::TooDeep(67)));
     let pieces = [&[0x24, 0x80][..], &[4, 0].repeat(2_000_000), &[0, 0]].concat();
     Pkcs12::from_der(&pieces, PASSPHRASE).unwrap_err();
+}
+
+/// Made by `openssl pkcs12 -export -macalg SHA1`, with a key of Ed25519 and its certificate.
+const BY_OPENSSL_WITH_SHA1: &str = include_str!("mac-by-sha1.p12.pem");
+
+#[test]
+fn macs_by_sha1_are_read_and_named() {
+    let der = pem::decode_first(BY_OPENSSL_WITH_SHA1, "PKCS12").unwrap();
+    let read = Pkcs12::from_der(&der, "secret").unwrap();
+    assert!(read.has_mac_by_sha1());
+    assert!(read.certificate_of(&read.keys()[0]).is_some());
+    for wrong in ["", "Secret"] {
+        let refused = Pkcs12::from_der(&der, wrong).unwrap_err();
+        assert_eq!(refused, Pkcs12Error::WrongPassphraseOrChanged);
+    }
+    let last = der.len() - 40;
+    for at in [last, der.len() / 2] {
+        let mut changed = der.to_vec();
+        changed[at] ^= 1;
+        Pkcs12::from_der(&changed, "secret").unwrap_err();
+    }
+
+    // PBMAC1, whose key PBKDF2 derives by its default function
+    let (store, _) = store();
+    let pbmac1 = store.to_der(PASSPHRASE, &protection(), macs()[0]).unwrap();
+    assert!(
+        !Pkcs12::from_der(&pbmac1, PASSPHRASE)
+            .unwrap()
+            .has_mac_by_sha1()
+    );
+    let pbkdf2 = parts_at(&pbmac1, &PBKDF2);
+    let hmac = [
+        &[0x30, 12, 6, 8][..],
+        &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 2, 7],
+        &[5, 0],
+    ]
+    .concat();
+    let with_function = |function: Option<&[u8]>| {
+        edited(&pbmac1, &PBKDF2, &|mut parts| {
+            parts.truncate(3);
+            parts.extend(function.map(|function| Any::from_der(function).unwrap()));
+            parts
+        })
+    };
+    let mut key = [0; 32];
+    pbkdf2::pbkdf2_hmac::<sha1::Sha1>(PASSPHRASE.as_bytes(), pbkdf2[0].value(), 3, &mut key);
+    let mac = <Hmac<sha2::Sha256> as KeyInit>::new_from_slice(&key).unwrap();
+    let mac = mac
+        .chain_update(authenticated(&pbmac1))
+        .finalize()
+        .into_bytes();
+    for function in [None, Some(&hmac[..])] {
+        let changed = with_function(function);
+        let refused = Pkcs12::from_der(&changed, PASSPHRASE).unwrap_err();
+        assert_eq!(refused, Pkcs12Error::WrongPassphraseOrChanged);
+        let file = with_digest(&changed, &mac);
+        let read = Pkcs12::from_der(&file, PASSPHRASE).unwrap();
+        assert!(read.has_mac_by_sha1());
+        assert_eq!(read.keys(), store.keys());
+        // Its cost counts: each of the blocks has three iterations, and the key two blocks.
+        let limits = CostLimits::default().with_iterations(5);
+        let refused =
+            refused_at_once(|| Pkcs12::from_der_within(&file, PASSPHRASE, &limits).unwrap_err());
+        let Pkcs12Error::Protection(ProtectionError::TooManyIterations { found, .. }) = refused
+        else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(found, 6);
+    }
+    // and a MAC that is itself by SHA-1
+    let other = edited(&pbmac1, &PBMAC1, &|mut parts| {
+        parts[1] = Any::from_der(&hmac).unwrap();
+        parts
+    });
+    pbkdf2::pbkdf2_hmac::<sha2::Sha256>(PASSPHRASE.as_bytes(), pbkdf2[0].value(), 3, &mut key);
+    let mac = <Hmac<sha1::Sha1> as KeyInit>::new_from_slice(&key).unwrap();
+    let mac = mac
+        .chain_update(authenticated(&pbmac1))
+        .finalize()
+        .into_bytes();
+    let read = Pkcs12::from_der(&with_digest(&other, &mac), PASSPHRASE).unwrap();
+    assert!(read.has_mac_by_sha1());
 }

@@ -20,6 +20,7 @@ mod encrypt;
 mod jwt;
 mod key;
 mod man;
+mod pkcs12;
 mod raw;
 mod ssh;
 mod text;

@@ -8,7 +8,7 @@ use pq_x509::pkcs12::Pkcs12Certificate;
 use serde::Serialize;
 
 use crate::commands::delivery::{Delivery, OutputOptions};
-use crate::documents;
+use crate::commands::pkcs12;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
@@ -39,7 +39,7 @@ Examples:
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let store = documents::pkcs12(&arguments.file, &arguments.passphrase)?;
+    let store = pkcs12::opened(&arguments.file, &arguments.passphrase)?;
     if store.certificates().is_empty() {
         return Err(Failure::NoCertificates(arguments.file.to_string()));
     }

@@ -12,7 +12,7 @@ use super::encode::{self, Encoding, Form};
 use super::export::certificates;
 use super::facts::KeyFacts;
 use crate::commands::delivery::{Delivery, OutputOptions};
-use crate::documents;
+use crate::commands::pkcs12;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output, Source};
@@ -22,8 +22,8 @@ use crate::report::Report;
 
 /// Write the private key in a PKCS#12 file, and its certificates, as PEM
 ///
-/// The key is then not encrypted: see "pqtls key encrypt". Files with a SHA-1 MAC or with ciphers of that
-/// time are refused.
+/// The key is then not encrypted: see "pqtls key encrypt". There is a warning if the MAC of the file is by SHA-1, and
+/// ciphers of that time are refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let destinations: Vec<&Destination> =
         [out].into_iter().chain(&arguments.certificates).collect();
     let delivery = Delivery::to(&destinations, *force, json)?;
-    let store = documents::pkcs12(&arguments.file, &arguments.passphrase)?;
+    let store = pkcs12::opened(&arguments.file, &arguments.passphrase)?;
     let entry = entry(&store, arguments)?;
     let key = PrivateKey::from_der(entry.pkcs8_der()).map_err(KeyError::from)?;
     let (private, form) = encode::private_key(&key, None, Encoding::Pem)?;
