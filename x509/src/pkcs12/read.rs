@@ -46,24 +46,12 @@ impl Pkcs12 {
         passphrase: &str,
         limits: &CostLimits,
     ) -> Result<Self, Pkcs12Error> {
-        let der = for_pkcs12::to_der(der)?;
-        let pfx = Pfx::from_der(&der)?;
-        if pfx.version != PFX_VERSION {
-            return Err(Pkcs12Error::Version(pfx.version));
-        }
-        // A file that is signed instead of having a MAC has another content type.
-        let Some(mac_data) = &pfx.mac_data else {
-            return Err(Pkcs12Error::NoMac);
-        };
-        let content = octets(&pfx.auth_safe, ID_DATA)?;
         let mut reader = Contents {
             passphrase,
             budget: Budget::new(*limits),
             store: Self::new(),
         };
-        let is_by_sha1 = for_pkcs12::verify(mac_data, content, passphrase, &mut reader.budget)?;
-        reader.store.has_mac_by_sha1 = is_by_sha1 == IsBySha1::Yes;
-        let content = for_pkcs12::to_der(content)?;
+        let content = reader.verified(der)?;
         check_contents(&content)?;
         for safe in sequence::<ContentInfo<'_>>(&content)? {
             reader.safe(&safe?)?;
@@ -128,6 +116,24 @@ struct Contents<'p> {
 }
 
 impl Contents<'_> {
+    /// The DER of what the MAC is about, which was verified. The file's own is forgotten then: together they would be too
+    /// much.
+    fn verified(&mut self, ber: &[u8]) -> Result<Zeroizing<Vec<u8>>, Pkcs12Error> {
+        let der = for_pkcs12::to_der(ber)?;
+        let pfx = Pfx::from_der(&der)?;
+        if pfx.version != PFX_VERSION {
+            return Err(Pkcs12Error::Version(pfx.version));
+        }
+        // A file that is signed instead of having a MAC has another content type.
+        let Some(mac_data) = &pfx.mac_data else {
+            return Err(Pkcs12Error::NoMac);
+        };
+        let content = octets(&pfx.auth_safe, ID_DATA)?;
+        let is_by_sha1 = for_pkcs12::verify(mac_data, content, self.passphrase, &mut self.budget)?;
+        self.store.has_mac_by_sha1 = is_by_sha1 == IsBySha1::Yes;
+        Ok(for_pkcs12::to_der(content)?)
+    }
+
     fn safe(&mut self, info: &ContentInfo<'_>) -> Result<(), Pkcs12Error> {
         match info.content_type {
             ID_DATA => self.bags(octets(info, ID_DATA)?),
