@@ -1,7 +1,8 @@
 //! The access log: a line for each request, with what protected it.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 use std::time::Instant;
 
 use hyper::body::Incoming;
@@ -10,7 +11,6 @@ use pq_serving::Protection;
 use pq_serving::demonstration::Pki;
 use serde_json::Value;
 use tokio::time::sleep;
-use tracing::subscriber::DefaultGuard;
 
 use crate::client::{PATIENCE, until_closed};
 use crate::hostile::SHORT;
@@ -20,9 +20,19 @@ use crate::served::{Served, lasting, telling};
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Log {
+thread_local! {
+    static CURRENT: RefCell<Option<Log>> = const { RefCell::new(None) };
+}
+
+/// Writes to the log of this thread, if there is one.
+struct Current;
+
+impl Write for Current {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
+        CURRENT.with_borrow(|log| match log {
+            Some(log) => log.0.lock().unwrap().write(bytes),
+            None => Ok(bytes.len()),
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -30,15 +40,28 @@ impl Write for Log {
     }
 }
 
+/// A log that gets no more lines when this is dropped.
+pub(crate) struct Started;
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        CURRENT.take();
+    }
+}
+
 impl Log {
-    pub(crate) fn start() -> (Self, DefaultGuard) {
+    pub(crate) fn start() -> (Self, Started) {
+        // One for the process: a callsite that the thread of another test comes to first would be off for this one.
+        static START: Once = Once::new();
+        START.call_once(|| {
+            tracing_subscriber::fmt()
+                .json()
+                .with_writer(|| Current)
+                .init()
+        });
         let log = Self::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .json()
-            .with_writer(move || writer.clone())
-            .finish();
-        (log, tracing::subscriber::set_default(subscriber))
+        CURRENT.set(Some(log.clone()));
+        (log, Started)
     }
 
     pub(crate) fn text(&self) -> String {
