@@ -802,21 +802,20 @@ mod tests {
     /// Whatever becomes of one CA's file, the lists of the others count, and its last one as well.
     #[test]
     fn a_file_of_no_use_keeps_no_other_from_being_used() {
-        // rustls doesn't take a list of changes since another one.
-        let changes = |list| {
-            tests::resigned(&list, 1, |body| {
-                let [identifier, number] = [[6, 3, 0x55, 29, 27], [1, 1, 0xff, 4, 3]];
-                let extension = [&[0x30, 13][..], &identifier, &number, &[2, 1, 1]].concat();
-                let extension = Any::from_der(&extension).unwrap();
-                tests::change_extensions(body, |all| all.push(extension));
-            })
-        };
-        type Change = dyn Fn(CertificateRevocationList) -> CertificateRevocationList;
-        let spoils: [fn(&Ca, &Change); 4] = [
-            |ca, _| fs::remove_file(ca.file()).unwrap(),
-            |ca, _| fs::write(ca.file(), "").unwrap(),
-            |ca, _| fs::write(ca.file(), "-----BEGIN X509 CRL-----\nMIIB").unwrap(),
-            |ca, changes| ca.write_all(&[&changes(list(&ca.ca, 1, 1, &[]))]),
+        let spoils: [fn(&Ca); 4] = [
+            |ca| fs::remove_file(ca.file()).unwrap(),
+            |ca| fs::write(ca.file(), "").unwrap(),
+            |ca| fs::write(ca.file(), "-----BEGIN X509 CRL-----\nMIIB").unwrap(),
+            // rustls doesn't take a list of changes since another one.
+            |ca| {
+                let changes = tests::resigned(&list(&ca.ca, 1, 1, &[]), 1, |body| {
+                    let [identifier, number] = [[6, 3, 0x55, 29, 27], [1, 1, 0xff, 4, 3]];
+                    let extension = [&[0x30, 13][..], &identifier, &number, &[2, 1, 1]].concat();
+                    let extension = Any::from_der(&extension).unwrap();
+                    tests::change_extensions(body, |all| all.push(extension));
+                });
+                ca.write_all(&[&changes]);
+            },
         ];
         for spoil in spoils {
             let mut two = Two::new();
@@ -825,7 +824,7 @@ mod tests {
             two.cas[0].write_all(&[&list(ca, 2, 8, &[&of_first])]);
             assert!(!two.is_revoked_after_looks());
             assert!(is_revoked(&two.watch, &of_first, &[]));
-            spoil(&two.cas[0], &changes);
+            spoil(&two.cas[0]);
             two.write(2, true);
             let log = tests::log_of(|| assert!(two.is_revoked_after_looks()));
             assert!(log.contains("new revocation lists refused"), "{log}");
