@@ -201,6 +201,11 @@ fn we_read_pkcs12_of_openssl() {
     let refused = Pkcs12::from_der(&work.read("theirs.p12"), "x").unwrap_err();
     assert_eq!(refused, Pkcs12Error::NoMac);
     work.run(&format!("{export} -passout pass:x -macalg SHA1"));
+    let theirs = work.read("theirs.p12");
+    assert!(Pkcs12::from_der(&theirs, "x").unwrap().has_mac_by_sha1());
+    let refused = Pkcs12::from_der(&theirs, "other").unwrap_err();
+    assert_eq!(refused, Pkcs12Error::WrongPassphraseOrChanged);
+    work.run(&format!("{export} -passout pass:x -macalg MD5"));
     let refused = Pkcs12::from_der(&work.read("theirs.p12"), "x").unwrap_err();
     assert!(matches!(refused, Pkcs12Error::UnsupportedMac(_)));
 }
