@@ -222,7 +222,9 @@ fn check_pem(message: &[u8], changes: &Bytes<'_>) {
     writer.write_all(message).unwrap();
     let pem = writer.finish().unwrap();
     let mut read = Vec::new();
-    (decode_if_pem(&*pem).unwrap().read_to_end(&mut read)).unwrap();
+    let result = decode_if_pem(&*pem).unwrap().read_to_end(&mut read);
+    // A block without contents is a damaged one.
+    assert_eq!(result.is_ok(), !message.is_empty());
     assert_eq!(read, message);
     if let Ok(mut message) = decode_if_pem(&*changes.of(&pem)) {
         let _ = std::io::copy(&mut message, &mut std::io::sink());
