@@ -712,6 +712,24 @@ fn roots_are_taken_out_whose_folder_is_gone() {
     assert!(!data.exists());
 }
 
+/// Whatever an administrator has written beside it, a root that programs trust is there, and is taken out.
+#[cfg(unix)]
+#[test]
+fn roots_with_text_in_any_encoding_beside_them_are_taken_out() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    folder.pqtls("dev --install").ok();
+    for name in names_in(&folder, SYSTEM_STORE) {
+        let file = folder.path().join(SYSTEM_STORE).join(name);
+        let text = [b"f\xfcr Entwickler\n", &*fs::read(&file).unwrap()].concat();
+        fs::write(&file, text).unwrap();
+    }
+    let again = folder.pqtls("dev --install");
+    assert_eq!(again.ok().matches(": installed already\n").count(), 2);
+    folder.pqtls("dev --uninstall").ok();
+    assert_eq!(names_in(&folder, SYSTEM_STORE), BTreeSet::new());
+}
+
 /// What a killed process left has a name of its own, and disturbs nobody.
 #[test]
 fn a_draft_that_was_left_disturbs_no_later_run() {

@@ -26,7 +26,7 @@ pub(super) enum Action {
         replaced: Option<Vec<u8>>,
     },
     /// Removes a file with this content.
-    Remove { file: PathBuf, content: String },
+    Remove { file: PathBuf, content: Vec<u8> },
     Run {
         program: &'static str,
         arguments: Vec<String>,
@@ -82,7 +82,7 @@ impl Action {
                 ..
             } => copy(replaced, to),
             Self::Copy { to, .. } => fs::remove_file(to).map_err(Obstacle::of_file(to)),
-            Self::Remove { file, content } => copy(content.as_bytes(), file),
+            Self::Remove { file, content } => copy(content, file),
             Self::Run { .. } | Self::Update { .. } | Self::RunWithFile { .. } => Ok(()),
         };
     }

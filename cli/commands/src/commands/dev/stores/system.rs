@@ -131,7 +131,6 @@ impl Anchors {
     fn roots_there(&self) -> BTreeMap<String, Action> {
         let root = |(file, content): (PathBuf, Vec<u8>)| {
             let label = self.label_in(&file, &content)?;
-            let content = String::from_utf8(content).ok()?;
             Some((label, Action::Remove { file, content }))
         };
         self.files().filter_map(root).collect()
