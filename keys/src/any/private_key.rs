@@ -124,7 +124,7 @@ impl AnyPrivateKey {
     /// other keys, which have one form only.
     pub fn preferred_form(&self) -> Option<PrivateKeyForm> {
         match self {
-            Self::PostQuantum(key) => Some(form_left(key, Algorithm::preferred_form)),
+            Self::PostQuantum(key) => Some(form_in_the_clear(key)),
             Self::XWing(_) | Self::Composite(_) | Self::Classical(_) => None,
         }
     }
@@ -136,9 +136,7 @@ impl AnyPrivateKey {
     /// None that is expected, as the key has what this form needs.
     pub fn to_pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, AnyKeyError> {
         Ok(match self {
-            Self::PostQuantum(key) => {
-                key.to_pkcs8_der_as(form_left(key, Algorithm::preferred_form))?
-            }
+            Self::PostQuantum(key) => key.to_pkcs8_der_as(form_in_the_clear(key))?,
             Self::XWing(key) => key.to_pkcs8_der(),
             Self::Composite(key) => key.to_pkcs8_der(),
             Self::Classical(key) => key.to_pkcs8_der(),
@@ -154,6 +152,10 @@ impl AnyPrivateKey {
         let der = self.to_pkcs8_der()?;
         Ok(Zeroizing::new(pem::encode(PKCS8, &der)))
     }
+}
+
+fn form_in_the_clear(key: &PrivateKey) -> PrivateKeyForm {
+    form_left(key, Algorithm::preferred_form)
 }
 
 /// The form that is wanted of a key, or the expanded one if there is no seed to write.

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::private_key::{AnyPrivateKey, form_left};
 use super::signing_key::AnySigningKey;
-use crate::keys::PrivateKeyForm;
+use crate::keys::{PrivateKey, PrivateKeyForm};
 use crate::protection::{EncryptedPrivateKey, Protection, ProtectionError};
 
 impl AnyPrivateKey {
@@ -20,9 +20,7 @@ impl AnyPrivateKey {
     /// other keys, which have one form only.
     pub fn form_under(&self, protection: &Protection) -> Option<PrivateKeyForm> {
         match self {
-            Self::PostQuantum(key) => Some(form_left(key, |algorithm| {
-                protection.preferred_form(algorithm)
-            })),
+            Self::PostQuantum(key) => Some(form_under(key, protection)),
             Self::XWing(_) | Self::Composite(_) | Self::Classical(_) => None,
         }
     }
@@ -66,16 +64,13 @@ impl AnyPrivateKey {
         passphrase: &[u8],
         protection: &Protection,
     ) -> Result<EncryptedPrivateKey, ProtectionError> {
-        let is_checked = protection.cipher().is_authenticated();
         let pkcs8 = match self {
-            Self::PostQuantum(key) => key.to_pkcs8_der_as(form_left(key, |algorithm| {
-                protection.preferred_form(algorithm)
-            }))?,
-            Self::XWing(key) if is_checked => key.to_pkcs8_der(),
-            Self::XWing(key) => with_public_key(&key.to_pkcs8_der(), key.public_key().as_bytes())?,
-            Self::Composite(key) if is_checked => key.to_pkcs8_der(),
+            Self::PostQuantum(key) => key.to_pkcs8_der_as(form_under(key, protection))?,
+            Self::XWing(key) => {
+                vouched(key.to_pkcs8_der(), key.public_key().as_bytes(), protection)?
+            }
             Self::Composite(key) => {
-                with_public_key(&key.to_pkcs8_der(), key.public_key().as_bytes())?
+                vouched(key.to_pkcs8_der(), key.public_key().as_bytes(), protection)?
             }
             // Of Ed25519 as well: OpenSSL reads version 2 from its version 3.5 on.
             Self::Classical(key) => key.to_pkcs8_der(),
@@ -84,11 +79,23 @@ impl AnyPrivateKey {
     }
 }
 
-/// PKCS#8 of version 2 (RFC 5958), made of version 1: what reads it compares the public key with the private one.
-fn with_public_key(pkcs8: &[u8], public_key: &[u8]) -> der::Result<Zeroizing<Vec<u8>>> {
+fn form_under(key: &PrivateKey, protection: &Protection) -> PrivateKeyForm {
+    form_left(key, |algorithm| protection.preferred_form(algorithm))
+}
+
+/// PKCS#8 of version 2 (RFC 5958), made of version 1 if the cipher authenticates nothing: what reads it compares the
+/// public key with the private one.
+fn vouched(
+    pkcs8: Zeroizing<Vec<u8>>,
+    public_key: &[u8],
+    protection: &Protection,
+) -> der::Result<Zeroizing<Vec<u8>>> {
+    if protection.cipher().is_authenticated() {
+        return Ok(pkcs8);
+    }
     let info = PrivateKeyInfoRef {
         public_key: Some(BitStringRef::from_bytes(public_key)?),
-        ..PrivateKeyInfoRef::from_der(pkcs8)?
+        ..PrivateKeyInfoRef::from_der(&pkcs8)?
     };
     Ok(Zeroizing::new(info.to_der()?))
 }
