@@ -16,6 +16,8 @@ use rustls::{
 };
 use rustls_pq::Group;
 
+use crate::tls_openssl::GROUPS;
+
 /// Shares that pass the man in the middle unchanged are accepted.
 #[test]
 fn shares_as_they_were_are_taken() {
@@ -562,16 +564,4 @@ const HYBRIDS: [Group; 3] = [
     Group::X25519MLKEM768,
     Group::SECP256R1MLKEM768,
     Group::SECP384R1MLKEM1024,
-];
-
-const GROUPS: [Group; 9] = [
-    Group::X25519MLKEM768,
-    Group::SECP256R1MLKEM768,
-    Group::SECP384R1MLKEM1024,
-    Group::MLKEM512,
-    Group::MLKEM768,
-    Group::MLKEM1024,
-    Group::X25519,
-    Group::SECP256R1,
-    Group::SECP384R1,
 ];

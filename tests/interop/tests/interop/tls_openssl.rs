@@ -630,7 +630,7 @@ fn list(groups: &[Group]) -> String {
 }
 
 /// Every group that both sides have.
-const GROUPS: [Group; 9] = [
+pub(crate) const GROUPS: [Group; 9] = [
     Group::X25519MLKEM768,
     Group::SECP256R1MLKEM768,
     Group::SECP384R1MLKEM1024,
