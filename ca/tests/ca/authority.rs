@@ -26,6 +26,8 @@ use pq_x509::revocation::{CrlReason, RevocationPolicy};
 use pq_x509::validation::{ChainValidator, ValidationError};
 use tempfile::TempDir;
 
+use crate::forwarded::forwarded;
+
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn plan() -> Plan<SigningKey> {
@@ -1001,10 +1003,6 @@ impl Ledger for Overtaken {
         certificate
     }
 
-    fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
-        self.0.entry(number)
-    }
-
     fn record_if(
         &self,
         entries: &[NewEntry<'_>],
@@ -1013,70 +1011,7 @@ impl Ledger for Overtaken {
         self.0.record_if(entries, conditions)
     }
 
-    fn adopt(
-        &self,
-        entries: &[NewEntry<'_>],
-        revocation: Option<&Revocation>,
-    ) -> Result<(), LedgerError> {
-        self.0.adopt(entries, revocation)
-    }
-
-    fn compromised(&self, key: &KeyHash) -> Result<Option<SerialNumber>, LedgerError> {
-        self.0.compromised(key)
-    }
-
-    fn revoke_if(
-        &self,
-        numbers: &[SerialNumber],
-        revocation: &Revocation,
-        conditions: &[Condition<'_>],
-    ) -> Result<Vec<Revoked>, LedgerError> {
-        self.0.revoke_if(numbers, revocation, conditions)
-    }
-
-    fn reinstate_if(
-        &self,
-        number: &SerialNumber,
-        at: UnixTime,
-        by: &str,
-        conditions: &[Condition<'_>],
-    ) -> Result<Entry, LedgerError> {
-        self.0.reinstate_if(number, at, by, conditions)
-    }
-
-    fn find(
-        &self,
-        filter: &Filter,
-        show: &mut dyn FnMut(Entry) -> ControlFlow<()>,
-    ) -> Result<(), LedgerError> {
-        self.0.find(filter, show)
-    }
-
-    fn numbered_list(
-        &self,
-        issuer: &str,
-        number: Option<u64>,
-        now: UnixTime,
-        show: &mut dyn FnMut(&SerialNumber, &Revocation),
-    ) -> Result<u64, LedgerError> {
-        self.0.numbered_list(issuer, number, now, show)
-    }
-
-    fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {
-        self.0.check_list(issuer, number)
-    }
-
-    fn confirm_list(&self, issuer: &str, number: u64, at: UnixTime) -> Result<(), LedgerError> {
-        self.0.confirm_list(issuer, number, at)
-    }
-
-    fn check_time(&self, now: UnixTime) -> Result<(), LedgerError> {
-        self.0.check_time(now)
-    }
-
-    fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
-        self.0.confirm_time(now, by)
-    }
+    forwarded!(0);
 }
 
 #[test]
