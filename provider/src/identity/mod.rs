@@ -146,6 +146,7 @@
 mod certified;
 mod choice;
 mod error;
+mod few;
 mod files;
 mod resolver;
 mod set;

@@ -4,9 +4,10 @@
 use alloc::borrow::Cow;
 use alloc::sync::Arc;
 use core::cmp::{Ordering, Reverse};
-use core::{fmt, ptr, slice};
+use core::{fmt, ptr};
 
 use super::Identity;
+use super::few::Few;
 use super::sharded::Sharded;
 use crate::algorithms::{KeyAlgorithm, Strength};
 
@@ -29,8 +30,8 @@ pub struct IdentitySet {
     order: Order,
     /// By the [`key`] of a name.
     by_name: Sharded<Arc<str>, Ranking>,
-    /// Each identity may have been added several times: shared, since a change copies what lies beside it.
-    by_identity: Sharded<Address, Arc<Vec<Entry>>>,
+    /// Each identity may have been added several times.
+    by_identity: Sharded<Address, Few<Entry>>,
     defaults: Ranking,
     /// How many additions there were.
     added: u64,
@@ -67,13 +68,9 @@ struct Ranked {
     is_tied: bool,
 }
 
-/// Identities for one name, the most preferred first. Nearly always there is just one, which is then
-/// found without another memory access. A copy shares several, however many they are.
-#[derive(Clone, Debug)]
-enum Ranking {
-    One(Ranked),
-    Several(Arc<Vec<Ranked>>),
-}
+/// Identities for one name, the most preferred first.
+#[derive(Clone, Debug, Default)]
+struct Ranking(Few<Ranked>);
 
 /// Which clients an identity is for.
 #[derive(Clone, Debug)]
@@ -165,7 +162,8 @@ impl IdentitySet {
     /// the set, nothing changes.
     pub fn with_replaced(mut self, old: &Arc<Identity>, new: impl Into<Arc<Identity>>) -> Self {
         let new = new.into();
-        for mut entry in self.remove(old) {
+        for entry in self.remove(old).as_slice() {
+            let mut entry = entry.clone();
             entry.ranked.identity = new.clone();
             self.insert(entry);
         }
@@ -202,6 +200,7 @@ impl IdentitySet {
         let entries = self.by_identity.values();
         let firsts = entries.filter_map(|of_one| {
             of_one
+                .as_slice()
                 .iter()
                 .map(|entry| &entry.ranked)
                 .min_by_key(|ranked| ranked.added)
@@ -214,7 +213,7 @@ impl IdentitySet {
     /// Each identity once, in no order.
     pub(super) fn each(&self) -> impl Iterator<Item = &Arc<Identity>> {
         let entries = self.by_identity.values();
-        entries.filter_map(|of_one| Some(&of_one.first()?.ranked.identity))
+        entries.filter_map(|of_one| Some(&of_one.as_slice().first()?.ranked.identity))
     }
 
     /// The identities for a client that asks for this name, the most preferred first. An identity that
@@ -303,18 +302,18 @@ impl IdentitySet {
             self.defaults.insert(&entry.ranked, order);
         }
         let of_one = address(&entry.ranked.identity);
-        Arc::make_mut(self.by_identity.get_or_default(of_one)).push(entry);
+        self.by_identity.get_or_default(of_one).push(entry);
     }
 
     /// Removes an identity, and returns its additions.
-    fn remove(&mut self, identity: &Arc<Identity>) -> Vec<Entry> {
+    fn remove(&mut self, identity: &Arc<Identity>) -> Few<Entry> {
         if !self.contains(identity) {
             // So that nothing is copied in vain.
-            return Vec::new();
+            return Few::None;
         }
         let removed = self.by_identity.remove(&address(identity));
-        let removed = removed.map(Arc::unwrap_or_clone).unwrap_or_default();
-        for entry in &removed {
+        let removed = removed.unwrap_or_default();
+        for entry in removed.as_slice() {
             for name in entry.names() {
                 let named = self.by_name.get_or_default(name.clone());
                 named.remove(identity);
@@ -331,7 +330,7 @@ impl IdentitySet {
 
     /// All additions, in no order.
     fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.by_identity.values().flat_map(|of_one| of_one.iter())
+        self.by_identity.values().flat_map(Few::as_slice)
     }
 
     fn ranked_for(&self, key: &str) -> &[Ranked] {
@@ -416,41 +415,19 @@ fn strength(ranked: &Ranked) -> Reverse<Strength> {
 
 impl Ranking {
     fn as_slice(&self) -> &[Ranked] {
-        match self {
-            Self::One(ranked) => slice::from_ref(ranked),
-            Self::Several(ranked) => ranked,
-        }
+        self.0.as_slice()
     }
 
     fn insert(&mut self, new: &Ranked, order: Order) {
-        match self {
-            Self::Several(all) if all.is_empty() => *self = Self::One(new.clone()),
-            Self::One(one) => {
-                let mut both = vec![one.clone(), new.clone()];
-                both.sort_by(|a, b| order.compare_for_name(a, b));
-                *self = Self::Several(both.into());
-            }
-            Self::Several(all) => {
-                let at = all.partition_point(|before| order.compare_for_name(before, new).is_le());
-                Arc::make_mut(all).insert(at, new.clone());
-            }
-        }
+        let is_before = |before: &Ranked| order.compare_for_name(before, new).is_le();
+        self.0
+            .insert(self.as_slice().partition_point(is_before), new.clone());
     }
 
     /// Removes an identity from every position that it has.
     fn remove(&mut self, identity: &Arc<Identity>) {
-        let is_other = |ranked: &Ranked| !Arc::ptr_eq(&ranked.identity, identity);
-        match self {
-            Self::One(one) if is_other(one) => {}
-            Self::One(_) => *self = Self::default(),
-            Self::Several(all) => Arc::make_mut(all).retain(is_other),
-        }
-    }
-}
-
-impl Default for Ranking {
-    fn default() -> Self {
-        Self::Several(Arc::default())
+        self.0
+            .retain(|ranked| !Arc::ptr_eq(&ranked.identity, identity));
     }
 }
 
