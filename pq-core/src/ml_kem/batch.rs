@@ -146,7 +146,7 @@ fn generate_all<P: ParameterSet, B: Backend>(
             let [d, z] = sampling::halves(seed);
             let key = unfinished.place().insert(DecapsulationKey::zero());
             key.set_seed(d, z);
-            Some(Generation::new(b, d, key, space))
+            Some(Generation::new(b, d, key, true, space))
         });
         serve(b, &mut clients);
         for ((_, unfinished), _) in group.into_iter().flatten() {

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use super::keys::DecapsulationKey;
 use super::params::{ETA2, ParameterSet};
-use super::sampling::{self, G, Halves, J, Noise, PRF, SamplePolyCbd};
+use super::sampling::{self, G, H, Halves, J, Noise, PRF, SamplePolyCbd};
 use super::{SHARED_SECRET_LEN, k_pke};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
@@ -53,13 +53,18 @@ impl<P: ParameterSet> Space<P> {
     }
 }
 
-/// The sponges of a decapsulation: steps 6 and 7, and in step 8 what K-PKE.Encrypt samples. **Â** is part
+/// The sponges of a decapsulation: H(ek) if need be, steps 6 and 7, and in step 8 what K-PKE.Encrypt samples. **Â** is part
 /// of the key.
 pub(super) struct Decapsulation<'a, P: ParameterSet, B> {
     b: B,
     key: &'a DecapsulationKey<P>,
     c: &'a [u8],
     space: &'a mut Space<P>,
+    /// H(ek), once `h_left` is 0.
+    h: [u8; 32],
+    h_begun: bool,
+    /// How many permutations of H(ek) are left.
+    h_left: usize,
     g_begun: bool,
     g_done: bool,
     j_begun: bool,
@@ -69,6 +74,8 @@ pub(super) struct Decapsulation<'a, P: ParameterSet, B> {
 }
 
 pub(super) enum Sponge {
+    /// H(ek)
+    H { absorbed: usize },
     /// (K′, r′)
     G,
     /// K̄
@@ -92,6 +99,9 @@ impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
             key,
             c,
             space,
+            h: key.h.unwrap_or_default(),
+            h_begun: key.h.is_some(),
+            h_left: key.h.map_or(sampling::h_blocks::<P>(), |_| 0),
             g_begun: false,
             g_done: false,
             j_begun: false,
@@ -100,10 +110,20 @@ impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
         }
     }
 
-    /// 6: (K′, r′) ← G(m′ ‖ h)
+    /// h ← H(ek), which is part of dk, unless key generation left it for now.
+    #[inline(always)]
+    fn h(&mut self) -> Option<Start<Sponge>> {
+        if self.h_begun {
+            return None;
+        }
+        self.h_begun = true;
+        Some(Start::of(H, Sponge::H { absorbed: 0 }))
+    }
+
+    /// 6: (K′, r′) ← G(m′ ‖ h), which waits for h.
     #[inline(always)]
     fn g(&mut self) -> Option<Start<Sponge>> {
-        if self.g_begun {
+        if self.g_begun || self.h_left > 0 {
             return None;
         }
         self.g_begun = true;
@@ -137,13 +157,21 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
 
     #[inline(always)]
     fn next(&mut self, _: &mut Option<Midway>) -> Option<Start<Sponge>> {
-        // J(z ‖ c) is the longest chain, so it begins first.
-        self.j().or_else(|| self.g()).or_else(|| self.noise())
+        // H(ek), with what waits for it, and J(z ‖ c) are the longest chains, so they begin first.
+        self.h()
+            .or_else(|| self.j())
+            .or_else(|| self.g())
+            .or_else(|| self.noise())
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
         match sponge {
-            Sponge::G => sampling::absorb_all([&*self.space.m, &self.key.h], block),
+            Sponge::H { absorbed } => {
+                self.h_left -= usize::from(*absorbed > 0);
+                let ek = self.key.encapsulation_key.as_bytes();
+                sampling::absorb_next([ek], absorbed, block)
+            }
+            Sponge::G => sampling::absorb_all([&*self.space.m, &self.h], block),
             Sponge::J { absorbed } => {
                 self.j_left -= usize::from(*absorbed > 0);
                 sampling::absorb_next([&self.key.z, self.c], absorbed, block)
@@ -160,6 +188,11 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
             g, rejected, noise, ..
         } = &mut *self.space;
         match sponge {
+            Sponge::H { .. } => {
+                self.h_left = 0;
+                self.h.copy_from_slice(&block[..32]);
+                Demand::Done
+            }
             Sponge::G => {
                 self.g_done = true;
                 g.take(block)
@@ -177,7 +210,7 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
     fn lanes(&self) -> usize {
         // with η = 3, the **y** take two blocks each
         let noise_left = 2 * P::K::N + 1 - self.noise_begun + P::K::N * (P::ETA1 - ETA2);
-        lanes_beside(self.b, self.j_left, noise_left, 1)
+        lanes_beside(self.b, self.h_left.max(self.j_left), noise_left, 1)
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Generation<'a, P: ParameterSet, B> {
     /// How many elements of **Â** and **e** are done in each row.
     row_done: [usize; 4],
     rows_made: usize,
-    /// H(ek), if it is not on a lane.
+    /// H(ek), if it is wanted and not on a lane.
     h: Option<Waiting>,
     /// How many permutations of H(ek) are left.
     h_left: usize,
@@ -64,13 +64,15 @@ pub(super) enum Sponge {
 }
 
 impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
-    /// Makes `key` from d; its z and seed are set already.
+    /// Makes `key` from d; its z and seed are set already. H(ek) may be left to decapsulation.
     pub(super) fn new(
         b: B,
         d: &'a [u8; 32],
         key: &'a mut DecapsulationKey<P>,
+        hashes: bool,
         space: &'a mut Space<P>,
     ) -> Self {
+        let h = hashes.then(Waiting::default);
         Self {
             b,
             key,
@@ -82,8 +84,8 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
             s_done: 0,
             row_done: [0; 4],
             rows_made: 0,
-            h: Some(Waiting::default()),
-            h_left: P::ENCAPSULATION_KEY_LEN / SHAKE256_RATE + 1,
+            h_left: h.as_ref().map_or(0, |_| sampling::h_blocks::<P>()),
+            h,
         }
     }
 
@@ -226,7 +228,7 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
             }
             Sponge::H { .. } => {
                 self.h_left = 0;
-                self.key.h.copy_from_slice(&block[..32]);
+                self.key.h.insert([0; 32]).copy_from_slice(&block[..32]);
                 Demand::Done
             }
         };

@@ -11,7 +11,7 @@ use crate::instances::instances;
 instances! {
     /// The operations that each parameter set has compiled for every backend.
     pub trait Instances {
-        fn keygen(key: &mut DecapsulationKey<Self>, d: &[u8; 32], z: &[u8; 32])
+        fn keygen(key: &mut DecapsulationKey<Self>, d: &[u8; 32], z: &[u8; 32], hashes: bool)
             = DecapsulationKey::generate;
         fn decode_decapsulation_key(
             key: &mut DecapsulationKey<Self>,

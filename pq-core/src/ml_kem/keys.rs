@@ -12,12 +12,14 @@ use super::expansion::Expansion;
 use super::generation::{self, Generation};
 use super::params::ParameterSet;
 use super::ring::{ENCODED_LEN, Matrix, Multiplier, Tq, VectorT, decode, zero_t};
+use super::sampling::H;
 use super::shared_secret::SharedSecret;
 use super::{SEED_LEN, SHARED_SECRET_LEN, k_pke, sampling};
 use crate::Error;
-use crate::arch::{Backend, Choice, choose, declassify, in_place, try_in_place};
+use crate::arch::{Backend, Choice, Vector, choose, declassify, dispatch, in_place, try_in_place};
 use crate::dimension::{Array, Dimension, array};
-use crate::hash::lanes;
+use crate::hash::lanes::{self, MAX_LANES};
+use crate::hash::sha3::{self, Function};
 use crate::hex::public_bytes;
 use crate::place;
 use crate::secret::{Zero, copy_seed, wipe};
@@ -186,8 +188,8 @@ public_bytes!(EncapsulationKey);
 pub struct DecapsulationKey<P: ParameterSet> {
     pub(super) encapsulation_key: EncapsulationKey<P>,
     pub(super) matrix: Matrix<P>,
-    /// H(ek)
-    pub(super) h: [u8; 32],
+    /// H(ek), unless it is left to decapsulation.
+    pub(super) h: Option<[u8; 32]>,
     pub(super) s_hat: Multiplier<P>,
     pub(super) z: [u8; 32],
     pub(super) seed: Option<[u8; SEED_LEN]>,
@@ -207,7 +209,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 
     /// [`from_seed`](Self::from_seed), on a backend.
     pub(super) fn from_seed_with(backend: Choice, d: &[u8; 32], z: &[u8; 32]) -> Self {
-        in_place(Self::zero, |key| P::keygen(backend, key, d, z))
+        in_place(Self::zero, |key| P::keygen(backend, key, d, z, true))
     }
 
     /// [`from_seed`](Self::from_seed) that makes the key in its final place; drops the previous
@@ -223,21 +225,78 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// ```
     pub fn from_seed_into<'p>(seed: &[u8; SEED_LEN], place: &'p mut Option<Self>) -> &'p Self {
         let [d, z] = sampling::halves(seed);
-        place::insert(place, Self::zero, |key| P::keygen(choose(), key, d, z))
+        place::insert(place, Self::zero, |key| {
+            P::keygen(choose(), key, d, z, true);
+        })
     }
 
     /// [`from_seed`](Self::from_seed) into a box, which is allocated before the key is made.
     #[cfg(feature = "alloc")]
     pub fn boxed_from_seed(seed: &[u8; SEED_LEN]) -> Box<Self> {
         let [d, z] = sampling::halves(seed);
-        place::boxed(Self::zero, |key| P::keygen(choose(), key, d, z))
+        place::boxed(Self::zero, |key| P::keygen(choose(), key, d, z, true))
+    }
+
+    /// [`from_seed_into`](Self::from_seed_into) for a key that decapsulates once, such as a client's in TLS: to make
+    /// and to use it takes less time together, where eight permutations are computed at once.
+    ///
+    /// It is the same key. H(ek), which FIPS 203 makes part of dk, is the longest chain of permutations in key
+    /// generation; here it is computed in decapsulation, beside J(z ‖ c), which is as long. Each further
+    /// decapsulation computes it again.
+    ///
+    /// ```
+    /// use pq_core::ml_kem::{DecapsulationKey, EncapsulationKey, MlKem768, ParameterSet};
+    ///
+    /// # fn random<const N: usize>() -> [u8; N] { [7; N] }
+    /// let mut place = None;
+    /// let key = DecapsulationKey::<MlKem768>::for_one_exchange_into(&random(), &mut place);
+    ///
+    /// // the peer, with what it received
+    /// let peer = EncapsulationKey::<MlKem768>::from_bytes(key.encapsulation_key().as_bytes())?;
+    /// let (mut sent, mut theirs) = ([0; MlKem768::CIPHERTEXT_LEN], [0; 32]);
+    /// peer.encapsulate_into(&random(), &mut sent, &mut theirs)?;
+    ///
+    /// let mut ours = [0; 32];
+    /// key.decapsulate_into(&sent, &mut ours)?;
+    /// assert_eq!(ours, theirs);
+    /// # Ok::<(), pq_core::Error>(())
+    /// ```
+    pub fn for_one_exchange_into<'p>(
+        seed: &[u8; SEED_LEN],
+        place: &'p mut Option<Self>,
+    ) -> &'p Self {
+        place::insert(place, Self::zero, |key| key.generate_for_one_exchange(seed))
+    }
+
+    /// [`for_one_exchange_into`](Self::for_one_exchange_into) a box, which is allocated before the key is made.
+    #[cfg(feature = "alloc")]
+    pub fn boxed_for_one_exchange(seed: &[u8; SEED_LEN]) -> Box<Self> {
+        place::boxed(Self::zero, |key| key.generate_for_one_exchange(seed))
+    }
+
+    fn generate_for_one_exchange(&mut self, seed: &[u8; SEED_LEN]) {
+        fn lanes<B: Backend>(_: B) -> usize {
+            B::U64s::LANES
+        }
+
+        let [d, z] = sampling::halves(seed);
+        let backend = choose();
+        // Of eight lanes, key generation fills few while it hashes. Four are full, and it hashes at once.
+        let hashes = dispatch!(backend, b => lanes(b) < MAX_LANES);
+        P::keygen(backend, self, d, z, hashes);
     }
 
     /// ML-KEM.KeyGen_internal (FIPS 203, algorithm 16), into a key of zeros.
-    pub(super) fn generate<B: Backend>(b: B, key: &mut Self, d: &[u8; 32], z: &[u8; 32]) {
+    pub(super) fn generate<B: Backend>(
+        b: B,
+        key: &mut Self,
+        d: &[u8; 32],
+        z: &[u8; 32],
+        hashes: bool,
+    ) {
         key.set_seed(d, z);
         let mut space = generation::Space::zero();
-        lanes::serve(b, &mut Generation::new(b, d, key, &mut space));
+        lanes::serve(b, &mut Generation::new(b, d, key, hashes, &mut space));
     }
 
     /// Sets z and the seed d ‖ z.
@@ -253,7 +312,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         Self {
             encapsulation_key: EncapsulationKey::zero(),
             matrix: Matrix::zero(),
-            h: [0; 32],
+            h: None,
             s_hat: Multiplier::zero(),
             z: [0; 32],
             seed: None,
@@ -322,8 +381,9 @@ impl<P: ParameterSet> DecapsulationKey<P> {
             h: hash,
             ..
         } = &mut *key;
+        let hash = hash.insert([0; 32]);
         lanes::serve(b, &mut Expansion::new(b, ek.as_bytes(), hash, matrix));
-        if key.h != h {
+        if hash != h {
             return Err(Error::HashMismatch);
         }
         // whether a key is refused, and why, is public
@@ -392,7 +452,13 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         let (h, z) = rest.split_at_mut(32);
         P::encode_secret(choose(), self, s_hat);
         ek.copy_from_slice(self.encapsulation_key.as_bytes());
-        h.copy_from_slice(&self.h);
+        match &self.h {
+            Some(known) => h.copy_from_slice(known),
+            None => {
+                let (Function { rate, suffix }, ek) = (H, self.encapsulation_key.as_bytes());
+                dispatch!(choose(), b => sha3::hash(b, rate, suffix, &[ek], h));
+            }
+        }
         z.copy_from_slice(&self.z);
     }
 
@@ -473,7 +539,7 @@ impl<P: ParameterSet> Clone for DecapsulationKey<P> {
         } = self;
         encapsulation_key.clone_from(&source.encapsulation_key);
         matrix.clone_from(&source.matrix);
-        h.copy_from_slice(&source.h);
+        h.clone_from(&source.h);
         s_hat.copy_from(&source.s_hat);
         z.copy_from_slice(&source.z);
         copy_seed(seed, &source.seed);
@@ -504,8 +570,68 @@ mod tests {
     use alloc::vec;
 
     use super::DecapsulationKey;
-    use crate::arch::{check_wiped, part};
-    use crate::ml_kem::{MlKem512, MlKem768, MlKem1024, ParameterSet};
+    use crate::arch::{
+        Backend, InCrate, Vector, check_wiped, choose, dispatch, on_each_backend, part,
+    };
+    use crate::ml_kem::internal::{decaps, encaps, keygen};
+    use crate::ml_kem::{MlKem512, MlKem768, MlKem1024, ParameterSet, sampling};
+
+    /// Its keys and secrets are those of a key that hashes at once, for ciphertexts that were made for it and for
+    /// others, the first time and again; and so are its encoding and its copy.
+    #[test]
+    fn a_key_for_one_exchange_is_the_same_key() {
+        fn check<P: ParameterSet, B: Backend>(b: B) {
+            for i in 0..20 {
+                let seed: [u8; 64] = core::array::from_fn(|n| n as u8 ^ i);
+                let [d, z] = sampling::halves(&seed);
+                let lasting = keygen::<P, _>(b, d, z);
+                let mut key = DecapsulationKey::<P>::zero();
+                P::keygen(b.choice(InCrate), &mut key, d, z, false);
+                assert_eq!((key.h, key.seed()), (None, Some(&seed)));
+                let ek = key.encapsulation_key();
+                assert_eq!(ek.as_bytes(), lasting.encapsulation_key().as_bytes());
+
+                let (accepted, secret) = encaps(b, ek, &[i; 32]);
+                let mut changed = accepted.clone();
+                changed.0.as_mut()[usize::from(i)] ^= 1;
+                let rejected = decaps(b, &lasting, &changed);
+                assert_ne!(rejected, secret);
+                for key in [&key, &key.clone()] {
+                    for (c, secret) in [(&accepted, &secret), (&changed, &rejected)] {
+                        assert_eq!(decaps(b, key, c), *secret);
+                    }
+                    assert_eq!(*key.to_expanded().as_ref(), *lasting.to_expanded().as_ref());
+                }
+            }
+        }
+
+        on_each_backend!(b => {
+            check::<MlKem512, _>(b);
+            check::<MlKem768, _>(b);
+            check::<MlKem1024, _>(b);
+        });
+    }
+
+    /// Where they are not, it hashes at once.
+    #[test]
+    fn a_key_for_one_exchange_is_hashed_later_where_eight_lanes_are() {
+        fn lanes<B: Backend>(_: B) -> usize {
+            B::U64s::LANES
+        }
+
+        let later = dispatch!(choose(), b => lanes(b) == 8);
+        let seed = core::array::from_fn(|n| n as u8);
+        let mut place = None;
+        let key = DecapsulationKey::<MlKem768>::for_one_exchange_into(&seed, &mut place);
+        let lasting = DecapsulationKey::<MlKem768>::from_seed(&seed);
+        assert_eq!(key.h, lasting.h.filter(|_| !later));
+        assert_eq!(*key.to_expanded().as_ref(), *lasting.to_expanded().as_ref());
+        #[cfg(feature = "alloc")]
+        {
+            let boxed = DecapsulationKey::<MlKem768>::boxed_for_one_exchange(&seed);
+            assert_eq!((boxed.h, boxed.z), (key.h, key.z));
+        }
+    }
 
     #[test]
     fn secrets_are_wiped() {

@@ -23,7 +23,8 @@
 //! # Ok::<(), pq_core::Error>(())
 //! ```
 //!
-//! Many operations at once take less time in a [`batch`].
+//! Many operations at once take less time in a [`batch`], and so does a key
+//! [for one exchange](DecapsulationKey::for_one_exchange_into).
 //!
 //! | | encapsulation key | decapsulation key, expanded | ciphertext |
 //! |---|---|---|---|

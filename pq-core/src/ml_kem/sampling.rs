@@ -42,6 +42,11 @@ pub(super) fn absorb_next<const N: usize>(
     Absorbed::some(taken, block)
 }
 
+/// How many permutations H(ek) takes, one after the other.
+pub(super) const fn h_blocks<P: ParameterSet>() -> usize {
+    P::ENCAPSULATION_KEY_LEN / H.rate + 1
+}
+
 /// How many blocks an entry of **Â** takes, except for one entry in a hundred, which takes more.
 pub(super) const ENTRY_BLOCKS: usize = 3;
 

@@ -21,7 +21,7 @@ impl<P: ParameterSet> Encapsulation<P> {
         random.fill(&mut *seed)?;
 
         Ok(Box::new(Self {
-            decapsulation_key: DecapsulationKey::boxed_from_seed(&seed),
+            decapsulation_key: DecapsulationKey::boxed_for_one_exchange(&seed),
         }))
     }
 

@@ -17,7 +17,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     sets.into_iter().flatten().collect()
 }
 
-fn of<P: ParameterSet>() -> [Operation; 12] {
+fn of<P: ParameterSet>() -> [Operation; 13] {
     of_set(
         P::NAME,
         [
@@ -27,6 +27,7 @@ fn of<P: ParameterSet>() -> [Operation; 12] {
             ("DecapsulationKey::clone", clone::<P>),
             ("DecapsulationKey::decapsulate", decapsulate::<P>),
             ("DecapsulationKey::decapsulate, rejected", reject::<P>),
+            ("DecapsulationKey, one exchange", exchange::<P>),
             ("EncapsulationKey::from_bytes", from_bytes::<P>),
             ("EncapsulationKey::encapsulate", encapsulate::<P>),
             ("SharedSecret::eq", compare::<P>),
@@ -90,6 +91,20 @@ fn reject<P: ParameterSet>() -> Run {
     Box::new(move || {
         let shared = key.decapsulate(black_box(&ciphertext));
         expect_secret(black_box(&shared).as_bytes());
+    })
+}
+
+/// Makes a key, and decapsulates with it.
+fn exchange<P: ParameterSet>() -> Run {
+    let seed = secret();
+    let ciphertext = ciphertext_for(&secret_key::<P>(), 0);
+    Box::new(move || {
+        let mut place = None;
+        let key = DecapsulationKey::<P>::for_one_exchange_into(black_box(&seed), &mut place);
+        let mut shared = [0; 32];
+        let done = key.decapsulate_into(black_box(ciphertext.as_bytes()), &mut shared);
+        assert_eq!(done, Ok(()));
+        expect_secret(black_box(&shared));
     })
 }
 

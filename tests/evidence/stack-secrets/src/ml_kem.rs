@@ -159,6 +159,34 @@ fn of<P: ParameterSet>() -> Vec<Operation> {
             },
         ),
         Operation::new(
+            name("DecapsulationKey::for_one_exchange_into"),
+            fresh::<64>,
+            |seed| {
+                let mut place = Box::new(None);
+                DecapsulationKey::<P>::for_one_exchange_into(seed, &mut place);
+                place
+            },
+            |seed, _| secrets_of(&DecapsulationKey::<P>::boxed_from_seed(seed)),
+        ),
+        Operation::new(
+            name("DecapsulationKey::decapsulate_into, one exchange"),
+            || {
+                let (key, m, ciphertext) = encapsulated::<P>();
+                let ephemeral =
+                    DecapsulationKey::<P>::boxed_for_one_exchange(key.seed().expect("of a seed"));
+                (ephemeral, key, m, ciphertext)
+            },
+            |(ephemeral, _, _, ciphertext)| {
+                let mut secret = Box::new([0; 32]);
+                let done = ephemeral.decapsulate_into(ciphertext, &mut secret);
+                done.expect("of this length");
+                secret
+            },
+            |(_, key, m, ciphertext), secret| {
+                secrets_of_decapsulation(key, m, ciphertext).secret("the result", &secret[..])
+            },
+        ),
+        Operation::new(
             name("DecapsulationKey::decapsulate_into, rejected"),
             || {
                 let (key, m, mut ciphertext) = encapsulated::<P>();
