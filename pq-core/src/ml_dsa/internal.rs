@@ -11,6 +11,7 @@
 
 use super::params::ParameterSet;
 use super::signature::Signature;
+use super::signing::sign_in;
 use super::signing_key::SigningKey;
 use super::verification::Message;
 use super::verifying_key::VerifyingKey;
@@ -29,6 +30,17 @@ pub fn sign<P: ParameterSet, B: Backend>(
     rnd: &[u8; 32],
 ) -> Signature<P> {
     P::sign(b.choice(InCrate), signing_key, message, rnd)
+}
+
+/// ML-DSA.Sign_internal from µ on, in two attempts at once: as [`SigningKey::sign_mu`] signs where the CPU has AVX-512 at full
+/// width, on any backend.
+pub fn sign_mu_in_two_attempts<P: ParameterSet, B: Backend>(
+    b: B,
+    signing_key: &SigningKey<P>,
+    mu: &[u8; 64],
+    rnd: &[u8; 32],
+) -> Signature<P> {
+    sign_in::<P, B, 2>(b, signing_key, mu, rnd)
 }
 
 /// ML-DSA.Verify_internal (algorithm 8): whether the signature is valid.

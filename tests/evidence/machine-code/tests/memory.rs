@@ -7,10 +7,12 @@ use pq_core::arch::chosen;
 
 /// The limit of an operation in bytes, with the space for its result: what the documentation
 /// of its key says, or the limit for all operations.
-fn limit(operation: &str) -> usize {
+fn limit(operation: &str, backend: &str) -> usize {
     let of_set = |(set, _): &&(&str, _)| operation.starts_with(set);
     let of_this = |(name, _): &&(&str, usize)| operation.ends_with(name);
-    let documented = DOCUMENTED.iter().find(of_set);
+    let two_attempts = TWO_ATTEMPTS.iter().filter(|_| backend == "AVX-512");
+    let mut documented = two_attempts.chain(DOCUMENTED).filter(of_set);
+    let documented = documented.find(|(_, operations)| operations.iter().any(|one| of_this(&one)));
     let documented = documented.and_then(|(_, operations)| operations.iter().find(of_this));
     // where the stack begins in its page does not depend on the operation
     documented.map_or(128, |(_, stack)| stack + 4) << 10
@@ -25,6 +27,13 @@ const DOCUMENTED: &[(&str, &[(&str, usize)])] = &[
     ("ML-DSA-65 ", &of_ml_dsa([64, 64, 52, 32])),
     ("ML-DSA-87 ", &of_ml_dsa([100, 100, 64, 40])),
     ("SLH-DSA-", &[(" VerifyingKey::verify", 12)]),
+];
+
+/// Signing where two attempts are under way.
+const TWO_ATTEMPTS: &[(&str, &[(&str, usize)])] = &[
+    ("ML-DSA-44 ", &[(" SigningKey::sign", 56)]),
+    ("ML-DSA-65 ", &[(" SigningKey::sign", 72)]),
+    ("ML-DSA-87 ", &[(" SigningKey::sign", 92)]),
 ];
 
 const fn of_ml_kem(stack: [usize; 4], batch: [usize; 3]) -> [(&'static str, usize); 7] {
@@ -59,7 +68,7 @@ fn operations_take_little_memory() {
             let (stack, allocations) = memory(backend, &operation.name);
             let line = format!("{backend}: {}: {} KiB", operation.name, stack >> 10);
             println!("{line}");
-            if stack > limit(&operation.name) {
+            if stack > limit(&operation.name, backend) {
                 too_much.push(line);
             }
             assert_eq!(allocations, 0, "{backend}: {}", operation.name);
