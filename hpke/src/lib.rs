@@ -54,15 +54,22 @@
 //!
 //! # What is not here
 //!
-//! KEMs with elliptic curves alone, and their modes with a sender's key; pre-shared keys; the derivation of keys
-//! from other secrets (DeriveKeyPair). X-Wing and the drafts of HPKE may still change. This crate implements
+//! The modes with a sender's key; pre-shared keys; the derivation of keys from other secrets (DeriveKeyPair). Of KEMs with
+//! elliptic curves alone, there are those of X25519 and P-256, for protocols that ask for them, such as Encrypted
+//! ClientHello: they give no protection against quantum computers. X-Wing and the drafts of HPKE may still change. This crate implements
 //! draft-connolly-cfrg-xwing-kem-10, draft-ietf-hpke-hpke-02 and draft-ietf-hpke-pq-04.
+//!
+//! # Features
+//!
+//! * `classical` (default): keys of DHKEM on P-256, by graviola. Those on X25519 need no feature.
 //!
 //! # Errors
 //!
 //! The text of an error includes the text of its cause. So [`source`](core::error::Error::source) is `None`, and a
 //! program that prints causes one after another prints nothing twice.
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 mod context;
 mod file;

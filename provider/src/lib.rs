@@ -273,6 +273,7 @@
 //! * `tls12`: TLS 1.2, which is always classical, with AWS-LC and ring.
 //! * `quic`: QUIC with graviola, whose own cipher suites are for TCP only. Adds
 //!   RustCrypto's `aes` and `chacha20`, which protect packet headers.
+//! * `hpke`: the module of that name, for Encrypted ClientHello.
 //! * `slh-dsa` (default): SLH-DSA in certificate chains, and [`Builder::experimental_slh_dsa`]. Without
 //!   it a program compiles faster, and refuses these chains with an error that names the feature.
 //! * `composite`: the module of that name, which has keys and signatures of Composite ML-DSA for
@@ -312,6 +313,8 @@ pub mod classical;
 pub mod composite;
 mod error;
 mod hello;
+#[cfg(feature = "hpke")]
+pub mod hpke;
 pub mod identity;
 mod interned;
 pub mod kx;

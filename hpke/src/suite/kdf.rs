@@ -113,6 +113,7 @@ impl Schedule {
     }
 
     fn in_two_stages<H: HmacImpl>(&mut self, id: SuiteId, secret: &[u8], info: &[u8]) {
+        let id = &id.0;
         let (psk_id_hash, _) = labeled_extract::<H>(id, &[], b"psk_id_hash", &[]);
         let (info_hash, _) = labeled_extract::<H>(id, &[], b"info_hash", info);
         let context = [&[MODE][..], &psk_id_hash, &info_hash];
@@ -150,20 +151,30 @@ impl Schedule {
     fn export_by_hkdf<H: HmacImpl>(&self, id: SuiteId, context: &[u8], output: &mut [u8]) {
         let secret = GenericHkdf::<H>::from_prk(&self.exporter_secret);
         let secret = secret.expect("it has the length of a hash");
-        labeled_expand(&secret, id, b"sec", &[context], output);
+        labeled_expand(&secret, &id.0, b"sec", &[context], output);
     }
+}
+
+/// ExtractAndExpand of a DHKEM with HKDF-SHA256 (RFC 9180, section 4.1), by the KEM's number. The context consists of
+/// the encapsulated secret and the recipient's public key.
+pub(crate) fn extract_and_expand(kem: u16, agreed: &[u8], context: [&[u8]; 2], secret: &mut [u8]) {
+    let mut id = *b"KEM__";
+    id[3..].copy_from_slice(&kem.to_be_bytes());
+    let (mut prk, eae) = labeled_extract::<Hmac<Sha256>>(&id, &[], b"eae_prk", agreed);
+    prk[..].zeroize();
+    labeled_expand(&eae, &id, b"shared_secret", &context, secret);
 }
 
 const VERSION: &[u8] = b"HPKE-v1";
 
 fn labeled_extract<H: HmacImpl>(
-    id: SuiteId,
+    id: &[u8],
     salt: &[u8],
     label: &[u8],
     ikm: &[u8],
 ) -> (Output<H>, GenericHkdf<H>) {
     let mut extract = GenericHkdfExtract::<H>::new(Some(salt));
-    for part in [VERSION, &id.0, label, ikm] {
+    for part in [VERSION, id, label, ikm] {
         extract.input_ikm(part);
     }
     extract.finalize()
@@ -171,13 +182,13 @@ fn labeled_extract<H: HmacImpl>(
 
 fn labeled_expand<H: HmacImpl>(
     secret: &GenericHkdf<H>,
-    id: SuiteId,
+    id: &[u8],
     label: &[u8],
     info: &[&[u8]],
     output: &mut [u8],
 ) {
     let length = length(output.len());
-    let mut parts = vec![&length[..], VERSION, &id.0, label];
+    let mut parts = vec![&length[..], VERSION, id, label];
     parts.extend(info);
     secret
         .expand_multi_info(&parts, output)

@@ -8,7 +8,7 @@ mod kdf;
 pub use aead::Aead;
 pub(crate) use aead::{Cipher, NONCE_LEN, TAG_LEN};
 pub use kdf::Kdf;
-pub(crate) use kdf::{Schedule, SuiteId};
+pub(crate) use kdf::{Schedule, SuiteId, extract_and_expand};
 
 /// The function that derives keys, and the cipher.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -5,4 +5,5 @@ mod keys;
 mod memory;
 mod ml_kem_512;
 mod peers;
+mod raw_keys;
 mod recipients;

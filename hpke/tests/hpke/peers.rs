@@ -2,7 +2,7 @@
 
 use hpke::aead::{Aead as PeerAead, AesGcm128, AesGcm256, ChaCha20Poly1305};
 use hpke::kdf::{HkdfSha256, HkdfSha512, Kdf as PeerKdf, KdfShake256};
-use hpke::kem::{Kem as PeerKem, MlKem768, MlKem1024, XWing};
+use hpke::kem::{DhP256HkdfSha256, Kem as PeerKem, MlKem768, MlKem1024, X25519HkdfSha256, XWing};
 use hpke::{Deserializable, OpModeR, OpModeS, Serializable};
 use pq_hpke::{
     Aead, Encryptor, HpkeError, Kdf, Kem, Receiver, RecipientKey, RecipientPublicKey, Sender,
@@ -47,6 +47,22 @@ macro_rules! ml_kem {
 }
 
 ml_kem!(MlKem512, MlKem768, MlKem1024);
+
+macro_rules! dh {
+    ($($peer:ident: $kem:ident),+) => {$(
+        impl Ours for $peer {
+            fn private(raw: &[u8]) -> RecipientKey {
+                RecipientKey::from_bytes(Kem::$kem, raw).unwrap()
+            }
+
+            fn public(raw: &[u8]) -> RecipientPublicKey {
+                RecipientPublicKey::from_bytes(Kem::$kem, raw).unwrap()
+            }
+        }
+    )+};
+}
+
+dh!(DhP256HkdfSha256: DhP256, X25519HkdfSha256: DhX25519);
 
 fn both_ways<E: Ours, K: PeerKdf, A: PeerAead>(kdf: Kdf, aead: Aead) {
     let suite = Suite { kdf, aead };
@@ -115,6 +131,12 @@ fn ml_kem() {
     all_suites::<MlKem512>();
     all_suites::<MlKem768>();
     all_suites::<MlKem1024>();
+}
+
+#[test]
+fn dh_kem() {
+    all_suites::<DhP256HkdfSha256>();
+    all_suites::<X25519HkdfSha256>();
 }
 
 /// A file has the documented form, so any implementation of HPKE can read it.

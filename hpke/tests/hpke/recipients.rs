@@ -9,6 +9,11 @@ pub(crate) fn pair(kem: Kem, number: u8) -> (RecipientKey, RecipientPublicKey) {
         Kem::MlKem512 => KemAlgorithm::MlKem512,
         Kem::MlKem768 => KemAlgorithm::MlKem768,
         Kem::MlKem1024 => KemAlgorithm::MlKem1024,
+        Kem::DhP256 | Kem::DhX25519 => {
+            let key = RecipientKey::from_bytes(kem, &[number; 32]).unwrap();
+            let public_key = key.public_key();
+            return (key, public_key);
+        }
         _ => {
             let key = XWingPrivateKey::from_bytes(&[number; 32]).unwrap();
             let public_key = key.public_key().clone();

@@ -69,6 +69,15 @@ impl ClassicalAgreementKey {
         }
     }
 
+    /// Takes a scalar of ECDH of 32 or 48 bytes, big-endian, or a private key of X25519 of 32 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::Malformed`] for another length and for a scalar that is out of range.
+    pub fn from_raw(algorithm: AgreementAlgorithm, key: &[u8]) -> Result<Self, ClassicalKeyError> {
+        Self::new(algorithm, graviola::agreeing_from_raw(algorithm, key)?)
+    }
+
     fn new(
         algorithm: AgreementAlgorithm,
         key: Box<dyn Agreeing>,
@@ -93,6 +102,11 @@ impl ClassicalAgreementKey {
     /// The key in PKCS#8 of version 1, which all implementations read.
     pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
         self.key.pkcs8()
+    }
+
+    /// The raw key, which [`from_raw`](Self::from_raw) takes.
+    pub fn to_raw(&self) -> Zeroizing<Vec<u8>> {
+        self.key.raw()
     }
 }
 
@@ -147,6 +161,18 @@ impl ClassicalAgreementPublicKey {
             raw_len: raw.len(),
             spki: der.to_vec(),
         })
+    }
+
+    /// Takes the key alone: for ECDH an uncompressed point, for X25519 32 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::Malformed`] for another length and for a point that is not on the curve.
+    pub fn from_bytes(
+        algorithm: AgreementAlgorithm,
+        bytes: &[u8],
+    ) -> Result<Self, ClassicalKeyError> {
+        Self::from_spki_der(&algorithm.family().spki(bytes)?)
     }
 
     /// The algorithm.

@@ -29,6 +29,14 @@ impl AgreementAlgorithm {
         }
     }
 
+    /// The length of a raw private key, in bytes.
+    pub(super) fn raw_private_key_len(self) -> usize {
+        match self {
+            Self::EcdhP256 | Self::X25519 => 32,
+            Self::EcdhP384 => 48,
+        }
+    }
+
     /// The algorithm of keys of this family, if they agree on secrets.
     pub(super) fn of(family: Family) -> Option<Self> {
         match family {

@@ -92,6 +92,13 @@ mod graviola {
         unsupported()
     }
 
+    pub(super) fn agreeing_from_raw(
+        _: AgreementAlgorithm,
+        _: &[u8],
+    ) -> Result<Box<dyn Agreeing>, ClassicalKeyError> {
+        unsupported()
+    }
+
     pub(super) fn check_public_key(_: Family, _: &[u8]) -> Result<(), ClassicalKeyError> {
         unsupported()
     }

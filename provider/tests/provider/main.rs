@@ -13,6 +13,8 @@ mod errors;
 mod events;
 mod first_usable;
 mod handshakes;
+#[cfg(feature = "hpke")]
+mod hpke;
 mod identities;
 mod key_exchange;
 mod key_usage;

@@ -84,6 +84,11 @@ impl<C: Suite> Ecdsa<C> {
         Ok(Box::new(Self(SigningKey::from_sec1_der(ec_private_key)?)))
     }
 
+    pub(super) fn agreeing_from_raw(scalar: &[u8]) -> Result<Box<dyn Agreeing>, Error> {
+        let private_key = C::from_scalar(scalar)?;
+        Ok(Box::new(Self(SigningKey { private_key })))
+    }
+
     pub(super) fn from_raw(scalar: &[u8]) -> Result<Key, Error> {
         let private_key = C::from_scalar(scalar)?;
         Ok(Box::new(Self(SigningKey { private_key })))
@@ -122,6 +127,10 @@ impl<C: Suite> Agreeing for Ecdsa<C> {
 
     fn pkcs8(&self) -> Zeroizing<Vec<u8>> {
         PrivateKey::pkcs8(self)
+    }
+
+    fn raw(&self) -> Zeroizing<Vec<u8>> {
+        C::scalar(&self.0.private_key)
     }
 
     fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, ClassicalKeyError> {

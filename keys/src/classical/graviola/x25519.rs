@@ -21,6 +21,11 @@ impl X25519 {
         let key = curve_private_key::read(curve_private_key)?;
         Ok(Box::new(Self(StaticPrivateKey::from_array(key))))
     }
+
+    pub(super) fn from_raw(key: &[u8]) -> Result<Box<dyn Agreeing>, Error> {
+        let key = key.try_into().map_err(|_| Error::WrongLength)?;
+        Ok(Box::new(Self(StaticPrivateKey::from_array(key))))
+    }
 }
 
 impl Agreeing for X25519 {
@@ -30,6 +35,11 @@ impl Agreeing for X25519 {
 
     fn pkcs8(&self) -> Zeroizing<Vec<u8>> {
         curve_private_key::pkcs8(0x6e, &Zeroizing::new(self.0.as_bytes()))
+    }
+
+    fn raw(&self) -> Zeroizing<Vec<u8>> {
+        let key = Zeroizing::new(self.0.as_bytes());
+        key.to_vec().into()
     }
 
     fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, ClassicalKeyError> {
