@@ -34,7 +34,8 @@
 //! accepted. A server that can't decrypt the ClientHello goes on with the name that its configuration makes public.
 //! rustls then verifies the chain for that name, ends the connection, and reports
 //! [`ServerRejectedEncryptedClientHello`](rustls::PeerIncompatible::ServerRejectedEncryptedClientHello). Such a server
-//! may have sent new configurations: [`retry_configs`] has them, for one more attempt.
+//! may have sent new configurations: [`EchRejection`] has them, for one more attempt. `examples/small` has the whole client,
+//! `encrypted_client_hello.rs`.
 //!
 //! # GREASE
 //!
@@ -67,8 +68,9 @@
 //! configuration that has a suite of these. With the first two KEMs a quantum computer will read the names of recorded
 //! connections, but nothing else of them if their key exchange is post-quantum.
 
-// This room uses `tls`.
+// This room uses `outcome` and `tls`.
 
+use core::error::Error as StdError;
 use core::fmt;
 
 use pq_hpke::{
@@ -83,6 +85,7 @@ use rustls::internal::msgs::handshake::HpkeSymmetricCipherSuite;
 use rustls::pki_types::EchConfigListBytes;
 use rustls::{Error, PeerIncompatible};
 
+use crate::outcome::Cause;
 use crate::tls::other;
 
 /// All suites, for [`EchConfig::new`](rustls::client::EchConfig::new).
@@ -147,17 +150,28 @@ suites! {
     DH_KEM_P256_HKDF_SHA256_CHACHA20_POLY1305: DhP256, HkdfSha256, ChaCha20Poly1305;
 }
 
-/// The configurations that a server sent when it rejected ECH, for [`EchConfig::new`](rustls::client::EchConfig::new)
-/// and one more attempt. The server has proved that it has the public name of the configuration that it rejected.
-///
-/// `None` for any other error, and if the server sent none: then it has no ECH any more, and another attempt has to do
-/// without.
-pub fn retry_configs(error: &Error) -> Option<EchConfigListBytes<'static>> {
-    match error {
-        Error::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(Some(
-            configs,
-        ))) => Some(configs.get_encoding().into()),
-        _ => None,
+/// A server's answer that it can't decrypt the ClientHello. It has proved that it has the public name of the configuration.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct EchRejection {
+    /// The configurations that the server sent, for [`EchConfig::new`](rustls::client::EchConfig::new) and one more attempt.
+    /// `None` if it sent none: then it has no ECH any more, and another attempt would have to do without.
+    pub retry_configs: Option<EchConfigListBytes<'static>>,
+}
+
+impl EchRejection {
+    /// Finds it in rustls's error, in the I/O error of a stream, or in another one around these. `None` if the handshake
+    /// failed for another reason.
+    pub fn of(error: &(dyn StdError + 'static)) -> Option<Self> {
+        match Cause::of(error) {
+            Cause::Tls(Error::PeerIncompatible(
+                PeerIncompatible::ServerRejectedEncryptedClientHello(configs),
+            )) => Some(Self {
+                retry_configs: configs
+                    .as_ref()
+                    .map(|configs| configs.get_encoding().into()),
+            }),
+            _ => None,
+        }
     }
 }
 

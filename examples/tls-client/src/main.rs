@@ -225,7 +225,9 @@ fn advice(error: &FetchError) -> Option<&'static str> {
             "check the name, or give an address with --connect"
         }
         FetchError::Tls(diagnosis) => match &diagnosis.refusal {
-            Refusal::UnknownIssuer if !diagnosis.chain.is_empty() => "name another file with --ca",
+            Refusal::UnknownIssuer { .. } if !diagnosis.chain.is_empty() => {
+                "name another file with --ca"
+            }
             Refusal::RevocationUnknown { .. } => {
                 "--crl names files with lists; with --crl-leaf-only, the list of the CA \
                  that issued the server's certificate is enough"

@@ -9,5 +9,7 @@ mod remembered;
 mod server_handshake;
 
 pub use negotiated::Negotiated;
+#[cfg(feature = "hpke")]
+pub(crate) use refusal::Cause;
 pub use refusal::Refusal;
 pub use server_handshake::ServerHandshake;

@@ -4,6 +4,7 @@
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use core::error::Error as _;
+use std::io;
 
 use handshakes::{Direction, connect, connect_through};
 use pq_hpke::{HpkeError, KemError};
@@ -17,7 +18,8 @@ use rustls::pki_types::{DnsName, EchConfigListBytes, ServerName};
 use rustls::{
     ClientConfig, ClientConnection, Connection, Error, PeerIncompatible, ServerConnection,
 };
-use rustls_pq::{Builder, hpke};
+use rustls_pq::hpke::EchRejection;
+use rustls_pq::{Builder, Refusal, hpke};
 
 use crate::peers::{Pki, any_base, server_config};
 
@@ -130,14 +132,20 @@ fn a_server_without_it_rejects() {
     for suite in hpke::ALL_SUPPORTED_SUITES {
         let pki = Pki::new(SignatureAlgorithm::MlDsa44);
         let ech = EchConfig::new(config_list(*suite, "localhost"), hpke::ALL_SUPPORTED_SUITES);
-        let client = client(&pki, EchMode::Enable(ech.unwrap()));
+        let ech = ech.unwrap();
+        let client = client(&pki, EchMode::Enable(ech.clone()));
         let mut outcome = connect(client, server(&pki));
         let error = outcome.client.error.take().expect("it is rejected");
         assert_eq!(
             error,
             Error::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(None))
         );
-        assert_eq!(hpke::retry_configs(&error), None);
+        let rejection = EchRejection::of(&io::Error::other(error.clone())).unwrap();
+        assert_eq!(rejection.retry_configs, None);
+        let config = client_config(&pki, EchMode::Enable(ech));
+        let refusal = Refusal::by_client(&error, &config);
+        assert_eq!(refusal, Refusal::EncryptedClientHello { retry: false });
+        assert!(refusal.to_string().contains("connect without ECH"));
     }
 }
 

@@ -13,7 +13,7 @@ use rustls::{
     AlertDescription, CertificateError, ClientConfig, Error, RootCertStore, ServerConfig,
     SignatureScheme,
 };
-use rustls_pq::{Builder, KeyAlgorithm, Profile};
+use rustls_pq::{Builder, KeyAlgorithm, Profile, Refusal};
 
 use crate::first_usable::FirstUsable;
 use crate::peers::{
@@ -203,11 +203,22 @@ fn servers_with_two_certificates() {
                 false => &pki.post_quantum,
             };
             let client = Builder::new(base.clone()).build().unwrap();
-            let client = client_config(client, roots([one.root.clone()]));
+            let client = Arc::new(client_config(client, roots([one.root.clone()])));
+            let error = connect(&client, &server).client.result.unwrap_err();
+            assert_eq!(error, CertificateError::UnknownIssuer.into());
+            // The refusal says so, unless the client has asked for one kind.
+            let refusal = Refusal::by_client(&error, &client);
             assert_eq!(
-                connect(&client.into(), &server).client.result,
-                Err(CertificateError::UnknownIssuer.into())
+                refusal,
+                Refusal::UnknownIssuer {
+                    asks_for_both: true
+                }
             );
+            assert!(refusal.to_string().contains("with Builder::roots it asks"));
+            let store = roots([one.root.clone()]);
+            let client = by_roots(&store).build().unwrap();
+            let refusal = Refusal::by_client(&error, &client_config(client, store));
+            assert!(!refusal.to_string().contains("Builder::roots"), "{refusal}");
         }
     }
 }

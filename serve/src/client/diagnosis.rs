@@ -41,7 +41,7 @@ impl Diagnosis {
         let roots_from = &self.roots_from;
         Some(
             match (&self.refusal, self.chain.first(), self.chain.last()) {
-                (Refusal::UnknownIssuer, _, Some(top)) => format!(
+                (Refusal::UnknownIssuer { .. }, _, Some(top)) => format!(
                     "{top} was issued by {}, and the roots of {roots_from} are {}",
                     top.issuer, self.roots
                 ),

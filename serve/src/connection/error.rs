@@ -77,7 +77,7 @@ impl ConnectionError {
                 Refusal::Revoked | Refusal::RevocationUnknown { .. } => "client_revocation",
                 Refusal::SignatureAlgorithm { .. }
                 | Refusal::ChainTooLarge { .. }
-                | Refusal::UnknownIssuer
+                | Refusal::UnknownIssuer { .. }
                 | Refusal::UnknownKey
                 | Refusal::BadSignature
                 | Refusal::Expired { .. }

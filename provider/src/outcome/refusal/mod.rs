@@ -13,17 +13,17 @@ use rustls::{
     InvalidMessage, OtherError, PeerIncompatible, ServerConfig, SignatureScheme,
 };
 
-use self::cause::Cause;
+pub(crate) use self::cause::Cause;
 use self::words::{
     bare, fault_with_certificate, fault_with_list, hint, in_quotes, keys, list, names,
-    remedy_for_groups, suites_remedy, unaccepted,
+    remedy_for_ech, remedy_for_groups, remedy_for_issuer, suites_remedy, unaccepted,
 };
 use crate::algorithms::{Group, KeyAlgorithm};
 use crate::hello::MAX_MESSAGE;
 use crate::hello::Offer;
 use crate::hello::Start;
 use crate::identity::IdentitySet;
-use crate::verify::UnknownKey;
+use crate::verify::{SlhDsa, UnknownKey, post_quantum_schemes};
 
 /// Why a handshake was refused, and what to do: rustls's error, together with what both
 /// sides offered.
@@ -236,9 +236,15 @@ pub enum Refusal {
     #[error(
         "the peer's certificate chain doesn't lead to a root that is trusted here; trust its root, \
          if you know whose root it is, or have the peer send the intermediate certificates that \
-         lead to a root that is trusted here"
+         lead to a root that is trusted here{}",
+        remedy_for_issuer(*.asks_for_both)
     )]
-    UnknownIssuer,
+    UnknownIssuer {
+        /// Whether this side is a client that asks for signatures of both kinds, post-quantum and classical. Then a server
+        /// with a chain of each kind may have sent the one that leads nowhere here.
+        /// [`Builder::roots`](crate::Builder::roots) asks for the kinds of the roots at hand.
+        asks_for_both: bool,
+    },
 
     /// The peer's raw public key (RFC 7250) is none of those in
     /// [`PinnedKeys`](crate::verify::PinnedKeys). The alert is `certificate_unknown`.
@@ -367,6 +373,17 @@ pub enum Refusal {
     )]
     CaCertificate,
 
+    /// The server can't decrypt the ClientHello that this client has encrypted (RFC 9849, section 6.1.6). The alert is
+    /// `ech_required`, by the client.
+    #[error(
+        "the server can't decrypt this client's ClientHello (ECH): {}",
+        remedy_for_ech(*.retry)
+    )]
+    EncryptedClientHello {
+        /// Whether the server sent configurations for another attempt.
+        retry: bool,
+    },
+
     /// The peer refused the certificate of this side.
     #[error(
         "the peer refused the certificate of this side (alert {alert:?}): {}",
@@ -478,6 +495,14 @@ impl Refusal {
                 Self::ClientCertificateRequired
             }
             Error::AlertReceived(AlertDescription::ProtocolVersion) => Self::NoSharedVersion,
+            Error::InvalidCertificate(CertificateError::UnknownIssuer) => Self::UnknownIssuer {
+                asks_for_both: asks_for_both(provider),
+            },
+            Error::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(
+                configs,
+            )) => Self::EncryptedClientHello {
+                retry: configs.is_some(),
+            },
             &Error::AlertReceived(
                 alert @ (AlertDescription::AccessDenied | AlertDescription::UnrecognisedName),
             ) => Self::NameUnknown { alert },
@@ -541,7 +566,9 @@ impl Refusal {
         }
         let cloned = error.clone();
         match error {
-            Certificate::UnknownIssuer => Self::UnknownIssuer,
+            Certificate::UnknownIssuer => Self::UnknownIssuer {
+                asks_for_both: false,
+            },
             Certificate::BadSignature => Self::BadSignature,
             Certificate::NotValidForNameContext {
                 expected,
@@ -607,6 +634,16 @@ fn groups(provider: &CryptoProvider) -> Vec<Group> {
 fn suites(provider: &CryptoProvider) -> Vec<CipherSuite> {
     let suites = provider.cipher_suites.iter();
     suites.map(|suite| suite.suite()).collect()
+}
+
+/// Whether a client asks for post-quantum and for classical signatures.
+fn asks_for_both(provider: &CryptoProvider) -> bool {
+    let post_quantum = post_quantum_schemes(SlhDsa::InChainsAndHandshakes);
+    let schemes = schemes(provider);
+    let (first, second): (Vec<_>, Vec<_>) = schemes
+        .into_iter()
+        .partition(|scheme| post_quantum.contains(scheme));
+    !first.is_empty() && !second.is_empty()
 }
 
 fn schemes(provider: &CryptoProvider) -> Vec<SignatureScheme> {

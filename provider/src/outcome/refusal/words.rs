@@ -163,3 +163,26 @@ pub(super) fn remedy_for_groups(client: &[Group], server: &[Group]) -> &'static 
         _ => "give one side a group of the other (Builder::groups)",
     }
 }
+
+pub(super) fn remedy_for_ech(retry: bool) -> &'static str {
+    match retry {
+        true => {
+            "connect again with the configurations that it sent (rustls_pq::hpke::EchRejection), and get the \
+             newest from DNS"
+        }
+        false => {
+            "it sent no other configuration, so it may have given ECH up; get the newest configuration from DNS, \
+             or connect without ECH, if the name needs not be hidden"
+        }
+    }
+}
+
+pub(super) fn remedy_for_issuer(asks_for_both: bool) -> &'static str {
+    match asks_for_both {
+        true => {
+            "; if the server has post-quantum and classical chains, this client asks for both kinds: with Builder::roots \
+             it asks for those that its roots sign"
+        }
+        false => "",
+    }
+}
