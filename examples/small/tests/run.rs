@@ -2,6 +2,9 @@
 
 use std::process::Command;
 
+use pq_serving::demonstration::Pki;
+use pq_serving::{Identity, Limits, Server, Tls};
+
 /// What the program writes to standard output.
 #[track_caller]
 fn said_by(program: &str) -> String {
@@ -145,4 +148,33 @@ fn any_key() {
             "X-Wing: this is a key of X-Wing, which encapsulates; a key that signs is needed",
         ],
     );
+}
+
+/// tests/interop has a server with ECH, and runs the program's functions with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn encrypted_client_hello() {
+    let folder = tempfile::tempdir().unwrap();
+    let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
+    let files = pki.write(folder.path()).unwrap();
+    let identity = Identity::try_from(&pki.server).unwrap();
+    let tls = Tls::new(&identity, None).unwrap();
+    let server = Server::bind("127.0.0.1:0", tls, Limits::default());
+    let server = server.await.unwrap();
+    let run = |list: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_encrypted-client-hello"));
+        command
+            .arg(server.local_addr().to_string())
+            .arg("localhost");
+        let output = command.arg(&files.root).args(list).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        (String::from_utf8_lossy(&output.stdout).into_owned(), errors)
+    };
+    let (said, errors) = run(None);
+    assert!(
+        said.starts_with("Grease: TLS 1.3, key exchange X25519MLKEM768"),
+        "{said}{errors}"
+    );
+    let (_, errors) = run(Some("AAA="));
+    assert!(errors.contains("NoCompatibleConfig"), "{errors}");
+    server.shutdown().await;
 }

@@ -4,6 +4,7 @@
 //! and against rustls with aws-lc-rs. This library has their tools:
 //!
 //! * [`openssl`] finds or builds an OpenSSL of at least 3.5 and runs it;
+//! * [`go`] builds programs in Go;
 //! * [`process`] keeps child processes bounded;
 //! * [`pki`] issues certificates, and [`endpoint`] configures rustls with them;
 //! * [`tcp`] is rustls on real sockets;
@@ -26,6 +27,7 @@ use std::path::PathBuf;
 
 pub mod endpoint;
 pub mod found;
+pub mod go;
 pub mod openssl;
 pub mod pki;
 pub mod process;

@@ -1,4 +1,4 @@
-//! Files, messages and handshakes between this project and OpenSSL, rustls over AWS-LC, and quinn.
+//! Files, messages and handshakes between this project and OpenSSL, rustls over AWS-LC, quinn, and Go.
 //!
 //! One program, so that it is linked once, and OpenSSL is built while tests run that don't need it.
 
@@ -6,6 +6,8 @@ extern crate alloc;
 
 mod certificates_openssl;
 mod cms_openssl;
+mod ech;
+mod hpke_peers;
 mod keys_openssl;
 mod names_matrix;
 mod operations_openssl;

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
+use interop::go;
 use interop::openssl::Openssl;
-use interop::skip;
 use pq_ca::policy::{Policy, Profile, Wanted};
 use pq_x509::certificate::{AlternativeName, Certificate, Name};
 use pq_x509::issuing::{CertificateBuilder, EndEntity, Issuer, TbsCertificate};
@@ -298,7 +298,7 @@ impl Judges {
         let folder = tempfile::tempdir().expect("a folder");
         Self {
             openssl: build_openssl(folder.path()),
-            go: build_go(folder.path()),
+            go: go::build("go", 0, folder.path()),
             folder,
         }
     }
@@ -458,29 +458,6 @@ fn build_openssl(folder: &Path) -> Option<PathBuf> {
         .expect("the compiler that built OpenSSL");
     assert!(status.success(), "compiling {} failed", source.display());
     Some(program)
-}
-
-/// Builds the judge in Go, without the network.
-fn build_go(folder: &Path) -> Option<PathBuf> {
-    let program = folder.join("judge-go");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("judges/go.go");
-    let status = Command::new("go")
-        .args(["build", "-o"])
-        .args([&program, &source])
-        .current_dir(folder)
-        .env("GOTOOLCHAIN", "local")
-        .env("GOPROXY", "off")
-        .status();
-    match status {
-        Ok(status) => {
-            assert!(status.success(), "compiling {} failed", source.display());
-            Some(program)
-        }
-        Err(_) => {
-            skip("Go is missing; Debian has it in the package golang-go");
-            None
-        }
-    }
 }
 
 fn assert_refused(judges: &Judges, roots: &[Certificate], questions: &[Question<'_>]) {

@@ -8,6 +8,7 @@ use interop::endpoint::{self, aws_lc_rs, ours};
 use interop::pki::{NAME, Pki};
 use pq_x509::keys::{PrivateKeyForm, SignatureAlgorithm};
 use rustls::crypto::CryptoProvider;
+use rustls::crypto::hpke::Hpke;
 use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
 use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, ServerConfig, ServerConnection, SignatureScheme,
@@ -27,6 +28,67 @@ fn these_are_all_groups_that_both_have() {
         .collect();
     let both: BTreeSet<_> = ours.intersection(&theirs).copied().collect();
     assert_eq!(both, BTreeSet::from(GROUPS));
+}
+
+/// The rows of docs/tls.md that compare lists.
+#[test]
+fn the_page_compares_them() {
+    const PAGE: &str = include_str!("../../../../docs/tls.md");
+    let ours = Builder::with_default_base().expect("the default provider runs here");
+    let theirs = rustls::crypto::aws_lc_rs::ALL_KX_GROUPS;
+    let (both, other): (Vec<Group>, Vec<_>) = ours
+        .available_groups()
+        .into_iter()
+        .filter(|group| group.is_post_quantum())
+        .partition(|group| theirs.iter().any(|its| its.name() == (*group).into()));
+    let named = |groups: &[Group]| {
+        let names: Vec<_> = groups.iter().map(Group::to_string).collect();
+        names.join(", ")
+    };
+    let kems = |suites: &[&dyn Hpke]| {
+        let mut kems: Vec<_> = suites.iter().map(|suite| suite.suite().kem).collect();
+        kems.dedup();
+        let names = kems.into_iter().map(|kem| match u16::from(kem) {
+            0x10 => "P-256",
+            0x11 => "P-384",
+            0x12 => "P-521",
+            0x20 => "X25519",
+            0x647a => "X-Wing",
+            other => panic!("the KEM {other:#x} has a name"),
+        });
+        names.collect::<Vec<_>>().join(", ")
+    };
+    for row in [
+        format!(
+            "| post-quantum groups of both | {} | the same |",
+            named(&both)
+        ),
+        format!("| other post-quantum groups | none | {} |", named(&other)),
+        format!(
+            "| KEMs for ECH | {} | {} |",
+            kems(rustls::crypto::aws_lc_rs::hpke::ALL_SUPPORTED_SUITES),
+            kems(rustls_pq::hpke::ALL_SUPPORTED_SUITES)
+        ),
+    ] {
+        assert!(PAGE.contains(&format!("\n{row}\n")), "{row}");
+    }
+    let ours = ours.build().expect("the default provider");
+    let theirs = rustls::crypto::aws_lc_rs::default_provider();
+    for provider in [&ours, &theirs] {
+        let schemes = provider
+            .signature_verification_algorithms
+            .supported_schemes();
+        assert!(schemes.contains(&SignatureScheme::ML_DSA_65));
+        let mut groups = provider.kx_groups.iter();
+        assert!(groups.any(|group| group.name() == Group::X25519MLKEM768.into()));
+    }
+    let slh_dsa = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 20];
+    let verified = |provider: &CryptoProvider| {
+        let all = provider.signature_verification_algorithms.all;
+        all.iter()
+            .any(|it| it.signature_alg_id().as_ref().ends_with(&slh_dsa))
+    };
+    assert!(verified(&ours) && !verified(&theirs));
 }
 
 #[test]
