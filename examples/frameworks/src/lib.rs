@@ -2,6 +2,9 @@
 //! sides, with which a handshake is entirely post-quantum or fails, and simple peers.
 #![forbid(unsafe_code)]
 
+pub mod acme;
+pub mod postgres;
+
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::poll_fn;
@@ -22,7 +25,7 @@ use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use rustls_pq::identity::{Identities, Identity, IdentitySet};
-use rustls_pq::{Builder, Negotiated, Profile};
+use rustls_pq::{Builder, Group, Negotiated, Profile};
 use tokio_rustls::TlsAcceptor;
 use tonic::transport::Channel;
 use tower_service::Service;
@@ -62,9 +65,13 @@ impl Pki {
     }
 
     pub fn client(&self) -> ClientConfig {
+        self.client_over(provider())
+    }
+
+    fn client_over(&self, provider: Arc<CryptoProvider>) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(self.root.der().clone()).unwrap();
-        ClientConfig::builder_with_provider(provider())
+        ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_root_certificates(roots)
@@ -116,8 +123,18 @@ pub async fn answer(listener: TcpListener, config: Arc<ServerConfig>) {
 
 /// What a server says to a client that trusts the root.
 pub async fn fetch(url: &str, pki: &Pki) -> reqwest::Result<String> {
+    fetch_with(pki.client(), url).await
+}
+
+/// What it says to a client that has this group only.
+pub async fn fetch_by(group: Group, url: &str, pki: &Pki) -> reqwest::Result<String> {
+    let builder = Builder::with_default_base().unwrap().groups([group]);
+    fetch_with(pki.client_over(builder.build().unwrap().into()), url).await
+}
+
+async fn fetch_with(config: ClientConfig, url: &str) -> reqwest::Result<String> {
     let client = reqwest::Client::builder()
-        .tls_backend_preconfigured(pki.client())
+        .tls_backend_preconfigured(config)
         .no_proxy()
         .build()?;
     client.get(url).send().await?.text().await
