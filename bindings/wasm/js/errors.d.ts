@@ -36,6 +36,8 @@ export type ErrorCode =
   | "no-randomness"
   /** The key was freed. */
   | "freed"
+  /** A key was to be copied by `structuredClone`, `postMessage`, `JSON.stringify` or `{ ...key }`. */
+  | "not-cloneable"
   /** A key was to be made by `new`. */
   | "no-constructor"
   /** `load()` was not called, or could not load the module. */

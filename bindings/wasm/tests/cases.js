@@ -527,6 +527,20 @@ export function cases(pqtls, { slhDsa, rounds = 40, seed = Date.now() }) {
     }
   };
 
+  tests["keys are not cloned"] = () => {
+    for (const key of [signer(), signer().verifyingKey, opener(), opener().encapsulationKey]) {
+      throws("not-cloneable", () => structuredClone(key), /toPkcs8\(\) or toSpki\(\)/);
+      throws("not-cloneable", () => structuredClone({ of: [key] }));
+      throws("not-cloneable", () => JSON.stringify({ key }));
+      throws("not-cloneable", () => ({ ...key }));
+      const { port1 } = new MessageChannel();
+      throws("not-cloneable", () => port1.postMessage(key));
+      port1.close();
+      key.free();
+      throws("not-cloneable", () => structuredClone(key));
+    }
+  };
+
   tests["methods are of their classes"] = () => {
     const key = signer();
     const verifier = key.verifyingKey;

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, test } from "node:test";
+import { inspect } from "node:util";
 import { Worker } from "node:worker_threads";
 import * as lattice from "pqtls";
 import * as all from "pqtls/slh-dsa";
@@ -84,6 +85,7 @@ for (const [name, [pqtls, slhDsa]] of Object.entries(ENTRIES)) {
         const { memory } = glue.initSync();
         ok(broken(key), "the recursion did not reach the module");
         ok(Buffer.from(memory.buffer).every((byte) => byte === 0), "wiped");
+        same(inspect(kem), "DecapsulationKey { lost, since the module failed }");
         for (const use of [() => key.sign(new Uint8Array(1)), () => key.verifyingKey, () => kem.toPkcs8(), () => signatureLength("ML-DSA-44"), () => SigningKey.generate("ML-DSA-44")]) {
           refused(PqtlsError, "broken", use, /await load/);
         }
@@ -125,6 +127,36 @@ for (const [name, [pqtls, slhDsa]] of Object.entries(ENTRIES)) {
       ok(key.verifyingKey.verify(new Uint8Array(5), key.sign(new Uint8Array(5))));
       key.free();
       same(key.freed, true);
+    });
+
+    test("what console.log shows of a key: which it is, and nothing secret", () => {
+      const { SigningKey, DecapsulationKey } = pqtls;
+      const seed = (length) => Uint8Array.from({ length }, (_, i) => 199 - i);
+      const made = [
+        [SigningKey.fromSeed("ML-DSA-65", seed(32)), "verifyingKey"],
+        [DecapsulationKey.fromSeed("ML-KEM-768", seed(64)), "encapsulationKey"],
+        ...(slhDsa ? [[SigningKey.fromSeed("SLH-DSA-SHA2-128f", seed(48)), "verifyingKey"]] : []),
+      ];
+      for (const [key, half] of made) {
+        const { algorithm } = key;
+        const start = Buffer.from(key[half].toBytes()).toString("hex").slice(0, 16);
+        const details = `{ algorithm: '${algorithm}', publicKey: '${start}…' }`;
+        same(inspect(key), `${key.constructor.name} ${details}`);
+        same(inspect(key[half]), `${key[half].constructor.name} ${details}`);
+        same(inspect({ key }, { breakLength: Infinity }), `{ key: ${inspect(key)} }`);
+        const everything = inspect(key, { customInspect: false, showHidden: true, getters: true, depth: 20 });
+        for (const secret of [key.toExpanded(), key.seed]) {
+          // SLH-DSA's expanded key ends with the public one, and a private key of ML-DSA begins with a part of it
+          const bytes = Buffer.from(secret).subarray(algorithm.startsWith("ML-DSA") && secret.length > 32 ? 32 : 0).subarray(0, 4);
+          for (const text of [inspect(key), everything]) {
+            ok(!text.includes(bytes.toString("hex")) && !text.includes(bytes.join(", ")), "secret bytes");
+          }
+        }
+        const name = key.constructor.name;
+        same(inspect(Object.create(key)), name);
+        key.free();
+        same(inspect(key), `${name} { freed }`);
+      }
     });
 
     test("load() in Node has nothing left to do", async () => {

@@ -65,7 +65,12 @@ export function signatureAlgorithms(): SignatureAlgorithm[];
 /** How many bytes a signature has. */
 export function signatureLength(algorithm: SignatureAlgorithm): number;
 
-/** What keys of all kinds have. `new` makes no keys: use the static methods. */
+/**
+ * What keys of all kinds have. `new` makes no keys: use the static methods.
+ *
+ * A key is in the module's memory, so it can't be cloned, or sent to a worker: `structuredClone` and `postMessage` throw
+ * "not-cloneable". `console.log` shows its algorithm and the first bytes of the public key, and nothing secret.
+ */
 declare abstract class Key {
   protected constructor();
   /** Wipes the key now, without waiting for the garbage collector. Further calls do nothing. */

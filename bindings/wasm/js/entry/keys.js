@@ -163,6 +163,25 @@ function call(operation) {
   }
 }
 
+/**
+ * A property of every key, for whoever copies its properties, as `structuredClone` and `postMessage` do: they would make an
+ * empty object.
+ */
+const UNCLONEABLE = {
+  get() {
+    throw new PqtlsError(
+      "not-cloneable",
+      "a key can't be cloned, or sent to a worker: write it with toPkcs8() or toSpki(), and read that on the other side",
+    );
+  },
+  enumerable: true,
+};
+
+/** The method that `console.log` of Node, Deno and Bun calls. */
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+/** How many bytes of a public key people see. */
+const SEEN = 8;
+
 const MADE_HERE = Symbol("made here");
 let isKey;
 let innerOf;
@@ -203,6 +222,7 @@ class Key {
       throw new PqtlsError("no-constructor", `a ${name} can't be made by new: use the static methods of ${name}`);
     }
     this.#inner = inner;
+    Object.defineProperty(this, "uncloneable", UNCLONEABLE);
   }
 
   free() {
@@ -221,6 +241,34 @@ class Key {
   get freed() {
     if (!isKey(this)) throw wrongType("this", "a key of pqtls", this);
     return this.#inner === null;
+  }
+
+  /** The key for people: nothing secret, and never an exception. */
+  [INSPECT]() {
+    const { name } = this.constructor;
+    if (!isKey(this)) return name;
+    if (this.#inner === null) return `${name} { freed }`;
+    try {
+      if (!this.#lives()) return `${name} { lost, since the module failed }`;
+      const key = this.#inner;
+      const algorithm = call(() => key.algorithm());
+      const start = Array.from(publicBytes(key).subarray(0, SEEN), (byte) => byte.toString(16).padStart(2, "0"));
+      return `${name} { algorithm: '${algorithm}', publicKey: '${start.join("")}…' }`;
+    } catch {
+      // such as during a call
+      return `${name} {}`;
+    }
+  }
+}
+
+/** The public key of a key of either kind. */
+function publicBytes(key) {
+  if (key.toBytes) return call(() => key.toBytes());
+  const half = call(() => (key.verifyingKey ? key.verifyingKey() : key.encapsulationKey()));
+  try {
+    return call(() => half.toBytes());
+  } finally {
+    call(() => half.free());
   }
 }
 

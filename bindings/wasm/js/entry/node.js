@@ -9,14 +9,18 @@ export * from "./keys.js";
 export { PqtlsError } from "../errors.js";
 export { simd128 } from "../simd.js";
 
-const FILES = { simd128: "./simd128.wasm", plain: "./plain.wasm" };
+// Bundlers look for addresses that are written like these two.
+const FILES = {
+  simd128: new URL("./simd128.wasm", import.meta.url),
+  plain: new URL("./plain.wasm", import.meta.url),
+};
 
 // The variable is for tests and benchmarks of the module that the engine would not choose.
 const wanted = process.env.PQTLS_WASM || (simd128() ? "simd128" : "plain");
 if (!Object.hasOwn(FILES, wanted)) {
   throw new PqtlsError("not-loaded", `PQTLS_WASM is ${wanted}; it can be simd128 or plain`);
 }
-const start = () => setLoaded(initSync({ module: readFileSync(new URL(FILES[wanted], import.meta.url)) }));
+const start = () => setLoaded(initSync({ module: readFileSync(FILES[wanted]) }));
 start();
 
 /** For programs that run in browsers, too. In Node it does nothing, unless the module failed. */
