@@ -10,6 +10,29 @@ const inWorker = (engine) =>
     worker.onmessageerror = failed;
   });
 
+/** What the bundlers made of the README's program, which prints `true`. */
+async function bundles() {
+  const made = await (await fetch("/bundles/bundles.json")).json();
+  const results = [];
+  for (const [name, type] of Object.entries(made)) {
+    const value = await new Promise((resolve) => {
+      const { log } = console;
+      const end = (value) => {
+        console.log = log;
+        resolve(String(value));
+      };
+      console.log = end;
+      const script = document.createElement("script");
+      Object.assign(script, { type, src: `/bundles/${name}/dist/main.js`, onerror: () => end("it can't be loaded") });
+      window.addEventListener("error", ({ message }) => end(message), { once: true });
+      window.addEventListener("unhandledrejection", ({ reason }) => end(reason), { once: true });
+      document.body.append(script);
+    });
+    results.push({ name: `bundle by ${name}`, ok: value === "true", value });
+  }
+  return results;
+}
+
 /** The demo in a frame, until it says that it is done; and what it shows. */
 async function demo() {
   const frame = document.createElement("iframe");
@@ -32,6 +55,7 @@ const contexts = {
   page: () => suite("chosen"),
   worker: () => inWorker("chosen"),
   "worker, plain module": () => inWorker("plain"),
+  bundles,
   demo,
 };
 const results = {};
