@@ -33,9 +33,13 @@ async function bundles() {
   return results;
 }
 
-/** The demo in a frame, until it says that it is done; and what it shows. */
+/** A phone's width, in pixels. */
+const NARROW = 390;
+
+/** The demo in a frame of a phone's width, until it says that it is done; and what it shows. */
 async function demo() {
   const frame = document.createElement("iframe");
+  frame.width = NARROW;
   frame.src = "/demo/?milliseconds=20";
   document.body.append(frame);
   await new Promise((resolve) => (frame.onload = resolve));
@@ -48,7 +52,12 @@ async function demo() {
     body.querySelector("#result").textContent.startsWith("valid; of a changed message: invalid") &&
     rows.length >= 8 &&
     rows.every(([, ...times]) => times.length === 3 && times.every((time) => /^[\d.,]+ [µm]s$/.test(time)));
-  return [{ name: "the demo", ok, value }];
+  const { scrollWidth, clientWidth } = frame.contentDocument.documentElement;
+  const fits = frame.contentWindow.innerWidth === NARROW && scrollWidth <= clientWidth;
+  return [
+    { name: "the demo", ok, value },
+    { name: "the demo on a phone", ok: fits, value: `${scrollWidth} of ${clientWidth} pixels` },
+  ];
 }
 
 const contexts = {
