@@ -27,7 +27,7 @@ mod _pqtls {
     use crate::bench::in_rust;
     #[pymodule_export]
     use crate::certificates::{
-        Certificate, CertificateRevocationList, Finding, RevokedCertificate,
+        Certificate, CertificateRevocationList, Extension, Finding, RevokedCertificate,
     };
     #[pymodule_export]
     use crate::issuing::{

@@ -86,6 +86,21 @@ pub(crate) fn key_usage(name: &str) -> PyResult<KeyUsages> {
     Ok(find("key usage", name, KEY_USAGES, |usage| usage.1)?.0)
 }
 
+/// The name in RFC 5280 section 4.2.1.12 of a purpose in extKeyUsage, or the identifier.
+pub(crate) fn name_of_purpose(oid: String) -> String {
+    let name = match &*oid {
+        "2.5.29.37.0" => "anyExtendedKeyUsage",
+        "1.3.6.1.5.5.7.3.1" => "serverAuth",
+        "1.3.6.1.5.5.7.3.2" => "clientAuth",
+        "1.3.6.1.5.5.7.3.3" => "codeSigning",
+        "1.3.6.1.5.5.7.3.4" => "emailProtection",
+        "1.3.6.1.5.5.7.3.8" => "timeStamping",
+        "1.3.6.1.5.5.7.3.9" => "OCSPSigning",
+        _ => return oid,
+    };
+    name.into()
+}
+
 /// The reasons by their names in RFC 5280 section 5.3.1.
 const REASONS: [(CrlReason, &str); 10] = [
     (CrlReason::Unspecified, "unspecified"),

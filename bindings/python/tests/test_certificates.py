@@ -2,12 +2,16 @@
 
 import copy
 import datetime
+import hashlib
 import ipaddress
 import pickle
 
 import pqtls
 import pytest
 from algorithms import decapsulation_key, signing_key
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 DAY = datetime.timedelta(days=1)
 NOW = datetime.datetime.now(datetime.UTC)
@@ -65,6 +69,43 @@ def test_what_a_certificate_says(root, ca, leaf):
     certificate.verify_signature(ca.certificate)
     with pytest.raises(pqtls.InvalidSignature, match="the signature claims algorithm"):
         certificate.verify_signature(root.certificate)
+
+
+def test_fingerprints(leaf):
+    for name in ("SHA-256", "SHA-384", "SHA-512", "SHA3-256"):
+        expected = hashlib.new(name.replace("SHA-", "sha").replace("SHA3-", "sha3_"), leaf.to_der()).digest()
+        assert leaf.fingerprint(name) == leaf.fingerprint(algorithm=name.lower()) == expected
+    assert leaf.fingerprint() == leaf.fingerprint("SHA-256")
+    with pytest.raises(pqtls.UnknownAlgorithm, match="hash function known here; known: SHA-224, SHA-256"):
+        leaf.fingerprint("MD5")
+
+
+def test_extensions(ca, leaf):
+    foreign = [x509.load_der_x509_certificate(one.to_der()).extensions for one in (ca.certificate, leaf)]
+    for certificate, expected in zip((ca.certificate, leaf), foreign, strict=True):
+        found = [(one.oid, one.critical, one.value) for one in certificate.extensions]
+        assert found == [(one.oid.dotted_string, one.critical, one.value.public_bytes()) for one in expected]
+        assert len(found) >= 3
+    assert leaf.extended_key_usage == ["serverAuth"]
+    assert ca.certificate.extended_key_usage is None
+    one, other = leaf.extensions[:2]
+    assert one == leaf.extensions[0] != other and hash(one) == hash(leaf.extensions[0])
+    assert "2.5.29." in repr(one)
+
+
+def test_extensions_that_nobody_knows(leaf):
+    """An extension and a purpose without a name here, with the largest numbers, in a certificate of another CA's."""
+    largest, purpose = 2**32 - 1, "1.3.6.1.4.1.99999.7"
+    private = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Someone")])
+    usage = x509.ExtendedKeyUsage([x509.ExtendedKeyUsageOID.CLIENT_AUTH, x509.ObjectIdentifier(purpose)])
+    builder = x509.CertificateBuilder(name, name, private.public_key(), 5, NOW, NOW + DAY)
+    builder = builder.add_extension(usage, critical=True)
+    builder = builder.add_extension(x509.UnrecognizedExtension(x509.ObjectIdentifier(f"2.25.{largest}"), b"x"), critical=False)
+    der = builder.sign(private, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
+    certificate = pqtls.Certificate.from_der(der)
+    assert certificate.extended_key_usage == ["clientAuth", purpose]
+    assert [(one.oid, one.critical) for one in certificate.extensions] == [("2.5.29.37", True), (f"2.25.{largest}", False)]
 
 
 def test_keys_of_other_kinds(ca, root):

@@ -14,10 +14,15 @@ from docstrings import STUBS, with_docstrings
 PACKAGE = pathlib.Path(__file__).parents[1]
 
 
-def test_readme(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def blocks_of_readme():
     blocks = re.findall(r"^```python\n(.*?)^```$", (PACKAGE / "README.md").read_text(), re.M | re.S)
     assert len(blocks) >= 5
+    return blocks
+
+
+def test_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = blocks_of_readme()
     assert len(blocks[0].splitlines()) <= 10
     names = {}
     for block in blocks:
@@ -65,6 +70,19 @@ def test_examples(example, tmp_path):
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0 and ended.stderr == "", ended.stderr
     assert ended.stdout
+
+
+def test_types_of_examples(tmp_path):
+    """mypy takes what users copy: the README, as one program, and the docstrings."""
+    (tmp_path / "readme.py").write_text("\n".join(blocks_of_readme()))
+    for name, item in documented():
+        if script := doctest.script_from_examples(inspect.getdoc(item)):
+            (tmp_path / f"example_{name.replace('.', '_')}.py").write_text(f"import pqtls\n{script}")
+    examples = sorted(map(str, tmp_path.glob("*.py")))
+    assert len(examples) >= 10
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--config-file", "", *examples]
+    ended = subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 def test_types(tmp_path):

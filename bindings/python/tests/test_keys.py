@@ -56,7 +56,7 @@ def test_formats(algorithm):
 
 @pytest.mark.parametrize("algorithm", ["ML-DSA-44", "ML-KEM-512", "SLH-DSA-SHA2-128f"])
 @pytest.mark.parametrize("passphrase", ["pässword", b"\xff\0"])
-def test_passphrases(algorithm, passphrase):
+def test_passphrases(algorithm, passphrase, tmp_path):
     key = private(algorithm)
     kind = type(key)
     text = key.to_pem(passphrase=passphrase)
@@ -65,10 +65,18 @@ def test_passphrases(algorithm, passphrase):
     assert kind.from_der(key.to_der(passphrase=passphrase), passphrase) == key
     with pytest.raises(pqtls.ProtectionError, match="wrong passphrase"):
         kind.from_pem(text, "another")
-    with pytest.raises(pqtls.InvalidKey):
-        kind.from_pem(text)
     with pytest.raises(pqtls.ProtectionError, match="empty passphrase"):
         key.to_pem(passphrase="")
+    # without a passphrase
+    written = {"key.pem": text.encode(), "key.der": key.to_der(passphrase=passphrase)}
+    for name, contents in written.items():
+        path = tmp_path / name
+        path.write_bytes(contents)
+        read = kind.from_pem if name == "key.pem" else kind.from_der
+        for reading in (lambda: read(contents), lambda: kind.load(path), lambda: pqtls.load_private_key(path)):
+            with pytest.raises(pqtls.ProtectionError, match="the private key is encrypted: pass `passphrase`"):
+                reading()
+        assert pqtls.load_private_key(path, passphrase=passphrase) == key
 
 
 def test_files(tmp_path):

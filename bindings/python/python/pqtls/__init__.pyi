@@ -76,6 +76,7 @@ __all__ = [
     "DecapsulationKey",
     "EncapsulationKey",
     "Error",
+    "Extension",
     "Finding",
     "HashedMessage",
     "InvalidKey",
@@ -411,7 +412,9 @@ class EncapsulationKey:
     def __deepcopy__(self, _memo: object, /) -> EncapsulationKey: ...
 
 def load_private_key(path: _Path, passphrase: _Text | None = None) -> SigningKey | DecapsulationKey:
-    """Reads a private key of any algorithm from a file, PEM or DER: a SigningKey or a DecapsulationKey."""
+    """Reads a private key of any algorithm from a file, PEM or DER: a SigningKey or a DecapsulationKey. An encrypted
+    one needs its passphrase, a `str` or bytes.
+    """
 
 def load_public_key(path: _Path) -> VerifyingKey | EncapsulationKey:
     """Reads a public key of any algorithm from a file, PEM or DER: a VerifyingKey or an EncapsulationKey."""
@@ -501,6 +504,22 @@ class Certificate:
     def key_usage(self) -> list[_KeyUsage] | None:
         """What the key may be used for, by the names of RFC 5280, or None if the certificate does not say."""
     @property
+    def extended_key_usage(self) -> list[str] | None:
+        """What the key may be used for in applications, by the names of RFC 5280, such as `"serverAuth"`, or as
+        numbers with dots if RFC 5280 has no name; None if the certificate does not say.
+        """
+    @property
+    def extensions(self) -> list[Extension]:
+        """All extensions, in their order. What most of them say is in the other attributes.
+
+        >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+        >>> root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("Example Root"), key).certificate
+        >>> [extension.oid for extension in root.extensions if extension.critical]
+        ['2.5.29.19', '2.5.29.15']
+        """
+    def fingerprint(self, algorithm: PreHash = "SHA-256") -> bytes:
+        """A hash of the certificate, by which people compare certificates: `.hex()` makes text of it."""
+    @property
     def dns_names(self) -> list[str]:
         """The DNS names that the certificate is for."""
     @property
@@ -589,6 +608,21 @@ class RevokedCertificate:
     def reason(self) -> _Reason:
         """Why it was revoked, by the names of RFC 5280, such as `"keyCompromise"`."""
     def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Extension:
+    """An extension of a certificate."""
+    @property
+    def oid(self) -> str:
+        """Which extension it is, as numbers with dots, such as `"2.5.29.17"` for subjectAltName."""
+    @property
+    def critical(self) -> bool:
+        """Whether a reader that does not know the extension must refuse the certificate."""
+    @property
+    def value(self) -> bytes:
+        """What it says: the DER within the extension's OCTET STRING."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 @final
 class Finding:

@@ -10,10 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
 
 use super::document::document;
+use super::extension::{Extension, extended_key_usage, extensions};
 use crate::errors::OrRaise;
 use crate::input::{Text, integer, read_document, system_time};
 use crate::keys::into_python;
-use crate::names::KEY_USAGES;
+use crate::names::{KEY_USAGES, pre_hash};
 
 /// An X.509 certificate. Reading one only checks that it is well-formed, and not who signed it: see ChainValidator.
 ///
@@ -117,6 +118,32 @@ document!(certificate::Certificate {
         let usages = self.0.key_usage()?;
         let set = KEY_USAGES.iter().filter(|(usage, _)| usages.contains(*usage));
         Some(set.map(|(_, name)| *name).collect())
+    }
+
+    /// What the key may be used for in applications, by the names of RFC 5280, such as `"serverAuth"`, or as numbers with
+    /// dots if RFC 5280 has no name; None if the certificate does not say.
+    #[getter]
+    fn extended_key_usage(&self) -> PyResult<Option<Vec<String>>> {
+        extended_key_usage(self.der())
+    }
+
+    /// All extensions, in their order. What most of them say is in the other attributes.
+    ///
+    /// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+    /// >>> root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("Example Root"), key).certificate
+    /// >>> [extension.oid for extension in root.extensions if extension.critical]
+    /// ['2.5.29.19', '2.5.29.15']
+    #[getter]
+    fn extensions(&self, py: Python<'_>) -> PyResult<Vec<Extension>> {
+        py.detach(|| extensions(self.der()))
+    }
+
+    /// A hash of the certificate, by which people compare certificates: `.hex()` makes text of it.
+    #[pyo3(signature = (algorithm="SHA-256"))]
+    fn fingerprint<'py>(&self, py: Python<'py>, algorithm: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let mut hasher = pre_hash(algorithm)?.hasher();
+        hasher.update(self.der());
+        Ok(PyBytes::new(py, hasher.finish().as_bytes()))
     }
 
     /// The DNS names that the certificate is for.

@@ -6,11 +6,13 @@ use pq_keys::{PrivateKey, PublicKey};
 use pyo3::prelude::*;
 
 use super::encapsulation::{DecapsulationKey, EncapsulationKey};
+use super::encrypted;
 use super::signing::{SigningKey, VerifyingKey};
 use crate::errors::OrRaise;
 use crate::input::{Text, read_document};
 
-/// Reads a private key of any algorithm from a file, PEM or DER: a SigningKey or a DecapsulationKey.
+/// Reads a private key of any algorithm from a file, PEM or DER: a SigningKey or a DecapsulationKey. An encrypted one needs
+/// its passphrase, a `str` or bytes.
 #[pyfunction]
 #[pyo3(signature = (path, passphrase=None))]
 pub(crate) fn load_private_key(
@@ -24,7 +26,7 @@ pub(crate) fn load_private_key(
         path,
         |text| {
             py.detach(|| match passphrase {
-                None => PrivateKey::from_pkcs8_pem(text).or_raise(),
+                None => PrivateKey::from_pkcs8_pem(text).map_err(encrypted::of_pem),
                 Some(passphrase) => {
                     PrivateKey::from_encrypted_pkcs8_pem(text, passphrase).or_raise()
                 }
@@ -32,7 +34,9 @@ pub(crate) fn load_private_key(
         },
         |der| {
             py.detach(|| match passphrase {
-                None => PrivateKey::from_pkcs8_der(der).or_raise(),
+                None => {
+                    PrivateKey::from_pkcs8_der(der).map_err(|error| encrypted::of_der(der, error))
+                }
                 Some(passphrase) => {
                     PrivateKey::from_encrypted_pkcs8_der(der, passphrase).or_raise()
                 }

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyString};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use super::encrypted;
 use super::files::write_file;
 use super::private::private_key;
 use super::public::public_key;

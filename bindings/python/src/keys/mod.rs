@@ -5,6 +5,7 @@
 mod any;
 mod computed_once;
 mod encapsulation;
+mod encrypted;
 mod files;
 mod message;
 mod private;

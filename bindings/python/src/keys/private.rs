@@ -162,7 +162,7 @@ macro_rules! private_key {
         impl $key {
             fn read_pem(text: &[u8], passphrase: Option<&Text<'_>>) -> PyResult<Self> {
                 let key = match passphrase {
-                    None => pq_x509::keys::$key::from_pkcs8_pem(text).or_raise(),
+                    None => pq_x509::keys::$key::from_pkcs8_pem(text).map_err(encrypted::of_pem),
                     Some(passphrase) => {
                         pq_x509::keys::$key::from_encrypted_pkcs8_pem(text, passphrase.as_bytes()).or_raise()
                     }
@@ -172,7 +172,9 @@ macro_rules! private_key {
 
             fn read_der(der: &[u8], passphrase: Option<&Text<'_>>) -> PyResult<Self> {
                 let key = match passphrase {
-                    None => pq_x509::keys::$key::from_pkcs8_der(der).or_raise(),
+                    None => {
+                        pq_x509::keys::$key::from_pkcs8_der(der).map_err(|error| encrypted::of_der(der, error))
+                    }
                     Some(passphrase) => {
                         pq_x509::keys::$key::from_encrypted_pkcs8_der(der, passphrase.as_bytes()).or_raise()
                     }

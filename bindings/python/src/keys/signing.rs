@@ -16,6 +16,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::computed_once::ComputedOnce;
+use super::encrypted;
 use super::files::write_file;
 use super::message::{self, HashedMessage, MessageHasher};
 use super::private::private_key;

@@ -13,6 +13,11 @@ assert_type(pqtls.verify_many(key.verifying_key, [b""], [memoryview(b"")]), list
 assert_type(pqtls.DecapsulationKey.load("key", "secret").encapsulation_key.encapsulate(), tuple[bytes, bytes])
 assert_type(pqtls.CertificateBuilder.ca("Root").path_len(0).days(5), pqtls.CertificateBuilder)
 
+certificate = pqtls.Certificate.load("certificate")
+assert_type(certificate.fingerprint("SHA-512"), bytes)
+assert_type([(one.oid, one.critical, one.value) for one in certificate.extensions], list[tuple[str, bool, bytes]])
+assert_type(certificate.extended_key_usage, list[str] | None)
+
 algorithms: dict[pqtls.SignatureAlgorithm | pqtls.KemAlgorithm, str] = {"ML-DSA-65": "", "ML-KEM-768": ""}
 pre_hash: pqtls.PreHash = "SHA-512"
 key.sign(b"message", pre_hash=pre_hash)
@@ -28,6 +33,7 @@ key.sign("message")  # type: ignore[arg-type]
 key.sign(b"message", b"context")  # type: ignore[call-arg]
 pqtls.SigningKey.generate("ML-KEM-768")  # type: ignore[arg-type]
 key.verifying_key.verify(b"message", b"signature", pre_hash="MD5")  # type: ignore[arg-type]
+certificate.fingerprint("MD5")  # type: ignore[arg-type]
 pqtls.ChainValidator([b"der"])  # type: ignore[list-item]
 unknown: pqtls.SignatureAlgorithm = "ML-DSA-66"  # type: ignore[assignment]
 pqtls.SIGNATURE_ALGORITHMS = ()  # type: ignore[misc]
