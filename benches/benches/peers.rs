@@ -10,7 +10,7 @@ use std::thread;
 use benches::ours::batches::Batch;
 use benches::ours::growth::{Growth, SIZES};
 use benches::ours::keccak;
-use benches::peers::{self, openssl};
+use benches::peers::{self, openssl, program};
 use benches::schemes::ml_dsa;
 use benches::schemes::set::{Operation, Set};
 use benches::sources;
@@ -163,6 +163,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let sources = sources::hash(sources::repository())?;
     if options.measures() {
+        for line in program::missing() {
+            eprintln!("{line}");
+        }
         run_operations(&options, &sources)?;
         return run_over_time(&options, &sources);
     }

@@ -2,9 +2,9 @@
 //!
 //! A page keeps the hash of the measured sources, which tells whether the code has changed since.
 //!
-//! It covers the tokens of all files in [`FOLDERS`], with their paths. Comments, documentation, layout and
-//! test modules don't count: they don't change what is measured. It also covers the lines of
-//! [`MANIFESTS`], and the profiles with which the measured code is compiled. Code of others doesn't
+//! It covers the tokens of all Rust files in [`FOLDERS`], with their paths. Comments, documentation, layout and
+//! test modules don't count: they don't change what is measured. Files in C count with all their lines. It also
+//! covers the lines of [`MANIFESTS`], and the profiles with which the measured code is compiled. Code of others doesn't
 //! count: a page lists the versions of the peers and of rustls.
 
 use std::path::{Path, PathBuf};
@@ -59,11 +59,16 @@ pub fn hash(repository: &Path) -> io::Result<String> {
     files.sort();
     let mut hash = Shake256::default();
     for (name, file) in files {
-        let tokens: TokenStream = fs::read_to_string(&file)?
-            .parse()
-            .map_err(|error| io::Error::other(format!("{name}: {error}")))?;
+        let text = fs::read_to_string(&file)?;
         word(&mut hash, &name);
-        absorb(&mut hash, tokens);
+        if name.ends_with(".rs") {
+            let tokens: TokenStream = text
+                .parse()
+                .map_err(|error| io::Error::other(format!("{name}: {error}")))?;
+            absorb(&mut hash, tokens);
+        } else {
+            text.lines().for_each(|line| word(&mut hash, line.trim()));
+        }
     }
     for name in MANIFESTS {
         absorb_lines(&mut hash, repository, name, |_| true)?;
@@ -78,7 +83,7 @@ pub fn hash(repository: &Path) -> io::Result<String> {
     Ok(format!("{:016x}", u64::from_be_bytes(digest)))
 }
 
-/// The Rust files below a folder, each with its path in the repository.
+/// The files in Rust and C below a folder, each with its path in the repository.
 fn find(folder: &Path, name: &str, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -90,7 +95,7 @@ fn find(folder: &Path, name: &str, files: &mut Vec<(String, PathBuf)>) -> io::Re
         let (name, path) = (format!("{name}/{last}"), entry.path());
         if entry.file_type()?.is_dir() {
             find(&path, &name, files)?;
-        } else if last.ends_with(".rs") {
+        } else if [".rs", ".c", ".h"].iter().any(|end| last.ends_with(end)) {
             files.push((name, path));
         }
     }
@@ -237,6 +242,19 @@ mod tests {
             let file = format!("{folder}/new.rs");
             assert_ne!(hash_of(&file, CODE), before, "{file}");
         }
+    }
+
+    #[test]
+    fn files_in_c_count() {
+        let before = hash_of(FILE, CODE);
+        for (file, code) in [
+            ("benches/src/x.c", "#define Q 3329"),
+            ("benches/src/x.h", ""),
+        ] {
+            assert_ne!(hash_of(file, code), before, "{file}");
+        }
+        let other = hash_of("benches/src/x.c", "#define Q 8380417");
+        assert_ne!(hash_of("benches/src/x.c", "#define Q 3329"), other);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The implementations, one file each, and the parameter sets with their implementations.
 //!
 //! Uses [`schemes`](crate::schemes) and [`timing`](crate::timing). OpenSSL measures itself
-//! ([`openssl`]).
+//! ([`openssl`]). Libraries in C without a safe interface in Rust are in programs of their own ([`program`]).
 //!
 //! To add one: implement [`Kem`](crate::schemes::ml_kem::Kem), [`Dsa`](crate::schemes::ml_dsa::Dsa) or
 //! [`Slh`](crate::schemes::slh_dsa::Slh) for a unit type for each parameter set, and name it in the
@@ -17,6 +17,7 @@ pub mod openssl;
 mod pq_core;
 #[cfg(feature = "pqclean")]
 mod pqclean;
+pub mod program;
 mod rustcrypto;
 
 use crate::schemes::set::Rows;
@@ -40,6 +41,9 @@ macro_rules! rows {
                 rows.push(Box::new(row));
             }
         })*
+        for row in program::peers(<::pq_core::$scheme::$set as ::pq_core::$scheme::ParameterSet>::NAME) {
+            rows.push(Box::new(row));
+        }
         rows
     }};
 }

@@ -4,8 +4,9 @@ use core::hint::black_box;
 
 use pq_core::ml_dsa::{ParameterSet, SEED_LEN, Signature, SigningKey, VerifyingKey};
 
+use crate::schemes::elsewhere::{Elsewhere, Fields};
 use crate::schemes::inputs::{INPUTS, bytes, several};
-use crate::schemes::set::{self, Implementation, Rows, operations};
+use crate::schemes::set::{self, Implementation, Operation as _, Rows, operations};
 use crate::timing::Passes;
 
 /// One implementation of one parameter set.
@@ -47,6 +48,11 @@ pub trait Dsa {
 
     /// Reads the signature, and verifies.
     fn verify_expanded(&self, key: &Self::VerifyingKey, message: &[u8], signature: &[u8]) -> bool;
+
+    /// The program that performs the operations instead of this process, if there is one.
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        None
+    }
 }
 
 operations! {
@@ -124,6 +130,10 @@ impl<D: Dsa> Implementation<Operation> for D {
     }
 
     fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Option<Passes<'a>> {
+        if let Some(elsewhere) = self.elsewhere() {
+            let (key, items) = inputs.items(operation);
+            return Some(elsewhere.passes(operation.name(), key, &items));
+        }
         Some(match operation {
             Operation::KeyGeneration => {
                 let mut verifying_key = inputs.empty_verifying_key();
@@ -250,6 +260,39 @@ impl Inputs {
                     .is_ok()
             }),
             sign: Box::new(move |message, rnd| sign(&key, message, rnd)),
+        }
+    }
+
+    /// An operation's key and other inputs, as a program of its own takes them.
+    fn items(&self, operation: Operation) -> (&[u8], Vec<Fields<'_>>) {
+        match operation {
+            Operation::KeyGeneration => {
+                let items = self.seeds.iter().map(|xi| vec![&xi[..]]);
+                (&[], items.collect())
+            }
+            Operation::Signing => {
+                let items = self
+                    .messages
+                    .iter()
+                    .map(|(message, rnd)| vec![&message[..], rnd]);
+                (&self.seeds[0], items.collect())
+            }
+            Operation::Verification => {
+                let items = self.signed.iter().map(|signed| {
+                    let Signed {
+                        verifying_key,
+                        message,
+                        signature,
+                    } = signed;
+                    vec![&verifying_key[..], message, signature]
+                });
+                (&[], items.collect())
+            }
+            Operation::VerificationExpanded => {
+                let items = self.signed_with_one_key.iter();
+                let items = items.map(|(message, signature)| vec![&message[..], signature]);
+                (&self.signed[0].verifying_key, items.collect())
+            }
         }
     }
 

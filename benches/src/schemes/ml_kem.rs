@@ -6,8 +6,9 @@ use pq_core::ml_kem::{
     Ciphertext, DecapsulationKey, MlKem1024, ParameterSet, SEED_LEN, SHARED_SECRET_LEN,
 };
 
+use crate::schemes::elsewhere::{Elsewhere, Fields};
 use crate::schemes::inputs::{INPUTS, bytes, several};
-use crate::schemes::set::{self, Implementation, Rows, operations};
+use crate::schemes::set::{self, Implementation, Operation as _, Rows, operations};
 use crate::timing::Passes;
 
 /// One implementation of one parameter set.
@@ -45,6 +46,11 @@ pub trait Kem {
 
     /// Decapsulates.
     fn decapsulate(&self, key: &Self::Key, ciphertext: &[u8]) -> [u8; SHARED_SECRET_LEN];
+
+    /// The program that performs the operations instead of this process, if there is one.
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        None
+    }
 }
 
 operations! {
@@ -119,6 +125,10 @@ impl<K: Kem> Implementation<Operation> for K {
     }
 
     fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Option<Passes<'a>> {
+        if let Some(elsewhere) = self.elsewhere() {
+            let (key, items) = inputs.items(operation);
+            return Some(elsewhere.passes(operation.name(), key, &items));
+        }
         Some(match operation {
             Operation::KeyGeneration => {
                 let mut ek = inputs.empty_encapsulation_key();
@@ -209,6 +219,27 @@ impl Inputs {
             encapsulation_keys,
             ciphertexts,
             secrets,
+        }
+    }
+
+    /// An operation's key and other inputs, as a program of its own takes them.
+    fn items(&self, operation: Operation) -> (&[u8], Vec<Fields<'_>>) {
+        match operation {
+            Operation::KeyGeneration => {
+                let items = self.seeds.iter().map(|seed| vec![&seed[..]]);
+                (&[], items.collect())
+            }
+            Operation::Encapsulation => {
+                let items = self.encapsulation_keys.iter().zip(&self.messages);
+                (&[], items.map(|(ek, m)| vec![&ek[..], m]).collect())
+            }
+            Operation::Decapsulation => {
+                let items = self
+                    .ciphertexts
+                    .iter()
+                    .map(|ciphertext| vec![&ciphertext[..]]);
+                (&self.seeds[0], items.collect())
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //!
 //! Uses [`timing`](crate::timing). The implementations are in [`peers`](crate::peers).
 
+pub(crate) mod elsewhere;
 pub(crate) mod inputs;
 pub mod ml_dsa;
 pub mod ml_kem;

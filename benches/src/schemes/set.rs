@@ -11,8 +11,13 @@ pub trait Operation: Copy + 'static {
     /// All operations.
     const ALL: &'static [Self];
 
+    /// The last part of its tables' names, such as `key-generation`.
+    fn name(self) -> &'static str;
+
     /// The name of the operation's table for a parameter set.
-    fn table(self, set: &str) -> String;
+    fn table(self, set: &str) -> String {
+        format!("{set}/{}", self.name())
+    }
 }
 
 /// The operations of a scheme, with the last parts of their tables' names.
@@ -29,11 +34,10 @@ macro_rules! operations {
 
             const ALL: &'static [Self] = &[$(Self::$operation),+];
 
-            fn table(self, set: &str) -> String {
-                let name = match self {
+            fn name(self) -> &'static str {
+                match self {
                     $(Self::$operation => $name,)+
-                };
-                format!("{set}/{name}")
+                }
             }
         }
     };

@@ -5,8 +5,9 @@ use core::hint::black_box;
 use pq_core::Dimension;
 use pq_core::slh_dsa::{Message, ParameterSet, SigningKey};
 
+use crate::schemes::elsewhere::{Elsewhere, Fields};
 use crate::schemes::inputs::bytes;
-use crate::schemes::set::{self, Implementation, Rows, operations};
+use crate::schemes::set::{self, Implementation, Operation as _, Rows, operations};
 use crate::timing::Passes;
 
 /// One implementation of one parameter set.
@@ -40,6 +41,11 @@ pub trait Slh {
 
     /// Reads the verifying key and the signature, and verifies.
     fn verify(&self, verifying_key: &[u8], message: &[u8], signature: &[u8]) -> bool;
+
+    /// The program that performs the operations instead of this process, if there is one.
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        None
+    }
 }
 
 operations! {
@@ -108,6 +114,10 @@ impl<S: Slh> Implementation<Operation> for S {
     }
 
     fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Option<Passes<'a>> {
+        if let Some(elsewhere) = self.elsewhere() {
+            let (key, items) = inputs.items(operation);
+            return Some(elsewhere.passes(operation.name(), key, &items));
+        }
         Some(match operation {
             Operation::KeyGeneration => {
                 let mut verifying_key = vec![0; inputs.verifying_key.len()];
@@ -186,6 +196,20 @@ impl Inputs {
                     .verify_bytes(Message::Pure(message), b"", signature)
                     .is_ok()
             }),
+        }
+    }
+
+    /// An operation's key and other inputs, as a program of its own takes them.
+    fn items(&self, operation: Operation) -> (&[u8], Vec<Fields<'_>>) {
+        match operation {
+            Operation::KeyGeneration => (&[], vec![vec![&self.seed]]),
+            Operation::Signing => (&self.signing_key, vec![vec![&self.signed[0].0]]),
+            Operation::Verification => {
+                let items = self.signed.iter();
+                let items = items
+                    .map(|(message, signature)| vec![&self.verifying_key[..], message, signature]);
+                (&[], items.collect())
+            }
         }
     }
 }

@@ -48,6 +48,17 @@ impl<'a> Passes<'a> {
         }
     }
 
+    /// Passes of this number of operations in another process, which reports the time of some passes.
+    pub(crate) fn elsewhere(operations: usize, mut run: impl FnMut(u32) -> Duration + 'a) -> Self {
+        Self {
+            operations: u32::try_from(operations).expect("a pass is short"),
+            run: Box::new(move |passes| Spent {
+                total: run(passes),
+                client: None,
+            }),
+        }
+    }
+
     /// Performs this number of passes, on the best backend unless the row names another one. Rows that
     /// name one hide the better backends from the whole process, so this first unhides them.
     fn run(&mut self, passes: u32) -> Spent {

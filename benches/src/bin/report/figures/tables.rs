@@ -96,6 +96,12 @@ impl Tables {
         self.table(table)?.row(row)
     }
 
+    /// Whether any table has a row whose name fits.
+    pub(crate) fn has_row(&self, fits: impl Fn(&str) -> bool) -> bool {
+        let mut rows = self.groups.values().flat_map(|group| &group.rows);
+        rows.any(|row| fits(&row.name))
+    }
+
     /// The median of a row, in nanoseconds.
     pub(crate) fn median(&self, table: &str, row: &str) -> Option<f64> {
         Some(self.row(table, row)?.time.median)

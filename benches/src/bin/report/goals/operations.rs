@@ -208,6 +208,22 @@ mod tests {
     }
 
     #[test]
+    fn wolfssl_counts_with_avx2_by_its_row_without_avx512() {
+        let rows = [
+            ("PQClean", 30.0),
+            ("wolfSSL", 10.0),
+            ("wolfSSL/AVX2", 20.0),
+            ("OpenSSL 4", 25.0),
+        ];
+        let tables = tables(&[(TABLE, &rows)]);
+        for (column, fastest) in [(Column::Avx512, "wolfSSL"), (Column::Avx2, "wolfSSL/AVX2")] {
+            let (peer, _) = fastest_peer(&tables, TABLE, column).expect("a peer");
+            assert_eq!(peer, fastest);
+        }
+        assert_eq!(fastest_peer(&tables, TABLE, Column::Portable), None);
+    }
+
+    #[test]
     fn expanded_keys_are_held_against_any_verification() {
         let tables = tables(&[(TABLE, &[("PQClean", 30.0)])]);
         let peer = fastest_peer(&tables, &format!("{TABLE}-expanded"), Column::Avx512);

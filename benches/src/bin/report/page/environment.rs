@@ -5,10 +5,11 @@ use std::process::Command;
 use std::time::SystemTime;
 use std::{env, fs};
 
-use benches::peers::openssl;
+use benches::peers::{openssl, program};
 use cargo_metadata::{CargoOpt, MetadataCommand};
 use spki::der::DateTime;
 
+use crate::figures::tables::Tables;
 use crate::goals::class::Class;
 
 /// The peers, by the names of their packages.
@@ -42,6 +43,7 @@ pub(crate) const DATE: &str = "date";
 
 /// The rows of a table, each a name and a value, for figures that were measured at this time.
 pub(crate) fn describe(
+    tables: &Tables,
     class: Class,
     measured: SystemTime,
     sources: &str,
@@ -52,6 +54,7 @@ pub(crate) fn describe(
         ("operating system", env::consts::OS.to_owned()),
         ("compiler", compiler()?),
         ("peers", versions(&PEERS)?),
+        ("libraries in C", libraries(tables, &program::versions())),
         ("OpenSSL", openssl()),
         ("TLS", versions(&["rustls", "rustls-webpki"])?),
         (SOURCES, sources.to_owned()),
@@ -97,6 +100,22 @@ fn openssl() -> String {
     openssl::find().map_or_else(|| "none of 3.5 or later".to_owned(), |found| found.version)
 }
 
+/// The libraries with a row, and those without, which could be the strongest.
+fn libraries(tables: &Tables, versions: &[(&str, Option<String>)]) -> String {
+    let stated = versions.iter().map(|(name, version)| {
+        let is_row = |row: &str| {
+            row.strip_prefix(name)
+                .is_some_and(|rest| rest.is_empty() || rest == "/AVX2")
+        };
+        match (tables.has_row(is_row), version) {
+            (true, Some(version)) => format!("{name}: {version}"),
+            (true, None) => format!("{name}: of a version that is no longer there"),
+            (false, _) => format!("{name}: not measured"),
+        }
+    });
+    stated.collect::<Vec<_>>().join(", ")
+}
+
 fn versions(packages: &[&str]) -> Result<String, Box<dyn Error>> {
     let metadata = MetadataCommand::new()
         .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
@@ -125,6 +144,22 @@ fn date(time: SystemTime) -> Result<String, Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goals::tests::tables;
+
+    #[test]
+    fn a_library_that_was_not_measured_is_on_the_page() {
+        let rows = [
+            ("pq-core/AVX2", 1.0),
+            ("OpenSSL", 1.0),
+            ("wolfSSL/AVX2", 1.0),
+        ];
+        let tables = tables(&[("ML-KEM-768/encapsulation", &rows)]);
+        let versions = [("wolfSSL", Some("5.9.4".to_owned())), ("OpenSSL 4", None)];
+        assert_eq!(
+            libraries(&tables, &versions),
+            "wolfSSL: 5.9.4, OpenSSL 4: not measured"
+        );
+    }
 
     #[test]
     fn every_peer_has_a_version() {

@@ -29,7 +29,8 @@ If a peer can't keep a verifying key expanded, its verification from bytes count
             "
 The columns on the right compare our code without AVX-512 with peers whose code stops at AVX2.
 graviola counts there for decapsulation only: it samples with AVX-512, and a release build of it
-can't turn that off. These columns have no goals: CPUs without AVX-512 are a class of their own.
+can't turn that off. wolfSSL counts by its row without AVX-512. These columns have no goals: CPUs
+without AVX-512 are a class of their own.
 ",
         );
     }

@@ -29,7 +29,7 @@ pub(crate) fn write(tables: &Tables, place: &Place) -> Result<String, Box<dyn Er
     let mut page = String::new();
     introduction(&mut page, place)?;
     writeln!(page, "\n| | |\n|---|---|")?;
-    for (what, which) in environment::describe(class, measured, sources)? {
+    for (what, which) in environment::describe(tables, class, measured, sources)? {
         writeln!(page, "{}", environment::row(what, &which))?;
     }
     goals::section(&mut page, tables, class)?;
@@ -57,7 +57,7 @@ fn introduction(page: &mut String, place: &Place) -> Result<(), Box<dyn Error>> 
 Every operation and whole TLS handshakes, compared with other implementations on the same inputs, in one
 run. Written by
 
-    cargo bench -p benches --features pqclean && cargo run --profile bench -p benches --bin report -- --machine {machine}
+    cargo bench -p benches --features pqclean,wolfssl,openssl-4 && cargo run --profile bench -p benches --bin report -- --machine {machine}
 
 [benches/README.md]({}) says what exactly is measured, and which peers
 there are. Times are medians of the thread's CPU time; the rows of a table take turns, a sample each.
