@@ -1,6 +1,7 @@
 //! Horizontal bars as SVG.
 
 use core::error::Error;
+use std::fs;
 use std::path::Path;
 
 use benches::timing::results::Timing;
@@ -14,10 +15,25 @@ pub(crate) struct Chart {
     pub(crate) title: String,
     /// Writes the length of a bar.
     pub(crate) unit: fn(f64) -> String,
+    pub(crate) scale: Scale,
+    /// What the parts of bars are, in their order; empty if bars have one.
+    pub(crate) parts: &'static [&'static str],
     pub(crate) sections: Vec<Section>,
 }
 
-/// Bars that share a scale, under a heading.
+/// Which bars can be compared by their lengths.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Scale {
+    /// Those of a section: sections may differ by orders of magnitude.
+    OfSection,
+    /// All of the chart.
+    OfChart,
+}
+
+/// The parts of bars of handshakes.
+pub(crate) const SIDES: &[&str] = &["client", "server"];
+
+/// Bars under a heading.
 pub(crate) struct Section {
     pub(crate) heading: String,
     pub(crate) bars: Vec<Bar>,
@@ -33,15 +49,14 @@ pub(crate) struct Bar {
 }
 
 impl Section {
-    /// Pixels for one unit, so that the longest bar just fits.
-    fn scale(&self) -> f64 {
-        let longest = self
-            .bars
-            .iter()
-            .map(Bar::length)
-            .fold(f64::MIN_POSITIVE, f64::max);
-        f64::from(WIDTH - AXIS - FIGURE - MARGIN) / longest
+    fn longest(&self) -> f64 {
+        self.bars.iter().map(Bar::length).fold(0.0, f64::max)
     }
+}
+
+/// Pixels for one unit, so that a bar of this length just fits.
+fn scale(longest: f64) -> f64 {
+    f64::from(WIDTH - AXIS - FIGURE - MARGIN) / longest.max(f64::MIN_POSITIVE)
 }
 
 impl Bar {
@@ -76,6 +91,8 @@ const TITLE_HEIGHT: i32 = 40;
 const HEADING_HEIGHT: i32 = 26;
 const BAR_HEIGHT: i32 = 19;
 const GAP: i32 = 4;
+/// The width of a part's squares and name.
+const LEGEND: i32 = 100;
 
 /// The colours of the parts of a bar, in turn.
 const OURS: [RGBColor; 2] = [RGBColor(0x1f, 0x6f, 0xb4), RGBColor(0x74, 0xb0, 0xe0)];
@@ -85,8 +102,19 @@ const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 impl Chart {
     /// Draws the chart into a file.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Box<dyn Error>> {
-        let (width, height) = (u32::try_from(WIDTH)?, u32::try_from(self.height())?);
-        let area = SVGBackend::new(path, (width, height)).into_drawing_area();
+        Ok(fs::write(path, self.svg()?)?)
+    }
+
+    /// Draws the chart.
+    pub(crate) fn svg(&self) -> Result<String, Box<dyn Error>> {
+        let mut svg = String::new();
+        self.draw(&mut svg)?;
+        Ok(svg)
+    }
+
+    fn draw(&self, svg: &mut String) -> Result<(), Box<dyn Error>> {
+        let size = (u32::try_from(WIDTH)?, u32::try_from(self.height())?);
+        let area = SVGBackend::with_string(svg, size).into_drawing_area();
         area.fill(&WHITE)?;
         let write = |text: &str, x, y, size: i32, from| {
             let style = ("sans-serif", size)
@@ -96,10 +124,30 @@ impl Chart {
             area.draw(&Text::new(text.to_owned(), (x, y), style))
         };
 
+        let square = |x, y, colour: RGBColor| {
+            let corners = [(x, y), (x + BAR_HEIGHT - GAP, y + BAR_HEIGHT - GAP)];
+            area.draw(&Rectangle::new(corners, colour.filled()))
+        };
+
         let mut y = TITLE_HEIGHT;
         write(&self.title, MARGIN, y / 2 + 4, 22, HPos::Left)?;
+        for (part, name) in self.parts.iter().enumerate() {
+            let x = WIDTH - MARGIN - LEGEND * (self.parts.len() - part) as i32;
+            let top = y / 2 + 4 - (BAR_HEIGHT - GAP) / 2;
+            square(x, top, OURS[part % OURS.len()])?;
+            square(x + BAR_HEIGHT, top, OTHERS[part % OTHERS.len()])?;
+            write(name, x + 2 * BAR_HEIGHT + GAP, y / 2 + 4, 16, HPos::Left)?;
+        }
+        let longest = self
+            .sections
+            .iter()
+            .map(Section::longest)
+            .fold(0.0, f64::max);
         for section in &self.sections {
-            let scale = section.scale();
+            let scale = match self.scale {
+                Scale::OfSection => scale(section.longest()),
+                Scale::OfChart => scale(longest),
+            };
             write(
                 &section.heading,
                 MARGIN,
@@ -190,6 +238,8 @@ mod tests {
         let chart = Chart {
             title: "Title".into(),
             unit: time,
+            scale: Scale::OfSection,
+            parts: SIDES,
             sections: vec![Section {
                 heading: "Section".into(),
                 bars: vec![bar("one", true), bar("another", false)],
@@ -197,12 +247,48 @@ mod tests {
         };
         let path = std::env::temp_dir().join(format!("chart-{}.svg", std::process::id()));
         chart.write(&path).unwrap();
-        let svg = std::fs::read_to_string(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        for text in ["Title", "Section", "one", "another", "4.00 µs"] {
+        let svg = fs::read_to_string(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        for text in [
+            "Title", "Section", "one", "another", "4.00 µs", "client", "server",
+        ] {
             assert!(svg.contains(text), "{text}");
         }
-        // the ground and four parts
-        assert_eq!(svg.matches("<rect").count(), 5);
+        // the ground, two squares for each side, and four parts
+        assert_eq!(svg.matches("<rect").count(), 9);
+    }
+
+    /// 211 µs once looked as long as 376.
+    #[test]
+    fn bars_of_one_scale_are_as_long_as_their_figures() {
+        let section = |length| Section {
+            heading: "Section".into(),
+            bars: vec![Bar {
+                label: "bar".into(),
+                parts: vec![length],
+                ours: true,
+            }],
+        };
+        let widths = |scale| {
+            let chart = Chart {
+                title: "Title".into(),
+                unit: time,
+                scale,
+                parts: &[],
+                sections: vec![section(188.0), section(376.0)],
+            };
+            let svg = chart.svg().unwrap();
+            let bars = svg.lines().filter(|line| line.contains("#1F6FB4"));
+            let width = |line: &str| -> Option<f64> {
+                let (_, rest) = line.split_once("width=\"")?;
+                rest.split_once('"')?.0.parse().ok()
+            };
+            bars.filter_map(width).collect::<Vec<_>>()
+        };
+        let [short, long] = widths(Scale::OfChart)[..] else {
+            panic!("not two bars");
+        };
+        assert!((long / short - 2.0).abs() < 0.01, "{short} {long}");
+        assert_eq!(widths(Scale::OfSection), [long, long]);
     }
 }

@@ -1,5 +1,5 @@
 //! Writes the page of a machine and its charts from the measurements of `cargo bench -p benches --features pqclean`.
-//! It also writes what follows from all pages: `BENCHMARKS.md`, README's figures, and the first lines of
+//! It also writes what follows from all pages: `BENCHMARKS.md`, README's figures and chart, and the first lines of
 //! pages that are older than the code.
 //!
 //! ```text
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A room may use the rooms to its right. In addition `page` uses `chart` and `place`, `overview` uses
-//! `place`, and `chart` uses `figures`.
+//! `chart` and `place`, and `chart` uses `figures`.
 //!
 //! Usage: `cargo run --profile bench -p benches --bin report -- --machine NAME`, or with `--date-pages` or
 //! `--check`. The profile only saves compiling the peers again.

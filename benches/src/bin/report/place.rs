@@ -30,7 +30,10 @@ impl FromStr for Name {
 /// The page about all machines.
 pub(crate) const OVERVIEW: &str = "BENCHMARKS.md";
 
-/// The page that has three figures of one machine.
+/// The chart of handshakes in README.
+pub(crate) const HANDSHAKES: &str = "benches/handshakes.svg";
+
+/// The page that has figures of one machine.
 pub(crate) const README: &str = "README.md";
 
 /// The folder of all machines' folders.
@@ -79,11 +82,6 @@ pub(crate) fn page_of(machine: &str) -> String {
     format!("{MACHINES}/{machine}/README.md")
 }
 
-/// The path of a machine's chart in the repository.
-pub(crate) fn chart_of(machine: &str, file: &str) -> String {
-    format!("{MACHINES}/{machine}/{CHARTS}/{file}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,10 +106,6 @@ mod tests {
             .and_then(|image| image.strip_suffix(')'))
             .unwrap();
         assert_eq!(folder.join(chart), place.charts().join("chart.svg"));
-        assert_eq!(
-            root.join(chart_of("zen4", "chart.svg")),
-            place.charts().join("chart.svg")
-        );
 
         let depth = folder.strip_prefix(root).unwrap().iter().count();
         let up = "../".repeat(depth);

@@ -19,7 +19,7 @@ use crate::goals::handshakes::ASKED;
 use crate::goals::operations::{NAMED, asked};
 use crate::goals::verdict;
 use crate::page::goals::{read_handshake, read_operation};
-use crate::place::{OVERVIEW, README};
+use crate::place::{HANDSHAKES, OVERVIEW, README};
 
 /// A file, and the text that it should have.
 struct Wanted {
@@ -47,6 +47,7 @@ fn wanted(root: &Path) -> Result<Vec<Wanted>, Box<dyn Error>> {
     let readme = fs::read_to_string(root.join(README))?;
     let all = [
         (OVERVIEW.to_owned(), overview(&pages, &sources)?),
+        (HANDSHAKES.to_owned(), readme::chart(newest).svg()?),
         (
             README.to_owned(),
             readme::with_figures(&readme, newest, &sources)?,
@@ -93,7 +94,7 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
 
 /// The latest page that has README's figures.
 fn newest(pages: &[Page]) -> Option<&Page> {
-    let complete = pages.iter().filter(|page| readme::figures(page).is_some());
+    let complete = pages.iter().filter(|page| readme::is_complete(page));
     complete.rev().max_by(|a, b| a.date.cmp(&b.date))
 }
 
@@ -226,6 +227,7 @@ mod tests {
         }
         let here = sources::repository();
         fs::copy(here.join(README), to(README)).unwrap();
+        to(HANDSHAKES);
         for page in pages::find(here).unwrap() {
             fs::copy(here.join(page.path()), to(&page.path())).unwrap();
         }

@@ -1,12 +1,12 @@
 //! The section about handshakes through memory.
 
 use core::error::Error;
-use core::fmt::Write;
+use core::fmt::{self, Write};
 
 use benches::tls::handshake::{Authentication, Combination};
 use rustls_pq::Group as KeyExchange;
 
-use crate::chart::{Bar, Chart, Section, figure, time};
+use crate::chart::{Bar, Chart, SIDES, Scale, Section, figure, time};
 use crate::figures::tables::{Tables, fastest_first};
 use crate::place::Place;
 
@@ -41,27 +41,7 @@ The light part of a bar is the server's.
         place.image("Handshakes by key exchange", BY_KEY_EXCHANGE),
         place.image("Handshakes by certificate", BY_CERTIFICATE),
     )?;
-    for combination in Combination::all() {
-        let Some(group) = tables.table(&combination.to_string()) else {
-            continue;
-        };
-        let mut what = format!("{} | {}", combination.group, combination.authentication);
-        for row in fastest_first(group) {
-            let Some(sides) = &row.sides else { continue };
-            let (client, server) = (sides.client.median, sides.server.median);
-            writeln!(
-                page,
-                "| {what} | {} | {} | {} | {} | {:.0} | {:.0} |",
-                row.name,
-                figure(client / 1e3),
-                figure(server / 1e3),
-                figure(row.time.median / 1e3),
-                1e9 / client,
-                1e9 / server,
-            )?;
-            what = " | ".to_owned();
-        }
-    }
+    rows(page, tables)?;
 
     by(
         tables,
@@ -83,6 +63,66 @@ The light part of a bar is the server's.
     .write(&place.charts().join(BY_CERTIFICATE))
 }
 
+/// Appends the rows of all combinations.
+fn rows(page: &mut String, tables: &Tables) -> fmt::Result {
+    for combination in Combination::all() {
+        let Some(group) = tables.table(&combination.to_string()) else {
+            continue;
+        };
+        let mut what = format!("{} | {}", combination.group, combination.authentication);
+        for row in fastest_first(group) {
+            let Some(sides) = &row.sides else { continue };
+            let (client, server) = (sides.client.median, sides.server.median);
+            writeln!(
+                page,
+                "| {what} | {} | {} | {} | {} | {:.0} | {:.0} |",
+                row.name,
+                figure(client / 1e3),
+                figure(server / 1e3),
+                figure(row.time.median / 1e3),
+                1e9 / client,
+                1e9 / server,
+            )?;
+            what = " | ".to_owned();
+        }
+    }
+    Ok(())
+}
+
+/// A row of a page's table of handshakes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) provider: String,
+    /// What the client takes, in microseconds.
+    pub(crate) client: f64,
+    /// What the server takes, in microseconds.
+    pub(crate) server: f64,
+}
+
+impl Row {
+    /// Both sides, in microseconds.
+    pub(crate) fn both(&self) -> f64 {
+        self.client + self.server
+    }
+}
+
+/// The rows of a page for a key exchange and an algorithm of certificates, the fastest first.
+pub(crate) fn read(page: &str, group: KeyExchange, authentication: Authentication) -> Vec<Row> {
+    let what = format!("| {group} | {authentication} | ");
+    let mut lines = page.lines().skip_while(|line| !line.starts_with(&what));
+    let first = lines.next().and_then(|line| line.strip_prefix(&what));
+    let rest = lines.map_while(|line| line.strip_prefix("|  |  | "));
+    let row = |line: &str| {
+        let mut cells = line.split(" | ");
+        Some(Row {
+            provider: cells.next()?.to_owned(),
+            client: cells.next()?.parse().ok()?,
+            server: cells.next()?.parse().ok()?,
+        })
+    };
+    first.into_iter().chain(rest).map_while(row).collect()
+}
+
 /// A chart of the combinations that have a heading.
 fn by(tables: &Tables, title: &str, heading: impl Fn(&Combination) -> Option<String>) -> Chart {
     let sections = Combination::all().filter_map(|combination| {
@@ -96,6 +136,8 @@ fn by(tables: &Tables, title: &str, heading: impl Fn(&Combination) -> Option<Str
     Chart {
         title: title.to_owned(),
         unit: time,
+        scale: Scale::OfSection,
+        parts: SIDES,
         sections: sections.collect(),
     }
 }

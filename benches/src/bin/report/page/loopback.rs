@@ -7,7 +7,7 @@ use benches::tls::loopback::{
     AT_A_TIME, Bulk, COMBINATIONS, IDLE, Idle, MEBIBYTE, ServerRow, Table, table as name,
 };
 
-use crate::chart::{Bar, Chart, Section, figure, time};
+use crate::chart::{Bar, Chart, Scale, Section, figure, time};
 use crate::figures::operations::is_ours;
 use crate::figures::tables::Tables;
 use crate::place::Place;
@@ -345,6 +345,8 @@ fn chart(
     Chart {
         title: title.to_owned(),
         unit,
+        scale: Scale::OfSection,
+        parts: &[],
         sections: sections.collect(),
     }
 }

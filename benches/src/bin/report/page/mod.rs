@@ -8,7 +8,7 @@ pub(crate) mod environment;
 mod floors;
 pub(crate) mod goals;
 mod growth;
-mod handshakes;
+pub(crate) mod handshakes;
 mod loopback;
 mod operations;
 

@@ -3,7 +3,7 @@
 use core::error::Error;
 use core::fmt::Write;
 
-use crate::chart::{Bar, Chart, Section, time};
+use crate::chart::{Bar, Chart, Scale, Section, time};
 use crate::figures::operations::{Column, Operation, is_ours};
 use crate::figures::tables::{Tables, fastest_first};
 use crate::place::Place;
@@ -70,6 +70,8 @@ pub(crate) fn section(
     Chart {
         title: heading.to_owned(),
         unit: time,
+        scale: Scale::OfSection,
+        parts: &[],
         sections,
     }
     .write(&place.charts().join(operation.chart()))
