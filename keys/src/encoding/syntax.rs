@@ -13,6 +13,14 @@ pub enum SyntaxError {
     /// A part of it is not DER.
     #[error("is not valid DER: {0}; have it encoded again by a conforming tool")]
     Der(der::Error),
+    /// It is DER, but a part of it has another form than its standard defines, or a value that is not read here.
+    #[error("is DER, but {place} has {found}; have it issued again without that")]
+    Form {
+        /// The part, such as "its subject".
+        place: String,
+        /// What is there.
+        found: String,
+    },
     /// An object identifier has a number with a leading zero (X.690 section 8.19.2): one
     /// identifier would have many encodings, and readers would disagree on which it is.
     #[error(
@@ -148,23 +156,36 @@ fn walk_within(
             let position = Length::try_from(start)?;
             return Err(der::Error::new(ErrorKind::Overlength, position).into());
         };
-        position = match tag.is_constructed() {
-            true => {
-                ends.push(value_end);
-                start
-            }
-            false => {
+        position = match tag {
+            Kind::Of(tag) if !tag.is_constructed() => {
                 check(tag, &der[start..value_end])?;
                 value_end
+            }
+            Kind::Unnamed {
+                is_constructed: false,
+            } => value_end,
+            _ => {
+                ends.push(value_end);
+                start
             }
         };
     }
     Ok(())
 }
 
-/// The tag of the value at `position`, where its contents start, and how long they are. Headers as nearly all are, are
-/// read here; others, right or wrong, by `der`.
-fn header(der: &[u8], position: usize) -> der::Result<(Tag, usize, usize)> {
+/// What a header says about its value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Of(Tag),
+    /// It is of a universal type for which `der` has no name, such as UniversalString.
+    Unnamed {
+        is_constructed: bool,
+    },
+}
+
+/// The kind of the value at `position`, where its contents start, and how long they are. Headers as nearly all are, are
+/// read here; others, right or wrong, by `der`, and those that it doesn't know again here.
+fn header(der: &[u8], position: usize) -> der::Result<(Kind, usize, usize)> {
     let usual = match &der[position..] {
         [tag, len @ 0..=0x7f, ..] => Some((*tag, 2, usize::from(*len))),
         [tag, 0x81, len @ 0x80..=0xff, ..] => Some((*tag, 3, usize::from(*len))),
@@ -177,13 +198,121 @@ fn header(der: &[u8], position: usize) -> der::Result<(Tag, usize, usize)> {
         && let Some(tag) = usual_tag(tag)
         && len <= der.len() - position - header
     {
-        return Ok((tag, position + header, len));
+        return Ok((Kind::Of(tag), position + header, len));
     }
     let mut reader = SliceReader::new(der)?;
     reader.read_slice(Length::try_from(position)?)?;
-    let header = Header::decode(&mut reader)?;
-    let start = usize::try_from(reader.position())?;
-    Ok((header.tag(), start, usize::try_from(header.length())?))
+    match Header::decode(&mut reader) {
+        Ok(header) => {
+            let start = usize::try_from(reader.position())?;
+            Ok((
+                Kind::Of(header.tag()),
+                start,
+                usize::try_from(header.length())?,
+            ))
+        }
+        Err(error) => {
+            let element = elements(&der[position..]).next().ok_or(error)?;
+            let is_constructed = element.tag & 0x20 != 0;
+            let start = position + element.whole.len() - element.value.len();
+            match is_unnamed(element.tag) {
+                true => Ok((Kind::Unnamed { is_constructed }, start, element.value.len())),
+                false => Err(error),
+            }
+        }
+    }
+}
+
+/// Whether a value with this first byte is of a universal type that `der` doesn't know: ObjectDescriptor, EXTERNAL,
+/// EMBEDDED PDV, TIME, GraphicString, UniversalString, CHARACTER STRING, and those with numbers above 30.
+fn is_unnamed(tag: u8) -> bool {
+    matches!(tag, 0x07 | 0x28 | 0x2b | 0x0e | 0x19 | 0x1c | 0x3d | 0x1f)
+}
+
+/// A value of any type, also of those that `der` doesn't know.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Element<'a> {
+    /// The first byte of the tag.
+    pub tag: u8,
+    /// The contents.
+    pub value: &'a [u8],
+    /// The tag, the length and the contents.
+    pub whole: &'a [u8],
+}
+
+/// The values of which the contents of a constructed value consist, up to where their tags and lengths aren't DER any
+/// more.
+#[doc(hidden)]
+pub fn elements(mut contents: &[u8]) -> impl Iterator<Item = Element<'_>> {
+    core::iter::from_fn(move || {
+        let element = first_element(contents)?;
+        contents = &contents[element.whole.len()..];
+        Some(element)
+    })
+}
+
+fn first_element(der: &[u8]) -> Option<Element<'_>> {
+    let (&tag, rest) = der.split_first()?;
+    let after_tag = match tag & 0x1f {
+        0x1f => {
+            let last = rest.iter().position(|byte| *byte < 0x80)?;
+            // The number takes as few bytes as possible, and is too large for one.
+            let is_shortest = rest[0] != 0x80 && (last > 0 || rest[0] > 30);
+            is_shortest.then(|| &rest[last + 1..])?
+        }
+        _ => rest,
+    };
+    let (&first, rest) = after_tag.split_first()?;
+    let (len, rest) = match first {
+        0..=0x7f => (usize::from(first), rest),
+        0x81..=0x84 => {
+            let (octets, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
+            let len = octets.iter().try_fold(0_usize, |len, octet| {
+                len.checked_mul(0x100)?.checked_add(usize::from(*octet))
+            })?;
+            let is_shortest = octets[0] != 0 && len > 0x7f;
+            (is_shortest.then_some(len)?, rest)
+        }
+        _ => return None,
+    };
+    let value = rest.get(..len)?;
+    let whole = &der[..der.len() - rest.len() + len];
+    Some(Element { tag, value, whole })
+}
+
+/// Whether a document is one value of DER: whether all its tags and lengths are, and its booleans, integers, bit strings, strings
+/// and object identifiers. Whatever is in octet strings doesn't count.
+#[doc(hidden)]
+pub fn is_der(der: &[u8]) -> bool {
+    let mut values = elements(der);
+    let is_one = values
+        .next()
+        .is_some_and(|one| one.whole.len() == der.len());
+    is_one && walk(der, check_strictly).is_ok()
+}
+
+/// [`check_primitive`] for the types, too, that readers check where they need a value.
+fn check_strictly(tag: Tag, value: &[u8]) -> Result<(), SyntaxError> {
+    let is_sound = match tag {
+        Tag::Boolean => matches!(value, [0x00 | 0xff]),
+        Tag::Integer | Tag::Enumerated => {
+            !matches!(value, [] | [0, 0..=0x7f, ..] | [0xff, 0x80..=0xff, ..])
+        }
+        Tag::BitString => match value {
+            [unused, .., last] => *unused < 8 && last & ((1 << *unused) - 1) == 0,
+            rest => rest == [0],
+        },
+        Tag::Null => value.is_empty(),
+        Tag::ObjectIdentifier => {
+            value.last().is_some_and(|last| *last < 0x80) && check_primitive(tag, value).is_ok()
+        }
+        _ => check_primitive(tag, value).is_ok(),
+    };
+    match is_sound {
+        true => Ok(()),
+        false => Err(SyntaxError::Der(tag.value_error().into())),
+    }
 }
 
 /// The tag of one byte, if documents have it often.
@@ -339,7 +468,8 @@ mod tests {
         assert_eq!(check(&der(&[0x2a, 0x81, 0x80, 0x00])), Ok(()));
     }
 
-    /// Whether `der` reads a document's headers, and what it says of the first one that it doesn't read.
+    /// Whether `der` reads a document's headers, and what it says of the first one that it doesn't read. Types that it
+    /// doesn't know are passed over.
     fn by_der(document: &[u8]) -> der::Result<Vec<(Tag, usize)>> {
         let mut reader = SliceReader::new(document)?;
         let mut found = Vec::new();
@@ -347,6 +477,22 @@ mod tests {
         while let Some(&end) = ends.last() {
             if reader.position() == end {
                 ends.pop();
+                continue;
+            }
+            let position = usize::try_from(reader.position())?;
+            let unnamed = elements(&document[position..]).next();
+            if let Some(unnamed) = unnamed.filter(|one| is_unnamed(one.tag)) {
+                let len = Length::try_from(unnamed.value.len())?;
+                let header = unnamed.whole.len() - unnamed.value.len();
+                reader.read_slice(Length::try_from(header)?)?;
+                let value_end = (reader.position() + len)?;
+                if value_end > end {
+                    return Err(reader.error(ErrorKind::Overlength));
+                }
+                match unnamed.tag & 0x20 {
+                    0 => drop(reader.read_slice(len)?),
+                    _ => ends.push(value_end),
+                }
                 continue;
             }
             let header = Header::decode(&mut reader)?;
@@ -406,6 +552,48 @@ mod tests {
                 check(&[&header[..], &vec![0; len]].concat());
                 check(&[&header[..], &vec![0; len - 1]].concat());
             }
+        }
+    }
+
+    #[test]
+    fn values_of_any_type() {
+        for sound in [
+            &[0x1c, 4, 0, 0, 0, b'a'][..],
+            &[0x1f, 31, 1, 0],
+            &[0x1f, 0x81, 0, 1, 0],
+            &[0x30, 3, 0x19, 1, b'a'],
+            &[1, 1, 0xff],
+            &[2, 1, 0x80],
+            &[3, 2, 7, 0x80],
+            &[3, 1, 0],
+        ] {
+            assert!(is_der(sound), "{sound:x?}");
+            assert_eq!(check(sound), Ok(()), "{sound:x?}");
+            assert_eq!(elements(sound).next().unwrap().whole, sound);
+        }
+        for bad in [
+            &[0x2c, 2, 0x0c, 0][..],
+            &[0x1c, 4, 0, 0, 0],
+            &[0x1f, 30, 1, 0],
+            &[0x1f, 0x80, 31, 1, 0],
+            &[0x1c, 0x81, 1, 0],
+            &[0x24, 2, 4, 0],
+            &[1, 1, 1],
+            &[2, 0],
+            &[2, 2, 0, 1],
+            &[2, 2, 0xff, 0x80],
+            &[3, 0],
+            &[3, 2, 7, 1],
+            &[3, 1, 1],
+            &[3, 2, 8, 0],
+            &[5, 1, 0],
+            &[6, 0],
+            &[6, 2, 0x2a, 0x81],
+            &[0x30, 0x80, 0, 0],
+            &[],
+            &[5, 0, 5, 0],
+        ] {
+            assert!(!is_der(bad), "{bad:x?}");
         }
     }
 
