@@ -1,5 +1,7 @@
 //! Distinguished names in a form in which equal ones are equal bytes.
 
+use const_oid::ObjectIdentifier;
+use const_oid::db::{rfc3280, rfc4519};
 use der::{Tag, Tagged};
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::name::{Name, RelativeDistinguishedName};
@@ -25,14 +27,32 @@ impl CanonicalName {
         Self::of_parts(name.iter_rdn().chain([part]))
     }
 
+    /// The name as it links certificates to their issuers (RFC 5280 section 6.1.3, step (a)(4)): values are folded only
+    /// if their types are compared in letters of any case, so that names are the same only if they are by that section.
+    pub(crate) fn in_paths(name: &Name) -> Self {
+        Self::folded_if(name.iter_rdn(), ignores_case)
+    }
+
+    /// Bytes that are the same for equal names.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     fn of_parts<'a>(parts: impl Iterator<Item = &'a RelativeDistinguishedName>) -> Self {
+        Self::folded_if(parts, |_| true)
+    }
+
+    fn folded_if<'a>(
+        parts: impl Iterator<Item = &'a RelativeDistinguishedName>,
+        is_folded: fn(ObjectIdentifier) -> bool,
+    ) -> Self {
         let mut bytes = Vec::with_capacity(128);
         for part in parts {
             match part.len() {
                 1 => part
                     .iter()
-                    .for_each(|one| append_attribute(&mut bytes, one)),
-                _ => append_in_order(&mut bytes, part),
+                    .for_each(|one| append_attribute(&mut bytes, one, is_folded)),
+                _ => append_in_order(&mut bytes, part, is_folded),
             }
             // after the last one, as no attribute is empty
             append(&mut bytes, &[]);
@@ -42,10 +62,14 @@ impl CanonicalName {
 }
 
 /// Appends the attributes of a part in an order that doesn't depend on theirs.
-fn append_in_order(bytes: &mut Vec<u8>, part: &RelativeDistinguishedName) {
+fn append_in_order(
+    bytes: &mut Vec<u8>,
+    part: &RelativeDistinguishedName,
+    is_folded: fn(ObjectIdentifier) -> bool,
+) {
     let attribute = |attribute| {
         let mut bytes = Vec::new();
-        append_attribute(&mut bytes, attribute);
+        append_attribute(&mut bytes, attribute, is_folded);
         bytes
     };
     let mut attributes: Vec<_> = part.iter().map(attribute).collect();
@@ -64,12 +88,16 @@ const TEXTS: [Tag; 7] = [
 ];
 
 /// Appends the type and the value of an attribute, with the length of both in front of them.
-fn append_attribute(bytes: &mut Vec<u8>, attribute: &AttributeTypeAndValue) {
+fn append_attribute(
+    bytes: &mut Vec<u8>,
+    attribute: &AttributeTypeAndValue,
+    is_folded: fn(ObjectIdentifier) -> bool,
+) {
     let start = bytes.len();
     append(bytes, &[]);
     append(bytes, attribute.oid.as_bytes());
     let (tag, value) = (attribute.value.tag(), attribute.value.value());
-    if !TEXTS.contains(&tag) {
+    if !(TEXTS.contains(&tag) && is_folded(attribute.oid)) {
         // No text begins with this byte.
         bytes.push(0xff);
         append(bytes, tag.to_string().as_bytes());
@@ -81,6 +109,14 @@ fn append_attribute(bytes: &mut Vec<u8>, attribute: &AttributeTypeAndValue) {
     }
     let len = len_of(&bytes[start + LENGTH..]);
     bytes[start..][..LENGTH].copy_from_slice(&len);
+}
+
+/// Whether values of this type are compared in letters of any case: strings of X.520, domain
+/// components, user identifiers and e-mail addresses are.
+pub(crate) fn ignores_case(attribute: ObjectIdentifier) -> bool {
+    const X520: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4");
+    attribute.starts_with(X520)
+        || [rfc4519::DC, rfc4519::UID, rfc3280::EMAIL_ADDRESS].contains(&attribute)
 }
 
 /// The words of a text in lower case, one space between them.
@@ -113,7 +149,6 @@ fn append(bytes: &mut Vec<u8>, part: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use const_oid::ObjectIdentifier;
     use der::asn1::{Any, SetOfVec};
     use der::{Decode, Encode};
 
@@ -170,6 +205,25 @@ mod tests {
         ];
         let [one, other] = both.map(|part| CanonicalName::of(&name(&[&part])));
         assert_eq!(one, other);
+    }
+
+    /// Nothing is known of how values of other types are compared, so that only equal ones link certificates.
+    #[test]
+    fn names_in_paths() {
+        const PRIVATE: &str = "1.3.6.1.4.1.99999.1";
+        let same = |oid, one: &[u8], tag, other: &[u8]| {
+            let of = |tag, value| CanonicalName::in_paths(&name(&[&[(oid, tag, value)]]));
+            of(Tag::Utf8String, one) == of(tag, other)
+        };
+        assert!(same(
+            CN,
+            b"Example CA",
+            Tag::PrintableString,
+            b"EXAMPLE  ca"
+        ));
+        assert!(same(PRIVATE, b"a", Tag::Utf8String, b"a"));
+        assert!(!same(PRIVATE, b"a", Tag::Utf8String, b"A"));
+        assert!(!same(PRIVATE, b"a", Tag::PrintableString, b"a"));
     }
 
     #[test]

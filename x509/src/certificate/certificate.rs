@@ -8,9 +8,10 @@ use core::net::IpAddr;
 use const_oid::db::rfc5280::ID_AD_OCSP;
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NOCHECK;
 use const_oid::{AssociatedOid, ObjectIdentifier};
-use der::Decode;
+use der::asn1::{AnyRef, OctetStringRef};
 use der::flagset::FlagSet;
 use der::referenced::OwnedToRef;
+use der::{Decode, Encode, Tag, Tagged};
 use pki_types::{
     CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
@@ -21,20 +22,23 @@ use pq_keys::errors::{describe, from_causes};
 use pq_keys::{Algorithm, KeyError, PublicKey, SubjectKey};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use x509_cert::ext::Extension;
-use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::ext::pkix::name;
 use x509_cert::ext::pkix::{
     AuthorityInfoAccessSyntax, AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage,
     KeyUsage, KeyUsages, SubjectAltName, SubjectKeyIdentifier,
 };
 use x509_cert::name::Name;
 
+use super::canonical_name::CanonicalName;
 use super::extensions::repeated;
+use super::general_names::{self, GeneralName};
 use super::name_constraints::{NameConstraints, Presented};
 use super::names::{AlternativeName, AlternativeNames, describe_subject};
-use super::readable::{Readable, readable};
+use super::readable::{Readable, readable, subject_of};
 use super::signed::{self, SignatureError};
 use super::syntax::check_extensions;
 use super::validity::unix_time;
+use super::{form, key_usage};
 
 /// An X.509 certificate (RFC 5280), of any algorithm.
 ///
@@ -54,19 +58,27 @@ impl Certificate {
     ///
     /// # Errors
     ///
-    /// [`CertificateError::Der`] or [`CertificateError::Syntax`] if the certificate or one of the
-    /// extensions that this type gives access to is malformed,
+    /// [`CertificateError::Der`] if it is no DER, [`CertificateError::Syntax`] if the certificate or one of the
+    /// extensions that this type gives access to is malformed, or has a value that is not read here,
     /// [`CertificateError::AlgorithmsDiffer`] if the
     /// two places that name the signature algorithm do not agree,
     /// [`CertificateError::RepeatedExtension`] if there are two extensions of a kind. A certificate with more
     /// than 10,000 values, and an extension with more than 10,000 names, is refused with
     /// [`SyntaxError::TooMany`].
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
+        let explain = |der, error| match error {
+            CertificateError::Der(error) => form::explain(der, form::CERTIFICATE, error),
+            other => other,
+        };
         match Self::read(der) {
-            Err(CertificateError::Der(error)) => {
+            Err(
+                error @ (CertificateError::Der(_)
+                | CertificateError::Syntax(SyntaxError::Form { .. })),
+            ) => {
                 // Perhaps only because of a sound value that `x509-cert` does not read.
-                let readable = readable(der).ok_or(error)?;
-                let mut certificate = Self::read(&readable.der)?;
+                let readable = readable(der).ok_or_else(|| explain(der, error))?;
+                let mut certificate =
+                    Self::read(&readable.der).map_err(|error| explain(&readable.der, error))?;
                 certificate.der = CertificateDer::from(der).into_owned();
                 certificate.readable = Some(Arc::new(readable));
                 Ok(certificate)
@@ -158,7 +170,8 @@ impl Certificate {
     }
 
     /// All fields, as `x509-cert` represents them. It knows no dates before 1970 and no path lengths
-    /// above 255: 1970 and 255 stand for these.
+    /// above 255: 1970 and 255 stand for these. A UTF8String stands for a UniversalString in a name. Extensions that
+    /// are not critical are missing if their identifiers have numbers above 32 bits, such as UUIDs.
     pub fn parsed(&self) -> &x509_cert::Certificate {
         &self.parsed
     }
@@ -296,7 +309,7 @@ impl Certificate {
         access
             .filter(|access| access.access_method == ID_AD_OCSP)
             .filter_map(|access| match access.access_location {
-                GeneralName::UniformResourceIdentifier(url) => Some(url.to_string()),
+                name::GeneralName::UniformResourceIdentifier(url) => Some(url.to_string()),
                 _ => None,
             })
             .collect()
@@ -392,10 +405,22 @@ impl Certificate {
     }
 
     /// All alternative names.
-    pub(crate) fn general_names(&self) -> der::Result<Vec<GeneralName>> {
-        let found = self.parsed.tbs_certificate().get_extension();
-        let found: Option<(bool, SubjectAltName)> = found?;
-        Ok(found.map_or_else(Vec::new, |(_critical, names)| names.0))
+    pub(crate) fn general_names(&self) -> Result<Vec<GeneralName<'_>>, SyntaxError> {
+        value_of(&self.parsed, SubjectAltName::OID).map_or(Ok(Vec::new()), general_names::read)
+    }
+
+    /// The subject's name in DER, as it stands in the certificate.
+    pub(crate) fn subject_der(&self) -> der::Result<Vec<u8>> {
+        match self.readable {
+            Some(_) => subject_of(&self.der),
+            None => self.subject().to_der(),
+        }
+    }
+
+    /// Whether issuer and subject are the same name (RFC 5280 section 6.1).
+    pub(crate) fn is_self_issued(&self) -> bool {
+        let (issuer, subject) = (self.issuer(), self.subject());
+        issuer == subject || CanonicalName::in_paths(issuer) == CanonicalName::in_paths(subject)
     }
 
     /// Whether the KeyUsage extension is critical.
@@ -510,27 +535,57 @@ struct Facts {
 }
 
 impl Facts {
-    fn read(certificate: &x509_cert::Certificate) -> Result<Self, der::Error> {
-        fn extension<'a, E>(certificate: &'a x509_cert::Certificate) -> der::Result<Option<E>>
-        where
-            E: Decode<'a, Error = der::Error> + AssociatedOid,
-        {
-            let found = certificate.tbs_certificate().get_extension::<E>()?;
-            Ok(found.map(|(_critical, extension)| extension))
+    fn read(certificate: &x509_cert::Certificate) -> Result<Self, CertificateError> {
+        fn extension<T>(
+            certificate: &x509_cert::Certificate,
+            kind: ObjectIdentifier,
+            read: fn(&[u8]) -> der::Result<T>,
+        ) -> Result<Option<T>, SyntaxError> {
+            value_of(certificate, kind)
+                .map(|value| read(value).map_err(|error| form::of_extension(kind, value, error)))
+                .transpose()
         }
 
         // Nothing here uses it, but other readers of the certificate may.
-        let _: Option<AuthorityKeyIdentifier> = extension(certificate)?;
-        let names: Option<SubjectAltName> = extension(certificate)?;
-        let names: &[GeneralName] = names.as_ref().map_or(&[], |names| &names.0);
+        extension(certificate, AuthorityKeyIdentifier::OID, |value| {
+            form::authority_key_id(value).map(drop)
+        })?;
+        let names = value_of(certificate, SubjectAltName::OID).map(general_names::read);
+        let names = names.transpose()?.unwrap_or_default();
+        let constraints = BasicConstraints::OID;
         Ok(Self {
             spki: to_der(certificate.tbs_certificate().subject_public_key_info())?,
-            constraints: extension(certificate)?,
-            key_usage: extension::<KeyUsage>(certificate)?.map(|usage| usage.0),
-            extended_key_usage: extension::<ExtendedKeyUsage>(certificate)?.map(|usage| usage.0),
-            names: AlternativeNames::from_general_names(names).0,
-            subject_key_id: extension::<SubjectKeyIdentifier>(certificate)?
-                .map(|id| id.0.into_bytes().into()),
+            constraints: extension(certificate, constraints, |value| {
+                BasicConstraints::from_der(value)
+            })?,
+            key_usage: extension(certificate, KeyUsage::OID, key_usage::from_der)?,
+            extended_key_usage: extension(certificate, ExtendedKeyUsage::OID, purposes)?,
+            names: AlternativeNames::from_general_names(&names).0,
+            subject_key_id: extension(certificate, SubjectKeyIdentifier::OID, |value| {
+                Ok(<&OctetStringRef>::from_der(value)?.as_bytes().to_vec())
+            })?,
         })
     }
+}
+
+/// The contents of the extension of a kind, if it is there.
+fn value_of(certificate: &x509_cert::Certificate, kind: ObjectIdentifier) -> Option<&[u8]> {
+    let extensions = certificate.tbs_certificate().extensions();
+    let mut extensions = extensions.into_iter().flatten();
+    let found = extensions.find(|extension| extension.extn_id == kind)?;
+    Some(found.extn_value.as_bytes())
+}
+
+/// The purposes of an extKeyUsage extension. Those with identifiers that are too long for `const-oid` are left out:
+/// nothing here is for them.
+fn purposes(der: &[u8]) -> der::Result<Vec<ObjectIdentifier>> {
+    let list = AnyRef::from_der(der)?;
+    list.tag().assert_eq(Tag::Sequence)?;
+    let mut purposes = Vec::new();
+    for purpose in syntax::elements(list.value()) {
+        let purpose = AnyRef::from_der(purpose.whole)?;
+        purpose.tag().assert_eq(Tag::ObjectIdentifier)?;
+        purposes.extend(ObjectIdentifier::from_bytes(purpose.value()));
+    }
+    Ok(purposes)
 }

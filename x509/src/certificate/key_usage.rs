@@ -1,6 +1,8 @@
 //! Which key usages a certificate may have for which key.
 
 use const_oid::ObjectIdentifier;
+use der::Decode;
+use der::asn1::BitStringRef;
 use der::flagset::FlagSet;
 use pq_keys::identifiers::CompositeIdentifier;
 use pq_keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
@@ -84,6 +86,17 @@ pub enum KeyUsageError {
     /// A KeyUsage extension with no usage in it.
     #[error("the key usage is empty; at least one usage must be set (RFC 5280 section 4.2.1.3)")]
     Empty,
+}
+
+/// Reads the value of a keyUsage extension. Bits for which RFC 5280 section 4.2.1.3 has no usage say nothing.
+pub(crate) fn from_der(der: &[u8]) -> der::Result<FlagSet<KeyUsages>> {
+    let bits = BitStringRef::from_der(der)?;
+    let octets = bits.raw_bytes().iter().take(2).enumerate();
+    // The first usage is the first bit of the string, and the lowest of the set.
+    let usages = octets.fold(0, |usages, (place, octet)| {
+        usages | u16::from(octet.reverse_bits()) << (8 * place)
+    });
+    Ok(FlagSet::new_truncated(usages))
 }
 
 /// The role that a certificate is issued for or used in.
@@ -222,6 +235,25 @@ mod tests {
                 );
             }
             assert_eq!(check_algorithm(None, usages).is_ok(), bits != 0);
+        }
+    }
+
+    #[test]
+    fn usages_of_any_length() {
+        let digital_signature = Ok(KeyUsages::DigitalSignature.into());
+        assert_eq!(from_der(&[3, 2, 7, 0x80]), digital_signature);
+        // Four octets, and the unassigned bit 17.
+        assert_eq!(from_der(&[3, 5, 0, 0x80, 0, 0, 0]), digital_signature);
+        assert_eq!(from_der(&[3, 4, 6, 0x80, 0, 0x40]), digital_signature);
+        let all = from_der(&[3, 3, 7, 0xff, 0x80]).unwrap();
+        assert_eq!(all, FlagSet::full());
+        assert_eq!(
+            from_der(&[3, 3, 4, 0, 0xf0]).unwrap(),
+            KeyUsages::DecipherOnly
+        );
+        assert_eq!(from_der(&[3, 1, 0]), Ok(FlagSet::default()));
+        for bad in [&[3, 0][..], &[3, 2, 8, 0], &[4, 1, 0], &[3, 2, 7, 0x81]] {
+            assert!(from_der(bad).is_err(), "{bad:x?}");
         }
     }
 

@@ -12,6 +12,8 @@ mod certificate;
 pub(crate) mod dns_name;
 mod email_address;
 mod extensions;
+pub(crate) mod form;
+pub(crate) mod general_names;
 pub(crate) mod key_usage;
 pub(crate) mod name_constraints;
 pub(crate) mod names;
@@ -31,7 +33,7 @@ pub(crate) use certificate::check_values;
 pub use certificate::{Certificate, CertificateError};
 pub(crate) use email_address::is_dot_atom;
 pub use email_address::{EmailAddress, InvalidEmailAddress};
-pub(crate) use extensions::{PROCESSED, critical_beside, encode_extension};
+pub(crate) use extensions::{Extensions, PROCESSED, critical_beside, encode_extension};
 pub use key_usage::KeyUsageError;
 pub(crate) use key_usage::Role;
 pub use names::{AlternativeName, NameError};
@@ -43,7 +45,7 @@ pub(crate) use ocsp::{
     ResponderId, SingleResponse,
 };
 pub(crate) use ocsp::{asn1 as ocsp_asn1, check_delegate, check_delegate_usage};
-pub(crate) use readable::{Readable, readable_by_webpki};
+pub(crate) use readable::{Readable, loosened, readable_by_webpki};
 pub(crate) use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{Coverage, PointName, Points, Scope};
 pub(crate) use revocation_list::{

@@ -7,16 +7,17 @@
 use core::cell::OnceCell;
 use core::net::IpAddr;
 
-use const_oid::ObjectIdentifier;
-use const_oid::db::{rfc3280, rfc4519};
+use const_oid::db::rfc3280;
 use der::asn1::{Any, AnyRef};
 use der::{Decode, Encode, Reader, SliceReader, Tag, TagNumber, Tagged};
 use x509_cert::attr::AttributeTypeAndValue;
-use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::name::{Name, RelativeDistinguishedName};
 
+use super::canonical_name::ignores_case;
 use super::dns_name::is_dns_name;
 use super::email_address::EmailAddress;
+use super::general_names::{DIRECTORY, DNS, EMAIL, GeneralName, IP, URI};
+use super::names::ip_address;
 use super::uri::Uri;
 
 /// A name that constraints may apply to.
@@ -29,6 +30,8 @@ pub(crate) enum Presented<'a> {
     /// `None` for a URI that is not understood.
     Uri(Option<Uri>),
     Directory(&'a Name),
+    /// A name of the kind with this tag number, which is not understood.
+    Unknown(TagNumber),
 }
 
 impl<'a> Presented<'a> {
@@ -36,7 +39,19 @@ impl<'a> Presented<'a> {
     ///
     /// They include the e-mail addresses in the subject, with or without alternative names, and those
     /// that are not in ASCII (RFC 9598 section 6), which are not understood.
-    pub(crate) fn left_by_webpki(subject: &'a Name, names: &'a [GeneralName]) -> Vec<Self> {
+    pub(crate) fn left_by_webpki(subject: &'a Name, names: &'a [GeneralName<'a>]) -> Vec<Self> {
+        let all = Self::all(subject, names).into_iter();
+        all.filter(|name| {
+            matches!(
+                name,
+                Self::Email(_) | Self::Uri(_) | Self::Directory(_) | Self::Unknown(DIRECTORY)
+            )
+        })
+        .collect()
+    }
+
+    /// All names of a certificate to which constraints may apply.
+    pub(crate) fn all(subject: &'a Name, names: &'a [GeneralName<'a>]) -> Vec<Self> {
         let directory = (!subject.is_empty()).then_some(Self::Directory(subject));
         let in_subject = subject
             .iter()
@@ -44,16 +59,17 @@ impl<'a> Presented<'a> {
             .map(|attribute| {
                 Self::Email(text(&attribute.value).and_then(|text| text.parse().ok()))
             });
-        let alternative = names.iter().filter_map(|name| match name {
-            GeneralName::Rfc822Name(address) => Some(Self::Email(address.as_str().parse().ok())),
-            GeneralName::UniformResourceIdentifier(uri) => {
-                Some(Self::Uri(uri.as_str().parse().ok()))
+        let alternative = names.iter().map(|name| match name {
+            GeneralName::Email(address) => Self::Email(address.parse().ok()),
+            GeneralName::Utf8Email => Self::Email(None),
+            GeneralName::Uri(uri) => Self::Uri(uri.parse().ok()),
+            GeneralName::Directory(name) => Self::Directory(name),
+            GeneralName::Dns(name) if is_dns_name(name.strip_prefix("*.").unwrap_or(name)) => {
+                Self::Dns(name)
             }
-            GeneralName::DirectoryName(name) => Some(Self::Directory(name)),
-            GeneralName::OtherName(other) if other.type_id == SMTP_UTF8_MAILBOX => {
-                Some(Self::Email(None))
-            }
-            _ => None,
+            GeneralName::Dns(_) => Self::Unknown(DNS),
+            GeneralName::Ip(octets) => ip_address(octets).map_or(Self::Unknown(IP), Self::Ip),
+            GeneralName::Other(kind) => Self::Unknown(*kind),
         });
         directory
             .into_iter()
@@ -70,6 +86,7 @@ impl<'a> Presented<'a> {
             Self::Directory(_) => DIRECTORY,
             Self::Uri(_) => URI,
             Self::Ip(_) => IP,
+            Self::Unknown(kind) => *kind,
         }
     }
 
@@ -96,7 +113,7 @@ impl<'a> Presented<'a> {
                 Some(base) => of_directory(name, base),
                 None => Place::Unknown,
             },
-            Self::Email(None) | Self::Uri(None) => Place::Unknown,
+            Self::Email(None) | Self::Uri(None) | Self::Unknown(_) => Place::Unknown,
         }
     }
 }
@@ -225,15 +242,6 @@ pub(crate) fn for_webpki(contents: &[u8]) -> Option<Vec<u8>> {
     }
     Some(left)
 }
-
-const EMAIL: TagNumber = TagNumber(1);
-const DNS: TagNumber = TagNumber(2);
-const DIRECTORY: TagNumber = TagNumber(4);
-const URI: TagNumber = TagNumber(6);
-const IP: TagNumber = TagNumber(7);
-
-/// id-on-SmtpUTF8Mailbox (RFC 9598 section 3).
-const SMTP_UTF8_MAILBOX: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.8.9");
 
 /// The tag of the list of subtrees with this number.
 fn list_tag(number: u32) -> Tag {
@@ -428,14 +436,6 @@ fn is_prepared_alike(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Whether values of this type are compared in letters of any case: strings of X.520, domain
-/// components, user identifiers and e-mail addresses are.
-fn ignores_case(attribute: ObjectIdentifier) -> bool {
-    const X520: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4");
-    attribute.starts_with(X520)
-        || [rfc4519::DC, rfc4519::UID, rfc3280::EMAIL_ADDRESS].contains(&attribute)
-}
-
 /// The text of a string type that encodes it in ASCII or UTF-8.
 fn text(value: &Any) -> Option<String> {
     match value.tag() {
@@ -592,7 +592,7 @@ mod tests {
         }
         // Strings of different types can be equal; values of other types are not understood.
         let with = |tag, text: &str| {
-            let oid = rfc4519::ORGANIZATION_NAME;
+            let oid = const_oid::db::rfc4519::ORGANIZATION_NAME;
             let value = Any::new(tag, text.as_bytes()).unwrap();
             let attributes = vec![AttributeTypeAndValue { oid, value }];
             let names: RdnSequence = vec![attributes.try_into().unwrap()].into();

@@ -18,6 +18,7 @@ use x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 
 use super::dns_name::is_dns_name;
 use super::email_address::{EmailAddress, InvalidEmailAddress};
+use super::general_names;
 use super::spiffe_id::{SpiffeId, SpiffeIdError};
 use super::unseen;
 use super::uri::{InvalidUri, Uri};
@@ -350,15 +351,17 @@ impl AlternativeNames {
     }
 
     /// The names of these kinds, and whether there were others.
-    pub(crate) fn from_general_names(names: &[GeneralName]) -> (Self, bool) {
+    pub(crate) fn from_general_names(names: &[general_names::GeneralName<'_>]) -> (Self, bool) {
+        use general_names::GeneralName;
+
         let mut read = Self::default();
         let mut others = false;
         for name in names {
             match name {
-                GeneralName::DnsName(name) => read.dns.push(name.to_string()),
-                GeneralName::Rfc822Name(address) => read.email.push(address.to_string()),
-                GeneralName::UniformResourceIdentifier(uri) => read.uri.push(uri.to_string()),
-                GeneralName::IpAddress(octets) => match ip_address(octets.as_bytes()) {
+                GeneralName::Dns(name) => read.dns.push((*name).into()),
+                GeneralName::Email(address) => read.email.push((*address).into()),
+                GeneralName::Uri(uri) => read.uri.push((*uri).into()),
+                GeneralName::Ip(octets) => match ip_address(octets) {
                     Some(ip) => read.ip.push(ip),
                     None => others = true,
                 },
@@ -535,7 +538,7 @@ fn octets(address: IpAddr) -> Vec<u8> {
     }
 }
 
-fn ip_address(octets: &[u8]) -> Option<IpAddr> {
+pub(crate) fn ip_address(octets: &[u8]) -> Option<IpAddr> {
     match octets.len() {
         4 => <[u8; 4]>::try_from(octets).ok().map(IpAddr::from),
         16 => <[u8; 16]>::try_from(octets).ok().map(IpAddr::from),

@@ -1,9 +1,10 @@
 //! Stand-ins for certificates with values that X.509 allows but neither `x509-cert` nor webpki reads (dates
-//! before 1970, and path lengths above 255), or with name constraints that webpki considers violated by
-//! every name.
+//! before 1970, path lengths above 255, texts of UniversalString, extensions that are not critical and whose
+//! identifiers have numbers above 32 bits, unique identifiers), or with name constraints that webpki considers violated
+//! by every name.
 //!
-//! Both libraries get the stand-in: the certificate with the nearest values that they know.
-//! Nobody can ask about a time before 1970, and no path has so many CAs, so the stand-in
+//! Both libraries get the stand-in: the certificate with the nearest values that they know, and without what says
+//! nothing that is used. Nobody can ask about a time before 1970, and no path has so many CAs, so the stand-in
 //! is valid when and where the certificate is, except if the certificate ended before 1970
 //! ([`Readable::ends_before_1970`]). For webpki, the stand-in has no constraints of e-mail addresses, URIs
 //! and directory names: the caller has to check these. Signatures are verified over the
@@ -11,11 +12,13 @@
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
-use der::{Decode, Encode, Reader, Sequence, SliceReader, Tag, Tagged};
-use pq_keys::encoding::syntax::whole_octets;
+use der::{Decode, Encode, Sequence, Tag, Tagged};
+use pq_keys::encoding::syntax::{self, Element, whole_octets};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
+use x509_cert::name::Name;
 
+use super::canonical_name::CanonicalName;
 use super::{name_constraints, signed};
 
 /// The stand-in for a certificate that can't be read as it is.
@@ -44,18 +47,81 @@ impl Readable {
 /// The stand-in for a certificate that `x509-cert` can't read, if it has such values and is otherwise
 /// of the right form.
 pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
-    stand_in(der, &[stand_in_for_limit])
+    stand_in(der, |body| {
+        Some(Edits {
+            issuer: read_name(body.issuer),
+            subject: read_name(body.subject),
+            extensions: edited_extensions(body, &[stand_in_for_limit], Long::LeftOut)?,
+            without_unique_ids: false,
+        })
+    })
 }
 
 /// The stand-in for webpki, which doesn't process all name constraints either.
 pub(crate) fn readable_by_webpki(der: &[u8]) -> Option<Readable> {
-    stand_in(der, &[stand_in_for_limit, stand_in_for_constraints])
+    stand_in(der, |body| {
+        let edits = [stand_in_for_limit, stand_in_for_constraints];
+        Some(Edits {
+            extensions: edited_extensions(body, &edits, Long::Kept)?,
+            without_unique_ids: body.has_unique_ids(),
+            ..Edits::default()
+        })
+    })
 }
 
-/// Replaces the value of an extension if necessary. Returns whether it did.
+/// The stand-in for a search in which the caller checks path lengths and name constraints of all kinds: it has none.
+/// Its names are these, of which equal ones are equal bytes.
+pub(crate) fn loosened(
+    der: &[u8],
+    issuer: &CanonicalName,
+    subject: &CanonicalName,
+) -> Option<Readable> {
+    stand_in(der, |body| {
+        let edits = [without_limit, without_constraints];
+        let sequence = |name: &CanonicalName| constructed(Tag::Sequence, name.as_bytes());
+        Some(Edits {
+            issuer: Some(sequence(issuer)?),
+            subject: Some(sequence(subject)?),
+            extensions: edited_extensions(body, &edits, Long::Kept)?,
+            without_unique_ids: true,
+        })
+    })
+}
+
+/// A name, also one with texts that `x509-cert` can't read.
+pub(crate) fn name_from_der(der: &[u8]) -> der::Result<Name> {
+    Name::from_der(der).or_else(|error| {
+        let read = AnyRef::from_der(der).ok().and_then(read_name);
+        Name::from_der(&read.ok_or(error)?)
+    })
+}
+
+/// The subject of a certificate, in DER.
+pub(crate) fn subject_of(der: &[u8]) -> der::Result<Vec<u8>> {
+    Body::from_der(signed::body(der)?)?.subject.to_der()
+}
+
+/// What a stand-in has in place of what the certificate has.
+#[derive(Default)]
+struct Edits {
+    issuer: Option<Vec<u8>>,
+    subject: Option<Vec<u8>>,
+    extensions: Option<Vec<u8>>,
+    without_unique_ids: bool,
+}
+
+/// Changes an extension if necessary. Returns whether it did.
 type Edit = fn(&mut Extension) -> bool;
 
-fn stand_in(der: &[u8], edits: &[Edit]) -> Option<Readable> {
+/// Whether extensions are left out that are not critical, and whose identifiers are too long for `const-oid`.
+#[derive(Clone, Copy, PartialEq)]
+enum Long {
+    Kept,
+    LeftOut,
+}
+
+/// The stand-in, if a time or `edits` make one necessary.
+fn stand_in(der: &[u8], edits: impl FnOnce(&Body<'_>) -> Option<Edits>) -> Option<Readable> {
     let parts = Parts::from_der(der).ok()?;
     // Otherwise somebody could send the certificate with a signature of the same bytes but another number of
     // bits, and the stand-in would look as if it had not been sent.
@@ -65,15 +131,25 @@ fn stand_in(der: &[u8], edits: &[Edit]) -> Option<Readable> {
     let validity = &mut body.validity;
     let starts = stand_in_for_time(&mut validity.not_before);
     let ends = stand_in_for_time(&mut validity.not_after);
-    let edited = match body.extensions {
-        Some(extensions) => stand_in_for_extensions(extensions, edits).ok()?,
-        None => None,
-    };
-    if !(starts || ends || edited.is_some()) {
+    let edits = edits(&body)?;
+    let parts_edited = [&edits.issuer, &edits.subject, &edits.extensions];
+    let is_edited = parts_edited.iter().any(|part| part.is_some());
+    if !(starts || ends || is_edited || edits.without_unique_ids) {
         return None;
     }
-    if let Some(extensions) = &edited {
+    for (part, edited) in [
+        (&mut body.issuer, &edits.issuer),
+        (&mut body.subject, &edits.subject),
+    ] {
+        if let Some(edited) = edited {
+            *part = AnyRef::from_der(edited).ok()?;
+        }
+    }
+    if let Some(extensions) = &edits.extensions {
         body.extensions = Some(AnyRef::from_der(extensions).ok()?);
+    }
+    if edits.without_unique_ids {
+        (body.issuer_unique_id, body.subject_unique_id) = (None, None);
     }
     let body = body.to_der().ok()?;
     let stand_in = Parts {
@@ -113,6 +189,12 @@ struct Body<'a> {
     subject_unique_id: Option<BitStringRef<'a>>,
     #[asn1(context_specific = "3", tag_mode = "EXPLICIT", optional = "true")]
     extensions: Option<AnyRef<'a>>,
+}
+
+impl Body<'_> {
+    fn has_unique_ids(&self) -> bool {
+        self.issuer_unique_id.is_some() || self.subject_unique_id.is_some()
+    }
 }
 
 #[derive(Sequence)]
@@ -166,29 +248,112 @@ fn decimal(digits: &[u8]) -> u16 {
     (digits.iter()).fold(0, |value, digit| 10 * value + u16::from(digit - b'0'))
 }
 
-/// The extensions with the edits, if any edit is necessary.
-fn stand_in_for_extensions(extensions: AnyRef<'_>, edits: &[Edit]) -> der::Result<Option<Vec<u8>>> {
+/// The list of extensions with the edits, if any is necessary. Nothing if it is not of the right form.
+fn edited_extensions(body: &Body<'_>, edits: &[Edit], long: Long) -> Option<Option<Vec<u8>>> {
+    let Some(extensions) = body.extensions else {
+        return Some(None);
+    };
     // Few certificates need it, and to decode all extensions takes longer than to find that out.
-    let mut reader = SliceReader::new(extensions.value())?;
-    let mut is_needed = false;
-    while !reader.is_finished() {
-        let extension = AnyRef::decode(&mut reader)?;
-        let kind = ObjectIdentifier::decode(&mut SliceReader::new(extension.value())?)?;
-        if [BasicConstraints::OID, NameConstraints::OID].contains(&kind) {
-            let mut extension: Extension = extension.decode_as()?;
-            is_needed |= edits.iter().any(|edit| edit(&mut extension));
+    let mut edited = None;
+    let mut left_out = Vec::new();
+    let mut position = 0;
+    for element in syntax::elements(extensions.value()) {
+        let kind = syntax::elements(element.value).next()?.value;
+        let change = if [BasicConstraints::OID, NameConstraints::OID]
+            .iter()
+            .any(|one| one.as_bytes() == kind)
+        {
+            let mut extension = Extension::from_der(element.whole).ok()?;
+            let is_needed = edits
+                .iter()
+                .fold(false, |any, edit| edit(&mut extension) | any);
+            is_needed.then(|| extension.to_der().ok())
+        } else if long == Long::LeftOut && is_long(kind) && !is_critical(element) {
+            if left_out.contains(&kind) {
+                return None;
+            }
+            left_out.push(kind);
+            Some(Some(Vec::new()))
+        } else {
+            None
+        };
+        if edited.is_none() && change.is_some() {
+            edited = Some(extensions.value()[..position].to_vec());
         }
-    }
-    if !is_needed {
-        return Ok(None);
-    }
-    let mut extensions: Vec<Extension> = extensions.decode_as()?;
-    for extension in &mut extensions {
-        for edit in edits {
-            edit(extension);
+        if let Some(edited) = &mut edited {
+            match change {
+                Some(extension) => edited.extend(extension?),
+                None => edited.extend(element.whole),
+            }
         }
+        position += element.whole.len();
     }
-    extensions.to_der().map(Some)
+    if position != extensions.value().len() {
+        return None;
+    }
+    match edited {
+        Some(edited) => Some(Some(constructed(Tag::Sequence, &edited)?)),
+        None => Some(None),
+    }
+}
+
+/// Whether an object identifier, which is sound DER, is too long for `const-oid`, or has a number above 32 bits.
+pub(crate) fn is_long(identifier: &[u8]) -> bool {
+    let is_whole = identifier.last().is_some_and(|last| *last < 0x80);
+    let is_sound = || syntax::check_primitive(Tag::ObjectIdentifier, identifier).is_ok();
+    ObjectIdentifier::from_bytes(identifier).is_err() && is_whole && is_sound()
+}
+
+/// Whether an Extension says that it is critical.
+pub(crate) fn is_critical(extension: Element<'_>) -> bool {
+    let critical = syntax::elements(extension.value).nth(1);
+    critical.is_some_and(|critical| critical.whole[0] == 1 && critical.value != [0])
+}
+
+/// A value of a constructed type.
+fn constructed(tag: Tag, contents: &[u8]) -> Option<Vec<u8>> {
+    AnyRef::new(tag, contents).ok()?.to_der().ok()
+}
+
+/// The name with its texts of UniversalString as UTF8String, if it has any and is otherwise of the right form.
+fn read_name(name: AnyRef<'_>) -> Option<Vec<u8>> {
+    let mut has_any = false;
+    let mut parts = Vec::new();
+    for part in syntax::elements(name.value()) {
+        let mut attributes = Vec::new();
+        for attribute in syntax::elements(part.value) {
+            let mut fields = syntax::elements(attribute.value);
+            let (kind, value) = (fields.next()?, fields.next()?);
+            if value.tag != UNIVERSAL_STRING {
+                attributes.push(attribute.whole.to_vec());
+                continue;
+            }
+            has_any = true;
+            let text = AnyRef::new(Tag::Utf8String, text(value.value)?.as_bytes())
+                .ok()?
+                .to_der();
+            attributes.push(constructed(
+                Tag::Sequence,
+                &[kind.whole, &text.ok()?].concat(),
+            )?);
+        }
+        // in the order of DER
+        attributes.sort_unstable();
+        parts.extend(constructed(Tag::Set, &attributes.concat())?);
+    }
+    has_any.then(|| constructed(Tag::Sequence, &parts))?
+}
+
+/// The tag of UniversalString, which `der` doesn't know.
+const UNIVERSAL_STRING: u8 = 28;
+
+/// The text of a UniversalString: four bytes for each character.
+fn text(value: &[u8]) -> Option<String> {
+    let (characters, rest) = value.as_chunks();
+    let mut characters = characters
+        .iter()
+        .map(|bytes| char::from_u32(u32::from_be_bytes(*bytes)));
+    rest.is_empty().then(|| characters.by_ref().collect())?
 }
 
 /// Removes name constraints that webpki doesn't process. Returns whether there were any.
@@ -238,4 +403,29 @@ fn stand_in_for_limit(extension: &mut Extension) -> bool {
             OctetString::new(constraints.to_der().ok()?).ok()
         });
     replace(extension, stand_in)
+}
+
+/// Removes a path length.
+fn without_limit(extension: &mut Extension) -> bool {
+    if extension.extn_id != BasicConstraints::OID {
+        return false;
+    }
+    let constraints = Constraints::from_der(extension.extn_value.as_bytes()).ok();
+    let stand_in = constraints.and_then(|constraints| {
+        let constraints = BasicConstraints {
+            ca: constraints.ca,
+            path_len_constraint: None,
+        };
+        OctetString::new(constraints.to_der().ok()?).ok()
+    });
+    replace(extension, stand_in)
+}
+
+/// Removes all name constraints.
+fn without_constraints(extension: &mut Extension) -> bool {
+    let is_there = extension.extn_id == NameConstraints::OID;
+    replace(
+        extension,
+        OctetString::new([0x30, 0]).ok().filter(|_| is_there),
+    )
 }

@@ -4,8 +4,8 @@
 use der::asn1::{AnyRef, BitStringRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, EncodeValue, Header, Reader, Sequence, SliceReader};
-use pki_types::SignatureVerificationAlgorithm;
-use pq_keys::encoding::syntax::whole_octets;
+use pki_types::{AlgorithmIdentifier, SignatureVerificationAlgorithm};
+use pq_keys::encoding::syntax::{self, whole_octets};
 use pq_keys::encoding::to_der;
 use pq_keys::errors::from_causes;
 use pq_keys::{SignError, Signer};
@@ -28,6 +28,17 @@ pub enum SignatureError {
          with ML-DSA"
     )]
     UnsupportedAlgorithm(ObjectIdentifier),
+    /// The signature or the key is of an algorithm that is verified, but not with these parameters.
+    #[error(
+        "{of} is of algorithm {algorithm} with parameters that are not verified here, such as a curve, a length of \
+         the salt, or a NULL where there must be none; have it made again without them"
+    )]
+    UnsupportedParameters {
+        /// What has the parameters: "the signature" or "the key".
+        of: &'static str,
+        /// Its algorithm.
+        algorithm: ObjectIdentifier,
+    },
     /// The key is not of the algorithm that the signature claims.
     #[error("the signature claims algorithm {signature} and the key is of algorithm {key}")]
     AlgorithmMismatch {
@@ -99,22 +110,35 @@ pub(crate) fn verify_message(
     algorithms: &[&dyn SignatureVerificationAlgorithm],
 ) -> Result<(), SignatureError> {
     let identifier = contents(signature_algorithm)?;
-    let mut candidates = verification::ALL
-        .iter()
-        .chain(algorithms)
+    let all = || verification::ALL.iter().chain(algorithms);
+    let mut candidates = all()
         .filter(|candidate| *candidate.signature_alg_id() == *identifier)
         .peekable();
     if candidates.peek().is_none() {
-        return Err(SignatureError::UnsupportedAlgorithm(
-            signature_algorithm.oid,
-        ));
+        let algorithm = signature_algorithm.oid;
+        let mut known = all().map(|one| one.signature_alg_id());
+        return Err(match known.any(|known| is_of(&known, algorithm)) {
+            true => SignatureError::UnsupportedParameters {
+                of: "the signature",
+                algorithm,
+            },
+            false => SignatureError::UnsupportedAlgorithm(algorithm),
+        });
     }
     let key_algorithm = contents(&key.algorithm)?;
+    let mut keys = candidates.clone().map(|one| one.public_key_alg_id());
+    let is_of_kind = keys.any(|known| is_of(&known, key.algorithm.oid));
     let algorithm = candidates
         .find(|candidate| *candidate.public_key_alg_id() == *key_algorithm)
-        .ok_or(SignatureError::AlgorithmMismatch {
-            signature: signature_algorithm.oid,
-            key: key.algorithm.oid,
+        .ok_or(match is_of_kind {
+            true => SignatureError::UnsupportedParameters {
+                of: "the key",
+                algorithm: key.algorithm.oid,
+            },
+            false => SignatureError::AlgorithmMismatch {
+                signature: signature_algorithm.oid,
+                key: key.algorithm.oid,
+            },
         })?;
     let key = whole_octets(key.subject_public_key)?;
     algorithm
@@ -134,6 +158,12 @@ struct Envelope<'a> {
     body: AnyRef<'a>,
     algorithm: AlgorithmIdentifierRef<'a>,
     signature: BitStringRef<'a>,
+}
+
+/// Whether an identifier as in `rustls-pki-types` has this object identifier.
+pub(crate) fn is_of(identifier: &AlgorithmIdentifier, oid: ObjectIdentifier) -> bool {
+    let first = syntax::elements(identifier).next();
+    first.is_some_and(|first| first.value == oid.as_bytes())
 }
 
 /// An AlgorithmIdentifier as in `rustls-pki-types`: without its outer tag and length.

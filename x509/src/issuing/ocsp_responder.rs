@@ -15,8 +15,8 @@ use x509_cert::time::Time;
 use super::error::IssueError;
 use super::issuer::Issuer;
 use crate::certificate::{
-    CertId, CertStatus, Certificate, OcspNonce, OcspRequest, OcspResponse, ResponderId, Validity,
-    ValidityError, check_delegate, ocsp_asn1 as asn1, validity,
+    CertId, CertStatus, Certificate, Extensions, OcspNonce, OcspRequest, OcspResponse, ResponderId,
+    Validity, ValidityError, check_delegate, ocsp_asn1 as asn1, validity,
 };
 
 /// Answers OCSP requests for a CA (RFC 6960): as the CA itself, or as a delegate that it certified.
@@ -173,7 +173,7 @@ impl<S: Signer> OcspResponder<S> {
             responder: ResponderId::by_key(self.certificate()).to_asn1()?,
             produced_at: generalized(validity::time(produced_at)?)?,
             responses: answers.collect::<Result<_, IssueError>>()?,
-            extensions: nonce.transpose()?.map(|nonce| vec![nonce]),
+            extensions: nonce.transpose()?.map(|nonce| Extensions(vec![nonce])),
         };
         let body = to_der(&body)?;
         let signature = self.signer.sign(&body)?;

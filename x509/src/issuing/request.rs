@@ -26,6 +26,7 @@ use crate::certificate::{
     AlternativeName, AlternativeNames, NameError, SealError, SignatureError, Subject,
     alternative_name_methods, check_extensions, encode_extension, signed, subject_methods,
 };
+use crate::certificate::{form, general_names};
 use crate::linting::{Kind, first_error};
 
 /// A certification request (PKCS#10, RFC 2986): names and a public key, signed by the
@@ -49,10 +50,12 @@ impl CertificateRequest {
     ///
     /// # Errors
     ///
-    /// [`RequestError::Der`] or [`RequestError::Syntax`] if it is malformed.
+    /// [`RequestError::Der`] if it is no DER, and [`RequestError::Syntax`] if it is malformed, or has a value that is
+    /// not read here.
     pub fn from_der(der: &[u8]) -> Result<Self, RequestError> {
         syntax::check_number(der)?;
-        let parsed = CertReq::from_der(der)?;
+        let parsed = CertReq::from_der(der)
+            .map_err(|error| form::explain::<RequestError>(der, form::REQUEST, error))?;
         syntax::check(der)?;
         Ok(Self {
             parsed,
@@ -325,8 +328,8 @@ fn requested_names(info: &CertReqInfo) -> Result<AlternativeNames, RequestError>
     let Some(extension) = at_most_one(names)? else {
         return Ok(AlternativeNames::default());
     };
-    let names = SubjectAltName::from_der(extension.extn_value.as_bytes())?;
-    match AlternativeNames::from_general_names(&names.0) {
+    let names = general_names::read(extension.extn_value.as_bytes())?;
+    match AlternativeNames::from_general_names(&names) {
         (names, false) => Ok(names),
         (_, true) => Err(NameError::UnsupportedKind.into()),
     }

@@ -2,7 +2,7 @@
 //! anything.
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
-use der::{Decode, Encode, Sequence};
+use der::{Encode, Sequence};
 use pki_types::{CertificateDer, UnixTime};
 use pq_keys::Signer;
 use pq_keys::encoding::to_der;
@@ -15,6 +15,7 @@ use x509_cert::serial_number::SerialNumber;
 use x509_cert::time::Validity;
 
 use super::error::IssueError;
+use crate::certificate::general_names;
 use crate::certificate::{
     AlternativeName, AlternativeNames, Certificate, check_values, describe_subject,
     encode_extension, signed, unix_time,
@@ -125,11 +126,11 @@ impl TbsCertificate {
     pub fn alternative_names(&self) -> Vec<AlternativeName> {
         let of_names = |extension: &&Extension| extension.extn_id == SubjectAltName::OID;
         let names = self.extensions.iter().find(of_names);
-        let names = names.map(|names| SubjectAltName::from_der(names.extn_value.as_bytes()));
+        let names = names.map(|names| general_names::read(names.extn_value.as_bytes()));
         let Some(Ok(names)) = names else {
             return Vec::new();
         };
-        AlternativeNames::from_general_names(&names.0)
+        AlternativeNames::from_general_names(&names)
             .0
             .iter()
             .collect()

@@ -1,10 +1,11 @@
-//! Name constraints of the kinds that webpki doesn't process.
+//! Name constraints of the kinds that webpki doesn't process, and all constraints where webpki would count CAs that
+//! RFC 5280 exempts.
 
 use core::cell::Cell;
 
 use super::error::ValidationError;
-use crate::certificate::Certificate;
 use crate::certificate::name_constraints::Presented;
+use crate::certificate::{Certificate, CertificateError};
 
 /// How many comparisons one validation may make on all its paths, of names and of attributes: as many as in webpki.
 #[derive(Debug)]
@@ -25,26 +26,65 @@ impl Budget {
     }
 }
 
-/// Checks the e-mail addresses, URIs and directory names of each certificate on a path against the
-/// constraints of all CAs above it (RFC 5280 sections 4.2.1.10 and 6.1.3). webpki has checked all other
-/// names.
+/// Which names webpki has checked already.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Left {
+    /// DNS names, addresses, and those of kinds that nobody processes.
+    ByWebpki,
+    /// None.
+    All,
+}
+
+/// Checks the names of each certificate on a path that are left against the constraints of all CAs above it (RFC 5280
+/// sections 4.2.1.10 and 6.1.3).
 ///
-/// Certificates that CAs issued to themselves are checked, too, as in webpki, though RFC 5280 exempts
-/// them.
-pub(crate) fn check(path: &[Certificate], budget: &Budget) -> Result<(), ValidationError> {
-    let malformed = |_| ValidationError::NameConstraintViolation;
+/// Only in a search that leaves all to be checked are the certificates exempt that CAs issued to themselves, as
+/// RFC 5280 has it: webpki has checked them in any other.
+pub(crate) fn check(
+    path: &[Certificate],
+    left: Left,
+    budget: &Budget,
+) -> Result<(), ValidationError> {
     for (index, ca) in path.iter().enumerate().skip(1) {
-        let Some(constraints) = ca.name_constraints().map_err(malformed)? else {
+        let constraints = ca.name_constraints();
+        let constraints = constraints.map_err(|_| ValidationError::NameConstraintViolation)?;
+        let Some(constraints) = constraints else {
             continue;
         };
-        for certificate in &path[..index] {
-            let names = certificate.general_names().map_err(malformed)?;
-            let names = Presented::left_by_webpki(certificate.subject(), &names);
+        for (below, certificate) in path[..index].iter().enumerate() {
+            if below > 0 && left == Left::All && certificate.is_self_issued() {
+                continue;
+            }
+            let names = certificate
+                .general_names()
+                .map_err(CertificateError::from)?;
+            let names = match left {
+                Left::ByWebpki => Presented::left_by_webpki(certificate.subject(), &names),
+                Left::All => Presented::all(certificate.subject(), &names),
+            };
             budget.take(constraints.comparisons(&names))?;
             if !names.iter().all(|name| constraints.permits(name)) {
                 return Err(ValidationError::NameConstraintViolation);
             }
         }
+    }
+    Ok(())
+}
+
+/// Checks the path length of each CA on a path, the root's included: how many CAs are below it that are not
+/// self-issued (RFC 5280 sections 4.2.1.9 and 6.1.4, steps (l) and (m)).
+pub(crate) fn check_lengths(path: &[Certificate]) -> Result<(), ValidationError> {
+    let mut below = 0;
+    for ca in path.iter().skip(1) {
+        if ca
+            .path_len()
+            .is_some_and(|limit| below > usize::from(limit))
+        {
+            return Err(ValidationError::PathLengthExceeded {
+                subject: Some(ca.describe_subject()),
+            });
+        }
+        below += usize::from(!ca.is_self_issued());
     }
     Ok(())
 }

@@ -1,11 +1,14 @@
 //! Finds the certificate that webpki's error is about, because webpki does not name it.
 
+use const_oid::db::rfc5912::RSA_ENCRYPTION;
 use pki_types::{CertificateDer, SignatureVerificationAlgorithm};
+use pq_keys::encoding::rsa_bits;
 
 use super::critical::unprocessed_critical_extension;
 use super::error::ValidationError;
 use super::roots::Roots;
-use crate::certificate::{Certificate, SignatureError};
+use crate::certificate::signed::is_of;
+use crate::certificate::{Certificate, CertificateError, SignatureError};
 
 /// Converts webpki's error to ours, with the subject if it can be found.
 ///
@@ -26,7 +29,51 @@ pub(crate) fn explain(
         let found = sent.iter().find(|certificate| is_it(certificate));
         found.map(Certificate::describe_subject)
     };
+    let keys = || sent.iter().skip(1).chain(roots.above(&sent));
     match &mut verdict {
+        ValidationError::Malformed => {
+            let unread = (chain.iter().take(MAX_CERTIFICATES))
+                .find_map(|der| Certificate::from_der(der).err());
+            verdict = match unread {
+                Some(CertificateError::Der(_)) => ValidationError::Malformed,
+                Some(error) => error.into(),
+                None => ValidationError::Unreadable,
+            };
+        }
+        ValidationError::BadSignature { .. }
+            if keys().any(|ca| unusable_rsa_bits(ca).is_some()) =>
+        {
+            if let Some((ca, bits)) = keys().find_map(|ca| Some((ca, unusable_rsa_bits(ca)?))) {
+                verdict = ValidationError::RsaKeyLength {
+                    subject: ca.describe_subject(),
+                    bits,
+                };
+            }
+        }
+        ValidationError::UnsupportedAlgorithm(Some(oid)) => {
+            let is_known =
+                |one: &&dyn SignatureVerificationAlgorithm| is_of(&one.signature_alg_id(), *oid);
+            if algorithms.iter().any(is_known) {
+                verdict = ValidationError::UnsupportedParameters {
+                    of: "the signature",
+                    algorithm: *oid,
+                };
+            }
+        }
+        ValidationError::AlgorithmMismatch {
+            signature: Some(signature),
+            key: Some(key),
+        } => {
+            let is_known = |one: &&dyn SignatureVerificationAlgorithm| {
+                is_of(&one.signature_alg_id(), *signature) && is_of(&one.public_key_alg_id(), *key)
+            };
+            if algorithms.iter().any(is_known) {
+                verdict = ValidationError::UnsupportedParameters {
+                    of: "the issuer's key",
+                    algorithm: *key,
+                };
+            }
+        }
         ValidationError::Expired {
             subject, not_after, ..
         } => *subject = first(&|certificate| certificate.not_after() == *not_after),
@@ -41,8 +88,7 @@ pub(crate) fn explain(
             });
         }
         ValidationError::PathLengthExceeded { subject } => {
-            // The path starts with the end entity, so the position of a CA among the CAs is the
-            // number of CAs below it.
+            // webpki's count has the self-issued ones in it; if they make the difference, it searches again.
             *subject = (path(&sent).into_iter().skip(1).enumerate())
                 .find(|(below, ca)| ca.path_len().is_some_and(|limit| *below > limit.into()))
                 .map(|(_, ca)| ca.describe_subject());
@@ -75,6 +121,16 @@ pub(crate) fn explain(
         _ => {}
     }
     verdict
+}
+
+/// The length of an RSA key that no signature is verified with.
+pub(crate) fn unusable_rsa_bits(certificate: &Certificate) -> Option<usize> {
+    let spki = certificate.spki_ref();
+    let bits = match spki.algorithm.oid {
+        RSA_ENCRYPTION => rsa_bits(spki.subject_public_key.raw_bytes()).ok()?,
+        _ => return None,
+    };
+    (!(2048..=8192).contains(&bits)).then_some(bits)
 }
 
 /// webpki gives up beyond six intermediates.

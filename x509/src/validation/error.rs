@@ -177,6 +177,28 @@ pub enum ValidationError {
         /// Algorithm of the issuer's key; `None` if it is malformed.
         key: Option<ObjectIdentifier>,
     },
+    /// A signature or an issuer's key is of an algorithm that is verified, but not with these parameters.
+    #[error(
+        "{of} of a certificate in the chain is of algorithm {algorithm} with parameters that this validator does not \
+         verify, such as a curve, a length of the salt, or a NULL where there must be none; have it issued again"
+    )]
+    UnsupportedParameters {
+        /// What has the parameters: "the signature" or "the issuer's key".
+        of: &'static str,
+        /// Its algorithm.
+        algorithm: ObjectIdentifier,
+    },
+    /// An RSA key is too short to be secure, or too long for verification.
+    #[error(
+        "the RSA key of {subject} has {bits} bits, and only keys of 2048 to 8192 bits are trusted here; have a \
+         certificate issued for another key"
+    )]
+    RsaKeyLength {
+        /// The subject of the certificate with the key.
+        subject: String,
+        /// The length of the key's modulus in bits.
+        bits: usize,
+    },
     /// The end entity's key is for a KEM, which cannot authenticate in TLS.
     #[error(
         "the certificate's key is of {0}, which cannot sign, so it cannot authenticate in TLS; \
@@ -284,6 +306,12 @@ pub enum ValidationError {
          in PEM, or have the certificate issued again"
     )]
     Malformed,
+    /// A certificate is well-formed, but of a form or a length that webpki does not read.
+    #[error(
+        "a certificate of the chain can be read, but path validation does not take its form: it, or a part of it, has \
+         64 KiB or more, or an extension has more in it than RFC 5280 defines; have it issued again"
+    )]
+    Unreadable,
     /// webpki refused the chain for another reason.
     #[error("the chain is not valid: {0}")]
     Other(webpki::Error),

@@ -1,6 +1,7 @@
 //! Finds the roots that a chain may end at by their names, so that webpki sees only these.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use der::EncodeValue;
 use pki_types::{CertificateDer, Der, TrustAnchor};
@@ -9,7 +10,7 @@ use x509_cert::name::Name;
 
 use super::critical::unprocessed_critical_extension;
 use super::error::ValidationError;
-use crate::certificate::{Certificate, name_constraints};
+use crate::certificate::{CanonicalName, Certificate, name_constraints};
 
 /// The roots of a validator, found by their names, so that the cost of a validation does not depend on
 /// their number.
@@ -21,6 +22,9 @@ pub(crate) struct Roots {
     /// The positions of the roots with a name, by the contents of its SEQUENCE, by which webpki
     /// compares names.
     by_subject: HashMap<Box<[u8]>, Vec<usize>>,
+    /// The same, by the name in a form in which equal names are equal. Few chains need it, so it is made for the
+    /// first that does.
+    by_name: OnceLock<HashMap<Box<[u8]>, Vec<usize>>>,
 }
 
 impl Roots {
@@ -58,30 +62,96 @@ impl Roots {
             certificates,
             anchors,
             by_subject,
+            by_name: OnceLock::new(),
         })
     }
 
     /// The roots that may have issued one of these certificates.
     pub(crate) fn of_chain(&self, chain: &[CertificateDer<'_>]) -> Candidates<'_> {
+        self.candidates(chain, &self.by_subject, |index| {
+            borrow(&self.anchors[index])
+        })
+    }
+
+    /// The roots that may have issued one of these certificates, whose names are canonical: so are those of the anchors,
+    /// which have no name constraints.
+    pub(crate) fn loosened_of_chain(&self, chain: &[CertificateDer<'_>]) -> Candidates<'_> {
+        self.candidates(chain, self.by_name(), |index| {
+            let anchor = borrow(&self.anchors[index]);
+            let name = CanonicalName::in_paths(self.certificates[index].subject());
+            TrustAnchor {
+                subject: name.as_bytes().to_vec().into(),
+                name_constraints: None,
+                ..anchor
+            }
+        })
+    }
+
+    fn candidates<'a>(
+        &'a self,
+        chain: &[CertificateDer<'_>],
+        by_issuer: &HashMap<Box<[u8]>, Vec<usize>>,
+        anchor: impl Fn(usize) -> TrustAnchor<'a>,
+    ) -> Candidates<'a> {
         // A certificate that webpki can't read is on no path.
         let mut found: Vec<usize> = chain
             .iter()
             .filter_map(|der| EndEntityCert::try_from(der).ok())
-            .flat_map(|certificate| self.named(certificate.issuer()))
+            .filter_map(|certificate| by_issuer.get(certificate.issuer()))
+            .flatten()
             .copied()
             .collect();
         found.sort_unstable();
         found.dedup();
         Candidates {
-            anchors: found
-                .iter()
-                .map(|index| borrow(&self.anchors[*index]))
-                .collect(),
+            anchors: found.iter().map(|index| anchor(*index)).collect(),
             certificates: found
                 .iter()
                 .map(|index| &self.certificates[*index])
                 .collect(),
         }
+    }
+
+    /// The roots with this name, in whatever letters and types of strings.
+    pub(crate) fn with_subject_like(
+        &self,
+        name: &CanonicalName,
+    ) -> impl Iterator<Item = &Certificate> {
+        let found = self.by_name().get(name.as_bytes());
+        found
+            .into_iter()
+            .flatten()
+            .map(|index| &self.certificates[*index])
+    }
+
+    /// The roots that these certificates name as their issuers.
+    pub(crate) fn above<'a>(
+        &'a self,
+        certificates: &'a [Certificate],
+    ) -> impl Iterator<Item = &'a Certificate> {
+        certificates
+            .iter()
+            .flat_map(|certificate| self.with_subject(certificate.issuer()))
+    }
+
+    /// Whether this is a root's own certificate.
+    pub(crate) fn contains(&self, certificate: &Certificate) -> bool {
+        self.with_subject(certificate.subject())
+            .any(|root| root == certificate)
+    }
+
+    fn by_name(&self) -> &HashMap<Box<[u8]>, Vec<usize>> {
+        self.by_name.get_or_init(|| {
+            let mut by_name: HashMap<Box<[u8]>, Vec<usize>> = HashMap::new();
+            for (index, root) in self.certificates.iter().enumerate() {
+                let name = CanonicalName::in_paths(root.subject());
+                by_name
+                    .entry(name.as_bytes().into())
+                    .or_default()
+                    .push(index);
+            }
+            by_name
+        })
     }
 
     /// The roots with this name.

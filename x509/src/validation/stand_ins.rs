@@ -1,17 +1,44 @@
 //! Stand-ins for the certificates of a chain that webpki can't read as they are.
 
+use std::collections::HashMap;
+
 use pki_types::{
     AlgorithmIdentifier, CertificateDer, InvalidSignature, SignatureVerificationAlgorithm,
 };
 
+use x509_cert::name::Name;
+
 use super::diagnosis::MAX_CERTIFICATES;
-use crate::certificate::{Certificate, Readable, readable_by_webpki};
+use super::roots::Roots;
+use crate::certificate::{CanonicalName, Certificate, Readable, loosened, readable_by_webpki};
 
 /// A chain as webpki can read it.
 #[derive(Debug)]
 pub(crate) struct StandIns {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     originals: Vec<Original>,
+}
+
+/// Whether webpki judges paths of these certificates in another way than RFC 5280.
+fn is_judged_otherwise(certificates: &[Option<Certificate>], roots: &Roots) -> bool {
+    let read = || certificates.iter().flatten();
+    if (read().skip(1)).any(|one| one.is_self_issued() && !roots.contains(one)) {
+        return true;
+    }
+    let mut spellings: HashMap<CanonicalName, &Name> = HashMap::new();
+    read().any(|certificate| {
+        let issuer = CanonicalName::in_paths(certificate.issuer());
+        let mut same = roots.with_subject_like(&issuer);
+        same.any(|root| root.subject() != certificate.issuer())
+            || [certificate.issuer(), certificate.subject()]
+                .into_iter()
+                .any(|name| {
+                    *spellings
+                        .entry(CanonicalName::in_paths(name))
+                        .or_insert(name)
+                        != name
+                })
+    })
 }
 
 /// A certificate, and its stand-in for webpki.
@@ -44,6 +71,40 @@ impl StandIns {
         let mut chain: Vec<_> = sent.iter().map(|der| der.clone().into_owned()).collect();
         for (index, stand_in) in replaced {
             chain[index] = stand_in;
+        }
+        Some(Self { chain, originals })
+    }
+
+    /// The chain with stand-ins in which names are the same bytes if they are the same by RFC 5280 section 7.1, and
+    /// which have neither path lengths nor name constraints: the caller has to check these, as RFC 5280 has them.
+    ///
+    /// Without `anyway`, only if webpki would judge the chain in another way than RFC 5280: if names differ in case or
+    /// type, or a CA issued a certificate to itself.
+    pub(crate) fn loosened(
+        sent: &[CertificateDer<'_>],
+        roots: &Roots,
+        anyway: bool,
+    ) -> Option<Self> {
+        let read = |der: &CertificateDer<'_>| Certificate::from_der(der).ok();
+        let certificates: Vec<_> = sent.iter().take(MAX_CERTIFICATES).map(read).collect();
+        if !(anyway || is_judged_otherwise(&certificates, roots)) {
+            return None;
+        }
+        let mut chain: Vec<_> = sent.iter().map(|der| der.clone().into_owned()).collect();
+        let mut originals = Vec::new();
+        for (shown, certificate) in chain.iter_mut().zip(certificates) {
+            let certificate = certificate?;
+            let [issuer, subject] = [certificate.issuer(), certificate.subject()];
+            let names = [issuer, subject].map(CanonicalName::in_paths);
+            let loose = loosened(certificate.der(), &names[0], &names[1])?;
+            if sent.iter().any(|sent| **sent == *loose.der) {
+                continue;
+            }
+            *shown = CertificateDer::from(loose.der.clone());
+            originals.push(Original {
+                certificate,
+                shown: loose,
+            });
         }
         Some(Self { chain, originals })
     }

@@ -16,8 +16,8 @@ use webpki::{
 };
 use x509_cert::ext::pkix::KeyUsages;
 
-use super::constraints::{self, Budget};
-use super::diagnosis;
+use super::constraints::{self, Budget, Left};
+use super::diagnosis::{self, unusable_rsa_bits};
 use super::error::ValidationError;
 use super::revocation::{Revocation, RevocationChecks, RevocationPolicy};
 use super::roots::{Candidates, Roots};
@@ -49,16 +49,23 @@ use crate::verification;
 /// revocation elsewhere.
 ///
 /// [`Certificate::from_der`], which follows the RFC 5280 profile of `x509-cert`, must also be able to read
-/// every certificate on a path. It is stricter than webpki: a negative or
-/// overlong serial number, for example, is refused. It also accepts more: dates before 1970 and path
-/// lengths above 255, which webpki on its own, and so rustls's verifiers, consider malformed.
+/// every certificate on a path. It is stricter than webpki: an overlong serial number, for example, is refused. It also
+/// accepts more: dates before 1970, path lengths above 255 and unique identifiers, which webpki on its own, and so
+/// rustls's verifiers, consider malformed.
+///
+/// If webpki finds no path, it searches once more where it would judge in another way than RFC 5280. Names of issuers
+/// may differ from their subjects' in the case of letters and the types of strings (section 7.1). CAs that are
+/// self-issued, such as those with which a CA announces its next key, count neither for path lengths (section 4.2.1.9)
+/// nor, except as end entities, for name constraints (section 6.1). rustls's own verifiers accept neither.
+///
+/// RSA keys must have 2048 to 8192 bits, in every certificate on the path. Others can be read and shown.
 ///
 /// # Cost
 ///
 /// The cost of a validation does not depend on the number of roots, which are found by their
 /// names, nor on the number of revoked certificates (see [`RevocationPolicy`]). The search for a path ends
-/// after 100 signatures of certificates, and up to 32 more are verified to find the bad
-/// certificate. At most four more signatures of revocation lists and OCSP responses may be invalid. Certificates
+/// after 100 signatures of certificates, a second search after as many, and up to 32 more are verified in each to find
+/// the bad certificate. At most four more signatures of revocation lists and OCSP responses may be invalid. Certificates
 /// that a search would have to read more than 100,000 times are refused before it begins
 /// ([`ValidationError::TooManyPaths`]): more than seven CAs that all name each other. Those that
 /// lead nowhere don't count, so a message may have hundreds of certificates of others.
@@ -338,11 +345,50 @@ impl ChainValidator {
             .iter()
             .map(|certificate| CertificateDer::from(certificate.as_ref()))
             .collect();
+        let limits = Limits {
+            revocation: self.revocation.begin(time, &self.algorithms),
+            names: Budget::default(),
+        };
         // For certificates that webpki can't read.
         let stand_ins = StandIns::of(&sent);
-        let stand_ins = stand_ins.as_ref();
-        let explain = |error| diagnosis::explain(error, &sent, &self.roots, &self.algorithms);
-        let chain = stand_ins.map_or(&sent[..], |stand_ins| &stand_ins.chain);
+        let left = Left::ByWebpki;
+        let found = self.search(&sent, stand_ins.as_ref(), left, &limits, purpose, time);
+        let certificates = found.or_else(|refused| {
+            // Without a bad signature, something else is wrong with the path.
+            let is_unexplained = refused == ValidationError::BadSignature { subject: None };
+            let loosened = match is_limit(&refused) {
+                true => None,
+                false => StandIns::loosened(&sent, &self.roots, is_unexplained),
+            };
+            match loosened {
+                None => Err(refused),
+                Some(loosened) => {
+                    self.search(&sent, Some(&loosened), Left::All, &limits, purpose, time)
+                }
+            }
+        })?;
+        if let Some(name) = name {
+            let leaf = stand_ins
+                .as_ref()
+                .map_or(&sent[..], |stand_ins| &stand_ins.chain);
+            let leaf = leaf.first().ok_or(ValidationError::EmptyChain)?;
+            EndEntityCert::try_from(leaf)?.verify_is_valid_for_subject_name(name)?;
+        }
+        Ok(ValidatedChain { certificates })
+    }
+
+    /// Has webpki search for a path that our own checks accept, too.
+    fn search(
+        &self,
+        sent: &[CertificateDer<'_>],
+        stand_ins: Option<&StandIns>,
+        left: Left,
+        limits: &Limits<'_>,
+        purpose: Purpose,
+        time: UnixTime,
+    ) -> Result<Vec<Certificate>, ValidationError> {
+        let explain = |error| diagnosis::explain(error, sent, &self.roots, &self.algorithms);
+        let chain = stand_ins.map_or(sent, |stand_ins| &stand_ins.chain);
         let (leaf, intermediates) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
         let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
         search::check(&end_entity, intermediates)?;
@@ -357,15 +403,15 @@ impl ChainValidator {
             None => self.algorithms.iter().map(|a| *a as _).collect(),
             Some(_) => over_originals.iter().map(|a| a as _).collect(),
         };
-        let roots = self.roots.of_chain(chain);
-        let revocation = self.revocation.begin(time, &self.algorithms);
-
-        let names = Budget::default();
+        let roots = match left {
+            Left::ByWebpki => self.roots.of_chain(chain),
+            Left::All => self.roots.loosened_of_chain(chain),
+        };
         let ours = Ours {
             roots: &roots,
             stand_ins,
-            revocation: &revocation,
-            names: &names,
+            left,
+            limits,
             purpose,
             time,
         };
@@ -391,11 +437,7 @@ impl ChainValidator {
                 Some(&check),
             )
             .map(|_| ());
-        let certificates = verdict(found, outcome.into_inner(), explain)?;
-        if let Some(name) = name {
-            end_entity.verify_is_valid_for_subject_name(name)?;
-        }
-        Ok(ValidatedChain { certificates })
+        verdict(found, outcome.into_inner(), explain)
     }
 
     /// Makes the checks that webpki leaves out, for a path whose signatures it has verified.
@@ -427,11 +469,13 @@ impl ChainValidator {
 
         for certificate in &certificates {
             check_end(certificate, time)?;
+            check_rsa(certificate)?;
         }
-        constraints::check(&certificates, ours.names)?;
-        ours.revocation.check(&certificates)?;
+        constraints::check(&certificates, ours.left, &ours.limits.names)?;
+        ours.limits.revocation.check(&certificates)?;
         check_key(leaf)?;
-        check_root(root, intermediates, purpose, time)?;
+        check_root(root, purpose, time)?;
+        constraints::check_lengths(&certificates)?;
         for ca in intermediates.iter().chain([root]) {
             if let Some(usages) = ca.key_usage() {
                 key_usage::check_role(Role::Ca, usages).map_err(of(ca))?;
@@ -448,10 +492,16 @@ impl ChainValidator {
 struct Ours<'a> {
     roots: &'a Candidates<'a>,
     stand_ins: Option<&'a StandIns>,
-    revocation: &'a RevocationChecks<'a>,
-    names: &'a Budget,
+    left: Left,
+    limits: &'a Limits<'a>,
     purpose: Purpose,
     time: UnixTime,
+}
+
+/// What the searches of one validation may cost together.
+struct Limits<'a> {
+    revocation: RevocationChecks<'a>,
+    names: Budget,
 }
 
 /// The purpose that a chain is validated for, by the extended key usage of its certificates.
@@ -591,14 +641,21 @@ fn check_end(certificate: &Certificate, time: UnixTime) -> Result<(), Validation
     }
 }
 
-/// Checks a root's certificate by its own validity, purposes and path length. RFC 5280 section 6.2 leaves
+/// Refuses RSA keys that signatures are not verified with: shorter ones are too weak (NIST SP 800-131A), and longer
+/// ones take too long.
+fn check_rsa(certificate: &Certificate) -> Result<(), ValidationError> {
+    match unusable_rsa_bits(certificate) {
+        None => Ok(()),
+        Some(bits) => Err(ValidationError::RsaKeyLength {
+            subject: certificate.describe_subject(),
+            bits,
+        }),
+    }
+}
+
+/// Checks a root's certificate by its own validity and purposes. RFC 5280 section 6.2 leaves
 /// this to the implementation; if a root is expired or constrained, that is its owner's decision.
-fn check_root(
-    root: &Certificate,
-    intermediates: &[Certificate],
-    purpose: Purpose,
-    time: UnixTime,
-) -> Result<(), ValidationError> {
+fn check_root(root: &Certificate, purpose: Purpose, time: UnixTime) -> Result<(), ValidationError> {
     let subject = || Some(root.describe_subject());
     let (not_before, not_after) = (root.not_before(), root.not_after());
     if time < not_before {
@@ -623,17 +680,20 @@ fn check_root(
     {
         return Err(ValidationError::WrongPurpose);
     }
-    // RFC 5280 section 4.2.1.9 counts the intermediates that are not self-issued.
-    let below = intermediates
-        .iter()
-        .filter(|ca| ca.subject() != ca.issuer())
-        .count();
-    match root.path_len() {
-        Some(limit) if below > usize::from(limit) => {
-            Err(ValidationError::PathLengthExceeded { subject: subject() })
-        }
-        _ => Ok(()),
-    }
+    Ok(())
+}
+
+/// Whether a search ended because it would have cost too much.
+fn is_limit(error: &ValidationError) -> bool {
+    matches!(
+        error,
+        ValidationError::TooManyPaths { .. }
+            | ValidationError::Other(
+                webpki::Error::MaximumSignatureChecksExceeded
+                    | webpki::Error::MaximumPathBuildCallsExceeded
+                    | webpki::Error::MaximumNameConstraintComparisonsExceeded
+            )
+    )
 }
 
 /// Combines webpki's verdict with ours on the latest path, if there was one: a path is valid only

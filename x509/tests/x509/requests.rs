@@ -167,7 +167,7 @@ fn the_algorithm_is_bound_to_the_key() {
         .unwrap_err();
     assert!(matches!(
         error,
-        RequestError::Signature(SignatureError::UnsupportedAlgorithm(_))
+        RequestError::Signature(SignatureError::UnsupportedParameters { .. })
     ));
 }
 

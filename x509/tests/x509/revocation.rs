@@ -11,6 +11,7 @@ use pq_x509::certificate::{
 };
 use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
 use pq_x509::keys::encoding::pem::PemError;
+use pq_x509::keys::encoding::syntax::SyntaxError;
 use pq_x509::keys::{SignatureAlgorithm, Signer, SigningKey};
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
 use pq_x509::revocation::{
@@ -151,7 +152,7 @@ fn pem_and_der() {
     for bad in [&certificate.der()[..], &longer, &first.der()[1..], &[]] {
         assert!(matches!(
             CertificateRevocationList::from_der(bad),
-            Err(RevocationListError::Der(_))
+            Err(RevocationListError::Der(_) | RevocationListError::Syntax(SyntaxError::Form { .. }))
         ));
     }
 }
@@ -190,7 +191,12 @@ fn lists_that_are_not_read() {
     }
     for alter in [&number as &dyn Fn(&mut TbsCertList), &key_id] {
         let error = read(alter).unwrap_err();
-        assert!(matches!(error, RevocationListError::Der(_)), "{error}");
+        let is_form =
+            |error: &_| matches!(error, RevocationListError::Syntax(SyntaxError::Form { .. }));
+        assert!(
+            matches!(error, RevocationListError::Der(_)) || is_form(&error),
+            "{error}"
+        );
     }
     let list = revoking(&ca, &[]);
     let mut parsed: CertificateList = CertificateList::from_der(list.der()).unwrap();

@@ -114,7 +114,8 @@ fn refused(alter: impl Fn(&mut TbsCertificate)) -> CertificateError {
     assert!(validated.is_err());
     let not_read_back = tbs.clone().sign_to_der(pki.ca.signer()).map(drop);
     let error = of_certificate(tbs.sign(pki.ca.signer()).map(drop));
-    if matches!(error, CertificateError::Syntax(_)) {
+    let is_form = matches!(error, CertificateError::Syntax(SyntaxError::Form { .. }));
+    if matches!(error, CertificateError::Syntax(_)) && !is_form {
         assert_eq!(of_certificate(not_read_back), error);
     }
     error
@@ -246,7 +247,7 @@ fn authority_key_identifiers() {
         assert!(
             matches!(
                 error,
-                CertificateError::Der(_) | CertificateError::Syntax(SyntaxError::Der(_))
+                CertificateError::Syntax(SyntaxError::Der(_) | SyntaxError::Form { .. })
             ),
             "{contents:x?} {error}"
         );
@@ -267,7 +268,7 @@ fn authority_key_identifiers() {
     assert!(list(&[0x30, 3, 0x80, 1, 7]).is_ok());
     assert!(matches!(
         list(&[0x30, 3, 0x83, 1, 7]),
-        Err(RevocationListError::Der(_))
+        Err(RevocationListError::Syntax(SyntaxError::Form { .. }))
     ));
     assert_eq!(
         list(&[0x30, 8, 0xa1, 6, 0x88, 4, 0x2a, 0x80, 0x86, 0x48]),

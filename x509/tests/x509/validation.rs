@@ -857,11 +857,14 @@ fn roots_and_chains_that_are_not() {
         Err(ValidationError::RootNotACa("example.org, 192.0.2.1".into()))
     );
     assert_eq!(pki.validate(&[]), Err(ValidationError::EmptyChain));
-    for garbage in [&[][..], &[0x30, 0], &[0xff; 40]] {
+    for (garbage, is_der) in [(&[][..], false), (&[0x30, 0], true), (&[0xff; 40], false)] {
         let result =
             pki.validator()
                 .validate(&[garbage], Purpose::ClientAuth, None, UnixTime::now());
-        assert_eq!(result.unwrap_err(), ValidationError::Malformed);
+        match is_der {
+            true => assert!(matches!(result, Err(ValidationError::Certificate(_)))),
+            false => assert_eq!(result.unwrap_err(), ValidationError::Malformed),
+        }
     }
 }
 

@@ -4,9 +4,9 @@ use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, Int, Null, OctetString, O
 use der::{Choice, Enumerated, Sequence};
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use x509_cert::certificate::Version;
-use x509_cert::ext::Extension;
 use x509_cert::name::Name;
 
+use crate::certificate::extensions::Extensions;
 use crate::certificate::revocation_list::Reason;
 
 /// The derive macros take paths only, not references.
@@ -27,14 +27,14 @@ pub(crate) struct TbsRequest<'a> {
     pub(crate) requestor: Option<AnyRef<'a>>,
     pub(crate) requests: Vec<Request>,
     #[asn1(context_specific = "2", tag_mode = "EXPLICIT", optional = "true")]
-    pub(crate) extensions: Option<Vec<Extension>>,
+    pub(crate) extensions: Option<Extensions>,
 }
 
 #[derive(Sequence)]
 pub(crate) struct Request {
     pub(crate) certificate: CertId,
     #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
-    pub(crate) extensions: Option<Vec<Extension>>,
+    pub(crate) extensions: Option<Extensions>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq, Sequence)]
@@ -89,7 +89,7 @@ pub(crate) struct ResponseData {
     pub(crate) produced_at: GeneralizedTime,
     pub(crate) responses: Vec<SingleResponse>,
     #[asn1(context_specific = "1", tag_mode = "EXPLICIT", optional = "true")]
-    pub(crate) extensions: Option<Vec<Extension>>,
+    pub(crate) extensions: Option<Extensions>,
 }
 
 #[derive(Choice, Clone)]
@@ -109,7 +109,7 @@ pub(crate) struct SingleResponse {
     #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
     pub(crate) next_update: Option<GeneralizedTime>,
     #[asn1(context_specific = "1", tag_mode = "EXPLICIT", optional = "true")]
-    pub(crate) extensions: Option<Vec<Extension>>,
+    pub(crate) extensions: Option<Extensions>,
 }
 
 #[derive(Choice)]

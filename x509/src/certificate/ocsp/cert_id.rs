@@ -4,7 +4,6 @@ use core::cell::OnceCell;
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5912::{ID_SHA_1, ID_SHA_256, ID_SHA_384, ID_SHA_512};
-use der::Encode;
 use der::asn1::{Any, Int, OctetString};
 use sha1::Sha1;
 use sha2::digest::Digest;
@@ -199,7 +198,7 @@ impl OcspHash {
     }
 
     fn of_issuer(self, issuer: &Certificate) -> der::Result<NameAndKey> {
-        let name = self.digest(&issuer.subject().to_der()?);
+        let name = self.digest(&issuer.subject_der()?);
         Ok((name, self.digest(key_bits(issuer))))
     }
 }

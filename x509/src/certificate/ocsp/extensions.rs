@@ -5,7 +5,7 @@ use const_oid::db::rfc6960::ID_PKIX_OCSP_NONCE;
 use x509_cert::ext::Extension;
 
 use super::error::OcspExtensionError;
-use crate::certificate::extensions::{critical_beside, repeated};
+use crate::certificate::extensions::{Extensions, critical_beside, repeated};
 
 /// Checks the extensions of a whole request or response. Only a nonce is processed.
 pub(super) fn check(extensions: &[Extension]) -> Result<(), OcspExtensionError> {
@@ -13,8 +13,8 @@ pub(super) fn check(extensions: &[Extension]) -> Result<(), OcspExtensionError> 
 }
 
 /// Checks the extensions of the part about one certificate. None of them is processed.
-pub(super) fn check_single(extensions: Option<&[Extension]>) -> Result<(), OcspExtensionError> {
-    check_beside(&[], extensions.unwrap_or_default())
+pub(super) fn check_single(extensions: Option<&Extensions>) -> Result<(), OcspExtensionError> {
+    check_beside(&[], extensions.map_or(&[], |extensions| &extensions.0))
 }
 
 fn check_beside(

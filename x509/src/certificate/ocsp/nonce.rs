@@ -3,11 +3,13 @@
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NONCE;
 use der::asn1::{OctetString, OctetStringRef};
 use der::{Decode, Encode};
+use pq_keys::encoding::syntax::SyntaxError;
 use pq_keys::random;
 use pq_keys::random::RandomnessError;
 use x509_cert::ext::Extension;
 
 use super::error::InvalidOcspNonce;
+use crate::certificate::form;
 
 /// Ties a response to one request, so that no older response is taken for it (RFC 9654): 1 to 128
 /// bytes that nobody can foresee.
@@ -48,7 +50,7 @@ impl OcspNonce {
     /// The nonce among the extensions of a request or response, if there is one.
     pub(super) fn read<E>(extensions: &[Extension]) -> Result<Option<Self>, E>
     where
-        E: From<der::Error> + From<InvalidOcspNonce>,
+        E: From<SyntaxError> + From<InvalidOcspNonce>,
     {
         let mut nonces = extensions
             .iter()
@@ -57,7 +59,9 @@ impl OcspNonce {
             return Ok(None);
         };
         // A nonce is an OCTET STRING within that of the extension.
-        let nonce = <&OctetStringRef>::from_der(extension.extn_value.as_bytes())?;
+        let value = extension.extn_value.as_bytes();
+        let nonce = <&OctetStringRef>::from_der(value)
+            .map_err(|error| form::of_extension(extension.extn_id, value, error))?;
         Ok(Some(Self::new(nonce.as_bytes())?))
     }
 

@@ -10,7 +10,8 @@ use super::cert_id::{CertId, OcspHash};
 use super::error::OcspRequestError;
 use super::nonce::OcspNonce;
 use super::{MAX_REQUEST, MAX_REQUESTS, asn1, extensions};
-use crate::certificate::Certificate;
+use crate::certificate::extensions::Extensions;
+use crate::certificate::{Certificate, form};
 
 /// An OCSP request for the status of certificates (RFC 6960 section 4.1).
 ///
@@ -63,7 +64,8 @@ impl OcspRequest {
             return Err(OcspRequestError::TooLong(der.len()));
         }
         syntax::check_number(der)?;
-        let asn1::OcspRequest { body, .. } = asn1::OcspRequest::from_der(der)?;
+        let asn1::OcspRequest { body, .. } = asn1::OcspRequest::from_der(der)
+            .map_err(|error| form::of_document::<OcspRequestError>(der, error))?;
         if body.version != Version::V1 {
             return Err(OcspRequestError::Version(body.version as u8 + 1));
         }
@@ -73,10 +75,10 @@ impl OcspRequest {
             _ => {}
         }
         syntax::check(der)?;
-        let of_all = body.extensions.unwrap_or_default();
+        let of_all = body.extensions.unwrap_or_default().0;
         extensions::check(&of_all)?;
         for request in &body.requests {
-            extensions::check_single(request.extensions.as_deref())?;
+            extensions::check_single(request.extensions.as_ref())?;
         }
         let requests = body.requests.into_iter();
         Ok(Self {
@@ -164,7 +166,7 @@ impl<'a> OcspRequestBuilder<'a> {
                 version: Version::V1,
                 requestor: None,
                 requests,
-                extensions: nonce.transpose()?.map(|nonce| vec![nonce]),
+                extensions: nonce.transpose()?.map(|nonce| Extensions(vec![nonce])),
             },
             signature: None,
         };

@@ -22,7 +22,7 @@ use super::error::{OcspFailure, OcspResponseError};
 use super::nonce::OcspNonce;
 use super::{MAX_CERTIFICATES, MAX_RESPONSE, MAX_VALUES, asn1, extensions};
 use crate::certificate::revocation_list::Reason;
-use crate::certificate::{CanonicalName, Certificate, SignatureError};
+use crate::certificate::{CanonicalName, Certificate, SignatureError, form};
 
 /// An OCSP response with answers: the status of some certificates (RFC 6960 section 4.2).
 ///
@@ -57,20 +57,22 @@ impl OcspResponse {
         if der.len() > MAX_RESPONSE {
             return Err(OcspResponseError::TooLong(der.len()));
         }
-        let outer = asn1::OcspResponse::from_der(der)?;
+        let refused = form::of_document::<OcspResponseError>;
+        let outer = asn1::OcspResponse::from_der(der).map_err(|error| refused(der, error))?;
         check_status(outer.status)?;
         let bytes = outer.bytes.ok_or(OcspResponseError::WithoutAnswer)?;
         if bytes.kind != ID_PKIX_OCSP_BASIC {
             return Err(OcspResponseError::NotBasic(bytes.kind));
         }
         syntax::check_number_within(bytes.response.as_bytes(), MAX_VALUES)?;
-        let basic = asn1::BasicOcspResponse::from_der(bytes.response.as_bytes())?;
+        let basic = asn1::BasicOcspResponse::from_der(bytes.response.as_bytes())
+            .map_err(|error| refused(bytes.response.as_bytes(), error))?;
         let body = basic.body.to_der()?;
         // The responder may have a name, and everything else is short.
         for part in syntax::values(basic.body.value()).filter(|part| part.tag() != Tag::Sequence) {
             syntax::check_number(part.value())?;
         }
-        let data = asn1::ResponseData::from_der(&body)?;
+        let data = asn1::ResponseData::from_der(&body).map_err(|error| refused(&body, error))?;
         if data.version != Version::V1 {
             return Err(OcspResponseError::Version(data.version as u8 + 1));
         }
@@ -79,10 +81,10 @@ impl OcspResponse {
         }
         syntax::check(der)?;
         syntax::check(bytes.response.as_bytes())?;
-        let of_all = data.extensions.unwrap_or_default();
+        let of_all = data.extensions.unwrap_or_default().0;
         extensions::check(&of_all)?;
         for answer in &data.responses {
-            extensions::check_single(answer.extensions.as_deref())?;
+            extensions::check_single(answer.extensions.as_ref())?;
         }
         let certificates = basic.certificates.unwrap_or_default();
         if certificates.len() > MAX_CERTIFICATES {

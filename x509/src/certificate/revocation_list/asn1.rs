@@ -6,7 +6,6 @@ use der::{Choice, Decode, DecodeValue, FixedTag, Header, Reader, Sequence, Tag, 
 use pki_types::UnixTime;
 use spki::AlgorithmIdentifierOwned;
 use x509_cert::certificate::Version;
-use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::CrlReason;
 use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
@@ -14,6 +13,7 @@ use x509_cert::serial_number::SerialNumber;
 use super::extension;
 use super::reason::Reason;
 use super::scope::{UnusableList, check_entry};
+use crate::certificate::extensions::Extensions;
 use crate::certificate::readable::stand_in_for_time;
 
 #[derive(DecodeValue)]
@@ -34,7 +34,7 @@ pub(crate) struct TbsCertList {
     pub(crate) next_update: Option<ListTime>,
     pub(crate) revoked_certificates: Option<Vec<RevokedCert>>,
     #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
-    pub(crate) extensions: Option<Vec<Extension>>,
+    pub(crate) extensions: Option<Extensions>,
 }
 
 impl Sequence<'_> for TbsCertList {}
@@ -64,7 +64,7 @@ impl<'a> DecodeValue<'a> for EntryExtensions {
     type Error = der::Error;
 
     fn decode_value<R: Reader<'a>>(reader: &mut R, header: Header) -> der::Result<Self> {
-        let extensions = Vec::<Extension>::decode_value(reader, header)?;
+        let extensions = Extensions::decode_value(reader, header)?.0;
         Ok(Self {
             is_empty: extensions.is_empty(),
             reason: extension(&extensions)?.map_or(CrlReason::Unspecified, Reason::known),

@@ -9,6 +9,7 @@ pub(crate) mod scope;
 
 use core::fmt;
 
+use const_oid::db::rfc5280::ID_CE_ISSUING_DISTRIBUTION_POINT;
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::{Decode, ErrorKind, Tag, Tagged};
 use pki_types::{CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime};
@@ -28,6 +29,7 @@ use self::scope::{Scope, UnusableList};
 use super::canonical_name::CanonicalName;
 use super::certificate::Certificate;
 use super::extensions::repeated;
+use super::form;
 use super::signed::{self, SignatureError};
 use super::syntax::check_extensions;
 use super::validity::date;
@@ -69,7 +71,9 @@ impl CertificateRevocationList {
     /// has two extensions of a kind.
     pub fn from_der(der: &[u8]) -> Result<Self, RevocationListError> {
         check_numbers(der)?;
-        let parsed = CertificateList::from_der(der)?;
+        let parsed = CertificateList::from_der(der).map_err(|error| {
+            form::explain::<RevocationListError>(der, form::REVOCATION_LIST, error)
+        })?;
         whole_octets(parsed.signature)?;
         let tbs = parsed.body;
         // RFC 5280 section 5.1.1.2. Only the inner one is signed.
@@ -87,16 +91,24 @@ impl CertificateRevocationList {
             Some(Version::V2) => false,
             Some(other) => return Err(RevocationListError::Version(other as u8 + 1)),
         };
-        let extensions = tbs.extensions.unwrap_or_default();
+        let extensions = tbs.extensions.unwrap_or_default().0;
         if let Some(oid) = repeated(&extensions) {
             return Err(RevocationListError::RepeatedExtension(oid));
         }
         syntax::check(der)?;
         check_extensions(&extensions)?;
-        let number: Option<CrlNumber> = extension(&extensions)?;
-        let authority: Option<AuthorityKeyIdentifier> = extension(&extensions)?;
+        let of = |kind, error| form::of_extension(kind, contents_of(&extensions, kind), error);
+        let number: Option<CrlNumber> =
+            extension(&extensions).map_err(|error| of(CrlNumber::OID, error))?;
+        let authority = AuthorityKeyIdentifier::OID;
+        let authority_key_id = match extensions.iter().any(|one| one.extn_id == authority) {
+            true => form::authority_key_id(contents_of(&extensions, authority))
+                .map_err(|error| of(authority, error))?,
+            false => None,
+        };
         let revoked = tbs.revoked_certificates.unwrap_or_default();
-        let mut scope = Scope::read(&extensions)?;
+        let mut scope = Scope::read(&extensions)
+            .map_err(|error| of(ID_CE_ISSUING_DISTRIBUTION_POINT, error))?;
         for extensions in revoked.iter().filter_map(|entry| entry.extensions.as_ref()) {
             if is_version_1 && !extensions.is_empty {
                 return Err(RevocationListError::ExtensionsInVersion1);
@@ -110,9 +122,7 @@ impl CertificateRevocationList {
             this_update: tbs.this_update.0,
             next_update: tbs.next_update.map(|time| time.0),
             number: number.map(|number| number.0.as_bytes().to_vec()),
-            authority_key_id: authority
-                .and_then(|id| id.key_identifier)
-                .map(|id| id.into_bytes().into()),
+            authority_key_id: authority_key_id.map(<[u8]>::to_vec),
             signature_algorithm: parsed.signature_algorithm,
             by_serial_number: by_serial_number(&entries),
             entries,
@@ -414,6 +424,14 @@ fn by_serial_number(entries: &[RevokedCertificate]) -> Vec<u32> {
     let mut places: Vec<u32> = (0..).take(entries.len()).collect();
     places.sort_by_key(|place| entries[*place as usize].serial_number());
     places
+}
+
+/// The contents of the extension of a kind: none if it is not there.
+fn contents_of(extensions: &[Extension], kind: ObjectIdentifier) -> &[u8] {
+    let found = extensions
+        .iter()
+        .find(|extension| extension.extn_id == kind);
+    found.map_or(&[], |extension| extension.extn_value.as_bytes())
 }
 
 /// The one extension of a kind, if it is there.

@@ -14,14 +14,15 @@ use const_oid::db::rfc5280::{
 use const_oid::db::rfc5912::ID_EXTENSION_REQ;
 use der::asn1::{AnyRef, OctetStringRef, UintRef};
 use der::{Decode, Sequence, Tag, Tagged};
-use x509_cert::ext::pkix::name::GeneralNames;
+use pq_keys::encoding::syntax::SyntaxError;
 use x509_cert::ext::pkix::{
     AuthorityInfoAccessSyntax, AuthorityKeyIdentifier, CertificatePolicies, CrlDistributionPoints,
-    CrlReason, ExtendedKeyUsage, IssuingDistributionPoint, KeyUsage, NameConstraints,
-    PolicyConstraints, PolicyMappings, SubjectDirectoryAttributes,
+    CrlReason, ExtendedKeyUsage, IssuingDistributionPoint, NameConstraints, PolicyConstraints,
+    PolicyMappings, SubjectDirectoryAttributes,
 };
 
 use super::element::{Element, Elements, tag};
+use crate::certificate::{general_names, key_usage};
 
 /// An extension (RFC 5280 section 4.1.2.9).
 #[derive(Clone, Copy)]
@@ -71,7 +72,7 @@ impl<'a> Extension<'a> {
 pub(crate) struct Known {
     name: &'static str,
     /// Reads the contents, strictly.
-    pub(crate) decode: fn(&[u8]) -> der::Result<()>,
+    pub(crate) decode: fn(&[u8]) -> Result<(), SyntaxError>,
     /// Whether it is a list that must have at least one element.
     pub(crate) is_list: bool,
 }
@@ -96,15 +97,22 @@ static KNOWN: &[(ObjectIdentifier, Known)] = &[
         ID_CE_SUBJECT_KEY_IDENTIFIER,
         Known {
             name: "subjectKeyIdentifier",
-            decode: |der| <&OctetStringRef>::from_der(der).map(drop),
+            decode: |der| Ok(<&OctetStringRef>::from_der(der).map(drop)?),
             is_list: false,
         },
     ),
-    one::<KeyUsage>(ID_CE_KEY_USAGE, "keyUsage"),
+    (
+        ID_CE_KEY_USAGE,
+        Known {
+            name: "keyUsage",
+            decode: |der| Ok(key_usage::from_der(der).map(drop)?),
+            is_list: false,
+        },
+    ),
     list::<CertificatePolicies>(ID_CE_CERTIFICATE_POLICIES, "certificatePolicies"),
     list::<PolicyMappings>(ID_CE_POLICY_MAPPINGS, "policyMappings"),
-    list::<GeneralNames>(ID_CE_SUBJECT_ALT_NAME, "subjectAltName"),
-    list::<GeneralNames>(ID_CE_ISSUER_ALT_NAME, "issuerAltName"),
+    names(ID_CE_SUBJECT_ALT_NAME, "subjectAltName"),
+    names(ID_CE_ISSUER_ALT_NAME, "issuerAltName"),
     list::<SubjectDirectoryAttributes>(
         ID_CE_SUBJECT_DIRECTORY_ATTRIBUTES,
         "subjectDirectoryAttributes",
@@ -113,7 +121,7 @@ static KNOWN: &[(ObjectIdentifier, Known)] = &[
         ID_CE_BASIC_CONSTRAINTS,
         Known {
             name: "basicConstraints",
-            decode: |der| Constraints::from_der(der).map(drop),
+            decode: |der| Ok(Constraints::from_der(der).map(drop)?),
             is_list: false,
         },
     ),
@@ -136,12 +144,12 @@ static KNOWN: &[(ObjectIdentifier, Known)] = &[
             // It may be before 1970, which `der`'s GeneralizedTime cannot express.
             decode: |der| {
                 let tag = AnyRef::from_der(der)?.tag();
-                tag.assert_eq(Tag::GeneralizedTime).map(drop)
+                Ok(tag.assert_eq(Tag::GeneralizedTime).map(drop)?)
             },
             is_list: false,
         },
     ),
-    list::<GeneralNames>(ID_CE_CERTIFICATE_ISSUER, "certificateIssuer"),
+    names(ID_CE_CERTIFICATE_ISSUER, "certificateIssuer"),
 ];
 
 /// BasicConstraints with a limit of any size.
@@ -158,7 +166,7 @@ where
 {
     let known = Known {
         name,
-        decode: |der| T::from_der(der).map(drop),
+        decode: |der| Ok(T::from_der(der).map(drop)?),
         is_list: false,
     };
     (oid, known)
@@ -178,10 +186,19 @@ where
     )
 }
 
+const fn names(oid: ObjectIdentifier, name: &'static str) -> (ObjectIdentifier, Known) {
+    let known = Known {
+        name,
+        decode: |der| general_names::read(der).map(drop),
+        is_list: true,
+    };
+    (oid, known)
+}
+
 const fn number(oid: ObjectIdentifier, name: &'static str) -> (ObjectIdentifier, Known) {
     let known = Known {
         name,
-        decode: |der| UintRef::from_der(der).map(drop),
+        decode: |der| Ok(UintRef::from_der(der).map(drop)?),
         is_list: false,
     };
     (oid, known)

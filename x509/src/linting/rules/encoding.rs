@@ -7,7 +7,7 @@ use x509_cert::request::CertReq;
 
 use super::ALL;
 use crate::certificate::{
-    Certificate, CertificateError, CertificateRevocationList, RevocationListError,
+    Certificate, CertificateError, CertificateRevocationList, RevocationListError, form,
 };
 use crate::linting::document::{Document, Element, Flaw, Kind, tag};
 use crate::linting::listed::Listed;
@@ -131,7 +131,9 @@ fn syntax_of_document(document: &Document<'_>) -> Option<String> {
             let is_syntax = matches!(
                 error,
                 CertificateError::Der(_)
-                    | CertificateError::Syntax(SyntaxError::Der(_) | SyntaxError::TooMany(_))
+                    | CertificateError::Syntax(
+                        SyntaxError::Der(_) | SyntaxError::Form { .. } | SyntaxError::TooMany(_)
+                    )
             );
             is_syntax.then(|| error.to_string())
         }
@@ -140,7 +142,9 @@ fn syntax_of_document(document: &Document<'_>) -> Option<String> {
             let is_syntax = matches!(
                 error,
                 RevocationListError::Der(_)
-                    | RevocationListError::Syntax(SyntaxError::Der(_) | SyntaxError::TooMany(_))
+                    | RevocationListError::Syntax(
+                        SyntaxError::Der(_) | SyntaxError::Form { .. } | SyntaxError::TooMany(_)
+                    )
             );
             is_syntax.then(|| error.to_string())
         }
@@ -155,7 +159,8 @@ fn syntax_of_request(der: &[u8]) -> Option<String> {
     }
     match (CertReq::from_der(der), syntax::check(der)) {
         (Err(error), _) | (_, Err(SyntaxError::Der(error))) => {
-            Some(format!("the request is not valid DER: {error}"))
+            let error: SyntaxError = form::explain(der, form::REQUEST, error);
+            Some(format!("the request {error}"))
         }
         _ => None,
     }

@@ -2,10 +2,10 @@
 
 use alloc::collections::BTreeSet;
 
-use pq_keys::encoding::syntax;
+use pq_keys::encoding::syntax::{self, SyntaxError};
 
 use super::{ALL, CERTIFICATES};
-use crate::certificate::PROCESSED;
+use crate::certificate::{PROCESSED, form};
 use crate::linting::document::{Document, Extension, known};
 use crate::linting::listed::Listed;
 use crate::linting::rule::Rule;
@@ -89,8 +89,15 @@ fn extension_syntax(document: &Document<'_>) -> Option<String> {
             if let Err(error) = syntax::check_number(value) {
                 return Some(format!("{}: it {error}", one.name()));
             }
-            let error = decode(value).err()?;
-            Some(format!("{}: {error}", one.name()))
+            let name = one.name();
+            match decode(value).err()? {
+                // The texts of `der` blame the encoding.
+                SyntaxError::Der(error) if syntax::is_der(value) => {
+                    Some(format!("{name} has {}", form::found(error)))
+                }
+                SyntaxError::Form { found, .. } => Some(format!("{name} has {found}")),
+                error => Some(format!("{name}: it {error}")),
+            }
         })
         .collect();
     malformed.text()

@@ -112,7 +112,7 @@ pub(super) static RULES: &[Rule] = &[
         ALL,
         whole_octets,
     ),
-    Rule::notice(
+    Rule::error(
         "sp800-131a-rsa-key",
         "NIST SP 800-131A",
         "an RSA key has 2048 bits or more",

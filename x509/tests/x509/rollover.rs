@@ -1,0 +1,194 @@
+//! Paths as RFC 5280 has them where webpki alone is stricter: CAs that are self-issued, and names that differ in case or
+//! in the types of their strings. And what remains refused there.
+
+use const_oid::AssociatedOid;
+use der::asn1::{Any, SetOfVec};
+use der::{Decode, Encode, Tag};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{Ca, CertificateBuilder, Issuer};
+use pq_x509::keys::SigningKey;
+use pq_x509::validation::{ChainValidator, ValidationError};
+use pq_x509::x509_cert::attr::AttributeTypeAndValue;
+use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
+use pq_x509::x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
+
+use crate::pki::{Pki, bad_signature, key, path_length_exceeded, server, validate_with};
+
+/// A name with one common name, as this type of string.
+fn name(tag: Tag, text: &[u8]) -> Name {
+    let attribute = AttributeTypeAndValue {
+        oid: const_oid::db::rfc4519::COMMON_NAME,
+        value: Any::new(tag, text).unwrap(),
+    };
+    let part = RelativeDistinguishedName::from(SetOfVec::try_from(vec![attribute]).unwrap());
+    Name::from_der(&RdnSequence::from(vec![part]).to_der().unwrap()).unwrap()
+}
+
+/// A CA of the same name and key, which may issue everything.
+fn unbound(ca: &Issuer<SigningKey>) -> Issuer<&SigningKey> {
+    let subject = ca.certificate().subject().clone();
+    let builder = CertificateBuilder::ca("").subject(subject);
+    let certificate = Issuer::self_signed(builder, ca.signer()).unwrap();
+    Issuer::new(certificate.certificate().clone(), ca.signer()).unwrap()
+}
+
+/// The next key of a CA, in a certificate that the CA issued to itself.
+fn next_key(ca: &Issuer<SigningKey>, builder: CertificateBuilder<Ca>) -> Issuer<SigningKey> {
+    let subject = ca.certificate().subject().clone();
+    unbound(ca)
+        .issue_ca(builder.subject(subject), key())
+        .unwrap()
+}
+
+fn chain(leaf: Certificate, cas: &[&Issuer<SigningKey>]) -> Vec<Certificate> {
+    let cas = cas.iter().map(|ca| ca.certificate().clone());
+    [leaf].into_iter().chain(cas).collect()
+}
+
+#[test]
+fn self_issued_cas_count_for_no_path_length() {
+    let pki = Pki::with_ca(CertificateBuilder::ca("CA").path_len(0));
+    let next = next_key(&pki.ca, CertificateBuilder::ca("").path_len(0));
+    let later = next_key(&next, CertificateBuilder::ca("").path_len(0));
+    let leaf = |ca: &Issuer<SigningKey>| ca.issue(server(), &pki.leaf_key).unwrap();
+    assert_eq!(pki.validate(&chain(leaf(&next), &[&next, &pki.ca])), Ok(4));
+    assert_eq!(
+        pki.validate(&chain(leaf(&later), &[&next, &pki.ca, &later])),
+        Ok(5)
+    );
+    // The root's own limit, too.
+    let roots = [
+        CertificateBuilder::ca("Root").path_len(1),
+        CertificateBuilder::ca("Root").path_len(0),
+    ];
+    let [one, none] = roots.map(|builder| {
+        let root = Issuer::self_signed(builder, pki.root.signer()).unwrap();
+        let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+        validate_with(
+            &validator,
+            "example.org",
+            &chain(leaf(&next), &[&next, &pki.ca]),
+        )
+    });
+    assert_eq!(one, Ok(4));
+    assert_eq!(none, Err(path_length_exceeded("CN=Root")));
+    // Another CA below a limit counts, wherever the self-issued ones are.
+    let below = unbound(&next)
+        .issue_ca(CertificateBuilder::ca("Lower"), key())
+        .unwrap();
+    let sent = chain(leaf(&below), &[&below, &next, &pki.ca]);
+    assert_eq!(pki.validate(&sent), Err(path_length_exceeded("CN=CA")));
+    // What a self-issued CA must not do, it must not do here either.
+    let not_ca = pki.altered_ca(|tbs| tbs.remove_extension(BasicConstraints::OID));
+    let sent = [leaf(&next), next.certificate().clone(), not_ca];
+    assert!(pki.validate(&sent).is_err());
+    let builder = CertificateBuilder::ca("CA");
+    let mut tbs = unbound(&pki.ca).prepare(builder, next.signer()).unwrap();
+    tbs.remove_extension(KeyUsage::OID);
+    tbs.remove_extension(BasicConstraints::OID);
+    let without = tbs.sign(pki.ca.signer()).unwrap();
+    assert!(
+        pki.validate(&[leaf(&next), without, pki.ca.certificate().clone()])
+            .is_err()
+    );
+    // Nor may somebody else have signed its certificate, nor the leaf.
+    let mut other = next.certificate().der().to_vec();
+    *other.last_mut().unwrap() ^= 1;
+    let other = Certificate::from_der(&other).unwrap();
+    let sent = [leaf(&next), other, pki.ca.certificate().clone()];
+    assert_eq!(pki.validate(&sent), Err(bad_signature("CN=CA")));
+    assert!(validate_with(&Pki::new().validator(), "example.org", &sent).is_err());
+}
+
+#[test]
+fn self_issued_cas_are_exempt_from_name_constraints() {
+    let constrained = || {
+        CertificateBuilder::ca("CA")
+            .permit_dns("example.org")
+            .permit_directory("CN=Server".parse().unwrap())
+            .exclude_email("example.com")
+    };
+    let pki = Pki::with_ca(constrained());
+    let next = next_key(&pki.ca, CertificateBuilder::ca(""));
+    let leaf = |name: &str, subject: &str| {
+        let builder = CertificateBuilder::server()
+            .dns_name(name)
+            .common_name(subject);
+        unbound(&next).issue(builder, &pki.leaf_key).unwrap()
+    };
+    let judge =
+        |leaf: Certificate, name: &str| pki.validate_for(name, &chain(leaf, &[&next, &pki.ca]));
+    let violated = Err(ValidationError::NameConstraintViolation);
+    assert_eq!(
+        judge(leaf("www.example.org", "Server"), "www.example.org"),
+        Ok(4)
+    );
+    // The constraints still bind the end entity, in every kind.
+    assert_eq!(
+        judge(leaf("www.example.net", "Server"), "www.example.net"),
+        violated
+    );
+    assert_eq!(
+        judge(leaf("www.example.org", "Another"), "www.example.org"),
+        violated
+    );
+    // And what else the self-issued one is not allowed: to be the end entity.
+    let lone = [next.certificate().clone(), pki.ca.certificate().clone()];
+    assert!(pki.validate(&lone).is_err());
+}
+
+/// A CA below a self-issued one that is itself not exempt.
+#[test]
+fn constraints_bind_other_cas_below() {
+    let pki =
+        Pki::with_ca(CertificateBuilder::ca("CA").permit_directory("O=Example".parse().unwrap()));
+    let next = next_key(&pki.ca, CertificateBuilder::ca(""));
+    let free = unbound(&next);
+    for (subject, expected) in [
+        ("CN=Lower,O=Example", Ok(5)),
+        (
+            "CN=Lower,O=Other",
+            Err(ValidationError::NameConstraintViolation),
+        ),
+    ] {
+        let builder = CertificateBuilder::ca("").subject(subject.parse().unwrap());
+        let lower = free.issue_ca(builder, key()).unwrap();
+        let leaf = lower.issue(server(), &pki.leaf_key).unwrap();
+        let sent = chain(leaf, &[&lower, &next, &pki.ca]);
+        assert_eq!(pki.validate(&sent), expected, "{subject}");
+    }
+}
+
+#[test]
+fn names_that_differ_in_case_or_type() {
+    let pki = Pki::with_ca(CertificateBuilder::ca("Example CA"));
+    for (tag, text, expected) in [
+        (Tag::Utf8String, &b"example  CA"[..], true),
+        (Tag::PrintableString, b"Example CA", true),
+        (Tag::TeletexString, b"EXAMPLE CA", true),
+        (Tag::BmpString, b"\0E\0x\0a\0m\0p\0l\0e\0 \0C\0A", true),
+        (Tag::Utf8String, b"ExampleCA", false),
+        (Tag::OctetString, b"Example CA", false),
+    ] {
+        let leaf = pki.altered_leaf(|tbs| tbs.issuer = name(tag, text));
+        let result = pki.validate(&pki.chain(leaf));
+        match expected {
+            true => assert_eq!(result, Ok(3), "{tag}"),
+            false => assert_eq!(result, Err(ValidationError::UnknownIssuer), "{tag}"),
+        }
+    }
+    // The root's name, too.
+    let other = Pki::new();
+    let ca = other.altered_ca(|tbs| tbs.issuer = name(Tag::PrintableString, b"ROOT"));
+    assert_eq!(other.validate(&[other.leaf(), ca]), Ok(3));
+    // The signature decides, whatever the name.
+    let mut leaf = pki.altered_leaf(|tbs| tbs.issuer = name(Tag::PrintableString, b"EXAMPLE CA"));
+    assert_eq!(pki.validate(&pki.chain(leaf.clone())), Ok(3));
+    let mut der = leaf.der().to_vec();
+    *der.last_mut().unwrap() ^= 1;
+    leaf = Certificate::from_der(&der).unwrap();
+    assert!(matches!(
+        pki.validate(&pki.chain(leaf)),
+        Err(ValidationError::BadSignature { .. })
+    ));
+}
