@@ -110,7 +110,8 @@ pub(crate) fn usual_digest(signature: &AlgorithmIdentifierRef<'_>) -> PreHash {
 }
 
 /// The algorithm to verify a signature with: the one that the message names. Only `rsaEncryption` stands for
-/// another, PKCS #1 v1.5 with the message's digest (RFC 3370, section 3.2).
+/// another, PKCS #1 v1.5 with the message's digest (RFC 3370, section 3.2). ECDSA has no parameters (RFC 5754, section
+/// 3.3), but GnuPG writes NULL, which says nothing and is not signed.
 ///
 /// `None` if the signature has its own hash function and the message has another. RFC 4056, section 3, forbids
 /// that for RSASSA-PSS.
@@ -129,7 +130,14 @@ pub(crate) fn verified_as<'a>(
         Some(own) => own == digest,
         None => signature.oid != rfc5912::ID_RSASSA_PSS,
     };
-    fits.then_some(*signature)
+    let has_null = signature
+        .parameters
+        .is_some_and(|parameters| parameters.is_null());
+    let is_ecdsa = OTHERS[..3].iter().any(|(oid, _)| *oid == signature.oid);
+    fits.then_some(AlgorithmIdentifierRef {
+        oid: signature.oid,
+        parameters: signature.parameters.filter(|_| !(is_ecdsa && has_null)),
+    })
 }
 
 #[cfg(test)]
@@ -143,6 +151,27 @@ mod tests {
         let hash = hash.map(|hash| [&[0xa0, 0x0d][..], &hash].concat());
         let fields = [hash.unwrap_or_default(), vec![0xa2, 3, 2, 1, 32]].concat();
         [&[0x30, fields.len() as u8][..], &fields].concat()
+    }
+
+    /// As GnuPG writes it.
+    #[test]
+    fn ecdsa_with_null() {
+        for (oid, digest) in &OTHERS[..3] {
+            for parameters in [None, Some(AnyRef::NULL)] {
+                let signature = AlgorithmIdentifierRef {
+                    oid: *oid,
+                    parameters,
+                };
+                let verified = verified_as(&signature, *digest).unwrap();
+                assert_eq!((verified.oid, verified.parameters), (*oid, None));
+                assert_eq!(verified_as(&signature, PreHash::Sha3_256), None);
+            }
+        }
+        let null = AlgorithmIdentifierRef {
+            oid: rfc8410::ID_ED_25519,
+            parameters: Some(AnyRef::NULL),
+        };
+        assert_eq!(verified_as(&null, PreHash::Sha512), Some(null));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use pq_keys::{KeyError, PublicKey, SubjectKey};
 use pq_x509::certificate::{Certificate, SignatureError};
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use pq_x509::validation::{ChainValidator, Purpose, ValidatedChain, ValidationError};
+use pq_x509::verification::parameter_set;
 use sha2::{Digest, Sha256};
 
 use super::attributes::{Protection, SignedAttributes};
@@ -307,10 +308,17 @@ impl<'v> Verifier<'v> {
         signer: &'c SignerInfo,
         checks: &mut Checks<'c>,
     ) -> Result<VerifiedSigner, SignatureRefusal> {
-        let digest = digest_named(&(&signer.digest).into())
-            .ok_or(SignatureRefusal::UnknownDigest(signer.digest.oid))?;
+        // Without attributes nothing is hashed for ML-DSA and SLH-DSA, and the field is to be ignored (RFC 9882, section
+        // 3.3; RFC 9814, section 4).
+        let is_hashed =
+            signer.attributes.is_some() || parameter_set(signer.algorithm.oid).is_none();
+        let digest = match digest_named(&(&signer.digest).into()) {
+            Some(digest) => digest,
+            None if is_hashed => return Err(SignatureRefusal::UnknownDigest(signer.digest.oid)),
+            None => PreHash::Sha512,
+        };
         let not_announced = SignatureRefusal::DigestNotAnnounced(signer.digest.oid);
-        if !message.digests.contains(&digest) {
+        if is_hashed && !message.digests.contains(&digest) {
             return Err(not_announced);
         }
         if let Some(attribute) = signer.misplaced? {

@@ -762,6 +762,38 @@ fn ber() {
     );
 }
 
+/// Without attributes, a signer's digest says nothing (RFC 9882, section 3.3; RFC 9814, section 4): it need be neither
+/// announced nor known.
+#[test]
+fn a_digest_that_nothing_was_hashed_with() {
+    const SHA_512: [u8; 9] = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 3];
+    for algorithm in [
+        SignatureAlgorithm::MlDsa44,
+        SignatureAlgorithm::SlhDsaSha2_128f,
+    ] {
+        let person = Person::new(algorithm);
+        let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+        let signer = DocumentSigner::new(&person.certificate, &person.key)
+            .without_attributes()
+            .digest(PreHash::Sha512);
+        let message = attached(SignedDataBuilder::new().signer(signer), CONTENT);
+        // SHA-256, and what is no digest; in the SignerInfo, which is behind the list of digests.
+        for last in [3, 1, 0x7f] {
+            let mut changed = message.clone();
+            let places = changed.windows(9).enumerate();
+            let found = places.filter(|(_, bytes)| *bytes == SHA_512);
+            let of_signer = found.map(|(place, _)| place).max().unwrap();
+            changed[of_signer + 8] = last;
+            let verified = verifier.write_unverified(&changed[..], std::io::sink());
+            assert_eq!(
+                verified.unwrap().signers[0].digest,
+                None,
+                "{algorithm} {last}"
+            );
+        }
+    }
+}
+
 /// SHA-2's parameters may be absent or NULL, and the message and the signer may differ in that.
 #[test]
 fn null_is_as_good_as_nothing() {
