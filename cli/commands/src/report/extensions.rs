@@ -3,6 +3,7 @@
 use core::net::IpAddr;
 
 use const_oid::AssociatedOid;
+use pq_x509::keys::encoding::syntax::{Element, elements};
 use pq_x509::x509_cert::der::{Decode, Encode};
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
@@ -70,9 +71,22 @@ fn name_constraints(constraints: NameConstraints) -> String {
 }
 
 pub(crate) fn alternative_names(extensions: &[Extension]) -> Vec<String> {
-    let names: Option<SubjectAltName> = find(extensions);
-    names.map_or_else(Vec::new, |names| names.0.iter().map(general_name).collect())
+    let of_names = |extension: &&Extension| extension.extn_id == SubjectAltName::OID;
+    let names = extensions.iter().find(of_names);
+    let names = names.map(|names| elements(names.extn_value.as_bytes()));
+    let names = names.and_then(|mut whole| whole.next());
+    let names = names.into_iter().flat_map(|names| elements(names.value));
+    // A name that can't be read hides no other.
+    let text = |name: Element<'_>| match GeneralName::from_der(name.whole) {
+        Ok(name) => general_name(&name),
+        Err(_) if name.tag == X400_ADDRESS => format!("X.400:{}", hex(name.value)),
+        Err(_) => format!("unknown:{}", hex(name.whole)),
+    };
+    names.map(text).collect()
 }
+
+/// The tag of an x400Address, which `x509-cert` doesn't know.
+const X400_ADDRESS: u8 = 0xa3;
 
 fn general_names(names: &[GeneralName]) -> String {
     let names: Vec<String> = names.iter().map(general_name).collect();
