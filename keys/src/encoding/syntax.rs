@@ -14,7 +14,9 @@ pub enum SyntaxError {
     #[error("is not valid DER: {0}; have it encoded again by a conforming tool")]
     Der(der::Error),
     /// It is DER, but a part of it has another form than its standard defines, or a value that is not read here.
-    #[error("is DER, but {place} has {found}; have it issued again without that")]
+    #[error(
+        "is DER, but {place} has {found}; have it made again in the form that its standard defines"
+    )]
     Form {
         /// The part, such as "its subject".
         place: String,
@@ -290,6 +292,32 @@ pub fn is_der(der: &[u8]) -> bool {
         .next()
         .is_some_and(|one| one.whole.len() == der.len());
     is_one && walk(der, check_strictly).is_ok()
+}
+
+/// What an error is about, for documents that are DER: the texts of `der` blame the encoding.
+#[doc(hidden)]
+pub fn found(error: der::Error) -> String {
+    match error.kind() {
+        ErrorKind::TagUnexpected {
+            expected: Some(expected),
+            actual,
+        } => format!("a value of type {actual} in place of {expected}"),
+        ErrorKind::TagUnexpected { actual, .. } => format!("a value of the unexpected type {actual}"),
+        ErrorKind::TagUnknown { byte } => format!("a value of a type that is not read here (tag 0x{byte:02x})"),
+        ErrorKind::TagNumberInvalid => "a value of a type that is not read here".into(),
+        ErrorKind::OidMalformed => {
+            "an object identifier that is too long, or has a number above 32 bits, and is not read here".into()
+        }
+        ErrorKind::Value { tag } | ErrorKind::Length { tag } => {
+            format!("a value of type {tag} that is not allowed there, or not read here")
+        }
+        ErrorKind::DateTime => "a time that is not read here".into(),
+        ErrorKind::SetOrdering => "a SET whose elements are not in the order of DER".into(),
+        ErrorKind::TrailingData { .. } => "more in it than its standard defines".into(),
+        ErrorKind::Incomplete { .. } => "less in it than its standard defines".into(),
+        ErrorKind::Overlength | ErrorKind::Overflow => "a value that is too long, or not read here".into(),
+        _ => "a value that its standard does not define, or that is not read here".into(),
+    }
 }
 
 /// [`check_primitive`] for the types, too, that readers check where they need a value.

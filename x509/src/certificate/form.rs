@@ -11,8 +11,8 @@ use const_oid::db::rfc5280::{
 };
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NONCE;
 use der::asn1::{AnyRef, BitStringRef, IntRef};
-use der::{Decode, ErrorKind, Tag, Tagged};
-use pq_keys::encoding::syntax::{self, Element, SyntaxError};
+use der::{Decode, Tag, Tagged};
+use pq_keys::encoding::syntax::{self, Element, SyntaxError, found};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;
@@ -165,31 +165,6 @@ pub(crate) fn of_extension(
             true => found(error),
             false => format!("contents that are no DER: {error}"),
         },
-    }
-}
-
-/// What an error is about, for documents that are DER: the texts of `der` blame the encoding.
-pub(crate) fn found(error: der::Error) -> String {
-    match error.kind() {
-        ErrorKind::TagUnexpected {
-            expected: Some(expected),
-            actual,
-        } => format!("a value of type {actual} in place of {expected}"),
-        ErrorKind::TagUnexpected { actual, .. } => format!("a value of the unexpected type {actual}"),
-        ErrorKind::TagUnknown { byte } => format!("a value of a type that is not read here (tag 0x{byte:02x})"),
-        ErrorKind::TagNumberInvalid => "a value of a type that is not read here".into(),
-        ErrorKind::OidMalformed => {
-            "an object identifier that is too long, or has a number above 32 bits, and is not read here".into()
-        }
-        ErrorKind::Value { tag } | ErrorKind::Length { tag } => {
-            format!("a value of type {tag} that is not allowed there, or not read here")
-        }
-        ErrorKind::DateTime => "a time that is not read here".into(),
-        ErrorKind::SetOrdering => "a SET whose elements are not in the order of DER".into(),
-        ErrorKind::TrailingData { .. } => "more in it than its standard defines".into(),
-        ErrorKind::Incomplete { .. } => "less in it than its standard defines".into(),
-        ErrorKind::Overlength | ErrorKind::Overflow => "a value that is too long, or not read here".into(),
-        _ => "a value that its standard does not define, or that is not read here".into(),
     }
 }
 

@@ -7,7 +7,7 @@ use der::{Decode, Tag, TagNumber, Tagged};
 use pq_keys::encoding::syntax::{self, Element, SyntaxError};
 use x509_cert::name::Name;
 
-use super::readable::name_from_der;
+use super::universal_string::name_from_der;
 
 /// A name, as far as it is understood.
 #[derive(Debug)]

@@ -24,6 +24,7 @@ pub(crate) mod signed;
 mod sizes;
 mod spiffe_id;
 mod syntax;
+mod universal_string;
 pub(crate) mod unseen;
 mod uri;
 pub(crate) mod validity;

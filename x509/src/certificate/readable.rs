@@ -16,9 +16,9 @@ use der::{Decode, Encode, Sequence, Tag, Tagged};
 use pq_keys::encoding::syntax::{self, Element, whole_octets};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
-use x509_cert::name::Name;
 
 use super::canonical_name::CanonicalName;
+use super::universal_string::{constructed, read_name};
 use super::{name_constraints, signed};
 
 /// The stand-in for a certificate that can't be read as it is.
@@ -27,6 +27,8 @@ pub(crate) struct Readable {
     pub(crate) der: Vec<u8>,
     /// Whether the certificate ended before 1970, where `UnixTime` begins.
     pub(crate) ends_before_1970: bool,
+    /// Whether its names have other bytes than the certificate's.
+    pub(crate) has_other_names: bool,
     /// The signed parts of the stand-in and of the certificate.
     bodies: [Vec<u8>; 2],
     /// The signature, which both have.
@@ -85,14 +87,6 @@ pub(crate) fn loosened(
             extensions: edited_extensions(body, &edits, Long::Kept)?,
             without_unique_ids: true,
         })
-    })
-}
-
-/// A name, also one with texts that `x509-cert` can't read.
-pub(crate) fn name_from_der(der: &[u8]) -> der::Result<Name> {
-    Name::from_der(der).or_else(|error| {
-        let read = AnyRef::from_der(der).ok().and_then(read_name);
-        Name::from_der(&read.ok_or(error)?)
     })
 }
 
@@ -159,6 +153,7 @@ fn stand_in(der: &[u8], edits: impl FnOnce(&Body<'_>) -> Option<Edits>) -> Optio
     Some(Readable {
         der: stand_in.to_der().ok()?,
         ends_before_1970: ends,
+        has_other_names: edits.issuer.is_some() || edits.subject.is_some(),
         signature: signature.to_vec(),
         bodies: [body.clone(), original.to_vec()],
     })
@@ -308,52 +303,6 @@ pub(crate) fn is_long(identifier: &[u8]) -> bool {
 pub(crate) fn is_critical(extension: Element<'_>) -> bool {
     let critical = syntax::elements(extension.value).nth(1);
     critical.is_some_and(|critical| critical.whole[0] == 1 && critical.value != [0])
-}
-
-/// A value of a constructed type.
-fn constructed(tag: Tag, contents: &[u8]) -> Option<Vec<u8>> {
-    AnyRef::new(tag, contents).ok()?.to_der().ok()
-}
-
-/// The name with its texts of UniversalString as UTF8String, if it has any and is otherwise of the right form.
-fn read_name(name: AnyRef<'_>) -> Option<Vec<u8>> {
-    let mut has_any = false;
-    let mut parts = Vec::new();
-    for part in syntax::elements(name.value()) {
-        let mut attributes = Vec::new();
-        for attribute in syntax::elements(part.value) {
-            let mut fields = syntax::elements(attribute.value);
-            let (kind, value) = (fields.next()?, fields.next()?);
-            if value.tag != UNIVERSAL_STRING {
-                attributes.push(attribute.whole.to_vec());
-                continue;
-            }
-            has_any = true;
-            let text = AnyRef::new(Tag::Utf8String, text(value.value)?.as_bytes())
-                .ok()?
-                .to_der();
-            attributes.push(constructed(
-                Tag::Sequence,
-                &[kind.whole, &text.ok()?].concat(),
-            )?);
-        }
-        // in the order of DER
-        attributes.sort_unstable();
-        parts.extend(constructed(Tag::Set, &attributes.concat())?);
-    }
-    has_any.then(|| constructed(Tag::Sequence, &parts))?
-}
-
-/// The tag of UniversalString, which `der` doesn't know.
-const UNIVERSAL_STRING: u8 = 28;
-
-/// The text of a UniversalString: four bytes for each character.
-fn text(value: &[u8]) -> Option<String> {
-    let (characters, rest) = value.as_chunks();
-    let mut characters = characters
-        .iter()
-        .map(|bytes| char::from_u32(u32::from_be_bytes(*bytes)));
-    rest.is_empty().then(|| characters.by_ref().collect())?
 }
 
 /// Removes name constraints that webpki doesn't process. Returns whether there were any.

@@ -20,7 +20,7 @@ use crate::verification;
 #[non_exhaustive]
 pub enum SignatureError {
     /// The structure around the signature, or the key, is malformed.
-    #[error("malformed DER: {0}")]
+    #[error("the signature, its algorithm or the key has {}", syntax::found(*.0))]
     Der(der::Error),
     /// Neither this crate nor an algorithm given verifies this kind of signature.
     #[error(

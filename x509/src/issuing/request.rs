@@ -23,7 +23,7 @@ use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 
 use super::builder::{CertificateBuilder, EndEntity};
 use crate::certificate::{
-    AlternativeName, AlternativeNames, NameError, SealError, SignatureError, Subject,
+    AlternativeName, AlternativeNames, Extensions, NameError, SealError, SignatureError, Subject,
     alternative_name_methods, check_extensions, encode_extension, signed, subject_methods,
 };
 use crate::certificate::{form, general_names};
@@ -319,7 +319,10 @@ fn requested_names(info: &CertReqInfo) -> Result<AlternativeNames, RequestError>
     let Some(value) = at_most_one(values)? else {
         return Ok(AlternativeNames::default());
     };
-    let extensions: ExtensionReq = value.decode_as()?;
+    let extensions: Extensions = value.decode_as().map_err(|error| SyntaxError::Form {
+        place: "its list of requested extensions".into(),
+        found: syntax::found(error),
+    })?;
     check_extensions(&extensions.0)?;
     let names = extensions
         .0

@@ -74,17 +74,18 @@ pub(crate) fn check(
 /// Checks the path length of each CA on a path, the root's included: how many CAs are below it that are not
 /// self-issued (RFC 5280 sections 4.2.1.9 and 6.1.4, steps (l) and (m)).
 pub(crate) fn check_lengths(path: &[Certificate]) -> Result<(), ValidationError> {
-    let mut below = 0;
-    for ca in path.iter().skip(1) {
-        if ca
-            .path_len()
-            .is_some_and(|limit| below > usize::from(limit))
-        {
+    for (index, ca) in path.iter().enumerate().skip(1) {
+        let Some(limit) = ca.path_len().map(usize::from) else {
+            continue;
+        };
+        let below = &path[1..index];
+        // To compare names takes longer than to count.
+        let counts = || below.iter().filter(|ca| !ca.is_self_issued()).count();
+        if below.len() > limit && counts() > limit {
             return Err(ValidationError::PathLengthExceeded {
                 subject: Some(ca.describe_subject()),
             });
         }
-        below += usize::from(!ca.is_self_issued());
     }
     Ok(())
 }

@@ -306,10 +306,10 @@ pub enum ValidationError {
          in PEM, or have the certificate issued again"
     )]
     Malformed,
-    /// A certificate is well-formed, but of a form or a length that webpki does not read.
+    /// A certificate is well-formed, but of a form that webpki does not read.
     #[error(
-        "a certificate of the chain can be read, but path validation does not take its form: it, or a part of it, has \
-         64 KiB or more, or an extension has more in it than RFC 5280 defines; have it issued again"
+        "a certificate of the chain has a form that path validation does not read, such as a part of 64 KiB or more, or \
+         a signature that is not whole octets; have it issued again"
     )]
     Unreadable,
     /// webpki refused the chain for another reason.

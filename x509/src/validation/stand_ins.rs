@@ -25,11 +25,18 @@ fn is_judged_otherwise(certificates: &[Option<Certificate>], roots: &Roots) -> b
     if (read().skip(1)).any(|one| one.is_self_issued() && !roots.contains(one)) {
         return true;
     }
+    let has_other_names = |one: &Certificate| {
+        let readable = one.readable();
+        readable.is_some_and(|readable| readable.has_other_names)
+    };
+    if read().any(has_other_names) {
+        return true;
+    }
     let mut spellings: HashMap<CanonicalName, &Name> = HashMap::new();
     read().any(|certificate| {
         let issuer = CanonicalName::in_paths(certificate.issuer());
         let mut same = roots.with_subject_like(&issuer);
-        same.any(|root| root.subject() != certificate.issuer())
+        same.any(|root| root.subject() != certificate.issuer() || has_other_names(root))
             || [certificate.issuer(), certificate.subject()]
                 .into_iter()
                 .any(|name| {
@@ -93,10 +100,16 @@ impl StandIns {
         let mut chain: Vec<_> = sent.iter().map(|der| der.clone().into_owned()).collect();
         let mut originals = Vec::new();
         for (shown, certificate) in chain.iter_mut().zip(certificates) {
-            let certificate = certificate?;
-            let [issuer, subject] = [certificate.issuer(), certificate.subject()];
-            let names = [issuer, subject].map(CanonicalName::in_paths);
-            let loose = loosened(certificate.der(), &names[0], &names[1])?;
+            // What can't be read is on no path.
+            let Some(certificate) = certificate else {
+                continue;
+            };
+            let names = [certificate.issuer(), certificate.subject()];
+            let [issuer, subject] = names.map(CanonicalName::in_paths);
+            let Some(loose) = loosened(certificate.der(), &issuer, &subject) else {
+                continue;
+            };
+            // If the stand-in itself was sent, it stands for nothing, as above.
             if sent.iter().any(|sent| **sent == *loose.der) {
                 continue;
             }

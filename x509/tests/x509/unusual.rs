@@ -5,7 +5,8 @@ use der::Encode;
 use der::asn1::{ObjectIdentifier, OctetString};
 use pq_x509::certificate::Certificate;
 use pq_x509::certificate::Validity;
-use pq_x509::issuing::IssueError;
+use pq_x509::issuing::{IssueError, Issuer};
+use pq_x509::keys::Signer;
 use pq_x509::keys::encoding::syntax::{elements, is_der};
 use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponder, OcspResponse};
 use pq_x509::pki_types::{ServerName, UnixTime};
@@ -117,7 +118,40 @@ fn alternative_names(extra: &[u8]) -> Vec<u8> {
     extension(&oid("2.5.29.17"), false, &names)
 }
 
+/// A key of RSA of so many bytes.
+fn rsa(bytes: usize) -> Vec<u8> {
+    let modulus = value(2, &[vec![0], vec![0xff; bytes]].concat());
+    let key = sequence(&[&modulus, &value(2, &[1, 0, 1])]);
+    let algorithm = sequence(&[&oid("1.2.840.113549.1.1.1"), &[5, 0]]);
+    sequence(&[&algorithm, &value(3, &[vec![0], key].concat())])
+}
+
 const ROWS: &[Row] = &[
+    (
+        "an RSA key of 2048 bits",
+        |body| body.replace(KEY, rsa(256)),
+        Valid,
+    ),
+    (
+        "an RSA key of 8192 bits",
+        |body| body.replace(KEY, rsa(1024)),
+        Valid,
+    ),
+    (
+        "an RSA key of 512 bits",
+        |body| body.replace(KEY, rsa(64)),
+        Invalid("has 512 bits, and only keys of 2048"),
+    ),
+    (
+        "an RSA key of 2040 bits",
+        |body| body.replace(KEY, rsa(255)),
+        Invalid("has 2040 bits, and only keys of 2048"),
+    ),
+    (
+        "an RSA key of 8200 bits",
+        |body| body.replace(KEY, rsa(1025)),
+        Invalid("has 8200 bits, and only keys of 2048"),
+    ),
     ("nothing", |_| {}, Valid),
     (
         "a negative serial number",
@@ -439,6 +473,113 @@ fn certificates() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A signature with parameters that its algorithm doesn't have, and one that is not whole octets.
+#[test]
+fn signatures() {
+    let pki = Pki::new();
+    let mut body = Body::of(pki.leaf().der());
+    let algorithm = sequence(&[&oid("2.16.840.1.101.3.4.3.17"), &[5, 0]]);
+    body.replace(2, algorithm.clone());
+    let signature = Signer::sign(pki.ca.signer(), &body.der()).unwrap();
+    let with_null = sequence(&[
+        &body.der(),
+        &algorithm,
+        &value(3, &[vec![0], signature].concat()),
+    ]);
+    let mut bits = pki.leaf().der().to_vec();
+    let unused = bits.len() - 2421;
+    bits[unused] = 3;
+    *bits.last_mut().unwrap() &= 0xf8;
+    for (der, said_alone, said_of_chain) in [
+        (
+            with_null,
+            "the signature is of algorithm 2.16.840.1.101.3.4.3.17 with parameters that are not verified here",
+            "the signature of a certificate in the chain is of algorithm 2.16.840.1.101.3.4.3.17 with parameters",
+        ),
+        (
+            bits,
+            "the signature, its algorithm or the key has a value of type BIT STRING that is not allowed there",
+            "has a form that path validation does not read, such as",
+        ),
+    ] {
+        assert!(is_der(&der));
+        let read = Certificate::from_der(&der).unwrap();
+        let ca = pki.ca.certificate();
+        let alone = read.verify_signature(ca, &[]).unwrap_err().to_string();
+        assert!(alone.contains(said_alone), "{alone}");
+        let chain = pki.validate(&pki.chain(read)).unwrap_err().to_string();
+        assert!(chain.contains(said_of_chain), "{chain}");
+    }
+}
+
+/// A CA whose name has a UniversalString is a sound one, but can't be continued.
+#[test]
+fn a_ca_with_a_universal_string() {
+    let pki = Pki::new();
+    let name_of_ca = name(28, &[0, 0, 0, b'C', 0, 0, 0, b'A']);
+    let mut body = Body::of(pki.ca.certificate().der());
+    body.replace(SUBJECT, name_of_ca);
+    let ca = Certificate::from_der(&sign(&body.der(), pki.root.signer())).unwrap();
+    // The leaf names its issuer as a UTF8String.
+    assert_eq!(pki.validate(&[pki.leaf(), ca.clone()]), Ok(3));
+    let error = Issuer::new(ca, pki.ca.signer()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("its subject has a UniversalString")
+    );
+}
+
+/// Extensions that nobody knows, in a request, in a list and in its entries.
+#[test]
+fn identifiers_of_any_length_elsewhere() {
+    let pki = Pki::new();
+    let unknown = extension(&value(6, &UUID), false, &[5, 0]);
+    let critical = extension(&value(6, &UUID), true, &[5, 0]);
+    for (extra, is_read) in [(&unknown, true), (&critical, false)] {
+        let request = CertificateRequest::builder().dns_name("example.org");
+        let request = request.sign(&pki.leaf_key).unwrap();
+        let mut body = Body::of(request.to_der());
+        let names = sequence(&[&value(0x82, b"example.org")]);
+        let names = extension(&oid("2.5.29.17"), false, &names);
+        let asked = value(0x31, &sequence(&[&names, extra]));
+        let attribute = sequence(&[&oid("1.2.840.113549.1.9.14"), &asked]);
+        body.replace(3, value(0xa0, &attribute));
+        let request = CertificateRequest::from_der(&sign(&body.der(), &pki.leaf_key)).unwrap();
+        match request.verify() {
+            Ok(request) => assert_eq!(request.dns_names(), ["example.org"]),
+            Err(error) => {
+                assert!(!is_read);
+                let said = error.to_string();
+                assert!(said.contains("its list of requested extensions has an object identifier"));
+            }
+        }
+        let list = (pki.ca)
+            .issue_revocation_list(CertificateRevocationListBuilder::new(&[1]))
+            .unwrap();
+        let mut body = Body::of(list.der());
+        body.set_extension(extra);
+        let list = CertificateRevocationList::from_der(&sign(&body.der(), pki.ca.signer()));
+        assert_eq!(list.is_ok(), is_read);
+        if let Err(error) = list {
+            assert!(error.to_string().contains(UUID_TEXT), "{error}");
+        }
+        // The entries are before the list's own extensions.
+        let entry = sequence(&[
+            &[2, 1, 7],
+            &value(23, b"260101000000Z"),
+            &sequence(&[extra]),
+        ]);
+        body.0.insert(body.0.len() - 1, sequence(&[&entry]));
+        body.set_extension(&unknown);
+        let list = CertificateRevocationList::from_der(&sign(&body.der(), pki.ca.signer()));
+        assert_eq!(list.is_ok(), is_read);
+        if let Ok(list) = list {
+            assert_eq!(list.entries().len(), 1);
+        }
+    }
 }
 
 /// What is no DER is called that.

@@ -6,6 +6,7 @@
 use interop::found::Found;
 
 mod attributes;
+mod certificates;
 mod ledger;
 mod lists;
 mod names;

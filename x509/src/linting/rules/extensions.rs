@@ -5,7 +5,7 @@ use alloc::collections::BTreeSet;
 use pq_keys::encoding::syntax::{self, SyntaxError};
 
 use super::{ALL, CERTIFICATES};
-use crate::certificate::{PROCESSED, form};
+use crate::certificate::PROCESSED;
 use crate::linting::document::{Document, Extension, known};
 use crate::linting::listed::Listed;
 use crate::linting::rule::Rule;
@@ -93,7 +93,7 @@ fn extension_syntax(document: &Document<'_>) -> Option<String> {
             match decode(value).err()? {
                 // The texts of `der` blame the encoding.
                 SyntaxError::Der(error) if syntax::is_der(value) => {
-                    Some(format!("{name} has {}", form::found(error)))
+                    Some(format!("{name} has {}", syntax::found(error)))
                 }
                 SyntaxError::Form { found, .. } => Some(format!("{name} has {found}")),
                 error => Some(format!("{name}: it {error}")),
