@@ -48,8 +48,8 @@ pub enum AuthorityError {
     },
     /// The certificate is a CA's, which can't be renewed in this way.
     #[error(
-        "the certificate with serial number {0} belongs to a CA; to renew a CA, issue a new certificate for \
-         it with the root"
+        "the certificate with serial number {0} belongs to a CA; to have a new key with a \
+         new certificate issue, roll over to one (\"pqtls ca rollover\")"
     )]
     OfACa(SerialNumber),
 }

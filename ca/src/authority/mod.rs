@@ -10,12 +10,13 @@ mod order;
 mod prepared;
 mod reason;
 mod responder;
+mod succession;
 
 use core::time::Duration;
 use core::{fmt, slice};
 
 use pq_x509::certificate::{Certificate, Validity};
-use pq_x509::issuing::{Ca, CertificateBuilder, IssueError, Issuer};
+use pq_x509::issuing::{Ca, CertificateBuilder, IssueError, Issuer, TbsCertificate};
 use pq_x509::keys::{KeyError, Signer, SubjectKey};
 use pq_x509::ocsp::{OcspResponder, OcspResponse};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
@@ -76,6 +77,8 @@ pub struct Authority<S, L> {
     issuer: Issuer<S>,
     policy: Policy,
     ledger: L,
+    /// The names of the CA's other keys whose certificates have the same issuer.
+    of_same_name: Vec<String>,
 }
 
 impl<S: Signer, L: Ledger> Authority<S, L> {
@@ -87,7 +90,22 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             issuer,
             policy,
             ledger,
+            of_same_name: Vec::new(),
         }
+    }
+
+    /// The same CA, which has other keys under the same issuer name, with these names in the ledger. What is on a
+    /// revocation list is known by the issuer's name (RFC 5280 section 5), so the lists of all of these keys have the
+    /// revoked certificates of all of them, and share one sequence of numbers.
+    #[must_use]
+    pub fn beside(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.of_same_name = names.into_iter().collect();
+        self
+    }
+
+    /// The name of the key in the ledger.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The CA's certificate with its key.
@@ -154,7 +172,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         Batch::new(self, by, now)
     }
 
-    /// Renews a certificate that this CA issued: the new one has the same names, key and profile, and the
+    /// Renews a certificate that this CA issued, with this key or an earlier one: the new one has the same names, key and profile, and the
     /// policy's default validity. `key`, if given, replaces the old key. The old certificate stays valid.
     ///
     /// # Errors
@@ -185,11 +203,16 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ) -> Result<Prepared<'a, S, L>, AuthorityError> {
         let entry = self.ledger.entry(number)?;
         // Another process may revoke it after this, so the ledger checks the same when it records the new one.
-        let conditions = vec![self.own(number), Condition::NotRevoked(number)];
-        for condition in &conditions {
-            condition.check(|_| Ok(entry.clone()), |key| self.ledger.compromised(key))?;
-        }
         let entry = entry.ok_or(LedgerError::Unknown(*number))?;
+        self.check_own(&entry)?;
+        let conditions = vec![Condition::NotRevoked(number)];
+        for condition in &conditions {
+            condition.check(
+                |_| Ok(Some(entry.clone())),
+                |key| self.ledger.compromised(key),
+                || self.ledger.generations(),
+            )?;
+        }
         let Ok(profile) = entry.issued.profile.parse::<Profile>() else {
             return Err(AuthorityError::OfACa(*number));
         };
@@ -218,11 +241,13 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let number = SerialNumber::random()?;
         let builder = builder.serial_number(number.as_bytes());
         let algorithm = KeyAlgorithm::of(key)?;
-        let made = self.sign(builder, key, algorithm, number, CA_PROFILE, by, now)?;
+        let tbs = self.issuer.prepare(builder, key)?;
+        let made = self.sign(tbs, key, algorithm, number, CA_PROFILE, by, now)?;
         self.prepared(made, Vec::new()).record()
     }
 
-    /// Revokes a certificate that this CA issued. This is final unless the reason is a hold. `by` says who
+    /// Revokes a certificate that this CA issued, with this key or with another of its
+    /// [generations](Ledger::generations). This is final unless the reason is a hold. `by` says who
     /// revokes it. If it was revoked before, the result says whether the new reason took the place of the old one,
     /// as a compromise of the key does. From then on, no certificate is issued for a compromised key. Other
     /// certificates for that key stay as they are: find them with [`Filter::keys`](crate::ledger::Filter::keys), and revoke
@@ -244,9 +269,10 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             reason,
             by: by.into(),
         };
-        let mut revoked =
-            self.ledger
-                .revoke_if(slice::from_ref(number), &revocation, &[self.own(number)])?;
+        self.check_owns(number)?;
+        let mut revoked = self
+            .ledger
+            .revoke_if(slice::from_ref(number), &revocation, &[])?;
         Ok(revoked.pop().ok_or(LedgerError::Unknown(*number))?)
     }
 
@@ -262,8 +288,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         at: UnixTime,
     ) -> Result<Entry, AuthorityError> {
-        let conditions = [self.own(number)];
-        Ok(self.ledger.reinstate_if(number, at, by, &conditions)?)
+        self.check_owns(number)?;
+        Ok(self.ledger.reinstate(number, at, by)?)
     }
 
     /// Makes the next list of the certificates that this CA revoked. It is valid from now on, by default for as long
@@ -301,15 +327,10 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         };
         // Before a number is used up
         self.issuer.check_revocation_list(&list_with(1))?;
-        let mut revoked = Vec::new();
-        let number =
-            self.ledger
-                .numbered_list(&self.name, number, now, &mut |number, revocation| {
-                    revoked.push((*number, revocation.at, revocation.reason));
-                })?;
+        let (number, revoked) = self.number_list(number, now)?;
         let mut list = list_with(number);
         for (number, at, reason) in revoked {
-            list = list.revoke(number.as_bytes(), system_time(at), reason);
+            list = list.revoke(number.as_bytes(), at, reason);
         }
         Ok(self.issuer.issue_revocation_list(list)?)
     }
@@ -386,12 +407,13 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let builder = permitted.into_certificate();
         let builder = builder.serial_number(number.as_bytes());
         let algorithm = KeyAlgorithm::among(order.wanted.key);
-        self.sign(builder, order.key, algorithm, number, profile, by, now)
+        let tbs = self.issuer.prepare(builder, order.key)?;
+        self.sign(tbs, order.key, algorithm, number, profile, by, now)
     }
 
-    fn sign<K>(
+    fn sign(
         &self,
-        builder: CertificateBuilder<K>,
+        tbs: TbsCertificate,
         key: &dyn SubjectKey,
         key_algorithm: Option<KeyAlgorithm>,
         serial_number: SerialNumber,
@@ -399,7 +421,6 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         at: UnixTime,
     ) -> Result<NewEntry<'static>, AuthorityError> {
-        let tbs = self.issuer.prepare(builder, key)?;
         let names = tbs.alternative_names();
         let issued = Issued {
             serial_number,
@@ -421,11 +442,27 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         })
     }
 
-    /// Records certificates, unless this CA's own certificate is revoked.
+    /// Records certificates, unless this CA's own certificate is revoked, or another key issues.
     fn record(
         &self,
         made: &[NewEntry<'_>],
         conditions: &[Condition<'_>],
+    ) -> Result<(), AuthorityError> {
+        // A key that issues no more still certifies those who answer for it (RFC 6960 section 4.2.2.2).
+        let responder = Profile::OcspResponder.name();
+        let is_for_responders = made.iter().all(|one| one.issued.profile == responder);
+        let issues = (!is_for_responders).then_some(Condition::Issues(&self.name));
+        let conditions: Vec<_> = conditions.iter().copied().chain(issues).collect();
+        self.recording(&conditions, |conditions| {
+            self.ledger.record_if(made, conditions)
+        })
+    }
+
+    /// Has the ledger record what this CA signed, under these conditions and those of the CA's own certificate.
+    fn recording(
+        &self,
+        conditions: &[Condition<'_>],
+        record: impl FnOnce(&[Condition<'_>]) -> Result<(), LedgerError>,
     ) -> Result<(), AuthorityError> {
         let own = self.issuer.certificate();
         let keys = keys_of(own).map_err(IssueError::SubjectKey)?;
@@ -438,12 +475,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             .chain(not_revoked)
             .chain(keys.iter().map(Condition::IssuerKeyNotCompromised))
             .collect();
-        Ok(self.ledger.record_if(made, &conditions)?)
-    }
-
-    /// That this CA issued the certificate.
-    fn own<'a>(&'a self, number: &'a SerialNumber) -> Condition<'a> {
-        Condition::IssuedBy(number, &self.name)
+        Ok(record(&conditions)?)
     }
 }
 
@@ -480,7 +512,11 @@ where
 {
     for key in keys_of(ca).map_err(IssueError::SubjectKey)? {
         let condition = Condition::IssuerKeyNotCompromised(&key);
-        condition.check(|number| ledger.entry(number), |key| ledger.compromised(key))?;
+        condition.check(
+            |number| ledger.entry(number),
+            |key| ledger.compromised(key),
+            || ledger.generations(),
+        )?;
     }
     Ok(())
 }

@@ -256,7 +256,15 @@ fn lock(_: &Path) -> io::Result<Option<File>> {
 const KEYS: [&str; 2] = ["root.key", "issuing.key"];
 
 /// Its other files. The marker is last, so that what was removed in part is a draft still.
-const OTHERS: [&str; 4] = [ISSUING_CERTIFICATE, ROOT_CERTIFICATE, POLICY, MARKER];
+const OTHERS: [&str; 5] = [
+    ISSUING_CERTIFICATE,
+    ISSUING_REQUEST,
+    ROOT_CERTIFICATE,
+    POLICY,
+    MARKER,
+];
+
+const ISSUING_REQUEST: &str = "issuing.csr";
 
 /// The files of its ledger.
 const LEDGER_FILES: [&str; 7] = [

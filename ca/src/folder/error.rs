@@ -5,11 +5,14 @@ use core::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::CertificateError;
 use pq_x509::issuing::IssueError;
+use pq_x509::pki_types::UnixTime;
+use pq_x509::request::RequestError;
 
 use crate::authority::AuthorityError;
-use crate::ledger::{LedgerError, SerialNumber, remedy};
+use crate::ledger::{LedgerError, SerialNumber, Stage, remedy};
 use crate::policy::PolicyError;
 
 /// Why a CA's folder can't be made or used.
@@ -160,6 +163,72 @@ pub enum FolderError {
          if others may know its key, have nobody trust it any more, and make a new CA"
     )]
     OwnRoot,
+    /// The root itself issues, so that there is no issuing key below it which another could follow.
+    #[error(
+        "the root of this CA issues, and its certificate permits no key below it; a new key is a new root, which clients \
+         have to trust first: make a new CA, and have this one certify its root if clients trust only this one \
+         (\"pqtls ca certify\")"
+    )]
+    RootIssues,
+    /// A CA's certificate was to be valid for longer than the one that signs it.
+    #[error(
+        "the certificate above it ends at {}, and nobody accepts what is below it for longer; choose a shorter time, or \
+         have that certificate renewed first",
+        rfc3339(*.until)
+    )]
+    OutlivesParent {
+        /// Until when the certificate above is valid.
+        until: UnixTime,
+    },
+    /// A CA may have CAs below it, and not one that has as many below itself.
+    #[error(
+        "\"{subject}\" has path length {path_len}, so that a CA below it has at most {}; ask for that",
+        .path_len.saturating_sub(1)
+    )]
+    PathLength {
+        /// The CA above.
+        subject: String,
+        /// Its path length.
+        path_len: u8,
+    },
+    /// A CA was to be for names that the CA above it does not permit.
+    #[error(
+        "the certificate of {parent} does not permit {name}, so that nobody would accept a certificate for that name from \
+         a CA below it; leave the name out, or have a CA certify this one whose name constraints permit it"
+    )]
+    OutsideParent {
+        /// The name that is not permitted.
+        name: String,
+        /// The CA above.
+        parent: String,
+    },
+    /// The CA waits for the certificate of its key.
+    #[error(
+        "the CA in {0} waits for its certificate; have its request, {0}/issuing.csr, signed by another CA, and install what \
+         comes back (\"pqtls ca install\")"
+    )]
+    Pending(PathBuf),
+    /// The certificates that came back for a request are not what the CA needs.
+    #[error("nothing was installed: {0}")]
+    NotInstalled(&'static str),
+    /// The request for a certificate can't be made.
+    #[error(transparent)]
+    Request(RequestError),
+    /// The CA has no key of this name.
+    #[error("this CA has no key \"{0}\"; \"pqtls ca show\" lists its keys")]
+    UnknownKey(String),
+    /// A key that was to issue is not one that was published for that.
+    #[error(
+        "the key \"{name}\" is {}, and only one that was published and not used yet takes another's place; make a new one \
+         (\"pqtls ca rollover\")",
+        .stage.name()
+    )]
+    NotPublished {
+        /// The key's name.
+        name: String,
+        /// What it is used for.
+        stage: Stage,
+    },
     /// Another thread stopped it, by [`Interruption::stop`](super::Interruption::stop).
     #[error("making the CA was stopped, and nothing is left of it; begin again")]
     Stopped,
@@ -207,6 +276,15 @@ pub enum FolderError {
 }
 
 impl FolderError {
+    /// Whether nothing was recorded for certain.
+    pub(super) fn changed_nothing(&self) -> bool {
+        match self {
+            Self::Authority(error) => error.changed_nothing(),
+            Self::Ledger(error) => error.changed_nothing(),
+            _ => true,
+        }
+    }
+
     /// Whether a file is there and can be read, and only what is in it can't be used.
     pub(super) fn is_of_content(&self) -> bool {
         matches!(

@@ -8,8 +8,11 @@ mod key;
 mod ledger_place;
 mod plan;
 mod reading;
+mod subordinate;
+mod succession;
 mod whole;
 
+use alloc::borrow::Cow;
 use core::fmt;
 use core::time::Duration;
 use std::fs;
@@ -33,6 +36,9 @@ pub use self::key::StoredKey;
 pub use self::ledger_place::LedgerPlace;
 pub use self::plan::{Constraints, KeyPlan, Plan};
 use self::reading::{Owner, check_place, is_readable_by_others};
+use self::subordinate::request_path;
+pub use self::subordinate::{Certified, SubordinatePlan};
+pub use self::succession::{NewName, Successor};
 use crate::authority::{Authority, Responder, adopted};
 use crate::ledger::{Ledger, LocalLedger, NewEntry, Reader};
 use crate::policy::Policy;
@@ -45,6 +51,8 @@ use crate::time::system_time;
 /// | `root.pem` | the root's certificate, for everybody who is to trust the CA |
 /// | `root.key` | its key, which may be kept elsewhere: only a new issuing key and the root's revocation list need it |
 /// | `issuing.pem`, `issuing.key` | the issuing certificate and its key, unless the root itself issues |
+/// | `issuing-2.pem`, `issuing-2.key`, … | those of the keys that took its place: see [`rollover`](Self::rollover) |
+/// | `issuing.csr`, … | the request for a key that another CA certifies: see [`create_pending`](Self::create_pending) |
 /// | `policy.toml` | the [`Policy`] |
 /// | `ledger/` | the [`LocalLedger`], unless the ledger is elsewhere |
 ///
@@ -89,17 +97,33 @@ impl<L> fmt::Debug for Folder<L> {
 pub enum Role {
     /// The root's key, which certifies the issuing key.
     Root,
-    /// The issuing key, which issues all other certificates.
+    /// The issuing key that the CA was made with, which issues all other certificates until another takes its place.
     Issuing,
+    /// An issuing key that followed it, by its number: 2 for the first of these.
+    Next(u32),
 }
 
 impl Role {
     /// The name of the key in the ledger, and of its files.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> Cow<'static, str> {
         match self {
-            Self::Root => "root",
-            Self::Issuing => "issuing",
+            Self::Root => "root".into(),
+            Self::Issuing => ISSUING.into(),
+            Self::Next(number) => format!("{ISSUING}-{number}").into(),
         }
+    }
+
+    /// The key with this [name](Self::name), if one can have it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let number = || name.strip_prefix(ISSUING)?.strip_prefix('-')?.parse().ok();
+        let next = || number().filter(|number| *number >= 2).map(Self::Next);
+        let role = match name {
+            "root" => Self::Root,
+            ISSUING => Self::Issuing,
+            _ => next()?,
+        };
+        // Not "issuing-02"
+        (role.name() == name).then_some(role)
     }
 }
 
@@ -214,7 +238,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`FolderError::NoCa`] if there is no CA, [`FolderError::Missing`] if there is one without its root's
+    /// [`FolderError::NoCa`] if there is no CA, [`FolderError::Pending`] if it waits for its certificate,
+    /// [`FolderError::Missing`] if there is one without its root's
     /// certificate, [`FolderError::Writable`] if other users may write to the folder, and [`FolderError::OfAnother`] if
     /// the system's administrator opens the folder of another user.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
@@ -231,6 +256,9 @@ impl Folder {
                     owner,
                     path,
                 })
+            }
+            false if is_there(&request_path(&path, Role::Issuing))? => {
+                Err(FolderError::Pending(path))
             }
             false if FILES_OF_A_CA.iter().any(|file| path.join(file).exists()) => {
                 Err(FolderError::Missing(root))
@@ -261,12 +289,22 @@ impl<L: Ledger> Folder<L> {
         self.path.join(POLICY)
     }
 
-    /// The key that issues certificates: the root's key, if the root was made to issue.
+    /// The key that issues certificates: of several [generations](Ledger::generations) the one that the ledger names;
+    /// the root's key, if the root was made to issue.
     ///
     /// # Errors
     ///
-    /// [`FolderError::NoIssuingCertificate`] if the root was made to certify an issuing key, whose certificate is gone.
+    /// [`FolderError::NoIssuingCertificate`] if the root was made to certify an issuing key, whose certificate is gone,
+    /// and others if the ledger can't be read.
     pub fn issuing_role(&self) -> Result<Role, FolderError> {
+        match succession::issuing_of(&self.ledger.open()?.generations()?) {
+            Some(role) => Ok(role),
+            None => self.first_role(),
+        }
+    }
+
+    /// The key that issued when the CA was made.
+    fn first_role(&self) -> Result<Role, FolderError> {
         let issuing = certificate_path(&self.path, Role::Issuing);
         if is_there(&issuing)? {
             return Ok(Role::Issuing);
@@ -284,6 +322,9 @@ impl<L: Ledger> Folder<L> {
     ///
     /// If the certificate is missing or can't be read: [`FolderError::OtherIssuing`] if the ledger has it.
     pub fn certificate(&self, role: Role) -> Result<Certificate, FolderError> {
+        if let Role::Next(_) = role {
+            return Ok(self.chain_of(role)?.swap_remove(0));
+        }
         match self.read_certificate(role) {
             Err(error) if role == Role::Issuing && error.is_of_content() => {
                 let ledger = self.ledger.open();
@@ -307,9 +348,15 @@ impl<L: Ledger> Folder<L> {
     }
 
     fn read_certificate(&self, role: Role) -> Result<Certificate, FolderError> {
+        Ok(self.read_chain(role)?.swap_remove(0))
+    }
+
+    /// The certificates in the file of a key: its own, and those above it.
+    fn read_chain(&self, role: Role) -> Result<Vec<Certificate>, FolderError> {
         let path = certificate_path(&self.path, role);
         let text = self.owner.read(&path, Reader::Anybody)?;
-        Certificate::from_pem(&*text).map_err(|cause| FolderError::Certificate { path, cause })
+        let chain = Certificate::chain_from_pem(&*text);
+        chain.map_err(|cause| FolderError::Certificate { path, cause })
     }
 
     /// The CA certificates that servers and clients send after their own: all above it except the root.
@@ -318,10 +365,7 @@ impl<L: Ledger> Folder<L> {
     ///
     /// If a certificate can't be read.
     pub fn chain(&self) -> Result<Vec<Certificate>, FolderError> {
-        match self.issuing_role()? {
-            Role::Issuing => Ok(vec![self.certificate(Role::Issuing)?]),
-            Role::Root => Ok(Vec::new()),
-        }
+        self.chain_of(self.issuing_role()?)
     }
 
     /// The entries of certificates that the CA's keys signed, for [`Ledger::adopt`]: after an
@@ -339,12 +383,8 @@ impl<L: Ledger> Folder<L> {
         by: &str,
     ) -> Result<Vec<NewEntry<'static>>, FolderError> {
         let root = self.certificate(Role::Root)?;
-        let mut keys = vec![(Role::Root, &root)];
-        let issuing = match is_there(&certificate_path(&self.path, Role::Issuing))? {
-            true => Some(self.certificate(Role::Issuing)?),
-            false => None,
-        };
-        keys.extend(issuing.as_ref().map(|issuing| (Role::Issuing, issuing)));
+        let mut keys = vec![(Role::Root, root.clone())];
+        keys.extend(self.issuing_keys()?);
         let adopt = |certificate: &Certificate| {
             if root.der() == certificate.der() {
                 return Err(FolderError::OwnRoot);
@@ -360,7 +400,7 @@ impl<L: Ledger> Folder<L> {
                 .rev()
                 .find(|(_, ca)| is_by(ca))
                 .ok_or_else(not_here)?;
-            let entry = adopted(certificate, role.name(), by).map_err(IssueError::SubjectKey)?;
+            let entry = adopted(certificate, &role.name(), by).map_err(IssueError::SubjectKey)?;
             entry.ok_or_else(not_here)
         };
         certificates.iter().map(adopt).collect()
@@ -374,8 +414,11 @@ impl<L: Ledger> Folder<L> {
     /// The files of keys, of those that are there, which others than their owner may read. Programs should warn of
     /// them.
     pub fn keys_for_others(&self) -> Vec<PathBuf> {
-        let keys = [Role::Root, Role::Issuing].map(|role| self.key_path(role));
-        keys.into_iter()
+        let roles = [Role::Root, Role::Issuing]
+            .into_iter()
+            .chain(self.next_keys());
+        roles
+            .map(|role| self.key_path(role))
             .filter(|key| is_readable_by_others(key))
             .collect()
     }
@@ -432,6 +475,22 @@ impl<L: Ledger> Folder<L> {
     /// That the ledger and the certificates are of one CA.
     fn check_whole(&self, ledger: &L) -> Result<(), FolderError> {
         let root = self.certificate(Role::Root)?;
+        let of_root = certificate_path(&self.path, Role::Root);
+        let generations = ledger.generations()?;
+        // The ledger has the certificates of the keys that followed the first one.
+        if let Some(role @ Role::Next(_)) = succession::issuing_of(&generations) {
+            let is_of_root = match succession::chain_in(&generations, role)? {
+                Some(chain) => whole::leads_to(&root, &chain),
+                None => false,
+            };
+            return match is_of_root {
+                true => Ok(()),
+                false => Err(FolderError::OtherRoot {
+                    root: of_root,
+                    issuing: certificate_path(&self.path, role),
+                }),
+            };
+        }
         let of_issuing = certificate_path(&self.path, Role::Issuing);
         if !is_there(&of_issuing)? {
             return match whole::can_be_of_root(ledger, &root)? {
@@ -439,21 +498,20 @@ impl<L: Ledger> Folder<L> {
                 false => Err(self.other_ledger(Role::Root)),
             };
         }
-        let issuing = match self.read_certificate(Role::Issuing) {
+        let chain = match self.read_chain(Role::Issuing) {
             Err(error) if error.is_of_content() => {
                 return Err(self.in_ledger(ledger)?.unwrap_or(error));
             }
             read => read?,
         };
-        let is_of_root = whole::is_issued_by(&root, &issuing);
-        let is_kept = whole::has_issuing(ledger, &issuing)?;
+        let is_of_root = whole::leads_to(&root, &chain);
+        let is_kept = whole::has_issuing(ledger, &chain[0])?;
         if is_of_root && is_kept {
             return Ok(());
         }
         if !is_kept && let Some(misfit) = self.in_ledger(ledger)? {
             return Err(misfit);
         }
-        let of_root = certificate_path(&self.path, Role::Root);
         Err(match (is_of_root, is_kept) {
             (true, _) => self.other_ledger(Role::Issuing),
             (false, true) => FolderError::OtherRoot {
@@ -519,7 +577,9 @@ impl<L: Ledger> Folder<L> {
             },
             error => error.into(),
         })?;
-        Ok(Authority::new(role.name(), issuer, policy, ledger))
+        let generations = ledger.generations().map_err(FolderError::from)?;
+        let same = succession::of_same_name(&generations, role, issuer.certificate());
+        Ok(Authority::new(role.name(), issuer, policy, ledger).beside(same))
     }
 
     /// An OCSP responder that answers in place of one of the CA's keys, which is not needed then.
@@ -612,10 +672,7 @@ fn write(path: &Path, content: &[u8], access: Access) -> Result<(), FolderError>
 }
 
 fn certificate_path(folder: &Path, role: Role) -> PathBuf {
-    match role {
-        Role::Root => folder.join(ROOT_CERTIFICATE),
-        Role::Issuing => folder.join(ISSUING_CERTIFICATE),
-    }
+    folder.join(format!("{}.pem", role.name()))
 }
 
 fn key_path(folder: &Path, role: Role) -> PathBuf {
@@ -637,6 +694,7 @@ fn lasting(validity: Duration, now: UnixTime) -> Validity {
 const EARLIER: Duration = Duration::from_secs(60 * 60);
 
 const ROOT_CERTIFICATE: &str = "root.pem";
+const ISSUING: &str = "issuing";
 const ISSUING_CERTIFICATE: &str = "issuing.pem";
 /// What shows that there was a CA, even if its root's certificate is lost.
 const FILES_OF_A_CA: [&str; 5] = [

@@ -7,7 +7,7 @@ use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
 
 use super::Role;
 use crate::authority::CA_PROFILE;
-use crate::ledger::{Filter, Ledger, LedgerError, SerialNumber};
+use crate::ledger::{Filter, Generation, Issued, Ledger, LedgerError, SerialNumber};
 
 /// Whether the root issued a certificate.
 pub(super) fn is_issued_by(root: &Certificate, certificate: &Certificate) -> bool {
@@ -27,7 +27,18 @@ fn names_key_of(root: &Certificate, certificate: &Certificate) -> bool {
     named.is_some_and(|named| root.subject_key_id() == Some(named.as_bytes()))
 }
 
-/// Whether the ledger has this issuing certificate, as it does since the CA was made.
+/// Whether a chain is signed from one certificate to the next, and the last one by the root.
+pub(super) fn leads_to(root: &Certificate, chain: &[Certificate]) -> bool {
+    let above = chain.iter().skip(1).chain([root]);
+    !chain.is_empty()
+        && chain
+            .iter()
+            .zip(above)
+            .all(|(one, above)| is_issued_by(above, one))
+}
+
+/// Whether the ledger has this issuing certificate, as it does since the CA was made: as one that the root issued, or
+/// with the generations, if another CA's root did.
 pub(super) fn has_issuing(
     ledger: &impl Ledger,
     issuing: &Certificate,
@@ -36,7 +47,11 @@ pub(super) fn has_issuing(
         return Ok(false);
     };
     let kept = ledger.certificate(&number)?;
-    Ok(kept.is_some_and(|kept| kept == *issuing.der()))
+    if kept.is_some_and(|kept| kept == *issuing.der()) {
+        return Ok(true);
+    }
+    let mut generations = ledger.generations()?.into_iter();
+    Ok(generations.any(|one| one.certificate() == Some(issuing.der())))
 }
 
 /// The number of the issuing certificate that the ledger has by this root: of several, the one that was issued last,
@@ -46,8 +61,18 @@ pub(super) fn issuing_by(
     root: &Certificate,
 ) -> Result<Option<SerialNumber>, LedgerError> {
     let mut found = Vec::new();
+    let followed = numbers_of_next(&ledger.generations()?);
     ledger.find(&Filter::all(), &mut |entry| {
-        if entry.issued.issuer == Role::Root.name() && entry.issued.profile == CA_PROFILE {
+        let Issued {
+            issuer,
+            profile,
+            serial_number,
+            ..
+        } = &entry.issued;
+        if *issuer == Role::Root.name()
+            && profile == CA_PROFILE
+            && !followed.contains(serial_number)
+        {
             found.push(entry);
         }
         ControlFlow::Continue(())
@@ -60,6 +85,17 @@ pub(super) fn issuing_by(
         }
     }
     Ok(None)
+}
+
+/// The numbers of the certificates of keys that followed the first one.
+fn numbers_of_next(generations: &[Generation]) -> Vec<SerialNumber> {
+    let next = generations
+        .iter()
+        .filter(|one| one.name != Role::Issuing.name());
+    let certificates = next.filter_map(|one| Certificate::from_der(one.certificate()?).ok());
+    certificates
+        .filter_map(|one| SerialNumber::from_bytes(one.serial_number()).ok())
+        .collect()
 }
 
 /// Whether a ledger can be that of a root: it is empty, or has certificates by the root, of which one is checked.

@@ -6,6 +6,7 @@ use pq_x509::revocation::CrlReason;
 
 use super::KeyHash;
 use super::error::LedgerError;
+use super::generation::{Generation, Stage};
 use super::serial_number::SerialNumber;
 
 /// A certificate that is to be recorded.
@@ -199,22 +200,28 @@ pub enum Condition<'a> {
     /// [compromise](Revocation::is_compromise): of its certificates, another than the one in use may be revoked.
     /// Otherwise the change fails with [`LedgerError::IssuerRevoked`](super::LedgerError::IssuerRevoked).
     IssuerKeyNotCompromised(&'a KeyHash),
+    /// The key with this name is the one that issues, as far as this ledger knows: it need not have the key among its
+    /// [generations](super::Ledger::generations). Otherwise the change fails with
+    /// [`LedgerError::NotIssuing`](super::LedgerError::NotIssuing).
+    Issues(&'a str),
 }
 
 impl Condition<'_> {
-    /// Checks the condition. `find` looks an entry up in the ledger, and `compromised` a revoked certificate by its
-    /// key, like [`Ledger::compromised`](super::Ledger::compromised).
+    /// Checks the condition. `find` looks an entry up in the ledger, `compromised` a revoked certificate by its
+    /// key, like [`Ledger::compromised`](super::Ledger::compromised), and `generations` are the ledger's.
     ///
     /// # Errors
     ///
     /// The error of the condition if it doesn't hold, [`LedgerError::Unknown`] if there is no entry, and the errors of
-    /// `find` and `compromised`.
+    /// the functions.
     pub fn check(
         &self,
         find: impl FnOnce(&SerialNumber) -> Result<Option<Entry>, LedgerError>,
         compromised: impl FnOnce(&KeyHash) -> Result<Option<SerialNumber>, LedgerError>,
+        generations: impl FnOnce() -> Result<Vec<Generation>, LedgerError>,
     ) -> Result<(), LedgerError> {
         let number = match *self {
+            Self::Issues(name) => return check_issues(name, &generations()?),
             Self::IssuedBy(number, _)
             | Self::NotRevoked(number)
             | Self::IssuerNotRevoked(number) => *number,
@@ -249,5 +256,15 @@ impl Condition<'_> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+fn check_issues(name: &str, generations: &[Generation]) -> Result<(), LedgerError> {
+    match generations.iter().find(|one| one.name == name) {
+        Some(one) if one.stage != Stage::Issuing => Err(LedgerError::NotIssuing {
+            name: name.into(),
+            stage: one.stage,
+        }),
+        _ => Ok(()),
     }
 }

@@ -9,6 +9,7 @@ use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 
+use super::generation::Stage;
 use super::serial_number::{NoRandomness, SerialNumber};
 use super::{AHEAD, BEHIND, GREATEST_NUMBER};
 
@@ -121,6 +122,28 @@ pub enum LedgerError {
         /// Who was asked.
         asked: String,
     },
+    /// A key that another took the place of, or is to take its place, was to issue: see
+    /// [`Condition::Issues`](super::Condition::Issues).
+    #[error(
+        "the key \"{name}\" is not the one that issues: it is {}; issue with the key that does (if this program runs on, \
+         start it again)",
+        .stage.name()
+    )]
+    NotIssuing {
+        /// The key's name.
+        name: String,
+        /// What it is used for.
+        stage: Stage,
+    },
+    /// The generations of the issuing key are not those that the change was for.
+    #[error(
+        "another process changed which keys the CA has, or which of them issues; nothing was changed; look at the CA \
+         (\"pqtls ca show\"), and try again"
+    )]
+    GenerationsChanged,
+    /// The generations of the issuing key can't be changed in this way.
+    #[error("{0}, and keys only follow one another; look at the CA's keys (\"pqtls ca show\")")]
+    NoSuccession(&'static str),
     /// The time of a certificate or a list is far from the last one that the ledger knows. If the clock is right, a
     /// program confirms that with [`Ledger::confirm_time`](super::Ledger::confirm_time), as the command in the text
     /// does.

@@ -139,6 +139,22 @@ macro_rules! forward {
         ) -> Result<(), $crate::ledger::LedgerError> {
             $to.confirm_time(now, by)
         }
+
+        fn generations(
+            &$self,
+        ) -> Result<Vec<$crate::ledger::Generation>, $crate::ledger::LedgerError> {
+            $to.generations()
+        }
+
+        fn change_generations(
+            &$self,
+            before: &[$crate::ledger::Generation],
+            after: &[$crate::ledger::Generation],
+            entries: &[$crate::ledger::NewEntry<'_>],
+            conditions: &[$crate::ledger::Condition<'_>],
+        ) -> Result<(), $crate::ledger::LedgerError> {
+            $to.change_generations(before, after, entries, conditions)
+        }
     };
 }
 #[cfg(any(test, feature = "suite"))]

@@ -7,6 +7,7 @@ mod entry;
 mod error;
 mod filter;
 mod forward;
+mod generation;
 mod local;
 mod name;
 mod serial_number;
@@ -24,6 +25,7 @@ pub use self::entry::{Change, Condition, Entry, Issued, NewEntry, Revocation, Re
 pub use self::error::LedgerError;
 pub(crate) use self::error::remedy;
 pub use self::filter::{Filter, NameFilter};
+pub use self::generation::{Generation, Stage};
 pub use self::local::LocalLedger;
 pub(crate) use self::local::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
@@ -256,6 +258,29 @@ pub trait Ledger: Send + Sync {
     ///
     /// If the ledger can't be written.
     fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError>;
+
+    /// The generations of the CA's issuing key, in the order in which they were published. There are none while the CA
+    /// has only the key that it was made with.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't be read.
+    fn generations(&self) -> Result<Vec<Generation>, LedgerError>;
+
+    /// Records certificates and changes the generations from `before` to `after`, all of it or nothing, if the
+    /// generations are `before` and all conditions hold. So of two processes that change them at once, one does.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::GenerationsChanged`] if they are others, those of [`Generation::check_change`], and those of
+    /// [`record_if`](Self::record_if).
+    fn change_generations(
+        &self,
+        before: &[Generation],
+        after: &[Generation],
+        entries: &[NewEntry<'_>],
+        conditions: &[Condition<'_>],
+    ) -> Result<(), LedgerError>;
 }
 
 /// The greatest number that a list may be [given](Ledger::numbered_list). The next lists have greater ones.

@@ -71,6 +71,21 @@ macro_rules! forwarded {
         fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
             self.$ledger.confirm_time(now, by)
         }
+
+        fn generations(&self) -> Result<Vec<Generation>, LedgerError> {
+            self.$ledger.generations()
+        }
+
+        fn change_generations(
+            &self,
+            before: &[Generation],
+            after: &[Generation],
+            entries: &[NewEntry<'_>],
+            conditions: &[Condition<'_>],
+        ) -> Result<(), LedgerError> {
+            let ledger = &self.$ledger;
+            ledger.change_generations(before, after, entries, conditions)
+        }
     };
 }
 

@@ -10,3 +10,5 @@ mod ledger_survives_full_disk;
 #[cfg(unix)]
 mod ledger_survives_kill;
 mod policy;
+mod rollover;
+mod subordinate;

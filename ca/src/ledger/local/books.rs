@@ -19,6 +19,7 @@ use crate::ledger::entry::{
 };
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
+use crate::ledger::generation::Generation;
 use crate::ledger::serial_number::SerialNumber;
 use crate::ledger::{AHEAD, BEHIND, GREATEST_NUMBER, KeyHash};
 
@@ -37,6 +38,8 @@ pub(super) struct Books {
     compromised: BTreeMap<KeyHash, SerialNumber>,
     /// The last time that the ledger knows, if it is another than in the index.
     clock: Option<u64>,
+    /// The generations of the issuing key, if they are others than in the index.
+    generations: Option<Vec<Generation>>,
 }
 
 impl Books {
@@ -71,6 +74,7 @@ impl Books {
             lists: BTreeMap::new(),
             compromised: BTreeMap::new(),
             clock: None,
+            generations: None,
         })
     }
 
@@ -113,7 +117,7 @@ impl Books {
 
     /// How many changed certificates and lists are not in the index yet.
     pub(super) fn waiting(&self) -> usize {
-        self.rows.len() + self.lists.len()
+        self.rows.len() + self.lists.len() + usize::from(self.generations.is_some())
     }
 
     fn write_index(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
@@ -131,6 +135,7 @@ impl Books {
             lists: &self.lists,
             compromised: &self.compromised,
             clock: self.clock,
+            generations: self.generations.as_deref(),
         };
         // What is to be in the index is forgotten only when it is there.
         self.index = index::write(&self.index_path, from, to, news)?;
@@ -138,6 +143,7 @@ impl Books {
         self.lists.clear();
         self.compromised.clear();
         self.clock = None;
+        self.generations = None;
         self.writings = writings;
         Ok(())
     }
@@ -145,21 +151,53 @@ impl Books {
     /// Checks conditions for a change.
     pub(super) fn check(&self, conditions: &[Condition<'_>]) -> Result<(), LedgerError> {
         conditions.iter().try_for_each(|condition| {
-            condition.check(|number| self.entry(number), |key| self.compromised(key))
+            condition.check(
+                |number| self.entry(number),
+                |key| self.compromised(key),
+                || self.generations(),
+            )
         })
     }
 
     pub(super) fn record(&mut self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
-        self.check_numbers_are_free(entries)?;
-        for entry in entries {
-            self.check_key(&entry.issued)?;
-            self.check_is_not_ahead(entry.issued.at)?;
-        }
+        self.check_new(entries)?;
         if entries.is_empty() {
             return Ok(());
         }
         let rows = self.journal.append_issued(entries)?;
         self.apply(Event::Issued(rows))
+    }
+
+    /// Checks that certificates can be recorded.
+    fn check_new(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
+        self.check_numbers_are_free(entries)?;
+        entries.iter().try_for_each(|entry| {
+            self.check_key(&entry.issued)?;
+            self.check_is_not_ahead(entry.issued.at)
+        })
+    }
+
+    pub(super) fn generations(&self) -> Result<Vec<Generation>, LedgerError> {
+        match &self.generations {
+            Some(generations) => Ok(generations.clone()),
+            None => self.index.generations(),
+        }
+    }
+
+    /// Records certificates and what the generations are from now on.
+    pub(super) fn change_generations(
+        &mut self,
+        before: &[Generation],
+        after: &[Generation],
+        entries: &[NewEntry<'_>],
+    ) -> Result<(), LedgerError> {
+        if self.generations()? != before {
+            return Err(LedgerError::GenerationsChanged);
+        }
+        Generation::check_change(before, after)?;
+        self.check_new(entries)?;
+        let rows = self.journal.append_succeeded(entries, after)?;
+        self.apply(Event::Succeeded(rows, after.to_vec()))
     }
 
     fn check_numbers_are_free(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
@@ -485,7 +523,17 @@ impl Books {
                     expected.lists.entry(issuer).or_default().written(list);
                 }
                 Event::Confirmed { at } => expected.clock = Some(at.as_secs()),
+                Event::Succeeded(rows, generations) => {
+                    for row in rows {
+                        saw(row.entry.issued.at, &mut expected.clock);
+                        self.compare_issued(row, &mut expected)?;
+                    }
+                    expected.generations = generations;
+                }
             }
+        }
+        if self.generations()? != expected.generations {
+            return Err(self.index.differs());
         }
         for (number, state) in expected.states {
             if self.known(&number)?.entry.state != state {
@@ -598,11 +646,10 @@ impl Books {
     /// Applies a record of the journal.
     fn apply(&mut self, event: Event) -> Result<(), LedgerError> {
         match event {
-            Event::Issued(rows) => {
-                for row in rows {
-                    self.saw(row.entry.issued.at.as_secs());
-                    self.rows.insert(row.entry.issued.serial_number, row);
-                }
+            Event::Issued(rows) => self.apply_issued(rows),
+            Event::Succeeded(rows, generations) => {
+                self.apply_issued(rows);
+                self.generations = Some(generations);
             }
             Event::Revoked(revoked) => self.apply_revoked(revoked)?,
             // Their times are from before, and say nothing of today.
@@ -627,6 +674,13 @@ impl Books {
             Event::Confirmed { at } => self.clock = Some(at.as_secs()),
         }
         Ok(())
+    }
+
+    fn apply_issued(&mut self, rows: Vec<Row>) {
+        for row in rows {
+            self.saw(row.entry.issued.at.as_secs());
+            self.rows.insert(row.entry.issued.serial_number, row);
+        }
     }
 
     fn apply_revoked(&mut self, revoked: Revocations) -> Result<(), LedgerError> {

@@ -26,15 +26,17 @@ use redb::{
 
 use sha2::{Digest, Sha256};
 
+use super::codec::Decoder;
 use super::files::{Access, OfMachine, create_anew, io_error, open_own, put_in_place};
 use super::head::Position;
 use super::order::{self, Key, Order};
-use super::row::{List, Listing, Lists, Row};
+use super::row::{self, List, Listing, Lists, Row};
 use super::storage::Storage;
 use crate::ledger::KeyHash;
 use crate::ledger::entry::State;
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
+use crate::ledger::generation::Generation;
 use crate::ledger::serial_number::SerialNumber;
 
 /// The index, open for reading.
@@ -198,6 +200,22 @@ impl Index {
         })
     }
 
+    /// The generations of the issuing key.
+    pub(super) fn generations(&self) -> Result<Vec<Generation>, LedgerError> {
+        let Some(tables) = &self.tables else {
+            return Ok(Vec::new());
+        };
+        guarded(&self.path, || {
+            let kept = tables.lists.get(GENERATIONS);
+            kept.map_err(index_error(&self.path))?
+                .map_or(Ok(Vec::new()), |kept| {
+                    let generations = unseal(GENERATIONS, kept.value())
+                        .and_then(|bytes| row::generations(&mut Decoder::new(bytes)));
+                    generations.map_err(index_error(&self.path))
+                })
+        })
+    }
+
     /// The certificate that was revoked because others may know this key.
     pub(super) fn compromised(&self, key: &KeyHash) -> Result<Option<SerialNumber>, LedgerError> {
         let Some(tables) = &self.tables else {
@@ -342,10 +360,11 @@ impl Index {
             && counts
                 == [
                     expected.states.len() as u64,
-                    expected.lists.len() as u64,
+                    (expected.lists.len() + usize::from(!expected.generations.is_empty())) as u64,
                     expected.compromised.len() as u64,
                 ]
             && self.clock == expected.clock
+            && self.generations()? == expected.generations
             && self.sum_of_all(&tables.lines)? == lines
             && self.sum_of_all(&tables.listings)? == listings;
         match is_same {
@@ -495,6 +514,7 @@ pub(super) struct Expected {
     pub(super) lists: BTreeMap<String, Lists>,
     pub(super) compromised: BTreeSet<KeyHash>,
     pub(super) clock: Option<u64>,
+    pub(super) generations: Vec<Generation>,
 }
 
 /// What the index lacks.
@@ -504,6 +524,8 @@ pub(super) struct News<'a, R> {
     pub(super) compromised: &'a BTreeMap<KeyHash, SerialNumber>,
     /// The last time that the ledger knows, if it is another than in the index.
     pub(super) clock: Option<u64>,
+    /// The generations of the issuing key, if they are others than in the index.
+    pub(super) generations: Option<&'a [Generation]>,
 }
 
 /// Updates the index from `from` to `to`, and opens it.
@@ -601,6 +623,11 @@ fn put<'a>(
             encode_lists(list),
         )?;
     }
+    if let Some(generations) = news.generations {
+        let mut encoded = Vec::new();
+        row::put_generations(&mut encoded, generations);
+        put_summed(&mut last, &mut sums, SUM_OF_LISTS, GENERATIONS, encoded)?;
+    }
     let mut keys = transaction.open_table(KEYS)?;
     for (key, number) in news.compromised {
         let [first, ..] = *key.as_bytes();
@@ -675,6 +702,7 @@ fn create(path: &Path, end: Position) -> Result<(), LedgerError> {
             lists: &BTreeMap::new(),
             compromised: &BTreeMap::new(),
             clock: None,
+            generations: None,
         };
         put_start(transaction, end)?;
         put(transaction, end, nothing)
@@ -850,6 +878,9 @@ const ENDS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("end 4");
 /// The key of the only entry of a table.
 const NO_KEY: &[u8] = &[];
 const SUM_OF_LISTS: &[u8] = b"l";
+/// The key of the generations of the issuing key, among the lists. It is no text, and so no issuer's name. An index
+/// without it is of a CA that has none.
+const GENERATIONS: &[u8] = &[0xff];
 
 /// The key of the sum of the digests of keys that begin with this byte.
 fn sum_of_keys(first: u8) -> [u8; 2] {

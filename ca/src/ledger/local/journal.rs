@@ -28,6 +28,7 @@ use super::head::{Head, Position};
 use super::row::{self, List, Place, Row};
 use crate::ledger::entry::{Entry, Issued, NewEntry, Revocation, State};
 use crate::ledger::error::LedgerError;
+use crate::ledger::generation::Generation;
 use crate::ledger::serial_number::{NoRandomness, SerialNumber};
 
 /// The file, and the position up to which it was read.
@@ -68,6 +69,8 @@ pub(super) enum Event {
     Confirmed {
         at: UnixTime,
     },
+    /// Certificates, and what the generations are from then on.
+    Succeeded(Vec<Row>, Vec<Generation>),
 }
 
 /// Revocations, each with the certificates that it is for.
@@ -129,11 +132,11 @@ impl Journal {
                 known: FORMAT,
             });
         }
-        if format < FORMAT {
+        if format < OLDEST_FORMAT {
             return Err(LedgerError::Older {
                 path: path.into(),
                 format,
-                known: FORMAT,
+                known: OLDEST_FORMAT,
             });
         }
         let start = Position {
@@ -484,6 +487,17 @@ impl Journal {
         self.append(&[&body])
     }
 
+    /// Appends certificates with what the generations are from now on, and returns the rows of the certificates.
+    pub(super) fn append_succeeded(
+        &mut self,
+        entries: &[NewEntry<'_>],
+        generations: &[Generation],
+    ) -> Result<Vec<Row>, LedgerError> {
+        let mut rest = Vec::new();
+        row::put_generations(&mut rest, generations);
+        self.append_certificates(SUCCEEDED, entries, &rest)
+    }
+
     /// Reads a certificate.
     pub(super) fn read(&self, place: Place) -> Result<Vec<u8>, LedgerError> {
         let end = place.offset.checked_add(place.length);
@@ -720,6 +734,7 @@ fn event(mut decoder: Decoder<impl Read>, start: u64) -> io::Result<Event> {
         CONFIRMED => Event::Confirmed {
             at: row::time(&mut decoder)?,
         },
+        SUCCEEDED => Event::Succeeded(rows(&mut decoder, start)?, row::generations(&mut decoder)?),
         _ => return Err(ErrorKind::InvalidData.into()),
     })
 }
@@ -781,7 +796,10 @@ fn row_of(issued: Issued, place: Place) -> Row {
 }
 
 const NAME: &[u8; 12] = b"pq-ca ledger";
-const FORMAT: u32 = 3;
+/// Format 4 has records of generations, and is otherwise as format 3. A journal keeps its format, which its digests cover,
+/// when this program appends such a record; programs that know only format 3 call that damage, and change nothing.
+const FORMAT: u32 = 4;
+const OLDEST_FORMAT: u32 = 3;
 /// How many bytes are before the first record.
 const HEADER: u64 = 64;
 const LENGTH: usize = 8;
@@ -804,3 +822,4 @@ const LISTED: u8 = 4;
 const CONFIRMED: u8 = 5;
 const WRITTEN: u8 = 6;
 const ADOPTED: u8 = 7;
+const SUCCEEDED: u8 = 8;

@@ -51,6 +51,7 @@ use self::row::List;
 use super::entry::{Condition, Entry, NewEntry, Revocation, Revoked};
 use super::error::{LedgerError, remedy};
 use super::filter::Filter;
+use super::generation::Generation;
 use super::serial_number::SerialNumber;
 use super::{KeyHash, Ledger};
 
@@ -472,6 +473,23 @@ impl Ledger for LocalLedger {
 
     fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
         self.change(|books| books.confirm_time(now, by))
+    }
+
+    fn generations(&self) -> Result<Vec<Generation>, LedgerError> {
+        self.turn(|books, _| books.generations())
+    }
+
+    fn change_generations(
+        &self,
+        before: &[Generation],
+        after: &[Generation],
+        entries: &[NewEntry<'_>],
+        conditions: &[Condition<'_>],
+    ) -> Result<(), LedgerError> {
+        self.change(|books| {
+            books.check(conditions)?;
+            books.change_generations(before, after, entries)
+        })
     }
 }
 

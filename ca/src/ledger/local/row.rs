@@ -7,6 +7,7 @@ use pq_x509::revocation::CrlReason;
 
 use super::codec::{Decoder, put_bytes, put_number};
 use crate::ledger::entry::{Entry, Issued, Revocation, State};
+use crate::ledger::generation::{Generation, Stage};
 use crate::ledger::serial_number::SerialNumber;
 use crate::ledger::{KEPT, KeyHash};
 
@@ -232,4 +233,45 @@ pub(super) fn time(decoder: &mut Decoder<impl Read>) -> io::Result<UnixTime> {
     Ok(UnixTime::since_unix_epoch(core::time::Duration::from_secs(
         seconds,
     )))
+}
+
+pub(super) fn put_generations(out: &mut Vec<u8>, generations: &[Generation]) {
+    put_number(out, generations.len() as u64);
+    for generation in generations {
+        put_bytes(out, generation.name.as_bytes());
+        put_number(out, generation.chain.len() as u64);
+        for certificate in &generation.chain {
+            put_bytes(out, certificate);
+        }
+        out.push(match generation.stage {
+            Stage::Published => 0,
+            Stage::Issuing => 1,
+            Stage::Retired => 2,
+            Stage::Ended => 3,
+        });
+        put_time(out, generation.since);
+        put_bytes(out, generation.by.as_bytes());
+    }
+}
+
+pub(super) fn generations(decoder: &mut Decoder<impl Read>) -> io::Result<Vec<Generation>> {
+    let mut generations = Vec::new();
+    for _ in 0..decoder.number()? {
+        generations.push(Generation {
+            name: decoder.text()?,
+            chain: (0..decoder.number()?)
+                .map(|_| Ok(decoder.bytes()?.into()))
+                .collect::<io::Result<_>>()?,
+            stage: match decoder.byte()? {
+                0 => Stage::Published,
+                1 => Stage::Issuing,
+                2 => Stage::Retired,
+                3 => Stage::Ended,
+                _ => return Err(ErrorKind::InvalidData.into()),
+            },
+            since: time(decoder)?,
+            by: decoder.text()?,
+        });
+    }
+    Ok(generations)
 }

@@ -243,14 +243,14 @@ fn a_journal_that_is_none_or_is_newer_is_refused() {
         fs::write(place.join(JOURNAL), contents).unwrap();
         open_and_read(&place).unwrap_err()
     };
-    for (version, is_newer) in [(4, true), (2, false)] {
+    for (version, is_newer) in [(5, true), (2, false)] {
         let mut header = whole[..32].to_vec();
         header[12] = version;
         header.extend_from_slice(&Sha256::digest(&header));
         let error = open(&header);
         match is_newer {
             true => assert!(
-                matches!(error, LedgerError::Newer { format: 4, .. }),
+                matches!(error, LedgerError::Newer { format: 5, .. }),
                 "{error}"
             ),
             false => assert!(

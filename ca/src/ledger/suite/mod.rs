@@ -61,6 +61,7 @@
 // The suite uses the rest of this room, and no other.
 
 mod clocks;
+mod generations;
 mod keys;
 mod lists;
 mod processes;
@@ -99,6 +100,7 @@ pub fn check<P: Place>(make: impl Fn() -> P) {
 /// What the suite asks of a ledger. The name of each says it.
 pub mod requirements {
     pub use super::clocks::*;
+    pub use super::generations::*;
     pub use super::keys::*;
     pub use super::lists::*;
     pub use super::processes::*;
@@ -163,11 +165,16 @@ macro_rules! hold_to_suite {
                 certificates_of_a_clock_far_ahead_are_refused
                 a_revocation_is_not_held_up_by_a_clock
                 a_time_is_compared_as_for_a_list
+                generations_come_back_with_their_certificates
+                generations_change_from_those_that_are_there
+                generations_only_follow_one_another
+                a_key_that_does_not_issue_records_nothing
             ]
             of_a_place [
                 what_was_done_is_there_when_it_is_opened_again
                 who_has_it_open_sees_what_others_do
                 of_many_at_a_time_one_takes_a_number
+                of_many_at_a_time_one_changes_the_generations
             ]
         }
     };

@@ -373,13 +373,13 @@ impl Reason {
                 let left = Period::rounded_down(*left);
                 Words::Always(format!(
                     "the CA's own certificate ends in {left}, before the {} that were asked for; \
-                     ask for {left}, or renew the CA first",
+                     ask for {left}, or have a new key issue first (\"pqtls ca rollover\")",
                     Period(*asked)
                 ))
             }
             Self::CaEnded => Words::Always(
                 "the CA's own certificate has expired, so nobody would accept a certificate from it; \
-                 renew the CA first"
+                 have a new key issue first (\"pqtls ca rollover\")"
                     .into(),
             ),
         }

@@ -79,7 +79,7 @@ fn no_certificate_outlives_its_ca() {
         refusals(&text(long), &wanted_for(Some(3 * 365 * DAY))),
         [
             "the CA's own certificate ends in 1000d, before the 3y that were asked for; ask for \
-             1000d, or renew the CA first"
+             1000d, or have a new key issue first (\"pqtls ca rollover\")"
         ]
     );
     let at_end = |seconds| check_at(&policy(&text(long)), seconds);

@@ -1,0 +1,510 @@
+//! CAs below other CAs: one is made below a CA whose key is at hand, or makes a request and waits for its certificate;
+//! and a CA certifies others.
+//!
+//! A CA that waits has everything but the root's certificate, which is written last: a folder without it is none that
+//! can be used yet.
+
+use core::time::Duration;
+
+use pq_keys::files::Access;
+use pq_x509::certificate::{AlternativeName, Certificate, KeyUsages};
+use pq_x509::issuing::{CertificateBuilder, IssueError};
+use pq_x509::keys::{Signer, SubjectKey};
+use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
+use pq_x509::request::{CertificateRequest, RequestBuilder};
+use pq_x509::x509_cert::name::Name;
+
+use super::draft::{Draft, Interruption, make_private_folder};
+use super::error::FolderError;
+use super::reading::{Owner, check_place};
+use super::succession::{bounded, lifetime, shortened, validity_of};
+use super::{
+    Constraints, Folder, LEDGER, LedgerPlace, POLICY, ROOT_CERTIFICATE, Role, StoredKey,
+    certificate_path, is_there, write, write_certificate, write_key,
+};
+use crate::authority::Authority;
+use crate::ledger::{Generation, Ledger, LocalLedger, NewEntry, Reader, Stage};
+use crate::policy::Policy;
+
+/// The plan for a CA whose key another CA certifies.
+#[derive(Clone, Debug)]
+pub struct SubordinatePlan<K> {
+    /// The CA's name, such as `Example CA`.
+    pub name: String,
+    /// Its issuing key.
+    pub key: K,
+    /// How long its certificate is valid: by default five years, or the time of the CA above if that is shorter. The
+    /// CA that gets a request decides about this itself.
+    pub validity: Option<Duration>,
+    /// The name constraints in its certificate. Without any, it gets those of the CA above. The CA that gets a request
+    /// decides about this itself.
+    pub constraints: Constraints,
+    /// The policy's text.
+    pub policy: String,
+}
+
+/// What a CA certifies of another CA.
+#[derive(Clone, Copy)]
+pub struct Certified<'a> {
+    /// The other CA's name.
+    pub subject: &'a Name,
+    /// Its key.
+    pub key: &'a dyn SubjectKey,
+    /// How many further CAs may be below it.
+    pub path_len: u8,
+    /// How long the certificate is valid: by default five years, or the time of this CA if that is shorter.
+    pub validity: Option<Duration>,
+    /// Its name constraints. Without any, it gets those of this CA.
+    pub constraints: &'a Constraints,
+}
+
+impl<S: Signer, L: Ledger> Authority<S, L> {
+    /// Certifies another CA, and records that in this CA's ledger, so that it can be revoked. For a new root of the same
+    /// name this makes the certificate "new with old" by which clients that trust only this one accept what is below the
+    /// new one (RFC 4210 section 4.4).
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
+    /// none below it, [`FolderError::PathLength`] if it may not have one with as many CAs below it, and others if the
+    /// certificate can't be made or recorded.
+    pub fn certify(
+        &self,
+        certified: &Certified<'_>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Certificate, FolderError> {
+        let made = self.sign_subordinate(certified, by, now)?;
+        Ok(self.record_ca(made)?)
+    }
+
+    /// The same, without recording it.
+    pub(super) fn sign_subordinate(
+        &self,
+        certified: &Certified<'_>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<NewEntry<'static>, FolderError> {
+        let own = self.issuer().certificate();
+        let is_self_issued = certified.subject == own.subject();
+        if let Some(path_len) = own.path_len()
+            && path_len > 0
+            && !is_self_issued
+            && certified.path_len >= path_len
+        {
+            return Err(FolderError::PathLength {
+                subject: own.describe_subject(),
+                path_len,
+            });
+        }
+        let constraints = certified.constraints;
+        check_constraints(constraints, own)?;
+        let validity = match certified.validity {
+            Some(asked) => bounded(lifetime(asked, now), own)?,
+            None => shortened(lifetime(VALIDITY, now), own),
+        };
+        let builder = CertificateBuilder::ca("")
+            .subject(certified.subject.clone())
+            .path_len(certified.path_len)
+            .validity(validity_of(validity));
+        let like = (*constraints == Constraints::default()).then_some(own);
+        let builder = constraints.apply(builder);
+        Ok(self.sign_ca(builder, like, certified.key, SUBORDINATE_PROFILE, (by, now))?)
+    }
+}
+
+/// That a CA's own constraints permit all that those of a CA below it do.
+fn check_constraints(constraints: &Constraints, own: &Certificate) -> Result<(), FolderError> {
+    let domains = constraints
+        .domains
+        .iter()
+        .cloned()
+        .map(AlternativeName::Dns);
+    // A network is permitted if its first and its last address are, since constraints are networks, too.
+    let networks = constraints
+        .networks
+        .iter()
+        .flat_map(|network| [network.address(), last_of(network)].map(AlternativeName::Ip));
+    match domains.chain(networks).find(|name| !own.permits_name(name)) {
+        Some(name) => Err(FolderError::OutsideParent {
+            name: name.to_string(),
+            parent: own.describe_subject(),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn last_of(network: &crate::policy::Network) -> core::net::IpAddr {
+    match network.address() {
+        core::net::IpAddr::V4(first) => {
+            let host = u32::MAX
+                .checked_shr(network.prefix_len().into())
+                .unwrap_or(0);
+            core::net::Ipv4Addr::from_bits(first.to_bits() | host).into()
+        }
+        core::net::IpAddr::V6(first) => {
+            let host = u128::MAX
+                .checked_shr(network.prefix_len().into())
+                .unwrap_or(0);
+            core::net::Ipv6Addr::from_bits(first.to_bits() | host).into()
+        }
+    }
+}
+
+impl Folder {
+    /// Makes a CA in a new folder below another CA, whose [authority](Folder::authority) `above` certifies its key; that
+    /// CA's ledger has the certificate before the folder is complete. `chain` are the certificates of `above` and of the
+    /// CAs above it without the root's, and `root` is the root's, which clients trust.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create_unless_stopped) and of [`Authority::certify`].
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is another thing, and all callers have all of them"
+    )]
+    pub fn create_below<S: Signer, L: Ledger>(
+        path: impl Into<std::path::PathBuf>,
+        plan: &SubordinatePlan<impl StoredKey>,
+        above: &Authority<S, L>,
+        (chain, root): (&[Certificate], &Certificate),
+        by: &str,
+        now: UnixTime,
+        interruption: &Interruption,
+    ) -> Result<Self, FolderError> {
+        let path = path.into();
+        let request = request_of(&plan.key, |request| request.common_name(&plan.name))?;
+        let entry = above.sign_subordinate(
+            &Certified {
+                subject: &request.parsed().info.subject,
+                key: &plan.key,
+                path_len: 0,
+                validity: plan.validity,
+                constraints: &plan.constraints,
+            },
+            by,
+            now,
+        )?;
+        let own = Certificate::from_der(&entry.certificate).map_err(IssueError::from)?;
+        let full: Vec<_> = [own].into_iter().chain(chain.iter().cloned()).collect();
+        let (draft, ledger) = begin(&path, &plan.policy, interruption)?;
+        let text = Certificate::chain_to_pem(&full);
+        let issuing = certificate_path(draft.path(), Role::Issuing);
+        write(&issuing, text.as_bytes(), Access::OwnerWrites)?;
+        write_certificate(draft.path(), Role::Root, root)?;
+        let first = generation(Role::Issuing, &full, Stage::Issuing, by, now);
+        ledger.change_generations(&[], &[first], &[], &[])?;
+        // Whoever gets it, the ledger above has it.
+        above.record_ca(entry)?;
+        let folder = draft.path().to_owned();
+        draft.complete(&path, interruption, || {
+            write_key(&folder, Role::Issuing, &plan.key)
+        })?;
+        Self::open(path)
+    }
+
+    /// Makes a CA in a new folder whose key another CA is to certify, and returns the request for that. The CA can't be
+    /// used before [`install`](Self::install). The plan's validity and constraints count for nothing: the other CA
+    /// decides about them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create_unless_stopped).
+    pub fn create_pending(
+        path: impl Into<std::path::PathBuf>,
+        plan: &SubordinatePlan<impl StoredKey>,
+        interruption: &Interruption,
+    ) -> Result<CertificateRequest, FolderError> {
+        let path = path.into();
+        let request = request_of(&plan.key, |request| request.common_name(&plan.name))?;
+        let (draft, _) = begin(&path, &plan.policy, interruption)?;
+        let file = request_path(draft.path(), Role::Issuing);
+        write(&file, request.to_pem().as_bytes(), Access::OwnerWrites)?;
+        let folder = draft.path().to_owned();
+        draft.complete(&path, interruption, || {
+            write_key(&folder, Role::Issuing, &plan.key)
+        })?;
+        Ok(request)
+    }
+
+    /// Opens a CA that waits for its certificate, or any other, for [`install`](Self::install).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn open_pending(path: impl Into<std::path::PathBuf>) -> Result<Self, FolderError> {
+        let path = path.into();
+        match Self::open(&path) {
+            Err(FolderError::Pending(_)) => {
+                let owner = Owner::of(&path)?;
+                Ok(Self {
+                    ledger: LedgerPlace::in_folder(&path, owner),
+                    owner,
+                    path,
+                })
+            }
+            opened => opened,
+        }
+    }
+}
+
+impl<L: Ledger> Folder<L> {
+    /// Whether another CA's key certified the first issuing key: then the root's key is not this CA's.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't be read.
+    pub fn is_below_another(&self) -> Result<bool, FolderError> {
+        let ledger = self.ledger()?;
+        let Some(first) = ledger.generations()?.into_iter().next() else {
+            return Ok(false);
+        };
+        let first = Certificate::from_der(&first.chain[0]).map_err(IssueError::from)?;
+        let number = crate::ledger::SerialNumber::from_bytes(first.serial_number());
+        Ok(match number {
+            Ok(number) => ledger.entry(&number)?.is_none(),
+            Err(_) => true,
+        })
+    }
+
+    /// Makes a new issuing key which another CA is to certify, and returns its role and the request. It is of no use
+    /// before [`install`](Self::install). `name` is the common name, or the one of the key that issues now.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::RootIssues`], and others if files can't be written.
+    pub fn request_successor(
+        &self,
+        key: &impl StoredKey,
+        name: Option<&str>,
+    ) -> Result<(Role, CertificateRequest), FolderError> {
+        let generations = self.generations()?;
+        let last = generations.last().ok_or(FolderError::RootIssues)?;
+        let last = Certificate::from_der(&last.chain[0]).map_err(IssueError::from)?;
+        let request = request_of(key, |request| match name {
+            Some(name) => request.common_name(name),
+            None => request.subject(last.subject().clone()),
+        })?;
+        let role = self.next_role(&generations)?;
+        self.write_new_key(role, key)?;
+        let path = request_path(&self.path, role);
+        let written =
+            pq_keys::files::write_new(&path, request.to_pem().as_bytes(), Access::OwnerWrites);
+        let written = written.map_err(std::io::Error::from);
+        written.map_err(super::io_error("write", &path))?;
+        Ok((role, request))
+    }
+
+    /// Installs the certificate that came back for a [request](Self::request_successor), or for that of a
+    /// [new CA](Folder::create_pending), which can be used from then on. Of `certificates` those are taken that lead from
+    /// the request's key to the root, which is `root`, or among them. A key that follows another is published, and
+    /// issues once it is told to ([`issue_with`](Self::issue_with)). Signatures are verified with the algorithms of
+    /// pq-x509 and with those given.
+    ///
+    /// If the process is killed meanwhile, install it again.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::NotInstalled`] if the certificates are not what the CA needs, and others if files can't be read or
+    /// written.
+    pub fn install(
+        &self,
+        certificates: &[Certificate],
+        root: Option<&Certificate>,
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Role, FolderError> {
+        let refuse = |what| FolderError::NotInstalled(what);
+        let ledger = self.ledger.open()?;
+        let before = ledger.generations()?;
+        let (role, own) = self.requested(certificates)?;
+        let kept_root = match is_there(&self.path.join(ROOT_CERTIFICATE))? {
+            true => Some(self.certificate(Role::Root)?),
+            false => None,
+        };
+        let self_signed = certificates
+            .iter()
+            .find(|one| one.subject() == one.issuer());
+        let root = kept_root.as_ref().or(root).or(self_signed);
+        let root = root.ok_or_else(|| refuse("the root's certificate is missing; give it, too"))?;
+        let chain = chain_to(root, own, certificates, algorithms)?;
+        check_of_a_ca(&chain, root, now)?;
+        if let Some(known) = before.iter().find(|one| one.name == role.name()) {
+            let is_known = known.certificate() == Some(own.der());
+            if !is_known {
+                return Err(refuse(
+                    "the key has a certificate already; make a new key for another one",
+                ));
+            }
+        } else {
+            let (mut after, stage) = match before.is_empty() && role == Role::Issuing {
+                true => (Vec::new(), Stage::Issuing),
+                false => (self.generations()?, Stage::Published),
+            };
+            after.push(generation(role, &chain, stage, by, now));
+            ledger.change_generations(&before, &after, &[], &[])?;
+        }
+        self.write_chain(role, &chain)?;
+        if kept_root.is_none() {
+            self.write_chain(Role::Root, core::slice::from_ref(root))?;
+        }
+        Ok(role)
+    }
+
+    /// The certificate for a key for which there is a request in the folder.
+    fn requested<'a>(
+        &self,
+        certificates: &'a [Certificate],
+    ) -> Result<(Role, &'a Certificate), FolderError> {
+        let next = self.next_keys();
+        for role in [Role::Issuing].into_iter().chain(next) {
+            let path = request_path(&self.path, role);
+            if !is_there(&path)? {
+                continue;
+            }
+            let text = self.owner.read(&path, Reader::Anybody)?;
+            let request = CertificateRequest::from_pem(&*text).map_err(super::key_error(path))?;
+            let key = &request.parsed().info.public_key;
+            let is_for = |one: &&Certificate| {
+                one.parsed().tbs_certificate().subject_public_key_info() == key
+            };
+            if let Some(own) = certificates.iter().find(is_for) {
+                return Ok((role, own));
+            }
+        }
+        Err(FolderError::NotInstalled(
+            "none of the certificates is for a key that this CA made a request for; give the one that came back for it",
+        ))
+    }
+}
+
+/// The certificates from a key's own to the one that the root signed.
+fn chain_to(
+    root: &Certificate,
+    own: &Certificate,
+    certificates: &[Certificate],
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
+) -> Result<Vec<Certificate>, FolderError> {
+    let is_by = |one: &Certificate, above: &Certificate| {
+        one.issuer() == above.subject() && one.verify_signature(above, algorithms).is_ok()
+    };
+    let mut chain = vec![own.clone()];
+    loop {
+        let last = &chain[chain.len() - 1];
+        if is_by(last, root) {
+            return Ok(chain);
+        }
+        let above = certificates
+            .iter()
+            .find(|above| !chain.contains(above) && is_by(last, above));
+        match above {
+            Some(above) => chain.push(above.clone()),
+            None => {
+                return Err(FolderError::NotInstalled(
+                    "the certificates don't lead to the root: a CA between them is missing, or a signature is not by the \
+                     one above; give all certificates between this CA and the root that its clients trust",
+                ));
+            }
+        }
+    }
+}
+
+/// That a chain's first certificate is one of a CA by which clients accept others.
+fn check_of_a_ca(
+    chain: &[Certificate],
+    root: &Certificate,
+    now: UnixTime,
+) -> Result<(), FolderError> {
+    let refuse = |what| Err(FolderError::NotInstalled(what));
+    let own = &chain[0];
+    if !own.is_ca() {
+        return refuse(
+            "it is not the certificate of a CA; have one issued with basicConstraints CA:TRUE",
+        );
+    }
+    let needs = KeyUsages::KeyCertSign | KeyUsages::CRLSign;
+    if own.key_usage().is_some_and(|usage| !usage.contains(needs)) {
+        return refuse(
+            "its key usage lacks keyCertSign or cRLSign, and a CA signs certificates and revocation lists; have one issued \
+             that permits both",
+        );
+    }
+    let mut below = 0;
+    for above in chain.iter().chain([root]).skip(1) {
+        below += 1;
+        if above
+            .path_len()
+            .is_some_and(|path_len| u32::from(path_len) < below)
+        {
+            return refuse(
+                "the path length of a CA above it permits no CA there, so that no client accepts what it issues; have it \
+                 issued by a CA that may have one below it",
+            );
+        }
+    }
+    if chain
+        .iter()
+        .chain([root])
+        .any(|one| now < one.not_before() || one.not_after() < now)
+    {
+        return refuse(
+            "it is not valid now, or a certificate above it is not; check the clock, or have a new one issued",
+        );
+    }
+    Ok(())
+}
+
+/// Makes what each new CA has: a policy and a ledger.
+fn begin(
+    path: &std::path::Path,
+    policy: &str,
+    interruption: &Interruption,
+) -> Result<(Draft, LocalLedger), FolderError> {
+    Folder::check_free(path)?;
+    check_place(path)?;
+    let draft = Draft::new(path, interruption)?;
+    Policy::parse(policy, POLICY)?;
+    write(
+        &draft.path().join(POLICY),
+        policy.as_bytes(),
+        Access::OwnerWrites,
+    )?;
+    let ledger = draft.path().join(LEDGER);
+    make_private_folder(&ledger)?;
+    let ledger = LocalLedger::fill(&ledger)?;
+    Ok((draft, ledger))
+}
+
+pub(super) fn generation(
+    role: Role,
+    chain: &[Certificate],
+    stage: Stage,
+    by: &str,
+    now: UnixTime,
+) -> Generation {
+    Generation {
+        name: role.name().into(),
+        chain: chain.iter().map(|one| one.der().clone()).collect(),
+        stage,
+        since: now,
+        by: by.into(),
+    }
+}
+
+fn request_of(
+    key: &impl Signer,
+    named: impl FnOnce(RequestBuilder) -> RequestBuilder,
+) -> Result<CertificateRequest, FolderError> {
+    let request = named(CertificateRequest::builder()).sign(key);
+    request.map_err(FolderError::Request)
+}
+
+pub(super) fn request_path(folder: &std::path::Path, role: Role) -> std::path::PathBuf {
+    certificate_path(folder, role).with_extension("csr")
+}
+
+/// The profile of other CAs' certificates in the ledger. No policy has one of this name.
+pub(super) const SUBORDINATE_PROFILE: &str = "other-ca";
+/// Five years.
+const VALIDITY: Duration = Duration::from_secs(5 * 365 * 24 * 60 * 60);

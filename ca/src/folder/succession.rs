@@ -1,0 +1,452 @@
+//! The issuing keys of a CA's folder, one after another: a new key is certified, recorded, and takes the place of the
+//! one that issued.
+//!
+//! The steps are in an order in which each may be the last: the new key is written, which nobody knows yet; then one
+//! record of the ledger has its certificate, and which key issues from then on; then the certificate is written for
+//! people to copy, and until that is done the ledger has it.
+
+use core::time::Duration;
+use std::fs;
+use std::io;
+
+use pq_keys::files::{self, Access};
+use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::issuing::{Ca, CertificateBuilder, IssueError};
+use pq_x509::keys::Signer;
+use pq_x509::pki_types::UnixTime;
+
+use super::error::{FolderError, io_error, key_error};
+use super::subordinate::{SUBORDINATE_PROFILE, generation};
+use super::{EARLIER, Folder, Role, StoredKey, certificate_path, is_there, whole};
+use crate::authority::{Authority, CA_PROFILE};
+use crate::ledger::{Generation, Ledger, NewEntry, Stage};
+use crate::time::system_time;
+
+/// A key that is to take the place of the issuing key.
+#[derive(Clone, Debug)]
+pub struct Successor<K> {
+    /// The key itself, which is stored in the folder.
+    pub key: K,
+    /// The name in its certificate.
+    pub name: NewName,
+    /// How long its certificate is valid: by default as long as that of the key before it, or the root's time if that is
+    /// shorter.
+    pub validity: Option<Duration>,
+    /// Whether it is published only, and [`issue_with`](Folder::issue_with) has it issue later.
+    pub is_for_later: bool,
+}
+
+/// The name that the certificate of a new issuing key has as its subject.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum NewName {
+    /// The name that the CA was made with, followed by the key's number, such as `Example CA 2`. Its revocation lists have
+    /// its own certificates alone.
+    #[default]
+    Numbered,
+    /// The name of the key before it. All keys of one name share what is on their revocation lists, and the numbers of
+    /// these. rustls's verifiers can't tell the lists of such keys apart, and know only one of them at a time.
+    Same,
+    /// This common name.
+    Given(String),
+}
+
+impl<L: Ledger> Folder<L> {
+    /// The generations of the issuing key, in their order: those of the ledger, or the only key of a CA that has no
+    /// other. There are none if the root issues.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger or a certificate can't be read.
+    pub fn generations(&self) -> Result<Vec<Generation>, FolderError> {
+        Ok(self.recorded_and_all()?.1)
+    }
+
+    /// The generations that the ledger has, and the same with the only key of a CA that has no other.
+    fn recorded_and_all(&self) -> Result<(Vec<Generation>, Vec<Generation>), FolderError> {
+        let recorded = self.ledger()?.generations()?;
+        if !recorded.is_empty() || self.first_role()? == Role::Root {
+            return Ok((recorded.clone(), recorded));
+        }
+        let chain = self.read_chain(Role::Issuing)?;
+        let only = Generation {
+            name: Role::Issuing.name().into(),
+            since: chain[0].not_before(),
+            chain: chain.into_iter().map(Certificate::into_der).collect(),
+            stage: Stage::Issuing,
+            by: String::new(),
+        };
+        Ok((recorded, vec![only]))
+    }
+
+    /// The CA certificates that follow those that a key signed, its own first, without the root's.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::UnknownKey`] if the CA has no such key, and others if a certificate can't be read.
+    pub fn chain_of(&self, role: Role) -> Result<Vec<Certificate>, FolderError> {
+        match role {
+            Role::Root => Ok(Vec::new()),
+            Role::Issuing => {
+                let own = self.certificate(role)?;
+                let above = self.read_chain(role)?.into_iter().skip(1);
+                Ok([own].into_iter().chain(above).collect())
+            }
+            Role::Next(_) => {
+                let generations = self.ledger.open()?.generations()?;
+                if let Some(chain) = chain_in(&generations, role)? {
+                    return Ok(chain);
+                }
+                // An older backup of the ledger lacks it.
+                match is_there(&certificate_path(&self.path, role))? {
+                    true => self.read_chain(role),
+                    false => Err(FolderError::UnknownKey(role.name().into())),
+                }
+            }
+        }
+    }
+
+    /// Has a new key take the place of the issuing key, which the root certifies. From then on it issues, and the one
+    /// before it is [retired](Stage::Retired): it signs the revocation lists of its own certificates, and OCSP responses
+    /// about them. The new certificate has the same name constraints. `root` is the [authority](Self::authority) of the
+    /// root's key, and `by` says who does this.
+    ///
+    /// If the process is killed, either nothing has changed or all is done; a key file of which nothing came may be left.
+    /// Of several processes that do this at once, one succeeds.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::RootIssues`], [`FolderError::OutlivesParent`],
+    /// [`LedgerError::GenerationsChanged`](crate::ledger::LedgerError::GenerationsChanged) if another process did the
+    /// same meanwhile, and others if the certificate can't be made or recorded or files can't be written.
+    pub fn rollover<S: Signer>(
+        &self,
+        root: &Authority<S, L>,
+        successor: &Successor<impl StoredKey>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Role, FolderError> {
+        self.follow(
+            root,
+            CA_PROFILE,
+            &[],
+            successor,
+            (by, now),
+            |before, after, made| Ok(root.record_generations(before, after, &[made])?),
+        )
+    }
+
+    /// The same for a CA [below another](Folder::create_below), whose authority `above` certifies the new key, and whose
+    /// ledger has the certificate first. `chain` are the certificates of `above` and of the CAs above it without the
+    /// root's.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`rollover`](Self::rollover), and [`FolderError::OtherRoot`] if `above` is not below this CA's root.
+    pub fn rollover_below<S: Signer, M: Ledger>(
+        &self,
+        above: &Authority<S, M>,
+        chain: &[Certificate],
+        successor: &Successor<impl StoredKey>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Role, FolderError> {
+        let root = self.certificate(Role::Root)?;
+        let own = above.issuer().certificate();
+        if root.der() != own.der() && !whole::leads_to(&root, chain) {
+            return Err(FolderError::OtherRoot {
+                root: certificate_path(&self.path, Role::Root),
+                issuing: certificate_path(&self.path, Role::Issuing),
+            });
+        }
+        self.follow(
+            above,
+            SUBORDINATE_PROFILE,
+            chain,
+            successor,
+            (by, now),
+            |before, after, made| {
+                above.record_ca(made)?;
+                Ok(self.ledger()?.change_generations(before, after, &[], &[])?)
+            },
+        )
+    }
+
+    fn follow<S: Signer, M: Ledger>(
+        &self,
+        above: &Authority<S, M>,
+        profile: &str,
+        chain: &[Certificate],
+        successor: &Successor<impl StoredKey>,
+        (by, now): (&str, UnixTime),
+        record: impl FnOnce(&[Generation], &[Generation], NewEntry<'static>) -> Result<(), FolderError>,
+    ) -> Result<Role, FolderError> {
+        let (before, generations) = self.recorded_and_all()?;
+        let last = generations.last().ok_or(FolderError::RootIssues)?;
+        let last = Certificate::from_der(&last.chain[0]).map_err(IssueError::from)?;
+        let role = self.next_role(&generations)?;
+        let issuer = above.issuer().certificate();
+        let lifetime = match successor.validity {
+            Some(asked) => bounded(lifetime(asked, now), issuer)?,
+            None => {
+                let as_before = last.not_after().as_secs() - last.not_before().as_secs();
+                let as_before = Duration::from_secs(as_before).saturating_sub(EARLIER);
+                shortened(lifetime(as_before, now), issuer)
+            }
+        };
+        let builder = self.named(&generations, &last, &successor.name, role)?;
+        let builder = builder.path_len(0).validity(validity_of(lifetime));
+        let made = above.sign_ca(builder, Some(&last), &successor.key, profile, (by, now))?;
+        let own = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
+        let chain: Vec<_> = [own].into_iter().chain(chain.iter().cloned()).collect();
+        self.write_new_key(role, &successor.key)?;
+        let mut after = generations;
+        after.push(generation(role, &chain, Stage::Published, by, now));
+        if !successor.is_for_later {
+            after = issuing_next(&after, role, by, now)?;
+        }
+        if let Err(error) = record(&before, &after, made) {
+            if error.changed_nothing() {
+                // Nobody has a certificate for it.
+                let _ = fs::remove_file(self.key_path(role));
+            }
+            return Err(error);
+        }
+        self.write_chain(role, &chain)?;
+        Ok(role)
+    }
+
+    /// Has a key issue that was published before, in the place of the one that issues now.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::UnknownKey`], [`FolderError::NotPublished`], and others if the ledger can't be changed.
+    pub fn issue_with(&self, role: Role, by: &str, now: UnixTime) -> Result<(), FolderError> {
+        let (before, generations) = self.recorded_and_all()?;
+        let after = issuing_next(&generations, role, by, now)?;
+        let ledger = self.ledger()?;
+        Ok(ledger.change_generations(&before, &after, &[], &[])?)
+    }
+
+    /// The certificates of all issuing keys, the newest last.
+    pub(super) fn issuing_keys(&self) -> Result<Vec<(Role, Certificate)>, FolderError> {
+        let mut keys = Vec::new();
+        if is_there(&certificate_path(&self.path, Role::Issuing))? {
+            keys.push((Role::Issuing, self.certificate(Role::Issuing)?));
+        }
+        let generations = self.ledger.open()?.generations()?;
+        let known = generations
+            .iter()
+            .filter_map(|one| Role::from_name(&one.name));
+        let mut next: Vec<_> = known.chain(self.next_certificates()).collect();
+        next.retain(|role| matches!(role, Role::Next(_)));
+        next.sort_by_key(|role| match role {
+            Role::Next(number) => *number,
+            Role::Root | Role::Issuing => 0,
+        });
+        next.dedup();
+        for role in next {
+            keys.push((role, self.certificate(role)?));
+        }
+        Ok(keys)
+    }
+
+    /// The keys of which there are files, after the first one.
+    pub(super) fn next_keys(&self) -> Vec<Role> {
+        self.next_with("key")
+    }
+
+    fn next_certificates(&self) -> Vec<Role> {
+        self.next_with("pem")
+    }
+
+    fn next_with(&self, extension: &str) -> Vec<Role> {
+        let files = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let names = files.map(|file| std::path::PathBuf::from(file.file_name()));
+        let of_kind = names.filter(|name| name.extension().is_some_and(|one| one == extension));
+        of_kind
+            .filter_map(|name| Role::from_name(name.file_stem()?.to_str()?))
+            .filter(|role| matches!(role, Role::Next(_)))
+            .collect()
+    }
+
+    /// The first key that is neither in the ledger nor in a file.
+    pub(super) fn next_role(&self, generations: &[Generation]) -> Result<Role, FolderError> {
+        let mut number = 2;
+        loop {
+            let role = Role::Next(number);
+            let is_known = generations.iter().any(|one| one.name == role.name());
+            // A key that was left behind may be of a process that is at work.
+            let paths = [self.key_path(role), certificate_path(&self.path, role)];
+            if !is_known && !is_there(&paths[0])? && !is_there(&paths[1])? {
+                return Ok(role);
+            }
+            number += 1;
+        }
+    }
+
+    fn named(
+        &self,
+        generations: &[Generation],
+        last: &Certificate,
+        name: &NewName,
+        role: Role,
+    ) -> Result<CertificateBuilder<Ca>, FolderError> {
+        Ok(match name {
+            NewName::Given(name) => CertificateBuilder::ca(name),
+            NewName::Same => CertificateBuilder::ca("").subject(last.subject().clone()),
+            NewName::Numbered => {
+                let first = &generations[0].chain[0];
+                let first = Certificate::from_der(first).map_err(IssueError::from)?;
+                let common = first.subject().common_name().ok().flatten();
+                let common = common.map_or_else(|| "CA".into(), |name| name.value().into_owned());
+                let number = match role {
+                    Role::Next(number) => number,
+                    Role::Root | Role::Issuing => 1,
+                };
+                CertificateBuilder::ca(format!("{common} {number}"))
+            }
+        })
+    }
+
+    /// Writes a private key, unless there is a file of that name, as by another process.
+    pub(super) fn write_new_key(
+        &self,
+        role: Role,
+        key: &impl StoredKey,
+    ) -> Result<(), FolderError> {
+        let path = self.key_path(role);
+        let pem = key.to_pem().map_err(key_error(path.clone()))?;
+        let written = files::write_new(&path, pem.as_bytes(), Access::Private);
+        written
+            .map_err(io::Error::from)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    crate::ledger::LedgerError::GenerationsChanged.into()
+                }
+                _ => io_error("write", &path)(error),
+            })
+    }
+
+    /// Writes the certificates of a key, which the ledger has.
+    pub(super) fn write_chain(&self, role: Role, chain: &[Certificate]) -> Result<(), FolderError> {
+        let path = certificate_path(&self.path, role);
+        let text = Certificate::chain_to_pem(chain);
+        let written = files::write_over(&path, text.as_bytes(), Access::OwnerWrites);
+        written
+            .map_err(io::Error::from)
+            .map_err(io_error("write", &path))
+    }
+}
+
+/// The key that issues, as far as the ledger knows.
+pub(super) fn issuing_of(generations: &[Generation]) -> Option<Role> {
+    let issuing = generations.iter().find(|one| one.stage == Stage::Issuing);
+    issuing.and_then(|one| Role::from_name(&one.name))
+}
+
+/// The certificates that the ledger has of a key.
+pub(super) fn chain_in(
+    generations: &[Generation],
+    role: Role,
+) -> Result<Option<Vec<Certificate>>, FolderError> {
+    let Some(one) = generations.iter().find(|one| one.name == role.name()) else {
+        return Ok(None);
+    };
+    let chain = one.chain.iter().map(|der| Certificate::from_der(der));
+    let chain = chain
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(IssueError::from)?;
+    Ok((!chain.is_empty()).then_some(chain))
+}
+
+/// The names of the other keys whose certificates have this one's subject.
+pub(super) fn of_same_name(
+    generations: &[Generation],
+    role: Role,
+    own: &Certificate,
+) -> Vec<String> {
+    let others = generations.iter().filter(|one| one.name != role.name());
+    let same = others.filter(|one| {
+        let certificate = one.certificate().map(|der| Certificate::from_der(der));
+        certificate.is_some_and(|one| one.is_ok_and(|one| one.subject() == own.subject()))
+    });
+    let is_of_them = generations.iter().any(|one| one.name == role.name());
+    same.filter(|_| is_of_them)
+        .map(|one| one.name.clone())
+        .collect()
+}
+
+/// The generations after this key took the place of the one that issues.
+fn issuing_next(
+    generations: &[Generation],
+    role: Role,
+    by: &str,
+    now: UnixTime,
+) -> Result<Vec<Generation>, FolderError> {
+    let name = role.name();
+    let unknown = || FolderError::UnknownKey(name.clone().into());
+    let next = generations
+        .iter()
+        .find(|one| one.name == name)
+        .ok_or_else(unknown)?;
+    if next.stage != Stage::Published {
+        return Err(FolderError::NotPublished {
+            name: name.into(),
+            stage: next.stage,
+        });
+    }
+    let after = generations.iter().map(|one| {
+        let stage = match one.stage {
+            _ if one.name == name => Stage::Issuing,
+            Stage::Issuing => Stage::Retired,
+            stage => {
+                return Generation {
+                    stage,
+                    ..one.clone()
+                };
+            }
+        };
+        Generation {
+            stage,
+            since: now,
+            by: by.into(),
+            ..one.clone()
+        }
+    });
+    Ok(after.collect())
+}
+
+/// The first and the last second of a certificate that is valid for this long from now on.
+pub(super) fn lifetime(validity: Duration, now: UnixTime) -> (UnixTime, UnixTime) {
+    let now = Duration::from_secs(now.as_secs());
+    (
+        UnixTime::since_unix_epoch(now.saturating_sub(EARLIER)),
+        UnixTime::since_unix_epoch(now.saturating_add(validity)),
+    )
+}
+
+/// These times, if the certificate above is valid for as long.
+pub(super) fn bounded(
+    (start, end): (UnixTime, UnixTime),
+    above: &Certificate,
+) -> Result<(UnixTime, UnixTime), FolderError> {
+    match end > above.not_after() {
+        true => Err(FolderError::OutlivesParent {
+            until: above.not_after(),
+        }),
+        false => Ok((start.max(above.not_before()), end)),
+    }
+}
+
+/// These times, as far as the certificate above is valid.
+pub(super) fn shortened(
+    (start, end): (UnixTime, UnixTime),
+    above: &Certificate,
+) -> (UnixTime, UnixTime) {
+    (start.max(above.not_before()), end.min(above.not_after()))
+}
+
+pub(super) fn validity_of((start, end): (UnixTime, UnixTime)) -> Validity {
+    Validity::new(system_time(start), system_time(end))
+}

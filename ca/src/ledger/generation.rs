@@ -1,0 +1,93 @@
+//! The generations of a CA's issuing key: which keys it has, had or will have, and which of them issues.
+
+use alloc::collections::BTreeSet;
+
+use pq_x509::pki_types::{CertificateDer, UnixTime};
+
+use super::error::LedgerError;
+
+/// An issuing key of the CA. Certificates name the key that signed them ([`Issued::issuer`](super::Issued::issuer)); this
+/// says which certificate that key has, and with it the issuer's name and key identifier.
+///
+/// Each generation has revocation lists of its own, and OCSP responses about its certificates are signed by its key or
+/// by a responder that it certified.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Generation {
+    /// The key's name in the ledger, such as `issuing-2`.
+    pub name: String,
+    /// The key's certificate, and those above it without the root's.
+    pub chain: Vec<CertificateDer<'static>>,
+    /// What the key is used for.
+    pub stage: Stage,
+    /// Since when.
+    pub since: UnixTime,
+    /// Who brought it about.
+    pub by: String,
+}
+
+/// What a generation's key is used for. A generation goes through the stages in this order, and may leave some out.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Its certificate is there for others to get, and the key signs nothing yet.
+    Published,
+    /// The key issues certificates.
+    Issuing,
+    /// Another key took its place. It still signs revocation lists, and OCSP responses, until its certificates have
+    /// expired.
+    Retired,
+    /// Nothing is left for it to sign.
+    Ended,
+}
+
+impl Stage {
+    /// Its name, for people to read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Issuing => "issuing",
+            Self::Retired => "retired",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+impl Generation {
+    /// The key's certificate.
+    pub fn certificate(&self) -> Option<&CertificateDer<'static>> {
+        self.chain.first()
+    }
+
+    /// Checks what [`Ledger::change_generations`](super::Ledger::change_generations) asks of a change from one list of
+    /// generations to another.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::NoSuccession`] if a generation is lost, changed or goes back, if two have the same name, if one
+    /// has no certificate, or if several issue.
+    pub fn check_change(before: &[Self], after: &[Self]) -> Result<(), LedgerError> {
+        let refuse = |what| Err(LedgerError::NoSuccession(what));
+        for (place, old) in before.iter().enumerate() {
+            match after.get(place) {
+                Some(new) if (&new.name, &new.chain) != (&old.name, &old.chain) => {
+                    return refuse("a key was replaced by another");
+                }
+                Some(new) if new.stage < old.stage => return refuse("a key went back"),
+                Some(_) => {}
+                None => return refuse("a key is missing"),
+            }
+        }
+        let names: BTreeSet<_> = after.iter().map(|one| &one.name).collect();
+        if names.len() != after.len() {
+            return refuse("two keys have one name");
+        }
+        if after.iter().any(|one| one.chain.is_empty()) {
+            return refuse("a key has no certificate");
+        }
+        let issuing = after.iter().filter(|one| one.stage == Stage::Issuing);
+        match issuing.count() {
+            0 | 1 => Ok(()),
+            _ => refuse("several keys issue"),
+        }
+    }
+}

@@ -1,0 +1,603 @@
+//! An issuing key takes the place of another: what each signs, what stays, and what is left of a change that was
+//! interrupted.
+
+use core::time::Duration;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, thread};
+
+use pq_ca::authority::{Authority, AuthorityError, Order, ResponderError};
+use pq_ca::folder::{Constraints, Folder, FolderError, KeyPlan, NewName, Plan, Role, Successor};
+use pq_ca::ledger::{LedgerError, LocalLedger, SerialNumber, Stage};
+use pq_ca::policy::{Policy, Profile};
+use pq_x509::certificate::Certificate;
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use pq_x509::ocsp::{CertStatus, OcspRequest, OcspVerifier};
+use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::revocation::{CertificateRevocationList, CrlReason};
+use pq_x509::validation::ChainValidator;
+use tempfile::TempDir;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+type Ca = Authority<SigningKey, LocalLedger>;
+
+fn key() -> SigningKey {
+    SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
+}
+
+fn plan() -> Plan<SigningKey> {
+    let key = |validity| KeyPlan {
+        key: key(),
+        validity,
+    };
+    let policy = Policy::default_text(&[".example.org".parse().unwrap()], &[], &[]);
+    Plan {
+        name: "Example CA".into(),
+        root: key(20 * YEAR),
+        issuing: Some(key(5 * YEAR)),
+        constraints: Constraints {
+            domains: vec!["example.org".into()],
+            ..Constraints::default()
+        },
+        policy: policy.replace(
+            "\"server+client\"]",
+            "\"server+client\", \"ocsp-responder\"]",
+        ),
+    }
+}
+
+fn ca() -> (TempDir, Folder) {
+    let above = tempfile::tempdir().unwrap();
+    let folder = Folder::create(above.path().join("ca"), &plan(), "tests", now()).unwrap();
+    (above, folder)
+}
+
+fn now() -> UnixTime {
+    UnixTime::now()
+}
+
+fn after(duration: Duration) -> UnixTime {
+    UnixTime::since_unix_epoch(Duration::from_secs(now().as_secs()) + duration)
+}
+
+fn successor(name: NewName) -> Successor<SigningKey> {
+    Successor {
+        key: key(),
+        name,
+        validity: None,
+        is_for_later: false,
+    }
+}
+
+fn roll_over(folder: &Folder, name: NewName) -> Role {
+    let root = authority(folder, Role::Root);
+    folder
+        .rollover(&root, &successor(name), "tests", now())
+        .unwrap()
+}
+
+fn authority(folder: &Folder, role: Role) -> Ca {
+    folder.authority(role).unwrap()
+}
+
+fn number(certificate: &Certificate) -> SerialNumber {
+    SerialNumber::from_bytes(certificate.serial_number()).unwrap()
+}
+
+fn try_issue(ca: &Ca, name: &str, at: UnixTime) -> Result<Certificate, AuthorityError> {
+    let key = key();
+    let order = Order::for_key(&key).unwrap();
+    ca.issue(&order.with(|wanted| wanted.dns_name(name)), "tests", at)
+}
+
+fn issue(ca: &Ca, name: &str) -> Certificate {
+    try_issue(ca, name, now()).unwrap()
+}
+
+fn validate(folder: &Folder, role: Role, leaf: &Certificate) {
+    let mut chain = vec![leaf.clone()];
+    chain.extend(folder.chain_of(role).unwrap());
+    let chain: Vec<_> = chain.iter().collect();
+    let root = folder.certificate(Role::Root).unwrap();
+    let name = leaf.dns_names()[0].clone();
+    ChainValidator::new([root])
+        .unwrap()
+        .validate_server(&chain, &ServerName::try_from(name).unwrap(), now())
+        .unwrap();
+}
+
+fn list(ca: &Ca) -> CertificateRevocationList {
+    let list = ca.revocation_list(now(), None).unwrap();
+    ca.check_list(&list).unwrap();
+    ca.confirm_list(&list).unwrap();
+    list.verify_signature(ca.issuer().certificate(), &[])
+        .unwrap();
+    list
+}
+
+fn has(list: &CertificateRevocationList, certificate: &Certificate) -> bool {
+    let numbers = list.entries().iter().map(|one| one.serial_number());
+    numbers
+        .into_iter()
+        .any(|one| one == certificate.serial_number())
+}
+
+fn stages(folder: &Folder) -> Vec<(String, Stage)> {
+    let generations = folder.generations().unwrap();
+    generations
+        .into_iter()
+        .map(|one| (one.name, one.stage))
+        .collect()
+}
+
+#[test]
+fn each_key_answers_for_what_it_signed() {
+    let (_above, folder) = ca();
+    let first = authority(&folder, Role::Issuing);
+    let old = [
+        issue(&first, "a.example.org"),
+        issue(&first, "b.example.org"),
+    ];
+    assert_eq!(stages(&folder), [("issuing".into(), Stage::Issuing)]);
+
+    let role = roll_over(&folder, NewName::Numbered);
+    assert_eq!(role, Role::Next(2));
+    assert_eq!(folder.issuing_role().unwrap(), role);
+    assert_eq!(
+        stages(&folder),
+        [
+            ("issuing".into(), Stage::Retired),
+            ("issuing-2".into(), Stage::Issuing)
+        ]
+    );
+    // A program that runs on with the old key.
+    let refused = try_issue(&first, "c.example.org", now()).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            AuthorityError::Ledger(LedgerError::NotIssuing { .. })
+        ),
+        "{refused}"
+    );
+    let second = authority(&folder, role);
+    assert_eq!(
+        second.issuer().certificate().describe_subject(),
+        "CN=Example CA 2"
+    );
+    let new = [
+        issue(&second, "a.example.org"),
+        issue(&second, "b.example.org"),
+    ];
+    for (role, leaves) in [(Role::Issuing, &old), (role, &new)] {
+        leaves.iter().for_each(|leaf| validate(&folder, role, leaf));
+    }
+    let outside = try_issue(&second, "www.example.net", now());
+    assert!(
+        outside.is_err(),
+        "the constraints are those of the key before"
+    );
+    let own = second.issuer().certificate();
+    let name = "www.example.net".to_owned();
+    assert!(!own.permits_name(&pq_x509::certificate::AlternativeName::Dns(name)));
+
+    // Whoever has the new key revokes for the old one, too.
+    for leaf in [&old[0], &new[0]] {
+        second
+            .revoke(&number(leaf), CrlReason::Superseded, "tests", now())
+            .unwrap();
+    }
+    for (ca, own, others) in [(&first, &old, &new), (&second, &new, &old)] {
+        for expected in ["01", "02"] {
+            let list = list(ca);
+            assert_eq!(list.issuer(), ca.issuer().certificate().subject());
+            assert_eq!(list.entries().len(), 1);
+            assert!(has(&list, &own[0]));
+            let found = list.number().unwrap();
+            assert_eq!(found, [expected.parse::<u8>().unwrap()]);
+        }
+        let issuer = ca.issuer().certificate();
+        let verifier = OcspVerifier::new(issuer, now());
+        for (leaf, is_good) in [(&own[0], false), (&own[1], true)] {
+            let request = OcspRequest::builder()
+                .certificate(leaf, issuer)
+                .build()
+                .unwrap();
+            let response = ca.respond(request.der(), now(), None).unwrap();
+            let answer = verifier.verify(&response, leaf).unwrap();
+            assert_eq!(answer.status() == CertStatus::Good, is_good);
+        }
+        let other = [&first, &second]
+            .into_iter()
+            .find(|one| one.name() != ca.name());
+        let other = other.unwrap().issuer().certificate();
+        let request = OcspRequest::builder()
+            .certificate(&others[0], other)
+            .build()
+            .unwrap();
+        let refused = ca.respond(request.der(), now(), None).unwrap_err();
+        assert!(matches!(refused, ResponderError::OfOthers), "{refused}");
+    }
+    // The new key renews what the old one signed.
+    let renewed = second
+        .renew(&number(&old[1]), None, "tests", now())
+        .unwrap();
+    validate(&folder, role, &renewed);
+    // The old one still certifies who answers for it.
+    let delegate = key();
+    let order = Order::for_key(&delegate).unwrap().with(|wanted| {
+        wanted
+            .common_name("Old OCSP")
+            .profile(Profile::OcspResponder)
+    });
+    let delegate_of_old = first.issue(&order, "tests", now()).unwrap();
+    let responder = folder
+        .responder(Role::Issuing, delegate_of_old, delegate)
+        .unwrap();
+    let request = OcspRequest::builder().certificate(&old[1], first.issuer().certificate());
+    responder
+        .respond(request.build().unwrap().der(), now())
+        .unwrap();
+
+    // No number is used twice, and the root can revoke each key.
+    let root = authority(&folder, Role::Root);
+    for ca in [&first, &second] {
+        let number = number(ca.issuer().certificate());
+        root.revoke(&number, CrlReason::CessationOfOperation, "tests", now())
+            .unwrap();
+    }
+    assert_eq!(list(&root).entries().len(), 2);
+    first.ledger().check().unwrap();
+}
+
+/// A list is of all that the issuer of its name revoked (RFC 5280 section 5), and no two lists of one name have the same
+/// number (section 5.2.3).
+#[test]
+fn keys_of_one_name_share_their_lists() {
+    let (_above, folder) = ca();
+    let leaves = [(), ()].map(|()| issue(&authority(&folder, Role::Issuing), "a.example.org"));
+    for _ in 0..3 {
+        list(&authority(&folder, Role::Issuing));
+    }
+    let role = roll_over(&folder, NewName::Same);
+    let (first, second) = (authority(&folder, Role::Issuing), authority(&folder, role));
+    let [old, new] = [&first, &second].map(|ca| ca.issuer().certificate());
+    assert_eq!(old.subject(), new.subject());
+    assert_ne!(old.subject_key_id(), new.subject_key_id());
+    let leaf = issue(&second, "b.example.org");
+    validate(&folder, role, &leaf);
+    validate(&folder, Role::Issuing, &leaves[1]);
+    for revoked in [&leaves[0], &leaf] {
+        second
+            .revoke(&number(revoked), CrlReason::Superseded, "tests", now())
+            .unwrap();
+    }
+    let mut numbers = Vec::new();
+    for ca in [&second, &first, &first, &second] {
+        let list = list(ca);
+        assert!(has(&list, &leaves[0]) && has(&list, &leaf));
+        numbers.push(list.number().unwrap().to_vec());
+    }
+    assert_eq!(numbers, [[4], [5], [6], [7]]);
+}
+
+#[test]
+fn a_key_is_published_before_it_issues() {
+    let (_above, folder) = ca();
+    let root = authority(&folder, Role::Root);
+    let later = Successor {
+        is_for_later: true,
+        ..successor(NewName::Given("Other CA".into()))
+    };
+    let role = folder.rollover(&root, &later, "tests", now()).unwrap();
+    assert_eq!(folder.issuing_role().unwrap(), Role::Issuing);
+    assert_eq!(
+        stages(&folder),
+        [
+            ("issuing".into(), Stage::Issuing),
+            ("issuing-2".into(), Stage::Published)
+        ]
+    );
+    let refused = try_issue(&authority(&folder, role), "a.example.org", now()).unwrap_err();
+    assert!(refused.to_string().contains("published"), "{refused}");
+    issue(&authority(&folder, Role::Issuing), "a.example.org");
+    folder.issue_with(role, "tests", now()).unwrap();
+    assert_eq!(folder.issuing_role().unwrap(), role);
+    issue(&authority(&folder, role), "a.example.org");
+    for (role, is_unknown) in [(role, false), (Role::Issuing, false), (Role::Next(3), true)] {
+        let refused = folder.issue_with(role, "tests", now()).unwrap_err();
+        assert_eq!(
+            matches!(refused, FolderError::UnknownKey(_)),
+            is_unknown,
+            "{refused}"
+        );
+    }
+    // and after a third key
+    assert_eq!(roll_over(&folder, NewName::Numbered), Role::Next(3));
+    let stages = stages(&folder);
+    assert_eq!(stages[1], ("issuing-2".into(), Stage::Retired));
+    assert_eq!(stages[2], ("issuing-3".into(), Stage::Issuing));
+}
+
+#[test]
+fn of_two_at_once_one_rolls_over() {
+    let (_above, folder) = ca();
+    let mut done = 0;
+    thread::scope(|scope| {
+        let turns = [(), (), ()].map(|()| {
+            scope.spawn(|| {
+                let folder = Folder::open(folder.path()).unwrap();
+                let root = authority(&folder, Role::Root);
+                folder.rollover(&root, &successor(NewName::Numbered), "tests", now())
+            })
+        });
+        for turn in turns {
+            match turn.join().unwrap() {
+                Ok(_) => done += 1,
+                Err(error) => assert!(
+                    matches!(
+                        error,
+                        FolderError::Ledger(LedgerError::GenerationsChanged)
+                            | FolderError::Authority(AuthorityError::Ledger(
+                                LedgerError::GenerationsChanged
+                            ))
+                    ),
+                    "{error}"
+                ),
+            }
+        }
+    });
+    // They may also have come one after another.
+    let generations = folder.generations().unwrap();
+    assert_eq!(generations.len(), 1 + done);
+    assert!(done >= 1);
+    issue(
+        &authority(&folder, folder.issuing_role().unwrap()),
+        "a.example.org",
+    );
+    let keys = fs::read_dir(folder.path()).unwrap().filter(|file| {
+        let name = file.as_ref().unwrap().file_name();
+        name.to_string_lossy().ends_with(".key")
+    });
+    assert_eq!(keys.count(), 2 + done, "who lost leaves no key");
+}
+
+#[test]
+fn a_new_key_is_bounded_by_the_root() {
+    let (_above, folder) = ca();
+    let root = authority(&folder, Role::Root);
+    let until = root.issuer().certificate().not_after();
+    let longer = |validity| Successor {
+        validity: Some(validity),
+        ..successor(NewName::Numbered)
+    };
+    let refused = folder
+        .rollover(&root, &longer(21 * YEAR), "tests", now())
+        .unwrap_err();
+    assert!(
+        matches!(refused, FolderError::OutlivesParent { until: end } if end == until),
+        "{refused}"
+    );
+    // By default it lasts as long as the one before, or the root.
+    let first = folder.certificate(Role::Issuing).unwrap();
+    let late = after(399 * DAY);
+    let role = folder
+        .rollover(&root, &successor(NewName::Numbered), "tests", late)
+        .unwrap();
+    let lasts = |certificate: &Certificate| {
+        certificate.not_after().as_secs() - certificate.not_before().as_secs()
+    };
+    assert_eq!(lasts(&folder.certificate(role).unwrap()), lasts(&first));
+
+    let no_issuing = Plan {
+        issuing: None,
+        ..plan()
+    };
+    let above = tempfile::tempdir().unwrap();
+    let folder = Folder::create(above.path().join("ca"), &no_issuing, "tests", now()).unwrap();
+    let root = authority(&folder, Role::Root);
+    let refused = folder.rollover(&root, &successor(NewName::Numbered), "tests", now());
+    let refused = refused.unwrap_err();
+    assert!(matches!(refused, FolderError::RootIssues), "{refused}");
+    assert!(folder.generations().unwrap().is_empty());
+}
+
+#[test]
+fn a_clock_that_jumped_rolls_nothing_over() {
+    let (_above, folder) = ca();
+    let root = authority(&folder, Role::Root);
+    let ahead = folder.rollover(
+        &root,
+        &successor(NewName::Numbered),
+        "tests",
+        after(500 * DAY),
+    );
+    let ahead = ahead.unwrap_err();
+    assert!(
+        matches!(
+            &ahead,
+            FolderError::Authority(AuthorityError::Ledger(LedgerError::Clock { .. }))
+        ),
+        "{ahead}"
+    );
+    assert!(
+        !folder.key_path(Role::Next(2)).exists(),
+        "a key that nobody certified"
+    );
+    assert_eq!(folder.issuing_role().unwrap(), Role::Issuing);
+    // A clock that was set back makes a certificate that is valid as soon as the root is.
+    let back = UnixTime::since_unix_epoch(Duration::from_secs(now().as_secs()) - 30 * DAY);
+    let role = folder
+        .rollover(&root, &successor(NewName::Numbered), "tests", back)
+        .unwrap();
+    let made = folder.certificate(role).unwrap();
+    assert_eq!(made.not_before(), root.issuer().certificate().not_before());
+    validate(
+        &folder,
+        role,
+        &issue(&authority(&folder, role), "a.example.org"),
+    );
+    let late = authority(&folder, role)
+        .revocation_list(back, None)
+        .unwrap_err();
+    assert!(
+        matches!(late, AuthorityError::Ledger(LedgerError::Clock { .. })),
+        "{late}"
+    );
+}
+
+/// What each step leaves if it is the last one.
+#[test]
+fn after_each_step_there_is_a_ca_that_works() {
+    // a key, and nothing else
+    let (_above, folder) = ca();
+    fs::copy(
+        folder.key_path(Role::Issuing),
+        folder.key_path(Role::Next(2)),
+    )
+    .unwrap();
+    issue(
+        &authority(&folder, folder.issuing_role().unwrap()),
+        "a.example.org",
+    );
+    assert_eq!(roll_over(&folder, NewName::Numbered), Role::Next(3));
+    // all but the certificate's file
+    fs::remove_file(folder.path().join("issuing-3.pem")).unwrap();
+    let folder = Folder::open(folder.path()).unwrap();
+    let role = folder.issuing_role().unwrap();
+    assert_eq!(role, Role::Next(3));
+    validate(
+        &folder,
+        role,
+        &issue(&authority(&folder, role), "a.example.org"),
+    );
+    // another certificate than the ledger's counts for nothing
+    fs::copy(
+        folder.path().join("issuing.pem"),
+        folder.path().join("issuing-3.pem"),
+    )
+    .unwrap();
+    validate(
+        &folder,
+        role,
+        &issue(&authority(&folder, role), "a.example.org"),
+    );
+}
+
+const FOLDER: &str = "PQ_CA_TEST_ROLLOVER";
+
+/// The worker, if it is started with [`FOLDER`] set; otherwise this does nothing.
+#[test]
+fn worker_that_rolls_over() {
+    if let Some(path) = env::var_os(FOLDER) {
+        let folder = Folder::open(Path::new(&path)).unwrap();
+        loop {
+            roll_over(&folder, NewName::Numbered);
+        }
+    }
+}
+
+#[test]
+fn who_is_killed_while_it_rolls_over_leaves_a_ca_that_works() {
+    let (_above, folder) = ca();
+    let mut seen = 1;
+    let mut round = 0;
+    // On a machine that is busy, the workers need more rounds to do enough.
+    while round < 12 || seen < 4 && round < 400 {
+        let mut worker = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "rollover::worker_that_rolls_over"])
+            .env(FOLDER, folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_millis(40 + 17 * round % 90));
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+        let folder = Folder::open(folder.path()).unwrap();
+        let generations = folder.generations().unwrap();
+        assert!(generations.len() >= seen);
+        seen = generations.len();
+        let role = folder.issuing_role().unwrap();
+        validate(
+            &folder,
+            role,
+            &issue(&authority(&folder, role), "a.example.org"),
+        );
+        for one in &generations {
+            let role = Role::from_name(&one.name).unwrap();
+            assert_eq!(
+                folder.certificate(role).unwrap().der(),
+                one.certificate().unwrap()
+            );
+            list(&authority(&folder, role));
+        }
+        round += 1;
+    }
+    assert!(seen >= 4, "{seen} keys after {round} rounds");
+    folder.ledger().unwrap().check().unwrap();
+}
+
+/// The folder that a version wrote which knew one issuing key alone.
+fn of_format_3() -> (TempDir, Folder) {
+    let above = tempfile::tempdir().unwrap();
+    let to = above.path().join("ca");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ca/data/format-3");
+    fs::create_dir_all(to.join("ledger")).unwrap();
+    for file in [
+        "root.pem",
+        "root.key",
+        "issuing.pem",
+        "issuing.key",
+        "policy.toml",
+        "ledger/journal",
+        "ledger/head",
+    ] {
+        // Whatever the umask was when this was checked out, nobody else may write these.
+        fs::write(to.join(file), fs::read(from.join(file)).unwrap()).unwrap();
+    }
+    #[cfg(unix)]
+    for path in ["", "ledger"] {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(to.join(path), fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    (above, Folder::open(to).unwrap())
+}
+
+#[test]
+fn a_ca_of_an_earlier_version_rolls_over() {
+    let (_above, folder) = of_format_3();
+    let journal = folder.path().join("ledger/journal");
+    let before = fs::read(&journal).unwrap();
+    assert_eq!(before[12], 3);
+    let then = UnixTime::since_unix_epoch(Duration::from_secs(1_780_000_000));
+    assert_eq!(stages(&folder), [("issuing".into(), Stage::Issuing)]);
+    assert_eq!(
+        fs::read(&journal).unwrap(),
+        before,
+        "reading changes nothing"
+    );
+    let first = authority(&folder, Role::Issuing);
+    let numbered = |ca: &Ca| {
+        let list = ca.revocation_list(then, None).unwrap();
+        (list.number().unwrap().to_vec(), list.entries().len())
+    };
+    assert_eq!(numbered(&first), (vec![2], 1));
+    let root = authority(&folder, Role::Root);
+    let role = folder
+        .rollover(&root, &successor(NewName::Numbered), "tests", then)
+        .unwrap();
+    let second = authority(&folder, role);
+    assert_eq!(
+        second.issuer().certificate().describe_subject(),
+        "CN=Old CA 2"
+    );
+    try_issue(&second, "a.example.org", then).unwrap();
+    assert_eq!(numbered(&first), (vec![3], 1));
+    assert_eq!(numbered(&second), (vec![1], 0));
+    // Nothing that was there before was written anew.
+    assert_eq!(fs::read(&journal).unwrap()[..before.len()], before);
+    folder.ledger().unwrap().check().unwrap();
+}
