@@ -489,6 +489,8 @@ impl<S, L> fmt::Debug for Authority<S, L> {
 
 /// The profile of CA certificates in the ledger. Policies have no profile of this name.
 pub(crate) const CA_PROFILE: &str = "ca";
+/// The profile of certificates of other CAs, whose keys are not this one's.
+pub(crate) const SUBORDINATE_PROFILE: &str = "other-ca";
 
 /// Adds the names of a certificate to what is wanted.
 fn same_names(mut wanted: Wanted, certificate: &Certificate) -> Wanted {
@@ -526,7 +528,9 @@ fn keys_of(certificate: &Certificate) -> Result<Vec<KeyHash>, KeyError> {
     KeyHash::all_of(&public_key(certificate)?)
 }
 
-fn public_key(certificate: &Certificate) -> Result<SubjectPublicKeyInfoDer<'static>, KeyError> {
+pub(crate) fn public_key(
+    certificate: &Certificate,
+) -> Result<SubjectPublicKeyInfoDer<'static>, KeyError> {
     let key = certificate
         .parsed()
         .tbs_certificate()

@@ -208,6 +208,12 @@ pub enum FolderError {
          comes back (\"pqtls ca install\")"
     )]
     Pending(PathBuf),
+    /// A certificate that is no root's own was to be certified as one.
+    #[error(
+        "the certificate of {0} is not a root's own, signed by its own key; give that of a root, or a request by the CA that \
+         is to be certified"
+    )]
+    NotARoot(String),
     /// The certificates that came back for a request are not what the CA needs.
     #[error("nothing was installed: {0}")]
     NotInstalled(&'static str),

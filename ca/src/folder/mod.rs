@@ -6,6 +6,7 @@ mod draft;
 mod error;
 mod key;
 mod ledger_place;
+mod lifetime;
 mod plan;
 mod reading;
 mod subordinate;

@@ -16,14 +16,15 @@ use pq_x509::x509_cert::name::Name;
 
 use super::draft::{Draft, Interruption, make_private_folder};
 use super::error::FolderError;
+use super::lifetime::{bounded, lifetime, shortened, validity_of};
 use super::reading::{Owner, check_place};
-use super::succession::{bounded, lifetime, shortened, validity_of};
+use super::succession::generation;
 use super::{
     Constraints, Folder, LEDGER, LedgerPlace, POLICY, ROOT_CERTIFICATE, Role, StoredKey,
     certificate_path, is_there, write, write_certificate, write_key,
 };
-use crate::authority::Authority;
-use crate::ledger::{Generation, Ledger, LocalLedger, NewEntry, Reader, Stage};
+use crate::authority::{Authority, SUBORDINATE_PROFILE, public_key};
+use crate::ledger::{Ledger, LocalLedger, NewEntry, Reader, Stage};
 use crate::policy::Policy;
 
 /// The plan for a CA whose key another CA certifies.
@@ -76,6 +77,35 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ) -> Result<Certificate, FolderError> {
         let made = self.sign_subordinate(certified, by, now)?;
         Ok(self.record_ca(made)?)
+    }
+
+    /// The same for another CA's root, which proves by its own signature that it has the key. The certificate may have as
+    /// many CAs below it as the root.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`certify`](Self::certify), and [`FolderError::NotARoot`].
+    pub fn certify_root(
+        &self,
+        root: &Certificate,
+        validity: Option<Duration>,
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Certificate, FolderError> {
+        let is_signed = root.verify_signature(root, algorithms).is_ok();
+        if !root.is_ca() || root.subject() != root.issuer() || !is_signed {
+            return Err(FolderError::NotARoot(root.describe_subject()));
+        }
+        let key = public_key(root).map_err(IssueError::SubjectKey)?;
+        let certified = Certified {
+            subject: root.subject(),
+            key: &key,
+            path_len: root.path_len().unwrap_or(0),
+            validity,
+            constraints: &Constraints::default(),
+        };
+        self.certify(&certified, by, now)
     }
 
     /// The same, without recording it.
@@ -430,13 +460,12 @@ fn check_of_a_ca(
              that permits both",
         );
     }
+    // How many CAs are below each; those that certify their own name don't count (RFC 5280 section 4.2.1.9).
     let mut below = 0;
-    for above in chain.iter().chain([root]).skip(1) {
-        below += 1;
-        if above
-            .path_len()
-            .is_some_and(|path_len| u32::from(path_len) < below)
-        {
+    for (one, above) in chain.iter().zip(chain.iter().chain([root]).skip(1)) {
+        below += u32::from(one.subject() != one.issuer());
+        let path_len = above.path_len().map(u32::from);
+        if path_len.is_some_and(|path_len| path_len < below) {
             return refuse(
                 "the path length of a CA above it permits no CA there, so that no client accepts what it issues; have it \
                  issued by a CA that may have one below it",
@@ -476,22 +505,6 @@ fn begin(
     Ok((draft, ledger))
 }
 
-pub(super) fn generation(
-    role: Role,
-    chain: &[Certificate],
-    stage: Stage,
-    by: &str,
-    now: UnixTime,
-) -> Generation {
-    Generation {
-        name: role.name().into(),
-        chain: chain.iter().map(|one| one.der().clone()).collect(),
-        stage,
-        since: now,
-        by: by.into(),
-    }
-}
-
 fn request_of(
     key: &impl Signer,
     named: impl FnOnce(RequestBuilder) -> RequestBuilder,
@@ -504,7 +517,5 @@ pub(super) fn request_path(folder: &std::path::Path, role: Role) -> std::path::P
     certificate_path(folder, role).with_extension("csr")
 }
 
-/// The profile of other CAs' certificates in the ledger. No policy has one of this name.
-pub(super) const SUBORDINATE_PROFILE: &str = "other-ca";
 /// Five years.
 const VALIDITY: Duration = Duration::from_secs(5 * 365 * 24 * 60 * 60);

@@ -10,17 +10,16 @@ use std::fs;
 use std::io;
 
 use pq_keys::files::{self, Access};
-use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{Ca, CertificateBuilder, IssueError};
 use pq_x509::keys::Signer;
 use pq_x509::pki_types::UnixTime;
 
 use super::error::{FolderError, io_error, key_error};
-use super::subordinate::{SUBORDINATE_PROFILE, generation};
+use super::lifetime::{bounded, lifetime, shortened, validity_of};
 use super::{EARLIER, Folder, Role, StoredKey, certificate_path, is_there, whole};
-use crate::authority::{Authority, CA_PROFILE};
+use crate::authority::{Authority, CA_PROFILE, SUBORDINATE_PROFILE, adopted};
 use crate::ledger::{Generation, Ledger, NewEntry, Stage};
-use crate::time::system_time;
 
 /// A key that is to take the place of the issuing key.
 #[derive(Clone, Debug)]
@@ -216,20 +215,47 @@ impl<L: Ledger> Folder<L> {
         Ok(role)
     }
 
-    /// Has a key issue that was published before, in the place of the one that issues now.
+    /// Has a key issue that was published before, in the place of the one that issues now. This is also how a key issues
+    /// again of which an older backup of the ledger knows nothing: its certificate is taken from its file.
     ///
     /// # Errors
     ///
     /// [`FolderError::UnknownKey`], [`FolderError::NotPublished`], and others if the ledger can't be changed.
     pub fn issue_with(&self, role: Role, by: &str, now: UnixTime) -> Result<(), FolderError> {
-        let (before, generations) = self.recorded_and_all()?;
-        let after = issuing_next(&generations, role, by, now)?;
+        let (before, mut generations) = self.recorded_and_all()?;
         let ledger = self.ledger()?;
-        Ok(ledger.change_generations(&before, &after, &[], &[])?)
+        let mut lacking = None;
+        if !generations.iter().any(|one| one.name == role.name()) && matches!(role, Role::Next(_)) {
+            let chain = self.chain_of(role)?;
+            let root = self.certificate(Role::Root)?;
+            if !whole::leads_to(&root, &chain) {
+                return Err(FolderError::OtherRoot {
+                    root: certificate_path(&self.path, Role::Root),
+                    issuing: certificate_path(&self.path, role),
+                });
+            }
+            generations.push(generation(role, &chain, Stage::Published, by, now));
+            if !self.is_below_another()? {
+                let entry = adopted(&chain[0], &Role::Root.name(), by);
+                lacking = entry.map_err(IssueError::SubjectKey)?;
+            }
+        }
+        // The root may have been asked to record it again.
+        if let Some(entry) = &lacking
+            && ledger.entry(&entry.issued.serial_number)?.is_some()
+        {
+            lacking = None;
+        }
+        let after = issuing_next(&generations, role, by, now)?;
+        Ok(ledger.change_generations(&before, &after, lacking.as_slice(), &[])?)
     }
 
     /// The certificates of all issuing keys, the newest last.
-    pub(super) fn issuing_keys(&self) -> Result<Vec<(Role, Certificate)>, FolderError> {
+    ///
+    /// # Errors
+    ///
+    /// If one can't be read.
+    pub fn issuing_keys(&self) -> Result<Vec<(Role, Certificate)>, FolderError> {
         let mut keys = Vec::new();
         if is_there(&certificate_path(&self.path, Role::Issuing))? {
             keys.push((Role::Issuing, self.certificate(Role::Issuing)?));
@@ -397,15 +423,16 @@ fn issuing_next(
         });
     }
     let after = generations.iter().map(|one| {
+        // What it signed has expired with it.
+        let has_expired = one
+            .certificate()
+            .and_then(|der| Certificate::from_der(der).ok())
+            .is_some_and(|one| one.not_after() < now);
         let stage = match one.stage {
             _ if one.name == name => Stage::Issuing,
+            Stage::Issuing | Stage::Retired if has_expired => Stage::Ended,
             Stage::Issuing => Stage::Retired,
-            stage => {
-                return Generation {
-                    stage,
-                    ..one.clone()
-                };
-            }
+            _ => return one.clone(),
         };
         Generation {
             stage,
@@ -417,36 +444,19 @@ fn issuing_next(
     Ok(after.collect())
 }
 
-/// The first and the last second of a certificate that is valid for this long from now on.
-pub(super) fn lifetime(validity: Duration, now: UnixTime) -> (UnixTime, UnixTime) {
-    let now = Duration::from_secs(now.as_secs());
-    (
-        UnixTime::since_unix_epoch(now.saturating_sub(EARLIER)),
-        UnixTime::since_unix_epoch(now.saturating_add(validity)),
-    )
-}
-
-/// These times, if the certificate above is valid for as long.
-pub(super) fn bounded(
-    (start, end): (UnixTime, UnixTime),
-    above: &Certificate,
-) -> Result<(UnixTime, UnixTime), FolderError> {
-    match end > above.not_after() {
-        true => Err(FolderError::OutlivesParent {
-            until: above.not_after(),
-        }),
-        false => Ok((start.max(above.not_before()), end)),
+/// A key that is in this stage from now on.
+pub(super) fn generation(
+    role: Role,
+    chain: &[Certificate],
+    stage: Stage,
+    by: &str,
+    now: UnixTime,
+) -> Generation {
+    Generation {
+        name: role.name().into(),
+        chain: chain.iter().map(|one| one.der().clone()).collect(),
+        stage,
+        since: now,
+        by: by.into(),
     }
-}
-
-/// These times, as far as the certificate above is valid.
-pub(super) fn shortened(
-    (start, end): (UnixTime, UnixTime),
-    above: &Certificate,
-) -> (UnixTime, UnixTime) {
-    (start.max(above.not_before()), end.min(above.not_after()))
-}
-
-pub(super) fn validity_of((start, end): (UnixTime, UnixTime)) -> Validity {
-    Validity::new(system_time(start), system_time(end))
 }

@@ -6,8 +6,9 @@ use pq_x509::revocation::CrlReason;
 
 use super::KeyHash;
 use super::error::LedgerError;
-use super::generation::{Generation, Stage};
+use super::generation::Generation;
 use super::serial_number::SerialNumber;
+use super::stage::Stage;
 
 /// A certificate that is to be recorded.
 #[derive(Clone, Debug)]

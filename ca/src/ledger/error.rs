@@ -9,8 +9,8 @@ use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 
-use super::generation::Stage;
 use super::serial_number::{NoRandomness, SerialNumber};
+use super::stage::Stage;
 use super::{AHEAD, BEHIND, GREATEST_NUMBER};
 
 /// Why a ledger did not do what was asked. Unless a variant says otherwise, nothing was changed.

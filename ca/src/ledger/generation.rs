@@ -5,6 +5,7 @@ use alloc::collections::BTreeSet;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 use super::error::LedgerError;
+use super::stage::Stage;
 
 /// An issuing key of the CA. Certificates name the key that signed them ([`Issued::issuer`](super::Issued::issuer)); this
 /// says which certificate that key has, and with it the issuer's name and key identifier.
@@ -23,33 +24,6 @@ pub struct Generation {
     pub since: UnixTime,
     /// Who brought it about.
     pub by: String,
-}
-
-/// What a generation's key is used for. A generation goes through the stages in this order, and may leave some out.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-#[non_exhaustive]
-pub enum Stage {
-    /// Its certificate is there for others to get, and the key signs nothing yet.
-    Published,
-    /// The key issues certificates.
-    Issuing,
-    /// Another key took its place. It still signs revocation lists, and OCSP responses, until its certificates have
-    /// expired.
-    Retired,
-    /// Nothing is left for it to sign.
-    Ended,
-}
-
-impl Stage {
-    /// Its name, for people to read.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Published => "published",
-            Self::Issuing => "issuing",
-            Self::Retired => "retired",
-            Self::Ended => "ended",
-        }
-    }
 }
 
 impl Generation {

@@ -11,6 +11,7 @@ mod generation;
 mod local;
 mod name;
 mod serial_number;
+mod stage;
 #[cfg(any(test, feature = "suite"))]
 pub mod suite;
 
@@ -25,12 +26,13 @@ pub use self::entry::{Change, Condition, Entry, Issued, NewEntry, Revocation, Re
 pub use self::error::LedgerError;
 pub(crate) use self::error::remedy;
 pub use self::filter::{Filter, NameFilter};
-pub use self::generation::{Generation, Stage};
+pub use self::generation::Generation;
 pub use self::local::LocalLedger;
 pub(crate) use self::local::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
 pub(crate) use self::local::{is_of_this_user, user};
 pub use self::serial_number::{InvalidSerialNumber, NoRandomness, SerialNumber};
+pub use self::stage::Stage;
 
 /// The record of what a CA issued and revoked.
 ///

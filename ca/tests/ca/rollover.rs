@@ -9,7 +9,7 @@ use std::{env, thread};
 
 use pq_ca::authority::{Authority, AuthorityError, Order, ResponderError};
 use pq_ca::folder::{Constraints, Folder, FolderError, KeyPlan, NewName, Plan, Role, Successor};
-use pq_ca::ledger::{LedgerError, LocalLedger, SerialNumber, Stage};
+use pq_ca::ledger::{Ledger, LedgerError, LocalLedger, SerialNumber, Stage};
 use pq_ca::policy::{Policy, Profile};
 use pq_x509::certificate::Certificate;
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
@@ -600,4 +600,71 @@ fn a_ca_of_an_earlier_version_rolls_over() {
     // Nothing that was there before was written anew.
     assert_eq!(fs::read(&journal).unwrap()[..before.len()], before);
     folder.ledger().unwrap().check().unwrap();
+}
+
+#[test]
+fn a_key_ends_with_its_certificate() {
+    let (_above, folder) = ca();
+    let late = after(6 * YEAR);
+    folder
+        .ledger()
+        .unwrap()
+        .confirm_time(late, "tests")
+        .unwrap();
+    let root = authority(&folder, Role::Root);
+    folder
+        .rollover(&root, &successor(NewName::Numbered), "tests", late)
+        .unwrap();
+    assert_eq!(
+        stages(&folder),
+        [
+            ("issuing".into(), Stage::Ended),
+            ("issuing-2".into(), Stage::Issuing)
+        ]
+    );
+}
+
+/// An older backup of the ledger knows nothing of a key that issues.
+#[test]
+fn a_key_issues_again_after_an_older_backup() {
+    let (_above, folder) = ca();
+    let ledger = folder.path().join("ledger");
+    let backup = folder.path().with_file_name("backup");
+    fs::create_dir(&backup).unwrap();
+    for file in ["journal", "head"] {
+        fs::copy(ledger.join(file), backup.join(file)).unwrap();
+    }
+    let role = roll_over(&folder, NewName::Numbered);
+    let leaf = issue(&authority(&folder, role), "a.example.org");
+    fs::remove_dir_all(&ledger).unwrap();
+    fs::create_dir(&ledger).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&ledger, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    for file in ["journal", "head"] {
+        fs::copy(backup.join(file), ledger.join(file)).unwrap();
+    }
+    let folder = Folder::open(folder.path()).unwrap();
+    assert_eq!(folder.issuing_role().unwrap(), Role::Issuing);
+    // What the key signed is known by its file.
+    let lacking = folder
+        .adopted(std::slice::from_ref(&leaf), &[], "tests")
+        .unwrap();
+    assert_eq!(lacking[0].issued.issuer, "issuing-2");
+    folder.ledger().unwrap().adopt(&lacking, None).unwrap();
+    folder.issue_with(role, "tests", now()).unwrap();
+    assert_eq!(folder.issuing_role().unwrap(), role);
+    let again = authority(&folder, role);
+    validate(&folder, role, &issue(&again, "b.example.org"));
+    again
+        .revoke(&number(&leaf), CrlReason::Superseded, "tests", now())
+        .unwrap();
+    assert!(has(&list(&again), &leaf));
+    let own = number(again.issuer().certificate());
+    assert!(
+        again.ledger().entry(&own).unwrap().is_some(),
+        "the root can revoke it"
+    );
 }

@@ -1,6 +1,7 @@
 //! CAs below other CAs: made below one that is at hand, or by a request to one that is elsewhere; and what is refused of
 //! what comes back.
 
+use core::slice;
 use core::time::Duration;
 use std::fs;
 
@@ -301,15 +302,23 @@ fn a_ca_waits_for_its_certificate() {
     let own = certified(&root, &request);
     let (_other, other) = root_with(true);
     let of_other = other.certificate(Role::Root).unwrap();
-    refused(&[own.clone()], None, "the root's certificate is missing");
-    refused(&[own.clone()], Some(&of_other), "don't lead to the root");
     refused(
-        &[of_other.clone()],
+        slice::from_ref(&own),
+        None,
+        "the root's certificate is missing",
+    );
+    refused(
+        slice::from_ref(&own),
+        Some(&of_other),
+        "don't lead to the root",
+    );
+    refused(
+        slice::from_ref(&of_other),
         Some(&trusted),
         "none of the certificates is for a key",
     );
     let by_hand = authority(&root, Role::Root);
-    let verified = request.clone().verify().unwrap();
+    let verified = request.verify().unwrap();
     let leaf = CertificateBuilder::server().dns_name("www.example.org");
     let leaf = by_hand.issuer().issue(leaf, &verified).unwrap();
     refused(&[leaf], Some(&trusted), "not the certificate of a CA");
@@ -369,15 +378,9 @@ fn a_root_certifies_the_one_that_follows_it() {
     let by_old = authority(&old, Role::Root);
     let root = new.certificate(Role::Root).unwrap();
     assert_eq!(root.subject(), by_old.issuer().certificate().subject());
-    let key = authority(&new, Role::Root);
-    let certified = Certified {
-        subject: root.subject(),
-        key: &key.issuer().signer(),
-        path_len: 1,
-        validity: None,
-        constraints: &Constraints::default(),
-    };
-    let new_with_old = by_old.certify(&certified, "tests", now()).unwrap();
+    let new_with_old = by_old
+        .certify_root(&root, None, &[], "tests", now())
+        .unwrap();
     assert_eq!(new_with_old.subject(), new_with_old.issuer());
     assert_eq!(new_with_old.subject_key_id(), root.subject_key_id());
     new_with_old
@@ -389,4 +392,9 @@ fn a_root_certifies_the_one_that_follows_it() {
         .unwrap();
     let entry = by_old.ledger().entry(&number(&new_with_old)).unwrap();
     assert_eq!(entry.unwrap().issued.issuer, "root");
+    let issuing = new.certificate(Role::Issuing).unwrap();
+    let refused = by_old
+        .certify_root(&issuing, None, &[], "tests", now())
+        .unwrap_err();
+    assert!(matches!(refused, FolderError::NotARoot(_)), "{refused}");
 }

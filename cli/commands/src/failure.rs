@@ -374,6 +374,17 @@ pub(crate) enum Failure {
     )]
     OutlivesRoot,
     #[error(
+        "another CA certified this one, whose root's key is not here; name the folder of that CA with --under, or make a \
+         request to it with --request"
+    )]
+    UnderAnother,
+    #[error("the root of this CA certifies its keys; leave --under and --request out")]
+    OwnRootCertifies,
+    #[error(
+        "the key before is of an algorithm that this program makes no keys of; name one with --algorithm"
+    )]
+    NameTheAlgorithm,
+    #[error(
         "--all-with-key is for keys that others may know; name a compromise with {0}, such as keyCompromise"
     )]
     NotACompromise(&'static str),
@@ -529,6 +540,9 @@ impl Failure {
             | Self::NoHome
             | Self::SameName { .. }
             | Self::OutlivesRoot
+            | Self::UnderAnother
+            | Self::OwnRootCertifies
+            | Self::NameTheAlgorithm
             | Self::JsonBesideResult
             | Self::NotACompromise(_)
             | Self::NoKeyToEncrypt

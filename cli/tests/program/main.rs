@@ -25,6 +25,7 @@ mod operator;
 mod page;
 mod pem;
 mod raw;
+mod rollover;
 #[cfg(target_os = "linux")]
 mod signals;
 mod ssh;

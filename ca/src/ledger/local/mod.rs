@@ -13,7 +13,7 @@
 //! index. `head` says what of the journal was acknowledged. `order` defines the content of the index, and `row` its
 //! encoding.
 
-// This room uses the files beside it: entry, error, filter, name and serial_number.
+// This room uses the files beside it: entry, error, filter, generation, name, serial_number and stage.
 
 mod books;
 mod codec;

@@ -7,8 +7,9 @@ use pq_x509::revocation::CrlReason;
 
 use super::codec::{Decoder, put_bytes, put_number};
 use crate::ledger::entry::{Entry, Issued, Revocation, State};
-use crate::ledger::generation::{Generation, Stage};
+use crate::ledger::generation::Generation;
 use crate::ledger::serial_number::SerialNumber;
+use crate::ledger::stage::Stage;
 use crate::ledger::{KEPT, KeyHash};
 
 /// An entry, and further data about it.

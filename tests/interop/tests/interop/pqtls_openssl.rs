@@ -201,6 +201,112 @@ fn openssl_goes_by_a_ca_of_pqtls() {
     }
 }
 
+/// Each key of a CA signs the lists and OCSP responses of its own certificates, before and after others took its place,
+/// with another name and with the same one.
+#[test]
+fn openssl_goes_by_a_ca_with_several_keys() {
+    for same_name in [false, true] {
+        let Some(work) = Work::new() else { return };
+        work.make_ca("ML-DSA-44", "ML-DSA-44");
+        let issue = |name: &str| {
+            let key = format!("--key server.key --out {name}.pem");
+            work.pqtls(&format!("ca issue {name}.example.org {key}"));
+        };
+        ["old-good", "old-bad"].iter().for_each(|name| issue(name));
+        let name = if same_name { " --same-name" } else { "" };
+        work.pqtls(&format!("ca rollover{name}"));
+        ["new-good", "new-bad"].iter().for_each(|name| issue(name));
+        work.pqtls("ca revoke old-bad.pem new-bad.pem --reason superseded");
+        work.pqtls("ca crl --root --out root.crl");
+        work.pqtls("ca crl --issuer issuing --out old.crl");
+        work.pqtls("ca crl --out new.crl");
+        for (list, issuer, other) in [
+            ("old.crl", "ca/issuing.pem", "ca/issuing-2.pem"),
+            ("new.crl", "ca/issuing-2.pem", "ca/issuing.pem"),
+        ] {
+            let verify = |issuer: &str| format!("crl -in {list} -noout -text -CAfile {issuer}");
+            let shown = work.openssl(&verify(issuer));
+            shown.assert_contains("verify OK");
+            let revoked = shown.to_string().matches("Serial Number: ").count();
+            assert_eq!(revoked, if same_name { 2 } else { 1 }, "{shown}");
+            work.dir
+                .attempt(&verify(other))
+                .assert_contains("verify failure");
+        }
+        let lists = ["root.crl", "old.crl", "new.crl"].map(|file| work.dir.read_text(file));
+        work.dir.write("lists.pem", lists.concat());
+        for good in ["old-good.pem", "new-good.pem"] {
+            work.openssl(&verify_with_lists(good, "-purpose sslserver"))
+                .assert_line(&format!("{good}: OK"));
+        }
+        for bad in ["old-bad.pem", "new-bad.pem"] {
+            work.dir
+                .run_failing(&verify_with_lists(bad, "-purpose sslserver"))
+                .assert_contains("certificate revoked");
+        }
+        // A list of the other key alone is none.
+        let lists = ["root.crl", "new.crl"].map(|file| work.dir.read_text(file));
+        work.dir.write("lists.pem", lists.concat());
+        work.dir
+            .run_failing(&verify_with_lists("old-bad.pem", "-purpose sslserver"))
+            .assert_contains("unable to get certificate CRL");
+
+        for (of, issuer) in [("old", "ca/issuing.pem"), ("new", "ca/issuing-2.pem")] {
+            for (how, says) in [("good", ": good"), ("bad", ": revoked")] {
+                let file = format!("{of}-{how}.pem");
+                work.openssl(&format!(
+                    "ocsp -issuer {issuer} -cert {file} -reqout asked.request -no_nonce"
+                ));
+                work.pqtls("ca ocsp asked.request --out answer.ocsp --force");
+                let checked = work.openssl(&format!(
+                    "ocsp -issuer {issuer} -cert {file} -respin answer.ocsp -CAfile ca/root.pem -verify_other {issuer}"
+                ));
+                checked.assert_contains("Response verify OK");
+                checked.assert_contains(&format!("{file}{says}"));
+            }
+        }
+    }
+}
+
+/// What is below a new root is accepted by who trusts only the old one, and a CA below another is as any CA.
+#[test]
+fn openssl_accepts_what_is_below_a_certified_ca() {
+    let Some(work) = Work::new() else { return };
+    work.make_ca("ML-DSA-44", "ML-DSA-44");
+    work.pqtls("ca init --name Example --dir new --dns example.org --algorithm ML-DSA-44");
+    work.pqtls("ca issue www.example.org --dir new --key server.key --out below-new.pem");
+    work.pqtls("ca certify new/root.pem --out new-with-old.pem");
+    work.pqtls("ca init --name Team --dir team --under ca --dns team.example.org");
+    work.pqtls("ca issue www.team.example.org --dir team --key server.key --out below-team.pem");
+    let chain = ["below-new.pem", "new-with-old.pem"].map(|file| work.dir.read_text(file));
+    work.dir.write("chain.pem", chain.concat());
+    for (file, chain) in [
+        ("below-new.pem", "chain.pem"),
+        ("below-team.pem", "below-team.pem"),
+    ] {
+        work.openssl(&format!(
+            "verify -x509_strict -CAfile ca/root.pem -untrusted {chain} -purpose sslserver {file}"
+        ))
+        .assert_line(&format!("{file}: OK"));
+    }
+    // By a request, which OpenSSL certifies.
+    work.pqtls("ca init --name Waiting --dir waiting --request waiting.csr");
+    work.dir.issue_chain(["-newkey ML-DSA-44"; 3], "");
+    work.dir.write(
+        "ca.ext",
+        "basicConstraints=critical,CA:TRUE,pathlen:0\nkeyUsage=critical,keyCertSign,cRLSign\n\
+         subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n",
+    );
+    work.openssl(
+        "x509 -req -in waiting.csr -CA root.pem -CAkey root.key -days 30 -extfile ca.ext -out waiting.pem",
+    );
+    work.pqtls("ca install waiting.pem --root root.pem --dir waiting");
+    work.pqtls("ca issue www.example.org --dir waiting --key server.key --out below-waiting.pem");
+    work.openssl(
+        "verify -x509_strict -CAfile root.pem -untrusted below-waiting.pem below-waiting.pem",
+    );
+}
+
 /// OpenSSL makes keys, requests, certificates and lists; and each signs requests of the other.
 #[test]
 fn pqtls_goes_by_a_ca_of_openssl() {

@@ -154,8 +154,13 @@ fn sort(
     by: &str,
     options: &str,
 ) -> Result<Sorted, Failure> {
-    let own = [Role::Issuing, Role::Root].map(|role| folder.certificate(role));
-    let own: Vec<_> = own.into_iter().flatten().collect();
+    let issuing = folder.issuing_keys().unwrap_or_default();
+    let root = folder.certificate(Role::Root).ok();
+    let own: Vec<_> = issuing
+        .into_iter()
+        .map(|(_, own)| own)
+        .chain(root)
+        .collect();
     let mut certificates = documents::all_certificates(files)?;
     let is_own = |one: &Certificate| own.iter().any(|own| own.der() == one.der());
     let left_out = certificates.iter().filter(|one| is_own(one));

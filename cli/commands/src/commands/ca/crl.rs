@@ -4,8 +4,8 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_ca::folder::Role;
-use pq_ca::ledger::{GREATEST_NUMBER, Ledger};
+use pq_ca::folder::{Folder, Role};
+use pq_ca::ledger::{GREATEST_NUMBER, Ledger, Stage};
 use pq_ca::policy::parse_duration;
 use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::ca_key::{CaKeyOptions, with_short_names};
 use super::place::{Actor, Place};
+use super::which_key::WhichKey;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -39,8 +40,11 @@ use crate::report::{Report, printable, with_unit};
 #[command(mut_args(with_short_names))]
 pub(crate) struct Arguments {
     /// Make the root's list, of revoked CAs, instead of the issuing key's
-    #[arg(long)]
+    #[arg(long, conflicts_with = "issuer")]
     pub(super) root: bool,
+
+    #[command(flatten)]
+    key: WhichKey,
 
     /// How long it is valid, such as 90d [default: what the policy says]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -83,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let folder = arguments.place.open()?;
     let role = match arguments.root {
         true => Role::Root,
-        false => folder.issuing_role()?,
+        false => arguments.key.or_issuing(&folder)?,
     };
     let authority = arguments.ca_key.authority(&folder, role)?;
     let now = UnixTime::now();
@@ -109,15 +113,36 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         revoked: list.entries().len() as u64,
         this_update: rfc3339(list.this_update()),
         next_update: list.next_update().map(rfc3339),
+        others: other_lists(&folder, role, now)?,
     };
     // Another process may have made a later list while this one was signed. From this check on, such a process would
     // have to take a number, sign and write its list before this file is renamed; then only the confirmation finds it,
     // if that of the later list came before.
     let is_newest = || Ok(authority.check_list(&list)?);
+    let report = arguments.place.about(report);
     let status = delivery.deliver_if(&[output], &report, is_newest)?;
     // Only now: a list that could not be written was published by nobody.
     authority.confirm_list(&list)?;
     Ok(status)
+}
+
+/// The names of the other issuing keys whose lists clients need: those that signed certificates, and may have some that are
+/// valid.
+fn other_lists(folder: &Folder, role: Role, now: UnixTime) -> Result<Vec<String>, Failure> {
+    if role == Role::Root {
+        return Ok(Vec::new());
+    }
+    let mut others = Vec::new();
+    for one in folder.generations()? {
+        let signs = matches!(one.stage, Stage::Issuing | Stage::Retired);
+        let other = Role::from_name(&one.name).filter(|other| *other != role && signs);
+        if let Some(other) = other
+            && now <= folder.certificate(other)?.not_after()
+        {
+            others.push(one.name);
+        }
+    }
+    Ok(others)
 }
 
 /// A number of a list: decimal, or hexadecimal after "0x".
@@ -144,6 +169,8 @@ struct NewList {
     revoked: u64,
     this_update: String,
     next_update: Option<String>,
+    /// The names of the CA's other keys that clients need a list of.
+    others: Vec<String>,
 }
 
 impl Report for NewList {
@@ -157,12 +184,19 @@ impl fmt::Display for NewList {
         if let Some(next) = &self.next_update {
             write!(f, ", valid until {next}")?;
         }
-        let Some(digits) = &self.number else {
-            return writeln!(f);
-        };
-        match u64::from_str_radix(digits, 16) {
-            Ok(number) => writeln!(f, ", number {number} (0x{digits})"),
-            Err(_) => writeln!(f, ", number 0x{digits}"),
+        match &self.number {
+            None => writeln!(f)?,
+            Some(digits) => match u64::from_str_radix(digits, 16) {
+                Ok(number) => writeln!(f, ", number {number} (0x{digits})")?,
+                Err(_) => writeln!(f, ", number 0x{digits}")?,
+            },
         }
+        for other in &self.others {
+            writeln!(
+                f,
+                "Clients need the list of \"{other}\", too: \"pqtls ca crl --issuer {other} --out FILE\"."
+            )?;
+        }
+        Ok(())
     }
 }

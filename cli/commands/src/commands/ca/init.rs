@@ -4,16 +4,18 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_ca::folder::{Constraints, Folder, Interruption, KeyPlan, Plan, Role};
+use pq_ca::folder::{Constraints, Folder, Interruption, KeyPlan, Plan, Role, SubordinatePlan};
 use pq_ca::policy::{ListUrl, NamePattern, Network, Policy, parse_duration};
 use pq_keys::protection::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
+use super::below::{Above, NewRequest};
 use super::ca_key::NewCaKey;
 use super::place::{Actor, Place};
 use super::signals::{stop_on_signals, wait_for_the_end};
 use crate::arguments::AlgorithmParser;
+use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::keys::Algorithm;
@@ -31,6 +33,10 @@ use crate::words::protection_name;
 ///
 /// A passphrase encrypts both keys; then commands that use one of them ask for it, or take it by their own options.
 /// Without one, whoever can read the files of the keys can act as the CA.
+///
+/// With --under, the root of a CA that is at hand certifies the new CA's key. With --request, another CA does: the new CA
+/// waits for its certificate, which "pqtls ca install" installs. When the issuing key is to be followed by a new one, "pqtls
+/// ca rollover" does that.
 ///
 /// Back up the whole folder, while nothing changes it: root.pem, root.key, issuing.pem, issuing.key, policy.toml, and in
 /// ledger/ the journal and its head; the index can be left out, since it is made again. An older backup lacks what was
@@ -72,6 +78,7 @@ pub(crate) struct Arguments {
     /// The algorithm of the root's key, such as SLH-DSA-SHA2-128s [default: the same]
     #[arg(
         long,
+        conflicts_with_all = ["under", "request"],
         value_name = "ALGORITHM",
         value_parser = AlgorithmParser,
         hide_possible_values = true,
@@ -79,7 +86,7 @@ pub(crate) struct Arguments {
     root: Option<Algorithm>,
 
     /// Issue certificates with the root's key, without a key below it; --algorithm and --root-validity are for that key
-    #[arg(long, conflicts_with_all = ["validity", "root"])]
+    #[arg(long, conflicts_with_all = ["validity", "root", "under", "request"])]
     no_intermediate: bool,
 
     /// How long the issuing certificate is valid, such as 5y or 90d [default: 5y, or the root's time if that is
@@ -88,12 +95,21 @@ pub(crate) struct Arguments {
     validity: Option<Duration>,
 
     /// How long the root is valid
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "20y")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = parse_duration,
+        default_value = "20y",
+        conflicts_with_all = ["under", "request"],
+    )]
     root_validity: Duration,
 
     /// The HTTP URL of the revocation list, which certificates will name; once for each
     #[arg(long = "crl-url", value_name = "URL")]
     list_urls: Vec<ListUrl>,
+
+    #[command(flatten)]
+    above: Above,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
@@ -118,7 +134,9 @@ Examples:
   $ pqtls ca init --dir old-ca --name \"Small CA\" --root SLH-DSA-SHA2-128f
   $ echo 'correct horse battery staple' > ca-secret.txt
   $ pqtls ca init --dir safe-ca --name \"Safe CA\" --passphrase-file ca-secret.txt
-  $ pqtls ca crl --dir safe-ca --passphrase-file ca-secret.txt --out safe.crl";
+  $ pqtls ca crl --dir safe-ca --passphrase-file ca-secret.txt --out safe.crl
+  $ pqtls ca init --dir team-ca --name \"Team CA\" --dns team.example.org --under ca
+  $ pqtls ca init --dir waiting-ca --name \"Waiting CA\" --request waiting.csr";
 
 /// The options for passphrases stand under a heading that says whose they are.
 fn of_new_keys(argument: clap::Arg) -> clap::Arg {
@@ -139,11 +157,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     let interruption = Interruption::default();
     let _stopped_by_signals = stop_on_signals(&interruption)?;
+    if arguments.above.under.is_some() || arguments.above.request.is_some() {
+        return below(arguments, passphrase.as_ref(), now, &interruption, json);
+    }
     let (folder, plan) = create(arguments, passphrase.as_ref(), now, &interruption)?;
     let root = folder.certificate(Role::Root)?;
     let issuing = match folder.issuing_role()? {
-        Role::Issuing => Some(folder.certificate(Role::Issuing)?),
         Role::Root => None,
+        role => Some(folder.certificate(role)?),
     };
     let report = NewCa {
         folder: folder.path().display().to_string(),
@@ -151,6 +172,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         protection: passphrase.map(|_| protection_name(&Protection::default())),
         root: CertificateFacts::of(&root, now),
         issuing: issuing.map(|certificate| CertificateFacts::of(&certificate, now)),
+        is_below: false,
         domains: plan.constraints.domains,
         networks: plan
             .constraints
@@ -167,6 +189,63 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             draft.display()
         ));
     }
+    Ok(ExitStatus::Done)
+}
+
+/// Makes a CA below another one.
+fn below(
+    arguments: &Arguments,
+    passphrase: Option<&Passphrase>,
+    now: UnixTime,
+    interruption: &Interruption,
+    json: bool,
+) -> Result<ExitStatus, Failure> {
+    let path = arguments.place.path();
+    // Before a key is made
+    let parent = arguments.above.under.as_ref();
+    let parent = parent
+        .map(|folder| arguments.above.parent(folder))
+        .transpose()?;
+    if let Some(to) = &arguments.above.request {
+        Delivery::to(&[to], false, json)?;
+    }
+    let (constraints, policy) = names(arguments);
+    let plan = SubordinatePlan {
+        name: arguments.name.clone(),
+        key: NewCaKey::generate(arguments.algorithm, passphrase)?,
+        validity: arguments.validity,
+        constraints,
+        policy,
+    };
+    let protection = passphrase.map(|_| protection_name(&Protection::default()));
+    if let Some(to) = &arguments.above.request {
+        let request = Folder::create_pending(&path, &plan, interruption)?;
+        let new = NewRequest::of(&request, &path, Role::Issuing, protection);
+        return new.deliver(to, &request, &arguments.place, json);
+    }
+    let Some(parent) = parent else {
+        return Ok(ExitStatus::Done);
+    };
+    let folder = parent.create(path, &plan, &arguments.actor.name(), now, interruption)?;
+    let report = NewCa {
+        folder: folder.path().display().to_string(),
+        policy: folder.policy_path().display().to_string(),
+        protection,
+        root: CertificateFacts::of(&folder.certificate(Role::Root)?, now),
+        issuing: Some(CertificateFacts::of(
+            &folder.certificate(Role::Issuing)?,
+            now,
+        )),
+        is_below: true,
+        networks: plan
+            .constraints
+            .networks
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        domains: plan.constraints.domains,
+    };
+    arguments.place.print(report, json)?;
     Ok(ExitStatus::Done)
 }
 
@@ -211,6 +290,18 @@ fn plan(arguments: &Arguments, passphrase: Option<&Passphrase>) -> Result<Plan<N
             validity,
         }),
     };
+    let (constraints, policy) = names(arguments);
+    Ok(Plan {
+        name: arguments.name.clone(),
+        root,
+        issuing,
+        constraints,
+        policy,
+    })
+}
+
+/// The names that the CA is for, as constraints and as a policy.
+fn names(arguments: &Arguments) -> (Constraints, String) {
     let permits_all = arguments.dns.is_empty() && arguments.ip.is_empty();
     let (patterns, networks) = match permits_all {
         true => (
@@ -226,17 +317,13 @@ fn plan(arguments: &Arguments, passphrase: Option<&Passphrase>) -> Result<Plan<N
             arguments.ip.clone(),
         ),
     };
-    Ok(Plan {
-        name: arguments.name.clone(),
-        root,
-        issuing,
-        constraints: Constraints {
-            domains: arguments.dns.iter().map(|one| one.name.clone()).collect(),
-            networks: arguments.ip.clone(),
-            only_hosts: arguments.only_hosts,
-        },
-        policy: Policy::default_text(&patterns, &networks, &arguments.list_urls),
-    })
+    let constraints = Constraints {
+        domains: arguments.dns.iter().map(|one| one.name.clone()).collect(),
+        networks: arguments.ip.clone(),
+        only_hosts: arguments.only_hosts,
+    };
+    let policy = Policy::default_text(&patterns, &networks, &arguments.list_urls);
+    (constraints, policy)
 }
 
 /// Reads the text that stands in policies for everything of a kind.
@@ -278,6 +365,9 @@ struct NewCa {
     issuing: Option<CertificateFacts>,
     domains: Vec<String>,
     networks: Vec<String>,
+    /// Whether another CA certified it.
+    #[serde(skip)]
+    is_below: bool,
 }
 
 impl Report for NewCa {
@@ -315,7 +405,9 @@ impl fmt::Display for NewCa {
         }
         writeln!(f, "  policy    {policy}")?;
         writeln!(f, "What to do next:")?;
-        writeln!(f, "  give {folder}/root.pem to all who are to trust the CA")?;
+        if !self.is_below {
+            writeln!(f, "  give {folder}/root.pem to all who are to trust the CA")?;
+        }
         writeln!(f, "  read {policy}, and change there what may be issued")?;
         if self.protection.is_none() {
             let key = match self.issuing {
@@ -328,7 +420,7 @@ impl fmt::Display for NewCa {
                 quoted(&format!("{folder}/{key}"))
             )?;
         }
-        if self.issuing.is_some() {
+        if self.issuing.is_some() && !self.is_below {
             writeln!(
                 f,
                 "  move {folder}/root.key to a safe place; issuing certificates doesn't need it"

@@ -11,6 +11,7 @@ use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use super::subject_key::SubjectKeyOptions;
+use super::which_key::WhichKey;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -40,6 +41,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     certificate: CertificateOptions,
+
+    #[command(flatten)]
+    which_key: WhichKey,
 
     #[command(flatten)]
     ca_key: CaKeyOptions,
@@ -86,10 +90,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         .key
         .check(&options.output.out, options.output.force, json)?;
     let folder = arguments.place.open()?;
-    let chain = folder.chain()?;
-    let authority = arguments
-        .ca_key
-        .authority(&folder, folder.issuing_role()?)?;
+    let role = arguments.which_key.or_issuing(&folder)?;
+    let chain = folder.chain_of(role)?;
+    let authority = arguments.ca_key.authority(&folder, role)?;
     let terms = Terms {
         names: arguments.names.clone(),
         common_name: arguments.common_name.clone(),

@@ -3,10 +3,13 @@
 //! It may use the rest of its [room](super), and what that room may use.
 
 mod adopt;
+mod below;
 mod ca_key;
+mod certify;
 mod crl;
 mod entry;
 pub(super) mod init;
+mod install;
 mod issue;
 mod issued;
 mod list;
@@ -15,12 +18,14 @@ mod place;
 mod reinstate;
 mod renew;
 mod revoke;
+mod rollover;
 mod same_key;
 mod show;
 pub(super) mod sign;
 mod signals;
 mod subject_key;
 mod which;
+mod which_key;
 
 use self::place::Place;
 use crate::exit_status::ExitStatus;
@@ -30,6 +35,9 @@ use crate::failure::Failure;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Init(init::Arguments),
+    Certify(certify::Arguments),
+    Install(install::Arguments),
+    Rollover(rollover::Arguments),
     Issue(issue::Arguments),
     Sign(sign::Arguments),
     Renew(renew::Arguments),
@@ -47,6 +55,9 @@ impl Command {
     fn place(&self) -> (&Place, bool) {
         match self {
             Self::Init(arguments) => (&arguments.place, false),
+            Self::Certify(arguments) => (&arguments.place, true),
+            Self::Install(arguments) => (&arguments.place, false),
+            Self::Rollover(arguments) => (&arguments.place, true),
             Self::Issue(arguments) => (&arguments.place, false),
             Self::Sign(arguments) => (&arguments.place, false),
             Self::Renew(arguments) => (&arguments.place, false),
@@ -74,6 +85,9 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
 fn act(command: Command, json: bool) -> Result<ExitStatus, Failure> {
     match command {
         Command::Init(arguments) => init::run(&arguments, json),
+        Command::Certify(arguments) => certify::run(&arguments, json),
+        Command::Install(arguments) => install::run(&arguments, json),
+        Command::Rollover(arguments) => rollover::run(&arguments, json),
         Command::Issue(arguments) => issue::run(&arguments, json),
         Command::Sign(arguments) => sign::run(&arguments, json),
         Command::Renew(arguments) => renew::run(&arguments, json),

@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::ca_key::CaKeyOptions;
 use super::place::Place;
 use super::which::Which;
+use super::which_key::WhichKey;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::documents;
 use crate::exit_status::ExitStatus;
@@ -48,8 +49,11 @@ pub(crate) struct Arguments {
     certificate: Option<Which>,
 
     /// Answer for the root, about CAs, instead of the issuing key
-    #[arg(long)]
+    #[arg(long, conflicts_with = "issuer")]
     pub(super) root: bool,
+
+    #[command(flatten)]
+    which_key: WhichKey,
 
     /// How long the response is valid, such as 12h [default: what the policy says]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -118,9 +122,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 fn respond(arguments: &Arguments) -> Result<(OcspResponse, Certificate), Failure> {
     let now = UnixTime::now();
     let folder = arguments.place.open()?;
-    let role = match arguments.root {
-        true => Role::Root,
-        false => folder.issuing_role()?,
+    let named = match arguments.root {
+        true => Some(Role::Root),
+        false => arguments.which_key.named(&folder)?,
+    };
+    let role = match (named, &arguments.request, &arguments.certificate) {
+        (Some(role), _, _) => role,
+        (None, Some(file), _) => asked(&folder, &documents::ocsp_request(file)?)?,
+        (None, None, certificate) => signer_of(certificate.as_ref(), &folder)?,
     };
     let request = match (&arguments.request, &arguments.certificate) {
         (Some(file), _) => documents::ocsp_request(file)?,
@@ -153,6 +162,32 @@ fn respond(arguments: &Arguments) -> Result<(OcspResponse, Certificate), Failure
     Ok((response.map_err(Failure::Unanswered)?, signer))
 }
 
+/// The issuing key whose certificates a request is about, or the one that issues.
+fn asked(folder: &Folder, request: &OcspRequest) -> Result<Role, Failure> {
+    let certificates = request.certificates();
+    let keys = folder.issuing_keys()?;
+    let asked = keys
+        .iter()
+        .find(|(_, issuer)| certificates.iter().any(|one| one.is_by(issuer)));
+    match asked {
+        Some((role, _)) => Ok(*role),
+        None => Ok(folder.issuing_role()?),
+    }
+}
+
+/// The issuing key that signed a certificate, or the one that issues.
+fn signer_of(which: Option<&Which>, folder: &Folder) -> Result<Role, Failure> {
+    let ledger = folder.ledger()?;
+    if let Some(which) = which {
+        let entry = ledger.entry(&which.serial_number(folder, &ledger)?)?;
+        let role = entry.and_then(|entry| Role::from_name(&entry.issued.issuer));
+        if let Some(role) = role.filter(|role| *role != Role::Root) {
+            return Ok(role);
+        }
+    }
+    Ok(folder.issuing_role()?)
+}
+
 /// A certificate that the ledger has. Of one that it lacks, the response would be that it is unknown, in the place of a
 /// good one that a server staples.
 fn known_certificate(which: &Which, folder: &Folder, role: Role) -> Result<Certificate, Failure> {
@@ -162,8 +197,8 @@ fn known_certificate(which: &Which, folder: &Folder, role: Role) -> Result<Certi
     let entry = ledger.entry(&number)?.ok_or_else(unknown)?;
     if entry.issued.issuer != role.name() {
         return Err(match role {
-            Role::Issuing => Failure::OfTheRoot(which.to_string()),
             Role::Root => Failure::NotOfTheRoot(which.to_string()),
+            _ => Failure::OfTheRoot(which.to_string()),
         });
     }
     let der = ledger.certificate(&number)?.ok_or_else(unknown)?;

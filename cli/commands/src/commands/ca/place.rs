@@ -40,8 +40,13 @@ impl Place {
 
     /// Prints a report, whose command lines are for this CA.
     pub(super) fn print<R: Report>(&self, report: R, json: bool) -> Result<(), OutputError> {
+        report::print(&self.about(report), json)
+    }
+
+    /// A report whose command lines are for this CA.
+    pub(super) fn about<R: Report>(&self, report: R) -> OfThisCa<R> {
         let options = self.options();
-        report::print(&OfThisCa { report, options }, json)
+        OfThisCa { report, options }
     }
 
     pub(super) fn open(&self) -> Result<Folder, Failure> {
@@ -59,7 +64,7 @@ impl Place {
 
 /// A report whose command lines get options.
 #[derive(Serialize)]
-struct OfThisCa<R> {
+pub(super) struct OfThisCa<R> {
     #[serde(flatten)]
     report: R,
     #[serde(skip)]

@@ -1,6 +1,7 @@
 //! The command `pqtls ca revoke`. After a compromise of a key, it looks for other certificates for the same key,
 //! revokes or lists them, and exits with status 1 if any is left.
 
+use alloc::collections::BTreeSet;
 use core::fmt;
 
 use pq_ca::authority::{UnknownReason, reason_from_name, reason_name};
@@ -115,6 +116,7 @@ fn revoke(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
         reason: arguments.reason,
         clock,
         now: rfc3339(now),
+        issuing: folder.issuing_role()?.name().into(),
     };
     arguments.place.print(report, json)?;
     Ok(same_key.status())
@@ -136,6 +138,9 @@ struct Revoked {
     clock: Option<String>,
     #[serde(skip)]
     now: String,
+    /// The name of the key that issues.
+    #[serde(skip)]
+    issuing: String,
 }
 
 impl Revoked {
@@ -194,13 +199,19 @@ impl fmt::Display for Revoked {
             f,
             "Clients learn of it from the next revocation list; make it now:"
         )?;
-        let roots = Role::Root.name();
-        let is_of_root = |certificate: &EntryFacts| certificate.issuer == roots;
-        if !self.certificates.iter().all(is_of_root) {
+        let issuers = self.certificates.iter().map(|one| one.issuer.as_str());
+        let issuers: BTreeSet<_> = issuers.collect();
+        if issuers.contains(self.issuing.as_str()) {
             writeln!(f, "  pqtls ca crl --out FILE")?;
         }
-        if self.certificates.iter().any(is_of_root) {
-            writeln!(f, "  pqtls ca crl --root --out FILE")?;
+        for issuer in issuers {
+            match issuer {
+                issuer if issuer == self.issuing => {}
+                issuer if issuer == Role::Root.name() => {
+                    writeln!(f, "  pqtls ca crl --root --out FILE")?;
+                }
+                issuer => writeln!(f, "  pqtls ca crl --issuer {issuer} --out FILE")?,
+            }
         }
         if let Some(clock) = &self.clock {
             writeln!(

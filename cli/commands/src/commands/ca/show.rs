@@ -76,9 +76,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     if arguments.pem {
         let options = &arguments.certificate;
         let delivery = Delivery::to(&[&options.output.out], options.output.force, json)?;
-        let chain = match entry.issued.issuer == Role::Issuing.name() {
-            true => folder.chain()?,
-            false => Vec::new(),
+        let chain = match Role::from_name(&entry.issued.issuer) {
+            Some(role) => folder.chain_of(role)?,
+            None => Vec::new(),
         };
         let issued = IssuedCertificate {
             entry: entry.issued,
@@ -98,10 +98,25 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 fn show_ca(folder: &Folder, json: bool) -> Result<ExitStatus, Failure> {
     let issuing = folder.issuing_role()?;
     let ledger = folder.ledger()?;
-    let mut keys = vec![KeyOfCa::read(folder, &ledger, issuing)?];
+    let generations = folder.generations()?;
+    let stage_of = |role: Role| {
+        let one = generations.iter().find(|one| one.name == role.name());
+        one.map(|one| one.stage.name())
+    };
+    let mut roles = vec![issuing];
     if issuing != Role::Root {
-        keys.push(KeyOfCa::read(folder, &ledger, Role::Root)?);
+        let others = folder
+            .issuing_keys()?
+            .into_iter()
+            .rev()
+            .map(|(role, _)| role);
+        roles.extend(others.filter(|role| *role != issuing));
+        roles.push(Role::Root);
     }
+    let keys = roles
+        .into_iter()
+        .map(|role| KeyOfCa::read(folder, &ledger, role, stage_of(role)))
+        .collect::<Result<_, _>>()?;
     let policy = folder.policy()?;
     let report = Ca {
         folder: folder.path().display().to_string(),
@@ -123,7 +138,9 @@ struct Ca {
 #[derive(Debug, Serialize)]
 struct KeyOfCa {
     /// The key's name in the ledger.
-    name: &'static str,
+    name: String,
+    /// What the key is used for, of an issuing key that the ledger knows.
+    stage: Option<&'static str>,
     /// The file of the private key.
     file: String,
     /// Whether this file exists; a root's key is often kept elsewhere.
@@ -134,7 +151,12 @@ struct KeyOfCa {
 }
 
 impl KeyOfCa {
-    fn read(folder: &Folder, ledger: &impl Ledger, role: Role) -> Result<Self, Failure> {
+    fn read(
+        folder: &Folder,
+        ledger: &impl Ledger,
+        role: Role,
+        stage: Option<&'static str>,
+    ) -> Result<Self, Failure> {
         let file = folder.key_path(role);
         let certificate = folder.certificate(role)?;
         let entry = match SerialNumber::from_bytes(certificate.serial_number()) {
@@ -143,7 +165,8 @@ impl KeyOfCa {
             Err(_) => None,
         };
         Ok(Self {
-            name: role.name(),
+            name: role.name().into(),
+            stage,
             file: file.display().to_string(),
             is_there: file.exists(),
             certificate: CertificateFacts::of(&certificate, UnixTime::now()),
@@ -182,6 +205,9 @@ impl fmt::Display for Ca {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for key in &self.keys {
             write!(f, "{}", key.certificate)?;
+            if let Some(stage) = key.stage {
+                writeln!(f, "  as issuer     {}, {stage}", key.name)?;
+            }
             if let Some(constraints) = key.certificate.extension("nameConstraints") {
                 writeln!(f, "  for names     {constraints}")?;
             }

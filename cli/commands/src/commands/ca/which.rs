@@ -137,11 +137,12 @@ fn is_root_of(folder: &Folder, certificate: &Certificate) -> bool {
 
 /// Whether one of the CA's own keys signed a certificate. Without the CA's certificates, nobody knows.
 fn is_signed_by(folder: &Folder, certificate: &Certificate) -> bool {
-    [Role::Issuing, Role::Root].iter().any(|role| {
-        let own = folder.certificate(*role);
-        own.is_ok_and(|own| {
-            let signed = certificate.verify_signature(&own, other_verification());
-            signed.is_ok()
-        })
+    let issuing = folder.issuing_keys().unwrap_or_default();
+    let root = folder.certificate(Role::Root).ok();
+    let mut own = issuing.into_iter().map(|(_, own)| own).chain(root);
+    own.any(|own| {
+        certificate
+            .verify_signature(&own, other_verification())
+            .is_ok()
     })
 }

@@ -1,0 +1,28 @@
+//! What the keys of a CA are used for, one after another.
+
+/// What a generation's key is used for. A generation goes through the stages in this order, and may leave some out.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Its certificate is there for others to get, and the key signs nothing yet.
+    Published,
+    /// The key issues certificates.
+    Issuing,
+    /// Another key took its place. It still signs revocation lists, and OCSP responses, until its certificates have
+    /// expired.
+    Retired,
+    /// Nothing is left for it to sign.
+    Ended,
+}
+
+impl Stage {
+    /// Its name, for people to read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Issuing => "issuing",
+            Self::Retired => "retired",
+            Self::Ended => "ended",
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! New CAs below others: `pqtls ca init` with `--under`, for a CA whose folder is at hand, or with `--request`, for one
+//! that is elsewhere.
+
+use core::fmt;
+use std::path::{Path, PathBuf};
+
+use pq_ca::authority::Authority;
+use pq_ca::folder::{Folder, Interruption, Role, SubordinatePlan};
+use pq_ca::ledger::LocalLedger;
+use pq_x509::certificate::Certificate;
+use pq_x509::pki_types::UnixTime;
+use pq_x509::request::CertificateRequest;
+use serde::Serialize;
+
+use super::ca_key::{CaKeyOptions, NewCaKey};
+use super::issued::public_pem;
+use super::place::Place;
+use crate::commands::delivery::Delivery;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::Destination;
+use crate::keys::SigningKey;
+use crate::report::{Report, printable};
+
+/// Who certifies a new key.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Above {
+    /// Have the root of the CA in this folder certify the key, and record that in its ledger
+    #[arg(long, value_name = "DIR", conflicts_with = "request")]
+    pub(super) under: Option<PathBuf>,
+
+    /// Have another CA certify the key: write a request for that to FILE, and wait for "pqtls ca install"
+    #[arg(long, value_name = "FILE")]
+    pub(super) request: Option<Destination>,
+
+    #[command(flatten)]
+    pub(super) ca_key: CaKeyOptions,
+}
+
+/// The CA above: the authority of its root's key, and the certificate that clients trust.
+pub(super) struct Parent {
+    pub(super) authority: Authority<SigningKey, LocalLedger>,
+    pub(super) root: Certificate,
+}
+
+impl Above {
+    /// The CA in the folder of `--under`.
+    pub(super) fn parent(&self, folder: &PathBuf) -> Result<Parent, Failure> {
+        let folder = Folder::open(folder)?;
+        Ok(Parent {
+            authority: self.ca_key.authority(&folder, Role::Root)?,
+            root: folder.certificate(Role::Root)?,
+        })
+    }
+}
+
+impl Parent {
+    /// Makes a CA below this one.
+    pub(super) fn create(
+        &self,
+        path: PathBuf,
+        plan: &SubordinatePlan<NewCaKey>,
+        by: &str,
+        now: UnixTime,
+        interruption: &Interruption,
+    ) -> Result<Folder, Failure> {
+        let above = (&[][..], &self.root);
+        let made = Folder::create_below(path, plan, &self.authority, above, by, now, interruption);
+        Ok(made?)
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct NewRequest {
+    /// The CA's folder.
+    folder: String,
+    /// The key's name in the ledger.
+    name: String,
+    subject: String,
+    /// The file of the request.
+    file: String,
+    /// How the key is encrypted, if it is.
+    protection: Option<String>,
+}
+
+impl NewRequest {
+    pub(super) fn of(
+        request: &CertificateRequest,
+        folder: &Path,
+        role: Role,
+        protection: Option<String>,
+    ) -> Self {
+        Self {
+            folder: folder.display().to_string(),
+            name: role.name().into(),
+            subject: printable(&request.parsed().info.subject.to_string()),
+            file: String::new(),
+            protection,
+        }
+    }
+
+    /// Writes the request, and says what to do with it.
+    pub(super) fn deliver(
+        mut self,
+        to: &Destination,
+        request: &CertificateRequest,
+        place: &Place,
+        json: bool,
+    ) -> Result<ExitStatus, Failure> {
+        self.file = to.to_string();
+        let pem = request.to_pem();
+        let delivery = Delivery::to(&[to], false, json)?;
+        delivery.deliver(&[public_pem(to, &pem)], &place.about(self))
+    }
+}
+
+impl Report for NewRequest {
+    const SCHEMA: &'static str = "ca-request/1";
+}
+
+impl fmt::Display for NewRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            folder,
+            name,
+            subject,
+            file,
+            protection,
+        } = self;
+        writeln!(
+            f,
+            "{file}: a request by {subject}, for the key \"{name}\" of {folder}"
+        )?;
+        match protection {
+            Some(protection) => writeln!(f, "  key       encrypted by {protection}")?,
+            None => writeln!(
+                f,
+                "  key       in the clear: whoever can read it can act as the CA"
+            )?,
+        }
+        writeln!(f, "What to do next:")?;
+        writeln!(
+            f,
+            "  have {file} signed as a CA (another CA of pqtls: \"pqtls ca certify\", in its folder)"
+        )?;
+        writeln!(
+            f,
+            "  install what comes back: \"pqtls ca install FILE --root ROOT\""
+        )
+    }
+}

@@ -1,0 +1,269 @@
+//! The command `pqtls ca rollover`: a new key issues, and the one before it goes on to sign its revocation lists.
+
+use core::fmt;
+use core::time::Duration;
+
+use pq_ca::folder::{Folder, NewName, Role, Successor};
+use pq_ca::policy::parse_duration;
+use pq_keys::protection::Protection;
+use pq_x509::pki_types::UnixTime;
+use serde::Serialize;
+
+use super::below::{Above, NewRequest};
+use super::ca_key::NewCaKey;
+use super::place::{Actor, Place};
+use super::which_key::role;
+use crate::arguments::AlgorithmParser;
+use crate::commands::delivery::Delivery;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::keys::Algorithm;
+use crate::passphrases::PassphraseOptions;
+use crate::report::{CertificateFacts, Report};
+use crate::words::protection_name;
+
+/// Have a new key issue, in the place of the one that issues now
+///
+/// The root's key certifies the new key, so put it back for this if it is kept elsewhere. The certificates of the key
+/// before stay valid, and that key goes on to sign their revocation lists and OCSP responses: make them with
+/// "pqtls ca crl --issuer" and "pqtls ca ocsp --issuer" until its last certificate has expired. Whatever names revoked
+/// certificates, "pqtls ca revoke" knows which list they belong on.
+///
+/// The new certificate has the name of the first one with a number, such as "Example CA 2". With --same-name, all keys of
+/// the name share what is on their lists; rustls's verifiers can't tell the lists of such keys apart.
+///
+/// Of several processes that do this at once, one succeeds. If this one is killed, the CA works, with the old key or with
+/// the new one. A program that runs on with the old key issues nothing more.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(mut_args(of_new_key))]
+pub(crate) struct Arguments {
+    /// The name in the new certificate [default: the CA's name with a number]
+    #[arg(long)]
+    name: Option<String>,
+
+    /// Use the name of the key before
+    #[arg(long, conflicts_with = "name")]
+    same_name: bool,
+
+    /// The signature algorithm of the new key [default: that of the key before]
+    #[arg(
+        long,
+        value_name = "ALGORITHM",
+        value_parser = AlgorithmParser,
+        hide_possible_values = true,
+    )]
+    algorithm: Option<Algorithm>,
+
+    /// How long the new certificate is valid, such as 5y [default: as long as the one before, or the root's time if that
+    /// is shorter]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    validity: Option<Duration>,
+
+    /// Only publish the new certificate; --use has its key issue later
+    #[arg(long)]
+    publish: bool,
+
+    /// Have this key issue, which was published before or installed by "pqtls ca install"
+    #[arg(
+        long = "use",
+        value_name = "NAME",
+        value_parser = role,
+        conflicts_with_all = [
+            "name", "same_name", "algorithm", "validity", "publish", "under", "request", "no_passphrase",
+        ],
+    )]
+    use_key: Option<Role>,
+
+    #[command(flatten)]
+    above: Above,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+
+    /// Leave the key in the clear without asking
+    #[arg(
+        long,
+        conflicts_with_all = ["passphrase_file", "passphrase_fd", "passphrase_env"],
+    )]
+    no_passphrase: bool,
+
+    #[command(flatten)]
+    pub(super) place: Place,
+
+    #[command(flatten)]
+    actor: Actor,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls ca rollover --dir old-ca
+  $ pqtls ca rollover --dir old-ca --publish --name \"Small CA of 2027\"
+  $ pqtls ca rollover --dir old-ca --use issuing-3
+  $ pqtls ca crl --dir old-ca --issuer issuing-2 --out small-2.crl";
+
+/// The options for passphrases stand under a heading that says whose they are.
+fn of_new_key(argument: clap::Arg) -> clap::Arg {
+    match argument.get_id().as_str() {
+        "passphrase_file" | "passphrase_fd" | "passphrase_env" | "no_passphrase" => {
+            argument.help_heading("Passphrase of the new key [default: a terminal is asked]")
+        }
+        _ => argument,
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let folder = arguments.place.open()?;
+    let (by, now) = (arguments.actor.name(), UnixTime::now());
+    let before = folder.issuing_role()?;
+    if let Some(role) = arguments.use_key {
+        folder.issue_with(role, &by, now)?;
+        return report(arguments, &folder, before, role, None, json);
+    }
+    let is_below = folder.is_below_another()?;
+    let (under, request) = (&arguments.above.under, &arguments.above.request);
+    match (is_below, under.is_some() || request.is_some()) {
+        (true, false) => return Err(Failure::UnderAnother),
+        (false, true) => return Err(Failure::OwnRootCertifies),
+        _ => {}
+    }
+    if let Some(to) = request {
+        Delivery::to(&[to], false, json)?;
+    }
+    // Before a passphrase is asked for
+    let own = CertificateFacts::of(&folder.certificate(before)?, now);
+    let passphrase = match arguments.no_passphrase {
+        true => None,
+        false => arguments.passphrase.of_new_or_none("the new key")?,
+    };
+    let algorithm = match arguments.algorithm {
+        Some(algorithm) => algorithm,
+        None => Algorithm::named(&own.key_algorithm).ok_or(Failure::NameTheAlgorithm)?,
+    };
+    let protection = passphrase
+        .as_ref()
+        .map(|_| protection_name(&Protection::default()));
+    let successor = |name| -> Result<_, Failure> {
+        Ok(Successor {
+            key: NewCaKey::generate(algorithm, passphrase.as_ref())?,
+            name,
+            validity: arguments.validity,
+            is_for_later: arguments.publish,
+        })
+    };
+    let name = match (&arguments.name, arguments.same_name) {
+        (Some(name), _) => NewName::Given(name.clone()),
+        (None, true) => NewName::Same,
+        (None, false) => NewName::Numbered,
+    };
+    let role = match (under, request) {
+        (Some(under), _) => {
+            let parent = arguments.above.parent(under)?;
+            folder.rollover_below(&parent.authority, &[], &successor(name)?, &by, now)?
+        }
+        (None, Some(to)) => {
+            let key = successor(name)?.key;
+            let (role, request) = folder.request_successor(&key, arguments.name.as_deref())?;
+            let new = NewRequest::of(&request, folder.path(), role, protection);
+            return new.deliver(to, &request, &arguments.place, json);
+        }
+        (None, None) => {
+            let root = arguments.above.ca_key.authority(&folder, Role::Root)?;
+            folder.rollover(&root, &successor(name)?, &by, now)?
+        }
+    };
+    report(arguments, &folder, before, role, protection, json)
+}
+
+fn report(
+    arguments: &Arguments,
+    folder: &Folder,
+    before: Role,
+    role: Role,
+    protection: Option<String>,
+    json: bool,
+) -> Result<ExitStatus, Failure> {
+    let now = UnixTime::now();
+    let issues = folder.issuing_role()? == role;
+    let urls = folder.policy()?.revocation_list_urls().to_vec();
+    let report = RolledOver {
+        name: role.name().into(),
+        certificate: CertificateFacts::of(&folder.certificate(role)?, now),
+        protection,
+        issues,
+        before: before.name().into(),
+        before_until: CertificateFacts::of(&folder.certificate(before)?, now).not_after,
+        list_urls: urls.iter().map(ToString::to_string).collect(),
+        policy: folder.policy_path().display().to_string(),
+    };
+    arguments.place.print(report, json)?;
+    Ok(ExitStatus::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct RolledOver {
+    /// The new key's name in the ledger.
+    name: String,
+    certificate: CertificateFacts,
+    /// How the new key is encrypted, if it is.
+    protection: Option<String>,
+    /// Whether it issues from now on.
+    issues: bool,
+    /// The name of the key that issued until now.
+    before: String,
+    /// Until when the certificate of that key is valid.
+    before_until: String,
+    #[serde(skip)]
+    list_urls: Vec<String>,
+    #[serde(skip)]
+    policy: String,
+}
+
+impl Report for RolledOver {
+    const SCHEMA: &'static str = "ca-rollover/1";
+}
+
+impl fmt::Display for RolledOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            certificate,
+            before,
+            before_until,
+            ..
+        } = self;
+        let (subject, algorithm, until) = (
+            &certificate.subject,
+            &certificate.key_algorithm,
+            &certificate.not_after,
+        );
+        writeln!(f, "{name}: {subject}, {algorithm}, until {until}")?;
+        if let Some(protection) = &self.protection {
+            writeln!(f, "  key       encrypted by {protection}")?;
+        }
+        if !self.issues {
+            return writeln!(
+                f,
+                "It is published, and issues nothing yet; have it issue with \"pqtls ca rollover --use {name}\"."
+            );
+        }
+        writeln!(f, "It issues from now on. What to do next:")?;
+        writeln!(
+            f,
+            "  start programs again that issue with \"{before}\"; they issue nothing more"
+        )?;
+        writeln!(
+            f,
+            "  make both lists from now on: \"pqtls ca crl\", and \"pqtls ca crl --issuer {before}\" until {before_until}"
+        )?;
+        if !self.list_urls.is_empty() {
+            writeln!(
+                f,
+                "  give the new list a URL of its own in {}, and keep the old list at {}, where certificates say that it is",
+                self.policy,
+                self.list_urls.join(", ")
+            )?;
+        }
+        Ok(())
+    }
+}

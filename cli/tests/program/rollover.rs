@@ -1,0 +1,276 @@
+//! `pqtls ca rollover`, and CAs below others: `pqtls ca init` with `--under` and `--request`, `certify` and `install`.
+
+use std::fs;
+
+use pq_x509::revocation::CertificateRevocationList;
+
+use crate::folder::Folder;
+
+fn folder_with_ca() -> Folder {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Example --dns example.org --algorithm ML-DSA-44")
+        .ok();
+    issue(&folder, "old");
+    folder
+}
+
+/// Issues `NAME.pem` by the CA in `ca`.
+fn issue(folder: &Folder, name: &str) {
+    let key = format!("--new-key {name}.key --algorithm ML-DSA-44 --out {name}.pem");
+    folder
+        .pqtls(&format!("ca issue {name}.example.org {key}"))
+        .ok();
+}
+
+fn revoked_on(folder: &Folder, list: &str) -> usize {
+    let list = CertificateRevocationList::from_pem(&folder.read(list)).unwrap();
+    list.entries().len()
+}
+
+#[test]
+fn a_new_key_issues_and_the_old_one_signs_its_lists() {
+    let folder = folder_with_ca();
+    // Whoever asks for more than the CA has left is told a command that there is.
+    let policy = folder.read("ca/policy.toml");
+    folder.write(
+        "ca/policy.toml",
+        policy.replace("[validity]", "[validity]\nmax = \"50y\""),
+    );
+    let refused = folder.pqtls("ca issue www.example.org --key old.key --validity 10y --out x.pem");
+    refused.fails(4, "have a new key issue first (\"pqtls ca rollover\")");
+
+    let rolled = folder.pqtls("ca rollover");
+    for words in [
+        "issuing-2: CN=Example 2, ML-DSA-44, until ",
+        "It issues from now on.",
+        "\"pqtls ca crl --issuer issuing\"",
+    ] {
+        assert!(rolled.ok().contains(words), "{}", rolled.ok());
+    }
+    assert!(!rolled.ok().contains("a URL of its own"), "{}", rolled.ok());
+    for name in ["new", "third"] {
+        issue(&folder, name);
+    }
+    for name in ["old", "new"] {
+        let verify =
+            format!("cert verify {name}.pem --roots ca/root.pem --name {name}.example.org");
+        folder.pqtls(&verify).ok();
+        folder
+            .pqtls(&format!("ca show {name}.pem --pem --out again.pem --force"))
+            .ok();
+        assert_eq!(
+            folder.read("again.pem"),
+            folder.read(&format!("{name}.pem"))
+        );
+    }
+    let shown = folder.pqtls("ca show");
+    for words in [
+        "issuing-2, issuing\n",
+        "issuing, retired\n",
+        "CN=Example Root",
+    ] {
+        assert!(shown.ok().contains(words), "{}", shown.ok());
+    }
+
+    let revoked = folder.pqtls("ca revoke old.pem new.pem --reason superseded");
+    for line in [
+        "  pqtls ca crl --out FILE\n",
+        "  pqtls ca crl --issuer issuing --out FILE\n",
+    ] {
+        assert!(revoked.ok().contains(line), "{}", revoked.ok());
+    }
+    let listed = folder.pqtls("ca crl --out new.crl");
+    let also =
+        "Clients need the list of \"issuing\", too: \"pqtls ca crl --issuer issuing --out FILE\".";
+    assert!(listed.ok().contains(also), "{}", listed.ok());
+    folder.pqtls("ca crl --issuer issuing --out old.crl").ok();
+    folder.pqtls("ca crl --root --out root.crl").ok();
+    for (name, list, status) in [("old", "old", 1), ("new", "new", 1), ("third", "new", 0)] {
+        let verified = folder.pqtls(&format!(
+            "cert verify {name}.pem --roots ca/root.pem --crl root.crl --crl {list}.crl"
+        ));
+        assert_eq!(verified.status(), status, "{}", verified.stderr());
+        assert_eq!(revoked_on(&folder, &format!("{list}.crl")), 1);
+    }
+    folder
+        .pqtls("ca crl --issuer issuing-3 --out x.crl")
+        .fails(3, "this CA has no key \"issuing-3\"");
+    folder
+        .pqtls("ca crl --issuer issuing-02 --out x.crl")
+        .fails(2, "it is not the name of a CA's key");
+
+    // An answer is by the key that signed the certificate, whoever asks.
+    folder
+        .pqtls("cert ocsp-request old.pem --out old.request")
+        .ok();
+    let answered = folder.pqtls("ca ocsp old.request --out old.ocsp");
+    assert!(
+        answered.ok().contains(" is revoked since "),
+        "{}",
+        answered.ok()
+    );
+    folder
+        .pqtls("ca ocsp --for third.pem --out third.ocsp")
+        .ok();
+    let ocsp = "cert verify third.pem --roots ca/root.pem --ocsp third.ocsp";
+    folder.pqtls(ocsp).ok();
+    folder
+        .pqtls("cert verify old.pem --roots ca/root.pem --ocsp old.ocsp")
+        .fails(1, "was revoked at ");
+    // The new key renews what the old one signed, and the old one issues nothing more.
+    issue(&folder, "fourth");
+    folder
+        .pqtls("ca issue www.example.org --issuer issuing --key old.key --out x.pem")
+        .fails(
+            3,
+            "the key \"issuing\" is not the one that issues: it is retired",
+        );
+}
+
+#[test]
+fn a_key_is_published_and_issues_later() {
+    let folder = folder_with_ca();
+    let policy = folder.read("ca/policy.toml");
+    let with_url = policy.replace("#urls = []", "urls = [\"http://ca.example.org/ca.crl\"]");
+    folder.write("ca/policy.toml", with_url);
+    let published = folder.pqtls("ca rollover --publish --name Later --algorithm ML-DSA-65");
+    let words = "issues nothing yet; have it issue with \"pqtls ca rollover --use issuing-2\"";
+    assert!(published.ok().contains(words), "{}", published.ok());
+    assert!(published.ok().contains("CN=Later, ML-DSA-65"));
+    issue(&folder, "still-old");
+    assert!(
+        folder
+            .read("still-old.pem")
+            .ends_with(&folder.read("ca/issuing.pem"))
+    );
+    folder.pqtls("ca rollover --use issuing-2").ok();
+    issue(&folder, "new");
+    assert!(
+        folder
+            .read("new.pem")
+            .ends_with(&folder.read("ca/issuing-2.pem"))
+    );
+    folder
+        .pqtls("ca rollover --use issuing")
+        .fails(3, "the key \"issuing\" is retired");
+    folder
+        .pqtls("ca rollover --validity 40y")
+        .fails(3, "choose a shorter time");
+    fs::rename(
+        folder.path().join("ca/root.key"),
+        folder.path().join("away"),
+    )
+    .unwrap();
+    folder
+        .pqtls("ca rollover")
+        .fails(3, "root.key is not there");
+    folder
+        .pqtls("ca rollover --under ca")
+        .fails(2, "leave --under and --request out");
+}
+
+#[test]
+fn a_ca_is_below_another_in_a_folder() {
+    let folder = folder_with_ca();
+    let made = folder.pqtls("ca init --name Team --dns team.example.org --dir team --under ca");
+    assert!(!made.ok().contains("move "), "{}", made.ok());
+    let issue = "ca issue www.team.example.org --dir team --new-key www.key --out www.pem";
+    folder.pqtls(issue).ok();
+    folder
+        .pqtls("cert verify www.pem --roots ca/root.pem --name www.team.example.org")
+        .ok();
+    let listed = folder.pqtls("ca list --subject Team");
+    assert!(listed.ok().contains("CN=Team"), "{}", listed.ok());
+    folder
+        .pqtls("ca rollover --dir team")
+        .fails(2, "name the folder of that CA with --under");
+    folder.pqtls("ca rollover --dir team --under ca").ok();
+    folder
+        .pqtls("ca issue www.team.example.org --dir team --key www.key --out again.pem")
+        .ok();
+    folder
+        .pqtls("cert verify again.pem --roots ca/root.pem --name www.team.example.org")
+        .ok();
+    folder
+        .pqtls("ca init --name Long --dir long --under ca --validity 30y")
+        .fails(3, "nobody accepts what is below it for longer");
+    folder
+        .pqtls("ca init --name Small --dir small --no-intermediate")
+        .ok();
+    folder
+        .pqtls("ca init --name Deep --dir deep --under small")
+        .fails(1, "path length 0 forbids");
+    assert!(!folder.path().join("deep").exists());
+    folder
+        .pqtls("ca rollover --dir small")
+        .fails(3, "the root of this CA issues");
+}
+
+#[test]
+fn a_ca_waits_for_its_certificate() {
+    let folder = folder_with_ca();
+    let made = folder.pqtls("ca init --name Waiting --dir waiting --request waiting.csr");
+    assert!(
+        made.ok()
+            .contains("\"pqtls ca install --dir waiting FILE --root ROOT\""),
+        "{}",
+        made.ok()
+    );
+    folder
+        .pqtls("ca show --dir waiting")
+        .fails(3, "waits for its certificate");
+    folder
+        .pqtls("ca certify waiting.csr --out waiting.pem")
+        .ok();
+    folder
+        .pqtls("ca install waiting.pem --dir waiting")
+        .fails(3, "the root's certificate is missing");
+    folder
+        .pqtls("ca install old.pem --root ca/root.pem --dir waiting")
+        .fails(3, "none of the certificates is for a key");
+    folder
+        .pqtls("ca install waiting.pem --root ca/root.pem --dir waiting")
+        .ok();
+    folder
+        .pqtls("ca issue www.example.org --dir waiting --key old.key --out www.pem")
+        .ok();
+    folder
+        .pqtls("cert verify www.pem --roots ca/root.pem --name www.example.org")
+        .ok();
+
+    folder
+        .pqtls("ca rollover --dir waiting --request next.csr")
+        .ok();
+    folder.pqtls("ca certify next.csr --out next.pem").ok();
+    let installed = folder.pqtls("ca install next.pem --dir waiting");
+    let words = "\"pqtls ca rollover --dir waiting --use issuing-2\"";
+    assert!(installed.ok().contains(words), "{}", installed.ok());
+    folder
+        .pqtls("ca rollover --dir waiting --use issuing-2")
+        .ok();
+    // Revoked by the CA above, whose ledger has it.
+    let revoked = folder.pqtls("ca revoke waiting.pem --reason cessationOfOperation");
+    assert!(
+        revoked.ok().contains("pqtls ca crl --root --out FILE"),
+        "{}",
+        revoked.ok()
+    );
+}
+
+/// A root that follows another: clients that trust only the old one accept what is below the new one.
+#[test]
+fn an_old_root_certifies_a_new_one() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --name Example --dir new --algorithm ML-DSA-44")
+        .ok();
+    folder
+        .pqtls("ca certify new/root.pem --out new-with-old.pem")
+        .ok();
+    let shown = folder.pqtls("cert show new-with-old.pem");
+    assert!(shown.ok().contains("CN=Example Root"), "{}", shown.ok());
+    folder
+        .pqtls("ca certify ca/issuing.pem --out x.pem")
+        .fails(3, "is not a root's own");
+}
