@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls ca certify waiting.csr --out waiting.pem";
+  $ pqtls ca certify waiting.request --out waiting.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let options = &arguments.certificate;

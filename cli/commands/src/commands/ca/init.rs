@@ -136,7 +136,7 @@ Examples:
   $ pqtls ca init --dir safe-ca --name \"Safe CA\" --passphrase-file ca-secret.txt
   $ pqtls ca crl --dir safe-ca --passphrase-file ca-secret.txt --out safe.crl
   $ pqtls ca init --dir team-ca --name \"Team CA\" --dns team.example.org --under ca
-  $ pqtls ca init --dir waiting-ca --name \"Waiting CA\" --request waiting.csr";
+  $ pqtls ca init --dir waiting-ca --name \"Waiting CA\" --request waiting.request";
 
 /// The options for passphrases stand under a heading that says whose they are.
 fn of_new_keys(argument: clap::Arg) -> clap::Arg {
