@@ -141,7 +141,7 @@ impl fmt::Display for NewRequest {
         writeln!(f, "What to do next:")?;
         writeln!(
             f,
-            "  have {file} signed as a CA (another CA of pqtls: \"pqtls ca certify\", in its folder)"
+            "  have {file} signed as a CA (by another CA of pqtls: with its command \"certify\")"
         )?;
         writeln!(
             f,
