@@ -55,7 +55,8 @@ struct DocumentsPage;
 ///
 /// The first word of the command line is the program's own name.
 pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let status = match Arguments::try_parse_from(command_line) {
+    let command_line: Vec<OsString> = command_line.into_iter().collect();
+    let status = match Arguments::try_parse_from(&command_line) {
         Ok(arguments) => match commands::run(arguments) {
             Ok(status) => status,
             // The reader, perhaps `head`, has read enough.
@@ -65,7 +66,7 @@ pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
                 failure.status()
             }
         },
-        Err(error) => explain(&error),
+        Err(error) => explain(&error, &command_line),
     };
     status.into()
 }
@@ -76,12 +77,18 @@ pub fn command() -> clap::Command {
 }
 
 /// Prints what clap says: requested help, or what is wrong with the command line.
-fn explain(error: &clap::Error) -> ExitStatus {
+fn explain(error: &clap::Error, command_line: &[OsString]) -> ExitStatus {
     if !error.use_stderr() {
         return match error.print() {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitStatus::InputOutput,
             _ => ExitStatus::Done,
         };
+    }
+    if let Some(today) = commands::in_the_grammar_of_today(command_line) {
+        complain(&format!(
+            "pqtls: the command line has changed, and today it is:\n  {today}\n"
+        ));
+        return ExitStatus::Usage;
     }
     let text = error.render().to_string();
     match text.strip_prefix("error: ") {

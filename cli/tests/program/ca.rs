@@ -38,7 +38,7 @@ fn a_ca_issues_and_revokes_for_a_server_and_a_client() {
         "cert verify www.pem --roots ca/root.pem --name www.example.org",
         "cert verify www.pem --roots ca/root.pem --name 192.0.2.7",
         "cert verify robot.pem --roots ca/root.pem --purpose client",
-        "key check www.key --certificate www.pem",
+        "key check www.key --cert www.pem",
     ] {
         folder.pqtls(command).ok();
     }
@@ -197,14 +197,15 @@ fn a_ca_answers_whether_certificates_were_revoked() {
         .pqtls("cert ocsp-request ca/root.pem --out x")
         .fails(2, "name the issuer's file");
     folder
-        .pqtls("cert ocsp-request www.pem ca/root.pem --out x")
+        .pqtls("cert ocsp-request www.pem --issuer ca/root.pem --out x")
         .fails(1, "names");
     assert!(!folder.path().join("x").exists());
 }
 
 /// In the form that `--at` takes.
 fn in_days(folder: &Folder, days: u64) -> String {
-    let validity = format!("cert self-sign www.key --name a.example --days {days} --out day.pem");
+    let validity =
+        format!("cert self-sign --key www.key --name a.example --validity {days}d --out day.pem");
     folder.pqtls(&validity).ok();
     let certificate = Certificate::from_pem(&folder.read("day.pem")).unwrap();
     let end = certificate.parsed().tbs_certificate().validity().not_after;
@@ -289,7 +290,7 @@ fn names_of_other_kinds_are_issued_shown_and_verified() {
 
     // By a request, with purposes that a SPIFFE ID can't have, and with those that it must have.
     folder
-        .pqtls(&format!("cert request a.key --name {ID} --out a.csr"))
+        .pqtls(&format!("cert request --key a.key --name {ID} --out a.csr"))
         .ok();
     folder
         .pqtls("ca sign a.csr --profile client --out b.pem")
@@ -300,12 +301,14 @@ fn names_of_other_kinds_are_issued_shown_and_verified() {
     let verify = format!("cert verify b.pem --roots ca/root.pem --name {ID}");
     folder.pqtls(&verify).ok();
     folder
-        .pqtls(&format!("cert self-sign a.key --name {ID} --out c.pem"))
+        .pqtls(&format!(
+            "cert self-sign --key a.key --name {ID} --out c.pem"
+        ))
         .fails(1, "--purpose server --purpose client");
     let both = "--purpose server --purpose client";
     folder
         .pqtls(&format!(
-            "cert self-sign a.key --name {ID} {both} --out c.pem"
+            "cert self-sign --key a.key --name {ID} {both} --out c.pem"
         ))
         .ok();
     folder.pqtls("cert lint c.pem").ok();
@@ -493,8 +496,8 @@ fn one_key_gets_many_certificates_and_each_its_own_number() {
     let mut numbers: Vec<String> = ["1.pem", "2.pem", "3.pem", "4.pem", "5.pem"]
         .map(|file| serial_number(&folder, file))
         .into();
-    folder.pqtls("key check b.key --certificate 5.pem").ok();
-    folder.pqtls("key check a.key --certificate 4.pem").ok();
+    folder.pqtls("key check b.key --cert 5.pem").ok();
+    folder.pqtls("key check a.key --cert 4.pem").ok();
     let listed = folder.pqtls("ca list --name a.example.org");
     for number in &numbers {
         assert!(listed.ok().contains(number.as_str()));
@@ -516,7 +519,7 @@ fn requests_are_signed_and_those_that_are_refused_keep_no_other_from_it() {
     ] {
         folder
             .pqtls(&format!(
-                "cert request a.key --name {name} --out {file} --der"
+                "cert request --key a.key --name {name} --out {file} --der"
             ))
             .ok();
     }
@@ -578,7 +581,7 @@ fn more_requests_than_are_signed_at_once_each_get_a_certificate() {
     let folder = folder_with_ca();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     folder
-        .pqtls("cert request a.key --name a.example.org --out a.csr")
+        .pqtls("cert request --key a.key --name a.example.org --out a.csr")
         .ok();
     fs::create_dir(folder.path().join("out")).unwrap();
     let request = folder.bytes("a.csr");
@@ -604,7 +607,7 @@ fn more_requests_than_are_signed_at_once_each_get_a_certificate() {
 fn reasons_of_a_thousand_refusals_are_kept() {
     let folder = folder_with_ca();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
-    let foreign = folder.pqtls("cert request a.key --name c.example.com");
+    let foreign = folder.pqtls("cert request --key a.key --name c.example.com");
     let empty = "-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n";
     let [fits, exceeds] =
         [999, 1999].map(|count| format!("{}{}", empty.repeat(count), foreign.ok()));
@@ -626,7 +629,7 @@ fn a_file_of_many_requests_becomes_one_of_certificates() {
     let folder = folder_with_ca();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     let request = |name: &str| {
-        let asked = folder.pqtls(&format!("cert request a.key --name {name}"));
+        let asked = folder.pqtls(&format!("cert request --key a.key --name {name}"));
         asked.ok().to_owned()
     };
     let [a, b, foreign] = ["a.example.org", "b.example.org", "c.example.com"].map(request);
@@ -859,7 +862,7 @@ fn the_issuing_certificate_is_revoked_on_the_roots_list() {
         .pqtls("cert verify a.pem --roots ca/root.pem --crl root.crl --crl ca.crl")
         .fails(1, "was revoked at ");
     // The CA does not go on, and says so.
-    let request = "cert request a.key --name b.example.org --out b.csr";
+    let request = "cert request --key a.key --name b.example.org --out b.csr";
     folder.pqtls(request).ok();
     for command in [
         "ca issue b.example.org --key a.key --out b.pem",
@@ -898,7 +901,7 @@ fn all_certificates_of_a_file_are_revoked() {
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     let mut requests = String::new();
     for name in ["a", "b", "c"] {
-        let request = format!("cert request a.key --name {name}.example.org");
+        let request = format!("cert request --key a.key --name {name}.example.org");
         requests += folder.pqtls(&request).ok();
     }
     folder.write("all.csr", requests);
@@ -912,7 +915,7 @@ fn all_certificates_of_a_file_are_revoked() {
     }
     for command in [
         "cert ocsp-request all.pem --out a.request",
-        "key check a.key --certificate all.pem",
+        "key check a.key --cert all.pem",
     ] {
         folder
             .pqtls(command)
@@ -1225,7 +1228,7 @@ fn of_many_requests_that_of_a_compromised_key_is_refused_alone() {
     for name in ["a", "lost", "b"] {
         let new = format!("key new ML-DSA-44 --out {name}.key");
         folder.pqtls(&new).ok();
-        let request = format!("cert request {name}.key --name {name}.example.org");
+        let request = format!("cert request --key {name}.key --name {name}.example.org");
         requests += folder.pqtls(&request).ok();
     }
     folder
@@ -1256,7 +1259,7 @@ fn of_many_requests_that_of_a_compromised_key_is_refused_alone() {
 fn what_was_issued_before_an_error_is_told() {
     let folder = folder_with_ca();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
-    let request = folder.pqtls("cert request a.key --name a.example.org");
+    let request = folder.pqtls("cert request --key a.key --name a.example.org");
     folder.write("many.csr", request.ok().repeat(2000));
     // The first certificates that are recorded at once fit, and not all of them.
     let stopped =
@@ -1365,8 +1368,7 @@ fn a_new_key_is_encrypted_under_the_passphrase_that_is_given() {
             key.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----"),
             "{key}"
         );
-        let check =
-            format!("key check {name}.key --certificate {name}.pem --passphrase-file s.txt");
+        let check = format!("key check {name}.key --cert {name}.pem --passphrase-file s.txt");
         folder.pqtls(&check).ok();
     }
     folder.pqtls("key new ML-DSA-44 --out c.key").ok();
@@ -1714,7 +1716,7 @@ fn who_acts_is_the_user() {
 fn of_certificates_that_the_ledger_cant_keep_none_is_issued() {
     let folder = folder_with_ca();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
-    let request = folder.pqtls("cert request a.key --name a.example.org");
+    let request = folder.pqtls("cert request --key a.key --name a.example.org");
     folder.write("many.csr", request.ok().repeat(20));
     let journal = || fs::metadata(folder.path().join("ca/ledger/journal")).unwrap();
     let before = journal().len();

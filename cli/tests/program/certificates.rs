@@ -10,7 +10,9 @@ fn requests_ask_for_names_and_prove_possession() {
     let folder = Folder::new();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     let names = "--name a.example --name *.a.example --name 192.0.2.1 --name ::1";
-    let made = folder.pqtls(&format!("cert request a.key {names} --subject CN=A,O=B"));
+    let made = folder.pqtls(&format!(
+        "cert request --key a.key {names} --subject CN=A,O=B"
+    ));
     let request = CertificateRequest::from_pem(made.ok())
         .unwrap()
         .verify()
@@ -19,19 +21,21 @@ fn requests_ask_for_names_and_prove_possession() {
     assert_eq!(request.ip_addresses().len(), 2);
     assert_eq!(request.subject().to_string(), "CN=A,O=B");
     folder
-        .pqtls("cert request a.key --name a.example --der --out a.der")
+        .pqtls("cert request --key a.key --name a.example --der --out a.der")
         .ok();
     assert!(CertificateRequest::from_der(&folder.bytes("a.der")).is_ok());
-    folder.pqtls("cert request a.key").fails(2, "--name <NAME>");
     folder
-        .pqtls("cert request a.key --name a..b")
+        .pqtls("cert request --key a.key")
+        .fails(2, "--name <NAME>");
+    folder
+        .pqtls("cert request --key a.key --name a..b")
         .fails(1, "is neither an IP address nor a DNS name");
     folder
-        .pqtls("cert request a.key --subject Nonsense=x")
+        .pqtls("cert request --key a.key --subject Nonsense=x")
         .fails(2, "write a common name");
     let long = "x".repeat(65);
     folder
-        .pqtls(&format!("cert request a.key --subject {long}"))
+        .pqtls(&format!("cert request --key a.key --subject {long}"))
         .fails(1, "1 to 64 characters");
 }
 
@@ -40,14 +44,14 @@ fn self_signed_certificates_are_of_roots_or_of_end_entities() {
     let folder = Folder::new();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     folder
-        .pqtls("cert self-sign a.key --ca --subject Root --days 20 --out root.pem")
+        .pqtls("cert self-sign --key a.key --ca --subject Root --validity 20d --out root.pem")
         .ok();
     let root = Certificate::from_pem(&folder.read("root.pem")).unwrap();
     assert!(root.is_ca());
     assert!(root.verify_signature(&root, &[]).is_ok());
     folder
         .pqtls(
-            "cert self-sign a.key --name a.example --purpose client --purpose server --out a.pem",
+            "cert self-sign --key a.key --name a.example --purpose client --purpose server --out a.pem",
         )
         .ok();
     let leaf = Certificate::from_pem(&folder.read("a.pem")).unwrap();
@@ -64,19 +68,19 @@ fn self_signed_certificates_are_of_roots_or_of_end_entities() {
         shown.ok()
     );
     folder
-        .pqtls("cert self-sign a.key --ca --name a.example")
+        .pqtls("cert self-sign --key a.key --ca --name a.example")
         .fails(2, "--subject");
     folder
-        .pqtls("cert self-sign a.key --subject A")
+        .pqtls("cert self-sign --key a.key --subject A")
         .fails(2, "give one with --name");
     folder
-        .pqtls("cert self-sign a.key --subject A --purpose client")
+        .pqtls("cert self-sign --key a.key --subject A --purpose client")
         .ok();
     folder
-        .pqtls("cert self-sign a.key --name a.example --days 0")
-        .fails(2, "--days");
+        .pqtls("cert self-sign --key a.key --name a.example --validity 0d")
+        .fails(2, "--validity");
     folder
-        .pqtls("cert self-sign a.key --name a.example --days 4000000")
+        .pqtls("cert self-sign --key a.key --name a.example --validity 4000000d")
         .fails(1, "outside of the years 1970 to 9999");
 }
 
@@ -85,8 +89,8 @@ fn self_signed_certificates_are_of_roots_or_of_end_entities() {
 fn what_breaks_a_rule_is_said_in_order() {
     let folder = Folder::with_ca();
     for command in [
-        "cert self-sign www.key --subject C=XYZ --purpose client --out x.pem",
-        "cert request www.key --subject C=XYZ --out x.csr",
+        "cert self-sign --key www.key --subject C=XYZ --purpose client --out x.pem",
+        "cert request --key www.key --subject C=XYZ --out x.csr",
     ] {
         let refused = folder.pqtls(command);
         refused.fails(
@@ -160,7 +164,7 @@ fn bundles_are_in_order_and_without_the_root() {
         .fails(1, "not one chain");
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     folder
-        .pqtls("cert self-sign a.key --ca --subject Other --out other.pem")
+        .pqtls("cert self-sign --key a.key --ca --subject Other --out other.pem")
         .ok();
     folder
         .pqtls("cert bundle www.pem ca.pem other.pem")
@@ -185,7 +189,7 @@ fn chains_are_verified_and_refusals_explained() {
         .ok();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     folder
-        .pqtls("cert self-sign a.key --ca --subject Other --out other.pem")
+        .pqtls("cert self-sign --key a.key --ca --subject Other --out other.pem")
         .ok();
     for (options, words) in [
         (
@@ -286,13 +290,13 @@ fn renewal_is_told_by_the_exit_status() {
         outcome.status()
     };
     const DAY: u64 = 86_400;
-    assert_eq!(status("--days 14", end - 14 * DAY), 0);
-    assert_eq!(status("--days 14", end - 14 * DAY + 1), 5);
+    assert_eq!(status("--expires-within 14d", end - 14 * DAY), 0);
+    assert_eq!(status("--expires-within 14d", end - 14 * DAY + 1), 5);
     assert_eq!(status("--fraction 0.5", start + (end - start) / 2 - 1), 0);
     assert_eq!(status("--fraction 0.5", start + (end - start) / 2 + 1), 5);
     assert_eq!(status("", start + DAY), 0);
     assert_eq!(status("", end - DAY), 5);
-    assert_eq!(status("--days 0", end + 1), 5);
+    assert_eq!(status("--expires-within 1s", end + 1), 5);
     folder
         .pqtls("cert needs-renewal www.pem --fraction 2")
         .fails(2, "from 0 to 1");
@@ -301,7 +305,7 @@ fn renewal_is_told_by_the_exit_status() {
         .pqtls("cert bundle www.pem ca.pem --out chain.pem")
         .ok();
     let chain = folder.pqtls(&format!(
-        "cert needs-renewal chain.pem --days 1 --at {}",
+        "cert needs-renewal chain.pem --expires-within 1d --at {}",
         date(end)
     ));
     assert_eq!(chain.status(), 5);

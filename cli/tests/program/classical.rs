@@ -56,7 +56,7 @@ fn secret_bytes_are_not_shown() {
     for command in [
         "show a.key --json",
         "check a.key --json",
-        "public a.key --to hex",
+        "public a.key --format hex",
     ] {
         let shown = folder.pqtls(&format!("key {command}"));
         assert!(!shown.ok().contains(&secret[..16]));
@@ -72,7 +72,7 @@ fn encodings_convert_into_each_other() {
             .ok();
         let pem = folder.read("a.key");
         folder
-            .pqtls("key convert a.key --to der --force --out a.der")
+            .pqtls("key convert a.key --format der --force --out a.der")
             .ok();
         assert_eq!(folder.pqtls("key convert a.der").ok(), pem);
         folder
@@ -81,7 +81,7 @@ fn encodings_convert_into_each_other() {
         folder
             .pqtls(&format!("key new {name} --form both"))
             .fails(2, "have one form; leave --form out");
-        let raw = folder.pqtls("key convert a.key --to base64");
+        let raw = folder.pqtls("key convert a.key --format base64");
         let read = format!("key convert - --algorithm {name}");
         if name == "RSA-2048" {
             raw.fails(2, "RSA-2048 keys are several numbers and have no raw bytes");
@@ -93,7 +93,7 @@ fn encodings_convert_into_each_other() {
         assert_eq!(folder.pqtls_reading(raw.ok(), &read).ok(), pem);
         let raw = key(&folder, "a.key").to_raw().unwrap();
         assert_eq!(folder.pqtls_reading(&*raw, &read).ok(), pem);
-        let in_hex = folder.pqtls("key convert a.key --to hex");
+        let in_hex = folder.pqtls("key convert a.key --format hex");
         assert_eq!(in_hex.ok(), hex(&raw) + "\n");
         folder.pqtls_reading(&raw[1..], &read).fails(
             3,
@@ -195,14 +195,14 @@ fn certificates_and_requests_are_made_shown_and_verified() {
             .pqtls(&format!("key new {name} --force --out a.key"))
             .ok();
         folder
-            .pqtls("cert self-sign a.key --ca --subject Root --force --out root.pem")
+            .pqtls("cert self-sign --key a.key --ca --subject Root --force --out root.pem")
             .ok();
         folder
-            .pqtls("cert self-sign a.key --name a.example --force --out a.pem")
+            .pqtls("cert self-sign --key a.key --name a.example --force --out a.pem")
             .ok();
-        folder.pqtls("key check a.key --certificate a.pem").ok();
+        folder.pqtls("key check a.key --cert a.pem").ok();
         folder
-            .pqtls("key check a.key --certificate www.pem")
+            .pqtls("key check a.key --cert www.pem")
             .fails(1, "is not the one in the certificate");
         let shown = folder.pqtls("cert show root.pem");
         let signature = match name {
@@ -213,7 +213,7 @@ fn certificates_and_requests_are_made_shown_and_verified() {
         let expected = format!("  key           {name}\n  signature     {signature}\n");
         assert!(shown.ok().contains(&expected), "{}", shown.ok());
         folder
-            .pqtls("cert request a.key --name a.example --force --out a.csr")
+            .pqtls("cert request --key a.key --name a.example --force --out a.csr")
             .ok();
     }
 }
@@ -248,7 +248,7 @@ fn a_ca_issues_for_the_keys_that_its_policy_permits() {
             .ok();
         folder
             .pqtls(&format!(
-                "cert request {name}.key --name b.example.org --out {name}.csr"
+                "cert request --key {name}.key --name b.example.org --out {name}.csr"
             ))
             .ok();
         folder
@@ -273,7 +273,7 @@ fn a_ca_issues_for_the_keys_that_its_policy_permits() {
     assert!(listed.ok().contains("\"ECDSA-P256\""), "{}", listed.ok());
 
     // A change in a request is noticed.
-    let der = folder.pqtls("cert request ECDSA-P256.key --name b.example.org --der");
+    let der = folder.pqtls("cert request --key ECDSA-P256.key --name b.example.org --der");
     let mut der = der.stdout_bytes().to_vec();
     let at = der.windows(9).position(|part| part == b"b.example");
     der[at.unwrap()] = b'c';
@@ -320,11 +320,11 @@ fn raw_operations_take_post_quantum_keys() {
         .ok();
     folder.write("message", "message");
     for command in [
-        "sign a.key message",
-        "verify a.pub message message",
-        "mu a.pub message",
-        "encaps a.pub --out-secret secret",
-        "decaps a.key message",
+        "sign --key a.key message",
+        "verify --key a.pub --signature message message",
+        "mu --key a.pub message",
+        "encaps --key a.pub --secret secret",
+        "decaps --key a.key message",
     ] {
         folder.pqtls(command).fails(
             3,

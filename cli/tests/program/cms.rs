@@ -15,8 +15,8 @@ fn with_keys() -> Folder {
         "key new ML-DSA-44 --out a.key",
         "key new Ed25519 --out b.key",
         "key new ML-KEM-512 --out kem.key --public kem.pub",
-        "cert self-sign a.key --name a.example --out a.pem",
-        "cert self-sign b.key --name b.example --out b.pem",
+        "cert self-sign --key a.key --name a.example --out a.pem",
+        "cert self-sign --key b.key --name b.example --out b.pem",
     ] {
         folder.pqtls(command).ok();
     }
@@ -54,7 +54,7 @@ fn what_is_signed_is_verified_and_what_is_changed_leaves_nothing() {
     folder
         .pqtls("cms sign content --key a.key --cert a.pem --detached --out s")
         .ok();
-    let verify = "cms verify s --signer a.pem --content";
+    let verify = "cms verify --signature s --signer a.pem";
     folder.pqtls(&format!("{verify} content")).ok();
     folder
         .pqtls(&format!("{verify} changed"))
@@ -299,7 +299,7 @@ fn classical_keys_are_recipients_too() {
 
     // A certificate says by its key usage what the key is for.
     folder
-        .pqtls("cert self-sign p256.key --name a.example --out p256.pem")
+        .pqtls("cert self-sign --key p256.key --name a.example --out p256.pem")
         .ok();
     folder
         .pqtls("cms encrypt content --to p256.pem --out x")
@@ -455,7 +455,7 @@ fn content_of_another_type_is_no_file() {
 fn a_signature_of_a_file_is_one_of_a_message_unless_attributes_are_required() {
     let folder = with_keys();
     folder.write("short", "pay 5 to bob");
-    folder.pqtls("sign a.key short --out raw").ok();
+    folder.pqtls("sign --key a.key short --out raw").ok();
     let sign = "cms sign short --key a.key --cert a.pem --no-certs";
     folder.pqtls(&format!("{sign} --out m")).ok();
     let (message, signature) = (bytes(&folder, "m"), bytes(&folder, "raw"));

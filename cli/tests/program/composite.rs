@@ -42,12 +42,12 @@ fn keys_are_made_shown_and_checked() {
         );
         assert_eq!(folder.pqtls("key public a.key").ok(), folder.read("a.pub"));
         folder
-            .pqtls("key convert a.key --to der --force --out a.der")
+            .pqtls("key convert a.key --format der --force --out a.der")
             .ok();
         assert_eq!(folder.pqtls("key convert a.der").ok(), folder.read("a.key"));
         for (command, words) in [
             (
-                "key convert a.key --to hex",
+                "key convert a.key --format hex",
                 "have no raw bytes here; write them as PEM or DER",
             ),
             (
@@ -62,7 +62,7 @@ fn keys_are_made_shown_and_checked() {
             .fails(2, "have no raw bytes here");
         // No draft has composite signatures of bare bytes.
         folder
-            .pqtls("sign a.key a.pub")
+            .pqtls("sign --key a.key a.pub")
             .fails(3, "this command is for keys of one algorithm");
     }
 }
@@ -78,7 +78,7 @@ fn secret_bytes_are_not_shown() {
     for command in [
         "show a.key --json",
         "check a.key --json",
-        "public a.key --to hex",
+        "public a.key --format hex",
     ] {
         let shown = folder.pqtls(&format!("key {command}"));
         assert!(!shown.ok().contains(&secret[..16]));
@@ -122,13 +122,13 @@ fn certificates_and_requests_are_made_and_shown() {
     let name = ALGORITHMS[0];
     folder.pqtls(&format!("key new {name} --out a.key")).ok();
     folder
-        .pqtls("cert self-sign a.key --name a.example --out self.pem")
+        .pqtls("cert self-sign --key a.key --name a.example --out self.pem")
         .ok();
     let shown = folder.pqtls("cert show self.pem");
     assert!(shown.ok().contains(name), "{}", shown.ok());
     folder.pqtls("cert lint self.pem").ok();
     folder
-        .pqtls("cert request a.key --name a.example --out a.csr")
+        .pqtls("cert request --key a.key --name a.example --out a.csr")
         .ok();
     folder.pqtls("cert lint a.csr").ok();
 }
@@ -144,7 +144,7 @@ fn a_ca_issues_what_its_policy_permits() {
         .ok();
     folder.pqtls(&format!("key new {name} --out a.key")).ok();
     folder
-        .pqtls("cert request a.key --name a.example.org --out a.csr")
+        .pqtls("cert request --key a.key --name a.example.org --out a.csr")
         .ok();
     let sign = "ca sign a.csr --out a.pem";
     folder.pqtls(sign).fails(

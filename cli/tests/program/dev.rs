@@ -106,9 +106,9 @@ fn one_command_makes_what_clients_of_both_kinds_trust() {
             ))
             .fails(1, "b.test");
         folder
-            .pqtls(&format!("key check {file}.key --certificate {file}.pem"))
+            .pqtls(&format!("key check {file}.key --cert {file}.pem"))
             .ok();
-        let needed = format!("cert needs-renewal {file}.pem --days 364");
+        let needed = format!("cert needs-renewal {file}.pem --expires-within 364d");
         assert_eq!(folder.pqtls(&needed).status(), 0);
         let shown = folder.pqtls(&format!("cert show {file}.pem"));
         assert!(shown.ok().contains(algorithm));

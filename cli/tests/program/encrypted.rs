@@ -40,14 +40,14 @@ fn every_command_that_reads_a_key_reads_encrypted_ones() {
         assert_eq!(decrypted.ok(), folder.read(&format!("{name}.key")));
     }
     for commands in [
-        "key convert dsa.enc --to hex --form seed",
-        "sign dsa.enc m --out m.sig",
-        "verify dsa.enc m.sig m",
-        "mu dsa.enc m --out m.mu",
-        "encaps kem.enc --out-ciphertext ct --out-secret s",
-        "decaps kem.enc ct --out s2",
-        "cert request ec.enc --name a.example --out a.csr",
-        "cert self-sign dsa.enc --name a.example --out a.pem",
+        "key convert dsa.enc --format hex --form seed",
+        "sign --key dsa.enc m --out m.sig",
+        "verify --key dsa.enc --signature m.sig m",
+        "mu --key dsa.enc m --out m.mu",
+        "encaps --key kem.enc --out ct --secret s",
+        "decaps --key kem.enc ct --out s2",
+        "cert request --key ec.enc --name a.example --out a.csr",
+        "cert self-sign --key dsa.enc --name a.example --out a.pem",
         "ca init --name CA --algorithm ML-DSA-44 --dns a.example",
         "ca issue a.example --key dsa.enc",
     ] {
@@ -183,18 +183,18 @@ fn keys_go_out_as_pkcs12_and_come_back() {
     for (name, mac) in [("dsa", "pbmac1"), ("ed", "classic"), ("ec", "pbmac1")] {
         folder
             .pqtls(&format!(
-                "cert self-sign {name}.key --name {name}.example --out {name}.pem"
+                "cert self-sign --key {name}.key --name {name}.example --out {name}.pem"
             ))
             .ok();
         folder
             .pqtls(&format!(
-                "key export {name}.enc --old-passphrase-file pw --certificates {name}.pem --name {name} \
+                "key export {name}.enc --old-passphrase-file pw --certs {name}.pem --name {name} \
                  --mac {mac} --passphrase-file other --out {name}.p12"
             ))
             .ok();
         folder
             .pqtls(&format!(
-                "key import {name}.p12 --passphrase-file other --out back.key --certificates back.pem \
+                "key import {name}.p12 --passphrase-file other --out back.key --certs back.pem \
                  --force"
             ))
             .ok();
@@ -219,9 +219,7 @@ fn keys_go_out_as_pkcs12_and_come_back() {
                        with one by SHA-256\n";
         assert_eq!((imported.status(), imported.stderr()), (0, warning));
     }
-    folder
-        .pqtls("key check sha1.key --certificate sha1.pem")
-        .ok();
+    folder.pqtls("key check sha1.key --cert sha1.pem").ok();
     // A key alone.
     folder
         .pqtls("key export kem.key --passphrase-file pw --out kem.p12")
@@ -245,7 +243,7 @@ fn keys_go_out_as_pkcs12_and_come_back() {
         .pqtls("key import dsa.p12 --passphrase-file other --name nobody")
         .fails(2, "choose it with --name: the file has \"dsa\"");
     folder
-        .pqtls("key export dsa.key --certificates ed.pem --passphrase-file pw")
+        .pqtls("key export dsa.key --certs ed.pem --passphrase-file pw")
         .fails(1, "the key of dsa.key is not the one in the certificate of");
     folder
         .pqtls("key show dsa.p12 --passphrase-file other")

@@ -136,27 +136,27 @@ fn keys_of_x_wing_are_for_files() {
     assert_eq!(public.ok(), folder.read("xwing.pub"));
     folder.pqtls("key check xwing.key").ok();
     for command in [
-        "key convert xwing.key --to hex --out raw",
+        "key convert xwing.key --format hex --out raw",
         "key convert raw --algorithm x-wing --out again.key",
-        "key convert again.key --to der --out again.der",
+        "key convert again.key --format der --out again.der",
         "key convert again.der --out last.key",
     ] {
         folder.pqtls(command).ok();
     }
     assert_eq!(folder.read("last.key"), folder.read("xwing.key"));
     for (command, status) in [
-        ("sign xwing.key content --out x", 3),
+        ("sign --key xwing.key content --out x", 3),
         ("cms encrypt content --to xwing.pub --out x", 3),
-        ("encaps xwing.pub --out-ciphertext x --out-secret y", 3),
-        ("cert request xwing.key --name a.example --out x", 3),
-        ("key convert xwing.key --to jwk --out x", 1),
+        ("encaps --key xwing.pub --out x --secret y", 3),
+        ("cert request --key xwing.key --name a.example --out x", 3),
+        ("key convert xwing.key --format jwk --out x", 1),
         ("key convert xwing.key --form seed --out x", 2),
     ] {
         let outcome = folder.pqtls(command);
         assert_eq!(outcome.status(), status, "{command}: {}", outcome.stderr());
     }
     folder
-        .pqtls("sign xwing.key content --out x")
+        .pqtls("sign --key xwing.key content --out x")
         .fails(3, "an X-Wing key, which is for files");
     assert!(!folder.path().join("x").exists());
     let mut damaged = folder.bytes("again.der");

@@ -15,10 +15,10 @@ fn keys_are_converted_there_and_back() {
     let folder = folder();
     for to in ["jwk", "cose"] {
         folder
-            .pqtls(&format!("key convert a.key --to {to} --out {to}.key"))
+            .pqtls(&format!("key convert a.key --format {to} --out {to}.key"))
             .ok();
         folder
-            .pqtls(&format!("key public {to}.key --to {to} --out {to}.pub"))
+            .pqtls(&format!("key public {to}.key --format {to} --out {to}.pub"))
             .ok();
         let shown = |file: &str| folder.pqtls(&format!("key show {file}")).ok().to_owned();
         assert_eq!(shown(&format!("{to}.key")), shown("a.key"));
@@ -30,10 +30,10 @@ fn keys_are_converted_there_and_back() {
         folder.pqtls(&format!("key check {to}.key")).ok();
         // Every command that takes a key takes these files.
         folder
-            .pqtls(&format!("sign {to}.key a.pub --out {to}.sig"))
+            .pqtls(&format!("sign --key {to}.key a.pub --out {to}.sig"))
             .ok();
         folder
-            .pqtls(&format!("verify {to}.pub {to}.sig a.pub"))
+            .pqtls(&format!("verify --key {to}.pub --signature {to}.sig a.pub"))
             .ok();
     }
 }
@@ -62,7 +62,7 @@ fn keys_that_have_no_such_form_are_told() {
             ("a.key --form both", 2, "leave --form out"),
         ] {
             folder
-                .pqtls(&format!("key convert {file} --to {to} --out out"))
+                .pqtls(&format!("key convert {file} --format {to} --out out"))
                 .fails(status, words);
         }
         for (file, words) in [
@@ -72,7 +72,7 @@ fn keys_that_have_no_such_form_are_told() {
             ("both.key", "for keys of one algorithm"),
         ] {
             folder
-                .pqtls(&format!("key public {file} --to {to} --out out"))
+                .pqtls(&format!("key public {file} --format {to} --out out"))
                 .fails(1, words);
         }
     }
@@ -81,8 +81,12 @@ fn keys_that_have_no_such_form_are_told() {
 #[test]
 fn damaged_keys_are_told() {
     let folder = folder();
-    folder.pqtls("key convert a.key --to jwk --out jwk").ok();
-    folder.pqtls("key convert a.key --to cose --out cose").ok();
+    folder
+        .pqtls("key convert a.key --format jwk --out jwk")
+        .ok();
+    folder
+        .pqtls("key convert a.key --format cose --out cose")
+        .ok();
     let jwk = folder.read("jwk");
     for (from, to, status, words) in [
         ("AKP", "OKP", 3, "type \"OKP\""),
@@ -109,17 +113,23 @@ fn damaged_keys_are_told() {
 fn tokens_are_verified_by_whatever_has_the_key() {
     let folder = folder();
     folder
-        .pqtls("jwt sign a.key --issuer i --audience x --audience y --id 7 --out token")
+        .pqtls("jwt sign --key a.key --issuer i --audience x --audience y --id 7 --out token")
         .ok();
-    folder.pqtls("key public a.pub --to jwk --out a.jwk").ok();
-    folder.pqtls("key public a.pub --to cose --out a.cose").ok();
     folder
-        .pqtls("cert self-sign a.key --name a.example --out a.pem")
+        .pqtls("key public a.pub --format jwk --out a.jwk")
+        .ok();
+    folder
+        .pqtls("key public a.pub --format cose --out a.cose")
+        .ok();
+    folder
+        .pqtls("cert self-sign --key a.key --name a.example --out a.pem")
         .ok();
     let jwk = folder.read("a.jwk");
     folder.write("set", format!("{{\"keys\": [{{\"kty\": \"EC\"}}, {jwk}]}}"));
     for key in ["a.pub", "a.key", "a.jwk", "a.cose", "a.pem", "set"] {
-        let verified = folder.pqtls(&format!("jwt verify {key} token --issuer i --audience y"));
+        let verified = folder.pqtls(&format!(
+            "jwt verify --key {key} token --issuer i --audience y"
+        ));
         let said = verified.ok();
         assert!(
             said.starts_with("token: valid token, signed by ML-DSA-44\n"),
@@ -130,16 +140,16 @@ fn tokens_are_verified_by_whatever_has_the_key() {
     let token = folder.read("token");
     let read = folder.pqtls_reading(
         token,
-        "jwt verify set --any-issuer --any-audience --require jti",
+        "jwt verify --key set --any-issuer --any-audience --require jti",
     );
     read.ok();
     folder.pqtls("key new ML-DSA-44 --out other.key").ok();
     folder.pqtls("key new ML-DSA-65 --out large.key").ok();
     folder
-        .pqtls("jwt verify other.key token --issuer i --audience x")
+        .pqtls("jwt verify --key other.key token --issuer i --audience x")
         .fails(1, "is not valid for this content and key");
     folder
-        .pqtls("jwt verify large.key token --issuer i --audience x")
+        .pqtls("jwt verify --key large.key token --issuer i --audience x")
         .fails(1, "the key is one of ML-DSA-65; the key decides");
 }
 
@@ -148,9 +158,9 @@ fn tokens_that_were_not_asked_for_are_refused() {
     let folder = folder();
     folder.write("claims", r#"{"role": "admin", "level": 7}"#);
     folder
-        .pqtls("jwt sign a.key --issuer i --claims claims --type at+jwt --not-before 2001-01-01 --out token")
+        .pqtls("jwt sign --key a.key --issuer i --claims claims --type at+jwt --not-before 2001-01-01 --out token")
         .ok();
-    let verify = |options: &str| folder.pqtls(&format!("jwt verify a.pub token {options}"));
+    let verify = |options: &str| folder.pqtls(&format!("jwt verify --key a.pub token {options}"));
     verify("--issuer i --type at+jwt --require role --max-age 1h --leeway 5s").ok();
     for (options, words) in [
         ("--type at+jwt", "see --issuer and --any-issuer"),
@@ -168,28 +178,30 @@ fn tokens_that_were_not_asked_for_are_refused() {
         verify(options).fails(1, words);
     }
     folder
-        .pqtls("jwt sign a.key --no-expiry --out forever")
+        .pqtls("jwt sign --key a.key --no-expiry --out forever")
         .ok();
-    let verify = |options: &str| folder.pqtls(&format!("jwt verify a.pub forever {options}"));
+    let verify = |options: &str| folder.pqtls(&format!("jwt verify --key a.pub forever {options}"));
     verify("").fails(1, "with --no-expiry");
     verify("--no-expiry").ok();
     folder.write("bad", "a.b");
     folder
-        .pqtls("jwt verify a.pub bad")
+        .pqtls("jwt verify --key a.pub bad")
         .fails(1, "but this has 2");
     folder.write("bad", [0xff, b'.', b'.']);
-    folder.pqtls("jwt verify a.pub bad").fails(1, "base64url");
+    folder
+        .pqtls("jwt verify --key a.pub bad")
+        .fails(1, "base64url");
     folder.write("bad", r#"{"iss": "x"}"#);
     folder
-        .pqtls("jwt sign a.key --claims bad --out new")
+        .pqtls("jwt sign --key a.key --claims bad --out new")
         .fails(1, "an option is for");
     folder.write("bad", "[]");
     folder
-        .pqtls("jwt sign a.key --claims bad --out new")
+        .pqtls("jwt sign --key a.key --claims bad --out new")
         .fails(3, "Claims are one JSON object");
     folder.write("bad", r#"{"role": "user", "role": "admin"}"#);
     folder
-        .pqtls("jwt sign a.key --claims bad --out new")
+        .pqtls("jwt sign --key a.key --claims bad --out new")
         .fails(3, "the member \"role\" twice");
 }
 
@@ -199,7 +211,7 @@ fn tokens_are_for_their_owner() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = folder();
-    folder.pqtls("jwt sign a.key --out token").ok();
+    folder.pqtls("jwt sign --key a.key --out token").ok();
     let metadata = std::fs::metadata(folder.path().join("token")).unwrap();
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
 }

@@ -71,7 +71,7 @@ fn forms_and_encodings_convert_into_each_other() {
         let seed = folder.bytes("seed.pem");
         for (form, shown) in [("expanded", "expanded"), ("both", "seed and expanded")] {
             for to in ["pem", "der"] {
-                let to = format!("--form {form} --to {to} --force --out other");
+                let to = format!("--form {form} --format {to} --force --out other");
                 folder.pqtls(&format!("key convert seed.pem {to}")).ok();
                 let outcome = folder.pqtls("key show other");
                 assert!(outcome.ok().contains(&format!("form         {shown}\n")));
@@ -85,7 +85,8 @@ fn forms_and_encodings_convert_into_each_other() {
         for (form, back) in [("seed", "seed"), ("expanded", "expanded")] {
             let whole = folder.pqtls(&format!("key convert seed.pem --form {back}"));
             for to in ["hex", "base64"] {
-                let raw = folder.pqtls(&format!("key convert seed.pem --form {form} --to {to}"));
+                let raw =
+                    folder.pqtls(&format!("key convert seed.pem --form {form} --format {to}"));
                 let read = format!("key convert - --algorithm {algorithm}");
                 assert_eq!(folder.pqtls_reading(raw.ok(), &read).ok(), whole.ok());
             }
@@ -101,7 +102,7 @@ fn forms_and_encodings_convert_into_each_other() {
 fn an_slh_dsa_key_is_read_from_its_raw_seed() {
     let folder = Folder::new();
     folder.pqtls("key new SLH-DSA-SHA2-128f --out a.key").ok();
-    let raw = folder.pqtls("key convert a.key --to hex");
+    let raw = folder.pqtls("key convert a.key --format hex");
     // The seed is the whole key except its root, FIPS 205 figure 15.
     let seed = &raw.ok()[..96];
     let read = "key convert - --algorithm SLH-DSA-SHA2-128f";
@@ -130,7 +131,7 @@ fn keys_for_hashes_are_told_apart() {
             .starts_with("private key of HashSLH-DSA-SHA2-128f, to sign\n")
     );
     folder.pqtls("key check hash.der").ok();
-    let back = folder.pqtls("key convert hash.der --to der");
+    let back = folder.pqtls("key convert hash.der --format der");
     assert_eq!(back.stdout_bytes(), der);
 }
 
@@ -142,12 +143,17 @@ fn public_keys_are_written_in_every_encoding() {
         .ok();
     let pem = folder.read("a.pub");
     assert_eq!(folder.pqtls("key public a.key").ok(), pem);
-    folder.pqtls("key public a.key --to der --out a.der").ok();
+    folder
+        .pqtls("key public a.key --format der --out a.der")
+        .ok();
     assert_eq!(folder.pqtls("key public a.der").ok(), pem);
     let key = SigningKey::from_pkcs8_pem(&folder.read("a.key")).unwrap();
     let raw = key.verifying_key().as_bytes();
     assert_eq!(
-        folder.pqtls("key public a.key --to hex").ok().trim_end(),
+        folder
+            .pqtls("key public a.key --format hex")
+            .ok()
+            .trim_end(),
         hex(raw)
     );
     let of_certificate = folder.pqtls("key public www.pem");
@@ -157,15 +163,13 @@ fn public_keys_are_written_in_every_encoding() {
 #[test]
 fn a_key_is_held_against_a_certificate() {
     let folder = Folder::with_ca();
-    let own = folder.pqtls("key check www.key --certificate www.pem");
+    let own = folder.pqtls("key check www.key --cert www.pem");
     assert!(own.ok().contains("www.example.org"));
     folder.pqtls("key new --out other.key").ok();
-    folder
-        .pqtls("key check other.key --certificate www.pem")
-        .fails(
-            1,
-            "other.key is not the one in the certificate of www.example.org in www.pem",
-        );
+    folder.pqtls("key check other.key --cert www.pem").fails(
+        1,
+        "other.key is not the one in the certificate of www.example.org in www.pem",
+    );
 }
 
 #[test]
@@ -226,15 +230,17 @@ fn files_of_the_wrong_kind_are_named() {
         .pqtls("cert show a.key")
         .fails(3, "a.key has no certificate, but a private key");
     folder
-        .pqtls("cert request a.key --name a.example --out a.csr")
+        .pqtls("cert request --key a.key --name a.example --out a.csr")
         .ok();
     folder
         .pqtls("cert show a.csr")
         .fails(3, "but a certificate request; have a CA sign it");
-    folder.pqtls("cert request kem.key --name a.example").fails(
-        3,
-        "kem.key: this is a key of ML-KEM-768, which encapsulates",
-    );
+    folder
+        .pqtls("cert request --key kem.key --name a.example")
+        .fails(
+            3,
+            "kem.key: this is a key of ML-KEM-768, which encapsulates",
+        );
     let wrong_label = folder.read("a.pub").replace("PUBLIC", "PRIVATE");
     folder.write("wrong.key", wrong_label);
     folder
@@ -281,7 +287,9 @@ fn two_keys_in_a_file_are_refused() {
 fn damaged_files_give_one_clear_error() {
     let folder = Folder::new();
     folder.pqtls("key new --out a.key --public a.pub").ok();
-    folder.pqtls("key convert a.key --to der --out a.der").ok();
+    folder
+        .pqtls("key convert a.key --format der --out a.der")
+        .ok();
     let (pem, der) = (folder.read("a.key"), folder.bytes("a.der"));
     for (content, words) in [
         (&b""[..], "bad is empty"),

@@ -42,9 +42,9 @@ fn take_little_memory() {
     let folder = folder();
     folder.pqtls("key new X-Wing --out box.key").ok();
     for command in [
-        "sign ML-DSA-65.key - --out sig",
-        "verify ML-DSA-65.pub sig -",
-        "sign SLH-DSA-SHA2-128f.key - --pre-hash SHA-256 --out sig.slh",
+        "sign --key ML-DSA-65.key - --out sig",
+        "verify --key ML-DSA-65.pub --signature sig -",
+        "sign --key SLH-DSA-SHA2-128f.key - --pre-hash SHA-256 --out sig.slh",
         "encrypt - --to box.key --out encrypted",
     ] {
         let mut child = start(&folder, command);
@@ -67,7 +67,7 @@ fn show_how_far_they_are_on_a_terminal_if_it_takes_longer_than_a_second() {
     let sign = |pause: &str| {
         let zeros = "head -c 1048576 /dev/zero";
         let input = format!("{zeros}; sleep {pause}; {zeros}");
-        format!("({input}) | pqtls sign ML-DSA-44.key --out sig --force")
+        format!("({input}) | pqtls sign --key ML-DSA-44.key --out sig --force")
     };
     let on_terminal = |line: &str| {
         let line = format!("TERM=xterm script -qec \"{line}\" /dev/null");
@@ -102,8 +102,8 @@ fn of_four_gibibytes_take_little_longer_than_their_hash() {
     ] {
         let key = SigningKey::from_pkcs8_pem(&folder.read(&format!("{algorithm}.key"))).unwrap();
         let options = hash.map_or(String::new(), |hash| format!("--pre-hash {hash}"));
-        let sign = format!("sign {algorithm}.key large {options} --out sig --force");
-        let verify = format!("verify {algorithm}.pub sig large {options}");
+        let sign = format!("sign --key {algorithm}.key large {options} --out sig --force");
+        let verify = format!("verify --key {algorithm}.pub --signature sig large {options}");
         let mut best = [Duration::MAX; 3];
         for _ in 0..3 {
             let times = [

@@ -22,9 +22,9 @@ fn what_this_program_makes_breaks_no_rule() {
     let folder = Folder::with_ca();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     for command in [
-        "cert request a.key --name a.example --out a.csr",
-        "cert self-sign a.key --ca --subject Root --out root.pem",
-        "cert self-sign a.key --name a.example --days 45 --out a.pem",
+        "cert request --key a.key --name a.example --out a.csr",
+        "cert self-sign --key a.key --ca --subject Root --out root.pem",
+        "cert self-sign --key a.key --name a.example --validity 45d --out a.pem",
         "ca init --name CA --dns a.example --ip 192.0.2.0/24 --algorithm ML-DSA-44 \
          --crl-url http://ca.example/ca.crl",
         "ca issue a.example 192.0.2.1 --key a.key --validity 45d --out issued.pem",
@@ -67,7 +67,7 @@ fn findings_have_their_rule_and_the_worst_decides_the_status() {
     // A notice, which is no error.
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     folder
-        .pqtls("cert self-sign a.key --name a.example --days 800 --out long.pem")
+        .pqtls("cert self-sign --key a.key --name a.example --validity 800d --out long.pem")
         .ok();
     let linted = folder.pqtls("cert lint long.pem");
     assert!(

@@ -33,7 +33,7 @@ fn no_option_is_without_effect() {
         "cms verify a.cms --signer a.pem --at-signing-time",
         "cms verify a.cms --signer a.pem --certs b.pem",
         "cms verify a.cms --signer a.pem --force",
-        "cms verify a.cms --signer a.pem --content a --force",
+        "cms verify a --signer a.pem --signature a.cms --force",
         "cert verify a.pem --roots b.pem --ocsp-request a.req",
         "key new --passphrase-file pw",
         "key new --passphrase-env PW --form seed",
@@ -52,11 +52,11 @@ fn no_option_is_without_effect() {
         "dev --uninstall --out-dir x",
         "dev --install --validity 1d",
         "dev --install --dry-run --force",
-        "jwt verify a.pub a.jwt --issuer a --any-issuer",
-        "jwt sign a.key --no-expiry --valid-for 1h",
-        "sign a.key a --mu --context x",
-        "sign a.key a --mu --pre-hash SHA-512",
-        "verify a.pub a.sig a --mu --context x",
+        "jwt verify --key a.pub a.jwt --issuer a --any-issuer",
+        "jwt sign --key a.key --no-expiry --validity 1h",
+        "sign --key a.key a --mu --context x",
+        "sign --key a.key a --mu --pre-hash SHA-512",
+        "verify --key a.pub --signature a.sig a --mu --context x",
         "cert lint --list --severity error",
     ] {
         let refused = folder.pqtls(command);
@@ -94,7 +94,7 @@ fn private_files_are_private_and_others_are_not() {
         .ok();
     assert_eq!((mode("a.key"), mode("a.pub")), (0o600, 0o644));
     folder
-        .shell("umask 000; pqtls key convert a.key --to hex --out a.hex")
+        .shell("umask 000; pqtls key convert a.key --format hex --out a.hex")
         .ok();
     assert_eq!(mode("a.hex"), 0o600);
     // A file that anybody could read is replaced by one that nobody else can.
@@ -109,10 +109,14 @@ fn private_files_are_private_and_others_are_not() {
 fn force_is_not_the_end_of_a_private_key() {
     let folder = Folder::with_ca();
     folder.pqtls("key new ML-KEM-512 --out box.key").ok();
-    folder.pqtls("key convert www.key --to jwk --out jwk").ok();
-    folder.pqtls("key convert www.key --to der --out der").ok();
     folder
-        .pqtls("cert request www.key --name www.example.org --out www.csr")
+        .pqtls("key convert www.key --format jwk --out jwk")
+        .ok();
+    folder
+        .pqtls("key convert www.key --format der --out der")
+        .ok();
+    folder
+        .pqtls("cert request --key www.key --name www.example.org --out www.csr")
         .ok();
     for (name, parts) in [
         ("web.pem", ["www.key", "www.pem"]),
@@ -127,7 +131,7 @@ fn force_is_not_the_end_of_a_private_key() {
         ("key public der --out der --force", lost),
         ("cert bundle web.pem ca.pem --out web.pem --force", lost),
         (
-            "cert request www.key --name www.example.org --out www.key --force",
+            "cert request --key www.key --name www.example.org --out www.key --force",
             lost,
         ),
         (
@@ -313,10 +317,10 @@ fn standard_input_is_read_once() {
     let folder = Folder::with_ca();
     let key = folder.read("www.key");
     folder
-        .pqtls_reading(&key, "key check - --certificate -")
+        .pqtls_reading(&key, "key check - --cert -")
         .fails(3, "standard input can be read once");
     folder
-        .pqtls_reading(&key, "key check - --certificate www.pem")
+        .pqtls_reading(&key, "key check - --cert www.pem")
         .ok();
 }
 
@@ -334,11 +338,85 @@ fn what_is_wrong_with_a_command_line_is_said_with_status_2() {
         .fails(2, "with --json");
     folder.pqtls("key new --out a.key").ok();
     folder
-        .pqtls("key convert a.key --to hex --form both")
+        .pqtls("key convert a.key --format hex --form both")
         .fails(2, "choose with --form");
     let nothing = folder.pqtls("");
     assert_eq!(nothing.status(), 2);
     assert!(nothing.stderr().contains("Usage: pqtls"));
+}
+
+/// Who types a command line as it was before the key was always named by `--key` is told today's, which is right.
+#[test]
+fn a_former_command_line_gets_the_one_of_today() {
+    let folder = Folder::new();
+    for (former, today) in [
+        ("sign a.key f --out s", "sign --key a.key f --out s"),
+        (
+            "sign --context x -o s a.key",
+            "sign --context x -o s --key a.key",
+        ),
+        ("verify a.pub s f", "verify --key a.pub --signature s f"),
+        ("verify a.pub -", "verify --key a.pub --signature -"),
+        (
+            "mu a.pub f --json --out m",
+            "mu --key a.pub f --json --out m",
+        ),
+        (
+            "encaps k --out-ciphertext c --out-secret=s",
+            "encaps --key k --out c --secret s",
+        ),
+        ("decaps k c", "decaps --key k c"),
+        (
+            "--json jwt sign k --valid-for 1h",
+            "--json jwt sign --key k --validity 1h",
+        ),
+        (
+            "jwt verify k t --issuer i",
+            "jwt verify --key k t --issuer i",
+        ),
+        (
+            "cert request k --name a.example",
+            "cert request --key k --name a.example",
+        ),
+        (
+            "cert self-sign k --subject A --days 30",
+            "cert self-sign --key k --subject A --validity 30d",
+        ),
+        ("cert ocsp-request c i", "cert ocsp-request c --issuer i"),
+        (
+            "cert needs-renewal c --days=14",
+            "cert needs-renewal c --expires-within 14d",
+        ),
+        (
+            "ssh verify f s --signers l --identity a",
+            "ssh verify f --signature s --signers l --identity a",
+        ),
+        (
+            "cms verify s --content f --signer c",
+            "cms verify --signature s f --signer c",
+        ),
+        ("key check k --certificate c", "key check k --cert c"),
+        ("key export k --certificates c", "key export k --certs c"),
+        ("key import p --certificates c", "key import p --certs c"),
+        ("key public k --to jwk", "key public k --format jwk"),
+        ("key convert k --to hex", "key convert k --format hex"),
+    ] {
+        folder
+            .pqtls(former)
+            .fails(2, &format!("today it is:\n  pqtls {today}\n"));
+        let parsed = folder.pqtls(today);
+        assert!(
+            !parsed.stderr().contains("Usage:"),
+            "{today}: {}",
+            parsed.stderr()
+        );
+    }
+    // Nothing is advised for what was wrong before.
+    for wrong in ["sign a.key f --nonsense", "verify a.pub"] {
+        let refused = folder.pqtls(wrong);
+        refused.fails(2, "--key <FILE>");
+        assert!(!refused.stderr().contains("today"));
+    }
 }
 
 #[test]
@@ -348,7 +426,7 @@ fn every_command_has_a_manual_page() {
     }
     let folder = Folder::new();
     fs::create_dir(folder.path().join("man1")).unwrap();
-    let pages = folder.pqtls("man --out man1");
+    let pages = folder.pqtls("man --out-dir man1");
     assert_eq!(
         pages.ok().lines().count(),
         count(&pqtls_commands::command())
@@ -359,7 +437,7 @@ fn every_command_has_a_manual_page() {
     assert!(page.contains("pqtls\\-cert\\-show(1)"), "{page}");
     assert!(!page.contains("help(1)"), "{page}");
     assert_eq!(folder.pqtls("man").ok(), folder.read("man1/pqtls.1"));
-    folder.pqtls("man --out man1").fails(3, "exists");
+    folder.pqtls("man --out-dir man1").fails(3, "exists");
 }
 
 #[test]

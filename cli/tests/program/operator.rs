@@ -228,7 +228,7 @@ fn keys_under_a_passphrase_work_everywhere() {
             .pqtls("key new ML-DSA-44 --encrypt --passphrase-file other --out a.key")
             .ok();
         folder
-            .pqtls("cert request a.key --passphrase-file other --name a.example --out a.csr")
+            .pqtls("cert request --key a.key --passphrase-file other --name a.example --out a.csr")
             .ok();
         for (command, key) in [
             (
@@ -344,7 +344,7 @@ fn a_lost_issuing_certificate_stops_the_ca_and_comes_back_from_the_ledger() {
         .pqtls("ca issue a.example --new-key a.key --out a.pem")
         .ok();
     folder
-        .pqtls("cert request a.key --name a.example --out a.csr")
+        .pqtls("cert request --key a.key --name a.example --out a.csr")
         .ok();
     let certificate = folder.read("ca/issuing.pem");
     fs::remove_file(folder.path().join("ca/issuing.pem")).unwrap();

@@ -12,8 +12,8 @@ fn folder() -> Folder {
         "key new ML-DSA-44 --out a.key --public a.pub",
         "key encrypt a.key --passphrase-file passphrase --out locked.key",
         "key new ECDSA-P256 --out ec.key",
-        "cert request a.key --name a.example --out a.csr",
-        "cert self-sign a.key --name a.example --out a.pem",
+        "cert request --key a.key --name a.example --out a.csr",
+        "cert self-sign --key a.key --name a.example --out a.pem",
         "cms sign passphrase --key a.key --cert a.pem --pem --out a.cms",
         "ca init --dir ca --name Example --dns a.example --algorithm ML-DSA-44",
     ] {
@@ -223,7 +223,7 @@ fn labels_of_others() {
 fn der_in_pem() {
     let folder = folder();
     folder
-        .pqtls("key export www.key --certificates www.pem --passphrase-file passphrase --out a.p12")
+        .pqtls("key export www.key --certs www.pem --passphrase-file passphrase --out a.p12")
         .ok();
     for command in [
         "ca sign a.csr --dir ca --out signed.pem",

@@ -45,7 +45,7 @@ fn what_is_signed_verifies_with_the_same_options_and_with_no_others() {
     ];
     for algorithm in ALGORITHMS {
         for made in options {
-            let sign = format!("sign {algorithm}.key message {made} --out sig --force");
+            let sign = format!("sign --key {algorithm}.key message {made} --out sig --force");
             let signed = folder.pqtls(&sign);
             assert!(
                 signed
@@ -55,7 +55,7 @@ fn what_is_signed_verifies_with_the_same_options_and_with_no_others() {
                 signed.ok()
             );
             for used in options {
-                let verify = format!("verify {algorithm}.pub sig message {used}");
+                let verify = format!("verify --key {algorithm}.pub --signature sig message {used}");
                 let verified = folder.pqtls(&verify);
                 if used == made {
                     let valid = format!("sig: valid signature of message by {algorithm}\n");
@@ -64,7 +64,7 @@ fn what_is_signed_verifies_with_the_same_options_and_with_no_others() {
                     verified.fails(1, INVALID);
                 }
             }
-            let verify = format!("verify {algorithm}.pub sig other {made}");
+            let verify = format!("verify --key {algorithm}.pub --signature sig other {made}");
             folder.pqtls(&verify).fails(1, INVALID);
         }
     }
@@ -73,26 +73,32 @@ fn what_is_signed_verifies_with_the_same_options_and_with_no_others() {
 #[test]
 fn what_does_not_verify_is_told_with_what_it_may_be() {
     let folder = folder();
-    folder.pqtls("sign ML-DSA-65.key message --out sig").ok();
-    folder.pqtls("key new --out other.key").ok();
-    folder.pqtls("verify other.key sig message").fails(
-        1,
-        "by the key in other.key; check that both are the right ones, and ask the signer",
-    );
     folder
-        .pqtls("verify ML-DSA-65.pub sig message --pre-hash SHA-512")
+        .pqtls("sign --key ML-DSA-65.key message --out sig")
+        .ok();
+    folder.pqtls("key new --out other.key").ok();
+    folder
+        .pqtls("verify --key other.key --signature sig message")
+        .fails(
+            1,
+            "by the key in other.key; check that both are the right ones, and ask the signer",
+        );
+    folder
+        .pqtls("verify --key ML-DSA-65.pub --signature sig message --pre-hash SHA-512")
         .fails(1, "that --context and --pre-hash are the signer's");
-    let verdict = folder.pqtls("verify ML-DSA-65.pub sig other --json");
+    let verdict = folder.pqtls("verify --key ML-DSA-65.pub --signature sig other --json");
     assert_eq!(verdict.status(), 1);
     assert!(verdict.stdout().contains("\"valid\": false"));
     assert!(verdict.stderr().contains(INVALID));
     // With another length, it is not a signature.
-    folder.pqtls("verify ML-DSA-87.pub sig message").fails(
-        1,
-        "sig is no signature of ML-DSA-87: it has 3309 bytes, and not 4627",
-    );
     folder
-        .pqtls("verify ML-DSA-65.pub missing message")
+        .pqtls("verify --key ML-DSA-87.pub --signature sig message")
+        .fails(
+            1,
+            "sig is no signature of ML-DSA-87: it has 3309 bytes, and not 4627",
+        );
+    folder
+        .pqtls("verify --key ML-DSA-65.pub --signature missing message")
         .fails(3, "can't read missing");
 }
 
@@ -100,11 +106,15 @@ fn what_does_not_verify_is_told_with_what_it_may_be() {
 fn private_keys_and_certificates_verify_too() {
     let folder = Folder::with_ca();
     folder.write("message", MESSAGE);
-    folder.pqtls("sign www.key message --out sig").ok();
+    folder.pqtls("sign --key www.key message --out sig").ok();
     for key in ["www.key", "www.pem"] {
-        folder.pqtls(&format!("verify {key} sig message")).ok();
+        folder
+            .pqtls(&format!("verify --key {key} --signature sig message"))
+            .ok();
     }
-    folder.pqtls("verify ca.pem sig message").fails(1, INVALID);
+    folder
+        .pqtls("verify --key ca.pem --signature sig message")
+        .fails(1, INVALID);
 }
 
 #[test]
@@ -115,7 +125,7 @@ fn signatures_are_those_of_the_standards() {
         ml_dsa::SigningKey::<MlDsa65>::boxed_from_seed(key.seed().unwrap().try_into().unwrap());
     let sign = |options: &str| {
         let sign = folder.pqtls(&format!(
-            "sign ML-DSA-65.key message --deterministic {options}"
+            "sign --key ML-DSA-65.key message --deterministic {options}"
         ));
         assert_eq!((sign.status(), sign.stderr()), (0, ""));
         sign.stdout_bytes().to_vec()
@@ -131,7 +141,7 @@ fn signatures_are_those_of_the_standards() {
     // Without the option, it is different each time.
     let hedged = || {
         folder
-            .pqtls("sign ML-DSA-65.key message")
+            .pqtls("sign --key ML-DSA-65.key message")
             .stdout_bytes()
             .to_vec()
     };
@@ -150,7 +160,8 @@ fn signatures_are_those_of_the_standards() {
         let mut expected = vec![0; 17088];
         key.sign_into(message, b"", None, &|_| (), &mut expected)
             .unwrap();
-        let sign = format!("sign {name}.key message --deterministic {options} --out sig --force");
+        let sign =
+            format!("sign --key {name}.key message --deterministic {options} --out sig --force");
         folder.pqtls(&sign).ok();
         assert!(folder.bytes("sig") == expected);
     }
@@ -159,7 +170,7 @@ fn signatures_are_those_of_the_standards() {
 #[test]
 fn signatures_are_bytes_or_text() {
     let folder = folder();
-    let sign = "sign ML-DSA-44.key message --deterministic";
+    let sign = "sign --key ML-DSA-44.key message --deterministic";
     let raw = folder.pqtls(sign).stdout_bytes().to_vec();
     assert_eq!(raw.len(), 2420);
     folder.write("raw", &raw);
@@ -173,23 +184,27 @@ fn signatures_are_bytes_or_text() {
     }
     for file in ["raw", "hex", "base64"] {
         folder
-            .pqtls(&format!("verify ML-DSA-44.pub {file} message"))
+            .pqtls(&format!(
+                "verify --key ML-DSA-44.pub --signature {file} message"
+            ))
             .ok();
     }
     // The message comes from standard input, and then the signature does.
     folder
-        .pqtls_reading(MESSAGE, "verify ML-DSA-44.pub raw")
+        .pqtls_reading(MESSAGE, "verify --key ML-DSA-44.pub --signature raw")
         .ok();
     folder
-        .pqtls_reading(&raw, "verify ML-DSA-44.pub - message")
+        .pqtls_reading(&raw, "verify --key ML-DSA-44.pub --signature - message")
         .ok();
     folder
-        .pqtls_reading(&raw, "verify ML-DSA-44.pub -")
+        .pqtls_reading(&raw, "verify --key ML-DSA-44.pub --signature -")
         .fails(3, "standard input can be read once");
     // An empty file can be signed.
-    folder.pqtls("sign ML-DSA-44.key --out nothing").ok();
+    folder.pqtls("sign --key ML-DSA-44.key --out nothing").ok();
     folder.write("empty", "");
-    folder.pqtls("verify ML-DSA-44.pub nothing empty").ok();
+    folder
+        .pqtls("verify --key ML-DSA-44.pub --signature nothing empty")
+        .ok();
 }
 
 #[test]
@@ -201,7 +216,7 @@ fn mu_is_computed_without_the_private_key_and_signed_without_the_message() {
     let public = ml_dsa::VerifyingKey::<MlDsa44>::from_bytes(public.as_bytes()).unwrap();
     let mu = public.mu(MESSAGE, b"x").unwrap();
     let hex: String = mu.iter().map(|byte| format!("{byte:02x}")).collect();
-    let command = "mu ML-DSA-44.pub message --context x";
+    let command = "mu --key ML-DSA-44.pub message --context x";
     assert_eq!(folder.pqtls(command).ok(), format!("{hex}\n"));
     folder
         .pqtls(&format!("{command} --format raw --out raw.mu"))
@@ -210,38 +225,40 @@ fn mu_is_computed_without_the_private_key_and_signed_without_the_message() {
     folder.write("hex.mu", hex.to_uppercase());
 
     for file in ["raw.mu", "hex.mu"] {
-        let sign = format!("sign ML-DSA-44.key {file} --mu --out sig --force");
+        let sign = format!("sign --key ML-DSA-44.key {file} --mu --out sig --force");
         let signed = folder.pqtls(&sign);
         let words = format!("sig: signature of µ in {file} by ML-DSA-44\n");
         assert!(signed.ok().starts_with(&words), "{}", signed.ok());
         folder
-            .pqtls("verify ML-DSA-44.pub sig message --context x")
+            .pqtls("verify --key ML-DSA-44.pub --signature sig message --context x")
             .ok();
         folder
-            .pqtls(&format!("verify ML-DSA-44.pub sig {file} --mu"))
+            .pqtls(&format!(
+                "verify --key ML-DSA-44.pub --signature sig {file} --mu"
+            ))
             .ok();
         folder
-            .pqtls("verify ML-DSA-44.pub sig message")
+            .pqtls("verify --key ML-DSA-44.pub --signature sig message")
             .fails(1, INVALID);
     }
-    let other = folder.pqtls("mu ML-DSA-44.pub other --out other.mu");
+    let other = folder.pqtls("mu --key ML-DSA-44.pub other --out other.mu");
     other.ok();
     folder
-        .pqtls("verify ML-DSA-44.pub sig other.mu --mu")
+        .pqtls("verify --key ML-DSA-44.pub --signature sig other.mu --mu")
         .fails(1, "sig is no valid signature of µ in other.mu");
 
     folder
-        .pqtls("sign ML-DSA-44.key message --mu --out sig2")
+        .pqtls("sign --key ML-DSA-44.key message --mu --out sig2")
         .fails(1, "message is no µ: it has 9 bytes, and not 64");
     folder
-        .pqtls("sign SLH-DSA-SHA2-128f.key raw.mu --mu --out sig2")
+        .pqtls("sign --key SLH-DSA-SHA2-128f.key raw.mu --mu --out sig2")
         .fails(1, "SLH-DSA-SHA2-128f has no µ");
     folder
-        .pqtls("mu SLH-DSA-SHA2-128f.pub message")
+        .pqtls("mu --key SLH-DSA-SHA2-128f.pub message")
         .fails(1, "SLH-DSA-SHA2-128f has no µ");
     for agreed in ["--context x", "--context-hex 00", "--pre-hash SHA-512"] {
         folder
-            .pqtls(&format!("sign ML-DSA-44.key raw.mu --mu {agreed}"))
+            .pqtls(&format!("sign --key ML-DSA-44.key raw.mu --mu {agreed}"))
             .fails(2, "cannot be used with");
     }
 }
@@ -260,16 +277,16 @@ fn a_hash_function_that_is_weaker_than_the_key_signs_nothing() {
             "use --pre-hash SHAKE128",
         ),
     ] {
-        let sign = format!("sign {algorithm}.key message --pre-hash {hash} --out sig");
+        let sign = format!("sign --key {algorithm}.key message --pre-hash {hash} --out sig");
         let refused = folder.pqtls(&sign);
         refused.fails(1, &format!("{hash} is too weak for {algorithm}"));
         refused.fails(1, advice);
     }
     folder
-        .pqtls("sign ML-DSA-65.key message --pre-hash SHA-384 --out sig")
+        .pqtls("sign --key ML-DSA-65.key message --pre-hash SHA-384 --out sig")
         .ok();
     folder
-        .pqtls("sign ML-DSA-65.key message --pre-hash MD5")
+        .pqtls("sign --key ML-DSA-65.key message --pre-hash MD5")
         .fails(2, "SHA-512/256");
 }
 
@@ -279,14 +296,16 @@ fn contexts_have_at_most_255_bytes() {
     let context = "x".repeat(255);
     folder
         .pqtls(&format!(
-            "sign ML-DSA-44.key message --out sig --context {context}"
+            "sign --key ML-DSA-44.key message --out sig --context {context}"
         ))
         .ok();
     folder
-        .pqtls(&format!("sign ML-DSA-44.key message --context {context}x"))
+        .pqtls(&format!(
+            "sign --key ML-DSA-44.key message --context {context}x"
+        ))
         .fails(2, "at most 255 bytes, not 256");
     folder
-        .pqtls("sign ML-DSA-44.key message --context-hex 0")
+        .pqtls("sign --key ML-DSA-44.key message --context-hex 0")
         .fails(2, "two digits each");
 }
 
@@ -295,24 +314,26 @@ fn contexts_have_at_most_255_bytes() {
 fn a_key_for_hashes_signs_by_its_own_hash_function() {
     let folder = folder();
     folder
-        .pqtls("key convert SLH-DSA-SHA2-128f.key --to der --out a.der")
+        .pqtls("key convert SLH-DSA-SHA2-128f.key --format der --out a.der")
         .ok();
     let mut der = folder.bytes("a.der");
     assert_eq!(der[17], 21);
     der[17] = 36;
     folder.write("hashing.der", der);
-    let signed = folder.pqtls("sign hashing.der message --out sig");
+    let signed = folder.pqtls("sign --key hashing.der message --out sig");
     assert!(
         signed
             .ok()
             .contains("by HashSLH-DSA-SHA2-128f\n  pre-hash     SHA-256\n")
     );
-    folder.pqtls("verify hashing.der sig message").ok();
-    let verify = "verify SLH-DSA-SHA2-128f.pub sig message";
+    folder
+        .pqtls("verify --key hashing.der --signature sig message")
+        .ok();
+    let verify = "verify --key SLH-DSA-SHA2-128f.pub --signature sig message";
     folder.pqtls(&format!("{verify} --pre-hash SHA-256")).ok();
     folder.pqtls(verify).fails(1, INVALID);
     folder
-        .pqtls("sign hashing.der message --pre-hash SHA-512 --out sig2")
+        .pqtls("sign --key hashing.der message --pre-hash SHA-512 --out sig2")
         .fails(
             1,
             "the key is for HashSLH-DSA-SHA2-128f with SHA-256 (RFC 9909)",
@@ -326,22 +347,22 @@ fn keys_of_the_other_kind_are_told() {
         .pqtls("key new ML-KEM-512 --out kem.key --public kem.pub")
         .ok();
     for command in [
-        "sign kem.key message",
-        "verify kem.pub message message",
-        "mu kem.pub message",
+        "sign --key kem.key message",
+        "verify --key kem.pub --signature message message",
+        "mu --key kem.pub message",
     ] {
         folder
             .pqtls(command)
             .fails(3, "ML-KEM-512, which encapsulates");
     }
     for command in [
-        "encaps ML-DSA-44.pub --out-secret s --out-ciphertext c",
-        "decaps ML-DSA-44.key message",
+        "encaps --key ML-DSA-44.pub --secret s --out c",
+        "decaps --key ML-DSA-44.key message",
     ] {
         folder.pqtls(command).fails(3, "ML-DSA-44, which signs");
     }
     folder
-        .pqtls("sign ML-DSA-44.pub message")
+        .pqtls("sign --key ML-DSA-44.pub message")
         .fails(3, "has no private key, but a public key");
 }
 
@@ -351,19 +372,21 @@ fn files_that_exist_stay_unless_forced() {
     folder.write("taken", "kept");
     folder.pqtls("key new ML-KEM-512 --out kem.key").ok();
     for command in [
-        "sign ML-DSA-44.key message --out taken",
-        "mu ML-DSA-44.pub message --out taken",
-        "encaps kem.key --out-ciphertext taken --out-secret new",
-        "encaps kem.key --out-ciphertext new --out-secret taken",
+        "sign --key ML-DSA-44.key message --out taken",
+        "mu --key ML-DSA-44.pub message --out taken",
+        "encaps --key kem.key --out taken --secret new",
+        "encaps --key kem.key --out new --secret taken",
     ] {
         folder.pqtls(command).fails(3, "taken exists");
     }
     folder
-        .pqtls("sign ML-DSA-44.key message --out taken --force")
+        .pqtls("sign --key ML-DSA-44.key message --out taken --force")
         .ok();
-    folder.pqtls("verify ML-DSA-44.key taken message").ok();
     folder
-        .pqtls("sign ML-DSA-44.key message --json")
+        .pqtls("verify --key ML-DSA-44.key --signature taken message")
+        .ok();
+    folder
+        .pqtls("sign --key ML-DSA-44.key message --json")
         .fails(2, "with --json the report goes to standard output");
 }
 
@@ -384,11 +407,11 @@ fn every_set_of_ml_kem_gives_both_sides_one_secret() {
             let options = format!("--format {format} --force");
             folder
                 .pqtls(&format!(
-                    "encaps a.pub --out-ciphertext ct --out-secret ours {options}"
+                    "encaps --key a.pub --out ct --secret ours {options}"
                 ))
                 .ok();
             folder
-                .pqtls(&format!("decaps a.key ct --out theirs {options}"))
+                .pqtls(&format!("decaps --key a.key ct --out theirs {options}"))
                 .ok();
             assert_eq!(folder.bytes("ours"), folder.bytes("theirs"));
             assert_eq!(folder.bytes("ours").len(), secret_len);
@@ -399,18 +422,20 @@ fn every_set_of_ml_kem_gives_both_sides_one_secret() {
         // As the library has it.
         let key = EncapsulationKey::from_spki_pem(&folder.read("a.pub")).unwrap();
         let (ciphertext, secret) = key.encapsulate().unwrap();
-        let decapsulated = folder.pqtls_reading(&ciphertext, "decaps a.key -");
+        let decapsulated = folder.pqtls_reading(&ciphertext, "decaps --key a.key -");
         assert_eq!(decapsulated.stdout_bytes(), secret.as_bytes());
         // Implicit rejection: another secret, and no error.
         let mut changed = ciphertext;
         changed[0] ^= 1;
-        let decapsulated = folder.pqtls_reading(&changed, "decaps a.key -");
+        let decapsulated = folder.pqtls_reading(&changed, "decaps --key a.key -");
         assert_eq!(decapsulated.status(), 0);
         assert_ne!(decapsulated.stdout_bytes(), secret.as_bytes());
-        folder.pqtls_reading(&changed[1..], "decaps a.key -").fails(
-            1,
-            &format!("standard input is no ciphertext of {algorithm}"),
-        );
+        folder
+            .pqtls_reading(&changed[1..], "decaps --key a.key -")
+            .fails(
+                1,
+                &format!("standard input is no ciphertext of {algorithm}"),
+            );
     }
 }
 
@@ -418,7 +443,7 @@ fn every_set_of_ml_kem_gives_both_sides_one_secret() {
 fn secrets_are_written_where_they_are_to_be_and_nowhere_else() {
     let folder = Folder::new();
     folder.pqtls("key new ML-KEM-512 --out a.key").ok();
-    let ciphertext = folder.pqtls("encaps a.key --out-secret secret");
+    let ciphertext = folder.pqtls("encaps --key a.key --secret secret");
     assert_eq!(
         (ciphertext.status(), ciphertext.stdout_bytes().len()),
         (0, 768)
@@ -427,11 +452,11 @@ fn secrets_are_written_where_they_are_to_be_and_nowhere_else() {
     let secret = folder.bytes("secret");
     let hex: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
     for report in ["--out again", "--out again --force --json"] {
-        let report = folder.pqtls(&format!("decaps a.key ct {report}"));
+        let report = folder.pqtls(&format!("decaps --key a.key ct {report}"));
         assert!(!report.ok().contains(&hex[..16]));
     }
     assert_eq!(
-        folder.pqtls("decaps a.key ct --format hex").ok(),
+        folder.pqtls("decaps --key a.key ct --format hex").ok(),
         format!("{hex}\n")
     );
     #[cfg(unix)]
@@ -443,9 +468,11 @@ fn secrets_are_written_where_they_are_to_be_and_nowhere_else() {
         }
     }
     folder
-        .pqtls("encaps a.key --out-secret -")
+        .pqtls("encaps --key a.key --secret -")
         .fails(3, "standard output can't be two files at once");
-    folder.pqtls("encaps a.key").fails(2, "--out-secret <FILE>");
+    folder
+        .pqtls("encaps --key a.key")
+        .fails(2, "--secret <FILE>");
 }
 
 /// By `script`, which every Debian has.
@@ -458,12 +485,12 @@ fn a_terminal_gets_text_only() {
         folder.shell(&line).stdout().to_owned()
     };
     // What can't be written is refused before anything is read.
-    let refused = on_terminal("pqtls sign ML-DSA-44.key missing");
+    let refused = on_terminal("pqtls sign --key ML-DSA-44.key missing");
     assert!(
         refused.contains("bytes are not for a terminal"),
         "{refused}"
     );
-    let signature = on_terminal("pqtls sign ML-DSA-44.key message --format hex");
+    let signature = on_terminal("pqtls sign --key ML-DSA-44.key message --format hex");
     assert!(signature.trim_end().len() == 2 * 2420, "{signature}");
 }
 
@@ -474,7 +501,7 @@ fn only_slh_dsa_needs_a_message_in_memory_and_says_so() {
     let large = fs::File::create(folder.path().join("large")).unwrap();
     large.set_len((64 << 20) + 1).unwrap();
     let name = "SLH-DSA-SHAKE-128f";
-    let sign = format!("sign {name}.key large --out sig");
+    let sign = format!("sign --key {name}.key large --out sig");
     let refused = folder.pqtls(&sign);
     assert_eq!(refused.status(), 2);
     let complaint = refused.stderr();
@@ -485,7 +512,9 @@ fn only_slh_dsa_needs_a_message_in_memory_and_says_so() {
     assert!(complaint.contains("--pre-hash SHAKE128"), "{complaint}");
     folder.pqtls(&format!("{sign} --pre-hash SHAKE128")).ok();
     folder
-        .pqtls(&format!("verify {name}.pub sig large --pre-hash SHAKE128"))
+        .pqtls(&format!(
+            "verify --key {name}.pub --signature sig large --pre-hash SHAKE128"
+        ))
         .ok();
 }
 
@@ -498,7 +527,7 @@ fn signed_attributes_of_messages_are_not_signed_as_files() {
     folder.write("attributes", attributes);
     folder.write("text", "1. Introduction");
     for algorithm in ["ML-DSA-65", "SLH-DSA-SHA2-128f"] {
-        let sign = |rest: &str| folder.pqtls(&format!("sign {algorithm}.key {rest} --force"));
+        let sign = |rest: &str| folder.pqtls(&format!("sign --key {algorithm}.key {rest} --force"));
         sign("attributes --out attributes.sig").fails(1, "sign it by \"pqtls cms sign\"");
         assert!(!folder.path().join("attributes.sig").exists());
         for allowed in [
@@ -509,7 +538,7 @@ fn signed_attributes_of_messages_are_not_signed_as_files() {
             sign(allowed).ok();
         }
     }
-    let mu = "mu ML-DSA-65.pub attributes --out x.mu";
+    let mu = "mu --key ML-DSA-65.pub attributes --out x.mu";
     folder
         .pqtls(mu)
         .fails(1, "signed attributes of a CMS message");

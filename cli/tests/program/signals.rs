@@ -146,7 +146,7 @@ fn what_was_issued_is_in_its_file_after_a_signal() {
         .ok();
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     folder
-        .pqtls("cert request a.key --name a.example.org --out a.csr")
+        .pqtls("cert request --key a.key --name a.example.org --out a.csr")
         .ok();
     // Certificates are recorded by the hundreds.
     let requests = folder.read("a.csr").repeat(700);

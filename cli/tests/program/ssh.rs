@@ -17,7 +17,7 @@ fn folder() -> Folder {
     folder
 }
 
-const VERIFY: &str = "ssh verify message message.sig --signers signers --identity";
+const VERIFY: &str = "ssh verify message --signature message.sig --signers signers --identity";
 
 #[test]
 fn a_signature_is_for_one_file_signer_and_purpose() {
@@ -44,7 +44,7 @@ fn a_signature_is_for_one_file_signer_and_purpose() {
         .pqtls("ssh sign message --key mallory --out mallory.sig")
         .ok();
     folder
-        .pqtls("ssh verify message mallory.sig --signers signers --identity alice@example.org")
+        .pqtls("ssh verify message --signature mallory.sig --signers signers --identity alice@example.org")
         .fails(1, "no line has the key");
 }
 
@@ -89,11 +89,11 @@ fn other_files_are_refused_by_name() {
         ("ssh sign message --key bytes --out x", "bytes is not text"),
         ("ssh sign message --key none --out x", "can't read none"),
         (
-            "ssh verify message alice --signers signers --identity x",
+            "ssh verify message --signature alice --signers signers --identity x",
             "alice: ",
         ),
         (
-            "ssh verify message message.sig --signers alice --identity x",
+            "ssh verify message --signature message.sig --signers alice --identity x",
             "alice: ",
         ),
     ] {

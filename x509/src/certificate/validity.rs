@@ -39,10 +39,15 @@ impl Validity {
     /// For this many days from now. It starts an hour early, for peers whose clocks are
     /// slow.
     pub fn days(days: u32) -> Self {
+        Self::lasting(DAY.saturating_mul(days))
+    }
+
+    /// The same for a duration.
+    pub fn lasting(duration: Duration) -> Self {
         let now = SystemTime::now();
         Self {
             not_before: now.checked_sub(HOUR).unwrap_or(now),
-            not_after: now.checked_add(DAY.saturating_mul(days)),
+            not_after: now.checked_add(duration),
         }
     }
 

@@ -19,11 +19,11 @@ use crate::report::Report;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The folder for a page of each command
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
 
     /// Replace files that exist
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out_dir")]
     force: bool,
 }
 
@@ -31,14 +31,14 @@ const EXAMPLES: &str = "\
 Examples:
   $ pqtls man > pqtls.1
   $ mkdir man1
-  $ pqtls man --out man1";
+  $ pqtls man --out-dir man1";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     // The pages are the help, so the help subcommand needs none.
     let mut program = Program::command().disable_help_subcommand(true);
     program.build();
     let mut pages = Vec::new();
-    match &arguments.out {
+    match &arguments.out_dir {
         None => pages.push((Destination::StandardOutput, render(&program))),
         Some(folder) => {
             for command in with_subcommands(&program) {

@@ -17,6 +17,7 @@ mod decrypt;
 mod delivery;
 mod dev;
 mod encrypt;
+mod former;
 mod jwt;
 mod key;
 mod man;
@@ -25,6 +26,8 @@ mod raw;
 mod ssh;
 mod text;
 mod watched;
+
+pub(crate) use former::in_the_grammar_of_today;
 
 use clap::{Parser, Subcommand};
 

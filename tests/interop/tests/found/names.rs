@@ -109,11 +109,11 @@ fn wildcards_with_a_single_label() {
     work.succeeds("key new ML-DSA-44 --out a.key");
     for name in ["*.localhost", "*.test", "*.internal"] {
         work.is_refused(
-            &format!("cert self-sign a.key --name {name} --out a.pem"),
+            &format!("cert self-sign --key a.key --name {name} --out a.pem"),
             why,
         );
         work.is_refused(
-            &format!("cert request a.key --name {name} --out a.csr"),
+            &format!("cert request --key a.key --name {name} --out a.csr"),
             why,
         );
     }

@@ -58,7 +58,7 @@ const READ: [(&str, &[&str]); 4] = [
         ],
     ),
     (
-        "ssh verify files/ssh-m {} --signers files/ssh-signers --identity a@example.org",
+        "ssh verify files/ssh-m --signature {} --signers files/ssh-signers --identity a@example.org",
         &["files/ssh-m.sig"],
     ),
 ];

@@ -25,7 +25,7 @@ fn openssl_reads_keys_of_pqtls() {
             work.pqtls(&format!(
                 "key new {algorithm} --form {form} --out ours.key --public ours.pub --force"
             ));
-            work.pqtls("key convert ours.key --to der --out ours.der --force");
+            work.pqtls("key convert ours.key --format der --out ours.der --force");
             // OpenSSL writes this key in this form with the same bytes.
             work.openssl(&format!(
                 "pkey -in ours.key -outform DER -out theirs.der -provparam {}",
@@ -39,7 +39,7 @@ fn openssl_reads_keys_of_pqtls() {
         work.pqtls(&format!(
             "key new {algorithm} --out ours.key --public ours.pub --force"
         ));
-        work.pqtls("key convert ours.key --to der --out ours.der --force");
+        work.pqtls("key convert ours.key --format der --out ours.der --force");
         work.assert_openssl_reads_key("ours");
     }
 }
@@ -103,14 +103,16 @@ fn each_makes_the_signatures_of_the_other() {
             ("", ""),
             ("--context release", "-pkeyopt context-string:release"),
         ] {
-            let sign = format!("sign a.key message {ours} --force");
+            let sign = format!("sign --key a.key message {ours} --force");
             work.pqtls(&format!("{sign} --deterministic --out ours.sig"));
             work.openssl(&format!(
                 "pkeyutl -sign -rawin -inkey a.key -in message -out theirs.sig \
                  -pkeyopt deterministic:1 {theirs}"
             ));
             work.assert_same("ours.sig", "theirs.sig");
-            work.pqtls(&format!("verify a.pub theirs.sig message {ours}"));
+            work.pqtls(&format!(
+                "verify --key a.pub --signature theirs.sig message {ours}"
+            ));
             work.pqtls(&format!("{sign} --out ours.sig"));
             work.openssl(&format!(
                 "pkeyutl -verify -rawin -pubin -inkey a.pub -in message -sigfile ours.sig {theirs}"
@@ -123,9 +125,9 @@ fn each_makes_the_signatures_of_the_other() {
         work.pqtls(&format!(
             "key new {algorithm} --out a.key --public a.pub --force"
         ));
-        work.pqtls("mu a.pub message --context release --format raw --out mu --force");
+        work.pqtls("mu --key a.pub message --context release --format raw --out mu --force");
         work.openssl("pkeyutl -sign -inkey a.key -in mu -out mu.sig -pkeyopt mu:1");
-        work.pqtls("verify a.pub mu.sig message --context release");
+        work.pqtls("verify --key a.pub --signature mu.sig message --context release");
     }
 }
 
@@ -136,11 +138,11 @@ fn each_recovers_the_secrets_of_the_other() {
         work.pqtls(&format!(
             "key new {algorithm} --out a.key --public a.pub --force"
         ));
-        work.pqtls("encaps a.pub --out-ciphertext ct --out-secret ours --force");
+        work.pqtls("encaps --key a.pub --out ct --secret ours --force");
         work.openssl("pkeyutl -decap -inkey a.key -in ct -secret theirs");
         work.assert_same("ours", "theirs");
         work.openssl("pkeyutl -encap -pubin -inkey a.pub -out ct -secret theirs");
-        work.pqtls("decaps a.key ct --out ours --force");
+        work.pqtls("decaps --key a.key ct --out ours --force");
         work.assert_same("ours", "theirs");
     }
 }
@@ -334,7 +336,7 @@ fn pqtls_goes_by_a_ca_of_openssl() {
         work.openssl("crl -in list.pem -outform DER -out client.crl");
 
         for name in ["root", "intermediate", "leaf", "client"] {
-            work.pqtls(&format!("key check {name}.key --certificate {name}.pem"));
+            work.pqtls(&format!("key check {name}.key --cert {name}.pem"));
             work.openssl(&format!("x509 -in {name}.pem -outform DER -out {name}.der"));
             work.pqtls(&format!("cert show {name}.der"))
                 .assert_contains(&format!("CN={name}\n"));
@@ -436,14 +438,14 @@ impl Work {
         for name in ["server", "client"] {
             self.pqtls(&format!("key new {algorithm} --out {name}.key --force"));
         }
-        let request = "cert request server.key --name www.example.org --name 192.0.2.7";
+        let request = "cert request --key server.key --name www.example.org --name 192.0.2.7";
         self.pqtls(&format!("{request} --out server.csr"));
         self.pqtls(&format!("{request} --der --out server.csr.der"));
         self.pqtls("ca sign server.csr --out server.pem");
-        self.pqtls("cert request client.key --name robot.example.org --out client.csr");
+        self.pqtls("cert request --key client.key --name robot.example.org --out client.csr");
         self.pqtls("ca sign client.csr --profile client --out client.pem --force");
         self.pqtls("cert bundle ca/issuing.pem server.pem --out bundle.pem");
-        self.pqtls("cert self-sign server.key --name www.example.org --out self-signed.pem");
+        self.pqtls("cert self-sign --key server.key --name www.example.org --out self-signed.pem");
     }
 
     /// Checks that OpenSSL reads the key in `{name}.key` and `{name}.der`, whose public half is in `{name}.pub`.

@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     size: u64,
 
     /// The folder in which a CA and documents are made and removed [default: the one for temporary files]
-    #[arg(long = "in", value_name = "FOLDER")]
+    #[arg(long = "in", value_name = "DIR")]
     above: Option<PathBuf>,
 }
 

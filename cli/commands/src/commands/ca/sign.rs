@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     out: Option<Destination>,
 
     /// The folder for the certificates: a file for each file of requests, with the same name and ".pem"
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR")]
     out_dir: Option<PathBuf>,
 
     /// Replace files that exist

@@ -4,6 +4,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use pq_ca::policy::parse_duration;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
@@ -25,9 +26,9 @@ pub(crate) struct Arguments {
     /// Certificates in PEM, or one in DER; "-" is standard input
     file: Source,
 
-    /// How many days must be left
-    #[arg(long, conflicts_with = "fraction")]
-    days: Option<u32>,
+    /// How much time must be left, such as 14d or 12h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "fraction")]
+    expires_within: Option<Duration>,
 
     /// Which fraction of the validity must be left, from 0 to 1 [default: a third]
     #[arg(long, value_parser = fraction)]
@@ -40,7 +41,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls cert needs-renewal server.pem --days 14
+  $ pqtls cert needs-renewal server.pem --expires-within 14d
   $ pqtls cert needs-renewal server.pem --fraction 0.5 && echo not yet";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
@@ -76,8 +77,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 /// How much time a certificate must have left.
 fn required(arguments: &Arguments, certificate: &Certificate) -> Duration {
     let whole = between(certificate.not_before(), certificate.not_after());
-    match (arguments.days, arguments.fraction) {
-        (Some(days), _) => DAY.saturating_mul(days),
+    match (arguments.expires_within, arguments.fraction) {
+        (Some(time), _) => time,
         (None, Some(fraction)) => whole.mul_f64(fraction),
         (None, None) => whole / 3,
     }

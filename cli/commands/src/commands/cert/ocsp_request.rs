@@ -25,6 +25,7 @@ pub(crate) struct Arguments {
     certificate: Source,
 
     /// The certificate of the CA that issued it [default: it follows the certificate in the same file]
+    #[arg(long, value_name = "FILE")]
     issuer: Option<Source>,
 
     /// Identify the certificate by SHA-256 instead of SHA-1; all responders know SHA-1
@@ -43,7 +44,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls cert ocsp-request chain.pem --out chain.ocsp-request
-  $ pqtls cert ocsp-request www.pem ca.pem --no-nonce --out www.ocsp-request";
+  $ pqtls cert ocsp-request www.pem --issuer ca.pem --no-nonce --out www.ocsp-request";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

@@ -24,6 +24,7 @@ use crate::report::{Report, fingerprint, printable};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The private key, of a signature algorithm; "-" is standard input
+    #[arg(long, value_name = "FILE")]
     key: Source,
 
     #[command(flatten)]
@@ -42,9 +43,9 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls cert request server.key --name www.example.org --name 192.0.2.1 --out server.csr
-  $ pqtls cert request server.key --subject \"CN=Example,O=Organisation\"
-  $ pqtls cert request server.key --name spiffe://example.org/billing --out billing.req";
+  $ pqtls cert request --key server.key --name www.example.org --name 192.0.2.1 --out server.csr
+  $ pqtls cert request --key server.key --subject \"CN=Example,O=Organisation\"
+  $ pqtls cert request --key server.key --name spiffe://example.org/billing --out billing.req";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

@@ -2,7 +2,9 @@
 //! a root of the same name and key would issue it.
 
 use core::fmt;
+use core::time::Duration;
 
+use pq_ca::policy::parse_duration;
 use pq_x509::certificate::{Certificate, Validity};
 use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
 use pq_x509::pki_types::UnixTime;
@@ -28,14 +30,15 @@ use crate::report::{CertificateFacts, Report};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The private key, of a signature algorithm; "-" is standard input
+    #[arg(long, value_name = "FILE")]
     key: Source,
 
     #[command(flatten)]
     names: Names,
 
-    /// How many days it is valid [default: 90; with --ca 3650]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    days: Option<u32>,
+    /// How long it is valid, such as 90d or 12h [default: 90d; with --ca 10y]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    validity: Option<Duration>,
 
     /// Make the root of a CA, whose name is in --subject
     #[arg(long, requires = "subject", conflicts_with_all = ["names", "purposes"])]
@@ -65,8 +68,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls cert self-sign root.key --ca --subject \"Example Root\" --out root.pem
-  $ pqtls cert self-sign server.key --name www.example.org --days 30 --out server.pem";
+  $ pqtls cert self-sign --key root.key --ca --subject \"Example Root\" --out root.pem
+  $ pqtls cert self-sign --key server.key --name www.example.org --validity 30d --out server.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let is_server = !arguments.ca && arguments.purposes.contains(&Purpose::Server);
@@ -77,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let delivery = Delivery::to(&[out], *force, json)?;
     let key = documents::signing_key(&arguments.key, &arguments.passphrase)?;
     let certificate = match &arguments.names.subject {
-        Some(subject) if arguments.ca => root(subject, arguments.days, &key)?,
+        Some(subject) if arguments.ca => root(subject, arguments.validity, &key)?,
         _ => end_entity(arguments, &key)?,
     };
     let pem = certificate.to_pem();
@@ -97,9 +100,13 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     delivery.deliver(&[output], &report)
 }
 
-fn root(subject: &Subject, days: Option<u32>, key: &SigningKey) -> Result<Certificate, IssueError> {
+fn root(
+    subject: &Subject,
+    validity: Option<Duration>,
+    key: &SigningKey,
+) -> Result<Certificate, IssueError> {
     let builder = CertificateBuilder::ca("").with_subject(subject);
-    let root = Issuer::self_signed(with_days(builder, days), key)?;
+    let root = Issuer::self_signed(with_validity(builder, validity), key)?;
     Ok(root.certificate().clone())
 }
 
@@ -116,7 +123,7 @@ fn end_entity(arguments: &Arguments, key: &SigningKey) -> Result<Certificate, Is
         };
     }
     let issuer = Issuer::new(root(&subject, None, key)?, key)?;
-    issuer.issue(with_days(builder, arguments.days), key)
+    issuer.issue(with_validity(builder, arguments.validity), key)
 }
 
 /// The subject, or else the first name: every issuer has a name (RFC 5280 section 4.1.2.4).
@@ -133,9 +140,12 @@ fn subject(names: &Names) -> Subject {
 /// In characters (RFC 5280, ub-common-name).
 const MAX_COMMON_NAME: usize = 64;
 
-fn with_days<K>(builder: CertificateBuilder<K>, days: Option<u32>) -> CertificateBuilder<K> {
-    match days {
-        Some(days) => builder.validity(Validity::days(days)),
+fn with_validity<K>(
+    builder: CertificateBuilder<K>,
+    validity: Option<Duration>,
+) -> CertificateBuilder<K> {
+    match validity {
+        Some(validity) => builder.validity(Validity::lasting(validity)),
         None => builder,
     }
 }

@@ -26,6 +26,7 @@ use crate::words::oid_name;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The message, in PEM or DER; "-" is standard input
+    #[arg(default_value = "-")]
     message: Source,
 
     /// A recipient's private key: of ML-KEM, on P-256 or P-384, or of X25519

@@ -23,6 +23,7 @@ use crate::words::{algorithm_name, oid_name};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The message, in PEM or DER; "-" is standard input
+    #[arg(default_value = "-")]
     message: Source,
 }
 

@@ -39,12 +39,13 @@ use crate::words::{key_name, oid_name};
 // given one.
 #[command(group(clap::ArgGroup::new("trust").args(["roots", "signers"]).required(true)))]
 pub(crate) struct Arguments {
-    /// The message, in PEM or DER; "-" is standard input
-    message: Source,
+    /// The message, in PEM or DER, or with --signature what was signed; "-" is standard input
+    #[arg(default_value = "-")]
+    file: Source,
 
-    /// What was signed, if the signature is detached; "-" is standard input
+    /// The signature, if it is detached, in PEM or DER; "-" is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
-    content: Option<Source>,
+    signature: Option<Source>,
 
     /// Certificates of the roots to trust; once for each file
     #[arg(long, value_name = "FILE")]
@@ -96,21 +97,21 @@ pub(crate) struct Arguments {
     out: Option<Destination>,
 
     /// Replace files that exist
-    #[arg(long, requires = "out", conflicts_with = "content")]
+    #[arg(long, requires = "out", conflicts_with = "signature")]
     force: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls cms verify release.cms --signer server.pem --out release.verified.txt
-  $ pqtls cms verify release.p7s --content release.txt --signer server.pem --json";
+  $ pqtls cms verify release.txt --signature release.p7s --signer server.pem --json";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let out = arguments.out.as_ref();
     let delivery = Delivery::to(out.as_slice(), arguments.force, json)?;
     let validator = validator(arguments)?;
     let refused = |error| Failure::SignedMessage {
-        file: arguments.message.to_string(),
+        file: arguments.message().to_string(),
         error: Box::new(error),
     };
     let verifier = verifier(arguments, &validator)?;
@@ -118,13 +119,13 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     if arguments.require_attributes {
         verifier = verifier.require_attributes();
     }
-    let message = decode_if_pem(Watched::open(&arguments.message)?);
+    let message = decode_if_pem(Watched::open(arguments.message())?);
     let message = message.map_err(|error| refused(error.into()))?;
     let mut grown = match out {
         Some(out) => Some(Growing::begin(out, Access::Public, arguments.force)?),
         None => None,
     };
-    let verified = match (&arguments.content, &mut grown) {
+    let verified = match (arguments.content(), &mut grown) {
         (Some(content), _) => verifier.verify_detached(message, Watched::open(content)?),
         (None, Some(grown)) => verifier.write_unverified(message, grown),
         (None, None) => verifier.write_unverified(message, io::sink()),
@@ -149,6 +150,18 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
 }
 
+impl Arguments {
+    /// What has the signatures.
+    fn message(&self) -> &Source {
+        self.signature.as_ref().unwrap_or(&self.file)
+    }
+
+    /// What was signed, if it is not in the message.
+    fn content(&self) -> Option<&Source> {
+        self.signature.is_some().then_some(&self.file)
+    }
+}
+
 /// What is wrong, if the lists are all from after the time of signing: the clock has nothing to do with it.
 fn list_after_signing(arguments: &Arguments, error: &VerificationError) -> Option<Failure> {
     let VerificationError::Signature { refusal, .. } = error else {
@@ -160,7 +173,7 @@ fn list_after_signing(arguments: &Arguments, error: &VerificationError) -> Optio
             this_update,
             time,
         }) if arguments.at_signing_time => Some(Failure::ListAfterSigning {
-            file: arguments.message.to_string(),
+            file: arguments.message().to_string(),
             issuer: issuer.clone().unwrap_or_else(|| "a CA of the chain".into()),
             list: rfc3339(*this_update),
             signed: rfc3339(*time),
@@ -195,7 +208,7 @@ fn verifier<'v>(
     validator: &'v Option<ChainValidator>,
 ) -> Result<Verifier<'v>, Failure> {
     let refused = |error: pq_cms::EncodingError| Failure::SignedMessage {
-        file: arguments.message.to_string(),
+        file: arguments.message().to_string(),
         error: Box::new(error.into()),
     };
     let Some(validator) = validator else {
@@ -258,8 +271,8 @@ impl Verdict {
     fn empty(arguments: &Arguments) -> Self {
         Self {
             valid: false,
-            message: arguments.message.to_string(),
-            content: arguments.content.as_ref().map(ToString::to_string),
+            message: arguments.message().to_string(),
+            content: arguments.content().map(ToString::to_string),
             bytes: None,
             content_type: None,
             signers: Vec::new(),

@@ -29,6 +29,7 @@ use crate::report::Report;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// A private ML-DSA key in PEM or DER, as a JSON Web Key or as a COSE_Key; "-" is standard input
+    #[arg(long, value_name = "FILE")]
     key: Source,
 
     /// Further claims: a file with a JSON object; "-" is standard input
@@ -48,11 +49,11 @@ pub(crate) struct Arguments {
     audience: Vec<String>,
 
     /// How long the token is valid, such as 15min, 12h or 30d
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
-    valid_for: Duration,
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1h")]
+    validity: Duration,
 
     /// Make a token that never expires
-    #[arg(long, conflicts_with = "valid_for")]
+    #[arg(long, conflicts_with = "validity")]
     no_expiry: bool,
 
     /// When the token becomes valid (nbf), such as 2027-01-31 or 2027-01-31T12:00:00Z
@@ -80,8 +81,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls jwt sign server.key --issuer id.example.org --subject alice --out alice.jwt
-  $ echo '{\"role\": \"admin\"}' | pqtls jwt sign server.key --claims - --out admin.jwt";
+  $ pqtls jwt sign --key server.key --issuer id.example.org --subject alice --out alice.jwt
+  $ echo '{\"role\": \"admin\"}' | pqtls jwt sign --key server.key --claims - --out admin.jwt";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
@@ -119,7 +120,7 @@ impl Arguments {
     fn claims(&self, now: UnixTime) -> Claims {
         let mut claims = match self.no_expiry {
             true => Claims::new().with_issued_at(now),
-            false => Claims::new().with_lifetime(now, self.valid_for),
+            false => Claims::new().with_lifetime(now, self.validity),
         };
         if let Some(issuer) = &self.issuer {
             claims = claims.with_issuer(issuer);

@@ -27,6 +27,7 @@ use crate::report::{self, Report, printable};
 pub(crate) struct Arguments {
     /// The issuer's key or certificate in PEM or DER, its JSON Web Key, a set of them, or its COSE_Key; "-"
     /// is standard input
+    #[arg(long, value_name = "FILE")]
     key: Source,
 
     /// The token; "-" is standard input
@@ -58,11 +59,11 @@ pub(crate) struct Arguments {
     type_: Option<String>,
 
     /// How much clocks may differ, such as 30s
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     leeway: Option<Duration>,
 
     /// Accept only tokens that were issued at most this long ago, such as 12h
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     max_age: Option<Duration>,
 
     /// Accept tokens without an expiry, too
@@ -83,8 +84,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls jwt verify server.pub alice.jwt --issuer id.example.org
-  $ pqtls jwt verify server.jwk admin.jwt --require role --leeway 30s";
+  $ pqtls jwt verify --key server.pub alice.jwt --issuer id.example.org
+  $ pqtls jwt verify --key server.jwk admin.jwt --require role --leeway 30s";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let keys = documents::token_keys(&arguments.key, &arguments.passphrase)?;

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     file: Source,
 
     /// A certificate, or a chain that begins with it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "cert", value_name = "FILE")]
     certificate: Option<Source>,
 
     #[command(flatten)]
@@ -39,8 +39,8 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls key check server.key
-  $ pqtls cert self-sign server.key --name localhost --out self-signed.pem
-  $ pqtls key check server.key --certificate self-signed.pem";
+  $ pqtls cert self-sign --key server.key --name localhost --out self-signed.pem
+  $ pqtls key check server.key --cert self-signed.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let key = documents::private_key(&arguments.file, &arguments.passphrase)?.key;

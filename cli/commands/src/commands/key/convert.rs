@@ -41,8 +41,8 @@ pub(crate) struct Arguments {
     algorithm: Option<Algorithm>,
 
     /// The encoding
-    #[arg(long, value_enum, default_value = "pem", value_name = "ENCODING")]
-    to: Encoding,
+    #[arg(long, value_enum, default_value = "pem", value_name = "FORMAT")]
+    format: Encoding,
 
     /// The form of the key to write [default: as in FILE; as raw bytes, the seed if FILE has both]
     #[arg(
@@ -63,9 +63,9 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls key convert kem.key --form seed --out kem.seed.key
-  $ pqtls key convert server.key --to hex --out server.seed
-  $ pqtls key convert server.seed --algorithm ML-DSA-65 --to der --out server.der
-  $ pqtls key convert server.key --to jwk --out server.private.jwk";
+  $ pqtls key convert server.key --format hex --out server.seed
+  $ pqtls key convert server.seed --algorithm ML-DSA-65 --format der --out server.der
+  $ pqtls key convert server.key --format jwk --out server.private.jwk";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         Some(algorithm) => documents::raw_private_key(&arguments.file, algorithm)?,
         None => documents::private_key(&arguments.file, &arguments.passphrase)?,
     };
-    let encoding = arguments.to;
+    let encoding = arguments.format;
     let by_default = match (file.key.algorithm(), file.form) {
         (Algorithm::PostQuantum(algorithm), Some(found)) => {
             Some(default_form(found, algorithm.preferred_form(), encoding))

@@ -1,5 +1,5 @@
 //! Writes keys of any kind in every encoding that commands offer, and refuses those that a kind of key doesn't have.
-//! The values of `--to` and `--form` are here, too.
+//! The values of `--format` and `--form` are here, too.
 
 use clap::ValueEnum;
 use pq_jose::Algorithm;

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     file: Source,
 
     /// The certificates to put beside the key, its own first
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "certs", value_name = "FILE")]
     certificates: Option<Source>,
 
     /// The key's name where it is imported
@@ -64,9 +64,9 @@ enum Mac {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls cert self-sign server.key --name localhost --out me.pem
+  $ pqtls cert self-sign --key server.key --name localhost --out me.pem
   $ echo 'correct horse battery staple' > pw.txt
-  $ pqtls key export server.key --certificates me.pem --passphrase-file pw.txt --out me.p12";
+  $ pqtls key export server.key --certs me.pem --passphrase-file pw.txt --out me.p12";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

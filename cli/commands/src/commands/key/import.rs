@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     name: Option<String>,
 
     /// Where to write the certificates, the key's first
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "certs", value_name = "FILE")]
     certificates: Option<Destination>,
 
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls key import me.p12 --passphrase-file pw.txt --out me.key --certificates me.chain.pem";
+  $ pqtls key import me.p12 --passphrase-file pw.txt --out me.key --certs me.chain.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

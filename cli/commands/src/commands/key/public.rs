@@ -25,8 +25,8 @@ pub(crate) struct Arguments {
     file: Source,
 
     /// The encoding
-    #[arg(long, value_enum, default_value = "pem", value_name = "ENCODING")]
-    to: Encoding,
+    #[arg(long, value_enum, default_value = "pem", value_name = "FORMAT")]
+    format: Encoding,
 
     #[command(flatten)]
     output: OutputOptions,
@@ -38,8 +38,8 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls key public server.key --out server.pub
-  $ pqtls key public root.pub --to base64
-  $ pqtls key public server.pub --to jwk --out server.jwk";
+  $ pqtls key public root.pub --format base64
+  $ pqtls key public server.pub --format jwk --out server.jwk";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
@@ -47,13 +47,13 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let key = documents::any_public_key(&arguments.file, &arguments.passphrase)?;
     let output = Output {
         to: out,
-        content: &encode::public_key(&key, arguments.to)?,
+        content: &encode::public_key(&key, arguments.format)?,
         access: Access::Public,
-        is_binary: arguments.to.is_binary(),
+        is_binary: arguments.format.is_binary(),
     };
     let report = PublicKeyWritten {
         key: KeyFacts::of(&key),
-        encoding: arguments.to,
+        encoding: arguments.format,
         file: out.to_string(),
     };
     delivery.deliver(&[output], &report)

@@ -23,9 +23,11 @@ use crate::report::Report;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// A private ML-KEM key, in PEM or DER; "-" is standard input
+    #[arg(long, value_name = "FILE")]
     key: Source,
 
     /// The ciphertext, as bytes, in hexadecimal or in base64; "-" is standard input
+    #[arg(default_value = "-")]
     ciphertext: Source,
 
     /// How to write the secret
@@ -41,7 +43,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls decaps kem.key kem.ct --out kem.secret2
+  $ pqtls decaps --key kem.key kem.ct --out kem.secret2
   $ cmp kem.secret kem.secret2";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::format::Format;
-use crate::commands::delivery::Delivery;
+use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::key::KeyFacts;
 use crate::documents;
 use crate::exit_status::ExitStatus;
@@ -18,29 +18,25 @@ use crate::report::Report;
 
 /// Make a shared secret and the ciphertext that carries it to a key's owner
 ///
-/// The secret has 32 bytes and is different each time; only the owner of its file can read it. The key's owner
+/// --out is for the ciphertext. The secret has 32 bytes and is different each time; only the owner of its file can read it. The key's owner
 /// recovers it from the ciphertext with "pqtls decaps".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// An ML-KEM key or a certificate with one, in PEM or DER; "-" is standard input
+    #[arg(long, value_name = "FILE")]
     key: Source,
-
-    /// Where to write the ciphertext; "-" is standard output
-    #[arg(long, value_name = "FILE", default_value = "-")]
-    out_ciphertext: Destination,
 
     /// Where to write the shared secret; "-" is standard output
     #[arg(long, value_name = "FILE")]
-    out_secret: Destination,
+    secret: Destination,
 
     /// How to write both
     #[arg(long, value_enum, default_value = "raw", value_name = "FORMAT")]
     format: Format,
 
-    /// Replace files that exist
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
@@ -49,12 +45,16 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls key public kem.key --out kem.pub
-  $ pqtls encaps kem.pub --out-ciphertext kem.ct --out-secret kem.secret";
+  $ pqtls encaps --key kem.pub --out kem.ct --secret kem.secret";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let (ciphertext_to, secret_to) = (&arguments.out_ciphertext, &arguments.out_secret);
+    let OutputOptions {
+        out: ciphertext_to,
+        force,
+    } = &arguments.output;
+    let secret_to = &arguments.secret;
     let format = arguments.format;
-    let delivery = Delivery::to(&[ciphertext_to, secret_to], arguments.force, json)?;
+    let delivery = Delivery::to(&[ciphertext_to, secret_to], *force, json)?;
     for to in [ciphertext_to, secret_to] {
         format.check(to)?;
     }

@@ -29,6 +29,7 @@ use crate::report::{Report, hex};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The signer's key or certificate, in PEM or DER; "-" is standard input
+    #[arg(long, value_name = "FILE")]
     key: Source,
 
     /// What to sign; "-" is standard input
@@ -51,10 +52,10 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls mu server.pub release.txt
-  $ pqtls mu server.pub release.txt --format raw --out release.mu
-  $ pqtls sign server.key release.mu --mu --out release.mu.sig
-  $ pqtls verify server.pub release.mu.sig release.txt";
+  $ pqtls mu --key server.pub release.txt
+  $ pqtls mu --key server.pub release.txt --format raw --out release.mu
+  $ pqtls sign --key server.key release.mu --mu --out release.mu.sig
+  $ pqtls verify --key server.pub --signature release.mu.sig release.txt";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

@@ -30,6 +30,7 @@ use crate::report::Report;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// A private key in PEM or DER; "-" is standard input
+    #[arg(long, value_name = "FILE")]
     key: Source,
 
     /// What to sign; "-" is standard input
@@ -58,9 +59,9 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ echo 'Version 1.0' > release.txt
-  $ pqtls sign server.key release.txt --out release.sig
-  $ pqtls sign root.key release.txt --pre-hash SHA-256 --context release --out release.root.sig
-  $ cat release.txt | pqtls sign server.key --format base64 > release.b64";
+  $ pqtls sign --key server.key release.txt --out release.sig
+  $ pqtls sign --key root.key release.txt --pre-hash SHA-256 --context release --out root.sig
+  $ cat release.txt | pqtls sign --key server.key --format base64 > release.b64";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

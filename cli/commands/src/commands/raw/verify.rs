@@ -23,9 +23,11 @@ use crate::report::{self, Report};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The signer's key or certificate, in PEM or DER; "-" is standard input
+    #[arg(long, value_name = "FILE")]
     key: Source,
 
     /// The signature, as bytes, in hexadecimal or in base64; "-" is standard input
+    #[arg(long, value_name = "FILE")]
     signature: Source,
 
     /// What was signed; "-" is standard input
@@ -41,9 +43,9 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls verify server.pub release.sig release.txt
-  $ pqtls verify root.pub release.root.sig release.txt --pre-hash SHA-256 --context release
-  $ cat release.txt | pqtls verify server.pub release.b64 --json";
+  $ pqtls verify --key server.pub --signature release.sig release.txt
+  $ pqtls verify --key root.pub --signature root.sig release.txt --pre-hash SHA-256 --context release
+  $ cat release.txt | pqtls verify --key server.pub --signature release.b64 --json";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let key = documents::verifying_key(&arguments.key, &arguments.passphrase)?;

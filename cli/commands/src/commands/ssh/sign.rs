@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls ssh sign release.txt --key id_alice --out release.txt.sig
+  $ pqtls ssh sign release.txt --key id_alice --out alice.sig
   $ pqtls ssh sign release.txt --key id_bob --passphrase-file ssh.txt > release.bob.sig";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {

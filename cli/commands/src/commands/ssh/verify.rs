@@ -22,9 +22,11 @@ use crate::report::{self, Report};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// What was signed; "-" is standard input
+    #[arg(default_value = "-")]
     file: Source,
 
     /// The signature
+    #[arg(long, value_name = "FILE")]
     signature: Source,
 
     /// The file that says who may sign, one line each
@@ -46,8 +48,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ echo \"alice@example.org $(cat id_alice.pub)\" > signers.txt
-  $ pqtls ssh verify release.txt release.txt.sig --signers signers.txt --identity alice@example.org";
+  $ echo \"alice@example.org $(cat id_alice.pub)\" > signers
+  $ pqtls ssh verify release.txt --signature alice.sig --signers signers --identity alice@example.org";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let signers = AllowedSigners::parse(&*input::bytes(&arguments.signers)?);

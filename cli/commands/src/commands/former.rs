@@ -1,0 +1,115 @@
+//! Command lines as they were before the key was named by `--key` everywhere and only a file was an argument: whoever
+//! types one is told today's.
+//!
+//! It uses the definitions of the [commands](super) and [`shell`](crate::shell).
+
+use std::ffi::OsString;
+
+use clap::{ArgAction, Command, CommandFactory, Parser};
+
+use super::Arguments;
+use crate::shell::command_line;
+
+/// A command that took other arguments.
+struct Former {
+    command: &'static str,
+    /// The options that take today what were arguments, in their order; empty for what still is one.
+    arguments: &'static [&'static str],
+    options: &'static [Renamed],
+}
+
+/// An option with its name of today, which is empty if its value is an argument, and what its value now ends with.
+type Renamed = (&'static str, &'static str, &'static str);
+
+const CERTIFICATES: &[Renamed] = &[("--certificates", "--certs", "")];
+const FORMAT: &[Renamed] = &[("--to", "--format", "")];
+
+#[rustfmt::skip]
+const ALL: [Former; 18] = [
+    Former { command: "sign", arguments: &["--key"], options: &[] },
+    Former { command: "verify", arguments: &["--key", "--signature"], options: &[] },
+    Former { command: "mu", arguments: &["--key"], options: &[] },
+    Former {
+        command: "encaps",
+        arguments: &["--key"],
+        options: &[("--out-ciphertext", "--out", ""), ("--out-secret", "--secret", "")],
+    },
+    Former { command: "decaps", arguments: &["--key"], options: &[] },
+    Former { command: "jwt sign", arguments: &["--key"], options: &[("--valid-for", "--validity", "")] },
+    Former { command: "jwt verify", arguments: &["--key"], options: &[] },
+    Former { command: "cert request", arguments: &["--key"], options: &[] },
+    Former { command: "cert self-sign", arguments: &["--key"], options: &[("--days", "--validity", "d")] },
+    Former { command: "cert ocsp-request", arguments: &["", "--issuer"], options: &[] },
+    Former { command: "cert needs-renewal", arguments: &[], options: &[("--days", "--expires-within", "d")] },
+    Former { command: "ssh verify", arguments: &["", "--signature"], options: &[] },
+    Former { command: "cms verify", arguments: &["--signature"], options: &[("--content", "", "")] },
+    Former { command: "key check", arguments: &[], options: &[("--certificate", "--cert", "")] },
+    Former { command: "key export", arguments: &[], options: CERTIFICATES },
+    Former { command: "key import", arguments: &[], options: CERTIFICATES },
+    Former { command: "key public", arguments: &[], options: FORMAT },
+    Former { command: "key convert", arguments: &[], options: FORMAT },
+];
+
+/// Today's command line for one that was right before, if this is one.
+///
+/// Both begin with the program's own name.
+pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
+    let program = Arguments::command();
+    let mut words = words.iter();
+    let mut today = vec![words.next()?.clone()];
+    let mut command = &program;
+    let mut path = Vec::new();
+    while command.has_subcommands() {
+        let word = words.next()?;
+        if !is_option(word) {
+            command = command.find_subcommand(word)?;
+            path.push(command.get_name());
+        }
+        today.push(word.clone());
+    }
+    let path = path.join(" ");
+    let former = ALL.iter().find(|former| former.command == path)?;
+    let mut arguments = former.arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_str()?;
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) if is_option(word) => (name, Some(value.into())),
+            _ => (text, None),
+        };
+        let renamed = former.options.iter().find(|(was, ..)| *was == name);
+        if let Some((_, is, end)) = renamed {
+            let mut value = value.or_else(|| words.next().cloned())?;
+            value.push(end);
+            today.extend((!is.is_empty()).then(|| is.into()));
+            today.push(value);
+        } else if is_option(word) {
+            today.push(word.clone());
+            let takes_next = value.is_none() && takes_value(command, name);
+            today.extend(takes_next.then(|| words.next().cloned()).flatten());
+        } else {
+            let option = arguments.next().filter(|option| !option.is_empty());
+            today.extend(option.map(Into::into));
+            today.push(word.clone());
+        }
+    }
+    Arguments::try_parse_from(&today).ok()?;
+    let today = today.iter().skip(1).map(|word| word.to_string_lossy());
+    Some(command_line(core::iter::once("pqtls".into()).chain(today)))
+}
+
+/// Whether a word is an option, and not a file or "-".
+fn is_option(word: &OsString) -> bool {
+    word.len() > 1 && word.as_encoded_bytes().starts_with(b"-")
+}
+
+/// Whether the next word is the value of this option.
+fn takes_value(command: &Command, option: &str) -> bool {
+    let is_it = |argument: &&clap::Arg| {
+        let long = argument.get_long().map(|long| format!("--{long}"));
+        let short = argument.get_short().map(|short| format!("-{short}"));
+        [long, short].iter().flatten().any(|name| name == option)
+    };
+    let argument = command.get_arguments().find(is_it);
+    argument
+        .is_some_and(|argument| matches!(argument.get_action(), ArgAction::Set | ArgAction::Append))
+}
