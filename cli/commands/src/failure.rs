@@ -369,6 +369,11 @@ pub(crate) enum Failure {
         file: String,
     },
     #[error(
+        "the CA's name has {len} characters, and may have {most}, since its root is called \"NAME Root\" and common \
+         names have at most 64 (RFC 5280); choose a shorter one"
+    )]
+    LongNameOfCa { len: usize, most: usize },
+    #[error(
         "--validity is longer than --root-validity, but an issuing CA may not outlive its root; shorten \
          the one, or lengthen the other"
     )]
@@ -539,6 +544,7 @@ impl Failure {
             | Self::BySudo
             | Self::NoHome
             | Self::SameName { .. }
+            | Self::LongNameOfCa { .. }
             | Self::OutlivesRoot
             | Self::UnderAnother
             | Self::OwnRootCertifies

@@ -340,7 +340,7 @@ fn what_is_verified() -> String {
 fn of_name_error(error: &NameError) -> String {
     match error {
         NameError::InvalidDnsName(name) => format!(
-            "{name:?} is neither an IP address nor a DNS name: labels of letters, digits, underscores \
+            "\"{name}\" is neither an IP address nor a DNS name: labels of letters, digits, underscores \
              and inner hyphens, no final dot, at most a leading \"*.\"; write names in other scripts \
              as \"xn--...\""
         ),

@@ -383,6 +383,15 @@ fn domains_of_a_new_ca_are_what_its_options_ask_for() {
     folder
         .shell("pqtls ca init --name '' --algorithm ML-DSA-44")
         .fails(2, "a common name has 1 to 64 characters, not 0");
+    let name = "x".repeat(60);
+    folder
+        .pqtls(&format!("ca init --name {name} --dir long"))
+        .fails(2, "the CA's name has 60 characters, and may have 59");
+    folder
+        .pqtls(&format!(
+            "ca init --name {name} --dir long --no-intermediate"
+        ))
+        .ok();
     folder
         .pqtls("ca init --name A --dns .Example.ORG --algorithm ML-DSA-44")
         .ok();

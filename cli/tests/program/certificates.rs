@@ -273,6 +273,48 @@ fn fingerprints_are_of_the_der() {
     assert_eq!(printed.ok(), format!("sha256:{expected}\n"));
 }
 
+/// A refusal for another name lists all names of the certificate as people write them, of whatever kind. A name with a
+/// port is no URI, and is told without it.
+#[test]
+fn names_are_told_as_people_write_them() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("cert bundle www.pem ca.pem --out chain.pem")
+        .ok();
+    for (name, status, what) in [
+        ("b.example", 1, "not for b.example but for www.example.org;"),
+        ("a@b.example", 1, "but for www.example.org;"),
+        ("http://b.example/", 1, "but for www.example.org;"),
+        ("host:443", 2, "leave \":443\" out, and write host"),
+        ("192.0.2.1:8443", 2, "leave \":8443\" out"),
+        ("[::1]:443", 2, "and write ::1"),
+    ] {
+        folder
+            .pqtls(&format!(
+                "cert verify chain.pem --roots ca-root.pem --name {name}"
+            ))
+            .fails(status, what);
+    }
+    folder.pqtls("ca init --name CA").ok();
+    let policy = folder.read("ca/policy.toml");
+    let policy = policy.replacen("[names]", "[names]\nemail = [\"a@b.example\"]", 1);
+    folder.write("ca/policy.toml", policy);
+    folder
+        .pqtls("ca issue a@b.example --key www.key --profile client --out mail.pem")
+        .ok();
+    folder
+        .pqtls("cert verify mail.pem --roots ca/root.pem --purpose client --name b.example")
+        .fails(1, "not for b.example but for a@b.example;");
+    for command in [
+        "cert request --key www.key --name www.example.org:443",
+        "cert self-sign --key www.key --name www.example.org:443",
+        "ca issue www.example.org:443 --key www.key",
+        "dev localhost:8443",
+    ] {
+        folder.pqtls(command).fails(2, "names without ports");
+    }
+}
+
 #[test]
 fn renewal_is_told_by_the_exit_status() {
     let folder = Folder::with_ca();

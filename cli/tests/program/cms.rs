@@ -96,6 +96,19 @@ fn what_a_message_is_instead_is_told() {
         1,
         "sealed was refused: it is encrypted, and not signed; see \"pqtls cms decrypt\"",
     );
+    folder.write(
+        "mime",
+        "MIME-Version: 1.0\nContent-Type: application/pkcs7-mime; smime-type=signed-data\n\nMIAG\n",
+    );
+    for command in [
+        "verify mime --signer a.pem",
+        "decrypt mime --key kem.key --out x",
+        "show mime",
+    ] {
+        folder
+            .pqtls(&format!("cms {command}"))
+            .fails(3, "\"openssl cms -cmsout -in FILE -outform DER\"");
+    }
     folder
         .pqtls("cms verify signed --roots a.pem")
         .fails(1, "give it with --signer in place of --roots");

@@ -425,7 +425,8 @@ impl From<webpki::Error> for ValidationError {
                     ServerName::IpAddress(address) => core::net::IpAddr::from(*address).to_string(),
                     other => format!("{other:?}"),
                 },
-                presented: context.presented.iter().map(|name| bare(name)).collect(),
+                // Whoever has the certificate says which names it has.
+                presented: Vec::new(),
             },
             Error::UnknownIssuer => Self::UnknownIssuer,
             Error::EndEntityUsedAsCa => Self::NotACa { subject: None },
@@ -466,18 +467,6 @@ fn whose(subject: &Option<String>) -> String {
     match subject {
         Some(subject) => format!("the certificate of {subject}"),
         None => "a certificate of the chain".into(),
-    }
-}
-
-/// A name without what webpki puts around it: `DnsName("example.org")`, `IpAddress(192.0.2.1)`.
-fn bare(name: &str) -> String {
-    let kinds = ["DnsName(", "IpAddress(", "UniformResourceIdentifier("];
-    let inner = kinds
-        .iter()
-        .find_map(|kind| name.strip_prefix(kind)?.strip_suffix(')'));
-    match inner {
-        Some(inner) => inner.trim_matches('"').into(),
-        None => name.into(),
     }
 }
 

@@ -372,7 +372,15 @@ impl ChainValidator {
                 .as_ref()
                 .map_or(&sent[..], |stand_ins| &stand_ins.chain);
             let leaf = leaf.first().ok_or(ValidationError::EmptyChain)?;
-            EndEntityCert::try_from(leaf)?.verify_is_valid_for_subject_name(name)?;
+            let fits = EndEntityCert::try_from(leaf)?.verify_is_valid_for_subject_name(name);
+            fits.map_err(
+                |error| match (ValidationError::from(error), certificates.first()) {
+                    (ValidationError::NameMismatch { expected, .. }, Some(leaf)) => {
+                        mismatch(expected, leaf)
+                    }
+                    (error, _) => error,
+                },
+            )?;
         }
         Ok(ValidatedChain { certificates })
     }
@@ -619,13 +627,22 @@ fn is_for(
     names: fn(&Certificate) -> &[String],
     is_expected: impl Fn(&str) -> bool,
 ) -> Result<ValidatedChain, ValidationError> {
-    let presented = chain.certificates.first().map_or(&[][..], names);
-    match presented.iter().any(|name| is_expected(name)) {
+    let leaf = chain.certificates.first();
+    let leaf = leaf.ok_or(ValidationError::EmptyChain)?;
+    match names(leaf).iter().any(|name| is_expected(name)) {
         true => Ok(chain),
-        false => Err(ValidationError::NameMismatch {
-            expected: expected.into(),
-            presented: presented.to_vec(),
-        }),
+        false => Err(mismatch(expected.into(), leaf)),
+    }
+}
+
+/// The certificate is for its names, of whatever kinds, and not for the expected one.
+fn mismatch(expected: String, leaf: &Certificate) -> ValidationError {
+    ValidationError::NameMismatch {
+        expected,
+        presented: leaf
+            .alternative_names()
+            .map(|name| name.to_string())
+            .collect(),
     }
 }
 

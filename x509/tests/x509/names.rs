@@ -705,7 +705,12 @@ fn chains_are_valid_for_an_email_address() {
         pki.validator()
             .validate_email(&chain, MAILBOX, Purpose::ClientAuth, UnixTime::now());
     assert!(
-        matches!(refused, Err(ValidationError::NameMismatch { presented, .. }) if presented.is_empty())
+        matches!(
+            &refused,
+            Err(ValidationError::NameMismatch { presented, .. })
+                if *presented == ["example.org", "mailto:someone@example.org"]
+        ),
+        "{refused:?}"
     );
 }
 

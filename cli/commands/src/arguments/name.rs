@@ -1,9 +1,39 @@
-//! The subject of a certificate or request, as the command line names it: a common name alone, or a full distinguished
-//! name.
+//! The names of a certificate or request, as the command line has them: its subject, a common name alone or a full
+//! distinguished name, and its alternative names.
 
+use core::net::{IpAddr, Ipv6Addr};
 use core::str::FromStr;
 
-use pq_x509::certificate::Name;
+use pq_x509::certificate::{AlternativeName, Name};
+
+/// Reads a name that a certificate is for. One with a port is refused, although it could be a URI.
+pub(crate) fn alternative_name(text: &str) -> Result<AlternativeName, String> {
+    if let Some((name, port)) = split_port(text) {
+        return Err(format!(
+            "certificates are for names without ports; leave \":{port}\" out, and write {name}"
+        ));
+    }
+    let Ok(name) = text.parse();
+    Ok(name)
+}
+
+/// The host and the port, if the text is both.
+fn split_port(text: &str) -> Option<(&str, &str)> {
+    let (host, port) = text.rsplit_once(':')?;
+    let is_port = port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    if port.is_empty() || !is_port || text.parse::<IpAddr>().is_ok() {
+        return None;
+    }
+    let address = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    let is_name =
+        |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'.' || byte == b'*';
+    match address {
+        Some(address) => address.parse::<Ipv6Addr>().ok().map(|_| (address, port)),
+        None => (!host.is_empty() && host.bytes().all(is_name)).then_some((host, port)),
+    }
+}
 
 /// How a subject is named.
 #[derive(Clone, Debug, Eq, PartialEq)]

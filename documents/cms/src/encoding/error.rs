@@ -58,6 +58,12 @@ pub enum EncodingError {
     /// The text has no PEM block with one of these labels.
     #[error("no PEM block \"CMS\" or \"PKCS7\", and no DER either; it may be no CMS message")]
     NoPem,
+    /// The message is in MIME.
+    #[error(
+        "it is an S/MIME message, with MIME around the CMS message; take this out with \"openssl cms -cmsout -in FILE \
+         -outform DER\", or have \"openssl cms\" write it with -outform DER, and with -nodetach to have the content in it"
+    )]
+    Mime,
     /// The PEM block of the message can't be read.
     #[error("{0}")]
     Pem(PemError),

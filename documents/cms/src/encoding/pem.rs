@@ -33,9 +33,10 @@ const LINE: usize = 64;
 /// fails.
 pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r>, EncodingError> {
     let mut from = from;
-    let mut start = vec![0; 3];
+    let mut start = vec![0; HEADERS];
     let len = fill(&mut from, &mut start)?;
     start.truncate(len);
+    let is_mime = is_mime(&start);
     // A SEQUENCE. No text begins so: its length or the byte after it is no printable character.
     let is_der = matches!(
         &*start,
@@ -53,7 +54,10 @@ pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r
         line: 1,
         is_after_text: false,
     };
-    let block = text.find()?;
+    let block = text.find().map_err(|error| match error {
+        EncodingError::NoPem if is_mime => EncodingError::Mime,
+        other => other,
+    })?;
     Ok(Box::new(PemReader {
         text,
         block,
@@ -62,6 +66,24 @@ pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r
         decoded: Vec::new(),
         start: 0,
     }))
+}
+
+/// As many bytes have the headers of a message in MIME.
+const HEADERS: usize = 1024;
+
+/// Whether a text begins as an S/MIME message (RFC 8551 section 3): one of its first lines names the type.
+fn is_mime(start: &[u8]) -> bool {
+    let mut lines = start.split(|byte| *byte == b'\n');
+    lines.any(|line| {
+        let line = line.to_ascii_lowercase();
+        let types = line.strip_prefix(b"content-type:").map(<[u8]>::trim_ascii);
+        let all: [&[u8]; 3] = [
+            b"multipart/signed",
+            b"application/pkcs7-mime",
+            b"application/x-pkcs7-mime",
+        ];
+        types.is_some_and(|types| all.iter().any(|one| types.starts_with(one)))
+    })
 }
 
 /// A text of which a part is in memory: its window.

@@ -72,6 +72,24 @@ fn damage_is_an_error() {
     ));
 }
 
+/// What `openssl cms -sign` and `-encrypt` write without `-outform`.
+#[test]
+fn messages_in_mime_are_told_as_such() {
+    for text in [
+        "MIME-Version: 1.0\nContent-Type: multipart/signed; protocol=\"application/x-pkcs7-signature\"\n\nThis is\n",
+        "To: x\r\nMIME-Version: 1.0\r\ncontent-type:application/pkcs7-mime; smime-type=signed-data\r\n\r\nMIAG\r\n",
+        "Content-Type: application/x-pkcs7-mime\n\nMIAG\n",
+    ] {
+        let refused = decode_if_pem(OneByOne(text.as_bytes())).err().unwrap();
+        assert!(matches!(refused, EncodingError::Mime), "{refused:?}");
+        assert!(refused.to_string().contains("-outform DER"), "{refused}");
+    }
+    for other in ["Content-Type: text/plain\n\nx", "Content-Type", ""] {
+        let refused = decode_if_pem(other.as_bytes()).err().unwrap();
+        assert!(matches!(refused, EncodingError::NoPem), "{refused:?}");
+    }
+}
+
 /// How a text is read: as the reader in memory does, also if it arrives byte by byte.
 fn check_as_in_memory(text: &[u8]) {
     let in_memory = pem::decode_first(text, "CMS");

@@ -272,7 +272,15 @@ fn create(
     Ok((made?, plan))
 }
 
+/// The most characters of the name of a CA with a root of its own, which has " Root" in addition.
+const MAX_NAME: usize = 64 - " Root".len();
+
 fn plan(arguments: &Arguments, passphrase: Option<&Passphrase>) -> Result<Plan<NewCaKey>, Failure> {
+    let len = arguments.name.chars().count();
+    if !arguments.no_intermediate && len > MAX_NAME {
+        let most = MAX_NAME;
+        return Err(Failure::LongNameOfCa { len, most });
+    }
     let root_validity = arguments.root_validity;
     let validity = match arguments.validity {
         Some(longer) if longer > root_validity => return Err(Failure::OutlivesRoot),

@@ -12,6 +12,7 @@ use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use super::subject_key::SubjectKeyOptions;
 use super::which_key::WhichKey;
+use crate::arguments::alternative_name;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -26,7 +27,7 @@ use crate::failure::Failure;
 #[command(group(ArgGroup::new("whose key").args(["key", "new_key"]).required(true)))]
 pub(crate) struct Arguments {
     /// A DNS name (its first label may be "*"), an IP address, an e-mail address or a URI such as a SPIFFE ID
-    #[arg(value_name = "NAME", required_unless_present = "common_name")]
+    #[arg(value_name = "NAME", required_unless_present = "common_name", value_parser = alternative_name)]
     names: Vec<AlternativeName>,
 
     #[command(flatten)]

@@ -5,7 +5,7 @@ use pq_x509::certificate::AlternativeName;
 use pq_x509::issuing::{CertificateBuilder, EndEntity};
 use pq_x509::request::RequestBuilder;
 
-use crate::arguments::Subject;
+use crate::arguments::{Subject, alternative_name};
 
 /// Who a request or a certificate is for.
 #[derive(Clone, Debug, clap::Args)]
@@ -15,6 +15,7 @@ pub(crate) struct Names {
     #[arg(
         long = "name",
         value_name = "NAME",
+        value_parser = alternative_name,
         required_unless_present = "subject"
     )]
     pub(crate) names: Vec<AlternativeName>,

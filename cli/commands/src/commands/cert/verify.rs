@@ -13,7 +13,7 @@ use pq_x509::validation::{ChainValidator, ValidatedChain, ValidationError};
 use serde::Serialize;
 
 use super::purpose::Purpose;
-use crate::arguments::time;
+use crate::arguments::{alternative_name, time};
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -184,8 +184,7 @@ impl fmt::Display for ExpectedName {
 }
 
 fn expected_name(text: &str) -> Result<ExpectedName, String> {
-    let Ok(name) = text.parse();
-    match name {
+    match alternative_name(text)? {
         AlternativeName::Uri(uri) if uri.starts_with("spiffe:") => {
             let id: Result<SpiffeId, _> = uri.parse();
             id.map(ExpectedName::Spiffe)

@@ -31,6 +31,7 @@ use self::leaf::Order;
 use self::roots::{Root, Roots};
 use self::scope::Scope;
 use self::stores::{Change, install_all, uninstall_all};
+use crate::arguments::alternative_name;
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -61,6 +62,7 @@ pub(crate) struct Arguments {
     /// A DNS name (its first label may be "*") or an IP address; files are named after the first one
     #[arg(
         value_name = "NAME",
+        value_parser = alternative_name,
         required_unless_present = "change",
         conflicts_with = "uninstall"
     )]

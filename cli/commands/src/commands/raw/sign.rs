@@ -60,7 +60,7 @@ const EXAMPLES: &str = "\
 Examples:
   $ echo 'Version 1.0' > release.txt
   $ pqtls sign --key server.key release.txt --out release.sig
-  $ pqtls sign --key root.key release.txt --pre-hash SHA-256 --context release --out root.sig
+  $ pqtls sign --key root.key release.txt --pre-hash SHA-256 --context v1 --out root.sig
   $ cat release.txt | pqtls sign --key server.key --format base64 > release.b64";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {

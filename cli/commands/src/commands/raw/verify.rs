@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls verify --key server.pub --signature release.sig release.txt
-  $ pqtls verify --key root.pub --signature root.sig release.txt --pre-hash SHA-256 --context release
+  $ pqtls verify --key root.pub --signature root.sig release.txt --pre-hash SHA-256 --context v1
   $ cat release.txt | pqtls verify --key server.pub --signature release.b64 --json";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {

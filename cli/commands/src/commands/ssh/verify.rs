@@ -48,8 +48,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ echo \"alice@example.org $(cat id_alice.pub)\" > signers
-  $ pqtls ssh verify release.txt --signature alice.sig --signers signers --identity alice@example.org";
+  $ echo \"alice $(cat id_alice.pub)\" > signers
+  $ pqtls ssh verify release.txt --signature alice.sig --signers signers --identity alice";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let signers = AllowedSigners::parse(&*input::bytes(&arguments.signers)?);
