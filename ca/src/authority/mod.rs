@@ -28,7 +28,7 @@ pub use self::batch::Batch;
 pub use self::error::AuthorityError;
 pub use self::order::Order;
 pub use self::prepared::Prepared;
-pub use self::reason::{UnknownReason, reason_from_name};
+pub use self::reason::{UnknownReason, reason_from_name, reason_names};
 use self::responder::OfIssuer;
 pub use self::responder::{Responder, ResponderError};
 /// The name of a reason in RFC 5280 section 5.3.1, such as `keyCompromise`.
@@ -448,22 +448,27 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         made: &[NewEntry<'_>],
         conditions: &[Condition<'_>],
     ) -> Result<(), AuthorityError> {
-        // A key that issues no more still certifies those who answer for it (RFC 6960 section 4.2.2.2).
-        let responder = Profile::OcspResponder.name();
-        let is_for_responders = made.iter().all(|one| one.issued.profile == responder);
-        let issues = (!is_for_responders).then_some(Condition::Issues(&self.name));
+        let issues = self.has_to_issue(made);
         let conditions: Vec<_> = conditions.iter().copied().chain(issues).collect();
-        self.recording(&conditions, |conditions| {
+        self.with_own(&conditions, |conditions| {
             self.ledger.record_if(made, conditions)
         })
     }
 
-    /// Has the ledger record what this CA signed, under these conditions and those of the CA's own certificate.
-    fn recording(
+    /// That this CA's key issues, unless all are for those who answer for it: for them it certifies on (RFC 6960 section
+    /// 4.2.2.2).
+    fn has_to_issue(&self, made: &[NewEntry<'_>]) -> Option<Condition<'_>> {
+        let responder = Profile::OcspResponder.name();
+        let is_for_responders = made.iter().all(|one| one.issued.profile == responder);
+        (!is_for_responders).then_some(Condition::Issues(&self.name))
+    }
+
+    /// Does something under these conditions and those about this CA itself.
+    fn with_own<T>(
         &self,
         conditions: &[Condition<'_>],
-        record: impl FnOnce(&[Condition<'_>]) -> Result<(), LedgerError>,
-    ) -> Result<(), AuthorityError> {
+        act: impl FnOnce(&[Condition<'_>]) -> Result<T, LedgerError>,
+    ) -> Result<T, AuthorityError> {
         let own = self.issuer.certificate();
         let keys = keys_of(own).map_err(IssueError::SubjectKey)?;
         // If the ledger can't have such a number, another CA made the certificate.
@@ -475,7 +480,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             .chain(not_revoked)
             .chain(keys.iter().map(Condition::IssuerKeyNotCompromised))
             .collect();
-        Ok(record(&conditions)?)
+        Ok(act(&conditions)?)
     }
 }
 

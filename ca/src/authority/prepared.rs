@@ -1,6 +1,6 @@
 //! Certificates that are signed and not recorded yet, for programs that have something to do in between.
 
-use core::fmt;
+use core::{fmt, slice};
 
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::IssueError;
@@ -8,7 +8,7 @@ use pq_x509::keys::Signer;
 
 use super::Authority;
 use super::error::AuthorityError;
-use crate::ledger::{Condition, Ledger, NewEntry};
+use crate::ledger::{Condition, Ledger, LedgerError, NewEntry};
 
 /// A certificate that the CA signed and that its ledger does not have yet. Nobody gets it before.
 #[must_use = "a certificate is issued only when the ledger has it"]
@@ -36,6 +36,32 @@ impl<S, L> Prepared<'_, S, L> {
 }
 
 impl<S: Signer, L: Ledger> Prepared<'_, S, L> {
+    /// Whether the ledger would take the certificate, as far as it knows now. It records nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`record`](Self::record), except of writing.
+    pub fn check(&self) -> Result<(), AuthorityError> {
+        let ledger = &self.authority.ledger;
+        for key in self.made.issued.keys() {
+            if let Some(number) = ledger.compromised(&key)? {
+                return Err(LedgerError::KeyCompromised(number).into());
+            }
+        }
+        let issues = self.authority.has_to_issue(slice::from_ref(&self.made));
+        let conditions: Vec<_> = self.conditions.iter().copied().chain(issues).collect();
+        self.authority.with_own(&conditions, |conditions| {
+            let mut conditions = conditions.iter();
+            conditions.try_for_each(|condition| {
+                condition.check(
+                    |number| ledger.entry(number),
+                    |key| ledger.compromised(key),
+                    || ledger.generations(),
+                )
+            })
+        })
+    }
+
     /// Records the certificate in the ledger, and returns it.
     ///
     /// # Errors

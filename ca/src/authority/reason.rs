@@ -17,6 +17,11 @@ const REASONS: [CrlReason; 9] = [
     CrlReason::AaCompromise,
 ];
 
+/// The names of all reasons for which a certificate can be revoked, as [`reason_name`] has them.
+pub fn reason_names() -> [&'static str; 9] {
+    REASONS.map(reason_name)
+}
+
 /// The reason with this name. Case and hyphens make no difference, so `key-compromise` works like the
 /// `keyCompromise` of [`reason_name`].
 ///
@@ -34,13 +39,9 @@ pub fn reason_from_name(name: &str) -> Result<CrlReason, UnknownReason> {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
     "{_0:?} is not a reason to revoke a certificate; write one of {}",
-    names()
+    reason_names().join(", ")
 )]
 pub struct UnknownReason(String);
-
-fn names() -> String {
-    REASONS.map(reason_name).join(", ")
-}
 
 #[cfg(test)]
 mod tests {

@@ -111,7 +111,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         after: &[Generation],
         certificates: &[NewEntry<'_>],
     ) -> Result<(), AuthorityError> {
-        self.recording(&[], |conditions| {
+        self.with_own(&[], |conditions| {
             let ledger = &self.ledger;
             ledger.change_generations(before, after, certificates, conditions)
         })
@@ -119,7 +119,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
 
     /// Records a certificate of another CA that this one signed.
     pub(crate) fn record_ca(&self, made: NewEntry<'static>) -> Result<Certificate, AuthorityError> {
-        self.recording(&[], |conditions| {
+        self.with_own(&[], |conditions| {
             self.ledger
                 .record_if(core::slice::from_ref(&made), conditions)
         })?;

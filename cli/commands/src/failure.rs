@@ -142,22 +142,12 @@ pub(crate) enum Failure {
          its owner's public key"
     )]
     NotForEncryption(String),
-    #[error("{file}: {error}")]
-    SshKey {
-        file: String,
-        error: pq_ssh::PrivateKeyError,
-    },
     #[error("no key was made: {0}")]
     NewSshKey(pq_ssh::PrivateKeyError),
     #[error("{file}: {error}")]
     SshSigners {
         file: String,
         error: pq_ssh::AllowedSignersError,
-    },
-    #[error("{file}: {error}")]
-    SshSignature {
-        file: String,
-        error: pq_ssh::SignatureError,
     },
     #[error("nothing was signed: {0}")]
     SshSigning(pq_ssh::SignatureError),
@@ -373,6 +363,8 @@ pub(crate) enum Failure {
          names have at most 64 (RFC 5280); choose a shorter one"
     )]
     LongNameOfCa { len: usize, most: usize },
+    #[error("the files have only revocation lists that don't say when they expire; name others")]
+    NothingExpires,
     #[error(
         "--validity is longer than --root-validity, but an issuing CA may not outlive its root; shorten \
          the one, or lengthen the other"
@@ -489,14 +481,8 @@ impl Failure {
             } => ExitStatus::InputOutput,
             Self::Encryption { error, .. } => of_encryption(error),
             Self::Decryption { error, .. } => of_decryption(error),
-            Self::SshKey {
-                error: pq_ssh::PrivateKeyError::WrongPassphrase,
-                ..
-            }
-            | Self::SshNotAllowed { .. } => ExitStatus::Refused,
-            Self::SshKey { .. }
-            | Self::SshSigners { .. }
-            | Self::SshSignature { .. }
+            Self::SshNotAllowed { .. } => ExitStatus::Refused,
+            Self::SshSigners { .. }
             | Self::Message { .. }
             | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)
             | Self::NotText(_) => ExitStatus::InputOutput,
@@ -545,6 +531,7 @@ impl Failure {
             | Self::NoHome
             | Self::SameName { .. }
             | Self::LongNameOfCa { .. }
+            | Self::NothingExpires
             | Self::OutlivesRoot
             | Self::UnderAnother
             | Self::OwnRootCertifies

@@ -57,15 +57,22 @@ struct DocumentsPage;
 pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
     let command_line: Vec<OsString> = command_line.into_iter().collect();
     let status = match Arguments::try_parse_from(&command_line) {
-        Ok(arguments) => match commands::run(arguments) {
-            Ok(status) => status,
-            // The reader, perhaps `head`, has read enough.
-            Err(failure) if failure.is_broken_pipe() => ExitStatus::Done,
-            Err(failure) => {
-                complain(&format!("pqtls: {failure}\n"));
-                failure.status()
+        Ok(arguments) => {
+            let json = arguments.json;
+            match commands::run(arguments) {
+                Ok(status) => status,
+                // The reader, perhaps `head`, has read enough.
+                Err(failure) if failure.is_broken_pipe() => ExitStatus::Done,
+                Err(failure) => {
+                    let status = failure.status();
+                    if json {
+                        report::print_failure(&failure.to_string(), status as u8);
+                    }
+                    complain(&format!("pqtls: {failure}\n"));
+                    status
+                }
             }
-        },
+        }
         Err(error) => explain(&error, &command_line),
     };
     status.into()
@@ -84,16 +91,21 @@ fn explain(error: &clap::Error, command_line: &[OsString]) -> ExitStatus {
             _ => ExitStatus::Done,
         };
     }
-    if let Some(today) = commands::in_the_grammar_of_today(command_line) {
-        complain(&format!(
-            "pqtls: the command line has changed, and today it is:\n  {today}\n"
-        ));
-        return ExitStatus::Usage;
+    let text = match commands::in_the_grammar_of_today(command_line) {
+        Some(today) => format!("the command line has changed, and today it is:\n  {today}\n"),
+        None => error.render().to_string(),
+    };
+    let is_help = text.starts_with(|first: char| first.is_uppercase());
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let mut options = command_line.iter().take_while(|word| *word != "--");
+    if options.any(|word| word == "--json") {
+        // What follows is how commands are used.
+        let problem = text.split("\n\n").next().unwrap_or_default();
+        report::print_failure(problem.trim_end(), ExitStatus::Usage as u8);
     }
-    let text = error.render().to_string();
-    match text.strip_prefix("error: ") {
-        Some(text) => complain(&format!("pqtls: {text}")),
-        None => complain(&text),
+    match is_help {
+        false => complain(&format!("pqtls: {text}")),
+        true => complain(text),
     }
     ExitStatus::Usage
 }

@@ -722,6 +722,60 @@ fn a_file_of_many_requests_becomes_one_of_certificates() {
     assert!(!folder.path().join("none.pem").exists());
 }
 
+/// A dry run says what the policy and the ledger make of requests, and leaves both as they are.
+#[test]
+fn a_dry_run_issues_nothing() {
+    let folder = folder_with_ca();
+    for name in ["a", "b"] {
+        folder
+            .pqtls(&format!("key new ML-DSA-44 --out {name}.key"))
+            .ok();
+    }
+    for (name, key) in [
+        ("a.example.org", "a"),
+        ("a.example.com", "a"),
+        ("b.example.org", "b"),
+    ] {
+        folder
+            .pqtls(&format!(
+                "cert request --key {key}.key --name {name} --out {name}.csr"
+            ))
+            .ok();
+    }
+    folder
+        .pqtls("ca issue b.example.org --key b.key --out b.pem")
+        .ok();
+    folder
+        .pqtls("ca revoke b.pem --reason keyCompromise --all-with-key")
+        .ok();
+    let journal = folder.bytes("ca/ledger/journal");
+    let shown = folder.pqtls("ca sign a.example.org.csr --profile client --validity 3d --dry-run");
+    for words in [
+        "a.example.org.csr: would be issued\n  subject  ",
+        "\n  names    a.example.org\n  valid    from 2",
+        "\n  profile  client\n  key      ML-DSA-44\n",
+    ] {
+        assert!(shown.ok().contains(words), "{}", shown.ok());
+    }
+    folder
+        .pqtls("ca sign a.example.com.csr --dry-run")
+        .fails(4, "a.example.com");
+    folder
+        .pqtls("ca sign b.example.org.csr --dry-run")
+        .fails(1, "revoked because others may know the key");
+    let both = folder.pqtls("ca sign a.example.org.csr a.example.com.csr --dry-run --json");
+    assert_eq!(both.status(), 4);
+    let report: serde_json::Value = serde_json::from_str(both.stdout()).unwrap();
+    assert_eq!(report["dry_run"], true);
+    assert_eq!(report["requests"][0]["names"][0], "a.example.org");
+    assert!(report["requests"][0]["serial_number"].is_null());
+    assert!(report["requests"][1]["reason"].is_string());
+    folder
+        .pqtls("ca sign a.example.org.csr --dry-run --out x")
+        .fails(2, "cannot be used with");
+    assert_eq!(folder.bytes("ca/ledger/journal"), journal);
+}
+
 #[test]
 fn certificates_are_found_by_what_they_are() {
     let folder = folder_with_ca();
@@ -756,10 +810,47 @@ fn certificates_are_found_by_what_they_are() {
         names("--valid --domain example.org"),
         "a.example.org b.a.example.org"
     );
-    assert_eq!(names("--expires-within 30d"), "a.example.org");
-    assert_eq!(
-        names("--expires-within 90d"),
-        "a.example.org b.a.example.org"
+    assert_eq!(names("--expires-within 10d"), "");
+    let expiring = |within: &str| {
+        let listed = folder.pqtls(&format!("ca list --expires-within {within}"));
+        assert_eq!(listed.status(), 5);
+        let lines = listed.stdout().lines().skip(1);
+        let names = lines.map(|line| line.rsplit(' ').next().unwrap().to_owned());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(expiring("30d"), "a.example.org");
+    assert_eq!(expiring("90d"), "a.example.org b.a.example.org");
+    assert_eq!(expiring("90d --limit 1"), "a.example.org");
+    // A certificate for other names or another profile replaces none, and a newer one for the same does.
+    for (options, left) in [
+        (
+            "b.example.org a.example.org",
+            "a.example.org b.a.example.org",
+        ),
+        (
+            "a.example.org --profile client",
+            "a.example.org b.a.example.org",
+        ),
+        ("a.example.org", "b.a.example.org"),
+    ] {
+        let name = format!("new-{}.pem", options.len());
+        folder
+            .pqtls(&format!(
+                "ca issue {options} --key a.key --validity 90d --out {name}"
+            ))
+            .ok();
+        assert_eq!(expiring("50d"), left);
+    }
+    // In a terminal, no name is broken.
+    let line = "script -qec 'stty cols 80; pqtls ca list --domain example.org' /dev/null";
+    let wide = folder.shell(line);
+    let lines: Vec<&str> = wide.stdout().lines().map(str::trim_end).collect();
+    assert!(lines.iter().all(|line| line.len() <= 80), "{lines:?}");
+    assert!(lines.contains(&"  b.a.example.org"), "{lines:?}");
+    assert!(
+        lines.contains(&"  a.example.org, b.example.org")
+            || lines.contains(&"  b.example.org, a.example.org"),
+        "{lines:?}"
     );
     assert_eq!(names("--subject b.A.EXAMPLE"), "b.a.example.org");
     folder

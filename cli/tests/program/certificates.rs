@@ -33,6 +33,27 @@ fn requests_ask_for_names_and_prove_possession() {
     folder
         .pqtls("cert request --key a.key --subject Nonsense=x")
         .fails(2, "write a common name");
+    for (subject, is) in [
+        ("/C=DE/O=Acme, Inc./CN=a/b=c", None),
+        ("/C=DE/O=Acme, Inc./CN=a", Some(r"CN=a,O=Acme\, Inc.,C=DE")),
+        ("/CN=a\\/b", Some("CN=a/b")),
+        ("/CN=a/b", None),
+        ("CN=a,O=Acme\\, Inc.", Some(r"CN=a,O=Acme\, Inc.")),
+        ("Acme, Inc.", Some(r"CN=Acme\, Inc.")),
+    ] {
+        let command = format!("pqtls cert request --key a.key --der --subject '{subject}'");
+        let made = folder.shell(&command);
+        match is {
+            Some(name) => {
+                let request = CertificateRequest::from_der(made.stdout_bytes()).unwrap();
+                assert_eq!(request.parsed().info.subject.to_string(), name);
+            }
+            None => made.fails(2, "--subject"),
+        }
+    }
+    folder
+        .shell("pqtls cert request --key a.key --subject 'O=Acme, Inc.,CN=a'")
+        .fails(2, "\" Inc.\" stands after a comma");
     let long = "x".repeat(65);
     folder
         .pqtls(&format!("cert request --key a.key --subject {long}"))
@@ -351,7 +372,28 @@ fn renewal_is_told_by_the_exit_status() {
         date(end)
     ));
     assert_eq!(chain.status(), 5);
-    assert!(chain.stdout().starts_with("www.example.org: needs renewal"));
+    assert!(
+        chain
+            .stdout()
+            .starts_with("chain.pem: www.example.org: needs renewal")
+    );
+    // Of several files, all that are due are told, and lists are, too.
+    let many = |options: &str| folder.pqtls(&format!("cert needs-renewal {options}"));
+    let soon = many("ca.pem www.pem none.crl --expires-within 2y");
+    assert_eq!(soon.status(), 5);
+    let lines: Vec<&str> = soon.stdout().lines().collect();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("www.pem: www.example.org: needs"))
+    );
+    let list = "none.crl: revocation list of CN=Example CA: needs";
+    assert!(lines.iter().any(|line| line.starts_with(list)), "{lines:?}");
+    let not_yet = many("www.pem none.crl --expires-within 1h");
+    assert_eq!(not_yet.ok().lines().count(), 1);
+    let report = many("www.pem none.crl --expires-within 2y --json");
+    let report: serde_json::Value = serde_json::from_str(report.stdout()).unwrap();
+    assert_eq!(report["due"].as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -378,13 +420,17 @@ fn damaged_certificates_give_one_clear_error() {
         ),
     ] {
         folder.write("bad", content);
-        for command in [
-            "show bad",
-            "fingerprint bad",
-            "needs-renewal bad",
-            "bundle bad",
-        ] {
+        for command in ["show bad", "fingerprint bad", "bundle bad"] {
             folder.pqtls(&format!("cert {command}")).fails(3, words);
+        }
+        // It takes revocation lists, too.
+        let renewal = folder.pqtls("cert needs-renewal bad --expires-within 1s");
+        match words.ends_with("a revocation list") {
+            true => assert!(renewal.ok().contains("needs no renewal")),
+            false => {
+                let both = "no certificate or revocation list";
+                renewal.fails(3, &words.replace("no certificate", both));
+            }
         }
         folder
             .pqtls("cert verify bad --roots ca-root.pem")

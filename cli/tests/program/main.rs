@@ -26,6 +26,7 @@ mod page;
 mod pem;
 mod raw;
 mod rollover;
+mod show;
 #[cfg(target_os = "linux")]
 mod signals;
 mod ssh;

@@ -436,8 +436,66 @@ fn every_command_has_a_manual_page() {
     assert!(page.contains(".TH pqtls-cert 1  \"pqtls "), "{page}");
     assert!(page.contains("pqtls\\-cert\\-show(1)"), "{page}");
     assert!(!page.contains("help(1)"), "{page}");
+    for (page, sections) in [
+        ("pqtls-key-new.1", &[".SH \"EXAMPLES\"\n"][..]),
+        ("pqtls.1", &[".SH \"EXIT STATUS\"\n"]),
+        (
+            "pqtls-completion.1",
+            &[".SH \"EXAMPLES\"\n", ".SH \"NOTES\"\n"],
+        ),
+    ] {
+        let page = folder.read(&format!("man1/{page}"));
+        assert!(!page.contains("EXTRA"), "{page}");
+        for section in sections {
+            assert!(page.contains(section), "{page}");
+        }
+    }
     assert_eq!(folder.pqtls("man").ok(), folder.read("man1/pqtls.1"));
     folder.pqtls("man --out-dir man1").fails(3, "exists");
+}
+
+#[test]
+fn completion_knows_profiles_and_reasons() {
+    let script = Folder::new().pqtls("completion bash").ok().to_owned();
+    let profiles = "compgen -W \"server client server+client any ocsp-responder\"";
+    assert!(script.contains(profiles));
+    assert_eq!(
+        script
+            .matches("unspecified keyCompromise cACompromise ")
+            .count(),
+        2
+    );
+}
+
+/// Whoever reads JSON gets one document, and the words of standard error in it.
+#[test]
+fn failures_are_json_if_that_is_asked_for() {
+    let folder = Folder::with_ca();
+    for (command, status, words) in [
+        ("key show missing --json", 3, "can't read missing"),
+        ("--json key shwo", 2, "'shwo'"),
+        ("cert show --json", 2, "<FILE>"),
+        (
+            "sign a.key f --json --out s",
+            2,
+            "pqtls sign --key a.key f --json --out s",
+        ),
+        ("cert verify www.pem --roots www.pem --json", 1, "not a CA"),
+    ] {
+        let failed = folder.pqtls(command);
+        failed.fails(status, words);
+        let report: serde_json::Value = serde_json::from_str(failed.stdout()).unwrap();
+        assert_eq!(report["schema"], "pqtls/failure/1", "{command}");
+        assert_eq!(report["exit_status"], status);
+        assert!(
+            report["error"].as_str().unwrap().contains(words),
+            "{report}"
+        );
+    }
+    // A refusal has its own report, and nothing else.
+    let refused = folder.pqtls("cert verify www.pem --roots ca-root.pem --json");
+    let report: serde_json::Value = serde_json::from_str(refused.stdout()).unwrap();
+    assert_eq!(report["schema"], "pqtls/cert-verify/1");
 }
 
 #[test]

@@ -50,9 +50,59 @@ impl FromStr for Subject {
         if !text.contains('=') {
             return Ok(Self::CommonName(text.into()));
         }
+        let text = match text.strip_prefix('/') {
+            Some(parts) => of_openssl(parts)?,
+            None => text.to_owned(),
+        };
+        if let Some(part) = pieces(&text, ',').find(|part| !part.contains('=')) {
+            return Err(format!(
+                "\"{part}\" stands after a comma, and is no attribute such as O=Organisation; in front of a comma within \
+                 a value, write a backslash: O=Example\\, Inc."
+            ));
+        }
         let name = text.parse().map(Self::Full);
-        name.map_err(|error| {
-            format!("{error}; write a common name, or a full one such as CN=Example,O=Organisation")
+        name.map_err(|_| {
+            "it is no distinguished name; write a common name, or a full one such as CN=Example,O=Organisation, with the \
+             attributes of RFC 4514: CN, O, OU, C, ST, L, STREET, DC and UID, or object identifiers"
+                .into()
         })
     }
+}
+
+/// The pieces of a text between separators that have no backslash in front.
+fn pieces(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut is_escaped = false;
+    text.split(move |character| {
+        let separates = character == separator && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
+        separates
+    })
+}
+
+/// The name of RFC 4514 for one in OpenSSL's form, `C=DE/O=Example, Inc./CN=Example`, whose order is the reverse.
+fn of_openssl(text: &str) -> Result<String, String> {
+    let mut name = Vec::new();
+    for part in pieces(text, '/') {
+        let (kind, value) = part.split_once('=').ok_or_else(|| {
+            format!(
+                "\"{part}\" stands after a slash, and is no attribute such as O=Organisation; in front of a slash within a \
+                 value, write a backslash"
+            )
+        })?;
+        let mut escaped = String::new();
+        let mut characters = value.chars();
+        while let Some(character) = characters.next() {
+            let character = match character {
+                '\\' => characters.next().unwrap_or('\\'),
+                other => other,
+            };
+            if ",+\"\\<>;=#".contains(character) {
+                escaped.push('\\');
+            }
+            escaped.push(character);
+        }
+        name.push(format!("{kind}={escaped}"));
+    }
+    name.reverse();
+    Ok(name.join(","))
 }

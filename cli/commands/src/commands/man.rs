@@ -1,6 +1,7 @@
 //! The command `pqtls man`: manual pages, generated from the help of all commands.
 
 use core::fmt;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::CommandFactory;
@@ -72,10 +73,40 @@ fn with_subcommands(command: &clap::Command) -> Vec<&clap::Command> {
 
 fn render(command: &clap::Command) -> Vec<u8> {
     let mut page = Vec::new();
-    let man = Man::new(command.clone()).source(concat!("pqtls ", env!("CARGO_PKG_VERSION")));
-    man.render(&mut page)
-        .expect("a vector takes all that is written to it");
+    write_page(command, &mut page).expect("a vector takes all that is written to it");
     page
+}
+
+/// Writes the page with sections for what a help text ends with: the generator would call all of it "EXTRA".
+fn write_page(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let man = Man::new(command.clone()).source(concat!("pqtls ", env!("CARGO_PKG_VERSION")));
+    man.render_title(page)?;
+    man.render_name_section(page)?;
+    man.render_synopsis_section(page)?;
+    man.render_description_section(page)?;
+    man.render_options_section(page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(page)?;
+    }
+    let end = command.get_after_help().map(ToString::to_string);
+    for part in end.unwrap_or_default().split("\n\n") {
+        let (title, text) = match part.split_once('\n') {
+            Some(("Examples:", text)) => ("EXAMPLES", text),
+            Some(("Exit status:", text)) => ("EXIT STATUS", text),
+            _ if part.is_empty() => continue,
+            _ => ("NOTES", part),
+        };
+        writeln!(page, ".SH \"{title}\"\n.nf")?;
+        for line in text.lines() {
+            // A line of the text is no request, and its hyphens can be copied.
+            writeln!(page, "\\&{}", line.replace('\\', "\\e").replace('-', "\\-"))?;
+        }
+        writeln!(page, ".fi")?;
+    }
+    match command.get_version() {
+        Some(_) => man.render_version_section(page),
+        None => Ok(()),
+    }
 }
 
 /// The pages that were written.

@@ -23,6 +23,7 @@ mod key;
 mod man;
 mod pkcs12;
 mod raw;
+mod show;
 mod ssh;
 mod text;
 mod watched;
@@ -52,7 +53,7 @@ use crate::failure::Failure;
 pub(crate) struct Arguments {
     /// Print what was found or done as JSON; each report names its schema
     #[arg(long, global = true, display_order = 900)]
-    json: bool,
+    pub(crate) json: bool,
 
     #[command(subcommand)]
     command: Command,
@@ -67,6 +68,7 @@ enum Command {
     #[command(subcommand)]
     Ca(ca::Command),
     Dev(dev::Arguments),
+    Show(show::Arguments),
     Sign(raw::sign::Arguments),
     Verify(raw::verify::Arguments),
     Mu(raw::mu::Arguments),
@@ -94,6 +96,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Command::Cert(command) => cert::run(command, json),
         Command::Ca(command) => ca::run(command, json),
         Command::Dev(arguments) => dev::run(&arguments, json),
+        Command::Show(arguments) => show::run(&arguments, json),
         Command::Sign(arguments) => raw::sign::run(&arguments, json),
         Command::Verify(arguments) => raw::verify::run(&arguments, json),
         Command::Mu(arguments) => raw::mu::run(&arguments, json),

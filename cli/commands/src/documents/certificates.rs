@@ -17,7 +17,7 @@ use crate::kind::Kind;
 const LIMIT: usize = 16 * 1024 * 1024;
 
 /// A list of a million revoked certificates has some 40 megabytes, and in PEM a third more.
-const LIST_LIMIT: usize = 256 * 1024 * 1024;
+pub(super) const LIST_LIMIT: usize = 256 * 1024 * 1024;
 
 /// All certificates of a file, in order; at least one.
 pub(crate) fn certificates(source: &Source) -> Result<Vec<Certificate>, DocumentError> {
@@ -106,14 +106,38 @@ pub(crate) fn revocation_lists(
     source: &Source,
 ) -> Result<Vec<CertificateRevocationList>, DocumentError> {
     let contents = Contents::read(source, LIST_LIMIT)?;
-    let read = |der: &[u8]| {
-        CertificateRevocationList::from_der(der).map_err(|error| DocumentError::RevocationList {
-            file: contents.file().into(),
-            error,
-        })
-    };
     let blocks = contents.all(&[Kind::RevocationList])?;
-    blocks.iter().map(|block| read(&block.der)).collect()
+    blocks
+        .iter()
+        .map(|block| list_of(&contents, block))
+        .collect()
+}
+
+pub(super) fn list_of(
+    contents: &Contents,
+    block: &Block,
+) -> Result<CertificateRevocationList, DocumentError> {
+    CertificateRevocationList::from_der(&block.der).map_err(|error| DocumentError::RevocationList {
+        file: contents.file().into(),
+        error,
+    })
+}
+
+/// A document that has to be made anew before it expires.
+pub(crate) enum Expiring {
+    Certificate(Certificate),
+    List(CertificateRevocationList),
+}
+
+/// All certificates and revocation lists of a file, in order; at least one.
+pub(crate) fn expiring(source: &Source) -> Result<Vec<Expiring>, DocumentError> {
+    let contents = Contents::read(source, LIST_LIMIT)?;
+    let blocks = contents.all(&[Kind::Certificate, Kind::RevocationList])?;
+    let read = |block: &&Block| match block.kind {
+        Kind::RevocationList => list_of(&contents, block).map(Expiring::List),
+        _ => certificate_of(&contents, block).map(Expiring::Certificate),
+    };
+    blocks.iter().map(read).collect()
 }
 
 /// A signed document as it is in its file, readable or not.

@@ -188,7 +188,7 @@ impl Contents {
         if is_there(Kind::Pkcs12) {
             "take out what you need with \"pqtls key import\""
         } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Request) {
-            "have a CA sign it, and name the file that the CA sends back"
+            "have a CA sign it, and name the file that the CA sends back; \"pqtls show\" shows what it asks for"
         } else if kinds.contains(&Kind::PublicKey) && is_there(Kind::Certificate) {
             "see \"pqtls cert show\", and \"pqtls key public\" for its key"
         } else {

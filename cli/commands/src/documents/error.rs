@@ -110,6 +110,16 @@ pub(crate) enum DocumentError {
         file: String,
         error: OcspResponseError,
     },
+    #[error("{file}: {error}")]
+    SshKey {
+        file: String,
+        error: pq_ssh::PrivateKeyError,
+    },
+    #[error("{file}: {error}")]
+    SshSignature {
+        file: String,
+        error: pq_ssh::SignatureError,
+    },
     #[error("{file}: {}; have it made again", of_request_error(.error))]
     Request { file: String, error: RequestError },
     #[error(
@@ -145,6 +155,9 @@ impl DocumentError {
         };
         match self {
             Self::Encrypted { error, .. } => return is_of_protection(error),
+            Self::SshKey { error, .. } => {
+                return matches!(error, pq_ssh::PrivateKeyError::WrongPassphrase);
+            }
             Self::Pkcs12 { error, .. } => {
                 return match error {
                     Pkcs12Error::WrongPassphraseOrChanged | Pkcs12Error::NoMac => true,

@@ -179,10 +179,18 @@ pub(crate) fn any_key(
     passphrase: &PassphraseOptions,
 ) -> Result<Key, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
-    let block = contents.only(&KEYS)?;
+    key_of(&contents, contents.only(&KEYS)?, passphrase)
+}
+
+/// The key in a block of such a kind.
+pub(super) fn key_of(
+    contents: &Contents,
+    block: &Block,
+    passphrase: &PassphraseOptions,
+) -> Result<Key, DocumentError> {
     match block.kind {
-        Kind::PublicKey => Ok(Key::Public(public(&contents, block)?, contents.encoding)),
-        _ => private(&contents, block, |file| passphrase.of(file)).map(Key::Private),
+        Kind::PublicKey => Ok(Key::Public(public(contents, block)?, contents.encoding)),
+        _ => private(contents, block, |file| passphrase.of(file)).map(Key::Private),
     }
 }
 

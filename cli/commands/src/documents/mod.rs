@@ -1,5 +1,5 @@
 //! What is in a file: keys, certificates and revocation lists, in PEM or DER, OCSP messages in DER, JOSE and
-//! COSE keys, or raw bytes.
+//! COSE keys, files of SSH's, or raw bytes.
 //! Each function reads one file; its errors name the file.
 //!
 //! This room uses [`passphrases`](crate::passphrases), [`files`](crate::files), [`keys`](crate::keys),
@@ -8,19 +8,22 @@
 mod certificates;
 mod contents;
 mod error;
+mod items;
 mod jose;
 mod keys;
 mod ocsp;
 mod pkcs12;
 mod raw;
 mod requests;
+mod ssh;
 
 pub(crate) use certificates::{
-    SignedDocument, all_certificates, certificates, end_entities, first_certificate, first_of,
-    revocation_lists, signed_documents,
+    Expiring, SignedDocument, all_certificates, certificates, end_entities, expiring,
+    first_certificate, first_of, revocation_lists, signed_documents,
 };
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
+pub(crate) use items::{Item, items};
 pub(crate) use jose::{claims, token};
 pub(crate) use keys::{
     Key, KeyOrCertificate, any_key, any_public_key, ca_key, decapsulation_key, decryption_key,
@@ -32,3 +35,4 @@ pub(crate) use ocsp::{ocsp_request, ocsp_response};
 pub(crate) use pkcs12::pkcs12;
 pub(crate) use raw::{raw_bytes, raw_private_key};
 pub(crate) use requests::{Numbered, Requests};
+pub(crate) use ssh::{SshLine, private_key as ssh_private_key, signature as ssh_signature};

@@ -10,9 +10,23 @@ use crate::files::Source;
 /// More than the library's own limits have in PEM.
 const LIMIT: usize = 2 * 1024 * 1024;
 
+/// The labels in PEM.
+pub(super) const REQUEST: &str = "OCSP REQUEST";
+pub(super) const RESPONSE: &str = "OCSP RESPONSE";
+
 /// Reads a file with an OCSP request.
 pub(crate) fn ocsp_request(source: &Source) -> Result<OcspRequest, DocumentError> {
-    OcspRequest::from_der(&message(source, "OCSP REQUEST")?).map_err(|error| {
+    request_in(&source.read(LIMIT)?, source)
+}
+
+/// Reads a file with an OCSP response.
+pub(crate) fn ocsp_response(source: &Source) -> Result<OcspResponse, DocumentError> {
+    response_in(&source.read(LIMIT)?, source)
+}
+
+/// The request in what was read from a file.
+pub(super) fn request_in(bytes: &[u8], source: &Source) -> Result<OcspRequest, DocumentError> {
+    OcspRequest::from_der(&message(bytes, source, REQUEST)?).map_err(|error| {
         DocumentError::OcspRequest {
             file: source.to_string(),
             error,
@@ -20,9 +34,9 @@ pub(crate) fn ocsp_request(source: &Source) -> Result<OcspRequest, DocumentError
     })
 }
 
-/// Reads a file with an OCSP response.
-pub(crate) fn ocsp_response(source: &Source) -> Result<OcspResponse, DocumentError> {
-    OcspResponse::from_der(&message(source, "OCSP RESPONSE")?).map_err(|error| {
+/// The response in what was read from a file.
+pub(super) fn response_in(bytes: &[u8], source: &Source) -> Result<OcspResponse, DocumentError> {
+    OcspResponse::from_der(&message(bytes, source, RESPONSE)?).map_err(|error| {
         DocumentError::OcspResponse {
             file: source.to_string(),
             error,
@@ -31,13 +45,16 @@ pub(crate) fn ocsp_response(source: &Source) -> Result<OcspResponse, DocumentErr
 }
 
 /// The DER of a message that has this label in PEM.
-fn message(source: &Source, label: &'static str) -> Result<Zeroizing<Vec<u8>>, DocumentError> {
-    let bytes = source.read(LIMIT)?;
-    match pem::is_in(&bytes) {
-        true => pem::decode_first(&*bytes, label).map_err(|error| DocumentError::Pem {
+fn message(
+    bytes: &[u8],
+    source: &Source,
+    label: &'static str,
+) -> Result<Zeroizing<Vec<u8>>, DocumentError> {
+    match pem::is_in(bytes) {
+        true => pem::decode_first(bytes, label).map_err(|error| DocumentError::Pem {
             file: source.to_string(),
             error,
         }),
-        false => Ok(bytes),
+        false => Ok(Zeroizing::new(bytes.to_vec())),
     }
 }

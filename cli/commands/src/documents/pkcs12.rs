@@ -2,7 +2,7 @@
 
 use pq_x509::pkcs12::Pkcs12;
 
-use super::contents::Contents;
+use super::contents::{Block, Contents};
 use super::error::DocumentError;
 use crate::files::Source;
 use crate::kind::Kind;
@@ -17,7 +17,15 @@ pub(crate) fn pkcs12(
     passphrase: &PassphraseOptions,
 ) -> Result<Pkcs12, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
-    let block = contents.only(&[Kind::Pkcs12])?;
+    pkcs12_of(&contents, contents.only(&[Kind::Pkcs12])?, passphrase)
+}
+
+/// What is in such a block.
+pub(super) fn pkcs12_of(
+    contents: &Contents,
+    block: &Block,
+    passphrase: &PassphraseOptions,
+) -> Result<Pkcs12, DocumentError> {
     let file = contents.file();
     let passphrase = passphrase.of(file)?;
     Pkcs12::from_der(&block.der, text(&passphrase)?).map_err(|error| DocumentError::Pkcs12 {

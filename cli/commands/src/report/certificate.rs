@@ -7,12 +7,14 @@ use pq_keys::SubjectKey;
 use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::{Certificate, Sizes};
 use pq_x509::pki_types::UnixTime;
+use pq_x509::x509_cert::der::asn1::AnyRef;
+use pq_x509::x509_cert::der::{Decode, Reader, SliceReader, Tag, Tagged};
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::{AuthorityKeyIdentifier, ExtendedKeyUsage};
 use serde::Serialize;
 
 use super::counts::with_unit;
-use super::extensions::{alternative_names, find, value_of};
+use super::extensions::{alternative_names, find, lower_first, value_of};
 use super::fingerprint::{fingerprint, hex};
 use crate::chains::is_self_issued;
 use crate::words::{algorithm_name, key_name, oid_name};
@@ -94,13 +96,15 @@ impl CertificateFacts {
         let purposes: Option<ExtendedKeyUsage> = find(extensions);
         let authority: Option<AuthorityKeyIdentifier> = find(extensions);
         let authority_key_id = authority.and_then(|id| id.key_identifier);
+        let written = times_before_1970(certificate);
+        let [from, until] = written.unwrap_or_else(|| [rfc3339(not_before), rfc3339(not_after)]);
         Self {
             subject: named(certificate.describe_subject()),
             issuer: named(certificate.describe_issuer()),
             self_issued: is_self_issued(certificate),
             names: alternative_names(extensions),
-            not_before: rfc3339(not_before),
-            not_after: rfc3339(not_after),
+            not_before: from,
+            not_after: until,
             state: State::at(at, not_before, not_after),
             days_left: whole_days(at, not_after),
             key_algorithm: key_name(&certificate.spki()),
@@ -235,6 +239,8 @@ impl fmt::Display for Validity<'_> {
         // Whole days are rounded down, also those that are negative.
         let since = facts.days_left.saturating_add(1).unsigned_abs();
         let (style, left) = match facts.state {
+            // How long ago, no clock here can say.
+            State::Expired if *facts.not_after < *"1970" => (RED, "expired".into()),
             State::Expired if since == 0 => (RED, "expired less than a day ago".into()),
             State::Expired => (RED, format!("expired {} ago", with_unit(since, "day"))),
             State::NotYetValid => (RED, "not valid yet".into()),
@@ -260,9 +266,52 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display) -> fmt
     writeln!(f, "  {name:<13} {value}")
 }
 
+/// The times of a certificate as it has them, if one is before 1970, for which [`Certificate::not_before`] and
+/// [`Certificate::not_after`] give 1970.
+fn times_before_1970(certificate: &Certificate) -> Option<[String; 2]> {
+    let is_1970 = |time: UnixTime| time.as_secs() == 0;
+    if !is_1970(certificate.not_before()) && !is_1970(certificate.not_after()) {
+        return None;
+    }
+    let parts = |bytes| -> Option<Vec<AnyRef<'_>>> {
+        let mut reader = SliceReader::new(bytes).ok()?;
+        let mut parts = Vec::new();
+        while !reader.is_finished() {
+            parts.push(AnyRef::decode(&mut reader).ok()?);
+        }
+        Some(parts)
+    };
+    let outer = AnyRef::from_der(certificate.der()).ok()?;
+    let tbs = *parts(outer.value())?.first()?;
+    let fields = parts(tbs.value())?;
+    // version, if it is there, serial number, algorithm, issuer
+    let version = usize::from(fields.first()?.tag() != Tag::Integer);
+    let times = parts(fields.get(version + 3)?.value())?;
+    let text = |time: &AnyRef<'_>| {
+        let digits = core::str::from_utf8(time.value()).ok()?;
+        let full = match time.tag() {
+            // RFC 5280 section 4.1.2.5.1
+            Tag::UtcTime if digits < "50" => format!("20{digits}"),
+            Tag::UtcTime => format!("19{digits}"),
+            _ => digits.to_owned(),
+        };
+        let part = |from, to| full.get(from..to);
+        Some(format!(
+            "{}-{}-{}T{}:{}:{}Z",
+            part(0, 4)?,
+            part(4, 6)?,
+            part(6, 8)?,
+            part(8, 10)?,
+            part(10, 12)?,
+            part(12, 14)?
+        ))
+    };
+    Some([text(times.first()?)?, text(times.get(1)?)?])
+}
+
 /// How many whole days are between two times; if the second is before the first, negative, and a day that has
 /// begun counts.
-fn whole_days(from: UnixTime, to: UnixTime) -> i64 {
+pub(crate) fn whole_days(from: UnixTime, to: UnixTime) -> i64 {
     const DAY: i64 = 24 * 60 * 60;
     // No clock and no certificate says a time that is out of range.
     let seconds = |time: UnixTime| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
@@ -274,13 +323,6 @@ fn named(name: String) -> String {
         true => "(no name)".into(),
         false => name,
     }
-}
-
-/// The standards' names of key usages begin with a small letter.
-fn lower_first(name: &str) -> String {
-    let mut characters = name.chars();
-    let first = characters.next().into_iter().flat_map(char::to_lowercase);
-    first.chain(characters).collect()
 }
 
 #[cfg(test)]
@@ -297,16 +339,5 @@ mod tests {
         assert_eq!(whole_days(at(1), at(DAY)), 0);
         assert_eq!(whole_days(at(DAY), at(DAY - 1)), -1);
         assert_eq!(whole_days(at(3 * DAY), at(DAY)), -2);
-    }
-
-    #[test]
-    fn names_of_key_usages_are_the_standards() {
-        use pq_x509::certificate::KeyUsages;
-        for (usage, name) in [
-            (KeyUsages::DigitalSignature, "digitalSignature"),
-            (KeyUsages::CRLSign, "cRLSign"),
-        ] {
-            assert_eq!(lower_first(&format!("{usage:?}")), name);
-        }
     }
 }

@@ -8,9 +8,11 @@ use pq_x509::x509_cert::der::{Decode, Encode};
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::x509_cert::ext::pkix::{
-    AuthorityInfoAccessSyntax, CrlDistributionPoints, NameConstraints, SubjectAltName,
+    AuthorityInfoAccessSyntax, BasicConstraints, CrlDistributionPoints, ExtendedKeyUsage, KeyUsage,
+    NameConstraints, SubjectAltName,
 };
 
+use super::counts::with_unit;
 use super::fingerprint::hex;
 use crate::words::oid_name;
 
@@ -29,6 +31,41 @@ where
 {
     let der = extension.extn_value.as_bytes();
     (extension.extn_id == E::OID).then(|| E::from_der(der).ok())?
+}
+
+/// What somebody asks for by an extension, for sentences.
+pub(crate) fn asked(extension: &Extension) -> String {
+    let usages = |KeyUsage(usages)| {
+        let names = usages
+            .into_iter()
+            .map(|usage| lower_first(&format!("{usage:?}")));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let purposes = |ExtendedKeyUsage(all)| {
+        let names = all.into_iter().map(oid_name);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let constraints = |constraints: BasicConstraints| match constraints {
+        BasicConstraints { ca: false, .. } => "no CA".to_owned(),
+        BasicConstraints {
+            path_len_constraint: Some(len),
+            ..
+        } => format!(
+            "a CA, with at most {} below it",
+            with_unit(len.into(), "CA")
+        ),
+        _ => "a CA".into(),
+    };
+    let value = decoded(extension)
+        .map(usages)
+        .or_else(|| decoded(extension).map(purposes))
+        .or_else(|| decoded(extension).map(constraints))
+        .or_else(|| value_of(extension));
+    let value = value.unwrap_or_else(|| {
+        let len = extension.extn_value.as_bytes().len();
+        with_unit(len as u64, "byte")
+    });
+    format!("{}: {value}", oid_name(extension.extn_id))
 }
 
 /// The contents of an extension that is not among a certificate's other facts.
@@ -133,6 +170,13 @@ fn address(octets: &[u8]) -> String {
     }
 }
 
+/// The standards' names of key usages begin with a small letter.
+pub(super) fn lower_first(name: &str) -> String {
+    let mut characters = name.chars();
+    let first = characters.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(characters).collect()
+}
+
 /// Makes a text that anybody may have written safe to print: nothing in it starts a line or moves the cursor.
 pub(crate) fn printable(text: &str) -> String {
     let mut printable = String::new();
@@ -157,5 +201,16 @@ mod tests {
         assert_eq!(address(&[0; 32]), "::/0");
         assert_eq!(address(&[1, 2, 3]), "address:010203");
         assert_eq!(address(&[]), "address:");
+    }
+
+    #[test]
+    fn names_of_key_usages_are_the_standards() {
+        use pq_x509::certificate::KeyUsages;
+        for (usage, name) in [
+            (KeyUsages::DigitalSignature, "digitalSignature"),
+            (KeyUsages::CRLSign, "cRLSign"),
+        ] {
+            assert_eq!(lower_first(&format!("{usage:?}")), name);
+        }
     }
 }

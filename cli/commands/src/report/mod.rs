@@ -9,15 +9,16 @@ mod extensions;
 mod fingerprint;
 
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
 use crate::files::OutputError;
 
-pub(crate) use certificate::CertificateFacts;
+pub(crate) use certificate::{CertificateFacts, whole_days};
 pub(crate) use counts::with_unit;
-pub(crate) use extensions::printable;
+pub(crate) use extensions::{alternative_names, asked, printable};
 pub(crate) use fingerprint::{fingerprint, hex};
 
 /// What a command has found or done.
@@ -28,13 +29,54 @@ pub(crate) trait Report: fmt::Display + Serialize {
     const SCHEMA: &'static str;
 }
 
+/// Whether there is a report on standard output, where a second one would not be JSON.
+static IS_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Prints why a command failed as JSON, unless it has printed a report that says so.
+pub(crate) fn print_failure(error: &str, exit_status: u8) {
+    if !IS_PRINTED.load(Ordering::Relaxed) {
+        // Standard error has the same as text.
+        let _ = print_json(&Failed { error, exit_status });
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Failed<'a> {
+    error: &'a str,
+    exit_status: u8,
+}
+
+impl Report for Failed<'_> {
+    const SCHEMA: &'static str = "failure/1";
+}
+
+impl fmt::Display for Failed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.error)
+    }
+}
+
 /// Prints a report to standard output.
 pub(crate) fn print<R: Report>(report: &R, json: bool) -> Result<(), OutputError> {
+    IS_PRINTED.store(true, Ordering::Relaxed);
     let printed = match json {
         true => print_json(report),
         false => print_text(report),
     };
     printed.map_err(|error| OutputError::StandardOutput { error })
+}
+
+/// How many columns the terminal has that reports go to, if they go to one.
+#[cfg(unix)]
+pub(crate) fn terminal_width() -> Option<usize> {
+    // A pipe has no size.
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn terminal_width() -> Option<usize> {
+    None
 }
 
 /// Says something on standard error that stops nothing.

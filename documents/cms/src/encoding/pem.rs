@@ -33,19 +33,22 @@ const LINE: usize = 64;
 /// fails.
 pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r>, EncodingError> {
     let mut from = from;
-    let mut start = vec![0; HEADERS];
+    let mut start = vec![0; 3];
     let len = fill(&mut from, &mut start)?;
     start.truncate(len);
-    let is_mime = is_mime(&start);
     // A SEQUENCE. No text begins so: its length or the byte after it is no printable character.
     let is_der = matches!(
         &*start,
         [0x30, 0x80..=0x88, ..] | [0x30, _, tag::OBJECT_IDENTIFIER]
     );
-    let from = Cursor::new(start).chain(from);
     if is_der {
-        return Ok(Box::new(from));
+        return Ok(Box::new(Cursor::new(start).chain(from)));
     }
+    start.resize(HEADERS, 0);
+    let more = fill(&mut from, &mut start[len..])?;
+    start.truncate(len + more);
+    let is_mime = is_mime(&start);
+    let from = Cursor::new(start).chain(from);
     let mut text = Text {
         from,
         bytes: Vec::new(),

@@ -4,7 +4,7 @@
 use alloc::collections::BTreeSet;
 use core::fmt;
 
-use pq_ca::authority::{reason_from_name, reason_name};
+use pq_ca::authority::reason_name;
 use pq_ca::folder::{Folder, Role};
 use pq_ca::ledger::{Ledger, NewEntry, Revocation, SerialNumber};
 use pq_x509::certificate::Certificate;
@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::entry::EntryFacts;
 use super::place::{Actor, Place};
+use super::revoke::REASONS;
 use super::same_key::{SameKey, SameKeyOptions, write_left};
 use crate::documents;
 use crate::exit_status::ExitStatus;
@@ -45,7 +46,8 @@ pub(crate) struct Arguments {
     #[arg(
         long,
         value_name = "REASON",
-        value_parser = |name: &str| reason_from_name(name),
+        value_parser = REASONS,
+        hide_possible_values = true,
     )]
     revoke: Option<CrlReason>,
 

@@ -84,6 +84,11 @@ impl EntryFacts {
         History(self)
     }
 
+    /// A row of a table in a terminal of this width.
+    pub(super) fn within(&self, width: usize) -> impl fmt::Display {
+        Within(self, width)
+    }
+
     /// A name to tell it from others: its alternative names, or else its subject.
     pub(super) fn title(&self) -> String {
         match self.names.is_empty() {
@@ -123,6 +128,41 @@ impl fmt::Display for EntryFacts {
         let state = self.state.name();
         let (number, until) = (&self.serial_number, &self.not_after);
         write!(f, "{number:<40}  {until:<20}  {state:<7}  {}", self.title())
+    }
+}
+
+/// A row that breaks no name, with its line end: the names stand below it if they don't fit beside it.
+struct Within<'a>(&'a EntryFacts, usize);
+
+impl fmt::Display for Within<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const INDENT: usize = 2;
+        let Self(entry, width) = self;
+        let row = entry.to_string();
+        if row.chars().count() <= *width {
+            return writeln!(f, "{row}");
+        }
+        let beginning = row.strip_suffix(&entry.title()).unwrap_or(&row);
+        write!(f, "{}", beginning.trim_end())?;
+        let mut column = *width;
+        let all = match entry.names.is_empty() {
+            true => core::slice::from_ref(&entry.subject),
+            false => &entry.names[..],
+        };
+        for (index, name) in all.iter().enumerate() {
+            let comma = usize::from(index + 1 < all.len());
+            let len = name.chars().count() + comma;
+            if column + 1 + len > *width {
+                write!(f, "\n{:INDENT$}", "")?;
+                column = INDENT;
+            } else {
+                f.write_str(" ")?;
+                column += 1;
+            }
+            write!(f, "{name}{}", &","[..comma])?;
+            column += len;
+        }
+        writeln!(f)
     }
 }
 

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use clap::ArgGroup;
 use pq_ca::issuing::{Issuance, Terms};
-use pq_ca::policy::{Profile, parse_duration};
+use pq_ca::policy::{Profile, UnknownProfile, parse_duration};
 use pq_x509::certificate::AlternativeName;
 
 use super::ca_key::CaKeyOptions;
@@ -12,7 +12,7 @@ use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use super::subject_key::SubjectKeyOptions;
 use super::which_key::WhichKey;
-use crate::arguments::alternative_name;
+use crate::arguments::{Named, alternative_name};
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -60,13 +60,26 @@ pub(crate) struct Arguments {
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct TermsOptions {
     /// What the certificate is for [default: the policy's first profile]
-    #[arg(long, value_name = "server|client|server+client|any|ocsp-responder")]
+    #[arg(
+        long,
+        value_name = "server|client|server+client|any|ocsp-responder",
+        value_parser = PROFILES,
+        hide_possible_values = true,
+    )]
     profile: Option<Profile>,
 
     /// How long it is valid, such as 30d or 12h [default: what the policy says]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     validity: Option<Duration>,
 }
+
+const PROFILES: Named<Profile> = Named {
+    names: || Profile::ALL.map(Profile::name).to_vec(),
+    read: |name| {
+        name.parse()
+            .map_err(|error: UnknownProfile| error.to_string())
+    },
+};
 
 impl From<TermsOptions> for Terms {
     fn from(options: TermsOptions) -> Self {

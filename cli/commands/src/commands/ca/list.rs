@@ -1,12 +1,13 @@
 //! The command `pqtls ca list`: it prints entries while it reads them from the ledger, so that a list of any length
 //! takes little memory.
 
-use core::cell::RefCell;
+use alloc::collections::BTreeSet;
+use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-use pq_ca::ledger::{Filter, Ledger, LedgerError, LocalLedger};
+use pq_ca::ledger::{Entry, Filter, Issued, Ledger, LedgerError, LocalLedger};
 use pq_ca::policy::parse_duration;
 use pq_x509::pki_types::UnixTime;
 use serde::ser::{Error as _, SerializeSeq};
@@ -34,7 +35,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "expires_within")]
     revoked: bool,
 
-    /// Only valid certificates that expire within this time, such as 30d
+    /// Only valid certificates that expire within this time, such as 30d, and that no newer certificate of the same
+    /// profile for the same names replaces; the exit status is 5 if there are any
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     expires_within: Option<Duration>,
 
@@ -61,21 +63,29 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca list --revoked
-  $ pqtls ca list --domain example.org --expires-within 60d";
+  $ pqtls ca list --domain example.org --expires-within 60d || echo 'renew these'";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let now = UnixTime::now();
     let listing = Listing {
         ledger: arguments.place.open()?.ledger()?,
         filter: filter(arguments, now),
+        alarms: arguments.expires_within.is_some(),
+        limit: arguments.limit,
+        width: report::terminal_width(),
         now,
+        count: Cell::new(0),
         trouble: RefCell::new(None),
     };
     let printed = report::print(&listing, json);
-    match listing.trouble.into_inner() {
-        Some(error) => Err(error.into()),
-        None => Ok(printed.map(|()| ExitStatus::Done)?),
+    if let Some(error) = listing.trouble.into_inner() {
+        return Err(error.into());
     }
+    printed?;
+    Ok(match listing.alarms && listing.count.get() > 0 {
+        true => ExitStatus::ExpiresSoon,
+        false => ExitStatus::Done,
+    })
 }
 
 fn filter(arguments: &Arguments, now: UnixTime) -> Filter {
@@ -100,8 +110,9 @@ fn filter(arguments: &Arguments, now: UnixTime) -> Filter {
         filter = filter.subject_contains(text);
     }
     match arguments.limit {
-        Some(limit) => filter.limit(limit),
-        None => filter,
+        // Of those that expire, some are left out.
+        Some(limit) if arguments.expires_within.is_none() => filter.limit(limit),
+        _ => filter,
     }
 }
 
@@ -109,7 +120,13 @@ fn filter(arguments: &Arguments, now: UnixTime) -> Filter {
 struct Listing {
     ledger: LocalLedger,
     filter: Filter,
+    /// Whether what is listed has to be renewed.
+    alarms: bool,
+    limit: Option<usize>,
+    /// The width of the terminal, if there is one.
+    width: Option<usize>,
     now: UnixTime,
+    count: Cell<usize>,
     /// Why the ledger could not be read to its end. `fmt` can't return this error.
     trouble: RefCell<Option<LedgerError>>,
 }
@@ -118,17 +135,58 @@ impl Listing {
     /// Shows entries until there are no more or printing fails, and returns the error of printing.
     fn each<E>(&self, mut show: impl FnMut(&EntryFacts) -> Result<(), E>) -> Result<(), E> {
         let mut shown = Ok(());
+        let mut failed = Ok(false);
         let found = self.ledger.find(&self.filter, &mut |entry| {
+            if self.limit.is_some_and(|limit| self.count.get() >= limit) {
+                return ControlFlow::Break(());
+            }
+            if self.alarms {
+                failed = self.is_superseded(&entry);
+                match failed {
+                    Ok(false) => {}
+                    Ok(true) => return ControlFlow::Continue(()),
+                    Err(_) => return ControlFlow::Break(()),
+                }
+            }
+            self.count.set(self.count.get() + 1);
             shown = show(&EntryFacts::of(&entry, self.now));
             match shown {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
             }
         });
-        if let Err(error) = found {
+        if let Err(error) = found.and(failed.map(|_| ())) {
             *self.trouble.borrow_mut() = Some(error);
         }
         shown
+    }
+
+    /// Whether a newer valid certificate of the same profile for the same names, or without names for the same subject,
+    /// lasts longer.
+    fn is_superseded(&self, entry: &Entry) -> Result<bool, LedgerError> {
+        let old = &entry.issued;
+        let next = old.not_after.as_secs().saturating_add(1);
+        let filter = Filter::all()
+            .valid()
+            .expires_from(UnixTime::since_unix_epoch(Duration::from_secs(next)));
+        let filter = match old.names.first() {
+            Some(name) => filter.name(name),
+            None => filter.subject_contains(&old.subject),
+        };
+        let names = |issued: &Issued| issued.names.iter().cloned().collect::<BTreeSet<_>>();
+        let mut is_superseded = false;
+        self.ledger.find(&filter, &mut |other| {
+            let new = &other.issued;
+            is_superseded = new.profile == old.profile
+                && new.at.as_secs() >= old.at.as_secs()
+                && names(new) == names(old)
+                && (!old.names.is_empty() || new.subject == old.subject);
+            match is_superseded {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(is_superseded)
     }
 }
 
@@ -170,7 +228,10 @@ impl fmt::Display for Listing {
                 is_begun = true;
                 writeln!(f, "{}", heading())?;
             }
-            writeln!(f, "{entry}")
+            match self.width {
+                Some(width) => write!(f, "{}", entry.within(width)),
+                None => writeln!(f, "{entry}"),
+            }
         })?;
         // If there is nothing because of an error, that is all to be said.
         match is_begun || self.trouble.borrow().is_some() {

@@ -4,7 +4,7 @@
 use alloc::collections::BTreeSet;
 use core::fmt;
 
-use pq_ca::authority::{UnknownReason, reason_from_name, reason_name};
+use pq_ca::authority::{reason_from_name, reason_name, reason_names};
 use pq_ca::folder::Role;
 use pq_ca::ledger::{Change, Ledger, LedgerError, Revocation};
 use pq_ca::policy::Profile;
@@ -17,6 +17,7 @@ use super::entry::{EntryFacts, RevocationFacts};
 use super::place::{Actor, Place};
 use super::same_key::{SameKeyOptions, write_left};
 use super::which::Which;
+use crate::arguments::Named;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report::Report;
@@ -45,7 +46,12 @@ pub(crate) struct Arguments {
 
     /// Why, as RFC 5280 section 5.3.1 names it: unspecified, keyCompromise, cACompromise, affiliationChanged,
     /// superseded, cessationOfOperation, certificateHold, privilegeWithdrawn or aACompromise
-    #[arg(long, default_value = "unspecified", value_parser = reason)]
+    #[arg(
+        long,
+        default_value = "unspecified",
+        value_parser = REASONS,
+        hide_possible_values = true,
+    )]
     reason: CrlReason,
 
     #[command(flatten)]
@@ -75,9 +81,11 @@ Examples:
   $ pqtls ca revoke web-3.pem --reason keyCompromise --all-with-key
   $ pqtls ca revoke bot.pem --reason certificateHold";
 
-fn reason(name: &str) -> Result<CrlReason, UnknownReason> {
-    reason_from_name(name)
-}
+/// Reads a reason by its name.
+pub(super) const REASONS: Named<CrlReason> = Named {
+    names: || reason_names().to_vec(),
+    read: |name| reason_from_name(name).map_err(|error| error.to_string()),
+};
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     revoke(arguments, json).map_err(|failure| arguments.advised(failure))

@@ -56,6 +56,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     leaf_only: bool,
 
+    /// Show what would be issued, and why not; nothing is written, and the ledger stays as it is
+    #[arg(long, conflicts_with_all = ["out", "out_dir", "force", "leaf_only"])]
+    dry_run: bool,
+
     #[command(flatten)]
     ca_key: CaKeyOptions,
 
@@ -68,6 +72,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
+  $ pqtls ca sign server.csr --dry-run
   $ pqtls ca sign server.csr --out signed.pem
   $ mkdir signed && pqtls ca sign *.csr --out-dir signed
   $ cat *.csr | pqtls ca sign - --out all.pem";
@@ -85,6 +90,11 @@ const KEPT_REFUSALS: usize = 1000;
 const WRITTEN_AT_ONCE: usize = 32;
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    if arguments.dry_run {
+        let signed = try_to_sign(arguments)?;
+        report::print(&signed, json)?;
+        return signed.verdict();
+    }
     let jobs = jobs(arguments)?;
     let is_on_output = jobs.iter().any(|job| job.to == Destination::StandardOutput);
     if json && is_on_output {
@@ -133,8 +143,51 @@ fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
         (served, _) => served.and(written)?,
     }
     Ok(Signed {
+        dry_run: false,
         requests: work.outcomes,
         further: work.refusals.further,
+    })
+}
+
+/// Does everything up to recording and writing.
+fn try_to_sign(arguments: &Arguments) -> Result<Signed, Failure> {
+    let folder = arguments.place.open()?;
+    let authority = arguments
+        .ca_key
+        .authority(&folder, folder.issuing_role()?)?;
+    let (by, terms) = (arguments.actor.name(), Terms::from(arguments.terms));
+    let mut refusals = Refusals::default();
+    let mut outcomes = Vec::new();
+    for source in &arguments.requests {
+        let to = Destination::StandardOutput;
+        let requests = match Requests::open(source) {
+            Ok(requests) => requests,
+            Err(error) => {
+                let outcome = Outcome::pending(source, None, &to);
+                refusals.refuse(&mut outcomes, outcome, error.into());
+                continue;
+            }
+        };
+        for Numbered { number, request } in requests {
+            let mut outcome = Outcome::pending(source, number, &to);
+            let made = request.map_err(Failure::from).and_then(|request| {
+                let order = Order::for_request(&request)?;
+                let order = order.with(|wanted| terms.apply(wanted));
+                let prepared = authority.prepare(&order, &by, UnixTime::now())?;
+                prepared.check()?;
+                outcome.says(&prepared.entry().issued);
+                Ok(())
+            });
+            match made {
+                Ok(()) => outcomes.push(outcome),
+                Err(failure) => refusals.refuse(&mut outcomes, outcome, failure),
+            }
+        }
+    }
+    Ok(Signed {
+        dry_run: true,
+        requests: outcomes,
+        further: refusals.further,
     })
 }
 
@@ -204,6 +257,19 @@ struct Refusals {
     further: Further,
 }
 
+impl Refusals {
+    fn refuse(&mut self, outcomes: &mut Vec<Outcome>, outcome: Outcome, failure: Failure) {
+        let Self { kept, further } = self;
+        if *kept < KEPT_REFUSALS {
+            *kept += 1;
+            outcomes.push(outcome.refused(failure));
+        } else {
+            further.count += 1;
+            further.is_by_policy |= failure.status() == ExitStatus::Policy;
+        }
+    }
+}
+
 /// The refusals beyond those that are kept.
 #[derive(Debug, Default)]
 struct Further {
@@ -240,14 +306,7 @@ impl<'a> Work<'a> {
     }
 
     fn refuse(&mut self, outcome: Outcome, failure: Failure) {
-        let Refusals { kept, further } = &mut self.refusals;
-        if *kept < KEPT_REFUSALS {
-            *kept += 1;
-            self.outcomes.push(outcome.refused(failure));
-        } else {
-            further.count += 1;
-            further.is_by_policy |= failure.status() == ExitStatus::Policy;
-        }
+        self.refusals.refuse(&mut self.outcomes, outcome, failure);
     }
 
     /// Signs the requests of some files.
@@ -394,6 +453,8 @@ impl<'a> Unwritten<'a> {
 
 #[derive(Debug, Serialize)]
 struct Signed {
+    /// Whether nothing was issued, because it was only to be shown.
+    dry_run: bool,
     /// In the order of the command line.
     requests: Vec<Outcome>,
     #[serde(skip)]
@@ -438,11 +499,16 @@ struct Outcome {
     request: String,
     /// Which request of the file, from 1 on, if there are several.
     number: Option<usize>,
-    /// The certificate's file. This and the next three fields are set if a certificate was issued.
+    /// The certificate's file. This and the next field are set if a certificate was issued.
     file: Option<String>,
     serial_number: Option<String>,
+    /// This and the next fields are set if a certificate was issued, or would be.
     subject: Option<String>,
+    names: Option<Vec<String>>,
+    not_before: Option<String>,
     not_after: Option<String>,
+    profile: Option<String>,
+    key_algorithm: Option<String>,
     /// Why none was issued.
     reason: Option<String>,
     #[serde(skip)]
@@ -461,7 +527,11 @@ impl Outcome {
             file: None,
             serial_number: None,
             subject: None,
+            names: None,
+            not_before: None,
             not_after: None,
+            profile: None,
+            key_algorithm: None,
             reason: None,
             number_issued: None,
             failure: None,
@@ -473,8 +543,36 @@ impl Outcome {
         self.number_issued = Some(issued.serial_number);
         self.file = Some(self.to.clone());
         self.serial_number = Some(issued.serial_number.to_string());
+        self.says(issued);
+    }
+
+    /// What the certificate says.
+    fn says(&mut self, issued: &Issued) {
         self.subject = Some(printable(&issued.subject));
+        self.names = Some(issued.names.iter().map(|name| printable(name)).collect());
+        self.not_before = Some(rfc3339(issued.not_before));
         self.not_after = Some(rfc3339(issued.not_after));
+        self.profile = Some(issued.profile.clone());
+        self.key_algorithm = Some(issued.key_algorithm.clone());
+    }
+
+    /// What would be issued.
+    fn write_plan(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(subject) = &self.subject else {
+            return Ok(());
+        };
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        match self.number {
+            Some(number) => writeln!(f, "request {number} of {}: would be issued", self.request)?,
+            None => writeln!(f, "{}: would be issued", self.request)?,
+        }
+        writeln!(f, "  subject  {subject}")?;
+        let names = self.names.as_deref().unwrap_or_default();
+        writeln!(f, "  names    {}", names.join(", "))?;
+        let (from, until) = (text(&self.not_before), text(&self.not_after));
+        writeln!(f, "  valid    from {from} until {until}")?;
+        writeln!(f, "  profile  {}", text(&self.profile))?;
+        writeln!(f, "  key      {}", text(&self.key_algorithm))
     }
 
     fn refused(mut self, failure: Failure) -> Self {
@@ -509,7 +607,9 @@ impl fmt::Display for Signed {
     /// Shows the issued certificates; errors tell of the others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for outcome in &self.requests {
-            if let Outcome {
+            if self.dry_run {
+                outcome.write_plan(f)?;
+            } else if let Outcome {
                 file: Some(file),
                 serial_number: Some(number),
                 subject: Some(subject),

@@ -20,7 +20,7 @@ pub(crate) struct Names {
     )]
     pub(crate) names: Vec<AlternativeName>,
 
-    /// A common name, or a full one such as CN=Example,O=Organisation
+    /// A common name, or a full one such as CN=Example,O=Organisation or, in OpenSSL's form, /O=Organisation/CN=Example
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<Subject>,
 }

@@ -1,30 +1,31 @@
-//! The command `pqtls cert needs-renewal`: for scripts, it says by its exit status whether a certificate has too few
-//! days, or too small a part of its validity, left.
+//! The command `pqtls cert needs-renewal`: for scripts, it says by its exit status whether certificates or revocation
+//! lists have too little time, or too small a part of their validity, left.
 
 use core::fmt;
 use core::time::Duration;
 
 use pq_ca::policy::parse_duration;
-use pq_x509::certificate::Certificate;
+use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
 use crate::arguments::time;
-use crate::documents;
+use crate::documents::{self, Expiring};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
-use crate::report::{self, CertificateFacts, Report, with_unit};
+use crate::report::{self, Report, printable, whole_days, with_unit};
 
-/// Tell by the exit status whether certificates expire soon
+/// Tell by the exit status whether certificates or revocation lists expire soon
 ///
-/// The exit status is 5 if one of the file's certificates has less time left than allowed, or none,
-/// and 0 otherwise.
+/// The exit status is 5 if a certificate or a revocation list of the files has less time left than allowed, or none,
+/// and 0 otherwise. All that are due are listed, or else the one that expires first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Certificates in PEM, or one in DER; "-" is standard input
-    file: Source,
+    /// Files with certificates and revocation lists, in PEM or DER; "-" is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<Source>,
 
     /// How much time must be left, such as 14d or 12h
     #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "fraction")]
@@ -42,49 +43,34 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls cert needs-renewal server.pem --expires-within 14d
+  $ pqtls cert needs-renewal *.pem *.crl --expires-within 1h
   $ pqtls cert needs-renewal server.pem --fraction 0.5 && echo not yet";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let certificates = documents::certificates(&arguments.file)?;
     let at = arguments.at.unwrap_or_else(UnixTime::now);
-    let left = |certificate: &Certificate| between(at, certificate.not_after());
-    let is_due = |certificate: &Certificate| {
-        at > certificate.not_after() || left(certificate) < required(arguments, certificate)
+    let mut documents = Vec::new();
+    for file in &arguments.files {
+        for document in documents::expiring(file)? {
+            documents.extend(Item::of(file, &document, arguments, at));
+        }
+    }
+    documents.sort_by_key(|one| (!one.needs_renewal, one.end));
+    let Some(first) = documents.first().cloned() else {
+        return Err(Failure::NothingExpires);
     };
-    let due = certificates.iter().find(|one| is_due(one));
-    let first_to_expire = certificates
-        .iter()
-        .min_by_key(|one| one.not_after().as_secs());
-    // There is at least one.
-    let Some(certificate) = due.or(first_to_expire) else {
-        return Ok(ExitStatus::Done);
-    };
-    let facts = CertificateFacts::of(certificate, at);
+    let due = documents.iter().take_while(|one| one.needs_renewal);
     let report = Renewal {
-        needs_renewal: due.is_some(),
-        subject: facts.subject,
-        not_after: facts.not_after,
-        days_left: facts.days_left,
-        days_required: required(arguments, certificate).as_secs() / DAY.as_secs(),
+        due: due.cloned().collect(),
+        first,
     };
     report::print(&report, json)?;
-    Ok(match due {
-        Some(_) => ExitStatus::ExpiresSoon,
-        None => ExitStatus::Done,
+    Ok(match report.due.is_empty() {
+        false => ExitStatus::ExpiresSoon,
+        true => ExitStatus::Done,
     })
 }
 
-/// How much time a certificate must have left.
-fn required(arguments: &Arguments, certificate: &Certificate) -> Duration {
-    let whole = between(certificate.not_before(), certificate.not_after());
-    match (arguments.expires_within, arguments.fraction) {
-        (Some(time), _) => time,
-        (None, Some(fraction)) => whole.mul_f64(fraction),
-        (None, None) => whole / 3,
-    }
-}
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: u64 = 24 * 60 * 60;
 
 /// The time from the first to the second; zero if the second is before the first.
 fn between(from: UnixTime, to: UnixTime) -> Duration {
@@ -99,12 +85,56 @@ fn fraction(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Serialize)]
 struct Renewal {
+    /// What is due, and expires first, or else what expires first.
+    #[serde(flatten)]
+    first: Item,
+    due: Vec<Item>,
+}
+
+/// A certificate or a revocation list, and whether it is due.
+#[derive(Clone, Debug, Serialize)]
+struct Item {
     needs_renewal: bool,
-    /// The subject of the certificate that is due, or else of the one that expires first.
+    file: String,
+    /// Of a revocation list, its issuer.
     subject: String,
     not_after: String,
     days_left: i64,
     days_required: u64,
+    /// In seconds since 1970.
+    #[serde(skip)]
+    end: u64,
+}
+
+impl Item {
+    /// `None` if it doesn't say when it expires.
+    fn of(file: &Source, document: &Expiring, arguments: &Arguments, at: UnixTime) -> Option<Self> {
+        let (subject, start, end) = match document {
+            Expiring::Certificate(one) => {
+                (one.describe_subject(), one.not_before(), one.not_after())
+            }
+            Expiring::List(list) => {
+                let issuer = printable(&list.issuer().to_string());
+                let name = format!("revocation list of {issuer}");
+                (name, list.this_update(), list.next_update()?)
+            }
+        };
+        let whole = between(start, end);
+        let required = match (arguments.expires_within, arguments.fraction) {
+            (Some(time), _) => time,
+            (None, Some(fraction)) => whole.mul_f64(fraction),
+            (None, None) => whole / 3,
+        };
+        Some(Self {
+            needs_renewal: at > end || between(at, end) < required,
+            file: file.to_string(),
+            subject,
+            not_after: rfc3339(end),
+            days_left: whole_days(at, end),
+            days_required: required.as_secs() / DAY,
+            end: end.as_secs(),
+        })
+    }
 }
 
 impl Report for Renewal {
@@ -112,6 +142,15 @@ impl Report for Renewal {
 }
 
 impl fmt::Display for Renewal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.due.is_empty() {
+            true => writeln!(f, "{}", self.first),
+            false => self.due.iter().try_for_each(|one| writeln!(f, "{one}")),
+        }
+    }
+}
+
+impl fmt::Display for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let due = match self.needs_renewal {
             true => "needs renewal",
@@ -121,7 +160,7 @@ impl fmt::Display for Renewal {
             Ok(days) => format!("{} left", with_unit(days, "day")),
             Err(_) => "expired".into(),
         };
-        let (subject, required) = (&self.subject, self.days_required);
-        writeln!(f, "{subject}: {due}: {left}, {required} required")
+        let (subject, file, required) = (&self.subject, &self.file, self.days_required);
+        write!(f, "{file}: {subject}: {due}: {left}, {required} required")
     }
 }

@@ -1,11 +1,10 @@
 //! What SSH commands read: text files, private keys in OpenSSH's format, for which it asks for a passphrase if needed,
 //! and the hash of the signed file.
 
-use pq_ssh::{
-    HashAlgorithm, HashedMessage, MessageHasher, Passphrase, PrivateKey, PrivateKeyError,
-};
+use pq_ssh::{HashAlgorithm, HashedMessage, MessageHasher, PrivateKey};
 use zeroize::Zeroizing;
 
+use crate::documents;
 use crate::failure::Failure;
 use crate::files::Source;
 use crate::passphrases::PassphraseOptions;
@@ -32,17 +31,8 @@ pub(super) fn private_key(
     passphrase: &PassphraseOptions,
 ) -> Result<PrivateKey, Failure> {
     let text = text(source)?;
-    let key = match PrivateKey::from_openssh(&text, None) {
-        Err(PrivateKeyError::PassphraseNeeded) => {
-            let passphrase = passphrase.of(&source.to_string())?;
-            PrivateKey::from_openssh(&text, Some(&Passphrase::new(&passphrase)))
-        }
-        other => other,
-    };
-    key.map_err(|error| Failure::SshKey {
-        file: source.to_string(),
-        error,
-    })
+    let key = documents::ssh_private_key(&text, &source.to_string(), passphrase);
+    Ok(key?)
 }
 
 /// A file of any size, hashed.

@@ -3,12 +3,13 @@
 
 use core::fmt;
 
-use pq_ssh::{AllowedSigners, Signature};
+use pq_ssh::AllowedSigners;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
 use super::input;
 use crate::arguments::time;
+use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
@@ -60,11 +61,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     for left_out in signers.left_out() {
         report::warn(format_args!("{}: {left_out}", arguments.signers));
     }
-    let signature = Signature::from_armored(&input::text(&arguments.signature)?);
-    let signature = signature.map_err(|error| Failure::SshSignature {
-        file: arguments.signature.to_string(),
-        error,
-    })?;
+    let text = input::text(&arguments.signature)?;
+    let signature = documents::ssh_signature(&text, &arguments.signature.to_string())?;
     let message = input::hashed(&arguments.file, signature.hash_algorithm())?;
     let at = arguments.at.unwrap_or_else(UnixTime::now);
     let verified = signers.verify(
