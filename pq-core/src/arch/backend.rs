@@ -13,6 +13,9 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
     /// Fewer lanes of Keccak: part of a vector, or a general register. They take less time than all
     /// lanes, or on some CPUs the same time.
     type Few: U64s<Token: From<Self>>;
+    /// Lanes in which the words of SHA-512 are computed, of several blocks of one message. One lane if
+    /// the CPU computes them as fast in general registers.
+    type Schedules: U64s<Token: From<Self>>;
     /// Independent lanes of SHA-256.
     type U32s: U32s<Token = Self>;
     /// Instructions for SHA-256.

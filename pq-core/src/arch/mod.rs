@@ -19,6 +19,12 @@ mod in_place;
     all(target_arch = "wasm32", target_feature = "simd128")
 ))]
 mod instructions;
+#[cfg(target_arch = "x86_64")]
+#[expect(
+    unsafe_code,
+    reason = "an instruction that the compiler leaves where it is"
+)]
+mod late;
 #[cfg(feature = "memcheck")]
 #[cfg_attr(
     target_arch = "x86_64",

@@ -31,6 +31,7 @@ impl Sealed for Neon {}
 impl Backend for Neon {
     type U64s = U64x2;
     type Few = u64;
+    type Schedules = u64;
     type U32s = U32x4;
     type Sha256 = NeonSha2;
     type I16s = I16x8;
@@ -51,6 +52,7 @@ impl Backend for Neon {
 impl Backend for NeonSha3 {
     type U64s = U64x2Sha3;
     type Few = u64;
+    type Schedules = u64;
     type U32s = U32x4Sha3;
     type Sha256 = NeonSha2;
     type I16s = I16x8Sha3;

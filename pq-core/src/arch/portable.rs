@@ -14,6 +14,7 @@ impl Sealed for Portable {}
 impl Backend for Portable {
     type U64s = u64;
     type Few = u64;
+    type Schedules = u64;
     type U32s = u32;
     type Sha256 = NoSha256;
     type I16s = i16;
@@ -84,8 +85,10 @@ one_lane!(i16);
 one_lane!(i32);
 
 macro_rules! one_lane_words {
-    ($element:ty) => {
+    ($element:ty $(, $($method:item)*)?) => {
         impl Words for $element {
+            $($($method)*)?
+
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 self.wrapping_add(other)
@@ -130,7 +133,20 @@ macro_rules! one_lane_words {
 }
 
 one_lane_words!(u32);
-one_lane_words!(u64);
+one_lane_words! { u64,
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn add_late(self, late: Self) -> Self {
+        super::late::add(self, late)
+    }
+
+    /// The bits that are set in two of the words come early, and those of `a` last.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn add_majority(self, a: Self, b: Self, c: Self) -> Self {
+        self.wrapping_add(b & c).add_late(a & (b ^ c))
+    }
+}
 
 impl U32s for u32 {}
 

@@ -55,6 +55,12 @@ pub trait Words: Vector {
     fn choose(self, b: Self, c: Self) -> Self;
     /// `(self ∧ b) ⊕ (self ∧ c) ⊕ (b ∧ c)`: the bits that are set in two or three of them.
     fn majority(self, b: Self, c: Self) -> Self;
+    /// `self` + [`majority`](Self::majority) of the others modulo 2^bits, where `self` is known earlier
+    /// than `a`, and `a` later than `b` and `c`.
+    #[inline(always)]
+    fn add_majority(self, a: Self, b: Self, c: Self) -> Self {
+        self.add(a.majority(b, c))
+    }
     /// Shift to the right by `N` bits, 0 < `N` < bits.
     fn shift_right<const N: i32>(self) -> Self;
     /// Shift to the left by `N` bits, 0 < `N` < bits, that shifts in the `N` most significant bits
@@ -309,6 +315,11 @@ mod tests {
                     check_lanes(a.choose(b, c), &|i| (x(i) & y(i)) ^ (!x(i) & z(i)));
                     check_lanes(a.majority(b, c), &|i| {
                         (x(i) & y(i)) ^ (x(i) & z(i)) ^ (y(i) & z(i))
+                    });
+                    let d = next();
+                    check_lanes(d.add_majority(a, b, c), &|i| {
+                        let majority = (x(i) & y(i)) ^ (x(i) & z(i)) ^ (y(i) & z(i));
+                        lane(d, i).wrapping_add(majority)
                     });
                     const BITS: i32 = $element::BITS as i32;
                     $(

@@ -150,7 +150,7 @@ mod tests {
     use sha2::Digest;
 
     use super::{Hasher, SHA224, SHA256, SHA384, SHA512, sha512_t};
-    use crate::arch::{Portable, check_wiped, part};
+    use crate::arch::{Backend, Portable, check_wiped, on_each_backend, part};
     use crate::kernel::sha2::Word;
 
     #[test]
@@ -209,6 +209,71 @@ mod tests {
                 assert_eq!(a, *sha2::Sha256::digest(message));
                 assert_eq!(b, *sha2::Sha512::digest(message));
             }
+        }
+    }
+
+    /// As [`pieces_make_no_difference`], of messages that are longer than the groups of blocks that
+    /// some backends take: every length around blocks, and pieces of every length.
+    #[test]
+    fn long_messages_on_each_backend() {
+        fn check<B: Backend>(b: B) {
+            let message: [u8; 4 * 1024 + 300] = core::array::from_fn(|i| (i * i % 251) as u8);
+            let digest_of = |bytes: &[u8], piece: usize| {
+                let (mut of_384, mut of_512) = ([0; 48], [0; 64]);
+                let (mut short, mut long) = (Hasher::new(SHA384), Hasher::new(SHA512));
+                for piece in bytes.chunks(piece) {
+                    short.absorb(b, piece);
+                    long.absorb(b, piece);
+                }
+                short.finish(b, &mut of_384);
+                long.finish(b, &mut of_512);
+                (of_384, of_512)
+            };
+            let expected = |bytes: &[u8]| {
+                let (short, long) = (sha2::Sha384::digest(bytes), sha2::Sha512::digest(bytes));
+                (short.into(), long.into())
+            };
+            for len in (1000..1300).chain(2030..2200).chain(4080..4396) {
+                let bytes = &message[..len];
+                assert_eq!(digest_of(bytes, len), expected(bytes), "{len} bytes");
+            }
+            let whole = expected(&message);
+            for piece in 1..=message.len() {
+                assert_eq!(digest_of(&message, piece), whole, "pieces of {piece} bytes");
+            }
+        }
+
+        on_each_backend!(b => check(b));
+    }
+
+    /// The length at the end of the message, beyond 4 GiB and beyond 2⁶⁴ bits, after blocks that were
+    /// taken elsewhere (section 5.1.2).
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn lengths_that_no_test_hashes() {
+        let state = core::array::from_fn(|i| i as u64);
+        let tail = [7; 9 * 128 + 5];
+        for blocks in [
+            (1 << 25) - 9,
+            (1 << 25) - 1,
+            1 << 25,
+            (1 << 54) - 9,
+            1 << 54,
+        ] {
+            let bits = (128 * blocks + tail.len()) as u128 * 8;
+            let mut padded = [[0; 128]; 10];
+            padded.as_flattened_mut()[..tail.len()].copy_from_slice(&tail);
+            padded.as_flattened_mut()[tail.len()] = 0x80;
+            padded[9][112..].copy_from_slice(&bits.to_be_bytes());
+            let mut expected = state;
+            sha2::block_api::compress512(&mut expected, &padded);
+            on_each_backend!(b => {
+                let mut hasher = Hasher::resume(state, blocks);
+                hasher.absorb(b, &tail);
+                let mut output = [0; 64];
+                hasher.finish(b, &mut output);
+                assert_eq!(output.as_chunks().0, expected.map(u64::to_be_bytes), "{blocks}");
+            });
         }
     }
 }

@@ -54,6 +54,7 @@ where
     type U64s = Word<u64, LANES, WAY>;
     /// No proof runs kernels on few lanes: they are the same for any number of lanes.
     type Few = u64;
+    type Schedules = u64;
     type U32s = Word<u32, LANES, WAY>;
     type Sha256 = NoSha256;
     type I16s = Lanes<i16, LANES, WAY>;

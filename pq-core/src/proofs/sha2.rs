@@ -152,6 +152,46 @@ fn compressions() {
     one_state::<_, u64>(Abstract::<1>, None).unwrap();
 }
 
+/// Groups of blocks into one state of SHA-512, with a block in each lane of the backend.
+pub(super) fn ahead<B: Backend>(
+    b: B,
+    groups: usize,
+    tampered: Option<usize>,
+) -> Result<Vec<u64>, String> {
+    type OneLane = <Abstract<1> as Backend>::U64s;
+
+    prove(64, tampered, || {
+        let mut expected = array::from_fn(|i| input::<u64>(0, i));
+        let mut state: [u64; 8] = expected.map(Unsigned::name);
+        let mut blocks = Vec::new();
+        for n in 1..=groups * B::U64s::LANES {
+            let block: [_; 16] = array::from_fn(|i| input::<u64>(n, i));
+            blocks.extend(block.map(|x| u64::name(x).to_be_bytes()));
+            expected = compress::<u64>(expected, block);
+        }
+        let blocks = blocks.as_flattened();
+        kernel::ahead::compress_ahead::<OneLane, B::U64s>(Abstract::<1>, b, &mut state, blocks);
+        expect_lane("word", &state.map(|word| [word]), 0, &expected);
+    })
+}
+
+/// Without blocks, with words that are computed beside no rounds, and beside those of the group before.
+#[test]
+fn words_ahead() {
+    fn check<B: Backend>(b: B) {
+        for groups in 0..=2 {
+            ahead(b, groups, None).unwrap();
+        }
+    }
+
+    on_each_width_of_words!(b => check(b));
+    ahead(Abstract::<4>, 3, None).unwrap();
+    let constants = ahead(Abstract::<2>, 2, None).unwrap();
+    let k = u64::CONSTANTS.as_flattened();
+    assert_eq!(constants, k);
+    fails_with_each_constant(k.len(), None, &|tampered| ahead(Abstract::<2>, 2, tampered));
+}
+
 /// The constants are K, and no others.
 #[test]
 fn each_constant_of_sha2_matters() {

@@ -73,6 +73,7 @@ fn hash_functions_see_no_secret() {
         observe(|| sha2::lanes::<_, u64>(b, None)).unwrap();
         observe(|| sha2::one_state::<_, u32>(b, None)).unwrap();
         observe(|| sha2::one_state::<_, u64>(b, None)).unwrap();
+        observe(|| sha2::ahead(b, 2, None)).unwrap();
         observe(|| sha2::chain(b, 16, 2, None)).unwrap();
     }
 

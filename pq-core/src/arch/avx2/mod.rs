@@ -29,6 +29,7 @@ token! {
 impl Backend for Avx2 {
     type U64s = U64x4;
     type Few = u64;
+    type Schedules = U64x4;
     type U32s = U32x8;
     type Sha256 = ShaNi;
     type I16s = I16x16;

@@ -28,6 +28,7 @@ token! {
 impl Backend for Avx512 {
     type U64s = U64x8;
     type Few = U64x4;
+    type Schedules = U64x4;
     type U32s = U32x16;
     type Sha256 = ShaNi;
     type I16s = I16x32;

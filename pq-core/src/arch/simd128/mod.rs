@@ -37,6 +37,7 @@ impl Backend for Simd128 {
     type U64s = U64x2;
     // In general registers one lane takes as long.
     type Few = U64x2;
+    type Schedules = u64;
     type U32s = U32x4;
     type Sha256 = NoSha256;
     type I16s = I16x8;

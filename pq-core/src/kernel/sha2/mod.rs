@@ -1,11 +1,13 @@
 //! The compression functions of SHA-2 (FIPS 180-4, section 6), written once for
 //! words of 32 and 64 bits, of one message or of as many as a vector has lanes.
 
+pub(crate) mod ahead;
 mod constants;
 mod streams;
 
 use core::array;
 
+pub(crate) use ahead::CompressAhead;
 pub(crate) use constants::SQUARE_ROOTS;
 use constants::{CONSTANTS_256, CONSTANTS_512};
 pub(crate) use streams::{CompressStream, compress_streams};
@@ -151,7 +153,23 @@ fn compress_stream_256<B: Backend>(b: B, state: &mut [u32; 8], blocks: &[u8]) {
 
 #[inline]
 fn compress_stream_512<B: Backend>(b: B, state: &mut [u64; 8], blocks: &[u8]) {
-    b.run_scalar(Compress { state, blocks });
+    // The words of the first blocks are computed beside no others, which takes as long as three
+    // blocks save.
+    let group = 128 * B::Schedules::LANES;
+    let (ahead, rest) = match B::Schedules::LANES {
+        2.. if blocks.len() >= 2 * group => blocks.split_at(blocks.len() - blocks.len() % group),
+        _ => (&[][..], blocks),
+    };
+    if !ahead.is_empty() {
+        b.run(CompressAhead {
+            state,
+            blocks: ahead,
+        });
+    }
+    b.run_scalar(Compress {
+        state,
+        blocks: rest,
+    });
 }
 
 /// The words of a block.
@@ -203,10 +221,8 @@ fn sixteen_rounds<W: Word, V: Words<Element = W>, const MORE: bool>(
     // Written out: in a loop the words would be in memory.
     macro_rules! rounds {
         ($($t:literal)*) => {$(
-            let sum = h.add(V::splat(token, constants[$t]).add(words[$t]));
-            // d + T₁, and T₁ + T₂ from it
-            let new_e = d.add(sum).add(e.choose(f, g)).add_late(W::big_sigma1(e));
-            let new_a = a.majority(b, c).sub(d).add(new_e).add_late(W::big_sigma0(a));
+            let sum = V::splat(token, constants[$t]).add(words[$t]);
+            let (new_e, new_a) = round::<W, V>([a, b, c, d, e, f, g, h], sum);
             (h, g, f, e, d, c, b, a) = (g, f, e, new_e, c, b, a, new_a);
             if MORE {
                 words[$t] = W::small_sigma1(words[($t + 14) % 16])
@@ -219,11 +235,21 @@ fn sixteen_rounds<W: Word, V: Words<Element = W>, const MORE: bool>(
     ([a, b, c, d, e, f, g, h], words)
 }
 
+/// The new values of e and a after a round (step 3), where `sum` is Kₜ + Wₜ: d + T₁, and T₁ + T₂ from
+/// it.
+#[inline(always)]
+fn round<W: Word, V: Words<Element = W>>([a, b, c, d, e, f, g, h]: [V; 8], sum: V) -> (V, V) {
+    let early = d.add(h.add(sum));
+    let new_e = early.add_late(e.choose(f, g)).add_late(W::big_sigma1(e));
+    let new_a = new_e.sub(d).add_majority(a, b, c);
+    (new_e, new_a.add_late(W::big_sigma0(a)))
+}
+
 #[cfg(test)]
 mod tests {
     use sha2::block_api::{compress256, compress512};
 
-    use super::{Compress, CompressLanes, LanesOf, Word, read_block};
+    use super::{Compress, CompressAhead, CompressLanes, LanesOf, Word, read_block};
     use crate::arch::{Backend, Vector, on_each_backend};
     use crate::test_random::{Random, inputs};
 
@@ -236,9 +262,10 @@ mod tests {
             reference: fn(&mut [W; 8], &[[u8; LEN]]),
         ) {
             let mut random = Random::new(4);
-            for count in 0..=3 {
+            // also around groups of blocks whose words are computed side by side
+            for count in (0..=3).chain([7, 8, 9, 11, 12, 15, 16, 17]) {
                 for _ in 0..inputs(20) {
-                    let blocks: [[u8; LEN]; 3] = core::array::from_fn(|_| random.bytes());
+                    let blocks: [[u8; LEN]; 17] = core::array::from_fn(|_| random.bytes());
                     let state: [W; 8] = core::array::from_fn(|_| random_word(&mut random));
                     let mut expected = state;
                     reference(&mut expected, &blocks[..count]);
@@ -261,6 +288,31 @@ mod tests {
             check(b, Random::bits, compress512);
         });
     }
+
+    /// Any number of groups of blocks, whose words are computed side by side.
+    #[test]
+    fn words_ahead_match_another_implementation() {
+        fn check<B: Backend>(b: B) {
+            let mut random = Random::new(6);
+            for groups in 0..=4 {
+                for _ in 0..inputs(20) {
+                    let blocks: [[u8; 128]; 32] = core::array::from_fn(|_| random.bytes());
+                    let blocks = &blocks[..groups * B::Schedules::LANES];
+                    let state: [u64; 8] = core::array::from_fn(|_| random.bits());
+                    let (mut ahead, mut expected) = (state, state);
+                    compress512(&mut expected, blocks);
+                    b.run(CompressAhead {
+                        state: &mut ahead,
+                        blocks: blocks.as_flattened(),
+                    });
+                    assert_eq!(ahead, expected, "{groups}");
+                }
+            }
+        }
+
+        on_each_backend!(b => check(b));
+    }
+
     /// Any blocks into any states.
     #[test]
     fn lanes_match_another_implementation() {

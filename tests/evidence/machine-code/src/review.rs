@@ -88,7 +88,7 @@ const SECRET: [&str; 37] = [
 
 /// Kernels that are passed by their address, since they are longer than two words. Their own words are addresses and
 /// lengths; the values at these addresses are data.
-const STRUCTURES: [&str; 24] = [
+const STRUCTURES: [&str; 25] = [
     "keccak::PermuteAndAbsorb",
     "keccak::Step",
     "ml_dsa::challenge::Unrotate",
@@ -109,6 +109,7 @@ const STRUCTURES: [&str; 24] = [
     "ml_kem::multiplication::InnerProduct",
     "ml_kem::sampling::CentredBinomial",
     "sha2::Compress<",
+    "sha2::ahead::CompressAhead",
     "sha2::streams::CompressStream",
     "slh_dsa::sha2::Chain<",
     "slh_dsa::sha2::ChainStreams",
