@@ -67,6 +67,9 @@ pub mod encoding;
 pub mod errors;
 #[cfg(feature = "files")]
 pub mod files;
+#[cfg(feature = "gcm")]
+#[doc(hidden)]
+pub mod gcm;
 mod keys;
 #[cfg(feature = "pkcs12")]
 pub mod pkcs12;

@@ -1,7 +1,10 @@
 //! How fast content of one GiB is signed, verified, encrypted and decrypted, and in how much memory,
-//! beside the hash function alone and beside hashing a file:
+//! beside the hash function alone and beside hashing a file. Also how fast OpenSSL signs the same file, and how fast
+//! pq-hpke encrypts:
 //!
 //! `cargo run --release -p pq-cms --example throughput`
+//!
+//! The environment variable `OPENSSL` names OpenSSL's program, 3.5 or later, if it is not `openssl`.
 //!
 //! A number is that of MiB, and other words are what is measured, such as `attached`. Figures are by the
 //! time that the process had a CPU, where Linux tells it, so that a busy machine changes them little.
@@ -10,12 +13,15 @@ use core::error::Error;
 use core::time::Duration;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use pq_cms::{
     DocumentSigner, EnvelopeBuilder, Opener, Recipient, RecipientKey, SignedDataBuilder, Verifier,
 };
+use pq_hpke::{Encryptor, RecipientPublicKey};
+use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::signing::PreHash;
 use pq_x509::keys::{DecapsulationKey, KemAlgorithm, SignatureAlgorithm, SigningKey};
@@ -113,12 +119,21 @@ fn measure_all(measuring: &Measuring, file: &PathBuf) -> Result<(), Box<dyn Erro
         ratio("hashing", alone, attached);
         ratio("hashing a file", of_file, attached);
     }
+    beside_openssl(measuring, file, &key, &certificate)?;
     let key = DecapsulationKey::generate(KemAlgorithm::MlKem768)?;
     let recipient = Recipient::key(key.encapsulation_key().clone(), b"me");
     let envelope = EnvelopeBuilder::new().recipient(recipient);
-    measuring.run("AES-256-GCM, encrypting", || {
+    let cms = measuring.run("AES-256-GCM, encrypting", || {
         Ok(envelope.encrypt(Content(len), io::sink())?)
     })?;
+    let encryptor = Encryptor::new(RecipientPublicKey::try_from(
+        key.encapsulation_key().clone(),
+    )?);
+    let hpke = measuring.run("AES-256-GCM, encrypting by pq-hpke", || {
+        encryptor.encrypt(Content(len), io::sink())?;
+        Ok(())
+    })?;
+    ratio("CMS", cms, hpke);
     let mut to = File::create(file)?;
     envelope.encrypt(Content(len), &mut to)?;
     to.flush()?;
@@ -132,6 +147,55 @@ fn measure_all(measuring: &Measuring, file: &PathBuf) -> Result<(), Box<dyn Erro
         Ok(())
     })?;
     Ok(())
+}
+
+/// Signing a file with SHA-512, by this crate and by OpenSSL. Both read it, and the signature has no content.
+fn beside_openssl(
+    measuring: &Measuring,
+    file: &Path,
+    key: &SigningKey,
+    certificate: &Certificate,
+) -> Result<(), Box<dyn Error>> {
+    let openssl = std::env::var_os("OPENSSL").unwrap_or_else(|| "openssl".into());
+    let [content, key_file, certificate_file] =
+        ["content", "key.pem", "certificate.pem"].map(|name| file.with_file_name(name));
+    io::copy(&mut Content(measuring.len), &mut File::create(&content)?)?;
+    fs::write(&key_file, &*key.to_pkcs8_pem()?)?;
+    fs::write(&certificate_file, certificate.to_pem())?;
+    let signer = DocumentSigner::new(certificate, key).digest(PreHash::Sha512);
+    let builder = SignedDataBuilder::new().signer(signer);
+    let ours = measuring.run("SHA-512, signing a file, detached", || {
+        builder.sign_detached(open(&content)?)?;
+        Ok(())
+    })?;
+    let theirs = measuring.run_by(
+        time_of_programs,
+        "SHA-512, OpenSSL signing a file, detached",
+        || {
+            let signed = Command::new(&openssl)
+                .args([
+                    "cms", "-sign", "-binary", "-md", "sha512", "-outform", "DER",
+                ])
+                .arg("-in")
+                .arg(&content)
+                .arg("-inkey")
+                .arg(&key_file)
+                .arg("-signer")
+                .arg(&certificate_file)
+                .arg("-out")
+                .arg(file)
+                .status();
+            match signed {
+                Ok(status) if status.success() => Ok(()),
+                _ => Err("set OPENSSL to the program of OpenSSL 3.5 or later".into()),
+            }
+        },
+    );
+    match theirs {
+        Ok(theirs) => ratio("OpenSSL", theirs, ours),
+        Err(error) => println!("without OpenSSL: {error}"),
+    }
+    Ok(fs::remove_file(content)?)
 }
 
 fn ratio(of: &str, alone: Option<f64>, measured: Option<f64>) {
@@ -149,6 +213,15 @@ impl Measuring {
     /// The least of some times, in seconds, if it is wanted.
     fn run(
         &self,
+        what: &str,
+        run: impl FnMut() -> Result<(), Box<dyn Error>>,
+    ) -> Result<Option<f64>, Box<dyn Error>> {
+        self.run_by(time_of_cpu, what, run)
+    }
+
+    fn run_by(
+        &self,
+        time_of_cpu: fn() -> Option<Duration>,
         what: &str,
         mut run: impl FnMut() -> Result<(), Box<dyn Error>>,
     ) -> Result<Option<f64>, Box<dyn Error>> {
@@ -176,4 +249,14 @@ fn time_of_cpu() -> Option<Duration> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
     Some(Duration::from_nanos(nanoseconds))
+}
+
+/// How long the programs that this one started, and that ended, had a CPU. Linux counts in hundredths of a second.
+fn time_of_programs() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    // the name of the program may have spaces
+    let (_, fields) = text.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace().skip(13);
+    let [user, system] = [fields.next()?, fields.next()?].map(|ticks| ticks.parse::<u64>().ok());
+    Some(Duration::from_millis(10 * (user? + system?)))
 }

@@ -1,14 +1,10 @@
 //! The AEADs of HPKE with their numbers and names, and a keyed cipher that encrypts in place.
 
-use aes_gcm::aead::{AeadInOut, KeyInit, Nonce, Tag};
-use aes_gcm::{Aes128Gcm, Aes256Gcm};
 use chacha20poly1305::ChaCha20Poly1305;
-
-/// Length of a nonce, in bytes.
-pub(crate) const NONCE_LEN: usize = 12;
-
-/// Length of a tag, in bytes.
-pub(crate) const TAG_LEN: usize = 16;
+use chacha20poly1305::aead::{AeadInOut, KeyInit};
+use pq_keys::gcm;
+// those of all AEADs here
+pub(crate) use pq_keys::gcm::{NONCE_LEN, TAG_LEN};
 
 /// The cipher that encrypts and authenticates (RFC 9180, section 7.3).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -63,8 +59,7 @@ impl Aead {
 pub(crate) struct Cipher(Keyed);
 
 enum Keyed {
-    Aes128Gcm(Box<Aes128Gcm>),
-    Aes256Gcm(Box<Aes256Gcm>),
+    AesGcm(gcm::Key),
     ChaCha20Poly1305(Box<ChaCha20Poly1305>),
 }
 
@@ -75,9 +70,11 @@ pub(crate) struct Refused;
 impl Cipher {
     /// `None` if the key has another length than the cipher needs.
     pub(crate) fn new(aead: Aead, key: &[u8]) -> Option<Self> {
+        if key.len() != aead.key_len() {
+            return None;
+        }
         Some(Self(match aead {
-            Aead::Aes128Gcm => Keyed::Aes128Gcm(Box::new(KeyInit::new_from_slice(key).ok()?)),
-            Aead::Aes256Gcm => Keyed::Aes256Gcm(Box::new(KeyInit::new_from_slice(key).ok()?)),
+            Aead::Aes128Gcm | Aead::Aes256Gcm => Keyed::AesGcm(gcm::Key::new(key)?),
             Aead::ChaCha20Poly1305 => {
                 Keyed::ChaCha20Poly1305(Box::new(KeyInit::new_from_slice(key).ok()?))
             }
@@ -92,9 +89,11 @@ impl Cipher {
         text: &mut [u8],
     ) -> Result<[u8; TAG_LEN], Refused> {
         match &self.0 {
-            Keyed::Aes128Gcm(cipher) => seal(&**cipher, nonce, aad, text),
-            Keyed::Aes256Gcm(cipher) => seal(&**cipher, nonce, aad, text),
-            Keyed::ChaCha20Poly1305(cipher) => seal(&**cipher, nonce, aad, text),
+            Keyed::AesGcm(key) => key.seal(nonce, aad, text).map_err(|_| Refused),
+            Keyed::ChaCha20Poly1305(cipher) => {
+                let tag = cipher.encrypt_inout_detached(nonce.into(), aad, text.into());
+                tag.map(Into::into).map_err(|_| Refused)
+            }
         }
     }
 
@@ -107,35 +106,12 @@ impl Cipher {
         tag: &[u8; TAG_LEN],
     ) -> Result<(), Refused> {
         match &self.0 {
-            Keyed::Aes128Gcm(cipher) => open(&**cipher, nonce, aad, text, tag),
-            Keyed::Aes256Gcm(cipher) => open(&**cipher, nonce, aad, text, tag),
-            Keyed::ChaCha20Poly1305(cipher) => open(&**cipher, nonce, aad, text, tag),
+            Keyed::AesGcm(key) => key.open(nonce, aad, text, tag).map_err(|_| Refused),
+            Keyed::ChaCha20Poly1305(cipher) => {
+                let opened =
+                    cipher.decrypt_inout_detached(nonce.into(), aad, text.into(), tag.into());
+                opened.map_err(|_| Refused)
+            }
         }
     }
-}
-
-fn seal<C: AeadInOut>(
-    cipher: &C,
-    nonce: &[u8; NONCE_LEN],
-    aad: &[u8],
-    text: &mut [u8],
-) -> Result<[u8; TAG_LEN], Refused> {
-    let nonce = Nonce::<C>::try_from(&nonce[..]).map_err(|_| Refused)?;
-    let tag = cipher.encrypt_inout_detached(&nonce, aad, text.into());
-    tag.ok()
-        .and_then(|tag| tag.as_slice().try_into().ok())
-        .ok_or(Refused)
-}
-
-fn open<C: AeadInOut>(
-    cipher: &C,
-    nonce: &[u8; NONCE_LEN],
-    aad: &[u8],
-    text: &mut [u8],
-    tag: &[u8; TAG_LEN],
-) -> Result<(), Refused> {
-    let nonce = Nonce::<C>::try_from(&nonce[..]).map_err(|_| Refused)?;
-    let tag = Tag::<C>::try_from(&tag[..]).map_err(|_| Refused)?;
-    let opened = cipher.decrypt_inout_detached(&nonce, aad, text.into(), &tag);
-    opened.map_err(|_| Refused)
 }

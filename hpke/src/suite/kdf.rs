@@ -235,7 +235,6 @@ fn length(len: usize) -> [u8; 2] {
 
 #[cfg(test)]
 mod tests {
-    use aes_gcm::{Aes128Gcm, Aes256Gcm};
     use chacha20poly1305::ChaCha20Poly1305;
     use sha3::Sha3_256;
     use zeroize::ZeroizeOnDrop;
@@ -251,8 +250,7 @@ mod tests {
         is_wiped::<Sha512>();
         is_wiped::<Sha3_256>();
         is_wiped::<Shake256>();
-        is_wiped::<Aes128Gcm>();
-        is_wiped::<Aes256Gcm>();
+        is_wiped::<pq_keys::gcm::Key>();
         is_wiped::<ChaCha20Poly1305>();
     }
 }

@@ -5,12 +5,11 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_AES_128_CBC, ID_AES_128_GCM, ID_AES_256_CBC, ID_AES_256_GCM};
 use der::asn1::{AnyRef, OctetStringRef};
 use der::{Decode, Encode};
+use pq_keys::gcm::{NONCE_LEN, TAG_LEN};
 use spki::AlgorithmIdentifierRef;
 
 use super::cbc::BLOCK;
-use super::counter::NONCE_LEN;
 use super::error::OpeningError;
-use super::gcm::TAG_LEN;
 use crate::encoding::{Fields, tag, tlv};
 
 /// The cipher of the content.

@@ -9,14 +9,13 @@ use const_oid::db::rfc5911::{
 };
 use der::Encode;
 use pq_core::wiping_stack;
+use pq_keys::gcm::{Key, Message, NONCE_LEN, TAG_LEN, TooLong};
 use pq_keys::random;
 use zeroize::Zeroizing;
 
 use super::cbc::{BLOCK, CbcEncryption, pad};
 use super::cipher::{ContentCipher, Parameters, encode};
-use super::counter::NONCE_LEN;
 use super::error::EnvelopingError;
-use super::gcm::{Gcm, TAG_LEN, TooLong};
 use super::recipient::Recipient;
 use crate::encoding::{BerWriter, PIECE, for_each_piece, read_start, tag, tlv};
 
@@ -195,7 +194,7 @@ struct Encryption {
 }
 
 enum State {
-    Gcm(Box<Gcm>),
+    Gcm(Box<Message<Key>>),
     Cbc(Box<CbcEncryption>),
 }
 
@@ -208,7 +207,7 @@ impl Encryption {
             true => {
                 let mut nonce = [0; NONCE_LEN];
                 random::fill(&mut nonce)?;
-                let gcm = Gcm::new(&content_key, &nonce);
+                let gcm = Key::new(&content_key).map(|key| Message::new(key, &nonce));
                 (
                     gcm.map(|gcm| State::Gcm(Box::new(gcm))),
                     Parameters::Gcm(nonce, TAG_LEN),

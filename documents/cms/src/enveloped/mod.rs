@@ -5,11 +5,8 @@
 
 mod cbc;
 mod cipher;
-mod counter;
 mod encrypting;
 mod error;
-mod gcm;
-mod ghash;
 mod key_encryption;
 mod message;
 mod opening;

@@ -8,13 +8,13 @@ use const_oid::db::rfc5911::{ID_CONTENT_TYPE, ID_DATA};
 use der::Decode;
 use der::asn1::OctetStringRef;
 use pq_core::wiping_stack;
+use pq_keys::gcm::{Key, Message, TooLong};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::cbc::{BLOCK, CbcDecryption, unpadded_len};
 use super::cipher::{ContentCipher, Parameters};
 use super::error::OpeningError;
-use super::gcm::{Gcm, TooLong};
 use super::message::{Head, Tail};
 use super::recipient::RecipientKey;
 use crate::encoding::{BerReader, EncodingError, Fields, PIECE, tag};
@@ -213,7 +213,7 @@ struct Decryption {
 }
 
 enum State {
-    Gcm(Box<Gcm>),
+    Gcm(Box<Message<Key>>),
     Cbc(Box<CbcDecryption>),
 }
 
@@ -221,7 +221,9 @@ impl Decryption {
     fn begin(head: &Head, pass: Pass) -> Result<Self, OpeningError> {
         let key = &head.content_key;
         let state = match &head.parameters {
-            Parameters::Gcm(nonce, _) => Gcm::new(key, nonce).map(|gcm| State::Gcm(Box::new(gcm))),
+            Parameters::Gcm(nonce, _) => {
+                Key::new(key).map(|key| State::Gcm(Box::new(Message::new(key, nonce))))
+            }
             Parameters::Cbc(iv) => CbcDecryption::new(key, iv).map(|cbc| State::Cbc(Box::new(cbc))),
         };
         Ok(Self {
