@@ -1,8 +1,8 @@
 //! AES in counter mode (SP 800-38A, section 6.5), on CPUs that encrypt two blocks in a register.
 //!
-//! It exists for pq-cms, whose content has any length and comes in pieces. Other crates that use
-//! these instructions take a whole message, write counters to memory and read them again, or need
-//! AVX-512. On other CPUs pq-cms uses the crate `aes`.
+//! It exists for pq-keys' AES-GCM, whose content has any length and comes in pieces. Other crates that
+//! use these instructions take a whole message, write counters to memory and read them again, or need
+//! AVX-512. On other CPUs pq-keys uses the crate `aes`.
 //!
 //! Counter mode alone does not authenticate a message: the caller has to authenticate the
 //! ciphertext.

@@ -9,7 +9,7 @@
 //!   [`SlhDsaShake128f`](slh_dsa::SlhDsaShake128f) to
 //!   [`SlhDsaSha2_256s`](slh_dsa::SlhDsaSha2_256s), and, with the feature
 //!   `slh-dsa-sp800-230-draft`, the sets of a draft, with smaller signatures, at most 2²⁴ per key;
-//! * with the feature `aes-ctr`, on x86-64, `aes_ctr`: AES in counter mode, for pq-cms;
+//! * with the feature `aes-ctr`, on x86-64, `aes_ctr`: AES in counter mode, for pq-keys;
 //! * with the feature `hazmat-internal`, the modules `internal` of all three, for tests and validation: the
 //!   standards' internal algorithms, which no application may offer.
 //!

@@ -32,13 +32,10 @@ fn is_constant() {
         peaks.push([encrypting.bytes_max, decrypting.bytes_max]);
     }
     assert_eq!(peaks[1], peaks[2]);
-    // without content, graviola's hash is not called, which in debug builds allocates a name
-    assert!(
-        peaks[0]
-            .iter()
-            .zip(&peaks[1])
-            .all(|(empty, other)| empty <= other),
-        "{peaks:?}"
-    );
+    // In debug builds, graviola's hash asks the environment for "GRAVIOLA_CPU_DISABLE_…", and an empty file isn't hashed.
+    let name = if cfg!(debug_assertions) { 64 } else { 0 };
+    for (empty, other) in peaks[0].iter().zip(&peaks[1]) {
+        assert!((other - name..=*other).contains(empty), "{peaks:?}");
+    }
     assert!(peaks[1].iter().all(|peak| *peak < LIMIT), "{peaks:?}");
 }

@@ -7,7 +7,7 @@ use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes256};
 #[cfg(target_arch = "x86_64")]
 use pq_core::aes_ctr::AesCtr;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Length of a nonce, in bytes.
 pub const NONCE_LEN: usize = 12;
@@ -38,7 +38,7 @@ impl CounterKey {
         Self::portable(key)
     }
 
-    fn portable(key: &[u8]) -> Option<Self> {
+    pub(super) fn portable(key: &[u8]) -> Option<Self> {
         let cipher = Cipher::new(key)?;
         Some(Self(Implementation::RustCrypto(cipher.into())))
     }
@@ -82,7 +82,8 @@ impl Cipher {
         block[..NONCE_LEN].copy_from_slice(nonce);
         let nonce = u128::from_be_bytes(block);
         let mut next = first;
-        let mut buffer = Zeroizing::new([[0; 16]; BLOCKS]);
+        let mut buffer = [[0; 16]; BLOCKS];
+        let used = bytes.len().div_ceil(16).min(BLOCKS);
         for bytes in bytes.chunks_mut(16 * BLOCKS) {
             let keystream = &mut buffer[..bytes.len().div_ceil(16)];
             for block in &mut *keystream {
@@ -98,6 +99,8 @@ impl Cipher {
                 *byte ^= key;
             }
         }
+        // as one slice: an array of arrays takes a store for each byte
+        buffer[..used].as_flattened_mut().zeroize();
     }
 }
 

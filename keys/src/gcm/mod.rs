@@ -57,6 +57,14 @@ impl Key {
         Some(Self(Box::new(Keyed { counter, hash })))
     }
 
+    /// By code for every CPU.
+    #[cfg(test)]
+    fn portable(key: &[u8]) -> Option<Self> {
+        let counter = CounterKey::portable(key)?;
+        let hash = HashKey::portable(counter.encrypted_zeros());
+        Some(Self(Box::new(Keyed { counter, hash })))
+    }
+
     /// Encrypts a text in place, and returns its tag.
     ///
     /// # Errors
@@ -172,6 +180,10 @@ impl<K: Borrow<Key>> Message<K> {
     }
 
     fn count(&mut self, len: usize) -> Result<(), TooLong> {
+        debug_assert!(
+            len == 0 || self.len.is_multiple_of(16) || self.len > MAX_LEN,
+            "only the last piece may end within a block"
+        );
         let len = self.len.checked_add(len as u64).ok_or(TooLong)?;
         self.len = len;
         (len <= MAX_LEN).then_some(()).ok_or(TooLong)
@@ -268,31 +280,85 @@ mod tests {
         }
     }
 
+    /// The last block has the last value of the counter.
     #[test]
     fn no_more_than_one_key_may_encrypt() {
         let key = Key::new(&[7; 32]).unwrap();
-        let mut gcm = Message::new(&key, &[1; NONCE_LEN]);
-        gcm.len = MAX_LEN - 16;
-        assert!(gcm.encrypt(&mut [0; 16]).is_ok());
-        assert!(gcm.encrypt(&mut [0]).is_err());
+        let full = || {
+            let mut message = Message::new(&key, &[1; NONCE_LEN]);
+            message.len = MAX_LEN - 16;
+            message.next = u32::MAX;
+            message
+        };
+        let mut expected = [3; 16];
+        key.0
+            .counter
+            .apply(&[1; NONCE_LEN], u32::MAX, &mut expected);
+
+        let mut text = [3; 16];
+        let mut encrypting = full();
+        assert_eq!(encrypting.encrypt(&mut text), Ok(()));
+        assert_eq!(text, expected);
+        let mut decrypting = full();
+        assert_eq!(decrypting.decrypt(&mut text), Ok(()));
+        assert_eq!(text, [3; 16]);
+        let mut checking = full();
+        assert_eq!(checking.authenticate(&text), Ok(()));
+        for mut message in [encrypting, decrypting, checking] {
+            // and so it stays
+            assert_eq!(message.encrypt(&mut text[..1]), Err(TooLong));
+            assert_eq!(message.decrypt(&mut text[..1]), Err(TooLong));
+            assert_eq!(message.authenticate(&text[..1]), Err(TooLong));
+            assert_eq!(text, [3; 16]);
+        }
+        assert_eq!(full().encrypt(&mut [0; 17]), Err(TooLong));
+        assert_eq!(full().decrypt(&mut [0; 17]), Err(TooLong));
+        assert_eq!(full().authenticate(&[0; 17]), Err(TooLong));
     }
 
-    /// Whole messages, against the crate `aes-gcm`, of lengths around those of pieces.
+    /// Lengths around blocks, the blocks that a CPU encrypts side by side, and the pieces of both parts.
+    const LENGTHS: [usize; 26] = [
+        0,
+        1,
+        15,
+        16,
+        17,
+        31,
+        33,
+        100,
+        127,
+        128,
+        129,
+        255,
+        256,
+        257,
+        511,
+        513,
+        4096 - 1,
+        4096,
+        4096 + 1,
+        16 * 1024 - 1,
+        16 * 1024,
+        16 * 1024 + 1,
+        32 * 1024 - 15,
+        32 * 1024,
+        64 * 1024,
+        64 * 1024 + 17,
+    ];
+
+    /// In every way that there is on this CPU.
+    fn keys(key: &[u8]) -> [Key; 2] {
+        [Key::new(key).unwrap(), Key::portable(key).unwrap()]
+    }
+
+    /// Whole messages, against the crate `aes-gcm`.
     #[test]
     fn messages_match_another_implementation() {
-        fn check<C: AeadInOut + KeyInit>(key: &[u8]) {
-            let (theirs, ours) = (C::new_from_slice(key).unwrap(), Key::new(key).unwrap());
-            for len in [
-                0,
-                1,
-                16,
-                100,
-                16 * 1024 - 1,
-                16 * 1024,
-                64 * 1024,
-                64 * 1024 + 17,
-            ] {
-                for data in [&b""[..], b"\x01", &[5; 40]] {
+        fn check<C: AeadInOut + KeyInit>(key: &[u8], ours: &Key) {
+            let theirs = C::new_from_slice(key).unwrap();
+            let data = [5; 300];
+            for len in LENGTHS {
+                for data in [0, 1, 15, 16, 17, 40, 300].map(|len| &data[..len]) {
                     let nonce = [len as u8; NONCE_LEN];
                     let text: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
                     let mut expected = text.clone();
@@ -323,8 +389,48 @@ mod tests {
             }
         }
 
-        check::<Aes128Gcm>(&[7; 16]);
-        check::<Aes256Gcm>(&[7; 32]);
+        for ours in keys(&[7; 16]) {
+            check::<Aes128Gcm>(&[7; 16], &ours);
+        }
+        for ours in keys(&[7; 32]) {
+            check::<Aes256Gcm>(&[7; 32], &ours);
+        }
+    }
+
+    /// Pieces of any number of blocks, and a last one of any length.
+    #[test]
+    fn pieces_make_no_difference() {
+        let nonce = [1; NONCE_LEN];
+        let text: Vec<u8> = (0..40_000 + 9).map(|i| (i % 241) as u8).collect();
+        for key in keys(&[7; 32]) {
+            for len in [0, 16, 40_000, text.len()] {
+                let text = &text[..len];
+                let mut sealed = text.to_vec();
+                let tag = key.seal(&nonce, b"data", &mut sealed).unwrap();
+                for blocks in [
+                    1, 2, 7, 8, 9, 15, 16, 17, 31, 255, 256, 257, 1023, 1024, 1025, 2049,
+                ] {
+                    let (mut encrypting, mut decrypting, mut checking) = (
+                        Message::new(&key, &nonce),
+                        Message::new(&key, &nonce),
+                        Message::new(&key, &nonce),
+                    );
+                    let mut bytes = text.to_vec();
+                    for piece in bytes.chunks_mut(16 * blocks) {
+                        encrypting.encrypt(piece).unwrap();
+                        checking.authenticate(piece).unwrap();
+                    }
+                    assert!(bytes == sealed, "{len} bytes by {blocks} blocks");
+                    for piece in bytes.chunks_mut(16 * blocks) {
+                        decrypting.decrypt(piece).unwrap();
+                    }
+                    assert!(bytes == text, "{len} bytes by {blocks} blocks");
+                    for message in [encrypting, decrypting, checking] {
+                        assert_eq!(*message.finish(b"data"), tag, "{len}, {blocks}");
+                    }
+                }
+            }
+        }
     }
 
     /// Crates wipe these only with a feature, which another crate of the workspace may enable and this one may lack:
