@@ -8,6 +8,7 @@ use std::path::Path;
 use std::thread;
 
 use benches::ours::batches::Batch;
+use benches::ours::documents::Work;
 use benches::ours::growth::{Growth, SIZES};
 use benches::ours::keccak;
 use benches::peers::{self, openssl, program};
@@ -204,6 +205,10 @@ fn run_operations(options: &Options, sources: &str) -> Result<(), Box<dyn Error>
         if options.want(&batch.table()) {
             options.run(batch.rows(), None, sources)?;
         }
+    }
+
+    for work in options.wanted(Work::ALL, Work::table) {
+        options.run(work.rows(), None, sources)?;
     }
 
     let pairs = Pair::all(|combination| options.want(&combination.to_string()))?;

@@ -14,23 +14,27 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use shake::{ExtendableOutput, Shake256, Update, XofReader};
 
 /// The folders of the measured and of the measuring code.
-pub const FOLDERS: [&str; 7] = [
+pub const FOLDERS: [&str; 9] = [
     "pq-core/src",
     "keys/src",
     "x509/src",
     "provider/src",
     "serve/src",
+    "documents/cms/src",
+    "hpke/src",
     "benches/src",
     "benches/benches",
 ];
 
 /// The manifests of this code.
-pub const MANIFESTS: [&str; 6] = [
+pub const MANIFESTS: [&str; 8] = [
     "pq-core/Cargo.toml",
     "keys/Cargo.toml",
     "x509/Cargo.toml",
     "provider/Cargo.toml",
     "serve/Cargo.toml",
+    "documents/cms/Cargo.toml",
+    "hpke/Cargo.toml",
     "benches/Cargo.toml",
 ];
 

@@ -5,6 +5,7 @@ use core::time::Duration;
 use std::time::SystemTime;
 
 use benches::ours::batches::Batch;
+use benches::ours::documents::Work;
 use benches::ours::growth::Growth;
 use benches::ours::keccak::Step;
 use benches::timing::results::{Group, Measured, Timing};
@@ -123,6 +124,7 @@ impl Tables {
             .map(Step::table)
             .chain(operations)
             .chain(Batch::ALL.iter().map(Batch::table))
+            .chain(Work::ALL.into_iter().map(Work::table))
             .chain(Growth::ALL.iter().map(Growth::table))
             .chain(handshakes)
             .filter(|name| !self.groups.contains_key(name));

@@ -1,23 +1,23 @@
-//! The goals for handshakes: our time divided by others', client and server together.
+//! The goals for handshakes: our time divided by others', client and server together. Also what such goals are.
 
 use core::fmt;
 
 use super::class::{ByClass, Class};
 use crate::figures::tables::Tables;
 
-/// A row of a table of handshakes.
-struct Row {
-    table: &'static str,
-    name: &'static str,
+/// A row of a table.
+pub(super) struct Row {
+    pub(super) table: &'static str,
+    pub(super) name: &'static str,
 }
 
 /// How much of the other's time ours may take.
 pub(crate) struct Asked {
-    ours: Row,
-    other: Row,
+    pub(super) ours: Row,
+    pub(super) other: Row,
     /// The comparison in words, for readers who don't know the rows' names.
     pub(crate) what: &'static str,
-    parts: ByClass,
+    pub(super) parts: ByClass,
 }
 
 /// All goals for handshakes.
@@ -108,7 +108,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// A handshake's time as a part of another's.
+/// A time as a part of another's.
 pub(crate) struct Goal {
     pub(crate) ours: String,
     pub(crate) other: String,

@@ -4,6 +4,7 @@
 
 pub(crate) mod batches;
 pub(crate) mod class;
+pub(crate) mod documents;
 pub(crate) mod handshakes;
 pub(crate) mod operations;
 
@@ -67,12 +68,13 @@ pub(crate) fn missed(tables: &Tables) -> Vec<String> {
         )
         .filter(|goal| !goal.is_met())
         .map(|goal| goal.to_string());
-    let handshakes = handshakes::ASKED
+    let parts = handshakes::ASKED
         .iter()
+        .chain(&documents::ASKED)
         .filter_map(|asked| asked.goal(tables, class))
         .filter(|goal| !goal.is_met())
         .map(|goal| goal.to_string());
-    ratios.chain(handshakes).collect()
+    ratios.chain(parts).collect()
 }
 
 #[cfg(test)]
@@ -170,6 +172,15 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_part_is_held_against_another_time() {
+        for (ours, met) in [(15.0, true), (15.1, false)] {
+            let rows = [("pq-hpke", ours), ("pq-cms", 10.0)];
+            let tables = on_full_avx512("documents/AES-256-GCM", &rows);
+            assert_eq!(!fails(&tables, "pq-hpke, documents/AES-256-GCM"), met);
+        }
+    }
+
+    #[test]
     fn what_is_not_measured_fails() {
         let rows = [("pq-core/AVX-512", 1.0)];
         let tables = on_full_avx512(TABLE, &rows);
@@ -178,6 +189,8 @@ pub(crate) mod tests {
             "ML-DSA-44/verification, AVX-512",
             "batch/ML-KEM-768/encapsulation, AVX-512",
             "rustls-pq/graviola, X25519MLKEM768/ML-DSA-65",
+            "pq-core, documents/SHA-512",
+            "pq-hpke, documents/AES-256-GCM",
         ] {
             assert!(fails(&tables, what), "{what}");
         }

@@ -6,7 +6,8 @@ use core::fmt::Write;
 use crate::figures::operations::Column;
 use crate::figures::tables::Tables;
 use crate::goals::class::Class;
-use crate::goals::{handshakes, operations, verdict};
+use crate::goals::handshakes::Asked;
+use crate::goals::{documents, handshakes, operations, verdict};
 
 /// Appends the section.
 pub(crate) fn section(
@@ -63,12 +64,31 @@ without AVX-512 are a class of their own.
     page.push_str(
         "
 For handshakes, the CPU time of client and server together, ours divided by the other's:
+",
+    );
+    parts(page, &handshakes::ASKED, tables, class)?;
+    page.push_str(
+        "
+For a content of 4 MiB, the time that it takes to hash or to encrypt it, divided by another's:
+",
+    );
+    parts(page, &documents::ASKED, tables, class)
+}
 
+/// Appends a table of times as parts of others.
+fn parts(
+    page: &mut String,
+    all: &[Asked],
+    tables: &Tables,
+    class: Class,
+) -> Result<(), Box<dyn Error>> {
+    page.push_str(
+        "
 | ours | the other | goal | measured |
 |---|---|---|---|
 ",
     );
-    for asked in &handshakes::ASKED {
+    for asked in all {
         let Some(goal) = asked.goal(tables, class) else {
             continue;
         };
