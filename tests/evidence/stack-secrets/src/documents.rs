@@ -119,12 +119,16 @@ fn of_key_encryption_key(key: &[u8], message: &[u8]) -> Sought {
         Some(key)
     });
     let content_key = unwrapped.expect("a wrapped key");
-    let mut h = aes::Block::default();
-    Aes256::new(&content_key.into()).encrypt_block(&mut h);
     Sought::default()
         .secret("the key that encrypts keys", key)
         .secret("the content's key", &content_key)
-        .secret("the key of GHASH", &h)
+        .and(of_aes_gcm(&content_key))
+}
+
+fn of_aes_gcm(key: &[u8; 32]) -> Sought {
+    let mut h = aes::Block::default();
+    Aes256::new(key.into()).encrypt_block(&mut h);
+    Sought::default().secret("the key of GHASH", &h)
 }
 
 /// All possible OCTET STRINGs of this length: where the contents begin, and the contents.
@@ -242,11 +246,13 @@ fn of_schedule(header: &[u8], secret: &[u8; 32]) -> Sought {
     let extracted = extract(secret, b"secret", &[]);
     let expand =
         |label: &[u8]| Sha256::hmac(&extracted, &[&[0, 32], VERSION, &id, label, &context, &[1]]);
+    let key = expand(b"key");
     Sought::default()
         .secret("the secret of the KEM", secret)
         .secret("the extracted key", &extracted)
-        .secret("the key of the cipher", &expand(b"key"))
+        .secret("the key of the cipher", &key)
         .secret("the exporter's secret", &expand(b"exp"))
+        .and(of_aes_gcm(key[..].try_into().expect("32 bytes")))
 }
 
 fn x_wing_keys() -> Vec<Operation> {
