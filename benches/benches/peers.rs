@@ -79,6 +79,11 @@ impl Options {
         self.measures() && !self.quick && self.only.is_none()
     }
 
+    /// Whether programs are asked for what they measure of themselves.
+    fn asks_programs(&self) -> bool {
+        self.measures() && self.only.is_none()
+    }
+
     /// What to do with a parameter set, which is made only if one of its tables is wanted;
     /// `reported` comes on top of what is measured.
     fn run_set<O: Operation + PartialEq>(
@@ -94,7 +99,7 @@ impl Options {
         }
         let set = make();
         set.check();
-        let mut reported = match self.measures() && self.only.is_none() {
+        let mut reported = match self.asks_programs() {
             true => reported(),
             false => Vec::new(),
         };
@@ -208,7 +213,8 @@ fn run_operations(options: &Options, sources: &str) -> Result<(), Box<dyn Error>
     }
 
     for work in options.wanted(Work::ALL, Work::table) {
-        options.run(work.rows(), None, sources)?;
+        let reported = options.asks_programs().then(|| work.reported()).flatten();
+        options.run(work.rows(), reported, sources)?;
     }
 
     let pairs = Pair::all(|combination| options.want(&combination.to_string()))?;

@@ -39,16 +39,32 @@ fn new_enough(line: &str) -> Option<&str> {
 /// The results of `openssl speed` for a parameter set of SLH-DSA, by operation. Empty if no program has
 /// it.
 pub fn slh_dsa(set: &str) -> Vec<(Operation, Timing)> {
-    let output = find().and_then(|openssl| {
-        Command::new(openssl.program)
-            .args(["speed", "-mr", "-seconds", "1", set])
-            .output()
-            .ok()
-    });
-    let Some(output) = output else {
-        return Vec::new();
-    };
-    parse(&String::from_utf8_lossy(&output.stdout))
+    speed(&[set])
+        .map(|output| parse(&output))
+        .unwrap_or_default()
+}
+
+/// The time of SHA-512 for a content of so many bytes, by `openssl speed` with pieces of 64 KiB. `None` if no program
+/// has it.
+pub fn sha512(len: usize) -> Option<Timing> {
+    let rate = rate_of_sha512(&speed(&["-bytes", "65536", "-evp", "sha512"])?)?;
+    Some(Timing::reported("OpenSSL", len as f64 * 1e9 / rate))
+}
+
+/// What `openssl speed` prints.
+fn speed(what: &[&str]) -> Option<String> {
+    let mut command = Command::new(find()?.program);
+    command.args(["speed", "-mr", "-seconds", "1"]).args(what);
+    let output = command.output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Reads the line with the result, whose last field is bytes a second.
+fn rate_of_sha512(output: &str) -> Option<f64> {
+    let mut lines = output.lines();
+    let line = lines.find(|line| line.starts_with("+F:") && line.contains(":sha512:"))?;
+    let rate = line.rsplit(':').next()?.parse().ok()?;
+    (rate > 0.0).then_some(rate)
 }
 
 /// Reads the line with the results, whose last fields are operations a second: key
@@ -101,7 +117,22 @@ mod tests {
     }
 
     #[test]
+    fn the_rate_of_a_hash_is_read() {
+        let output =
+            "+DT:sha512:1:65536\n+R:13423:sha512:0.74\n+H:65536\n+F:25:sha512:1188769902.70\n";
+        assert_eq!(rate_of_sha512(output), Some(1_188_769_902.7));
+    }
+
+    #[test]
     fn other_output_is_nothing() {
+        for output in [
+            "",
+            "+F:25:sha512:0.00\n",
+            "+F:25:sha384:1.00\n",
+            "+F:25:sha512:\n",
+        ] {
+            assert_eq!(rate_of_sha512(output), None, "{output}");
+        }
         assert!(parse("").is_empty());
         assert!(parse("speed: Unknown algorithm SLH-DSA-SHAKE-128f\n").is_empty());
     }
