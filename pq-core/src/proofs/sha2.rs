@@ -170,7 +170,14 @@ pub(super) fn ahead<B: Backend>(
             expected = compress::<u64>(expected, block);
         }
         let blocks = blocks.as_flattened();
-        kernel::ahead::compress_ahead::<OneLane, B::U64s>(Abstract::<1>, b, &mut state, blocks);
+        let schedule = &mut kernel::Schedule::<B::U64s>::new();
+        kernel::ahead::compress_ahead::<OneLane, B::U64s>(
+            Abstract::<1>,
+            b,
+            &mut state,
+            blocks,
+            schedule,
+        );
         expect_lane("word", &state.map(|word| [word]), 0, &expected);
     })
 }

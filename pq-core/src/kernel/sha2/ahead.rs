@@ -11,20 +11,51 @@ use crate::arch::{Backend, Kernel, Portable, Vector, Words};
 use crate::secret::wipe;
 
 /// Takes whole blocks into one state, as [`Compress`](super::Compress) does.
-pub(crate) struct CompressAhead<'a> {
+pub(crate) struct CompressAhead<'a, V: Vector> {
     pub(crate) state: &'a mut [u64; 8],
-    /// A multiple of as many blocks as [`Backend::Schedules`] has lanes.
+    /// A multiple of as many blocks as `V` has lanes, which is [`Backend::Schedules`].
     pub(crate) blocks: &'a [u8],
+    /// Room for words. It is the caller's, and not the kernel's: in one frame with addresses that are kept there, words at
+    /// changing places could not be told from addresses by a review of machine code.
+    pub(crate) schedule: &'a mut Schedule<V>,
 }
 
-impl<B: Backend> Kernel<B> for CompressAhead<'_> {
+impl<B: Backend> Kernel<B> for CompressAhead<'_, B::Schedules> {
     type Output = ();
 
     const LARGE: bool = true;
 
     #[inline(always)]
     fn run(self, b: B) {
-        compress_ahead::<u64, B::Schedules>(Portable, b.into(), self.state, self.blocks);
+        let Self {
+            state,
+            blocks,
+            schedule,
+        } = self;
+        compress_ahead::<u64, B::Schedules>(Portable, b.into(), state, blocks, schedule);
+    }
+}
+
+/// The words of a group of blocks, and their sums with Kₜ. Wiped when dropped.
+pub(crate) struct Schedule<V: Vector> {
+    words: PerRound<V>,
+    /// Kₜ + Wₜ of the group whose rounds are computed, and of the next one.
+    sums: [PerRound<V>; 2],
+}
+
+impl<V: Vector> Schedule<V> {
+    pub(crate) fn new() -> Self {
+        Self {
+            words: [V::Array::default(); ROUNDS],
+            sums: [[V::Array::default(); ROUNDS]; 2],
+        }
+    }
+}
+
+impl<V: Vector> Drop for Schedule<V> {
+    fn drop(&mut self) {
+        wipe(&mut self.words);
+        wipe(self.sums.as_flattened_mut());
     }
 }
 
@@ -40,6 +71,7 @@ pub(crate) fn compress_ahead<S, V>(
     vector: V::Token,
     state: &mut [u64; 8],
     blocks: &[u8],
+    schedule: &mut Schedule<V>,
 ) where
     S: Words<Element = u64, Array = [u64; 1]>,
     V: Words<Element = u64>,
@@ -49,14 +81,12 @@ pub(crate) fn compress_ahead<S, V>(
     let Some(first) = groups.next() else {
         return;
     };
-    let mut words: PerRound<V> = [V::Array::default(); ROUNDS];
-    // Kₜ + Wₜ of the group whose rounds are computed, and of the next one
-    let mut sums: [PerRound<V>; 2] = [words; 2];
-    let [mut now, mut next] = sums.each_mut();
+    let words = &mut schedule.words;
+    let [mut now, mut next] = schedule.sums.each_mut();
 
-    read::<S, V>(scalar, first, &mut words, now);
+    read::<S, V>(scalar, first, words, now);
     for start in (16..ROUNDS).step_by(words_beside_a_row::<V>()) {
-        let mut later = Later::<V>::new(&mut words, now, start);
+        let mut later = Later::<V>::new(words, now, start);
         for i in 0..words_beside_a_row::<V>() {
             later.compute(vector, i);
         }
@@ -65,7 +95,7 @@ pub(crate) fn compress_ahead<S, V>(
         let group = groups.next();
         let mut start = match group {
             Some(group) => {
-                read::<S, V>(scalar, group, &mut words, next);
+                read::<S, V>(scalar, group, words, next);
                 16
             }
             None => ROUNDS,
@@ -74,7 +104,7 @@ pub(crate) fn compress_ahead<S, V>(
             let mut working = state.map(|word| S::load(scalar, &[word]));
             for row in now.as_chunks::<16>().0 {
                 if start < ROUNDS {
-                    let later = Later::<V>::new(&mut words, next, start);
+                    let later = Later::<V>::new(words, next, start);
                     working =
                         sixteen_rounds::<S, V>(scalar, working, row, lane, Some((vector, later)));
                     start += words_beside_a_row::<V>();
@@ -93,8 +123,6 @@ pub(crate) fn compress_ahead<S, V>(
         }
         core::mem::swap(&mut now, &mut next);
     }
-    wipe(&mut words);
-    wipe(sums.as_flattened_mut());
 }
 
 /// How many vectors of words are computed while one block goes through 16 rounds: so many that a
@@ -191,4 +219,35 @@ where
     }
     rounds!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
     [a, b, c, d, e, f, g, h]
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use super::*;
+    use crate::arch::{check_wiped, on_each_backend, part};
+
+    #[test]
+    fn words_are_wiped() {
+        fn check<B: Backend>(b: B) {
+            let mut schedule = Schedule::<B::Schedules>::new();
+            let blocks = [7; 2 * 8 * 128];
+            b.run(CompressAhead {
+                state: &mut [1; 8],
+                blocks: &blocks[..2 * 128 * B::Schedules::LANES],
+                schedule: &mut schedule,
+            });
+            check_wiped(schedule, |schedule| {
+                let [now, next] = &schedule.sums;
+                alloc::vec![
+                    part(schedule, "the words", &schedule.words),
+                    part(schedule, "the sums of a group", now),
+                    part(schedule, "the sums of the other", next),
+                ]
+            });
+        }
+
+        on_each_backend!(b => check(b));
+    }
 }

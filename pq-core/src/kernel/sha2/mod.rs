@@ -7,7 +7,7 @@ mod streams;
 
 use core::array;
 
-pub(crate) use ahead::CompressAhead;
+pub(crate) use ahead::{CompressAhead, Schedule};
 pub(crate) use constants::SQUARE_ROOTS;
 use constants::{CONSTANTS_256, CONSTANTS_512};
 pub(crate) use streams::{CompressStream, compress_streams};
@@ -164,6 +164,7 @@ fn compress_stream_512<B: Backend>(b: B, state: &mut [u64; 8], blocks: &[u8]) {
         b.run(CompressAhead {
             state,
             blocks: ahead,
+            schedule: &mut Schedule::<B::Schedules>::new(),
         });
     }
     b.run_scalar(Compress {
@@ -249,7 +250,7 @@ fn round<W: Word, V: Words<Element = W>>([a, b, c, d, e, f, g, h]: [V; 8], sum: 
 mod tests {
     use sha2::block_api::{compress256, compress512};
 
-    use super::{Compress, CompressAhead, CompressLanes, LanesOf, Word, read_block};
+    use super::{Compress, CompressAhead, CompressLanes, LanesOf, Schedule, Word, read_block};
     use crate::arch::{Backend, Vector, on_each_backend};
     use crate::test_random::{Random, inputs};
 
@@ -304,6 +305,7 @@ mod tests {
                     b.run(CompressAhead {
                         state: &mut ahead,
                         blocks: blocks.as_flattened(),
+                        schedule: &mut Schedule::<B::Schedules>::new(),
                     });
                     assert_eq!(ahead, expected, "{groups}");
                 }
