@@ -8,8 +8,6 @@ use pq_hpke::{Encryptor, RecipientPublicKey};
 use pq_x509::keys::signing::PreHash;
 use pq_x509::keys::{DecapsulationKey, KemAlgorithm};
 
-use crate::peers::openssl;
-use crate::timing::results::Timing;
 use crate::timing::{Passes, Row};
 
 /// What is done with a content.
@@ -21,8 +19,8 @@ pub enum Work {
     Encryption,
 }
 
-/// So long that what happens once for each content counts for less than a hundredth.
-const LEN: usize = 4 << 20;
+/// The length of a content in bytes: so long that what happens once for each content counts for less than a hundredth.
+pub const LEN: usize = 4 << 20;
 
 /// The length of a piece.
 const PIECE: usize = 64 * 1024;
@@ -52,14 +50,6 @@ impl Work {
             passes,
         });
         rows.collect()
-    }
-
-    /// What a program reports for the same, on top of the rows.
-    pub fn reported(self) -> Option<Timing> {
-        match self {
-            Self::Hashing => openssl::sha512(LEN),
-            Self::Encryption => None,
-        }
     }
 }
 
