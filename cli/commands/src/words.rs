@@ -106,6 +106,7 @@ pub(crate) fn protection_name(protection: &Protection) -> String {
     let derivation = match protection.key_derivation() {
         KeyDerivation::Pbkdf2 { prf, iterations } => {
             let prf = match prf {
+                Prf::HmacSha1 => "HMAC-SHA-1",
                 Prf::HmacSha256 => "HMAC-SHA-256",
                 Prf::HmacSha384 => "HMAC-SHA-384",
                 Prf::HmacSha512 => "HMAC-SHA-512",

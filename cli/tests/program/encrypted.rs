@@ -1,5 +1,7 @@
 //! Private keys under passphrases.
 
+use pq_x509::pkcs12::Pkcs12;
+
 use crate::folder::Folder;
 
 /// A folder with unencrypted keys, and with keys encrypted under the passphrase in `pw`.
@@ -86,7 +88,7 @@ fn where_passphrases_come_from() {
         .fails(2, "encrypting a key takes a passphrase");
     folder
         .pqtls("key new --encrypt --form seed")
-        .fails(2, "cannot be used with");
+        .fails(2, "encrypting a key takes a passphrase");
     folder
         .pqtls("key public dsa.enc --passphrase-env PQTLS_NO_SUCH_VARIABLE")
         .fails(2, "no environment variable \"PQTLS_NO_SUCH_VARIABLE\"");
@@ -149,6 +151,94 @@ fn another_passphrase_and_another_cipher() {
         .ok();
     folder.pqtls("key check new.enc --passphrase-file pw").ok();
 }
+
+/// The seed alone, unless another form is asked for.
+#[test]
+fn forms_under_a_passphrase() {
+    let folder = folder();
+    for (option, shown) in [
+        ("", "seed"),
+        ("--form seed", "seed"),
+        ("--form expanded", "expanded"),
+        ("--form both", "seed and expanded"),
+    ] {
+        let to = format!("{option} --passphrase-file pw --force --out");
+        for (line, file) in [
+            (
+                format!("key new ML-DSA-44 --encrypt {to} form.enc"),
+                "form.enc",
+            ),
+            (format!("key encrypt dsa.key {to} form.enc"), "form.enc"),
+            (
+                format!("key encrypt kem.key --cipher aes-256-gcm {to} form.enc"),
+                "form.enc",
+            ),
+            (format!("key export dsa.key {to} form.p12"), "form.p12"),
+        ] {
+            let said = folder.pqtls(&line).ok().to_owned();
+            assert!(said.contains(&format!("({shown})")), "{line}: {said}");
+            if file == "form.p12" {
+                let store = Pkcs12::from_der(&folder.bytes(file), "pässword one").unwrap();
+                folder.write("form.enc", store.keys()[0].pkcs8_der());
+            }
+            let found = folder.pqtls("key show form.enc --passphrase-file pw");
+            assert!(
+                found.ok().contains(&format!("form         {shown}\n")),
+                "{line}"
+            );
+        }
+    }
+    for command in [
+        "key encrypt ed.key",
+        "key export ec.key",
+        "key new Ed25519 --encrypt",
+    ] {
+        folder
+            .pqtls(&format!("{command} --form seed --passphrase-file pw"))
+            .fails(2, "have one form; leave --form out");
+    }
+    let no_seed = "key encrypt x.key --form seed --passphrase-file pw";
+    folder
+        .pqtls("key convert dsa.key --form expanded --out x.key")
+        .ok();
+    folder.pqtls(no_seed).fails(1, "has no seed");
+}
+
+/// RFC 8018's default function, as BouncyCastle leaves it: it is read, and said to be out of date.
+#[test]
+fn pbkdf2_by_sha1_is_read_with_a_warning() {
+    let folder = folder();
+    folder.write("sha1.key", BY_SHA1);
+    folder.write("secret", "secret");
+    let warning = "pqtls: warning: sha1.key is encrypted by PBKDF2 with HMAC-SHA-1, which is out of date; encrypt it anew \
+                   with \"pqtls key encrypt\"\n";
+    for command in [
+        "key check sha1.key",
+        "cert self-sign sha1.key --name a.example",
+    ] {
+        let read = folder.pqtls(&format!("{command} --passphrase-file secret"));
+        assert_eq!((read.status(), read.stderr()), (0, warning), "{command}");
+    }
+    let shown = folder.pqtls("key show sha1.key --passphrase-file secret");
+    assert!(
+        shown
+            .stdout()
+            .contains("PBKDF2 with HMAC-SHA-1 and 1024 iterations")
+    );
+    folder
+        .pqtls("key show sha1.key --passphrase-file pw")
+        .fails(1, "wrong passphrase, or the file was changed");
+    let anew = folder.pqtls(
+        "key encrypt sha1.key --old-passphrase-file secret --passphrase-file pw --out new.key",
+    );
+    assert_eq!((anew.status(), anew.stderr()), (0, warning));
+    let again = folder.pqtls("key check new.key --passphrase-file pw");
+    assert_eq!((again.status(), again.stderr()), (0, ""));
+}
+
+/// A key of Ed25519 as `openssl pkcs8 -topk8 -v2prf hmacWithSHA1 -iter 1024` writes it: the function is left out, since it
+/// is the default.
+const BY_SHA1: &str = include_str!("pbkdf2-by-sha1.pem");
 
 #[test]
 fn what_is_refused() {

@@ -15,7 +15,8 @@ use crate::classical::ClassicalKey;
 use crate::composite::CompositeKey;
 use crate::encoding::pem;
 use crate::keys::{
-    Algorithm, DecapsulationKey, PrivateKey, PrivateKeyForm, PublicKey, SigningKey, SubjectKey,
+    Algorithm, DecapsulationKey, KeyError, PrivateKey, PrivateKeyForm, PublicKey, SigningKey,
+    SubjectKey,
 };
 use crate::x_wing::XWingPrivateKey;
 
@@ -119,12 +120,12 @@ impl AnyPrivateKey {
         }
     }
 
-    /// The form in which a post-quantum key is written in the clear: the one that its algorithm
+    /// The form in which a post-quantum key is written, under a passphrase or not: the one that its algorithm
     /// [prefers](crate::Algorithm::preferred_form), or the expanded one if it was read without its seed. `None` for
     /// other keys, which have one form only.
     pub fn preferred_form(&self) -> Option<PrivateKeyForm> {
         match self {
-            Self::PostQuantum(key) => Some(form_in_the_clear(key)),
+            Self::PostQuantum(key) => Some(preferred_form(key)),
             Self::XWing(_) | Self::Composite(_) | Self::Classical(_) => None,
         }
     }
@@ -135,8 +136,12 @@ impl AnyPrivateKey {
     ///
     /// None that is expected, as the key has what this form needs.
     pub fn to_pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, AnyKeyError> {
+        Ok(self.pkcs8_der()?)
+    }
+
+    pub(super) fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         Ok(match self {
-            Self::PostQuantum(key) => key.to_pkcs8_der_as(form_in_the_clear(key))?,
+            Self::PostQuantum(key) => key.to_pkcs8_der_as(preferred_form(key))?,
             Self::XWing(key) => key.to_pkcs8_der(),
             Self::Composite(key) => key.to_pkcs8_der(),
             Self::Classical(key) => key.to_pkcs8_der(),
@@ -154,17 +159,10 @@ impl AnyPrivateKey {
     }
 }
 
-fn form_in_the_clear(key: &PrivateKey) -> PrivateKeyForm {
-    form_left(key, Algorithm::preferred_form)
-}
-
-/// The form that is wanted of a key, or the expanded one if there is no seed to write.
-pub(super) fn form_left(
-    key: &PrivateKey,
-    wanted: impl FnOnce(Algorithm) -> PrivateKeyForm,
-) -> PrivateKeyForm {
+/// The one that the algorithm prefers, or the expanded one if there is no seed to write.
+fn preferred_form(key: &PrivateKey) -> PrivateKeyForm {
     match key.seed() {
-        Some(_) => wanted(key.algorithm()),
+        Some(_) => key.algorithm().preferred_form(),
         None => PrivateKeyForm::Expanded,
     }
 }

@@ -8,7 +8,6 @@ use der::referenced::OwnedToRef;
 use der::{Decode, Encode};
 use hmac::digest::block_api::BlockSizeUser;
 use hmac::{EagerHash, Hmac, KeyInit, Mac};
-use pbkdf2::pbkdf2_hmac;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use spki::AlgorithmIdentifierRef;
@@ -19,8 +18,8 @@ use super::error::MacError;
 use crate::keys::random;
 use crate::protection::cost::Budget;
 use crate::protection::{
-    Derivation, HMAC_WITH_SHA_1, KeyDerivation, MAX_SALT_LEN, PBKDF2, Pbkdf2Params, Prf,
-    ProtectionError, number, params, read_iterations, read_prf, saturated,
+    Derivation, KeyDerivation, MAX_SALT_LEN, Prf, ProtectionError, number, params, read_iterations,
+    read_prf,
 };
 
 /// The MAC of a PKCS#12 file: with the passphrase, it shows that the file is unchanged.
@@ -86,25 +85,25 @@ pub fn verify(
 ) -> Result<IsBySha1, MacError> {
     let (algorithm, digest) = (&data.mac.algorithm, data.mac.digest.as_bytes());
     let (is_right, is_by_sha1) = if algorithm.oid == PBMAC1 {
-        let (derivation, hash, key_len) = read_pbmac1(algorithm)?;
-        let is_by_sha1 = hash == Hash::Sha1 || matches!(derivation, Pbkdf::Sha1 { .. });
+        let (derivation, prf, key_len) = read_pbmac1(algorithm)?;
         let key = derivation.derive(passphrase.as_bytes(), key_len, budget)?;
-        ((functions(hash).is_mac)(&key, content, digest), is_by_sha1)
+        let is_by_sha1 = prf == Prf::HmacSha1 || derivation.how.is_by_sha1();
+        ((functions(prf).is_mac)(&key, content, digest), is_by_sha1)
     } else {
-        let hash = read_hash(algorithm)?;
+        let prf = read_hash(algorithm)?;
         let salt = checked_salt(data.salt.as_bytes())?;
         let iterations = match &data.iterations {
             None => 1,
             Some(iterations) => read_iterations(iterations)?,
         };
         let check = |passphrase: &[u8], budget: &mut Budget| {
-            let key = derive(hash, passphrase, salt, iterations, budget)?;
-            Ok::<_, MacError>((functions(hash).is_mac)(&key, content, digest))
+            let key = derive(prf, passphrase, salt, iterations, budget)?;
+            Ok::<_, MacError>((functions(prf).is_mac)(&key, content, digest))
         };
         let is_right = check(&terminated(passphrase), budget)?
             // For an empty passphrase, a program may have used no bytes at all, without the terminator.
             || passphrase.is_empty() && check(&[], budget)?;
-        (is_right, hash == Hash::Sha1)
+        (is_right, prf == Prf::HmacSha1)
     };
     match (is_right, is_by_sha1) {
         (false, _) => Err(MacError::WrongPassphraseOrChanged),
@@ -136,17 +135,14 @@ pub fn make(
             (Some(params.to_der()?), prf, key, 1)
         }
         Pkcs12Mac::Classic { prf, iterations } => {
-            let key = derive(
-                Hash::Of(prf),
-                &terminated(passphrase),
-                &salt,
-                iterations,
-                budget,
-            )?;
+            if prf == Prf::HmacSha1 {
+                return Err(ProtectionError::Sha1IsOnlyRead.into());
+            }
+            let key = derive(prf, &terminated(passphrase), &salt, iterations, budget)?;
             (None, prf, key, iterations)
         }
     };
-    let digest = (functions(Hash::Of(prf)).mac)(&key, content);
+    let digest = (functions(prf).mac)(&key, content);
     let algorithm = match &algorithm {
         Some(params) => AlgorithmIdentifierRef {
             oid: PBMAC1,
@@ -176,74 +172,6 @@ fn null_parameters(oid: ObjectIdentifier) -> AlgorithmIdentifierRef<'static> {
     }
 }
 
-/// The hash function of a MAC.
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum Hash {
-    Sha1,
-    Of(Prf),
-}
-
-/// What derives the key of PBMAC1.
-enum Pbkdf<'a> {
-    Known(Derivation),
-    /// PBKDF2 by its default function, HMAC-SHA-1 (RFC 8018 appendix A.2), which no other key is derived by here.
-    Sha1 {
-        salt: &'a [u8],
-        iterations: u32,
-    },
-}
-
-impl<'a> Pbkdf<'a> {
-    /// With the length of the key, if the file has it.
-    fn read(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<(Self, Option<u64>), MacError> {
-        if let Some(by_sha1) = Self::read_sha1(algorithm)? {
-            return Ok(by_sha1);
-        }
-        let derivation = Derivation::read(algorithm)?;
-        let key_len = derivation.key_len;
-        Ok((Self::Known(derivation), key_len))
-    }
-
-    /// `None` if it is by another function.
-    fn read_sha1(
-        algorithm: &AlgorithmIdentifierRef<'a>,
-    ) -> Result<Option<(Self, Option<u64>)>, MacError> {
-        if algorithm.oid != PBKDF2 {
-            return Ok(None);
-        }
-        let params: Pbkdf2Params<'a> = params(algorithm.parameters)?;
-        if params.prf.is_some_and(|prf| prf.oid != HMAC_WITH_SHA_1) {
-            return Ok(None);
-        }
-        check_null(params.prf.as_ref())?;
-        let iterations = read_iterations(&params.iterations)?;
-        let salt = checked_salt(params.salt.as_bytes())?;
-        if iterations == 0 {
-            return Err(NO_ITERATIONS);
-        }
-        let by_sha1 = Self::Sha1 { salt, iterations };
-        Ok(Some((by_sha1, params.key_len.as_ref().map(saturated))))
-    }
-
-    fn derive(
-        &self,
-        passphrase: &[u8],
-        len: usize,
-        budget: &mut Budget,
-    ) -> Result<Zeroizing<Vec<u8>>, ProtectionError> {
-        match self {
-            Self::Known(derivation) => derivation.derive(passphrase, len, budget),
-            Self::Sha1 { salt, iterations } => {
-                let blocks = len.div_ceil(Sha1::output_size());
-                budget.spend_iterations((*iterations).into(), blocks as u64)?;
-                let mut key = Zeroizing::new(vec![0; len]);
-                pbkdf2_hmac::<Sha1>(passphrase, salt, *iterations, &mut key);
-                Ok(key)
-            }
-        }
-    }
-}
-
 const NO_ITERATIONS: MacError = MacError::Parameters("it has no iterations");
 
 fn checked_salt(salt: &[u8]) -> Result<&[u8], MacError> {
@@ -253,29 +181,15 @@ fn checked_salt(salt: &[u8]) -> Result<&[u8], MacError> {
     }
 }
 
-/// Parameters of a hash function are NULL, or absent.
-fn check_null(algorithm: Option<&AlgorithmIdentifierRef<'_>>) -> Result<(), MacError> {
-    if let Some(parameters) = algorithm.and_then(|algorithm| algorithm.parameters) {
-        parameters.decode_as::<Null>()?;
-    }
-    Ok(())
-}
-
 /// What derives the key, the function of the MAC, and how many bytes the key has.
-fn read_pbmac1<'a>(
-    algorithm: &AlgorithmIdentifierRef<'a>,
-) -> Result<(Pbkdf<'a>, Hash, usize), MacError> {
-    let params: Pbmac1Params<'a> = params(algorithm.parameters)?;
-    let (derivation, key_len) = Pbkdf::read(&params.key_derivation)?;
-    let hash = match params.mac.oid {
-        HMAC_WITH_SHA_1 => {
-            check_null(Some(&params.mac))?;
-            Hash::Sha1
-        }
-        _ => Hash::Of(read_prf(&params.mac)?),
-    };
-    match key_len {
-        Some(len) if KEY_LENS.contains(&len) => Ok((derivation, hash, len as usize)),
+fn read_pbmac1(
+    algorithm: &AlgorithmIdentifierRef<'_>,
+) -> Result<(Derivation, Prf, usize), MacError> {
+    let params: Pbmac1Params<'_> = params(algorithm.parameters)?;
+    let derivation = Derivation::read(&params.key_derivation)?;
+    let prf = read_prf(&params.mac)?;
+    match derivation.key_len {
+        Some(len) if KEY_LENS.contains(&len) => Ok((derivation, prf, len as usize)),
         Some(_) => Err(MacError::Parameters("its key must have 20 to 64 bytes")),
         None => Err(MacError::Parameters(
             "it must say how long its key is (RFC 9879)",
@@ -283,21 +197,21 @@ fn read_pbmac1<'a>(
     }
 }
 
-/// The hash function of a MAC of RFC 7292.
-fn read_hash(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Hash, MacError> {
-    let known = [Prf::HmacSha256, Prf::HmacSha384, Prf::HmacSha512];
-    let mut known = known.into_iter();
-    let hash = match known.find(|prf| hash_oid(*prf) == algorithm.oid) {
-        Some(prf) => Hash::Of(prf),
-        None if algorithm.oid == ID_SHA_1 => Hash::Sha1,
-        None => return Err(MacError::Unsupported(algorithm.oid)),
-    };
-    check_null(Some(algorithm))?;
-    Ok(hash)
+/// The hash function of a MAC of RFC 7292, by the function that is HMAC with it.
+fn read_hash(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Prf, MacError> {
+    let prf = Prf::ALL
+        .into_iter()
+        .find(|prf| hash_oid(*prf) == algorithm.oid);
+    let prf = prf.ok_or(MacError::Unsupported(algorithm.oid))?;
+    if let Some(parameters) = algorithm.parameters {
+        parameters.decode_as::<Null>()?;
+    }
+    Ok(prf)
 }
 
 fn hash_oid(prf: Prf) -> ObjectIdentifier {
     match prf {
+        Prf::HmacSha1 => ID_SHA_1,
         Prf::HmacSha256 => ID_SHA_256,
         Prf::HmacSha384 => ID_SHA_384,
         Prf::HmacSha512 => ID_SHA_512,
@@ -321,7 +235,7 @@ pub fn bmp(text: &str) -> Vec<u8> {
 
 /// Charges the budget, and derives the key of a MAC of RFC 7292.
 fn derive(
-    hash: Hash,
+    prf: Prf,
     passphrase: &[u8],
     salt: &[u8],
     iterations: u32,
@@ -331,13 +245,13 @@ fn derive(
         return Err(NO_ITERATIONS);
     }
     budget.spend_iterations(iterations.into(), 1)?;
-    Ok((functions(hash).derive)(passphrase, salt, iterations))
+    Ok((functions(prf).derive)(passphrase, salt, iterations))
 }
 
 /// Derives a key from a passphrase and a salt, in some iterations.
 type Derive = fn(&[u8], &[u8], u32) -> Zeroizing<Vec<u8>>;
 
-/// The functions that use a hash function.
+/// The functions that use the hash function of a HMAC.
 struct Functions {
     /// The MAC under a key, of a content.
     mac: fn(&[u8], &[u8]) -> Vec<u8>,
@@ -346,12 +260,12 @@ struct Functions {
     derive: Derive,
 }
 
-fn functions(hash: Hash) -> Functions {
-    match hash {
-        Hash::Sha1 => functions_of::<Sha1>(),
-        Hash::Of(Prf::HmacSha256) => functions_of::<Sha256>(),
-        Hash::Of(Prf::HmacSha384) => functions_of::<Sha384>(),
-        Hash::Of(Prf::HmacSha512) => functions_of::<Sha512>(),
+fn functions(prf: Prf) -> Functions {
+    match prf {
+        Prf::HmacSha1 => functions_of::<Sha1>(),
+        Prf::HmacSha256 => functions_of::<Sha256>(),
+        Prf::HmacSha384 => functions_of::<Sha384>(),
+        Prf::HmacSha512 => functions_of::<Sha512>(),
     }
 }
 

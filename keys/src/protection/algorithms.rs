@@ -6,7 +6,7 @@ use const_oid::db::rfc5911::{
 };
 use const_oid::db::rfc6268::{ID_HMAC_WITH_SHA_256, ID_HMAC_WITH_SHA_384, ID_HMAC_WITH_SHA_512};
 
-use crate::keys::{Algorithm, PrivateKeyForm};
+use super::asn1::HMAC_WITH_SHA_1;
 
 /// How a private key is protected: the key derivation with its cost, and the cipher.
 ///
@@ -17,9 +17,8 @@ use crate::keys::{Algorithm, PrivateKeyForm};
 /// * scrypt takes memory as well as time, so that special hardware helps an attacker less:
 ///   [`KeyDerivation::SCRYPT`], which OpenSSL reads, and
 ///   [`KeyDerivation::STRONG_SCRYPT`], which it refuses for its 128 MiB.
-/// * AES-GCM is authenticated, so that any change of the file is detected. OpenSSL reads no AES-GCM in
-///   PKCS#8. With AES-CBC, a change is detected only if checks of the key fail: see
-///   [`EncryptedPrivateKey`](super::EncryptedPrivateKey).
+/// * AES-GCM is authenticated. OpenSSL and others read no AES-GCM in PKCS#8. With AES-CBC, a change is detected by a digest
+///   beside the key: see [`EncryptedPrivateKey`](super::EncryptedPrivateKey).
 ///
 /// ```
 /// use pq_keys::protection::{Cipher, KeyDerivation, Protection};
@@ -51,16 +50,9 @@ impl Protection {
         Self { cipher, ..self }
     }
 
-    /// The form in which a key of this crate is encrypted.
-    ///
-    /// With AES-GCM it is the one that the [algorithm prefers](Algorithm::preferred_form). AES-CBC does not
-    /// authenticate, so there it is seed and expanded key, if the algorithm has that form: if they belong
-    /// together, nothing was changed.
-    pub fn preferred_form(&self, algorithm: Algorithm) -> PrivateKeyForm {
-        match algorithm.preferred_form() {
-            PrivateKeyForm::Seed if !self.cipher.is_authenticated() => PrivateKeyForm::Both,
-            preferred => preferred,
-        }
+    /// Whether the key derivation is PBKDF2 by HMAC-SHA-1, which is read and never written.
+    pub fn is_by_sha1(&self) -> bool {
+        self.key_derivation.is_by_sha1()
     }
 
     /// The key derivation, with its cost.
@@ -117,6 +109,17 @@ impl KeyDerivation {
         r: 8,
         p: 1,
     };
+
+    /// Whether it is PBKDF2 by HMAC-SHA-1.
+    pub(crate) fn is_by_sha1(self) -> bool {
+        matches!(
+            self,
+            Self::Pbkdf2 {
+                prf: Prf::HmacSha1,
+                ..
+            }
+        )
+    }
 }
 
 impl Default for KeyDerivation {
@@ -125,10 +128,13 @@ impl Default for KeyDerivation {
     }
 }
 
-/// The pseudo-random function of PBKDF2. HMAC-SHA-1 is not among them.
+/// The pseudo-random function of PBKDF2.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Prf {
+    /// HMAC with SHA-1, the default of RFC 8018: it is read, and never written. HMAC doesn't need that nobody finds
+    /// collisions, but whoever still uses it should not.
+    HmacSha1,
     /// HMAC with SHA-256.
     HmacSha256,
     /// HMAC with SHA-384.
@@ -138,11 +144,17 @@ pub enum Prf {
 }
 
 impl Prf {
-    const ALL: [Self; 3] = [Self::HmacSha256, Self::HmacSha384, Self::HmacSha512];
+    pub(crate) const ALL: [Self; 4] = [
+        Self::HmacSha1,
+        Self::HmacSha256,
+        Self::HmacSha384,
+        Self::HmacSha512,
+    ];
 
     /// The object identifier (RFC 8018, appendix B.1.2).
     pub fn oid(self) -> ObjectIdentifier {
         match self {
+            Self::HmacSha1 => HMAC_WITH_SHA_1,
             Self::HmacSha256 => ID_HMAC_WITH_SHA_256,
             Self::HmacSha384 => ID_HMAC_WITH_SHA_384,
             Self::HmacSha512 => ID_HMAC_WITH_SHA_512,
@@ -156,6 +168,7 @@ impl Prf {
     /// Length of the output, in bytes.
     pub fn output_len(self) -> usize {
         match self {
+            Self::HmacSha1 => 20,
             Self::HmacSha256 => 32,
             Self::HmacSha384 => 48,
             Self::HmacSha512 => 64,

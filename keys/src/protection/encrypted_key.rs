@@ -12,6 +12,7 @@ use super::algorithms::Protection;
 use super::asn1::EncryptedPrivateKeyInfo;
 use super::cost::{Budget, CostLimits};
 use super::error::ProtectionError;
+use super::integrity;
 use super::pbes2::Pbes2;
 use crate::encoding::pem;
 use crate::keys::{KeyError, PrivateKey, check_pkcs8};
@@ -42,23 +43,24 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 ///
 /// # Which changes are detected
 ///
-/// With [AES-GCM](super::Cipher::Aes256Gcm) every change of the file is detected. AES-CBC does not
-/// authenticate: a changed file decrypts to something else, which is refused only if checks of the key fail.
-/// Such checks exist for
+/// Any of a file that was written here. [AES-GCM](super::Cipher::Aes256Gcm) authenticates. AES-CBC does not, so there
+/// the key is encrypted with a digest of itself, which reading compares: the attribute messageDigest (RFC 5652 section
+/// 11.2) of PKCS#8, with the SHA-512 of the PKCS#8 without it. Other programs pass over it.
 ///
-/// * ML-DSA and ML-KEM with seed and expanded key, because the seed must expand to the other. The
-///   methods of keys write them in this form with AES-CBC, as OpenSSL does;
-/// * X-Wing and composite keys with the public key beside them (PKCS#8 of version 2), which their types compare.
-///   `AnyPrivateKey::to_encrypted_pkcs8_der` (feature `any`) writes them in this form with AES-CBC;
+/// A file of another program under AES-CBC has no such digest. If it was changed, it decrypts to something else, which is
+/// refused only if checks of the key fail. Such checks exist for
+///
+/// * ML-DSA and ML-KEM with seed and expanded key, because the seed must expand to the other, as OpenSSL writes them;
+/// * X-Wing and composite keys with the public key beside them (PKCS#8 of version 2), which their types compare;
 /// * ECDSA and RSA, if the reader checks that the private part belongs to the public one, as `any::read_private_key` does.
 ///   The private exponent of RSA is not checked, because nothing uses it;
 /// * SLH-DSA, which [`key_of`](Self::key_of) checks. Only a change of SK.prf, which has no public part,
 ///   can go undetected (with the sets of 192 and 256 bits): signatures are as valid and safe with it.
 ///
 /// There is no check for a seed alone, such as Ed25519's: a changed byte can give
-/// another key. Its owner notices by the public key. So don't encrypt what `to_pkcs8_der` returns with AES-CBC, but use the
-/// methods of keys. An expanded key alone is bound to its public key but for K of ML-DSA and z of ML-KEM, without
-/// which signatures and shared secrets are the same.
+/// another key. Its owner notices by the public key. An expanded key alone is bound to its public key but for K of ML-DSA
+/// and z of ML-KEM, without which signatures and shared secrets are the same. A file with attributes of others under AES-CBC
+/// is refused, since one attribute could have been changed to another.
 ///
 /// # Passphrases
 ///
@@ -88,10 +90,17 @@ impl EncryptedPrivateKey {
         protection: &Protection,
     ) -> Result<Self, ProtectionError> {
         let mut budget = Budget::new(CostLimits::default());
-        Self::encrypt_from(pkcs8, passphrase, protection, &mut budget)
+        check_pkcs8(pkcs8).map_err(ProtectionError::NotPkcs8)?;
+        match protection.cipher().is_authenticated() {
+            true => Self::encrypt_from(pkcs8, passphrase, protection, &mut budget),
+            false => {
+                let pkcs8 = integrity::with_digest(pkcs8)?;
+                Self::encrypt_from(&pkcs8, passphrase, protection, &mut budget)
+            }
+        }
     }
 
-    /// [`encrypt`](Self::encrypt) with a budget that other keys share.
+    /// Encrypts for a file whose integrity is kept otherwise, with a budget that other keys share.
     #[doc(hidden)]
     pub fn encrypt_from(
         pkcs8: &[u8],
@@ -178,10 +187,14 @@ impl EncryptedPrivateKey {
         passphrase: &[u8],
         limits: &CostLimits,
     ) -> Result<Zeroizing<Vec<u8>>, ProtectionError> {
-        self.decrypt_from(passphrase, &mut Budget::new(*limits))
+        let pkcs8 = self.decrypt_from(passphrase, &mut Budget::new(*limits))?;
+        match self.protection().cipher().is_authenticated() {
+            true => Ok(pkcs8),
+            false => integrity::checked(pkcs8).ok_or(ProtectionError::WrongPassphraseOrChanged),
+        }
     }
 
-    /// [`decrypt_within`](Self::decrypt_within) with a budget that other keys share.
+    /// Decrypts from a file whose integrity is kept otherwise, with a budget that other keys share.
     #[doc(hidden)]
     pub fn decrypt_from(
         &self,
@@ -197,7 +210,7 @@ impl EncryptedPrivateKey {
 
     /// Reads a key of this crate from the PKCS#8 that [`decrypt`](Self::decrypt) returned.
     ///
-    /// With AES-CBC, this is what detects changes. So it [checks](crate::SigningKey::check) a key of SLH-DSA,
+    /// With AES-CBC, this is what detects changes of files that have no digest. So it [checks](crate::SigningKey::check) a key of SLH-DSA,
     /// which takes as long as making it.
     ///
     /// # Errors

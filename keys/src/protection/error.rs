@@ -36,13 +36,15 @@ pub enum ProtectionError {
          of them"
     )]
     UnsupportedKeyDerivation(ObjectIdentifier),
-    /// PBKDF2 uses another function than HMAC with SHA-256, SHA-384 or SHA-512.
+    /// PBKDF2 uses another function than HMAC with SHA-256, SHA-384, SHA-512 or SHA-1.
     #[error(
-        "no support for PBKDF2 with the function {0}, only with HMAC of SHA-256, SHA-384 and SHA-512 \
-         (1.2.840.113549.2.7, HMAC-SHA-1, is the default); encrypt the key again, for example with \
-         \"openssl pkcs8 -topk8 -v2prf hmacWithSHA256\""
+        "no support for PBKDF2 with the function {0}, only with HMAC of SHA-256, SHA-384, SHA-512 and SHA-1; \
+         encrypt the key again, for example with \"openssl pkcs8 -topk8 -v2prf hmacWithSHA256\""
     )]
     UnsupportedPrf(ObjectIdentifier),
+    /// Something was to be written with HMAC-SHA-1.
+    #[error("HMAC-SHA-1 is only read, and nothing is written with it; choose HMAC-SHA-256")]
+    Sha1IsOnlyRead,
     /// The cipher is not AES in one of the supported modes.
     #[error(
         "no support for the cipher {0}, only for AES-CBC with keys of 128, 192 and 256 bits and AES-GCM \

@@ -4,12 +4,13 @@
 use der::asn1::{AnyRef, Null, OctetStringRef, Uint};
 use der::{Choice, Decode, DecodeValue, Encode};
 use pbkdf2::pbkdf2_hmac;
+use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 use spki::{AlgorithmIdentifierOwned, AlgorithmIdentifierRef};
 use zeroize::Zeroizing;
 
 use super::algorithms::{KeyDerivation, Prf};
-use super::asn1::{HMAC_WITH_SHA_1, PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams, number, saturated};
+use super::asn1::{PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams, number, saturated};
 use super::cost::Budget;
 use super::error::ProtectionError;
 use crate::keys::random;
@@ -33,6 +34,9 @@ impl Derivation {
     /// With a fresh salt. A file need not say how long the derived key is.
     pub(crate) fn fresh(how: KeyDerivation, key_len: Option<u64>) -> Result<Self, ProtectionError> {
         check(how)?;
+        if how.is_by_sha1() {
+            return Err(ProtectionError::Sha1IsOnlyRead);
+        }
         let mut salt = vec![0; SALT_LEN];
         random::fill(&mut salt)?;
         Ok(Self { how, salt, key_len })
@@ -50,7 +54,8 @@ impl Derivation {
 
     fn of_pbkdf2(params: &Pbkdf2Params<'_>) -> Result<Self, ProtectionError> {
         let prf = match &params.prf {
-            None => return Err(ProtectionError::UnsupportedPrf(HMAC_WITH_SHA_1)),
+            // the default (RFC 8018 appendix A.2)
+            None => Prf::HmacSha1,
             Some(algorithm) => read_prf(algorithm)?,
         };
         let how = KeyDerivation::Pbkdf2 {
@@ -149,6 +154,7 @@ impl Derivation {
         match self.how {
             KeyDerivation::Pbkdf2 { prf, iterations } => {
                 let derive = match prf {
+                    Prf::HmacSha1 => pbkdf2_hmac::<Sha1>,
                     Prf::HmacSha256 => pbkdf2_hmac::<Sha256>,
                     Prf::HmacSha384 => pbkdf2_hmac::<Sha384>,
                     Prf::HmacSha512 => pbkdf2_hmac::<Sha512>,

@@ -40,8 +40,9 @@ macro_rules! encrypted_pkcs8_methods {
                 Ok($narrow(key)?)
             }
 
-            /// Writes the key under a passphrase, in the [form](Protection::preferred_form) that suits the
-            /// protection.
+            /// Writes the key under a passphrase, in the form that its algorithm
+            /// [prefers](crate::Algorithm::preferred_form). For another one, give what
+            /// [`to_pkcs8_der_as`](Self::to_pkcs8_der_as) returns to [`EncryptedPrivateKey::encrypt`].
             ///
             /// # Errors
             ///
@@ -73,8 +74,7 @@ macro_rules! encrypted_pkcs8_methods {
                 passphrase: &[u8],
                 protection: &Protection,
             ) -> Result<EncryptedPrivateKey, ProtectionError> {
-                let form = protection.preferred_form(self.algorithm().into());
-                let pkcs8 = self.to_pkcs8_der_as(form)?;
+                let pkcs8 = self.to_pkcs8_der()?;
                 EncryptedPrivateKey::encrypt(&pkcs8, passphrase, protection)
             }
         }

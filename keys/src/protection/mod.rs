@@ -9,6 +9,7 @@ mod cipher;
 pub(crate) mod cost;
 mod encrypted_key;
 mod error;
+mod integrity;
 mod key_derivation;
 mod keys;
 // pq-x509 uses it by `for_pkcs12`.
@@ -21,6 +22,6 @@ pub use encrypted_key::EncryptedPrivateKey;
 pub use error::ProtectionError;
 #[cfg(feature = "pkcs12")]
 pub(crate) use {
-    asn1::{HMAC_WITH_SHA_1, PBKDF2, Pbkdf2Params, number, saturated},
+    asn1::number,
     key_derivation::{Derivation, MAX_SALT_LEN, params, read_iterations, read_prf},
 };

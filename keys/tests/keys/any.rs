@@ -4,7 +4,7 @@ use core::convert::Infallible;
 use std::sync::LazyLock;
 
 use der::Decode;
-use pkcs8::PrivateKeyInfoRef;
+use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
 use pq_keys::any::{
     AnyAlgorithm, AnyKeyError, AnyPrivateKey, AnyPublicKey, AnySigningKey, ReadError, ReadKey,
     Readable, read_private_key,
@@ -16,7 +16,7 @@ use pq_keys::protection::{Cipher, EncryptedPrivateKey, ProtectionError};
 use pq_keys::signing::{SignatureOptions, SigningVariant};
 use pq_keys::{KeyError, PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey, SubjectKey};
 
-use crate::protection::{CIPHERS, PASSPHRASE, changes, cheap};
+use crate::protection::{CIPHERS, PASSPHRASE, by_others, changes, cheap};
 
 /// A key of each algorithm, made once. The composite ones have the classical half of others, as keys of RSA take long to
 /// make.
@@ -114,11 +114,10 @@ fn every_algorithm_is_had_back_under_every_cipher_from_every_form() {
             assert_eq!(again.key.spki(), key.spki());
             assert_eq!(bytes(&again.key), bytes(&key), "{name} {cipher:?}");
             assert_eq!(again.protection, Some(protection));
-            assert_eq!(again.form, key.form_under(&protection), "{name} {cipher:?}");
+            assert_eq!(again.form, key.preferred_form(), "{name} {cipher:?}");
             let wanted = match from {
-                None | Some(PrivateKeyForm::Expanded) => from,
-                Some(_) if cipher.is_authenticated() => Some(PrivateKeyForm::Seed),
-                Some(_) => Some(PrivateKeyForm::Both),
+                Some(PrivateKeyForm::Both) => Some(PrivateKeyForm::Seed),
+                other => other,
             };
             assert_eq!(again.form, wanted, "{name} {cipher:?} {from:?}");
         }
@@ -190,10 +189,6 @@ fn changed(is_meant: fn(&AnyPrivateKey) -> bool) {
         // wrong ciphertexts; and nothing here uses the private exponent of RSA.
         let is_bound = form != Some(PrivateKeyForm::Expanded) && !name.contains("RSA");
         for cipher in [Cipher::Aes256Cbc, Cipher::Aes256Gcm] {
-            // For old programs it is a seed alone.
-            if name == "Ed25519" && !cipher.is_authenticated() {
-                continue;
-            }
             let protection = cheap(cipher);
             let der = key.to_encrypted_pkcs8_der(PASSPHRASE, &protection).unwrap();
             for (at, changed) in all_changes(&der).step_by(step) {
@@ -214,48 +209,33 @@ fn changed(is_meant: fn(&AnyPrivateKey) -> bool) {
     assert!(refused > 30_000, "{refused}");
 }
 
-/// OpenSSL reads version 2, with the public key, from its version 3.5 on.
+/// OpenSSL reads version 2, with the public key, from its version 3.5 on, and Python's cryptography doesn't.
 #[test]
-fn old_programs_read_ed25519_keys() {
-    let key = key("Ed25519");
-    for cipher in CIPHERS {
+fn keys_are_written_in_version_1() {
+    for name in ["Ed25519", "X-Wing", "MLDSA44-Ed25519-SHA512"] {
+        let key = key(name);
         let der = key
-            .to_encrypted_pkcs8_der(PASSPHRASE, &cheap(cipher))
+            .to_encrypted_pkcs8_der(PASSPHRASE, &cheap(Cipher::Aes256Cbc))
             .unwrap();
-        let pkcs8 = EncryptedPrivateKey::from_der(&der)
-            .unwrap()
-            .decrypt(PASSPHRASE)
-            .unwrap();
-        assert_eq!(*pkcs8, *key.to_pkcs8_der().unwrap(), "{cipher:?}");
-        assert_eq!(
-            PrivateKeyInfoRef::from_der(&pkcs8).unwrap().public_key,
-            None
-        );
+        let theirs = EncryptedPrivateKeyInfoRef::from_der(&der).unwrap();
+        let pkcs8 = theirs.decrypt(PASSPHRASE).unwrap();
+        let info = PrivateKeyInfoRef::from_der(pkcs8.as_bytes()).unwrap();
+        assert_eq!(info.public_key, None, "{name}");
+        let in_the_clear = key.to_pkcs8_der().unwrap();
+        let in_the_clear = PrivateKeyInfoRef::from_der(&in_the_clear).unwrap();
+        assert_eq!(info.private_key, in_the_clear.private_key, "{name}");
     }
 }
 
-/// What the one before is about: in the clear, X-Wing is a seed alone, of which any is a key.
+/// What the digest is for: of X-Wing and Ed25519 any seed is a key, and other programs write it alone.
 #[test]
-fn a_seed_alone_is_not_written_under_a_cipher_that_does_not_authenticate() {
-    for name in ["X-Wing", "MLDSA44-Ed25519-SHA512"] {
+fn a_changed_seed_of_others_is_another_key() {
+    for name in ["X-Wing", "MLDSA44-Ed25519-SHA512", "Ed25519"] {
         let key = key(name);
-        for cipher in CIPHERS {
-            let der = key
-                .to_encrypted_pkcs8_der(PASSPHRASE, &cheap(cipher))
-                .unwrap();
-            let encrypted = EncryptedPrivateKey::from_der(&der).unwrap();
-            let pkcs8 = encrypted.decrypt(PASSPHRASE).unwrap();
-            let info = PrivateKeyInfoRef::from_der(&pkcs8).unwrap();
-            let public_key = info.public_key.map(|bits| bits.raw_bytes().to_vec());
-            let expected =
-                (!cipher.is_authenticated()).then(|| key.public_half().as_bytes().to_vec());
-            assert_eq!(public_key, expected, "{name} {cipher:?}");
-        }
-        let in_the_clear = key.to_pkcs8_der().unwrap();
-        let protection = cheap(Cipher::Aes256Cbc);
-        let alone = EncryptedPrivateKey::encrypt(&in_the_clear, PASSPHRASE, &protection).unwrap();
-        let alone = alone.as_der();
-        let others = changes(alone).filter(|(_, changed)| {
+        let alone = by_others(&key.to_pkcs8_der().unwrap());
+        let again: ReadKey<AnyPrivateKey> = read(&alone).unwrap();
+        assert_eq!(again.key.spki(), key.spki());
+        let others = changes(&alone).filter(|(_, changed)| {
             let again = read::<AnyPrivateKey>(changed);
             again.is_ok_and(|again| again.key.spki() != key.spki())
         });
@@ -340,7 +320,7 @@ fn keys_that_sign_are_read_as_such() {
             for file in [&der, pem.as_bytes()] {
                 let again: ReadKey<AnySigningKey> = read(file).unwrap();
                 assert_eq!(again.key.spki(), key.spki());
-                assert_eq!(again.form, key.form_under(&protection));
+                assert_eq!(again.form, key.preferred_form());
             }
         }
     }

@@ -1,7 +1,10 @@
 //! Private keys under passphrases.
 
+use cbc::cipher::block_padding::Pkcs7;
+use cbc::cipher::{BlockModeEncrypt, KeyIvInit};
 use der::asn1::{AnyRef, OctetStringRef, Uint};
 use der::{Decode, Encode, Sequence};
+use pbkdf2::pbkdf2_hmac;
 use pkcs8::EncryptedPrivateKeyInfoRef;
 use pkcs8::pkcs5::pbes2::{
     EncryptionScheme, Kdf, Parameters, Pbkdf2Params, Pbkdf2Prf, ScryptParams,
@@ -14,6 +17,8 @@ use pq_keys::{
     DecapsulationKey, KemAlgorithm, KeyError, PrivateKey, PrivateKeyForm, SignatureAlgorithm,
     SigningKey, SubjectKey,
 };
+use sha1::Sha1;
+use sha2::{Digest, Sha512};
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier};
 use testing::at_once::refused_at_once;
 
@@ -77,13 +82,8 @@ fn what_is_encrypted_is_had_back() {
         let encrypted = EncryptedPrivateKey::from_pem(&pem).unwrap();
         assert_eq!(encrypted.protection(), protection);
         assert_eq!(encrypted.to_pem(), pem);
-        // If the cipher does not authenticate, seed and expanded key are encrypted, so that the key can be checked.
-        let form = match cipher.is_authenticated() {
-            true => PrivateKeyForm::Seed,
-            false => PrivateKeyForm::Both,
-        };
         let pkcs8 = encrypted.decrypt(PASSPHRASE).unwrap();
-        assert_eq!(pkcs8, key.to_pkcs8_der_as(form).unwrap());
+        assert_eq!(pkcs8, key.to_pkcs8_der_as(PrivateKeyForm::Seed).unwrap());
         for wrong in [&b""[..], b"password", &PASSPHRASE[1..]] {
             let refused = encrypted.decrypt_key(wrong).unwrap_err();
             assert_eq!(refused, ProtectionError::WrongPassphraseOrChanged);
@@ -141,7 +141,11 @@ fn agrees_with_pkcs5() {
         let ours = EncryptedPrivateKey::encrypt(&pkcs8, PASSPHRASE, &protection).unwrap();
         let theirs = EncryptedPrivateKeyInfoRef::from_der(ours.as_der()).unwrap();
         let read = theirs.decrypt(PASSPHRASE).unwrap();
-        assert_eq!(read.as_bytes(), &pkcs8[..]);
+        let (read, written) = [read.as_bytes(), &pkcs8]
+            .map(|der| pkcs8::PrivateKeyInfoRef::from_der(der).unwrap())
+            .into();
+        assert_eq!(read.private_key, written.private_key);
+        assert_eq!(read.algorithm, written.algorithm);
 
         let theirs = pkcs8::PrivateKeyInfoRef::from_der(&pkcs8).unwrap();
         let theirs = theirs
@@ -227,19 +231,133 @@ fn every_change_is_refused() {
     }
 }
 
-/// Shows that what the documentation says about AES-CBC and a seed alone stays true.
+/// As another program writes it under AES-CBC, without a digest.
+pub(crate) fn by_others(pkcs8: &[u8]) -> Vec<u8> {
+    let theirs = pkcs8::PrivateKeyInfoRef::from_der(pkcs8).unwrap();
+    let theirs = theirs.encrypt_with_params(parameters(CHEAP, Cipher::Aes256Cbc), PASSPHRASE);
+    theirs.unwrap().as_bytes().to_vec()
+}
+
+/// Shows that what the documentation says about AES-CBC and a seed alone of others stays true.
 #[test]
-fn a_seed_alone_vouches_for_nothing() {
-    let pkcs8 = ml_dsa().to_pkcs8_der().unwrap();
-    let encrypted =
-        EncryptedPrivateKey::encrypt(&pkcs8, PASSPHRASE, &cheap(Cipher::Aes256Cbc)).unwrap();
-    let mut der = encrypted.as_der().to_vec();
+fn a_seed_alone_of_others_vouches_for_nothing() {
+    let mut der = by_others(&ml_dsa().to_pkcs8_der().unwrap());
     // The block before the last: a changed first byte changes the end of the seed, and the padding after
     // that stays the same.
     let at = der.len() - 32;
     der[at] ^= 1;
     let other = SigningKey::from_encrypted_pkcs8_der(&der, PASSPHRASE).unwrap();
     assert_ne!(other.verifying_key(), ml_dsa().verifying_key());
+}
+
+/// The bytes of the PKCS#8 in a file under AES-256-CBC.
+fn plaintext(file: &EncryptedPrivateKey) -> Vec<u8> {
+    let theirs = EncryptedPrivateKeyInfoRef::from_der(file.as_der()).unwrap();
+    theirs.decrypt(PASSPHRASE).unwrap().as_bytes().to_vec()
+}
+
+/// Encrypts any bytes as PBES2 does under AES-256-CBC.
+fn encrypted_as_they_are(plaintext: &[u8]) -> EncryptedPrivateKey {
+    let parameters = parameters(CHEAP, Cipher::Aes256Cbc);
+    let encrypted = parameters.encrypt(PASSPHRASE, plaintext).unwrap();
+    let algorithm = identifier(PBES2, None);
+    let parameters = parameters.to_der().unwrap();
+    let info = Info {
+        algorithm: AlgorithmIdentifierRef {
+            parameters: Some(AnyRef::from_der(&parameters).unwrap()),
+            ..algorithm
+        },
+        encrypted: OctetStringRef::new(&encrypted).unwrap(),
+    };
+    EncryptedPrivateKey::from_der(&info.to_der().unwrap()).unwrap()
+}
+
+/// A PKCS#8 with these attributes behind its private key; its fields are below 128 bytes.
+fn with_attributes(pkcs8: &[u8], attributes: &[&[u8]]) -> Vec<u8> {
+    let attributes = attributes.concat();
+    let fields = &pkcs8[2..];
+    let header = [&[0xa0, 0x81, attributes.len() as u8][..], &attributes].concat();
+    let len = (fields.len() + header.len()) as u8;
+    [&[0x30, 0x81, len][..], fields, &header].concat()
+}
+
+/// messageDigest with the SHA-512 of some bytes.
+fn digest_attribute(of: &[u8]) -> Vec<u8> {
+    let head = hex::decode("304f06092a864886f70d01090431420440").unwrap();
+    [&head[..], &Sha512::digest(of)].concat()
+}
+
+/// A friendlyName that is long enough for the attributes to have a length of two bytes.
+const NAME: &[u8] = b"\x30\x51\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x14\x31\x44\x1e\x42\
+    \0a\0b\0c\0d\0e\0f\0g\0h\0i\0j\0k\0a\0b\0c\0d\0e\0f\0g\0h\0i\0j\0k\0a\0b\0c\0d\0e\0f\0g\0h\0i\0j\0k";
+
+/// What the documentation says, byte by byte.
+#[test]
+fn a_digest_stands_beside_a_key_under_cbc() {
+    let pkcs8 = ml_dsa().to_pkcs8_der().unwrap();
+    let file = EncryptedPrivateKey::encrypt(&pkcs8, PASSPHRASE, &cheap(Cipher::Aes256Cbc));
+    let plaintext = plaintext(&file.unwrap());
+    let attribute = digest_attribute(&pkcs8);
+    let expected = [&[0x30, 0x81, 135][..], &pkcs8[2..], &[0xa0, 81], &attribute].concat();
+    assert_eq!(hex::encode(&plaintext), hex::encode(&expected));
+
+    // Attributes of its own stay, in DER's order: the digest stands before the name, another one before both or between.
+    let other = digest_attribute(b"something else");
+    for attributes in [
+        vec![&other[..], NAME],
+        vec![&attribute, NAME],
+        vec![NAME, NAME],
+    ] {
+        let named = with_attributes(&pkcs8, &attributes);
+        let file = EncryptedPrivateKey::encrypt(&named, PASSPHRASE, &cheap(Cipher::Aes256Cbc));
+        let file = file.unwrap();
+        assert_eq!(*file.decrypt(PASSPHRASE).unwrap(), named);
+        file.decrypt_key(PASSPHRASE).unwrap();
+    }
+}
+
+#[test]
+fn a_wrong_digest_and_attributes_without_one_are_refused() {
+    let pkcs8 = ml_dsa().to_pkcs8_der().unwrap();
+    let right = digest_attribute(&pkcs8);
+    let wrong = digest_attribute(&pkcs8[1..]);
+    for (attributes, is_read) in [
+        (vec![&right[..]], true),
+        (vec![&wrong], false),
+        (vec![NAME, NAME], false),
+    ] {
+        let mut fields = pkcs8[2..].to_vec();
+        let attributes = attributes.concat();
+        fields.extend([0xa0, 0x81, attributes.len() as u8]);
+        if attributes.len() < 128 {
+            fields.remove(fields.len() - 2);
+        }
+        fields.extend(attributes);
+        let plaintext = [&[0x30, 0x81, fields.len() as u8][..], &fields].concat();
+        let read = encrypted_as_they_are(&plaintext).decrypt_key(PASSPHRASE);
+        match is_read {
+            true => assert_eq!(read.unwrap().spki(), ml_dsa().spki()),
+            false => assert_eq!(read.unwrap_err(), ProtectionError::WrongPassphraseOrChanged),
+        }
+    }
+}
+
+/// Each form can be written, and is had back.
+#[test]
+fn each_form_under_each_cipher() {
+    let key = PrivateKey::Signing(ml_dsa());
+    for (form, cipher) in [
+        PrivateKeyForm::Seed,
+        PrivateKeyForm::Expanded,
+        PrivateKeyForm::Both,
+    ]
+    .into_iter()
+    .flat_map(|form| CIPHERS.map(|cipher| (form, cipher)))
+    {
+        let pkcs8 = key.to_pkcs8_der_as(form).unwrap();
+        let file = EncryptedPrivateKey::encrypt(&pkcs8, PASSPHRASE, &cheap(cipher)).unwrap();
+        assert_eq!(file.decrypt(PASSPHRASE).unwrap(), pkcs8);
+    }
 }
 
 #[derive(Sequence)]
@@ -465,10 +583,9 @@ fn parameters_that_are_refused() {
         refusal(&salt),
         Error::SaltLength { found: 1025, .. }
     ));
-    for prf in [None, Some("1.2.840.113549.2.7"), Some("1.2.840.113549.2.8")] {
-        let other = pbkdf2(&[1], None, &[0; 8], prf);
-        assert!(matches!(refusal(&other), Error::UnsupportedPrf(_)));
-    }
+    // HMAC with SHA-224
+    let other = pbkdf2(&[1], None, &[0; 8], Some("1.2.840.113549.2.8"));
+    assert!(matches!(refusal(&other), Error::UnsupportedPrf(_)));
 
     let params = Pbkdf2 {
         salt: OctetStringRef::new(&[0; 8]).unwrap(),
@@ -520,6 +637,41 @@ fn parameters_that_are_refused() {
         refusal(&info.to_der().unwrap()),
         Error::Parameters(_)
     ));
+}
+
+/// RFC 8018's default function is read, left out or written, and never written.
+#[test]
+fn hmac_sha1_is_only_read() {
+    let pkcs8 = ml_dsa().to_pkcs8_der().unwrap();
+    let mut key = [0; 32];
+    pbkdf2_hmac::<Sha1>(PASSPHRASE, &[5; 8], 3, &mut key);
+    let mut ciphertext = [0; 64];
+    ciphertext[..pkcs8.len()].copy_from_slice(&pkcs8);
+    let cipher = cbc::Encryptor::<aes::Aes256>::new_from_slices(&key, IV).unwrap();
+    let ciphertext = cipher.encrypt_padded::<Pkcs7>(&mut ciphertext, pkcs8.len());
+    let ciphertext = ciphertext.unwrap();
+    for prf in [None, Some("1.2.840.113549.2.7")] {
+        let outline = pbkdf2(&[3], None, &[5; 8], prf);
+        let info = Info {
+            encrypted: OctetStringRef::new(ciphertext).unwrap(),
+            ..Info::from_der(&outline).unwrap()
+        };
+        let file = EncryptedPrivateKey::from_der(&info.to_der().unwrap()).unwrap();
+        assert_eq!(file.decrypt(PASSPHRASE).unwrap(), pkcs8);
+        let protection = file.protection();
+        assert!(protection.is_by_sha1());
+        assert_eq!(
+            EncryptedPrivateKey::encrypt(&pkcs8, PASSPHRASE, &protection).unwrap_err(),
+            ProtectionError::Sha1IsOnlyRead
+        );
+        // A key of two blocks
+        let limits = CostLimits::default().with_iterations(5);
+        assert_eq!(
+            file.decrypt_within(PASSPHRASE, &limits).unwrap_err(),
+            ProtectionError::TooManyIterations { found: 6, limit: 5 }
+        );
+    }
+    assert!(!Protection::default().is_by_sha1());
 }
 
 /// The notation of RFC 5084, and that of Botan and RustCrypto.

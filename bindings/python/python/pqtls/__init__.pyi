@@ -175,8 +175,8 @@ class SigningKey:
     def to_pem(self, *, form: _Form | None = None, passphrase: _Text | None = None) -> str:
         """Writes the key as PKCS#8 PEM: its seed, or the one form of SLH-DSA, unless `form` asks for `"seed"`,
         `"expanded"` or `"both"`. With a passphrase, a `str` or bytes, the key is encrypted with AES-256 under a key
-        that PBKDF2 derives from it. By default, an ML-DSA or ML-KEM key is then seed and expanded key, so that
-        changes are noticed. Some readers, such as pyca's cryptography, read only seeds: for them use `form="seed"`.
+        that PBKDF2 derives from it, and any change of the text is noticed. Most programs read the seed; Java without
+        BouncyCastle reads `form="expanded"` alone.
         """
     def to_der(self, *, form: _Form | None = None, passphrase: _Text | None = None) -> bytes:
         """Writes the key as PKCS#8 DER, as `to_pem` does."""
@@ -342,8 +342,8 @@ class DecapsulationKey:
     def to_pem(self, *, form: _Form | None = None, passphrase: _Text | None = None) -> str:
         """Writes the key as PKCS#8 PEM: its seed, or the one form of SLH-DSA, unless `form` asks for `"seed"`,
         `"expanded"` or `"both"`. With a passphrase, a `str` or bytes, the key is encrypted with AES-256 under a key
-        that PBKDF2 derives from it. By default, an ML-DSA or ML-KEM key is then seed and expanded key, so that
-        changes are noticed. Some readers, such as pyca's cryptography, read only seeds: for them use `form="seed"`.
+        that PBKDF2 derives from it, and any change of the text is noticed. Most programs read the seed; Java without
+        BouncyCastle reads `form="expanded"` alone.
         """
     def to_der(self, *, form: _Form | None = None, passphrase: _Text | None = None) -> bytes:
         """Writes the key as PKCS#8 DER, as `to_pem` does."""

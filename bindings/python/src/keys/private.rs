@@ -63,9 +63,8 @@ macro_rules! private_key {
 
             /// Writes the key as PKCS#8 PEM: its seed, or the one form of SLH-DSA, unless `form` asks for `"seed"`,
             /// `"expanded"` or `"both"`. With a passphrase, a `str` or bytes, the key is encrypted with AES-256 under a
-            /// key that PBKDF2 derives from it. By default, an ML-DSA or ML-KEM key is then seed and expanded key, so
-            /// that changes are noticed. Some readers, such as pyca's cryptography, read only seeds: for them use
-            /// `form="seed"`.
+            /// key that PBKDF2 derives from it, and any change of the text is noticed. Most programs read the seed; Java without
+            /// BouncyCastle reads `form="expanded"` alone.
             #[pyo3(signature = (*, form=None, passphrase=None))]
             fn to_pem<'py>(
                 &self,
@@ -211,13 +210,8 @@ macro_rules! private_key {
                 form: Option<&str>,
                 passphrase: &[u8],
             ) -> PyResult<EncryptedPrivateKey> {
-                let protection = Protection::default();
-                let form = match form {
-                    Some(form) => names::form(form)?,
-                    None => protection.preferred_form(self.key.algorithm().into()),
-                };
-                let pkcs8 = self.key.to_pkcs8_der_as(form).or_raise()?;
-                EncryptedPrivateKey::encrypt(&pkcs8, passphrase, &protection).or_raise()
+                let pkcs8 = self.pkcs8(form)?;
+                EncryptedPrivateKey::encrypt(&pkcs8, passphrase, &Protection::default()).or_raise()
             }
         }
     };

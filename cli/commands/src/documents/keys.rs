@@ -20,6 +20,7 @@ use crate::kind::Kind;
 use crate::passphrases::{
     CaPassphraseOptions, OldPassphraseOptions, Passphrase, PassphraseError, PassphraseOptions,
 };
+use crate::report;
 
 /// More than the longest key has, with a chain of certificates around it.
 const LIMIT: usize = 4 * 1024 * 1024;
@@ -355,14 +356,24 @@ where
         return read.map_err(|error: K::Error| key_error(contents, error));
     }
     let read = ReadKey::from_encrypted_der(&block.der, || passphrase(file));
-    read.map_err(|error: ReadError<K::Error, _>| match error {
+    let read = read.map_err(|error: ReadError<K::Error, _>| match error {
         ReadError::Key(error) => key_error(contents, error),
         ReadError::Protection(error) => DocumentError::Encrypted {
             file: file.into(),
             error,
         },
         ReadError::Passphrase(error) => error.into(),
-    })
+    })?;
+    if read
+        .protection
+        .is_some_and(|protection| protection.is_by_sha1())
+    {
+        report::warn(format_args!(
+            "{file} is encrypted by PBKDF2 with HMAC-SHA-1, which is out of date; encrypt it anew with \"pqtls key \
+             encrypt\""
+        ));
+    }
+    Ok(read)
 }
 
 fn public(contents: &Contents, block: &Block) -> Result<PublicKey, DocumentError> {

@@ -2,8 +2,8 @@
 //! COSE keys, files of SSH's, or raw bytes.
 //! Each function reads one file; its errors name the file.
 //!
-//! This room uses [`passphrases`](crate::passphrases), [`files`](crate::files), [`keys`](crate::keys),
-//! [`kind`](crate::kind) and [`words`](crate::words).
+//! This room uses [`report`](crate::report), for warnings, [`passphrases`](crate::passphrases), [`files`](crate::files),
+//! [`keys`](crate::keys), [`kind`](crate::kind) and [`words`](crate::words).
 
 mod certificates;
 mod contents;

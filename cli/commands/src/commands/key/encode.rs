@@ -50,9 +50,9 @@ impl Encoding {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Form {
-    /// The seed alone, which all programs read
+    /// The seed alone, which most programs read
     Seed,
-    /// The expanded key alone; the seed can't be computed from it
+    /// The expanded key alone, which Java reads; the seed can't be computed from it
     Expanded,
     /// The seed and the expanded key
     Both,

@@ -19,10 +19,12 @@ use crate::words::protection_name;
 
 /// Encrypt a private key under a passphrase, or under a new one
 ///
-/// By default, OpenSSL and others can read the file. AES-CBC does not detect changes of the file by itself, so
-/// an ML-DSA or ML-KEM key is written with both its seed and its expanded key, which have to match, and an
-/// X-Wing or composite key with its public key. An Ed25519 key is written as a seed alone, which all programs read.
-/// --cipher aes-256-gcm detects any change, of any key.
+/// By default, OpenSSL and others can read the file: AES-CBC, which they all know, does not detect changes of the
+/// file by itself, so a digest is encrypted with the key, which other programs pass over.
+///
+/// Most programs read the seed alone, which is the default: OpenSSL from 3.5 on, Go, Python's cryptography, Node
+/// and BouncyCastle. Java 25 without BouncyCastle reads only --form expanded, and OpenSSL, Node and
+/// BouncyCastle read each form. The project's page docs/who-reads-what.md is a table of who reads what.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -31,6 +33,15 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     protection: ProtectionOptions,
+
+    /// The form of the key in the file [default: the seed; SLH-DSA keys have only one form]
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "seed|expanded|both"
+    )]
+    form: Option<Form>,
 
     /// Write DER instead of PEM
     #[arg(long)]
@@ -51,6 +62,7 @@ Examples:
   $ echo 'correct horse battery staple' > passphrase.txt
   $ pqtls key encrypt server.key --passphrase-file passphrase.txt --out server.enc.key
   $ pqtls key show server.enc.key --passphrase-file passphrase.txt
+  $ pqtls key encrypt server.key --form expanded --passphrase-file passphrase.txt --out java.key
   $ pqtls key encrypt root.key --passphrase-fd 3 --out root.enc.key 3<passphrase.txt";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
@@ -59,7 +71,13 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let file = documents::private_key_to_encrypt(&arguments.file, &arguments.old_passphrase)?;
     let passphrase = arguments.passphrase.of_new()?;
     let protection = arguments.protection.protection();
-    let (content, form) = encrypted(&file.key, &passphrase, &protection, arguments.der)?;
+    let (content, form) = encrypted(
+        &file.key,
+        arguments.form,
+        &passphrase,
+        &protection,
+        arguments.der,
+    )?;
     let output = Output {
         to: out,
         content: &content,

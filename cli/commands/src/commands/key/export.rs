@@ -40,6 +40,15 @@ pub(crate) struct Arguments {
     #[arg(long)]
     name: Option<String>,
 
+    /// The form of the key in the file [default: the seed; SLH-DSA keys have only one form]
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "seed|expanded|both"
+    )]
+    form: Option<Form>,
+
     /// The MAC, which detects changes
     #[arg(long, value_enum, default_value = "pbmac1", value_name = "MAC")]
     mac: Mac,
@@ -78,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     let passphrase = arguments.passphrase.of_new()?;
     // The MAC detects changes, so the seed needs nothing beside it.
-    let (pkcs8, form) = encode::private_key(&key, None, Encoding::Der)?;
+    let (pkcs8, form) = encode::private_key(&key, arguments.form, Encoding::Der)?;
     let store = Pkcs12::new().with_key(&pkcs8, arguments.name.as_deref(), &chain)?;
     let mac = match arguments.mac {
         Mac::Pbmac1 => Pkcs12Mac::default(),

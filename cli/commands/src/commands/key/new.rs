@@ -21,7 +21,8 @@ use crate::words::protection_name;
 
 /// Make a private key
 ///
-/// Only the file's owner can read it. Without --out, the key goes to standard output.
+/// Only the file's owner can read it. Without --out, the key goes to standard output. "pqtls key encrypt --help"
+/// says which programs read which form.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(|option| only_with("encrypt", option)))]
@@ -46,9 +47,7 @@ pub(crate) struct Arguments {
         long,
         value_enum,
         hide_possible_values = true,
-        value_name = "seed|expanded|both",
-        // clap does not ask for a required argument that conflicts with a given one.
-        conflicts_with_all = ["encrypt", "passphrase_file", "passphrase_fd", "passphrase_env"]
+        value_name = "seed|expanded|both"
     )]
     form: Option<Form>,
 
@@ -93,7 +92,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let (private, form) = match &passphrase {
         None => encode::private_key(&key, arguments.form, encoding)?,
         Some(passphrase) => {
-            let (private, form) = encrypted(&key, passphrase, &protection, arguments.der)?;
+            let (private, form) =
+                encrypted(&key, arguments.form, passphrase, &protection, arguments.der)?;
             (Zeroizing::new(private), form)
         }
     };

@@ -2,9 +2,9 @@
 //! encryption, for `pqtls key`.
 
 use clap::ValueEnum;
-use pq_keys::protection::{Cipher, KeyDerivation, Protection};
+use pq_keys::protection::{Cipher, EncryptedPrivateKey, KeyDerivation, Protection};
 
-use super::encode::Form;
+use super::encode::{self, Encoding, Form};
 use crate::failure::Failure;
 use crate::keys::PrivateKey;
 use crate::passphrases::Passphrase;
@@ -33,10 +33,10 @@ enum Kdf {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum CipherName {
-    /// AES-CBC, which all programs read
+    /// AES-CBC, which all programs read, with a digest beside the key
     #[value(name = "aes-256-cbc")]
     Aes256Cbc,
-    /// AES-GCM, which detects any change of the file; OpenSSL does not read it
+    /// AES-GCM, which authenticates by itself; OpenSSL and most others don't read it
     #[value(name = "aes-128-gcm")]
     Aes128Gcm,
     /// The same with a longer key
@@ -62,18 +62,19 @@ impl ProtectionOptions {
     }
 }
 
-/// Encrypts the key, as PEM or DER, and returns the form that it has in the file.
+/// Encrypts the key in a form, as PEM or DER, and returns the form that it has in the file.
 pub(super) fn encrypted(
     key: &PrivateKey,
+    form: Option<Form>,
     passphrase: &Passphrase,
     protection: &Protection,
     is_der: bool,
 ) -> Result<(Vec<u8>, Option<Form>), Failure> {
+    let (pkcs8, form) = encode::private_key(key, form, Encoding::Der)?;
+    let encrypted = EncryptedPrivateKey::encrypt(&pkcs8, passphrase, protection)?;
     let bytes = match is_der {
-        true => key.to_encrypted_pkcs8_der(passphrase, protection)?,
-        false => key
-            .to_encrypted_pkcs8_pem(passphrase, protection)?
-            .into_bytes(),
+        true => encrypted.as_der().to_vec(),
+        false => encrypted.to_pem().into_bytes(),
     };
-    Ok((bytes, key.form_under(protection).map(Form::from)))
+    Ok((bytes, form))
 }
