@@ -15,8 +15,8 @@
 //! * **Classical keys.** With the feature `classical`, the module of that name has keys of ECDSA, Ed25519, RSA and
 //!   X25519; with `composite`, that module has keys of Composite ML-DSA, which are ML-DSA and a classical algorithm
 //!   at once.
-//! * **Keys as one type.** With the feature `any`, the module of that name has one type for all of these but keys for
-//!   agreement alone (ECDH, X25519), for those of X-Wing (feature `x-wing`, module `x_wing`) too: it makes, writes and
+//! * **Keys as one type.** With the feature `any`, the module of that name has one type for all of these but keys of
+//!   ECDH, for those of X-Wing (feature `x-wing`, module `x_wing`) too: it makes, writes and
 //!   reads them in every encoding, signs and verifies.
 //! * **Files.** With the feature `files`, which is on by default, the module of that name writes files that appear
 //!   complete or not at all, and private ones that, on Unix, nobody else can read.

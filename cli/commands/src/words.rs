@@ -36,6 +36,7 @@ pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
         }
         keys::KeyError::Any(_)
         | keys::KeyError::Kem(_)
+        | keys::KeyError::Agreement(_)
         | keys::KeyError::OnlyForFiles
         | keys::KeyError::NoRawBytes(_) => error.to_string(),
     }
@@ -132,8 +133,8 @@ pub(crate) fn protection_name(protection: &Protection) -> String {
 
 fn unsupported_key(oid: ObjectIdentifier) -> String {
     format!(
-        "keys of {} are not supported here; pqtls takes keys of ML-DSA, SLH-DSA, ML-KEM, X-Wing, ECDSA on \
-         P-256 and P-384, Ed25519 and RSA, and composites of ML-DSA and one of the last three",
+        "keys of {} are not supported here; pqtls takes keys of ML-DSA, SLH-DSA, ML-KEM, X-Wing, X25519, ECDSA \
+         on P-256 and P-384, Ed25519 and RSA, and composites of ML-DSA and one of the last three",
         algorithm_name(oid)
     )
 }

@@ -102,6 +102,68 @@ fn encodings_convert_into_each_other() {
     }
 }
 
+/// Keys of X25519 sign nothing, and everything else is done with them as with others.
+#[test]
+fn x25519_keys_in_every_command_on_keys() {
+    let folder = Folder::new();
+    folder.write("pw", "secret");
+    folder
+        .pqtls("key new X25519 --out x.key --public x.pub")
+        .ok();
+    let (key, public) = (folder.read("x.key"), folder.read("x.pub"));
+    let shown = folder.pqtls("key show x.key");
+    let shown = shown.ok();
+    assert!(
+        shown.starts_with("private key of X25519, to agree\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("classical: not safe against quantum computers"));
+    assert!(
+        shown.contains("  bytes        32 of the public key\n"),
+        "{shown}"
+    );
+    let shown = folder.pqtls("key show x.pub");
+    assert!(shown.ok().starts_with("public key of X25519, to agree\n"));
+    folder.pqtls("key check x.key").ok();
+    assert_eq!(folder.pqtls("key public x.key").ok(), public);
+    for (to, options) in [
+        ("der", ""),
+        ("hex", "--algorithm X25519"),
+        ("base64", "--algorithm x25519"),
+    ] {
+        folder
+            .pqtls(&format!("key convert x.key --to {to} --out x.{to}"))
+            .ok();
+        let back = folder.pqtls(&format!("key convert x.{to} {options}"));
+        assert_eq!(back.ok(), key, "{to}");
+    }
+    folder.write("f", "00");
+    folder
+        .pqtls("key convert f --algorithm X25519")
+        .fails(3, "f is not a raw X25519 key: it does not have 32 bytes");
+    for command in [
+        "key encrypt x.key --passphrase-file pw --out x.enc",
+        "key export x.key --passphrase-file pw --out x.p12",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    for command in ["key decrypt x.enc", "key import x.p12"] {
+        let back = folder.pqtls(&format!("{command} --passphrase-file pw"));
+        assert_eq!(back.ok(), key, "{command}");
+    }
+    folder.pqtls("key convert x.key --to jwk").fails(
+        1,
+        "a classical key, of X25519, but this command is for post-quantum keys",
+    );
+    folder
+        .pqtls("key convert x.key --form seed")
+        .fails(2, "have one form; leave --form out");
+    folder.pqtls("cert request x.key --name a.example").fails(
+        3,
+        "this is a key of X25519, which agrees on secrets; a key that signs is needed",
+    );
+}
+
 /// The bytes before RSAPrivateKey in PKCS#8.
 const RSA_HEAD: usize = 26;
 

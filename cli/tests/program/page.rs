@@ -25,6 +25,8 @@ afterwards, `pqtls ca show` writes the certificate again.
 
 With `--json` a command prints a report whose field `schema` names its form, such as `pqtls/key-new/1`.
 [`cli/schemas`](../cli/schemas) has a JSON Schema for each. A new field does not change the version.
+
+[Who reads which private keys](who-reads-what.md) says what other programs make of the keys that `pqtls` writes.
 ";
 
 #[test]

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::classical::ClassicalAlgorithm;
+use crate::classical::{AgreementAlgorithm, ClassicalAlgorithm};
 use crate::composite::CompositeAlgorithm;
 use crate::keys::{Algorithm, KemAlgorithm, KeyAlgorithm, SignatureAlgorithm};
 use crate::x_wing;
@@ -16,12 +16,15 @@ pub enum AnyAlgorithm {
     XWing,
     /// ML-DSA and a classical algorithm at once.
     Composite(CompositeAlgorithm),
-    /// Not safe against quantum computers.
+    /// Signs, and is not safe against quantum computers.
     Classical(ClassicalAlgorithm),
+    /// Agrees on secrets, and is not safe against quantum computers. Only keys of X25519 are read as this: a file doesn't
+    /// tell keys of ECDH from those of ECDSA.
+    Agreement(AgreementAlgorithm),
 }
 
 impl AnyAlgorithm {
-    /// The post-quantum ones first, then the hybrid and the composite ones.
+    /// Those that a file can be of: the post-quantum ones first, then the hybrid and the composite ones.
     pub fn all() -> impl Iterator<Item = Self> {
         let post_quantum = Algorithm::ALL.iter().copied();
         let classical = ClassicalAlgorithm::ALL.iter().copied();
@@ -31,6 +34,7 @@ impl AnyAlgorithm {
             .chain([Self::XWing])
             .chain(composite.map(Self::Composite))
             .chain(classical.map(Self::Classical))
+            .chain([Self::Agreement(AgreementAlgorithm::X25519)])
     }
 
     /// The algorithm with this name, in upper or lower case.
@@ -45,12 +49,13 @@ impl AnyAlgorithm {
             Self::XWing => x_wing::NAME,
             Self::Composite(algorithm) => algorithm.name(),
             Self::Classical(algorithm) => algorithm.name(),
+            Self::Agreement(algorithm) => algorithm.name(),
         }
     }
 
     /// Whether it is safe against quantum computers, as half of a composite is.
     pub fn is_post_quantum(self) -> bool {
-        !matches!(self, Self::Classical(_))
+        !matches!(self, Self::Classical(_) | Self::Agreement(_))
     }
 }
 
@@ -74,7 +79,8 @@ from!(
     SignatureAlgorithm: PostQuantum,
     KemAlgorithm: PostQuantum,
     CompositeAlgorithm: Composite,
-    ClassicalAlgorithm: Classical
+    ClassicalAlgorithm: Classical,
+    AgreementAlgorithm: Agreement
 );
 
 impl From<AnyAlgorithm> for KeyAlgorithm {
@@ -84,6 +90,9 @@ impl From<AnyAlgorithm> for KeyAlgorithm {
             AnyAlgorithm::XWing => Self::XWing,
             AnyAlgorithm::Composite(algorithm) => algorithm.into(),
             AnyAlgorithm::Classical(algorithm) => algorithm.into(),
+            AnyAlgorithm::Agreement(AgreementAlgorithm::EcdhP256) => Self::EcdsaP256,
+            AnyAlgorithm::Agreement(AgreementAlgorithm::EcdhP384) => Self::EcdsaP384,
+            AnyAlgorithm::Agreement(AgreementAlgorithm::X25519) => Self::X25519,
         }
     }
 }

@@ -22,12 +22,13 @@ pub enum AnyKeyError {
     /// A composite key.
     #[error("{0}")]
     Composite(CompositeKeyError),
-    /// A classical key, or one of an algorithm that is not known.
+    /// A classical key that signs or agrees, or one of an algorithm that is not known.
     #[error("{0}")]
     Classical(ClassicalKeyError),
-    /// A key that signs or verifies is needed, but this one encapsulates.
+    /// A key that signs or verifies is needed, but this one encapsulates or agrees.
     #[error(
-        "this is a key of {0}, which encapsulates; a key that signs is needed, such as ML-DSA-65"
+        "this is a key of {0}, which {does}; a key that signs is needed, such as ML-DSA-65",
+        does = what_it_does(*.0)
     )]
     NotASignatureKey(AnyAlgorithm),
     /// A context was given for a signature that has no place for one.
@@ -47,6 +48,14 @@ pub enum AnyKeyError {
 
 from_causes!(AnyKeyError: PostQuantum(KeyError), XWing(XWingError), Composite(CompositeKeyError),
     Classical(ClassicalKeyError));
+
+/// What a key does that doesn't sign.
+fn what_it_does(algorithm: AnyAlgorithm) -> &'static str {
+    match algorithm {
+        AnyAlgorithm::Agreement(_) => "agrees on secrets",
+        _ => "encapsulates",
+    }
+}
 
 impl AnyKeyError {
     /// Whether there is a key, but its parts do not belong together, so that nobody should use it.

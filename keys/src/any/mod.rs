@@ -1,7 +1,7 @@
-//! Keys of many algorithms as one type: post-quantum keys, those of X-Wing, composite and classical ones that sign. They
-//! are made, written, read from files in every encoding that this crate knows, and used, whatever their algorithm. Keys for agreement alone (ECDH,
-//! X25519) are not among them, as a file doesn't tell those of ECDH from those of ECDSA: they are in
-//! [`classical`](crate::classical).
+//! Keys of many algorithms as one type: post-quantum keys, those of X-Wing, composite and classical ones that sign, and
+//! those of X25519. They are made, written, read from files in every encoding that this crate knows, and used, whatever their
+//! algorithm. A file doesn't tell keys of ECDH from those of ECDSA, as which they are read: for ECDH, read them as
+//! [`ClassicalAgreementKey`](crate::classical::ClassicalAgreementKey).
 //!
 //! * [`AnyPrivateKey`], [`AnySigningKey`] and [`AnyPublicKey`] are the keys, [`AnyAlgorithm`] their algorithms.
 //! * [`read_private_key`] and [`read_public_key`] read a file: PEM or DER; PKCS#8, under a passphrase or not, or a

@@ -11,7 +11,7 @@ use super::algorithm::AnyAlgorithm;
 use super::error::AnyKeyError;
 use super::public_key::AnyPublicKey;
 use super::reading::{Kind, PKCS8, Readable};
-use crate::classical::ClassicalKey;
+use crate::classical::{ClassicalAgreementKey, ClassicalKey};
 use crate::composite::CompositeKey;
 use crate::encoding::pem;
 use crate::keys::{
@@ -35,6 +35,8 @@ pub enum AnyPrivateKey {
     Composite(CompositeKey),
     /// Of ECDSA, Ed25519 or RSA.
     Classical(ClassicalKey),
+    /// Of X25519; see [`AnyAlgorithm::Agreement`].
+    Agreement(ClassicalAgreementKey),
 }
 
 impl Readable for AnyPrivateKey {
@@ -48,6 +50,7 @@ impl Readable for AnyPrivateKey {
         Ok(match kind {
             Kind::XWing => Self::XWing(XWingPrivateKey::from_pkcs8_der(der)?),
             Kind::Composite => Self::Composite(CompositeKey::from_pkcs8_der(der)?),
+            Kind::X25519 => Self::Agreement(ClassicalAgreementKey::from_der(der)?),
             Kind::Classical => Self::Classical(ClassicalKey::from_der(der)?),
         })
     }
@@ -55,7 +58,10 @@ impl Readable for AnyPrivateKey {
     fn check(&self) -> Result<(), AnyKeyError> {
         match self {
             Self::PostQuantum(PrivateKey::Signing(key)) => key.check()?,
-            Self::PostQuantum(PrivateKey::Decapsulation(_)) | Self::XWing(_) => {}
+            // Reading compares the parts that there are.
+            Self::PostQuantum(PrivateKey::Decapsulation(_))
+            | Self::XWing(_)
+            | Self::Agreement(_) => {}
             Self::Composite(key) => key.check()?,
             Self::Classical(key) => key.check()?,
         }
@@ -92,6 +98,9 @@ impl AnyPrivateKey {
             AnyAlgorithm::Classical(algorithm) => {
                 Self::Classical(ClassicalKey::generate(algorithm)?)
             }
+            AnyAlgorithm::Agreement(algorithm) => {
+                Self::Agreement(ClassicalAgreementKey::generate(algorithm)?)
+            }
         })
     }
 
@@ -102,6 +111,7 @@ impl AnyPrivateKey {
             Self::XWing(_) => AnyAlgorithm::XWing,
             Self::Composite(key) => key.algorithm().into(),
             Self::Classical(key) => key.algorithm().into(),
+            Self::Agreement(key) => key.algorithm().into(),
         }
     }
 
@@ -117,6 +127,7 @@ impl AnyPrivateKey {
             Self::XWing(key) => AnyPublicKey::XWing(Box::new(key.public_key().clone())),
             Self::Composite(key) => AnyPublicKey::Composite(key.public_key().clone()),
             Self::Classical(key) => AnyPublicKey::Classical(key.public_key().clone()),
+            Self::Agreement(key) => AnyPublicKey::Agreement(key.public_key().clone()),
         }
     }
 
@@ -126,7 +137,7 @@ impl AnyPrivateKey {
     pub fn preferred_form(&self) -> Option<PrivateKeyForm> {
         match self {
             Self::PostQuantum(key) => Some(preferred_form(key)),
-            Self::XWing(_) | Self::Composite(_) | Self::Classical(_) => None,
+            Self::XWing(_) | Self::Composite(_) | Self::Classical(_) | Self::Agreement(_) => None,
         }
     }
 
@@ -145,6 +156,7 @@ impl AnyPrivateKey {
             Self::XWing(key) => key.to_pkcs8_der(),
             Self::Composite(key) => key.to_pkcs8_der(),
             Self::Classical(key) => key.to_pkcs8_der(),
+            Self::Agreement(key) => key.to_pkcs8_der(),
         })
     }
 
@@ -174,6 +186,7 @@ impl SubjectKey for AnyPrivateKey {
             Self::XWing(key) => key.spki(),
             Self::Composite(key) => key.spki(),
             Self::Classical(key) => key.spki(),
+            Self::Agreement(key) => key.spki(),
         }
     }
 }

@@ -8,7 +8,7 @@ use pki_types::SubjectPublicKeyInfoDer;
 use super::algorithm::AnyAlgorithm;
 use super::error::AnyKeyError;
 use super::reading::{Kind, check_start};
-use crate::classical::ClassicalPublicKey;
+use crate::classical::{ClassicalAgreementPublicKey, ClassicalPublicKey};
 use crate::composite::CompositePublicKey;
 use crate::encoding::pem;
 use crate::keys::{
@@ -27,6 +27,8 @@ pub enum AnyPublicKey {
     Composite(CompositePublicKey),
     /// Of ECDSA, Ed25519 or RSA.
     Classical(ClassicalPublicKey),
+    /// Of X25519; see [`AnyAlgorithm::Agreement`].
+    Agreement(ClassicalAgreementPublicKey),
 }
 
 /// Reads the public key of a file: the first one in a PEM text, or a SubjectPublicKeyInfo as DER.
@@ -61,6 +63,7 @@ impl AnyPublicKey {
         Ok(match Kind::of_unknown(&error) {
             Some(Kind::XWing) => Self::XWing(XWingPublicKey::from_spki_der(der)?.into()),
             Some(Kind::Composite) => Self::Composite(CompositePublicKey::from_spki_der(der)?),
+            Some(Kind::X25519) => Self::Agreement(ClassicalAgreementPublicKey::from_spki_der(der)?),
             Some(Kind::Classical) => Self::Classical(ClassicalPublicKey::from_spki_der(der)?),
             None => return Err(error.into()),
         })
@@ -73,6 +76,7 @@ impl AnyPublicKey {
             Self::XWing(_) => AnyAlgorithm::XWing,
             Self::Composite(key) => key.algorithm().into(),
             Self::Classical(key) => key.algorithm().into(),
+            Self::Agreement(key) => key.algorithm().into(),
         }
     }
 
@@ -83,6 +87,7 @@ impl AnyPublicKey {
             Self::XWing(key) => key.to_spki_der(),
             Self::Composite(key) => key.to_spki_der(),
             Self::Classical(key) => key.to_spki_der(),
+            Self::Agreement(key) => key.to_spki_der(),
         }
     }
 
@@ -93,6 +98,7 @@ impl AnyPublicKey {
             Self::XWing(key) => key.to_spki_pem(),
             Self::Composite(key) => key.to_spki_pem(),
             Self::Classical(key) => key.to_spki_pem(),
+            Self::Agreement(key) => key.to_spki_pem(),
         }
     }
 
@@ -127,7 +133,7 @@ impl AnyPublicKey {
     /// The error of the key's own type for an invalid signature, which
     /// [`is_invalid_signature`](AnyKeyError::is_invalid_signature) tells from others: a context of more than 255 bytes;
     /// [`AnyKeyError::NoContext`] for a classical key, unless the context is empty; and
-    /// [`AnyKeyError::NotASignatureKey`] for a key of ML-KEM or X-Wing.
+    /// [`AnyKeyError::NotASignatureKey`] for a key of ML-KEM, X-Wing or X25519.
     pub fn verify_with_context(
         &self,
         message: &[u8],
@@ -142,7 +148,9 @@ impl AnyPublicKey {
             Self::Composite(key) => key.verify_with_context(message, signature, context)?,
             Self::Classical(key) if context.is_empty() => key.verify(message, signature)?,
             Self::Classical(key) => return Err(AnyKeyError::NoContext(key.algorithm())),
-            Self::PostQuantum(PublicKey::Encapsulation(_)) | Self::XWing(_) => {
+            Self::PostQuantum(PublicKey::Encapsulation(_))
+            | Self::XWing(_)
+            | Self::Agreement(_) => {
                 return Err(AnyKeyError::NotASignatureKey(self.algorithm()));
             }
         }
@@ -156,6 +164,7 @@ impl AnyPublicKey {
             Self::XWing(key) => key.as_bytes(),
             Self::Composite(key) => key.as_bytes(),
             Self::Classical(key) => key.as_bytes(),
+            Self::Agreement(key) => key.as_bytes(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reads private keys of these algorithms from files, under a passphrase or not. If the cipher authenticates nothing, an
 //! unsound key counts as a wrong passphrase or a changed file.
 
+use const_oid::db::rfc8410::ID_X_25519;
 use der::asn1::{AnyRef, OctetStringRef};
 use der::{Decode, Header, Reader, SliceReader, Tag, Tagged};
 use pki_types::PrivateKeyDer;
@@ -19,7 +20,9 @@ pub enum Kind {
     XWing,
     /// A key of Composite ML-DSA.
     Composite,
-    /// A classical key, or one of an algorithm that is not known.
+    /// A key of X25519.
+    X25519,
+    /// A classical key that signs, or one of an algorithm that is not known.
     Classical,
 }
 
@@ -29,6 +32,7 @@ impl Kind {
     pub fn of_unknown(error: &KeyError) -> Option<Self> {
         match error {
             KeyError::UnsupportedAlgorithm(oid) if *oid == x_wing::OID => Some(Self::XWing),
+            KeyError::UnsupportedAlgorithm(ID_X_25519) => Some(Self::X25519),
             KeyError::UnsupportedAlgorithm(oid) => {
                 Some(match CompositeIdentifier::from_oid(*oid).is_some() {
                     true => Self::Composite,

@@ -140,9 +140,9 @@ impl TryFrom<AnyPrivateKey> for AnySigningKey {
             AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)) => Ok(Self::PostQuantum(key)),
             AnyPrivateKey::Composite(key) => Ok(Self::Composite(key)),
             AnyPrivateKey::Classical(key) => Ok(Self::Classical(key)),
-            AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(_)) | AnyPrivateKey::XWing(_) => {
-                Err(AnyKeyError::NotASignatureKey(algorithm))
-            }
+            AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(_))
+            | AnyPrivateKey::XWing(_)
+            | AnyPrivateKey::Agreement(_) => Err(AnyKeyError::NotASignatureKey(algorithm)),
         }
     }
 }

@@ -13,6 +13,7 @@ use super::error::ClassicalKeyError;
 use super::family::Family;
 use super::graviola;
 use super::private_key::Agreeing;
+use crate::encoding::pem;
 use crate::keys::{Agreement, AgreementError, AgreementKey, AgreementPublicKey, SubjectKey};
 
 /// A private key of ECDH or X25519, to which others encrypt documents.
@@ -69,13 +70,21 @@ impl ClassicalAgreementKey {
         }
     }
 
-    /// Takes a scalar of ECDH of 32 or 48 bytes, big-endian, or a private key of X25519 of 32 bytes.
+    /// Takes an ECDH scalar of 32 or 48 bytes, big-endian, or the 32 bytes of an X25519 private key (RFC 7748).
     ///
     /// # Errors
     ///
-    /// [`ClassicalKeyError::Malformed`] for another length and for a scalar that is out of range.
+    /// [`ClassicalKeyError::AgreementRawLength`] for a wrong length, and [`ClassicalKeyError::Malformed`] for a scalar
+    /// that is out of range.
     pub fn from_raw(algorithm: AgreementAlgorithm, key: &[u8]) -> Result<Self, ClassicalKeyError> {
-        Self::new(algorithm, graviola::agreeing_from_raw(algorithm, key)?)
+        match algorithm.raw_private_key_len() {
+            expected if expected != key.len() => Err(ClassicalKeyError::AgreementRawLength {
+                algorithm: algorithm.name(),
+                expected,
+                found: key.len(),
+            }),
+            _ => Self::new(algorithm, graviola::agreeing_from_raw(algorithm, key)?),
+        }
     }
 
     fn new(
@@ -178,6 +187,16 @@ impl ClassicalAgreementPublicKey {
     /// The algorithm.
     pub fn algorithm(&self) -> AgreementAlgorithm {
         self.algorithm
+    }
+
+    /// The DER of the SubjectPublicKeyInfo.
+    pub fn to_spki_der(&self) -> &[u8] {
+        &self.spki
+    }
+
+    /// The SubjectPublicKeyInfo as PEM.
+    pub fn to_spki_pem(&self) -> String {
+        pem::encode("PUBLIC KEY", &self.spki)
     }
 
     /// The key alone: for ECDH the uncompressed point, for X25519 32 bytes.

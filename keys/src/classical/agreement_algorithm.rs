@@ -29,8 +29,8 @@ impl AgreementAlgorithm {
         }
     }
 
-    /// The length of a raw private key, in bytes.
-    pub(super) fn raw_private_key_len(self) -> usize {
+    /// How many bytes a raw private key has.
+    pub fn raw_private_key_len(self) -> usize {
         match self {
             Self::EcdhP256 | Self::X25519 => 32,
             Self::EcdhP384 => 48,

@@ -81,6 +81,16 @@ pub enum ClassicalKeyError {
         /// The length found.
         found: usize,
     },
+    /// A raw private key for key agreement has the wrong length.
+    #[error("a raw private key of {algorithm} has {expected} bytes, not {found}")]
+    AgreementRawLength {
+        /// The algorithm of the key.
+        algorithm: &'static str,
+        /// The right length.
+        expected: usize,
+        /// The length found.
+        found: usize,
+    },
     /// Keys of this algorithm only sign; encryption needs key agreement.
     #[error(
         "{0} keys don't agree on secrets, which encryption needs; take a key on P-256 or P-384, or one of X25519"

@@ -29,7 +29,7 @@ pub(super) trait Agreeing: Send + Sync {
     /// The DER of the key in PKCS#8, version 1.
     fn pkcs8(&self) -> Zeroizing<Vec<u8>>;
 
-    /// The scalar, or the bytes of X25519.
+    /// The scalar, or the private key of X25519.
     fn raw(&self) -> Zeroizing<Vec<u8>>;
 
     /// The shared secret with a public key, given by its bits.

@@ -7,7 +7,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5912::{
     ID_EC_PUBLIC_KEY, ID_RSASSA_PSS, RSA_ENCRYPTION, SECP_256_R_1, SECP_384_R_1, SECP_521_R_1,
 };
-use const_oid::db::rfc8410::{ID_ED_448, ID_ED_25519};
+use const_oid::db::rfc8410::{ID_ED_448, ID_ED_25519, ID_X_25519};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 use super::algorithm::{Algorithm, SignatureAlgorithm};
@@ -45,6 +45,8 @@ pub enum KeyAlgorithm {
     },
     /// X-Wing, ML-KEM-768 and X25519 at once (draft-connolly-cfrg-xwing-kem). No standard has it in certificates.
     XWing,
+    /// X25519 (RFC 8410), which agrees on secrets.
+    X25519,
     /// An algorithm without a name here; for an elliptic curve, the curve.
     Other(ObjectIdentifier),
 }
@@ -90,6 +92,7 @@ impl KeyAlgorithm {
             },
             ID_ED_25519 => Self::Ed25519,
             ID_ED_448 => Self::Ed448,
+            ID_X_25519 => Self::X25519,
             Self::X_WING => Self::XWing,
             _ => Self::Other(oid),
         }
@@ -111,6 +114,7 @@ impl KeyAlgorithm {
             Self::Ed448 => ID_ED_448,
             Self::Rsa { .. } => RSA_ENCRYPTION,
             Self::XWing => Self::X_WING,
+            Self::X25519 => ID_X_25519,
             Self::Other(oid) => oid,
         }
     }
@@ -133,6 +137,7 @@ impl KeyAlgorithm {
             Self::PostQuantum(Algorithm::Kem(_))
             | Self::Composite(_)
             | Self::XWing
+            | Self::X25519
             | Self::Other(_) => return None,
             Self::EcdsaP256 => 72,
             Self::EcdsaP384 => 104,
@@ -157,6 +162,7 @@ impl fmt::Display for KeyAlgorithm {
             Self::Ed448 => f.write_str("Ed448"),
             Self::Rsa { bits } => write!(f, "RSA-{bits}"),
             Self::XWing => f.write_str(Self::X_WING_NAME),
+            Self::X25519 => f.write_str("X25519"),
             Self::Other(oid) => oid.fmt(f),
         }
     }

@@ -169,6 +169,7 @@ fn changed(is_meant: fn(&AnyPrivateKey) -> bool) {
         "ECDSA-P256",
         "ECDSA-P384",
         "Ed25519",
+        "X25519",
     ];
     let (mut refused, mut same) = (0, 0);
     let keys = quick().filter(|key| is_meant(key));
@@ -212,7 +213,7 @@ fn changed(is_meant: fn(&AnyPrivateKey) -> bool) {
 /// OpenSSL reads version 2, with the public key, from its version 3.5 on, and Python's cryptography doesn't.
 #[test]
 fn keys_are_written_in_version_1() {
-    for name in ["Ed25519", "X-Wing", "MLDSA44-Ed25519-SHA512"] {
+    for name in ["Ed25519", "X25519", "X-Wing", "MLDSA44-Ed25519-SHA512"] {
         let key = key(name);
         let der = key
             .to_encrypted_pkcs8_der(PASSPHRASE, &cheap(Cipher::Aes256Cbc))
@@ -230,7 +231,7 @@ fn keys_are_written_in_version_1() {
 /// What the digest is for: of X-Wing and Ed25519 any seed is a key, and other programs write it alone.
 #[test]
 fn a_changed_seed_of_others_is_another_key() {
-    for name in ["X-Wing", "MLDSA44-Ed25519-SHA512", "Ed25519"] {
+    for name in ["X-Wing", "MLDSA44-Ed25519-SHA512", "Ed25519", "X25519"] {
         let key = key(name);
         let alone = by_others(&key.to_pkcs8_der().unwrap());
         let again: ReadKey<AnyPrivateKey> = read(&alone).unwrap();
@@ -268,15 +269,18 @@ fn a_changed_rsa_key_is_refused_when_it_is_read() {
 fn keys_that_cannot_sign_say_so() {
     let ml_kem = key("ML-KEM-768");
     let x_wing = key("X-Wing");
-    for key in [ml_kem, x_wing] {
+    for (key, does) in [
+        (ml_kem, "encapsulates"),
+        (x_wing, "encapsulates"),
+        (key("X25519"), "agrees on secrets"),
+    ] {
         let algorithm = key.algorithm();
         let says_so = |error: AnyKeyError| {
             assert!(
                 matches!(error, AnyKeyError::NotASignatureKey(found) if found == algorithm),
                 "{error:?}"
             );
-            let text =
-                format!("this is a key of {algorithm}, which encapsulates; a key that signs");
+            let text = format!("this is a key of {algorithm}, which {does}; a key that signs");
             assert!(error.to_string().starts_with(&text), "{error}");
             assert!(!error.is_invalid_signature() && !error.is_refusal());
         };

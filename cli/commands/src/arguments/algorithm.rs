@@ -60,11 +60,13 @@ pub(crate) fn list_of_algorithms() -> String {
     };
     format!(
         "{}; to encrypt files, {} (ML-KEM-768 and X25519, from a draft); composites of ML-DSA and a \
-         classical algorithm, from a draft: {}; classical, not safe against quantum computers: {}",
+         classical algorithm, from a draft: {}; classical, not safe against quantum computers: {}, and {} for encrypted \
+         messages",
         list(|one| matches!(one, Algorithm::PostQuantum(_))),
         Algorithm::XWing,
         list(|one| matches!(one, Algorithm::Composite(_))),
-        list(|one| matches!(one, Algorithm::Classical(_)))
+        list(|one| matches!(one, Algorithm::Classical(_))),
+        list(|one| matches!(one, Algorithm::Agreement(_)))
     )
 }
 

@@ -198,6 +198,9 @@ fn lengths_missed(algorithm: Algorithm) -> String {
             algorithm.expanded_len()
         ),
         Algorithm::XWing => format!("it does not have {} bytes", XWingPrivateKey::LEN),
+        Algorithm::Agreement(algorithm) => {
+            format!("it does not have {} bytes", algorithm.raw_private_key_len())
+        }
         Algorithm::Composite(_) => "such keys have no raw bytes".into(),
         Algorithm::Classical(algorithm) => match algorithm.raw_private_key_len() {
             Some(len) => format!("it does not have {len} bytes"),

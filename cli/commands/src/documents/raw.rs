@@ -3,7 +3,9 @@
 
 use base64ct::{Base64, Encoding as _};
 use pq_keys::PrivateKeyForm;
-use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
+use pq_keys::classical::{
+    AgreementAlgorithm, ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey,
+};
 use pq_keys::x_wing::XWingPrivateKey;
 use pq_x509::x509_cert::der::asn1::OctetStringRef;
 use pq_x509::x509_cert::der::{self, Encode, Header, SliceWriter, Tag};
@@ -69,6 +71,9 @@ pub(crate) fn raw_private_key(
         Meaning::Classical(algorithm) => ClassicalKey::from_raw(algorithm, &raw)
             .map(|key| file(PrivateKey::Classical(key), None))
             .map_err(KeyError::from),
+        Meaning::Agreement(algorithm) => ClassicalAgreementKey::from_raw(algorithm, &raw)
+            .map(|key| file(PrivateKey::Agreement(key), None))
+            .map_err(KeyError::from),
     };
     read.map_err(|error| DocumentError::Key {
         file: source.to_string(),
@@ -82,6 +87,7 @@ enum Meaning {
     PostQuantum(pq_keys::Algorithm, PrivateKeyForm),
     XWing,
     Classical(ClassicalAlgorithm),
+    Agreement(AgreementAlgorithm),
 }
 
 impl Meaning {
@@ -96,6 +102,9 @@ impl Meaning {
             Algorithm::XWing if len == XWingPrivateKey::LEN => Some(Self::XWing),
             Algorithm::Classical(algorithm) if Some(len) == algorithm.raw_private_key_len() => {
                 Some(Self::Classical(algorithm))
+            }
+            Algorithm::Agreement(algorithm) if len == algorithm.raw_private_key_len() => {
+                Some(Self::Agreement(algorithm))
             }
             _ => None,
         }

@@ -1,8 +1,9 @@
 //! Why a command can't use a key: the errors of keys of every kind, and what commands do not take.
 
 use pq_hpke::KemError;
-use pq_keys::any::AnyKeyError;
-use pq_keys::classical::{ClassicalAlgorithm, ClassicalKeyError};
+use pq_keys::agreement::AgreementError;
+use pq_keys::any::{AnyAlgorithm, AnyKeyError};
+use pq_keys::classical::ClassicalKeyError;
 use pq_keys::composite::{CompositeAlgorithm, CompositeKeyError};
 use pq_keys::x_wing::XWingError;
 
@@ -13,12 +14,14 @@ pub(crate) enum KeyError {
     Any(AnyKeyError),
     #[error("{0}")]
     Kem(KemError),
+    #[error("{0}")]
+    Agreement(AgreementError),
     #[error("{0} keys are two keys in one and have no raw bytes here; write them as PEM or DER")]
     NoRawBytes(CompositeAlgorithm),
     #[error("a composite key, of {0}, but this command is for keys of one algorithm")]
     NotOfOneAlgorithm(CompositeAlgorithm),
     #[error("a classical key, of {0}, but this command is for post-quantum keys")]
-    NotPostQuantum(ClassicalAlgorithm),
+    NotPostQuantum(AnyAlgorithm),
     #[error(
         "an X-Wing key, which is for files (\"pqtls encrypt\" and \"pqtls decrypt\"), but this command is for \
          other keys"
@@ -41,6 +44,12 @@ impl KeyError {
 impl From<KemError> for KeyError {
     fn from(error: KemError) -> Self {
         Self::Kem(error)
+    }
+}
+
+impl From<AgreementError> for KeyError {
+    fn from(error: AgreementError) -> Self {
+        Self::Agreement(error)
     }
 }
 

@@ -20,7 +20,8 @@ macro_rules! post_quantum_only {
                     $from::PostQuantum(key) => Ok(key.try_into()?),
                     $from::XWing(_) => Err(KeyError::OnlyForFiles),
                     $from::Composite(key) => Err(KeyError::NotOfOneAlgorithm(key.algorithm())),
-                    $from::Classical(key) => Err(KeyError::NotPostQuantum(key.algorithm())),
+                    $from::Classical(key) => Err(KeyError::NotPostQuantum(key.algorithm().into())),
+                    $from::Agreement(key) => Err(KeyError::NotPostQuantum(key.algorithm().into())),
                 }
             }
         }

@@ -28,7 +28,7 @@ impl EncryptionKey {
             Some(Kind::XWing | Kind::Composite) => {
                 EncapsulationKey::narrow(AnyPublicKey::from_spki_der(der)?).map(Self::PostQuantum)
             }
-            Some(Kind::Classical) => Ok(Self::Classical(
+            Some(Kind::X25519 | Kind::Classical) => Ok(Self::Classical(
                 ClassicalAgreementPublicKey::from_spki_der(der)?,
             )),
             None => Err(error.into()),
@@ -88,7 +88,9 @@ impl Readable for DecryptionKey {
                 let key = AnyPrivateKey::from_other(der, kind)?;
                 DecapsulationKey::narrow(key).map(Self::PostQuantum)
             }
-            Kind::Classical => Ok(Self::Classical(ClassicalAgreementKey::from_der(der)?)),
+            Kind::X25519 | Kind::Classical => {
+                Ok(Self::Classical(ClassicalAgreementKey::from_der(der)?))
+            }
         }
     }
 

@@ -90,8 +90,16 @@ impl<C: Suite> Ecdsa<C> {
     }
 
     pub(super) fn from_raw(scalar: &[u8]) -> Result<Key, Error> {
+        Ok(Box::new(Self::from_scalar(scalar)?))
+    }
+
+    pub(super) fn agreeing_from_raw(scalar: &[u8]) -> Result<Box<dyn Agreeing>, Error> {
+        Ok(Box::new(Self::from_scalar(scalar)?))
+    }
+
+    fn from_scalar(scalar: &[u8]) -> Result<Self, Error> {
         let private_key = C::from_scalar(scalar)?;
-        Ok(Box::new(Self(SigningKey { private_key })))
+        Ok(Self(SigningKey { private_key }))
     }
 }
 

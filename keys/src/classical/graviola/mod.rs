@@ -116,20 +116,18 @@ pub(super) fn read_agreeing(
     key.map_err(malformed(family))
 }
 
-/// Takes a scalar of ECDH, or the bytes of X25519.
+/// Reads an ECDH scalar or an X25519 private key, whose length was checked.
 pub(super) fn agreeing_from_raw(
     algorithm: AgreementAlgorithm,
     key: &[u8],
 ) -> Result<Box<dyn Agreeing>, ClassicalKeyError> {
     available()?;
-    let read: Result<Box<dyn Agreeing>, _> = match algorithm {
-        // graviola takes shorter scalars, too
-        _ if key.len() != algorithm.raw_private_key_len() => Err(graviola::Error::WrongLength),
+    match algorithm {
         AgreementAlgorithm::EcdhP256 => Ecdsa::<P256>::agreeing_from_raw(key),
         AgreementAlgorithm::EcdhP384 => Ecdsa::<P384>::agreeing_from_raw(key),
         AgreementAlgorithm::X25519 => X25519::from_raw(key),
-    };
-    read.map_err(malformed(algorithm.family()))
+    }
+    .map_err(malformed(algorithm.family()))
 }
 
 /// Refuses bits that are not a valid public key, such as a point that is not on the curve.

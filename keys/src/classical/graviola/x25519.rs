@@ -18,8 +18,7 @@ impl X25519 {
     }
 
     pub(super) fn read(curve_private_key: &[u8]) -> Result<Box<dyn Agreeing>, Error> {
-        let key = curve_private_key::read(curve_private_key)?;
-        Ok(Box::new(Self(StaticPrivateKey::from_array(key))))
+        Self::from_raw(curve_private_key::read(curve_private_key)?)
     }
 
     pub(super) fn from_raw(key: &[u8]) -> Result<Box<dyn Agreeing>, Error> {
@@ -38,8 +37,7 @@ impl Agreeing for X25519 {
     }
 
     fn raw(&self) -> Zeroizing<Vec<u8>> {
-        let key = Zeroizing::new(self.0.as_bytes());
-        key.to_vec().into()
+        Zeroizing::new(Zeroizing::new(self.0.as_bytes()).to_vec())
     }
 
     fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, ClassicalKeyError> {

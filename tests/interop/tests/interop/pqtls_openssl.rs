@@ -44,12 +44,12 @@ fn openssl_reads_keys_of_pqtls() {
     }
 }
 
-/// Under AES-CBC, a key of Ed25519 has its public key behind it (PKCS#8 of version 2); the others have theirs within.
+/// OpenSSL passes over the digest beside them.
 #[test]
 fn openssl_reads_classical_keys_that_pqtls_encrypts() {
     let Some(work) = Work::new() else { return };
     work.dir.write("pw", "correct horse\n");
-    for algorithm in ["Ed25519", "ECDSA-P256", "RSA-2048"] {
+    for algorithm in ["Ed25519", "X25519", "ECDSA-P256", "RSA-2048"] {
         work.pqtls(&format!(
             "key new {algorithm} --encrypt --passphrase-file pw --out ours.key --public ours.pub --force"
         ));

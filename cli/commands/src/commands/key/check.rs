@@ -3,6 +3,7 @@
 
 use core::fmt;
 
+use pq_keys::agreement::{AgreementKey, AgreementPublicKey};
 use pq_keys::classical::ClassicalKeyError;
 use pq_keys::composite::CompositeKeyError;
 use pq_keys::{DecapsulationKey, SigningKey, SubjectKey};
@@ -92,6 +93,10 @@ fn works(key: &PrivateKey) -> Result<bool, KeyError> {
             let ciphertext = key.public_key().encapsulate_into(&mut ours)?;
             key.decapsulate_into(&ciphertext, &mut theirs)?;
             return Ok(ours == theirs);
+        }
+        PrivateKey::Agreement(key) => {
+            let sender = key.public_key().agree_once()?;
+            return Ok(key.agree(&sender.public_key)? == sender.secret);
         }
         PrivateKey::Composite(key) => {
             return match key.check() {

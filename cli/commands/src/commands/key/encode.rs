@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use pq_jose::Algorithm;
 use pq_jose::cose::{CoseKey, CosePrivateKey};
 use pq_jose::jwk::{Jwk, JwkError, PrivateJwk};
-use pq_keys::classical::ClassicalKey;
+use pq_keys::classical::{ClassicalAgreementKey, ClassicalKey};
 use pq_keys::composite::CompositeKey;
 use pq_keys::x_wing::XWingPrivateKey;
 use pq_keys::{KeyError, PrivateKeyForm, SigningKey};
@@ -103,6 +103,7 @@ pub(crate) fn private_key(
             Ok((post_quantum(key, form, encoding)?, Some(form)))
         }
         (PrivateKey::Classical(key), None) => Ok((classical(key, encoding)?, None)),
+        (PrivateKey::Agreement(agreeing), None) => Ok((agreement(key, agreeing, encoding)?, None)),
         (PrivateKey::XWing(key), None) => Ok((x_wing(key, encoding)?, None)),
         (PrivateKey::Composite(key), None) => Ok((composite(key, encoding)?, None)),
         _ => Err(Failure::NoForms(key.algorithm())),
@@ -115,6 +116,22 @@ fn classical(key: &ClassicalKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Der => key.to_pkcs8_der(),
         Encoding::Hex => line(&key.to_raw()?, TextEncoding::Hex),
         Encoding::Base64 => line(&key.to_raw()?, TextEncoding::Base64),
+        Encoding::Jwk | Encoding::Cose => {
+            return Err(keys::KeyError::NotPostQuantum(key.algorithm().into()).into());
+        }
+    })
+}
+
+fn agreement(
+    key: &PrivateKey,
+    agreeing: &ClassicalAgreementKey,
+    encoding: Encoding,
+) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    Ok(match encoding {
+        Encoding::Pem => bytes_of(key.to_pkcs8_pem()?),
+        Encoding::Der => key.to_pkcs8_der()?,
+        Encoding::Hex => line(&agreeing.to_raw(), TextEncoding::Hex),
+        Encoding::Base64 => line(&agreeing.to_raw(), TextEncoding::Base64),
         Encoding::Jwk | Encoding::Cose => {
             return Err(keys::KeyError::NotPostQuantum(key.algorithm()).into());
         }

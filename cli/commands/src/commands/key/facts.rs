@@ -18,7 +18,7 @@ pub(crate) struct KeyFacts {
     pub(crate) post_quantum: bool,
     /// NIST's category, from 1 to 5.
     pub(crate) security_category: Option<u8>,
-    /// `sign` or `encapsulate`.
+    /// `sign`, `encapsulate` or `agree`.
     #[serde(rename = "use")]
     pub(crate) use_: &'static str,
     /// The fingerprint of the SubjectPublicKeyInfo, so a private key and its public half have the same.
@@ -39,6 +39,7 @@ impl KeyFacts {
                 Algorithm::PostQuantum(pq_keys::Algorithm::Kem(_)) | Algorithm::XWing => {
                     "encapsulate"
                 }
+                Algorithm::Agreement(_) => "agree",
                 _ => "sign",
             },
             fingerprint: fingerprint(key.to_spki_der()),
@@ -46,7 +47,7 @@ impl KeyFacts {
                 Algorithm::PostQuantum(_) => None,
                 Algorithm::XWing => Some(X_WING),
                 Algorithm::Composite(_) => Some(COMPOSITE),
-                Algorithm::Classical(_) => Some(CLASSICAL),
+                Algorithm::Classical(_) | Algorithm::Agreement(_) => Some(CLASSICAL),
             },
         }
     }
@@ -79,7 +80,7 @@ fn security_category(algorithm: Algorithm) -> Option<u8> {
         Algorithm::PostQuantum(algorithm) => algorithm,
         Algorithm::Composite(algorithm) => algorithm.ml_dsa().into(),
         // the draft claims none
-        Algorithm::XWing | Algorithm::Classical(_) => return None,
+        Algorithm::XWing | Algorithm::Classical(_) | Algorithm::Agreement(_) => return None,
     };
     match algorithm {
         Signature(algorithm) => Some(algorithm.security_category()),

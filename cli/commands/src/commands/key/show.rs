@@ -122,6 +122,13 @@ impl SizesOfKey {
                 signature: None,
                 ciphertext: Some(pq_hpke::Kem::XWing.enc_len()),
             },
+            Algorithm::Agreement(_) => Self {
+                seed: None,
+                expanded: None,
+                public_key,
+                signature: None,
+                ciphertext: None,
+            },
             Algorithm::Composite(algorithm) => {
                 Self::at_most(public_key, algorithm.max_signature_len())
             }
