@@ -58,7 +58,7 @@ def test_files(algorithm, passphrase):
         else (pqtls.SigningKey, pqtls.VerifyingKey)
     )
     ours = kind.generate(algorithm)
-    theirs = serialization.load_pem_private_key(ours.to_pem(form="seed", passphrase=passphrase).encode(), passphrase)
+    theirs = serialization.load_pem_private_key(ours.to_pem(passphrase=passphrase).encode(), passphrase)
     assert isinstance(theirs, PRIVATE[algorithm])
     assert theirs.private_bytes_raw() == ours.to_seed()
     protection = serialization.BestAvailableEncryption(passphrase) if passphrase else serialization.NoEncryption()

@@ -75,9 +75,9 @@ impl Contents {
         file: &str,
         lines_before: usize,
     ) -> Result<Self, DocumentError> {
-        let (encoding, found) = match core::str::from_utf8(bytes) {
+        let (encoding, found) = match jose::text(bytes) {
             _ if pem::is_in(bytes) => (Encoding::Pem, in_pem(bytes)),
-            Ok(text) if jose::is_object(text) => {
+            Some(text) if jose::is_object(text) => {
                 (Encoding::Jwk, vec![jose::of_jwk(text, file)?.into()])
             }
             _ if jose::is_map(bytes) => (Encoding::Cose, vec![jose::of_cose(bytes, file)?.into()]),

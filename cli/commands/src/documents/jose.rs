@@ -16,6 +16,12 @@ use crate::kind::Kind;
 /// Whether a key is private or public, and its DER.
 pub(super) type KeyDer = (Kind, Zeroizing<Vec<u8>>);
 
+/// The bytes as text, without the mark that some editors put before it (RFC 8259, section 8.1).
+pub(super) fn text(bytes: &[u8]) -> Option<&str> {
+    let text = core::str::from_utf8(bytes).ok()?;
+    Some(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
 /// Whether a text is meant to be an object of JSON.
 pub(super) fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{')

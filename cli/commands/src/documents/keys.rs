@@ -154,7 +154,7 @@ pub(crate) fn token_keys(
         error,
     };
     let bytes = source.read(LIMIT)?;
-    if let Ok(text) = core::str::from_utf8(&bytes)
+    if let Some(text) = jose::text(&bytes)
         && jose::is_set(text)
     {
         return JwkSet::from_json(text).map_err(jwk_error);

@@ -7,6 +7,7 @@ use interop::found::Found;
 
 mod attributes;
 mod certificates;
+mod keys;
 mod ledger;
 mod lists;
 mod names;
