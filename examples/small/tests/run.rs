@@ -157,7 +157,7 @@ async fn encrypted_client_hello() {
     let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
     let files = pki.write(folder.path()).unwrap();
     let identity = Identity::try_from(&pki.server).unwrap();
-    let tls = Tls::new(&identity, None).unwrap();
+    let tls = Tls::new(identity, &[], None).unwrap();
     let server = Server::bind("127.0.0.1:0", tls, Limits::default());
     let server = server.await.unwrap();
     let run = |list: Option<&str>| {

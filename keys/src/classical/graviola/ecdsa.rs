@@ -84,11 +84,6 @@ impl<C: Suite> Ecdsa<C> {
         Ok(Box::new(Self(SigningKey::from_sec1_der(ec_private_key)?)))
     }
 
-    pub(super) fn agreeing_from_raw(scalar: &[u8]) -> Result<Box<dyn Agreeing>, Error> {
-        let private_key = C::from_scalar(scalar)?;
-        Ok(Box::new(Self(SigningKey { private_key })))
-    }
-
     pub(super) fn from_raw(scalar: &[u8]) -> Result<Key, Error> {
         Ok(Box::new(Self::from_scalar(scalar)?))
     }
