@@ -651,7 +651,7 @@ fn a_key_issues_again_after_an_older_backup() {
     assert_eq!(folder.issuing_role().unwrap(), Role::Issuing);
     // What the key signed is known by its file.
     let lacking = folder
-        .adopted(std::slice::from_ref(&leaf), &[], "tests")
+        .adopted(core::slice::from_ref(&leaf), &[], "tests")
         .unwrap();
     assert_eq!(lacking[0].issued.issuer, "issuing-2");
     folder.ledger().unwrap().adopt(&lacking, None).unwrap();

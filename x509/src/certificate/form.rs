@@ -10,7 +10,7 @@ use const_oid::db::rfc5280::{
     ID_CE_SUBJECT_ALT_NAME, ID_CE_SUBJECT_KEY_IDENTIFIER,
 };
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NONCE;
-use der::asn1::{AnyRef, BitStringRef, IntRef};
+use der::asn1::{AnyRef, BitString, IntRef};
 use der::{Decode, Tag, Tagged};
 use pq_keys::encoding::syntax::{self, Element, SyntaxError, found};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
@@ -53,22 +53,22 @@ pub(crate) static CERTIFICATE: &[Part] = &[
     }),
     part("serial number", serial_number),
     part("signature algorithm", |element| {
-        decoded::<AlgorithmIdentifierRef<'_>>(element)
+        borrowed::<AlgorithmIdentifierRef<'_>>(element)
     }),
-    part("issuer", |element| decoded::<Name>(element)),
+    part("issuer", decoded::<Name>),
     part("validity", |element| {
         contents(
             element,
             &[
-                part("notBefore", |element| decoded::<Time>(element)),
-                part("notAfter", |element| decoded::<Time>(element)),
+                part("notBefore", decoded::<Time>),
+                part("notAfter", decoded::<Time>),
             ],
         )
         .map_err(|(name, found)| format!("{found} as its {name}"))
     }),
-    part("subject", |element| decoded::<Name>(element)),
+    part("subject", decoded::<Name>),
     part("public key", |element| {
-        decoded::<SubjectPublicKeyInfoRef<'_>>(element)
+        borrowed::<SubjectPublicKeyInfoRef<'_>>(element)
     }),
     optional("issuerUniqueID", &[0x81], |_| Ok(())),
     optional("subjectUniqueID", &[0x82], |_| Ok(())),
@@ -77,11 +77,11 @@ pub(crate) static CERTIFICATE: &[Part] = &[
 
 /// TBSCertList (RFC 5280 section 5.1).
 pub(crate) static REVOCATION_LIST: &[Part] = &[
-    optional("version", &[0x02], |element| decoded::<Version>(element)),
+    optional("version", &[0x02], decoded::<Version>),
     part("signature algorithm", |element| {
-        decoded::<AlgorithmIdentifierRef<'_>>(element)
+        borrowed::<AlgorithmIdentifierRef<'_>>(element)
     }),
-    part("issuer", |element| decoded::<Name>(element)),
+    part("issuer", decoded::<Name>),
     part("thisUpdate", |_| Ok(())),
     optional("nextUpdate", &[0x17, 0x18], |_| Ok(())),
     optional("list of revoked certificates", &[0x30], |list| {
@@ -96,10 +96,10 @@ pub(crate) static REVOCATION_LIST: &[Part] = &[
 
 /// CertificationRequestInfo (RFC 2986 section 4.1).
 pub(crate) static REQUEST: &[Part] = &[
-    part("version", |element| decoded::<Version>(element)),
-    part("subject", |element| decoded::<Name>(element)),
+    part("version", decoded::<Version>),
+    part("subject", decoded::<Name>),
     part("public key", |element| {
-        decoded::<SubjectPublicKeyInfoRef<'_>>(element)
+        borrowed::<SubjectPublicKeyInfoRef<'_>>(element)
     }),
     part("list of attributes", |element| match element.tag {
         0xa0 => Ok(()),
@@ -122,9 +122,9 @@ where
         let envelope = [
             part("signed part", |_| Ok(())),
             part("signature algorithm", |element| {
-                decoded::<AlgorithmIdentifierRef<'_>>(element)
+                borrowed::<AlgorithmIdentifierRef<'_>>(element)
             }),
-            part("signature", |element| decoded::<BitStringRef<'_>>(element)),
+            part("signature", decoded::<BitString>),
         ];
         contents(document, &envelope)
     };
@@ -191,7 +191,12 @@ fn contents(element: Element<'_>, parts: &[Part]) -> Result<(), (&'static str, S
 }
 
 /// Whether an element can be decoded as this type.
-fn decoded<'a, T: Decode<'a, Error = der::Error>>(element: Element<'a>) -> Result<(), String> {
+fn decoded<T: for<'a> Decode<'a, Error = der::Error>>(element: Element<'_>) -> Result<(), String> {
+    borrowed::<T>(element)
+}
+
+/// The same for a type that borrows from the element.
+fn borrowed<'a, T: Decode<'a, Error = der::Error>>(element: Element<'a>) -> Result<(), String> {
     T::from_der(element.whole).map(drop).map_err(found)
 }
 
@@ -319,7 +324,8 @@ pub(crate) fn authority_key_id(der: &[u8]) -> der::Result<Option<&[u8]>> {
         Some(field.value)
     };
     let key_id = next(0x80);
-    (next(0xa1), next(0x82));
+    let _ = next(0xa1);
+    let _ = next(0x82);
     match rest {
         [] => Ok(key_id),
         _ => Err(Tag::Sequence.value_error().into()),

@@ -195,7 +195,8 @@ fn of_list(list: &CertificateRevocationList) -> Facts {
         .with("valid from", rfc3339(list.this_update()))
         .with(
             "valid until",
-            list.next_update().map_or("(not said)".into(), rfc3339),
+            list.next_update()
+                .map_or_else(|| "(not said)".into(), rfc3339),
         )
         .with_all("issuer's key", list.authority_key_id().map(hex))
         .with("signature", algorithm_name(list.signature_algorithm().oid))

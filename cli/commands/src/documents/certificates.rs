@@ -125,8 +125,8 @@ pub(super) fn list_of(
 
 /// A document that has to be made anew before it expires.
 pub(crate) enum Expiring {
-    Certificate(Certificate),
-    List(CertificateRevocationList),
+    Certificate(Box<Certificate>),
+    List(Box<CertificateRevocationList>),
 }
 
 /// All certificates and revocation lists of a file, in order; at least one.
@@ -134,8 +134,8 @@ pub(crate) fn expiring(source: &Source) -> Result<Vec<Expiring>, DocumentError> 
     let contents = Contents::read(source, LIST_LIMIT)?;
     let blocks = contents.all(&[Kind::Certificate, Kind::RevocationList])?;
     let read = |block: &&Block| match block.kind {
-        Kind::RevocationList => list_of(&contents, block).map(Expiring::List),
-        _ => certificate_of(&contents, block).map(Expiring::Certificate),
+        Kind::RevocationList => list_of(&contents, block).map(|list| Expiring::List(list.into())),
+        _ => certificate_of(&contents, block).map(|one| Expiring::Certificate(one.into())),
     };
     blocks.iter().map(read).collect()
 }

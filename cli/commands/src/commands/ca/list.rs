@@ -155,7 +155,7 @@ impl Listing {
                 Err(_) => ControlFlow::Break(()),
             }
         });
-        if let Err(error) = found.and(failed.map(|_| ())) {
+        if let Err(error) = found.and_then(|()| failed.map(|_| ())) {
             *self.trouble.borrow_mut() = Some(error);
         }
         shown
