@@ -355,7 +355,13 @@ impl<L: Ledger> Folder<L> {
     /// The certificates in the file of a key: its own, and those above it.
     fn read_chain(&self, role: Role) -> Result<Vec<Certificate>, FolderError> {
         let path = certificate_path(&self.path, role);
-        let text = self.owner.read(&path, Reader::Anybody)?;
+        let text = self.owner.read(&path, Reader::Anybody);
+        let text = text.map_err(|error| match error {
+            FolderError::Missing(path) if role != Role::Root => {
+                FolderError::NoIssuingCertificate(path)
+            }
+            error => error,
+        })?;
         let chain = Certificate::chain_from_pem(&*text);
         chain.map_err(|cause| FolderError::Certificate { path, cause })
     }

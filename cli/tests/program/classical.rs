@@ -132,7 +132,7 @@ fn x25519_keys_in_every_command_on_keys() {
         ("base64", "--algorithm x25519"),
     ] {
         folder
-            .pqtls(&format!("key convert x.key --to {to} --out x.{to}"))
+            .pqtls(&format!("key convert x.key --format {to} --out x.{to}"))
             .ok();
         let back = folder.pqtls(&format!("key convert x.{to} {options}"));
         assert_eq!(back.ok(), key, "{to}");
@@ -151,17 +151,19 @@ fn x25519_keys_in_every_command_on_keys() {
         let back = folder.pqtls(&format!("{command} --passphrase-file pw"));
         assert_eq!(back.ok(), key, "{command}");
     }
-    folder.pqtls("key convert x.key --to jwk").fails(
+    folder.pqtls("key convert x.key --format jwk").fails(
         1,
         "a classical key, of X25519, but this command is for post-quantum keys",
     );
     folder
         .pqtls("key convert x.key --form seed")
         .fails(2, "have one form; leave --form out");
-    folder.pqtls("cert request x.key --name a.example").fails(
-        3,
-        "this is a key of X25519, which agrees on secrets; a key that signs is needed",
-    );
+    folder
+        .pqtls("cert request --key x.key --name a.example")
+        .fails(
+            3,
+            "this is a key of X25519, which agrees on secrets; a key that signs is needed",
+        );
 }
 
 /// The bytes before RSAPrivateKey in PKCS#8.

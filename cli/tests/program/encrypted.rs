@@ -214,7 +214,7 @@ fn pbkdf2_by_sha1_is_read_with_a_warning() {
                    with \"pqtls key encrypt\"\n";
     for command in [
         "key check sha1.key",
-        "cert self-sign sha1.key --name a.example",
+        "cert self-sign --key sha1.key --name a.example",
     ] {
         let read = folder.pqtls(&format!("{command} --passphrase-file secret"));
         assert_eq!((read.status(), read.stderr()), (0, warning), "{command}");

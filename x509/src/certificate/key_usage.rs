@@ -1,9 +1,9 @@
 //! Which key usages a certificate may have for which key.
 
 use const_oid::ObjectIdentifier;
-use der::Decode;
 use der::asn1::BitStringRef;
 use der::flagset::FlagSet;
+use der::{Decode, Tag};
 use pq_keys::identifiers::CompositeIdentifier;
 use pq_keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
 use x509_cert::ext::pkix::KeyUsages;
@@ -91,6 +91,15 @@ pub enum KeyUsageError {
 /// Reads the value of a keyUsage extension. Bits for which RFC 5280 section 4.2.1.3 has no usage say nothing.
 pub(crate) fn from_der(der: &[u8]) -> der::Result<FlagSet<KeyUsages>> {
     let bits = BitStringRef::from_der(der)?;
+    let unused = (1 << bits.unused_bits()) - 1;
+    if bits
+        .raw_bytes()
+        .last()
+        .is_some_and(|last| last & unused != 0)
+    {
+        // X.690 section 11.2.1
+        return Err(Tag::BitString.value_error().into());
+    }
     let octets = bits.raw_bytes().iter().take(2).enumerate();
     // The first usage is the first bit of the string, and the lowest of the set.
     let usages = octets.fold(0, |usages, (place, octet)| {

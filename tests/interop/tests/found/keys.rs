@@ -39,7 +39,7 @@ fn sets_of_keys_with_an_unusable_one() {
         ("jwks-one-no-alg", "has no member \"alg\""),
     ] {
         let line =
-            format!("jwt verify files/{file}.json files/token.jwt --at 2026-11-28T00:30:00Z");
+            format!("jwt verify --key files/{file}.json files/token.jwt --at 2026-11-28T00:30:00Z");
         let output = found.pqtls(&line);
         assert_eq!(output.code(), Some(1), "{output}");
         for said in [
@@ -51,7 +51,7 @@ fn sets_of_keys_with_an_unusable_one() {
         }
     }
     found.check(&[Case {
-        command: "jwt verify files/jwk-bom.json files/token.jwt --at 2026-11-28T00:30:00Z",
+        command: "jwt verify --key files/jwk-bom.json files/token.jwt --at 2026-11-28T00:30:00Z",
         status: 0,
         says: "valid token, signed by ML-DSA-65",
     }]);
@@ -64,12 +64,12 @@ fn files_of_openssh() {
     let Some(found) = found() else { return };
     found.check(&[
         Case {
-            command: "ssh verify files/ssh-m files/ssh-m.sig --signers files/ssh-signers-latin1 --identity a@example.org",
+            command: "ssh verify files/ssh-m --signature files/ssh-m.sig --signers files/ssh-signers-latin1 --identity a@example.org",
             status: 0,
             says: "files/ssh-m: signed by a@example.org",
         },
         Case {
-            command: "ssh verify files/ssh-m peers/sig.sha512 --signers peers/al.other --identity bob",
+            command: "ssh verify files/ssh-m --signature peers/sig.sha512 --signers peers/al.other --identity bob",
             status: 1,
             says: "invalid MLDSA44-Ed25519-SHA512 signature",
         },
