@@ -31,9 +31,18 @@ fn every_row_is_tried() {
             assert!(rest.starts_with(['"', '.']), "{crates}: {dependency}");
             let defaults = "default-features = false";
             assert!(dependency.contains(defaults), "{crates}: {dependency}");
-            for feature in code(features) {
+            for feature in code(of_crate(features, name)) {
                 let feature = format!("\"{feature}\"");
                 assert!(dependency.contains(&feature), "{crates}: {dependency}");
+            }
+        }
+        for part in features.split("; ").filter(|part| !part.starts_with('`')) {
+            let Some((name, features)) = part.split_once(' ') else {
+                continue;
+            };
+            for feature in code(features) {
+                let feature = format!("\"{feature}\"");
+                assert!(dependency(name).contains(&feature), "{crates}: {name}");
             }
         }
         for path in code(functions) {
@@ -68,9 +77,29 @@ fn is_called(path: &str) -> bool {
         })
 }
 
+/// The features of a crate: after its name up to the next semicolon, or all if no crate is named.
+fn of_crate<'a>(features: &'a str, name: &str) -> &'a str {
+    let mut parts = features.split("; ");
+    let own = parts.find_map(|part| part.strip_prefix(name)?.strip_prefix(' '));
+    own.unwrap_or(if features.starts_with('`') {
+        features
+    } else {
+        ""
+    })
+}
+
 /// The texts between backticks.
 fn code(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn features_belong_to_their_crate() {
+    let both = "axum `http1`; hyper `http1`, `server`; hyper-util `tokio`";
+    assert_eq!(of_crate(both, "hyper"), "`http1`, `server`");
+    assert_eq!(of_crate(both, "hyper-util"), "`tokio`");
+    assert_eq!(of_crate(both, "tonic"), "");
+    assert_eq!(of_crate("`one`, `two`", "any"), "`one`, `two`");
 }
 
 #[test]
