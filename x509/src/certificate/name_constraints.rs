@@ -294,11 +294,13 @@ impl Place {
     }
 }
 
-/// A name is inside of its own domain and of those above. All names are inside of the empty domain.
+/// A name is inside of its own domain and of those above. All names are inside of the empty domain. What is no domain is
+/// not understood, as in webpki.
 fn of_dns(name: &str, base: &str) -> Place {
     // Some CAs write a leading dot, which means nothing in these constraints.
     let domain = base.strip_prefix('.').unwrap_or(base);
-    if is_among(domain, name) {
+    let is_understood = domain.is_empty() || is_dns_name(domain);
+    if !is_understood || is_among(domain, name) {
         return Place::Unknown;
     }
     Place::inside_if(
@@ -624,7 +626,12 @@ mod tests {
             ("badexample.org", "example.org", Outside),
             ("org", "example.org", Outside),
             ("example.org.net", "example.org", Outside),
-            ("ü.example.org", "¼.example.org", Outside),
+            ("ü.example.org", "¼.example.org", Unknown),
+            // Other readers could take these for what they resemble.
+            ("www.example.org", "example.org.", Unknown),
+            ("www.example.org", "*.example.org", Unknown),
+            ("www.example.org", "https://example.org", Unknown),
+            ("www.example.org", "..example.org", Unknown),
         ] {
             assert_eq!(of_dns(name, domain), expected, "{name} in {domain:?}");
         }

@@ -2,14 +2,16 @@
 //! in the types of their strings. And what remains refused there.
 
 use const_oid::AssociatedOid;
-use der::asn1::{Any, SetOfVec};
+use der::asn1::{Any, Ia5String, SetOfVec};
 use der::{Decode, Encode, Tag};
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{Ca, CertificateBuilder, Issuer};
 use pq_x509::keys::SigningKey;
 use pq_x509::validation::{ChainValidator, ValidationError};
 use pq_x509::x509_cert::attr::AttributeTypeAndValue;
-use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
+use pq_x509::x509_cert::ext::pkix::constraints::name::GeneralSubtree;
+use pq_x509::x509_cert::ext::pkix::name::GeneralName;
+use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage, NameConstraints};
 use pq_x509::x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 
 use crate::pki::{Pki, bad_signature, key, path_length_exceeded, server, validate_with};
@@ -191,4 +193,35 @@ fn names_that_differ_in_case_or_type() {
         pki.validate(&pki.chain(leaf)),
         Err(ValidationError::BadSignature { .. })
     ));
+}
+
+/// webpki refuses constraints of hosts that are no domains, and the second search is no way around that.
+#[test]
+fn excluded_domains_that_are_none_exclude_all() {
+    let pki = Pki::new();
+    let sign = |issuer| {
+        let mut tbs = pki.ca.prepare(server(), &pki.leaf_key).unwrap();
+        tbs.issuer = issuer;
+        tbs.sign(pki.ca.signer()).unwrap()
+    };
+    for domain in ["*.example.org", "example.org.", "https://example.org"] {
+        let ca = pki.altered_ca(|tbs| {
+            let tree = GeneralSubtree {
+                base: GeneralName::DnsName(Ia5String::new(domain).unwrap()),
+                minimum: 0,
+                maximum: None,
+            };
+            let constraints = NameConstraints {
+                permitted_subtrees: None,
+                excluded_subtrees: Some(vec![tree]),
+            };
+            tbs.set_extension(true, &constraints).unwrap();
+        });
+        let validate = |issuer| pki.validate(&[sign(issuer), ca.clone()]);
+        let as_it_is = validate(name(Tag::Utf8String, b"CA"));
+        assert!(as_it_is.is_err(), "{domain}");
+        let in_another_case = validate(name(Tag::Utf8String, b"ca"));
+        let violated = Err(ValidationError::NameConstraintViolation);
+        assert_eq!(in_another_case, violated, "{domain}");
+    }
 }
