@@ -396,6 +396,29 @@ fn renewal_is_told_by_the_exit_status() {
     assert_eq!(report["due"].as_array().unwrap().len(), 3);
 }
 
+/// Whoever reads nothing of what is said gets the same exit status, and none that says that all is well.
+#[cfg(unix)]
+#[test]
+fn an_exit_status_is_the_same_without_a_reader() {
+    let folder = Folder::with_ca();
+    let status = |command_line: &str| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pqtls"));
+        command.args(command_line.split_whitespace());
+        command.current_dir(folder.path()).stdout(writer);
+        command.status().unwrap().code()
+    };
+    for json in ["", "--json"] {
+        let needs =
+            |time: &str| format!("cert needs-renewal www.pem --expires-within {time} {json}");
+        assert_eq!(status(&needs("1h")), Some(0));
+        assert_eq!(status(&needs("99y")), Some(5));
+        let lint = format!("cert lint www.pem --severity notice {json}");
+        assert_eq!(status(&lint), Some(folder.pqtls(&lint).status()));
+    }
+}
+
 #[test]
 fn damaged_certificates_give_one_clear_error() {
     let folder = Folder::with_ca();

@@ -56,14 +56,20 @@ impl fmt::Display for Failed<'_> {
     }
 }
 
-/// Prints a report to standard output.
+/// Prints a report to standard output. If its reader, perhaps `head`, has read enough, the command goes on: its exit
+/// status says the same as if all had been read.
 pub(crate) fn print<R: Report>(report: &R, json: bool) -> Result<(), OutputError> {
     IS_PRINTED.store(true, Ordering::Relaxed);
     let printed = match json {
         true => print_json(report),
         false => print_text(report),
     };
-    printed.map_err(|error| OutputError::StandardOutput { error })
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(OutputError::StandardOutput { error })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How many columns the terminal has that reports go to, if they go to one.
