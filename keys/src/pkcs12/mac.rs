@@ -124,7 +124,7 @@ pub fn make(
     let (algorithm, prf, key, iterations) = match mac {
         Pkcs12Mac::Pbmac1 { prf, iterations } => {
             let how = KeyDerivation::Pbkdf2 { prf, iterations };
-            let derivation = Derivation::fresh(how, Some(prf.output_len() as u64))?;
+            let derivation = Derivation::fresh(how, Some(prf.output_len() as u64), false)?;
             let identifier = derivation.to_identifier()?;
             let params = Pbmac1Params {
                 key_derivation: identifier.owned_to_ref(),

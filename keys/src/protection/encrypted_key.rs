@@ -45,7 +45,8 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 ///
 /// Any of a file that was written here. [AES-GCM](super::Cipher::Aes256Gcm) authenticates. AES-CBC does not, so there
 /// the key is encrypted with a digest of itself, which reading compares: the attribute messageDigest (RFC 5652 section
-/// 11.2) of PKCS#8, with the SHA-512 of the PKCS#8 without it. Other programs pass over it.
+/// 11.2) of PKCS#8, with the SHA-512 of the PKCS#8 without it. Other programs pass over it. The end of the salt says that it
+/// is there, and so can't be changed without changing the key of the cipher.
 ///
 /// A file of another program under AES-CBC has no such digest. If it was changed, it decrypts to something else, which is
 /// refused only if checks of the key fail. Such checks exist for
@@ -59,8 +60,7 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 ///
 /// There is no check for a seed alone, such as Ed25519's: a changed byte can give
 /// another key. Its owner notices by the public key. An expanded key alone is bound to its public key but for K of ML-DSA
-/// and z of ML-KEM, without which signatures and shared secrets are the same. A file with attributes of others under AES-CBC
-/// is refused, since one attribute could have been changed to another.
+/// and z of ML-KEM, without which signatures and shared secrets are the same.
 ///
 /// # Passphrases
 ///
@@ -95,7 +95,7 @@ impl EncryptedPrivateKey {
             true => Self::encrypt_from(pkcs8, passphrase, protection, &mut budget),
             false => {
                 let pkcs8 = integrity::with_digest(pkcs8)?;
-                Self::encrypt_from(&pkcs8, passphrase, protection, &mut budget)
+                Self::encrypt_as(&pkcs8, passphrase, protection, true, &mut budget)
             }
         }
     }
@@ -108,11 +108,21 @@ impl EncryptedPrivateKey {
         protection: &Protection,
         budget: &mut Budget,
     ) -> Result<Self, ProtectionError> {
+        Self::encrypt_as(pkcs8, passphrase, protection, false, budget)
+    }
+
+    fn encrypt_as(
+        pkcs8: &[u8],
+        passphrase: &[u8],
+        protection: &Protection,
+        is_digested: bool,
+        budget: &mut Budget,
+    ) -> Result<Self, ProtectionError> {
         check_pkcs8(pkcs8).map_err(ProtectionError::NotPkcs8)?;
         if passphrase.is_empty() {
             return Err(ProtectionError::EmptyPassphrase);
         }
-        let pbes2 = Pbes2::fresh(protection)?;
+        let pbes2 = Pbes2::fresh(protection, is_digested)?;
         let ciphertext = pbes2.encrypt(passphrase, pkcs8, budget)?;
         let der = EncryptedPrivateKeyInfo {
             algorithm: pbes2.to_identifier()?.owned_to_ref(),
@@ -187,11 +197,7 @@ impl EncryptedPrivateKey {
         passphrase: &[u8],
         limits: &CostLimits,
     ) -> Result<Zeroizing<Vec<u8>>, ProtectionError> {
-        let pkcs8 = self.decrypt_from(passphrase, &mut Budget::new(*limits))?;
-        match self.protection().cipher().is_authenticated() {
-            true => Ok(pkcs8),
-            false => integrity::checked(pkcs8).ok_or(ProtectionError::WrongPassphraseOrChanged),
-        }
+        self.decrypt_from(passphrase, &mut Budget::new(*limits))
     }
 
     /// Decrypts from a file whose integrity is kept otherwise, with a budget that other keys share.
@@ -202,10 +208,11 @@ impl EncryptedPrivateKey {
         budget: &mut Budget,
     ) -> Result<Zeroizing<Vec<u8>>, ProtectionError> {
         let pkcs8 = self.pbes2.decrypt(passphrase, &self.ciphertext, budget)?;
-        match check_pkcs8(&pkcs8) {
-            Ok(()) => Ok(pkcs8),
-            Err(_) => Err(ProtectionError::WrongPassphraseOrChanged),
-        }
+        let unchanged = match check_pkcs8(&pkcs8) {
+            Ok(()) => integrity::checked(pkcs8, self.pbes2.is_digested()),
+            Err(_) => None,
+        };
+        unchanged.ok_or(ProtectionError::WrongPassphraseOrChanged)
     }
 
     /// Reads a key of this crate from the PKCS#8 that [`decrypt`](Self::decrypt) returned.

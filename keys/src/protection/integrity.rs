@@ -2,9 +2,11 @@
 //!
 //! It is an attribute of PKCS#8, which other programs pass over: messageDigest (RFC 5652 section 11.2), with the SHA-512 of
 //! the PKCS#8 as it is without this attribute. Whoever changes a file can't compute it, since a private key is in what is
-//! hashed. Nor can they take it away: a file with attributes, but without this one, is refused; and a key without its
-//! attribute has less than 128 bytes, if it is one of which any seed is a key, so that its first field would begin a byte
-//! earlier, and another block.
+//! hashed.
+//!
+//! Nor can they take it away. Who knows the first block of what AES-CBC encrypted can write a PKCS#8 without attributes, of
+//! a few blocks, half of them noise. So the salt of the passphrase says that there is a digest: with another salt the key is
+//! another, and all of the plaintext noise.
 
 use der::{Decode, Encode, Header, Reader, SliceReader, Tag, TagNumber};
 use sha2::{Digest, Sha512};
@@ -90,11 +92,12 @@ pub(super) fn with_digest(pkcs8: &[u8]) -> der::Result<Zeroizing<Vec<u8>>> {
     parts.write()
 }
 
-/// The PKCS#8 without its digest, or as it is if there are no attributes. `None` if there are others only, or if the digest
-/// is that of something else.
-pub(super) fn checked(pkcs8: Zeroizing<Vec<u8>>) -> Option<Zeroizing<Vec<u8>>> {
+/// The PKCS#8 without its digest. `None` if all digests are of something else, or if there is none although the file
+/// says so.
+pub(super) fn checked(pkcs8: Zeroizing<Vec<u8>>, is_digested: bool) -> Option<Zeroizing<Vec<u8>>> {
     let parts = Parts::read(&pkcs8).ok()?;
-    if parts.attributes.is_empty() {
+    let has_digest = (parts.attributes.iter()).any(|found| found.starts_with(&DIGEST_ATTRIBUTE));
+    if !(is_digested || has_digest) {
         return Some(pkcs8);
     }
     // One who decrypts by another program, and encrypts again by this one, has two. Each costs as much as the key is long.

@@ -24,22 +24,39 @@ pub(crate) struct Derivation {
     pub(crate) key_len: Option<u64>,
 }
 
-/// Length of a new salt, in bytes. RFC 8018 section 4.1 wants at least 8.
+/// How many bytes of a new salt are random. RFC 8018 section 4.1 wants at least 8.
 const SALT_LEN: usize = 16;
+
+/// The end of a salt if a digest stands beside the key: see [`integrity`](super::integrity). A salt of another program ends
+/// so with a probability of 2⁻⁶⁴.
+const DIGESTED: [u8; 8] = *b"+SHA-512";
 
 /// Length of the longest salt that is read, in bytes.
 pub(crate) const MAX_SALT_LEN: usize = 1024;
 
 impl Derivation {
-    /// With a fresh salt. A file need not say how long the derived key is.
-    pub(crate) fn fresh(how: KeyDerivation, key_len: Option<u64>) -> Result<Self, ProtectionError> {
+    /// With a fresh salt, which can say that a digest stands beside the key. A file need not say how long the derived key
+    /// is.
+    pub(crate) fn fresh(
+        how: KeyDerivation,
+        key_len: Option<u64>,
+        is_digested: bool,
+    ) -> Result<Self, ProtectionError> {
         check(how)?;
         if how.is_by_sha1() {
             return Err(ProtectionError::Sha1IsOnlyRead);
         }
         let mut salt = vec![0; SALT_LEN];
         random::fill(&mut salt)?;
+        if is_digested {
+            salt.extend(DIGESTED);
+        }
         Ok(Self { how, salt, key_len })
+    }
+
+    /// Whether the salt says that a digest stands beside the key.
+    pub(crate) fn is_digested(&self) -> bool {
+        self.salt.ends_with(&DIGESTED)
     }
 
     /// Reads a known key derivation. Refuses no cost that [`KeyDerivation`] can express.

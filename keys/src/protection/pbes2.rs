@@ -25,12 +25,12 @@ pub struct Pbes2 {
 
 impl Pbes2 {
     /// With fresh salt and initialization vector.
-    pub fn fresh(protection: &Protection) -> Result<Self, ProtectionError> {
+    pub fn fresh(protection: &Protection, is_digested: bool) -> Result<Self, ProtectionError> {
         let cipher = protection.cipher();
         let mut iv = vec![0; cipher.iv_len()];
         random::fill(&mut iv)?;
         Ok(Self {
-            derivation: Derivation::fresh(protection.key_derivation(), None)?,
+            derivation: Derivation::fresh(protection.key_derivation(), None, is_digested)?,
             cipher,
             iv,
         })
@@ -50,6 +50,11 @@ impl Pbes2 {
             cipher,
             iv,
         })
+    }
+
+    /// Whether the salt says that a digest stands beside the key.
+    pub fn is_digested(&self) -> bool {
+        self.derivation.is_digested()
     }
 
     /// The ciphers and the cost, without salt and initialization vector.
