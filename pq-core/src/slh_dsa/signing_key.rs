@@ -42,7 +42,8 @@ use crate::prehash::PreHash;
 /// `clone`, can leave a copy on the stack.
 ///
 /// Making a key and signing take up to 35 KiB of stack for any size of the trees, as measured on
-/// x86-64 with optimisation, and verification 12 KiB. (With the feature `slh-dsa-sp800-230-draft`
+/// x86-64 with optimisation, and verification 12 KiB, or 24 KiB with AVX2 and AVX-512 for the sets with SHA-512, whose
+/// words are computed ahead. (With the feature `slh-dsa-sp800-230-draft`
 /// making a key and signing take up to 55 KiB, and 72 KiB with its sets, whose trees are higher.)
 /// With the feature `rayon` each thread takes this much; it takes more if, while it waits, it
 /// starts other work of the same thread pool, such as another signature: so make many signatures at

@@ -26,6 +26,8 @@ const DOCUMENTED: &[(&str, &[(&str, usize)])] = &[
     ("ML-DSA-44 ", &of_ml_dsa([44, 44, 40, 28])),
     ("ML-DSA-65 ", &of_ml_dsa([64, 64, 52, 32])),
     ("ML-DSA-87 ", &of_ml_dsa([100, 100, 64, 40])),
+    ("SLH-DSA-SHA2-192", &[(" VerifyingKey::verify", 24)]),
+    ("SLH-DSA-SHA2-256", &[(" VerifyingKey::verify", 24)]),
     ("SLH-DSA-", &[(" VerifyingKey::verify", 12)]),
 ];
 
