@@ -43,6 +43,7 @@ fn a_new_key_issues_and_the_old_one_signs_its_lists() {
     let rolled = folder.pqtls("ca rollover");
     for words in [
         "issuing-2: CN=Example 2, ML-DSA-44, until ",
+        "  key       in the clear: whoever can read it can act as the CA\n",
         "It issues from now on.",
         "\"pqtls ca crl --issuer issuing\"",
     ] {
@@ -144,7 +145,8 @@ fn a_key_is_published_and_issues_later() {
             .read("still-old.pem")
             .ends_with(&folder.read("ca/issuing.pem"))
     );
-    folder.pqtls("ca rollover --use issuing-2").ok();
+    let used = folder.pqtls("ca rollover --use issuing-2");
+    assert!(!used.ok().contains("in the clear"), "{}", used.ok());
     issue(&folder, "new");
     assert!(
         folder

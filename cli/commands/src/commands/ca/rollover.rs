@@ -190,6 +190,7 @@ fn report(
         name: role.name().into(),
         certificate: CertificateFacts::of(&folder.certificate(role)?, now),
         protection,
+        is_new: arguments.use_key.is_none(),
         issues,
         before: before.name().into(),
         before_until: CertificateFacts::of(&folder.certificate(before)?, now).not_after,
@@ -207,6 +208,9 @@ struct RolledOver {
     certificate: CertificateFacts,
     /// How the new key is encrypted, if it is.
     protection: Option<String>,
+    /// Whether the key was made by this command, so that `protection` is known.
+    #[serde(skip)]
+    is_new: bool,
     /// Whether it issues from now on.
     issues: bool,
     /// The name of the key that issued until now.
@@ -238,8 +242,13 @@ impl fmt::Display for RolledOver {
             &certificate.not_after,
         );
         writeln!(f, "{name}: {subject}, {algorithm}, until {until}")?;
-        if let Some(protection) = &self.protection {
-            writeln!(f, "  key       encrypted by {protection}")?;
+        match &self.protection {
+            Some(protection) => writeln!(f, "  key       encrypted by {protection}")?,
+            None if self.is_new => writeln!(
+                f,
+                "  key       in the clear: whoever can read it can act as the CA"
+            )?,
+            None => {}
         }
         if !self.issues {
             return writeln!(
