@@ -294,8 +294,15 @@ pub(crate) enum Failure {
         quoted(.file)
     )]
     KeyKept { file: String, failure: Box<Self> },
-    #[error("{refused} of {count} requests were refused, and the others signed:\n{reasons}")]
+    #[error(
+        "{refused} of {count} requests {}:\n{reasons}",
+        match .dry_run {
+            true => "would be refused, and the others signed",
+            false => "were refused, and the others signed",
+        }
+    )]
     RequestsRefused {
+        dry_run: bool,
         refused: usize,
         count: usize,
         /// At least one line for each.

@@ -770,6 +770,10 @@ fn a_dry_run_issues_nothing() {
     assert_eq!(report["requests"][0]["names"][0], "a.example.org");
     assert!(report["requests"][0]["serial_number"].is_null());
     assert!(report["requests"][1]["reason"].is_string());
+    both.fails(
+        4,
+        "1 of 2 requests would be refused, and the others signed:\n",
+    );
     folder
         .pqtls("ca sign a.example.org.csr --dry-run --out x")
         .fails(2, "cannot be used with");

@@ -485,6 +485,7 @@ impl Signed {
             ));
         }
         Err(Failure::RequestsRefused {
+            dry_run: self.dry_run,
             refused,
             count: self.requests.len() + further,
             reasons: reasons.join("\n"),
