@@ -147,6 +147,12 @@ fn x25519_keys_in_every_command_on_keys() {
     ] {
         folder.pqtls(command).ok();
     }
+    let shown = folder.pqtls("show x.p12 --passphrase-file pw");
+    assert!(
+        shown.ok().contains("private key of X25519"),
+        "{}",
+        shown.ok()
+    );
     for command in ["key decrypt x.enc", "key import x.p12"] {
         let back = folder.pqtls(&format!("{command} --passphrase-file pw"));
         assert_eq!(back.ok(), key, "{command}");

@@ -1,5 +1,8 @@
 //! `pqtls show`: what a file has, of whatever kind.
 
+use pq_x509::x509_cert::der::oid::ObjectIdentifier;
+use pq_x509::x509_cert::der::{Decode, Encode};
+use pq_x509::x509_cert::request::CertReq;
 use serde_json::Value;
 
 use crate::folder::Folder;
@@ -120,6 +123,24 @@ fn whatever_a_file_has_is_shown() {
         changed.ok().contains("  proof         no: "),
         "{}",
         changed.ok()
+    );
+}
+
+/// Names that Microsoft's programs ask for in an attribute of their own, which `pqtls ca sign` certifies, are shown.
+#[test]
+fn names_in_microsofts_attribute_are_shown() {
+    let folder = Folder::with_ca();
+    let der = folder.pqtls("cert request --key www.key --name a.example --der");
+    let mut request = CertReq::from_der(der.stdout_bytes()).unwrap();
+    let mut attribute = request.info.attributes.get(0).unwrap().clone();
+    attribute.oid = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.2.1.14");
+    request.info.attributes = vec![attribute].try_into().unwrap();
+    folder.write("microsoft.csr", request.to_der().unwrap());
+    let shown = folder.pqtls("show microsoft.csr");
+    assert!(
+        shown.ok().contains("  names         a.example\n"),
+        "{}",
+        shown.ok()
     );
 }
 

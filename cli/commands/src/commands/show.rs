@@ -3,8 +3,9 @@
 
 use core::fmt;
 
-use const_oid::AssociatedOid;
+use const_oid::{AssociatedOid, ObjectIdentifier};
 use pq_jose::jwk::{Jwk, JwkSet};
+use pq_keys::any::Readable;
 use pq_keys::encoding::rfc3339;
 use pq_ssh::{PrivateKey, Signature};
 use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponse};
@@ -22,7 +23,7 @@ use crate::documents::{self, Item, Key, SshLine};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
-use crate::keys::{PublicKey, other_verification};
+use crate::keys::{self, PublicKey, other_verification};
 use crate::passphrases::PassphraseOptions;
 use crate::report::{
     self, CertificateFacts, Report, alternative_names, asked, fingerprint, hex, printable,
@@ -137,6 +138,10 @@ impl Shown {
     }
 }
 
+/// The attribute in which Microsoft's programs ask for extensions; its names count as those of RFC 2985's.
+const MICROSOFT_EXTENSIONS: ObjectIdentifier =
+    ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.2.1.14");
+
 fn of_request(request: &CertificateRequest) -> Facts {
     let parsed = request.parsed();
     let mut extensions = Vec::new();
@@ -148,7 +153,9 @@ fn of_request(request: &CertificateRequest) -> Facts {
             .next()
             .map(|value| value.decode_as())
         {
-            Some(Ok(ExtensionReq(asked))) if attribute.oid == ExtensionReq::OID => {
+            Some(Ok(ExtensionReq(asked)))
+                if [ExtensionReq::OID, MICROSOFT_EXTENSIONS].contains(&attribute.oid) =>
+            {
                 extensions.extend(asked);
             }
             _ => others.push(oid_name(attribute.oid)),
@@ -230,8 +237,8 @@ fn of_public_key(key: &PublicKey) -> Facts {
 fn of_pkcs12(store: &Pkcs12) -> Facts {
     let named = |name: Option<&str>| name.map_or(String::new(), |name| format!(" \"{name}\""));
     let keys = store.keys().iter().map(|key| {
-        let algorithm = match key.private_key() {
-            Ok(key) => key.algorithm().name().to_owned(),
+        let algorithm = match keys::PrivateKey::from_der(key.pkcs8_der()) {
+            Ok(key) => KeyFacts::of(&key.public_half()).algorithm,
             Err(_) => "another algorithm".into(),
         };
         format!("private key of {algorithm}{}", named(key.name()))
