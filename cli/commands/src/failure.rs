@@ -5,6 +5,7 @@
 //! [`passphrases`](crate::passphrases), [`shell`](crate::shell) and [`words`](crate::words).
 
 use std::io;
+use std::path::PathBuf;
 
 use pq_ca::authority::{AuthorityError, ResponderError};
 use pq_ca::folder::FolderError;
@@ -389,6 +390,12 @@ pub(crate) enum Failure {
     )]
     NameTheAlgorithm,
     #[error(
+        "{} is under a passphrase, so that the new key should be, too; give --passphrase-file, or --no-passphrase to leave it \
+         in the clear",
+        _0.display()
+    )]
+    NewKeyInTheClear(PathBuf),
+    #[error(
         "--all-with-key is for keys that others may know; name a compromise with {0}, such as keyCompromise"
     )]
     NotACompromise(&'static str),
@@ -543,6 +550,7 @@ impl Failure {
             | Self::UnderAnother
             | Self::OwnRootCertifies
             | Self::NameTheAlgorithm
+            | Self::NewKeyInTheClear(_)
             | Self::JsonBesideResult
             | Self::NotACompromise(_)
             | Self::NoKeyToEncrypt

@@ -28,6 +28,28 @@ fn revoked_on(folder: &Folder, list: &str) -> usize {
     list.entries().len()
 }
 
+/// Away from a terminal nobody is asked for a passphrase.
+#[test]
+fn a_key_under_a_passphrase_is_followed_by_one() {
+    let folder = Folder::new();
+    folder.write("pw", "correct horse");
+    folder
+        .pqtls("ca init --name Example --algorithm ML-DSA-44 --passphrase-file pw")
+        .ok();
+    let rollover = "ca rollover --ca-passphrase-file pw";
+    folder.pqtls(rollover).fails(
+        2,
+        "ca/issuing.key is under a passphrase, so that the new key should be, too; give --passphrase-file",
+    );
+    for (option, words) in [
+        ("--passphrase-file pw", "  key       encrypted by "),
+        ("--no-passphrase", "  key       in the clear: "),
+    ] {
+        let rolled = folder.pqtls(&format!("{rollover} {option}"));
+        assert!(rolled.ok().contains(words), "{}", rolled.ok());
+    }
+}
+
 #[test]
 fn a_new_key_issues_and_the_old_one_signs_its_lists() {
     let folder = folder_with_ca();

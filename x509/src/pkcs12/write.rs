@@ -80,7 +80,7 @@ fn encrypted_safe(
     protection: &Protection,
     budget: &mut Budget,
 ) -> Result<Vec<u8>, Pkcs12Error> {
-    let pbes2 = Pbes2::fresh(protection)?;
+    let pbes2 = Pbes2::fresh(protection, false)?;
     let encrypted = pbes2.encrypt(passphrase.as_bytes(), bags, budget)?;
     let algorithm = pbes2.to_identifier()?;
     let data = EncryptedData {

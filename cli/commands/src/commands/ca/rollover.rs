@@ -2,9 +2,12 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::fs;
+use std::path::Path;
 
 use pq_ca::folder::{Folder, NewName, Role, Successor};
 use pq_ca::policy::parse_duration;
+use pq_keys::encoding::pem;
 use pq_keys::protection::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
@@ -136,6 +139,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         true => None,
         false => arguments.passphrase.of_new_or_none("the new key")?,
     };
+    let key = folder.key_path(before);
+    if passphrase.is_none() && !arguments.no_passphrase && is_encrypted(&key) {
+        return Err(Failure::NewKeyInTheClear(key));
+    }
     let algorithm = match arguments.algorithm {
         Some(algorithm) => algorithm,
         None => Algorithm::named(&own.key_algorithm).ok_or(Failure::NameTheAlgorithm)?,
@@ -173,6 +180,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
     };
     report(arguments, &folder, before, role, protection, json)
+}
+
+/// Whether a key that is there is under a passphrase.
+fn is_encrypted(key: &Path) -> bool {
+    fs::read(key).is_ok_and(|text| pem::decode_first(&text, "ENCRYPTED PRIVATE KEY").is_ok())
 }
 
 fn report(
