@@ -16,7 +16,7 @@ use self::packing::{
 };
 use self::words::{U32x4, U64x2};
 use super::instructions::{Integer, numbers, register, run_with};
-use super::{Backend, FromNumber, Kernel, NoSha256};
+use super::{Backend, FromNumber, Kernel, NoSha256, Portable};
 use crate::sealed::Sealed;
 
 /// The proof that the target has SIMD128.
@@ -81,6 +81,12 @@ impl Backend for Simd128 {
         filled: usize,
     ) -> usize {
         append_4_bits_below(bytes, limit, output, filled)
+    }
+}
+
+impl From<Simd128> for Portable {
+    fn from(_: Simd128) -> Self {
+        Self
     }
 }
 
