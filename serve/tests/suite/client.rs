@@ -155,6 +155,7 @@ impl Client {
         let head = format!("{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         tls.write_all(head.as_bytes()).await?;
         tls.write_all(body).await?;
+        tls.flush().await?;
         read_answer(&mut tls).await
     }
 

@@ -164,6 +164,7 @@ pub(crate) async fn assert_refuses_a_long_head(client: &Client) {
     // No more than is read before it is refused: the answer could be lost otherwise.
     let rest = vec![b'x'; 128 * 1024 - start.len()];
     tls.write_all(&rest).await.unwrap();
+    tls.flush().await.unwrap();
     let answer = until_closed(tls).await;
     assert!(answer.starts_with(b"HTTP/1.1 431"));
 }

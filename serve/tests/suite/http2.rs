@@ -312,7 +312,7 @@ async fn a_flood_of_resets_ends_the_connection() {
         flood.extend(frame(RST_STREAM, 0, id, &8_u32.to_be_bytes()));
     }
     assert!(flood.len() < 1 << 14);
-    raw.tls.write_all(&flood).await.unwrap();
+    raw.send_all(&flood).await.unwrap();
     let away = raw.until(GOAWAY).await;
     assert_eq!(away.code(4), ENHANCE_YOUR_CALM);
     assert_eq!(client_page(&server).await["alpn"], "h2");
@@ -329,7 +329,7 @@ async fn a_flood_of_continuations_ends_the_connection() {
     // In one record of TLS, so that nothing is left unread when the server closes.
     let flood = frame(CONTINUATION, 0, 1, &field).repeat(15);
     assert!(flood.len() < 1 << 14);
-    raw.tls.write_all(&flood).await.unwrap();
+    raw.send_all(&flood).await.unwrap();
     assert_eq!(raw.until(GOAWAY).await.code(4), ENHANCE_YOUR_CALM);
     assert_eq!(client_page(&server).await["alpn"], "h2");
 }
@@ -664,9 +664,14 @@ impl Raw {
         stream: u32,
         payload: &[u8],
     ) -> io::Result<()> {
-        self.tls
-            .write_all(&frame(kind, flags, stream, payload))
-            .await
+        self.send_all(&frame(kind, flags, stream, payload)).await
+    }
+
+    /// All of it leaves: what the socket didn't take at once waits in TLS otherwise, until there is
+    /// more to write.
+    pub(crate) async fn send_all(&mut self, frames: &[u8]) -> io::Result<()> {
+        self.tls.write_all(frames).await?;
+        self.tls.flush().await
     }
 
     /// Reads up to a frame of this kind.

@@ -11,7 +11,6 @@ use std::{env, fs, thread};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
 use pq_serving::Protection;
-use tokio::io::AsyncWriteExt;
 use tokio::time::sleep;
 
 use crate::client::PATIENCE;
@@ -107,7 +106,7 @@ fn bodies_of_requests() {
             let between = frame(0x42, 0, 0, &[0; 16_000]);
             let frames = [piece, between].concat();
             for _ in 0..STREAM_WINDOW / PIECE {
-                raw.tls.write_all(&frames).await.unwrap();
+                raw.send_all(&frames).await.unwrap();
             }
         }
         until_read(&mut raw).await;
