@@ -13,7 +13,8 @@ fn with_negative_number(folder: &Folder) -> Vec<u8> {
     let mut der = certificate.der().to_vec();
     let mut places = der.windows(number.len());
     let at = places.position(|bytes| bytes == number).unwrap();
-    der[at] |= 0x80;
+    // Negative, and whatever follows not needless.
+    der[at] = 0x81;
     der
 }
 

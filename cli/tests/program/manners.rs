@@ -454,6 +454,29 @@ fn every_command_has_a_manual_page() {
     folder.pqtls("man --out-dir man1").fails(3, "exists");
 }
 
+/// No name of a value is so long that it leaves no room for what explains it.
+#[test]
+fn help_is_readable_in_a_narrow_terminal() {
+    const COLUMNS: usize = 40;
+
+    fn visit(folder: &Folder, command: &clap::Command, name: &str) {
+        let help = folder.shell(&format!("COLUMNS={COLUMNS} {name} -h"));
+        let (_, options) = help.ok().split_once("\nOptions:\n").unwrap();
+        let options = options.split("\nExamples:\n").next().unwrap();
+        // Headings are not wrapped.
+        for line in options.lines().filter(|line| line.starts_with(' ')) {
+            assert!(line.trim_end().len() <= COLUMNS, "{name}: {line}");
+        }
+        for subcommand in command.get_subcommands() {
+            if subcommand.get_name() != "help" {
+                let name = format!("{name} {}", subcommand.get_name());
+                visit(folder, subcommand, &name);
+            }
+        }
+    }
+    visit(&Folder::new(), &pqtls_commands::command(), "pqtls");
+}
+
 #[test]
 fn completion_knows_profiles_and_reasons() {
     let script = Folder::new().pqtls("completion bash").ok().to_owned();

@@ -59,10 +59,11 @@ pub(crate) struct Arguments {
 /// What can be requested besides names; by default, the policy decides.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct TermsOptions {
-    /// What the certificate is for [default: the policy's first profile]
+    /// What the certificate is for: server, client, server+client, any or ocsp-responder [default:
+    /// the policy's first profile]
     #[arg(
         long,
-        value_name = "server|client|server+client|any|ocsp-responder",
+        value_name = "PROFILE",
         value_parser = PROFILES,
         hide_possible_values = true,
     )]

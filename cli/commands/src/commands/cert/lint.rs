@@ -30,13 +30,14 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "list", value_name = "FILE")]
     files: Vec<Source>,
 
-    /// The exit status is 1 if there is a finding of this severity or a higher one
+    /// The exit status is 1 if there is a finding of this severity or a higher one: error, warning or
+    /// notice
     #[arg(
         long,
         value_enum,
         default_value = "error",
         hide_possible_values = true,
-        value_name = "error|warning|notice"
+        value_name = "SEVERITY"
     )]
     severity: Severity,
 
