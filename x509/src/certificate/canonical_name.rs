@@ -8,6 +8,25 @@ use x509_cert::name::{Name, RelativeDistinguishedName};
 
 use super::unseen::characters;
 
+/// Whether two distinguished names are the same for whoever compares them by RFC 5280 section 7.1: the types of their
+/// strings make no difference, nor do the cases of letters, nor how many spaces there are between words.
+///
+/// Unicode is not normalised: names that differ in that alone are different here.
+///
+/// ```
+/// use pq_x509::certificate::is_same_name;
+/// use pq_x509::x509_cert::name::Name;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let [one, other]: [Name; 2] = ["CN=Example CA".parse()?, "CN=example  ca".parse()?];
+/// assert!(is_same_name(&one, &other));
+/// # Ok(())
+/// # }
+/// ```
+pub fn is_same_name(one: &Name, other: &Name) -> bool {
+    CanonicalName::of(one) == CanonicalName::of(other)
+}
+
 /// A distinguished name for comparisons by RFC 5280 section 7.1: the type of a string makes no difference, nor do
 /// the cases of letters, nor how many spaces there are between words.
 ///

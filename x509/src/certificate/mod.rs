@@ -30,6 +30,7 @@ mod uri;
 pub(crate) mod validity;
 
 pub(crate) use canonical_name::CanonicalName;
+pub use canonical_name::is_same_name;
 pub(crate) use certificate::check_values;
 pub use certificate::{Certificate, CertificateError};
 pub(crate) use email_address::is_dot_atom;

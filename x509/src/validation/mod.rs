@@ -9,6 +9,7 @@ mod critical;
 mod diagnosis;
 pub(crate) mod error;
 pub(crate) mod ocsp;
+mod probe;
 pub(crate) mod revocation;
 mod roots;
 mod search;

@@ -131,7 +131,7 @@ impl StandIns {
     /// An algorithm that verifies the originals' signatures.
     pub(crate) fn over_originals<'a>(
         &'a self,
-        algorithm: &'static dyn SignatureVerificationAlgorithm,
+        algorithm: &'a dyn SignatureVerificationAlgorithm,
     ) -> impl SignatureVerificationAlgorithm + 'a {
         OverOriginals {
             algorithm,
@@ -149,7 +149,7 @@ impl StandIns {
 
 #[derive(Debug)]
 struct OverOriginals<'a> {
-    algorithm: &'static dyn SignatureVerificationAlgorithm,
+    algorithm: &'a dyn SignatureVerificationAlgorithm,
     stand_ins: &'a StandIns,
 }
 

@@ -19,6 +19,7 @@ use x509_cert::ext::pkix::KeyUsages;
 use super::constraints::{self, Budget, Left};
 use super::diagnosis::{self, unusable_rsa_bits};
 use super::error::ValidationError;
+use super::probe::Probe;
 use super::revocation::{Revocation, RevocationChecks, RevocationPolicy};
 use super::roots::{Candidates, Roots};
 use super::search;
@@ -345,28 +346,17 @@ impl ChainValidator {
             .iter()
             .map(|certificate| CertificateDer::from(certificate.as_ref()))
             .collect();
-        let limits = Limits {
-            revocation: self.revocation.begin(time, &self.algorithms),
-            names: Budget::default(),
-        };
         // For certificates that webpki can't read.
         let stand_ins = StandIns::of(&sent);
-        let left = Left::ByWebpki;
-        let found = self.search(&sent, stand_ins.as_ref(), left, &limits, purpose, time);
-        let certificates = found.or_else(|refused| {
-            // Without a bad signature, something else is wrong with the path.
-            let is_unexplained = refused == ValidationError::BadSignature { subject: None };
-            let loosened = match is_limit(&refused) {
-                true => None,
-                false => StandIns::loosened(&sent, &self.roots, is_unexplained),
-            };
-            match loosened {
-                None => Err(refused),
-                Some(loosened) => {
-                    self.search(&sent, Some(&loosened), Left::All, &limits, purpose, time)
-                }
-            }
-        })?;
+        let algorithms: Vec<&dyn SignatureVerificationAlgorithm> =
+            self.algorithms.iter().map(|a| *a as _).collect();
+        let asked = Asked {
+            algorithms: &algorithms,
+            purpose,
+            time,
+            is_of_a_ca: false,
+        };
+        let certificates = self.find(&sent, stand_ins.as_ref(), &asked)?;
         if let Some(name) = name {
             let leaf = stand_ins
                 .as_ref()
@@ -385,6 +375,90 @@ impl ChainValidator {
         Ok(ValidatedChain { certificates })
     }
 
+    /// Validates the chain of a CA: whether what it issues for a purpose can be valid.
+    ///
+    /// The chain starts with the CA's certificate; those of CAs above it follow in any order, and the root may be left
+    /// out. The CA is judged as the issuer of an end entity: it has to be one, its key usage has to permit it, and it
+    /// counts for the path lengths of those above. The path that is returned begins with it.
+    ///
+    /// # Errors
+    ///
+    /// A [`ValidationError`] that says what is wrong: [`NotACa`](ValidationError::NotACa) if it is the certificate of an
+    /// end entity, and [`UnsupportedAlgorithm`](ValidationError::UnsupportedAlgorithm) if this validator verifies no
+    /// signatures by its key.
+    pub fn validate_ca(
+        &self,
+        chain: &[impl AsRef<[u8]>],
+        purpose: Purpose,
+        time: UnixTime,
+    ) -> Result<ValidatedChain, ValidationError> {
+        let (own, above) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
+        let own = Certificate::from_der(own.as_ref())?;
+        if !own.is_ca() {
+            return Err(ValidationError::NotACa {
+                subject: Some(own.describe_subject()),
+            });
+        }
+        let algorithms: Vec<&dyn SignatureVerificationAlgorithm> =
+            self.algorithms.iter().map(|a| *a as _).collect();
+        let probe = Probe::below(&own, &algorithms, time)?;
+        let signed: Vec<_> = self
+            .algorithms
+            .iter()
+            .map(|algorithm| probe.signed_for(*algorithm))
+            .collect();
+        // Another certificate for its name and key is not the one that was asked about.
+        let is_another = |der: &&[u8]| {
+            Certificate::from_der(der).is_ok_and(|other| {
+                other.subject() == own.subject() && other.spki_ref() == own.spki_ref()
+            })
+        };
+        let above = above.iter().map(AsRef::as_ref);
+        let above = above.filter(|der| !is_another(der));
+        let sent: Vec<_> = [probe.der.as_slice(), own.der().as_ref()]
+            .into_iter()
+            .chain(above)
+            .map(CertificateDer::from)
+            .collect();
+        let algorithms: Vec<&dyn SignatureVerificationAlgorithm> =
+            signed.iter().map(|a| a as _).collect();
+        let asked = Asked {
+            algorithms: &algorithms,
+            purpose,
+            time,
+            is_of_a_ca: true,
+        };
+        let mut certificates = self.find(&sent, StandIns::of(&sent).as_ref(), &asked)?;
+        certificates.remove(0);
+        Ok(ValidatedChain { certificates })
+    }
+
+    /// Finds a path by webpki's rules, or else by those of RFC 5280.
+    fn find(
+        &self,
+        sent: &[CertificateDer<'_>],
+        stand_ins: Option<&StandIns>,
+        asked: &Asked<'_>,
+    ) -> Result<Vec<Certificate>, ValidationError> {
+        let limits = Limits {
+            revocation: self.revocation.begin(asked.time, &self.algorithms),
+            names: Budget::default(),
+        };
+        let found = self.search(sent, stand_ins, Left::ByWebpki, &limits, asked);
+        found.or_else(|refused| {
+            // Without a bad signature, something else is wrong with the path.
+            let is_unexplained = refused == ValidationError::BadSignature { subject: None };
+            let loosened = match is_limit(&refused) {
+                true => None,
+                false => StandIns::loosened(sent, &self.roots, is_unexplained),
+            };
+            match loosened {
+                None => Err(refused),
+                Some(loosened) => self.search(sent, Some(&loosened), Left::All, &limits, asked),
+            }
+        })
+    }
+
     /// Has webpki search for a path that our own checks accept, too.
     fn search(
         &self,
@@ -392,10 +466,16 @@ impl ChainValidator {
         stand_ins: Option<&StandIns>,
         left: Left,
         limits: &Limits<'_>,
-        purpose: Purpose,
-        time: UnixTime,
+        asked: &Asked<'_>,
     ) -> Result<Vec<Certificate>, ValidationError> {
-        let explain = |error| diagnosis::explain(error, sent, &self.roots, &self.algorithms);
+        let explain = |error| {
+            // Nobody's signature is the one of what stands below a CA.
+            let signed = match error {
+                webpki::Error::InvalidSignatureForPublicKey if asked.is_of_a_ca => &sent[1..],
+                _ => sent,
+            };
+            diagnosis::explain(error, signed, &self.roots, &self.algorithms)
+        };
         let chain = stand_ins.map_or(sent, |stand_ins| &stand_ins.chain);
         let (leaf, intermediates) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
         let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
@@ -403,12 +483,12 @@ impl ChainValidator {
         let over_originals: Vec<_> = stand_ins
             .into_iter()
             .flat_map(|stand_ins| {
-                let algorithms = self.algorithms.iter();
+                let algorithms = asked.algorithms.iter();
                 algorithms.map(|algorithm| stand_ins.over_originals(*algorithm))
             })
             .collect();
         let algorithms: Vec<&dyn SignatureVerificationAlgorithm> = match stand_ins {
-            None => self.algorithms.iter().map(|a| *a as _).collect(),
+            None => asked.algorithms.to_vec(),
             Some(_) => over_originals.iter().map(|a| a as _).collect(),
         };
         let roots = match left {
@@ -420,8 +500,7 @@ impl ChainValidator {
             stand_ins,
             left,
             limits,
-            purpose,
-            time,
+            asked,
         };
 
         // webpki's errors have no room for ours, so the result of our own checks on the
@@ -439,8 +518,8 @@ impl ChainValidator {
                 &algorithms,
                 &roots.anchors,
                 intermediates,
-                time,
-                purpose,
+                asked.time,
+                asked.purpose,
                 None,
                 Some(&check),
             )
@@ -454,7 +533,7 @@ impl ChainValidator {
         path: &VerifiedPath<'_>,
         ours: &Ours<'_>,
     ) -> Result<Vec<Certificate>, ValidationError> {
-        let Ours { purpose, time, .. } = *ours;
+        let Asked { purpose, time, .. } = *ours.asked;
         let root = ours
             .roots
             .certificate(path.anchor())
@@ -480,7 +559,9 @@ impl ChainValidator {
             check_rsa(certificate)?;
         }
         constraints::check(&certificates, ours.left, &ours.limits.names)?;
-        ours.limits.revocation.check(&certificates)?;
+        // What stands below a CA was issued by nobody.
+        let issued = &certificates[usize::from(ours.asked.is_of_a_ca)..];
+        ours.limits.revocation.check(issued)?;
         check_key(leaf)?;
         check_root(root, purpose, time)?;
         constraints::check_lengths(&certificates)?;
@@ -502,8 +583,17 @@ struct Ours<'a> {
     stand_ins: Option<&'a StandIns>,
     left: Left,
     limits: &'a Limits<'a>,
+    asked: &'a Asked<'a>,
+}
+
+/// What a chain is validated for.
+struct Asked<'a> {
+    /// The algorithms of the certificates' signatures.
+    algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
     purpose: Purpose,
     time: UnixTime,
+    /// Whether the first certificate is a [`Probe`].
+    is_of_a_ca: bool,
 }
 
 /// What the searches of one validation may cost together.

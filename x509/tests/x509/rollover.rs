@@ -1,13 +1,16 @@
 //! Paths as RFC 5280 has them where webpki alone is stricter: CAs that are self-issued, and names that differ in case or
 //! in the types of their strings. And what remains refused there.
 
+use core::time::Duration;
+
 use const_oid::AssociatedOid;
 use der::asn1::{Any, Ia5String, SetOfVec};
 use der::{Decode, Encode, Tag};
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{Ca, CertificateBuilder, Issuer};
 use pq_x509::keys::SigningKey;
-use pq_x509::validation::{ChainValidator, ValidationError};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::validation::{ChainValidator, Purpose, ValidationError};
 use pq_x509::x509_cert::attr::AttributeTypeAndValue;
 use pq_x509::x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
@@ -224,4 +227,82 @@ fn excluded_domains_that_are_none_exclude_all() {
         let violated = Err(ValidationError::NameConstraintViolation);
         assert_eq!(in_another_case, violated, "{domain}");
     }
+}
+
+/// A CA's chain is judged as if the CA issued something.
+#[test]
+fn a_ca_is_judged_as_an_issuer() {
+    let now = UnixTime::now();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root").path_len(1), key()).unwrap();
+    let ca = |above: &Issuer<SigningKey>, name: &str| {
+        let builder = CertificateBuilder::ca(name);
+        unbound(above).issue_ca(builder, key()).unwrap()
+    };
+    let (upper, next) = (
+        ca(&root, "Upper"),
+        next_key(&root, CertificateBuilder::ca("")),
+    );
+    let (lower, below_next) = (ca(&upper, "Lower"), ca(&next, "Below"));
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let judge = |chain: &[&Certificate]| {
+        let valid = validator.validate_ca(chain, Purpose::ServerAuth, now)?;
+        Ok(valid.certificates().to_vec())
+    };
+    let [root_own, upper_own, next_own] = [&root, &upper, &next].map(Issuer::certificate);
+    assert_eq!(
+        judge(&[upper_own, next_own]),
+        Ok(vec![upper_own.clone(), root_own.clone()])
+    );
+    assert_eq!(judge(&[root_own]), Ok(vec![root_own.clone()]));
+    // It counts for the path lengths above, and what is self-issued doesn't.
+    assert_eq!(
+        judge(&[lower.certificate(), upper_own]),
+        Err(path_length_exceeded("CN=Root"))
+    );
+    let found = judge(&[below_next.certificate(), next_own]).unwrap();
+    assert_eq!(found.len(), 3);
+    assert_eq!(
+        judge(&[lower.certificate()]),
+        Err(ValidationError::UnknownIssuer)
+    );
+    // Another certificate for the same key counts for nothing.
+    let twin = Issuer::self_signed(CertificateBuilder::ca("Upper"), upper.signer()).unwrap();
+    assert_eq!(
+        judge(&[twin.certificate(), upper_own]),
+        Err(ValidationError::UnknownIssuer)
+    );
+    // An end entity is no CA, neither here nor above.
+    let leaf_key = key();
+    let leaf = root.issue(server(), &leaf_key).unwrap();
+    let is_not_a_ca = |judged| matches!(judged, Err(ValidationError::NotACa { .. }));
+    assert!(is_not_a_ca(judge(&[&leaf])));
+    let mut end_entity = root
+        .prepare(CertificateBuilder::ca("CA"), &leaf_key)
+        .unwrap();
+    let no_ca = BasicConstraints {
+        ca: false,
+        path_len_constraint: None,
+    };
+    end_entity.set_extension(true, &no_ca).unwrap();
+    let end_entity = end_entity.sign(root.signer()).unwrap();
+    let issuer = Issuer::self_signed(CertificateBuilder::ca("CA"), leaf_key).unwrap();
+    let below = ca(&issuer, "Below");
+    assert!(is_not_a_ca(judge(&[below.certificate(), &end_entity])));
+    // Signatures are verified, that of the CA itself, too.
+    let spoilt = bad_signature_of(upper_own);
+    assert_eq!(judge(&[&spoilt]), Err(bad_signature("CN=Upper")));
+    // At other times it is not valid.
+    let late = UnixTime::since_unix_epoch(Duration::from_secs(upper_own.not_after().as_secs() + 1));
+    let judged = validator.validate_ca(&[upper_own], Purpose::ServerAuth, late);
+    assert!(matches!(judged, Err(ValidationError::Expired { .. })));
+    let never = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
+    let judged = validator.validate_ca(&[upper_own], Purpose::ServerAuth, never);
+    assert!(matches!(judged, Err(ValidationError::Expired { .. })));
+}
+
+/// The same certificate with another signature.
+fn bad_signature_of(certificate: &Certificate) -> Certificate {
+    let mut der = certificate.der().to_vec();
+    *der.last_mut().unwrap() ^= 1;
+    Certificate::from_der(&der).unwrap()
 }
