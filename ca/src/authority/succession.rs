@@ -1,18 +1,20 @@
 //! What a CA with several keys does: whose certificates it may change, what its revocation lists have, and how the
 //! certificate of a new key comes into the ledger.
 
+use core::ops::ControlFlow;
 use std::time::SystemTime;
 
-use pq_x509::certificate::Certificate;
+use pq_x509::certificate::{Certificate, is_same_name};
 use pq_x509::issuing::{Ca, CertificateBuilder, IssueError};
 use pq_x509::keys::{Signer, SubjectKey};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 use pq_x509::x509_cert::der::oid::AssociatedOid;
 use pq_x509::x509_cert::ext::pkix::NameConstraints;
+use pq_x509::x509_cert::name::Name;
 
-use super::{Authority, AuthorityError};
-use crate::ledger::{Entry, Generation, Ledger, LedgerError, NewEntry, SerialNumber};
+use super::{Authority, AuthorityError, CA_PROFILE, SUBORDINATE_PROFILE};
+use crate::ledger::{Entry, Filter, Generation, Ledger, LedgerError, NewEntry, SerialNumber};
 use crate::policy::KeyAlgorithm;
 
 impl<S: Signer, L: Ledger> Authority<S, L> {
@@ -102,6 +104,28 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         }
         let algorithm = KeyAlgorithm::of(key)?;
         self.sign(tbs, key, algorithm, number, profile, by, now)
+    }
+
+    /// Whether this key certified a CA of this name, whose certificate is valid as far as the ledger knows.
+    pub(crate) fn has_ca_named(&self, name: &Name, now: UnixTime) -> Result<bool, AuthorityError> {
+        let mut numbers = Vec::new();
+        let filter = Filter::all().valid().issuer(&self.name).expires_from(now);
+        self.ledger.find(&filter, &mut |entry| {
+            if [CA_PROFILE, SUBORDINATE_PROFILE].contains(&&*entry.issued.profile) {
+                numbers.push(entry.issued.serial_number);
+            }
+            ControlFlow::Continue(())
+        })?;
+        for number in numbers {
+            let Some(der) = self.ledger.certificate(&number)? else {
+                continue;
+            };
+            let ca = Certificate::from_der(&der).map_err(IssueError::from)?;
+            if is_same_name(ca.subject(), name) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Records the certificates of keys, and what the generations are from then on: both or nothing.

@@ -1,6 +1,7 @@
 //! What can be wrong with a CA's folder. The messages name the file and say what to do; two helpers add the file's path
 //! to errors of the system and of keys.
 
+use alloc::borrow::Cow;
 use core::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,9 +11,10 @@ use pq_x509::certificate::CertificateError;
 use pq_x509::issuing::IssueError;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::RequestError;
+use pq_x509::validation::ValidationError;
 
 use crate::authority::AuthorityError;
-use crate::ledger::{LedgerError, SerialNumber, Stage, remedy};
+use crate::ledger::{LedgerError, SerialNumber, remedy};
 use crate::policy::PolicyError;
 
 /// Why a CA's folder can't be made or used.
@@ -182,14 +184,15 @@ pub enum FolderError {
     },
     /// A CA may have CAs below it, and not one that has as many below itself.
     #[error(
-        "\"{subject}\" has path length {path_len}, so that a CA below it has at most {}; ask for that",
-        .path_len.saturating_sub(1)
+        "\"{subject}\" has path length {path_len}, so that the CA that it certifies has at most {most}; ask for that"
     )]
     PathLength {
         /// The CA above.
         subject: String,
         /// Its path length.
         path_len: u8,
+        /// The greatest path length of what it certifies.
+        most: u8,
     },
     /// A CA was to be for names that the CA above it does not permit.
     #[error(
@@ -214,27 +217,40 @@ pub enum FolderError {
          is to be certified"
     )]
     NotARoot(String),
+    /// A CA was to certify its own key.
+    #[error(
+        "this is the key of the CA that would certify it, and what a key says of itself tells nobody anything; give the \
+         request of another CA, or the certificate of another root"
+    )]
+    CertifiesItself,
+    /// Nobody would accept what a CA issues.
+    #[error("nobody would accept what the CA issues, so nothing was changed: {0}")]
+    NotAccepted(ValidationError),
+    /// A new key was to have the name of another one.
+    #[error(
+        "\"{0}\" is the name of another key: of a root, or of one that issues, issued or will issue; revoked certificates \
+         are known by their issuer's name, so choose another (the issuing keys of one CA share one with \"pqtls ca \
+         rollover --same-name\")"
+    )]
+    NameTaken(String),
+    /// The root's key is another CA's.
+    #[error(
+        "another CA certified this one, and has the key of the root, whose certificate is {0}: what needs that key, such as \
+         the root's revocation list, is done there"
+    )]
+    RootElsewhere(PathBuf),
     /// The certificates that came back for a request are not what the CA needs.
     #[error("nothing was installed: {0}")]
-    NotInstalled(&'static str),
+    NotInstalled(Cow<'static, str>),
     /// The request for a certificate can't be made.
     #[error(transparent)]
     Request(RequestError),
     /// The CA has no key of this name.
     #[error("this CA has no key \"{0}\"; \"pqtls ca show\" lists its keys")]
     UnknownKey(String),
-    /// A key that was to issue is not one that was published for that.
-    #[error(
-        "the key \"{name}\" is {}, and only one that was published and not used yet takes another's place; make a new one \
-         (\"pqtls ca rollover\")",
-        .stage.name()
-    )]
-    NotPublished {
-        /// The key's name.
-        name: String,
-        /// What it is used for.
-        stage: Stage,
-    },
+    /// A key that was to issue does so already.
+    #[error("the key \"{0}\" issues already; there is nothing to do")]
+    IssuesAlready(String),
     /// Another thread stopped it, by [`Interruption::stop`](super::Interruption::stop).
     #[error("making the CA was stopped, and nothing is left of it; begin again")]
     Stopped,

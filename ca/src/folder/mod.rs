@@ -11,6 +11,7 @@ mod plan;
 mod reading;
 mod subordinate;
 mod succession;
+mod verdict;
 mod whole;
 
 use alloc::borrow::Cow;
@@ -111,6 +112,15 @@ impl Role {
             Self::Root => "root".into(),
             Self::Issuing => ISSUING.into(),
             Self::Next(number) => format!("{ISSUING}-{number}").into(),
+        }
+    }
+
+    /// The place of an issuing key among those that followed one another, from 1; the root has none, 0.
+    fn number(self) -> u32 {
+        match self {
+            Self::Root => 0,
+            Self::Issuing => 1,
+            Self::Next(number) => number,
         }
     }
 
@@ -544,7 +554,8 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::NoKey`] if the key is not in the folder, [`FolderError::Encrypted`] if it is under a passphrase,
+    /// [`FolderError::NoKey`] if the key is not in the folder, [`FolderError::RootElsewhere`] if it is another CA's,
+    /// [`FolderError::Encrypted`] if it is under a passphrase,
     /// and other errors if a file can't be read.
     pub fn authority<K: StoredKey>(&self, role: Role) -> Result<Authority<K, L>, FolderError> {
         self.authority_with(role, |path, text| {
@@ -573,6 +584,10 @@ impl<L: Ledger> Folder<L> {
         self.owner.check_for_keys(&self.path, way)?;
         let certificate = self.certificate(role)?;
         let (policy, ledger) = (self.policy()?, self.ledger()?);
+        if !has_key && role == Role::Root && self.is_below_another()? {
+            let root = certificate_path(&self.path, role);
+            return Err(FolderError::RootElsewhere(root).into());
+        }
         if !has_key {
             return Err(FolderError::NoKey(path).into());
         }

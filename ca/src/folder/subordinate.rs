@@ -4,27 +4,29 @@
 //! A CA that waits has everything but the root's certificate, which is written last: a folder without it is none that
 //! can be used yet.
 
+use alloc::borrow::Cow;
 use core::time::Duration;
 
 use pq_keys::files::Access;
-use pq_x509::certificate::{AlternativeName, Certificate, KeyUsages};
+use pq_x509::certificate::{AlternativeName, Certificate, KeyUsages, is_same_name};
 use pq_x509::issuing::{CertificateBuilder, IssueError};
 use pq_x509::keys::{Signer, SubjectKey};
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use pq_x509::request::{CertificateRequest, RequestBuilder};
+use pq_x509::validation::ValidationError;
 use pq_x509::x509_cert::name::Name;
 
 use super::draft::{Draft, Interruption, make_private_folder};
 use super::error::FolderError;
 use super::lifetime::{bounded, lifetime, shortened, validity_of};
 use super::reading::{Owner, check_place};
-use super::succession::generation;
+use super::succession::{Subject, generation};
 use super::{
-    Constraints, Folder, LEDGER, LedgerPlace, POLICY, ROOT_CERTIFICATE, Role, StoredKey,
-    certificate_path, is_there, write, write_certificate, write_key,
+    Constraints, Folder, LEDGER, LedgerPlace, NewName, POLICY, ROOT_CERTIFICATE, Role, StoredKey,
+    certificate_path, is_there, verdict, write, write_certificate, write_key,
 };
 use crate::authority::{Authority, SUBORDINATE_PROFILE, public_key};
-use crate::ledger::{Ledger, LocalLedger, NewEntry, Reader, Stage};
+use crate::ledger::{KeyHash, Ledger, LocalLedger, NewEntry, Reader, Stage};
 use crate::policy::Policy;
 
 /// The plan for a CA whose key another CA certifies.
@@ -51,8 +53,8 @@ pub struct Certified<'a> {
     pub subject: &'a Name,
     /// Its key.
     pub key: &'a dyn SubjectKey,
-    /// How many further CAs may be below it.
-    pub path_len: u8,
+    /// How many further CAs may be below it: by default as many as this CA's own path length permits.
+    pub path_len: Option<u8>,
     /// How long the certificate is valid: by default five years, or the time of this CA if that is shorter.
     pub validity: Option<Duration>,
     /// Its name constraints. Without any, it gets those of this CA.
@@ -67,20 +69,23 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     /// # Errors
     ///
     /// [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
-    /// none below it, [`FolderError::PathLength`] if it may not have one with as many CAs below it, and others if the
-    /// certificate can't be made or recorded.
+    /// none below it, [`FolderError::PathLength`] if it may not have one with as many CAs below it,
+    /// [`FolderError::CertifiesItself`] for its own key, [`FolderError::NotAccepted`] if nobody would accept what is below
+    /// the certificate, by the algorithms of pq-x509 and those given, and others if the certificate can't be made or
+    /// recorded.
     pub fn certify(
         &self,
         certified: &Certified<'_>,
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, FolderError> {
-        let made = self.sign_subordinate(certified, by, now)?;
+        let made = self.sign_subordinate(certified, algorithms, by, now)?;
         Ok(self.record_ca(made)?)
     }
 
-    /// The same for another CA's root, which proves by its own signature that it has the key. The certificate may have as
-    /// many CAs below it as the root.
+    /// The same for another CA's root, which proves by its own signature that it has the key. Without `path_len`, the
+    /// certificate may have as many CAs below it as the root, or as this CA permits if that is less.
     ///
     /// # Errors
     ///
@@ -88,8 +93,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     pub fn certify_root(
         &self,
         root: &Certificate,
+        path_len: Option<u8>,
         validity: Option<Duration>,
-        algorithms: &[&dyn SignatureVerificationAlgorithm],
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, FolderError> {
@@ -101,30 +107,50 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let certified = Certified {
             subject: root.subject(),
             key: &key,
-            path_len: root.path_len().unwrap_or(0),
+            path_len: path_len.or_else(|| {
+                let most = self.most_below(root.subject());
+                root.path_len()
+                    .map(|own| most.map_or(own, |most| most.min(own)))
+            }),
             validity,
             constraints: &Constraints::default(),
         };
-        self.certify(&certified, by, now)
+        self.certify(&certified, algorithms, by, now)
+    }
+
+    /// The greatest path length of a CA of this name, if there is one: a certificate that this CA issues to its own name
+    /// doesn't count among those below (RFC 5280 section 4.2.1.9).
+    fn most_below(&self, subject: &Name) -> Option<u8> {
+        let own = self.issuer().certificate();
+        let path_len = own.path_len()?;
+        match is_same_name(subject, own.subject()) {
+            true => Some(path_len),
+            false => Some(path_len.saturating_sub(1)),
+        }
     }
 
     /// The same, without recording it.
     pub(super) fn sign_subordinate(
         &self,
         certified: &Certified<'_>,
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
         by: &str,
         now: UnixTime,
     ) -> Result<NewEntry<'static>, FolderError> {
         let own = self.issuer().certificate();
-        let is_self_issued = certified.subject == own.subject();
-        if let Some(path_len) = own.path_len()
+        let key = KeyHash::of(certified.key).map_err(IssueError::SubjectKey)?;
+        if KeyHash::of(self.issuer().signer()).map_err(IssueError::SubjectKey)? == key {
+            return Err(FolderError::CertifiesItself);
+        }
+        let most = self.most_below(certified.subject);
+        if let (Some(path_len), Some(most)) = (own.path_len(), most)
             && path_len > 0
-            && !is_self_issued
-            && certified.path_len >= path_len
+            && certified.path_len.is_some_and(|asked| asked > most)
         {
             return Err(FolderError::PathLength {
                 subject: own.describe_subject(),
                 path_len,
+                most,
             });
         }
         let constraints = certified.constraints;
@@ -133,13 +159,18 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             Some(asked) => bounded(lifetime(asked, now), own)?,
             None => shortened(lifetime(VALIDITY, now), own),
         };
-        let builder = CertificateBuilder::ca("")
+        let mut builder = CertificateBuilder::ca("")
             .subject(certified.subject.clone())
-            .path_len(certified.path_len)
             .validity(validity_of(validity));
+        if let Some(path_len) = certified.path_len.or(most) {
+            builder = builder.path_len(path_len);
+        }
         let like = (*constraints == Constraints::default()).then_some(own);
         let builder = constraints.apply(builder);
-        Ok(self.sign_ca(builder, like, certified.key, SUBORDINATE_PROFILE, (by, now))?)
+        let made = self.sign_ca(builder, like, certified.key, SUBORDINATE_PROFILE, (by, now))?;
+        let certificate = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
+        verdict::check(&[certificate], own, algorithms, now).map_err(FolderError::NotAccepted)?;
+        Ok(made)
     }
 }
 
@@ -188,7 +219,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Those of [`create`](Self::create_unless_stopped) and of [`Authority::certify`].
+    /// Those of [`create`](Self::create_unless_stopped) and of [`Authority::certify`], and [`FolderError::NameTaken`] if
+    /// `above` certified a CA of the same name that is valid.
     #[allow(
         clippy::too_many_arguments,
         reason = "each is another thing, and all callers have all of them"
@@ -204,14 +236,22 @@ impl Folder {
     ) -> Result<Self, FolderError> {
         let path = path.into();
         let request = request_of(&plan.key, |request| request.common_name(&plan.name))?;
+        let subject = &request.parsed().info.subject;
+        let mut those_above = chain.iter().chain([root, above.issuer().certificate()]);
+        if those_above.any(|one| is_same_name(one.subject(), subject))
+            || above.has_ca_named(subject, now)?
+        {
+            return Err(FolderError::NameTaken(subject.to_string()));
+        }
         let entry = above.sign_subordinate(
             &Certified {
-                subject: &request.parsed().info.subject,
+                subject,
                 key: &plan.key,
-                path_len: 0,
+                path_len: Some(0),
                 validity: plan.validity,
                 constraints: &plan.constraints,
             },
+            &[],
             by,
             now,
         )?;
@@ -298,24 +338,24 @@ impl<L: Ledger> Folder<L> {
     }
 
     /// Makes a new issuing key which another CA is to certify, and returns its role and the request. It is of no use
-    /// before [`install`](Self::install). `name` is the common name, or the one of the key that issues now.
+    /// before [`install`](Self::install), and among those that are [waiting](Self::waiting) until then. The other CA
+    /// may give it another name than the one it asks for.
     ///
     /// # Errors
     ///
-    /// [`FolderError::RootIssues`], and others if files can't be written.
+    /// [`FolderError::RootIssues`], [`FolderError::NameTaken`], and others if files can't be written.
     pub fn request_successor(
         &self,
         key: &impl StoredKey,
-        name: Option<&str>,
+        name: &NewName,
     ) -> Result<(Role, CertificateRequest), FolderError> {
         let generations = self.generations()?;
         let last = generations.last().ok_or(FolderError::RootIssues)?;
         let last = Certificate::from_der(&last.chain[0]).map_err(IssueError::from)?;
-        let request = request_of(key, |request| match name {
-            Some(name) => request.common_name(name),
-            None => request.subject(last.subject().clone()),
-        })?;
         let role = self.next_role(&generations)?;
+        let subject = Subject::of_next(&generations, &last, name, role, key)?;
+        let request = request_of(key, |request| subject.of_request(request))?;
+        self.check_name(&request.parsed().info.subject, name)?;
         self.write_new_key(role, key)?;
         let path = request_path(&self.path, role);
         let written =
@@ -325,47 +365,88 @@ impl<L: Ledger> Folder<L> {
         Ok((role, request))
     }
 
+    /// The keys that wait for their certificates, with the requests for these.
+    ///
+    /// # Errors
+    ///
+    /// If a request or the ledger can't be read.
+    pub fn waiting(&self) -> Result<Vec<(Role, CertificateRequest)>, FolderError> {
+        let generations = self.ledger.open()?.generations()?;
+        let mut waiting = self.requests()?;
+        waiting.retain(|(role, _)| !generations.iter().any(|one| one.name == role.name()));
+        Ok(waiting)
+    }
+
+    /// The requests in the folder, the oldest key's first.
+    fn requests(&self) -> Result<Vec<(Role, CertificateRequest)>, FolderError> {
+        let mut requests = Vec::new();
+        for role in [Role::Issuing].into_iter().chain(self.next_keys()) {
+            let path = request_path(&self.path, role);
+            if is_there(&path)? {
+                let text = self.owner.read(&path, Reader::Anybody)?;
+                let request =
+                    CertificateRequest::from_pem(&*text).map_err(super::key_error(path))?;
+                requests.push((role, request));
+            }
+        }
+        Ok(requests)
+    }
+
     /// Installs the certificate that came back for a [request](Self::request_successor), or for that of a
     /// [new CA](Folder::create_pending), which can be used from then on. Of `certificates` those are taken that lead from
-    /// the request's key to the root, which is `root`, or among them. A key that follows another is published, and
-    /// issues once it is told to ([`issue_with`](Self::issue_with)). Signatures are verified with the algorithms of
-    /// pq-x509 and with those given.
+    /// the request's key to the root, which is `root`, or the only one among them that they lead to. Clients have to
+    /// accept what is below them, as [`ChainValidator::validate_ca`](pq_x509::validation::ChainValidator::validate_ca) says.
+    /// A key that follows another is published, and issues once it is told to ([`issue_with`](Self::issue_with)).
+    /// Signatures are verified with the algorithms of pq-x509 and with those given.
     ///
     /// If the process is killed meanwhile, install it again.
     ///
     /// # Errors
     ///
-    /// [`FolderError::NotInstalled`] if the certificates are not what the CA needs, and others if files can't be read or
-    /// written.
+    /// [`FolderError::NotInstalled`] if the certificates are not what the CA needs, [`FolderError::NameTaken`], and others
+    /// if files can't be read or written.
     pub fn install(
         &self,
         certificates: &[Certificate],
         root: Option<&Certificate>,
-        algorithms: &[&dyn SignatureVerificationAlgorithm],
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
         by: &str,
         now: UnixTime,
     ) -> Result<Role, FolderError> {
-        let refuse = |what| FolderError::NotInstalled(what);
         let ledger = self.ledger.open()?;
         let before = ledger.generations()?;
-        let (role, own) = self.requested(certificates)?;
+        let (role, request, own) = self.requested(certificates)?;
+        check_of_a_ca(own)?;
         let kept_root = match is_there(&self.path.join(ROOT_CERTIFICATE))? {
             true => Some(self.certificate(Role::Root)?),
             false => None,
         };
-        let self_signed = certificates
-            .iter()
-            .find(|one| one.subject() == one.issuer());
-        let root = kept_root.as_ref().or(root).or(self_signed);
-        let root = root.ok_or_else(|| refuse("the root's certificate is missing; give it, too"))?;
-        let chain = chain_to(root, own, certificates, algorithms)?;
-        check_of_a_ca(&chain, root, now)?;
+        let others = certificates.iter().filter(|one| one.der() != own.der());
+        let sent: Vec<_> = [own].into_iter().chain(others).cloned().collect();
+        let roots = match kept_root.as_ref().or(root) {
+            Some(root) => vec![root.clone()],
+            None => roots_among(&sent[1..], algorithms),
+        };
+        let (chain, root) = chain_to(&roots, &sent, algorithms, now)?;
+        // The CA above may have given it another name than it asked for.
+        if is_same_name(own.subject(), root.subject()) {
+            return Err(FolderError::NameTaken(own.describe_subject()));
+        }
+        if !is_same_name(own.subject(), &request.parsed().info.subject) {
+            let mut known = before.iter().filter(|one| one.name != role.name());
+            let is_taken = known.any(|one| {
+                let other = one.certificate().map(|der| Certificate::from_der(der));
+                other.is_some_and(|one| {
+                    one.is_ok_and(|one| is_same_name(one.subject(), own.subject()))
+                })
+            });
+            if is_taken {
+                return Err(FolderError::NameTaken(own.describe_subject()));
+            }
+        }
         if let Some(known) = before.iter().find(|one| one.name == role.name()) {
-            let is_known = known.certificate() == Some(own.der());
-            if !is_known {
-                return Err(refuse(
-                    "the key has a certificate already; make a new key for another one",
-                ));
+            if known.certificate() != Some(own.der()) {
+                return refuse("the key has a certificate already; make a new key for another one");
             }
         } else {
             let (mut after, stage) = match before.is_empty() && role == Role::Issuing {
@@ -377,7 +458,7 @@ impl<L: Ledger> Folder<L> {
         }
         self.write_chain(role, &chain)?;
         if kept_root.is_none() {
-            self.write_chain(Role::Root, core::slice::from_ref(root))?;
+            self.write_chain(Role::Root, core::slice::from_ref(&root))?;
         }
         Ok(role)
     }
@@ -386,102 +467,99 @@ impl<L: Ledger> Folder<L> {
     fn requested<'a>(
         &self,
         certificates: &'a [Certificate],
-    ) -> Result<(Role, &'a Certificate), FolderError> {
-        let next = self.next_keys();
-        for role in [Role::Issuing].into_iter().chain(next) {
-            let path = request_path(&self.path, role);
-            if !is_there(&path)? {
-                continue;
-            }
-            let text = self.owner.read(&path, Reader::Anybody)?;
-            let request = CertificateRequest::from_pem(&*text).map_err(super::key_error(path))?;
+    ) -> Result<(Role, CertificateRequest, &'a Certificate), FolderError> {
+        for (role, request) in self.requests()? {
             let key = &request.parsed().info.public_key;
             let is_for = |one: &&Certificate| {
                 one.parsed().tbs_certificate().subject_public_key_info() == key
             };
             if let Some(own) = certificates.iter().find(is_for) {
-                return Ok((role, own));
+                return Ok((role, request, own));
             }
         }
-        Err(FolderError::NotInstalled(
+        refuse(
             "none of the certificates is for a key that this CA made a request for; give the one that came back for it",
-        ))
+        )
     }
 }
 
-/// The certificates from a key's own to the one that the root signed.
-fn chain_to(
-    root: &Certificate,
-    own: &Certificate,
+fn refuse<T>(why: impl Into<Cow<'static, str>>) -> Result<T, FolderError> {
+    Err(FolderError::NotInstalled(why.into()))
+}
+
+/// The certificates of CAs that signed themselves.
+fn roots_among(
     certificates: &[Certificate],
     algorithms: &[&dyn SignatureVerificationAlgorithm],
-) -> Result<Vec<Certificate>, FolderError> {
-    let is_by = |one: &Certificate, above: &Certificate| {
-        one.issuer() == above.subject() && one.verify_signature(above, algorithms).is_ok()
+) -> Vec<Certificate> {
+    let is_root = |one: &&Certificate| {
+        one.is_ca()
+            && one.subject() == one.issuer()
+            && one.verify_signature(one, algorithms).is_ok()
     };
-    let mut chain = vec![own.clone()];
-    loop {
-        let last = &chain[chain.len() - 1];
-        if is_by(last, root) {
-            return Ok(chain);
+    let mut roots: Vec<Certificate> = Vec::new();
+    for one in certificates.iter().filter(is_root) {
+        if !roots.contains(one) {
+            roots.push(one.clone());
         }
-        let above = certificates
-            .iter()
-            .find(|above| !chain.contains(above) && is_by(last, above));
-        match above {
-            Some(above) => chain.push(above.clone()),
-            None => {
-                return Err(FolderError::NotInstalled(
-                    "the certificates don't lead to the root: a CA between them is missing, or a signature is not by the \
-                     one above; give all certificates between this CA and the root that its clients trust",
-                ));
+    }
+    roots
+}
+
+/// The certificates from a key's own, the first that was sent, to the one that a root signed, and that root.
+fn chain_to(
+    roots: &[Certificate],
+    sent: &[Certificate],
+    algorithms: &[&'static dyn SignatureVerificationAlgorithm],
+    now: UnixTime,
+) -> Result<(Vec<Certificate>, Certificate), FolderError> {
+    let mut refused = None;
+    let mut found = None;
+    for root in roots {
+        match verdict::path_of(sent, root, algorithms, now) {
+            Ok(_) if found.is_some() => {
+                return refuse(
+                    "the certificates lead to several roots; give the one that clients trust by itself (\"pqtls ca install \
+                     --root\")",
+                );
             }
+            Ok(path) => found = Some(path),
+            Err(error) => refused = Some(error),
         }
+    }
+    if let Some(mut path) = found
+        && let Some(root) = path.pop()
+        && !path.is_empty()
+    {
+        return Ok((path, root));
+    }
+    match refused {
+        None => refuse("the root's certificate is missing; give it, too"),
+        Some(ValidationError::UnknownIssuer | ValidationError::BadSignature { .. }) => refuse(
+            "the certificates don't lead to the root: a CA between them is missing, or a signature is not by the one above; \
+             give all certificates between this CA and the root that its clients trust",
+        ),
+        Some(error) => refuse(format!(
+            "nobody would accept what this CA issues, or another root is meant: {error}"
+        )),
     }
 }
 
-/// That a chain's first certificate is one of a CA by which clients accept others.
-fn check_of_a_ca(
-    chain: &[Certificate],
-    root: &Certificate,
-    now: UnixTime,
-) -> Result<(), FolderError> {
-    let refuse = |what| Err(FolderError::NotInstalled(what));
-    let own = &chain[0];
+/// That a certificate is one of a CA which signs certificates and revocation lists.
+fn check_of_a_ca(own: &Certificate) -> Result<(), FolderError> {
     if !own.is_ca() {
         return refuse(
             "it is not the certificate of a CA; have one issued with basicConstraints CA:TRUE",
         );
     }
     let needs = KeyUsages::KeyCertSign | KeyUsages::CRLSign;
-    if own.key_usage().is_some_and(|usage| !usage.contains(needs)) {
-        return refuse(
+    match own.key_usage().is_some_and(|usage| !usage.contains(needs)) {
+        true => refuse(
             "its key usage lacks keyCertSign or cRLSign, and a CA signs certificates and revocation lists; have one issued \
              that permits both",
-        );
+        ),
+        false => Ok(()),
     }
-    // How many CAs are below each; those that certify their own name don't count (RFC 5280 section 4.2.1.9).
-    let mut below = 0;
-    for (one, above) in chain.iter().zip(chain.iter().chain([root]).skip(1)) {
-        below += u32::from(one.subject() != one.issuer());
-        let path_len = above.path_len().map(u32::from);
-        if path_len.is_some_and(|path_len| path_len < below) {
-            return refuse(
-                "the path length of a CA above it permits no CA there, so that no client accepts what it issues; have it \
-                 issued by a CA that may have one below it",
-            );
-        }
-    }
-    if chain
-        .iter()
-        .chain([root])
-        .any(|one| now < one.not_before() || one.not_after() < now)
-    {
-        return refuse(
-            "it is not valid now, or a certificate above it is not; check the clock, or have a new one issued",
-        );
-    }
-    Ok(())
 }
 
 /// Makes what each new CA has: a policy and a ledger.

@@ -10,16 +10,18 @@ use std::fs;
 use std::io;
 
 use pq_keys::files::{self, Access};
-use pq_x509::certificate::Certificate;
+use pq_x509::certificate::{Certificate, is_same_name};
 use pq_x509::issuing::{Ca, CertificateBuilder, IssueError};
-use pq_x509::keys::Signer;
+use pq_x509::keys::{Signer, SubjectKey};
 use pq_x509::pki_types::UnixTime;
+use pq_x509::request::RequestBuilder;
+use pq_x509::x509_cert::name::Name;
 
 use super::error::{FolderError, io_error, key_error};
 use super::lifetime::{bounded, lifetime, shortened, validity_of};
-use super::{EARLIER, Folder, Role, StoredKey, certificate_path, is_there, whole};
+use super::{EARLIER, Folder, Role, StoredKey, certificate_path, is_there, verdict, whole};
 use crate::authority::{Authority, CA_PROFILE, SUBORDINATE_PROFILE, adopted};
-use crate::ledger::{Generation, Ledger, NewEntry, Stage};
+use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, NewEntry, Stage};
 
 /// A key that is to take the place of the issuing key.
 #[derive(Clone, Debug)]
@@ -39,14 +41,15 @@ pub struct Successor<K> {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NewName {
-    /// The name that the CA was made with, followed by the key's number, such as `Example CA 2`. Its revocation lists have
-    /// its own certificates alone.
+    /// The name that the CA was made with, followed by the key's number and the beginning of its
+    /// [digest](KeyHash), such as `Example CA 2 (3f9a01c4)`: no other key has that name, even if an older backup of the
+    /// CA knows nothing of it. Its revocation lists have its own certificates alone.
     #[default]
     Numbered,
     /// The name of the key before it. All keys of one name share what is on their revocation lists, and the numbers of
     /// these. rustls's verifiers can't tell the lists of such keys apart, and know only one of them at a time.
     Same,
-    /// This common name.
+    /// This common name, which no other key may have.
     Given(String),
 }
 
@@ -115,8 +118,8 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::RootIssues`], [`FolderError::OutlivesParent`],
-    /// [`LedgerError::GenerationsChanged`](crate::ledger::LedgerError::GenerationsChanged) if another process did the
+    /// [`FolderError::RootIssues`], [`FolderError::OutlivesParent`], [`FolderError::NameTaken`],
+    /// [`FolderError::NotAccepted`], [`LedgerError::GenerationsChanged`] if another process did the
     /// same meanwhile, and others if the certificate can't be made or recorded or files can't be written.
     pub fn rollover<S: Signer>(
         &self,
@@ -193,11 +196,20 @@ impl<L: Ledger> Folder<L> {
                 shortened(lifetime(as_before, now), issuer)
             }
         };
-        let builder = self.named(&generations, &last, &successor.name, role)?;
-        let builder = builder.path_len(0).validity(validity_of(lifetime));
+        let subject = Subject::of_next(&generations, &last, &successor.name, role, &successor.key)?;
+        let builder = subject.of_certificate().path_len(0);
+        let builder = builder.validity(validity_of(lifetime));
         let made = above.sign_ca(builder, Some(&last), &successor.key, profile, (by, now))?;
         let own = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
+        self.check_name(own.subject(), &successor.name)?;
+        if successor.name != NewName::Same && above.has_ca_named(own.subject(), now)? {
+            return Err(FolderError::NameTaken(own.describe_subject()));
+        }
+        // By a clock that was set back, it is valid as soon as those above it are.
+        let time = now.max(own.not_before());
         let chain: Vec<_> = [own].into_iter().chain(chain.iter().cloned()).collect();
+        let root = self.certificate(Role::Root)?;
+        verdict::check(&chain, &root, &[], time).map_err(FolderError::NotAccepted)?;
         self.write_new_key(role, &successor.key)?;
         let mut after = generations;
         after.push(generation(role, &chain, Stage::Published, by, now));
@@ -215,19 +227,34 @@ impl<L: Ledger> Folder<L> {
         Ok(role)
     }
 
-    /// Has a key issue that was published before, in the place of the one that issues now. This is also how a key issues
-    /// again of which an older backup of the ledger knows nothing: its certificate is taken from its file.
+    /// Has a key issue, in the place of the one that issues now: one that was published before, or one that issued
+    /// earlier. `authority` is the [authority](Self::authority) of that key, so that it is there. This is also how a key
+    /// issues again of which an older backup of the ledger knows nothing: its certificate is taken from its file.
+    ///
+    /// Where a clock was ahead, and a key has a certificate that is not valid yet, this is how the one before it issues
+    /// again.
     ///
     /// # Errors
     ///
-    /// [`FolderError::UnknownKey`], [`FolderError::NotPublished`], and others if the ledger can't be changed.
-    pub fn issue_with(&self, role: Role, by: &str, now: UnixTime) -> Result<(), FolderError> {
+    /// [`FolderError::UnknownKey`], [`FolderError::IssuesAlready`], [`FolderError::NotAccepted`] if its certificate, or one
+    /// above it, is not valid now, [`LedgerError::IssuerRevoked`], [`LedgerError::Clock`] if the clock is far ahead of the
+    /// ledger, and others if the ledger can't be changed. Then nothing was changed.
+    pub fn issue_with<S: Signer>(
+        &self,
+        authority: &Authority<S, L>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<(), FolderError> {
+        let unknown = || FolderError::UnknownKey(authority.name().into());
+        let role = Role::from_name(authority.name()).filter(|role| *role != Role::Root);
+        let role = role.ok_or_else(unknown)?;
         let (before, mut generations) = self.recorded_and_all()?;
         let ledger = self.ledger()?;
+        check_not_ahead(&ledger, now)?;
         let mut lacking = None;
+        let root = self.certificate(Role::Root)?;
         if !generations.iter().any(|one| one.name == role.name()) && matches!(role, Role::Next(_)) {
             let chain = self.chain_of(role)?;
-            let root = self.certificate(Role::Root)?;
             if !whole::leads_to(&root, &chain) {
                 return Err(FolderError::OtherRoot {
                     root: certificate_path(&self.path, Role::Root),
@@ -247,7 +274,12 @@ impl<L: Ledger> Folder<L> {
             lacking = None;
         }
         let after = issuing_next(&generations, role, by, now)?;
-        Ok(ledger.change_generations(&before, &after, lacking.as_slice(), &[])?)
+        let chain = chain_in(&generations, role)?.ok_or_else(unknown)?;
+        if chain[0].der() != authority.issuer().certificate().der() {
+            return Err(unknown());
+        }
+        verdict::check(&chain, &root, &[], now).map_err(FolderError::NotAccepted)?;
+        Ok(authority.record_generations(&before, &after, lacking.as_slice())?)
     }
 
     /// The certificates of all issuing keys, the newest last.
@@ -266,10 +298,7 @@ impl<L: Ledger> Folder<L> {
             .filter_map(|one| Role::from_name(&one.name));
         let mut next: Vec<_> = known.chain(self.next_certificates()).collect();
         next.retain(|role| matches!(role, Role::Next(_)));
-        next.sort_by_key(|role| match role {
-            Role::Next(number) => *number,
-            Role::Root | Role::Issuing => 0,
-        });
+        next.sort_by_key(|role| role.number());
         next.dedup();
         for role in next {
             keys.push((role, self.certificate(role)?));
@@ -290,10 +319,12 @@ impl<L: Ledger> Folder<L> {
         let files = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let names = files.map(|file| std::path::PathBuf::from(file.file_name()));
         let of_kind = names.filter(|name| name.extension().is_some_and(|one| one == extension));
-        of_kind
+        let mut roles: Vec<_> = of_kind
             .filter_map(|name| Role::from_name(name.file_stem()?.to_str()?))
             .filter(|role| matches!(role, Role::Next(_)))
-            .collect()
+            .collect();
+        roles.sort_by_key(|role| role.number());
+        roles
     }
 
     /// The first key that is neither in the ledger nor in a file.
@@ -311,28 +342,21 @@ impl<L: Ledger> Folder<L> {
         }
     }
 
-    fn named(
-        &self,
-        generations: &[Generation],
-        last: &Certificate,
-        name: &NewName,
-        role: Role,
-    ) -> Result<CertificateBuilder<Ca>, FolderError> {
-        Ok(match name {
-            NewName::Given(name) => CertificateBuilder::ca(name),
-            NewName::Same => CertificateBuilder::ca("").subject(last.subject().clone()),
-            NewName::Numbered => {
-                let first = &generations[0].chain[0];
-                let first = Certificate::from_der(first).map_err(IssueError::from)?;
-                let common = first.subject().common_name().ok().flatten();
-                let common = common.map_or_else(|| "CA".into(), |name| name.value().into_owned());
-                let number = match role {
-                    Role::Next(number) => number,
-                    Role::Root | Role::Issuing => 1,
-                };
-                CertificateBuilder::ca(format!("{common} {number}"))
-            }
-        })
+    /// That no other key has this name: what is on a revocation list is known by the issuer's name (RFC 5280 section 5).
+    /// Only keys that share their lists have one name.
+    pub(super) fn check_name(&self, name: &Name, asked: &NewName) -> Result<(), FolderError> {
+        let root = self.certificate(Role::Root)?;
+        let mut taken = vec![root.subject().clone()];
+        if *asked != NewName::Same {
+            let issuing = self.issuing_keys()?.into_iter();
+            taken.extend(issuing.map(|(_, one)| one.subject().clone()));
+            let waiting = self.waiting()?.into_iter();
+            taken.extend(waiting.map(|(_, one)| one.parsed().info.subject.clone()));
+        }
+        match taken.iter().any(|one| is_same_name(one, name)) {
+            true => Err(FolderError::NameTaken(name.to_string())),
+            false => Ok(()),
+        }
     }
 
     /// Writes a private key, unless there is a file of that name, as by another process.
@@ -347,9 +371,7 @@ impl<L: Ledger> Folder<L> {
         written
             .map_err(io::Error::from)
             .map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => {
-                    crate::ledger::LedgerError::GenerationsChanged.into()
-                }
+                io::ErrorKind::AlreadyExists => LedgerError::GenerationsChanged.into(),
                 _ => io_error("write", &path)(error),
             })
     }
@@ -416,24 +438,24 @@ fn issuing_next(
         .iter()
         .find(|one| one.name == name)
         .ok_or_else(unknown)?;
-    if next.stage != Stage::Published {
-        return Err(FolderError::NotPublished {
-            name: name.into(),
-            stage: next.stage,
-        });
+    if next.stage == Stage::Issuing {
+        return Err(FolderError::IssuesAlready(name.into()));
     }
     let after = generations.iter().map(|one| {
-        // What it signed has expired with it.
+        // What it signed has expired with it. If it was a clock ahead that said so, it has not.
         let has_expired = one
             .certificate()
             .and_then(|der| Certificate::from_der(der).ok())
             .is_some_and(|one| one.not_after() < now);
         let stage = match one.stage {
             _ if one.name == name => Stage::Issuing,
-            Stage::Issuing | Stage::Retired if has_expired => Stage::Ended,
-            Stage::Issuing => Stage::Retired,
-            _ => return one.clone(),
+            Stage::Published => Stage::Published,
+            _ if has_expired => Stage::Ended,
+            _ => Stage::Retired,
         };
+        if stage == one.stage {
+            return one.clone();
+        }
         Generation {
             stage,
             since: now,
@@ -443,6 +465,65 @@ fn issuing_next(
     });
     Ok(after.collect())
 }
+
+/// That the clock is not far ahead of the ledger: it would end keys that are still needed.
+fn check_not_ahead(ledger: &impl Ledger, now: UnixTime) -> Result<(), LedgerError> {
+    match ledger.check_time(now) {
+        Err(LedgerError::Clock { last, .. }) if now < last => Ok(()),
+        checked => checked,
+    }
+}
+
+/// What the certificate of a new key, or the request for it, has as its subject.
+pub(super) enum Subject {
+    Whole(Name),
+    Common(String),
+}
+
+impl Subject {
+    /// That of a key which follows these.
+    pub(super) fn of_next(
+        generations: &[Generation],
+        last: &Certificate,
+        name: &NewName,
+        role: Role,
+        key: &impl SubjectKey,
+    ) -> Result<Self, FolderError> {
+        Ok(match name {
+            NewName::Given(name) => Self::Common(name.clone()),
+            NewName::Same => Self::Whole(last.subject().clone()),
+            NewName::Numbered => {
+                let first = &generations[0].chain[0];
+                let first = Certificate::from_der(first).map_err(IssueError::from)?;
+                let common = first.subject().common_name().ok().flatten();
+                let common = common.map_or_else(|| "CA".into(), |name| name.value().into_owned());
+                let digest = KeyHash::of(key)
+                    .map_err(IssueError::SubjectKey)?
+                    .to_string();
+                let end = format!(" {} ({})", role.number(), &digest[..8]);
+                let most = MOST_CHARACTERS.saturating_sub(end.len());
+                Self::Common(common.chars().take(most).collect::<String>() + &end)
+            }
+        })
+    }
+
+    fn of_certificate(&self) -> CertificateBuilder<Ca> {
+        match self {
+            Self::Whole(name) => CertificateBuilder::ca("").subject(name.clone()),
+            Self::Common(name) => CertificateBuilder::ca(name),
+        }
+    }
+
+    pub(super) fn of_request(&self, request: RequestBuilder) -> RequestBuilder {
+        match self {
+            Self::Whole(name) => request.subject(name.clone()),
+            Self::Common(name) => request.common_name(name),
+        }
+    }
+}
+
+/// How long a common name may be (RFC 5280 appendix A.1, ub-common-name).
+const MOST_CHARACTERS: usize = 64;
 
 /// A key that is in this stage from now on.
 pub(super) fn generation(

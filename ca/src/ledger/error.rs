@@ -291,7 +291,8 @@ fn what_instead(reason: CrlReason, number: &SerialNumber) -> String {
         CrlReason::CertificateHold => format!(
             "it is on hold; reinstate it (\"pqtls ca reinstate {number}\") if it is to issue again"
         ),
-        _ => "make a new CA, with a new key, and issue with that".into(),
+        _ => "have a new key issue (\"pqtls ca rollover\"), or make a new CA if it is the root"
+            .into(),
     }
 }
 

@@ -37,8 +37,8 @@ impl Generation {
     ///
     /// # Errors
     ///
-    /// [`LedgerError::NoSuccession`] if a generation is lost, changed or goes back, if two have the same name, if one
-    /// has no certificate, or if several issue.
+    /// [`LedgerError::NoSuccession`] if a generation is lost or changed, if one that was used is only published again, if
+    /// two have the same name, if one has no certificate, or if several issue. One that was retired may issue again.
     pub fn check_change(before: &[Self], after: &[Self]) -> Result<(), LedgerError> {
         let refuse = |what| Err(LedgerError::NoSuccession(what));
         for (place, old) in before.iter().enumerate() {
@@ -46,7 +46,9 @@ impl Generation {
                 Some(new) if (&new.name, &new.chain) != (&old.name, &old.chain) => {
                     return refuse("a key was replaced by another");
                 }
-                Some(new) if new.stage < old.stage => return refuse("a key went back"),
+                Some(new) if new.stage == Stage::Published && old.stage != Stage::Published => {
+                    return refuse("a key that was used is only published");
+                }
                 Some(_) => {}
                 None => return refuse("a key is missing"),
             }

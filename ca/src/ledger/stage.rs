@@ -1,7 +1,8 @@
 //! What the keys of a CA are used for, one after another.
 
-/// What a generation's key is used for. A generation goes through the stages in this order, and may leave some out.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+/// What a generation's key is used for. A generation goes through the stages in this order, and may leave some out. One
+/// that was retired, or was taken for ended by a clock that was ahead, may issue again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Stage {
     /// Its certificate is there for others to get, and the key signs nothing yet.
@@ -11,7 +12,8 @@ pub enum Stage {
     /// Another key took its place. It still signs revocation lists, and OCSP responses, until its certificates have
     /// expired.
     Retired,
-    /// Nothing is left for it to sign.
+    /// Its certificate had expired, by the clock, when the CA's keys were last changed: then nothing is left for it to
+    /// sign.
     Ended,
 }
 

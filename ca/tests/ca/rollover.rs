@@ -16,7 +16,7 @@ use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::ocsp::{CertStatus, OcspRequest, OcspVerifier};
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::revocation::{CertificateRevocationList, CrlReason};
-use pq_x509::validation::ChainValidator;
+use pq_x509::validation::{ChainValidator, ValidationError};
 use tempfile::TempDir;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -59,6 +59,10 @@ fn now() -> UnixTime {
     UnixTime::now()
 }
 
+fn before(duration: Duration) -> UnixTime {
+    UnixTime::since_unix_epoch(Duration::from_secs(now().as_secs()) - duration)
+}
+
 fn after(duration: Duration) -> UnixTime {
     UnixTime::since_unix_epoch(Duration::from_secs(now().as_secs()) + duration)
 }
@@ -77,6 +81,21 @@ fn roll_over(folder: &Folder, name: NewName) -> Role {
     folder
         .rollover(&root, &successor(name), "tests", now())
         .unwrap()
+}
+
+fn published(folder: &Folder, validity: Duration) -> Role {
+    let later = Successor {
+        validity: Some(validity),
+        is_for_later: true,
+        ..successor(NewName::Numbered)
+    };
+    let root = authority(folder, Role::Root);
+    folder.rollover(&root, &later, "tests", now()).unwrap()
+}
+
+fn use_key(folder: &Folder, role: Role, at: UnixTime) -> Result<(), FolderError> {
+    let authority = folder.authority::<SigningKey>(role)?;
+    folder.issue_with(&authority, "tests", at)
 }
 
 fn authority(folder: &Folder, role: Role) -> Ca {
@@ -163,10 +182,8 @@ fn each_key_answers_for_what_it_signed() {
         "{refused}"
     );
     let second = authority(&folder, role);
-    assert_eq!(
-        second.issuer().certificate().describe_subject(),
-        "CN=Example CA 2"
-    );
+    let subject = second.issuer().certificate().describe_subject();
+    assert!(subject.starts_with("CN=Example CA 2 ("), "{subject}");
     let new = [
         issue(&second, "a.example.org"),
         issue(&second, "b.example.org"),
@@ -303,17 +320,15 @@ fn a_key_is_published_before_it_issues() {
     let refused = try_issue(&authority(&folder, role), "a.example.org", now()).unwrap_err();
     assert!(refused.to_string().contains("published"), "{refused}");
     issue(&authority(&folder, Role::Issuing), "a.example.org");
-    folder.issue_with(role, "tests", now()).unwrap();
+    use_key(&folder, role, now()).unwrap();
     assert_eq!(folder.issuing_role().unwrap(), role);
     issue(&authority(&folder, role), "a.example.org");
-    for (role, is_unknown) in [(role, false), (Role::Issuing, false), (Role::Next(3), true)] {
-        let refused = folder.issue_with(role, "tests", now()).unwrap_err();
-        assert_eq!(
-            matches!(refused, FolderError::UnknownKey(_)),
-            is_unknown,
-            "{refused}"
-        );
-    }
+    let again = use_key(&folder, role, now()).unwrap_err();
+    assert!(matches!(again, FolderError::IssuesAlready(_)), "{again}");
+    let unknown = use_key(&folder, Role::Next(3), now()).unwrap_err();
+    assert!(matches!(unknown, FolderError::UnknownKey(_)), "{unknown}");
+    let of_root = folder.issue_with(&root, "tests", now()).unwrap_err();
+    assert!(matches!(of_root, FolderError::UnknownKey(_)), "{of_root}");
     // and after a third key
     assert_eq!(roll_over(&folder, NewName::Numbered), Role::Next(3));
     let stages = stages(&folder);
@@ -591,10 +606,8 @@ fn a_ca_of_an_earlier_version_rolls_over() {
         .rollover(&root, &successor(NewName::Numbered), "tests", then)
         .unwrap();
     let second = authority(&folder, role);
-    assert_eq!(
-        second.issuer().certificate().describe_subject(),
-        "CN=Old CA 2"
-    );
+    let subject = second.issuer().certificate().describe_subject();
+    assert!(subject.starts_with("CN=Old CA 2 ("), "{subject}");
     try_issue(&second, "a.example.org", then).unwrap();
     assert_eq!(numbered(&first), (vec![3], 1));
     assert_eq!(numbered(&second), (vec![1], 0));
@@ -655,7 +668,7 @@ fn a_key_issues_again_after_an_older_backup() {
         .unwrap();
     assert_eq!(lacking[0].issued.issuer, "issuing-2");
     folder.ledger().unwrap().adopt(&lacking, None).unwrap();
-    folder.issue_with(role, "tests", now()).unwrap();
+    use_key(&folder, role, now()).unwrap();
     assert_eq!(folder.issuing_role().unwrap(), role);
     let again = authority(&folder, role);
     validate(&folder, role, &issue(&again, "b.example.org"));
@@ -667,5 +680,166 @@ fn a_key_issues_again_after_an_older_backup() {
     assert!(
         again.ledger().entry(&own).unwrap().is_some(),
         "the root can revoke it"
+    );
+}
+
+/// A key that can't issue, for whatever reason, changes nothing.
+#[test]
+fn a_key_that_cannot_issue_takes_no_place() {
+    let (_above, folder) = ca();
+    let (role, other) = (published(&folder, 30 * DAY), published(&folder, YEAR));
+    let before_all = folder.generations().unwrap();
+    for (at, is_expired) in [(after(60 * DAY), true), (before(30 * DAY), false)] {
+        let refused = use_key(&folder, role, at).unwrap_err();
+        let is_right = match &refused {
+            FolderError::NotAccepted(ValidationError::Expired { .. }) => is_expired,
+            FolderError::NotAccepted(ValidationError::NotYetValid { .. }) => !is_expired,
+            _ => false,
+        };
+        assert!(is_right, "{refused}");
+    }
+    let ahead = use_key(&folder, other, after(500 * DAY)).unwrap_err();
+    assert!(
+        matches!(ahead, FolderError::Ledger(LedgerError::Clock { .. })),
+        "{ahead}"
+    );
+    let away = folder.path().join("away");
+    fs::rename(folder.key_path(role), &away).unwrap();
+    let gone = use_key(&folder, role, now()).unwrap_err();
+    assert!(matches!(gone, FolderError::NoKey(_)), "{gone}");
+    fs::copy(folder.key_path(other), folder.key_path(role)).unwrap();
+    let wrong = use_key(&folder, role, now()).unwrap_err();
+    assert!(matches!(wrong, FolderError::OtherKey { .. }), "{wrong}");
+    fs::rename(&away, folder.key_path(role)).unwrap();
+    let opened = authority(&folder, role);
+    authority(&folder, Role::Root)
+        .revoke(
+            &number(opened.issuer().certificate()),
+            CrlReason::Superseded,
+            "tests",
+            now(),
+        )
+        .unwrap();
+    let revoked = folder.issue_with(&opened, "tests", now()).unwrap_err();
+    assert!(
+        matches!(
+            revoked,
+            FolderError::Authority(AuthorityError::Ledger(LedgerError::IssuerRevoked { .. }))
+        ),
+        "{revoked}"
+    );
+    assert_eq!(folder.generations().unwrap(), before_all);
+    issue(&authority(&folder, Role::Issuing), "a.example.org");
+    use_key(&folder, other, now()).unwrap();
+}
+
+/// A clock that was ahead leaves a key whose certificate is not valid yet, and takes the key before it for expired.
+#[test]
+fn after_a_clock_that_was_ahead_the_key_before_issues_again() {
+    let mut plan = plan();
+    plan.issuing.as_mut().unwrap().validity = 300 * DAY;
+    let make = || {
+        let above = tempfile::tempdir().unwrap();
+        let folder = Folder::create(above.path().join("ca"), &plan, "tests", now()).unwrap();
+        let root = authority(&folder, Role::Root);
+        let ahead = after(390 * DAY);
+        folder
+            .rollover(&root, &successor(NewName::Numbered), "tests", ahead)
+            .unwrap();
+        assert_eq!(stages(&folder)[0], ("issuing".into(), Stage::Ended));
+        (above, folder)
+    };
+    let (_above, folder) = make();
+    use_key(&folder, Role::Issuing, now()).unwrap();
+    assert_eq!(
+        stages(&folder),
+        [
+            ("issuing".into(), Stage::Issuing),
+            ("issuing-2".into(), Stage::Retired)
+        ]
+    );
+    let leaf = issue(&authority(&folder, Role::Issuing), "a.example.org");
+    validate(&folder, Role::Issuing, &leaf);
+    folder.ledger().unwrap().check().unwrap();
+
+    // or a new key does, and the first one is not taken for ended any more
+    let (_above, folder) = make();
+    let role = roll_over(&folder, NewName::Numbered);
+    let leaf = issue(&authority(&folder, role), "a.example.org");
+    validate(&folder, role, &leaf);
+    assert_eq!(stages(&folder)[0], ("issuing".into(), Stage::Retired));
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// What is revoked is known by the issuer's name (RFC 5280 section 5).
+#[test]
+fn no_two_keys_have_one_name() {
+    let (above, folder) = ca();
+    let backup = above.path().join("backup");
+    copy(folder.path(), &backup);
+    roll_over(&folder, NewName::Given("Other CA".into()));
+    let root = authority(&folder, Role::Root);
+    let refused = |name: NewName| {
+        let by_root = folder.rollover(&root, &successor(name.clone()), "tests", now());
+        let requested = folder.request_successor(&key(), &name);
+        for refused in [by_root.map(drop), requested.map(drop)] {
+            assert!(
+                matches!(refused, Err(FolderError::NameTaken(_))),
+                "{name:?}: {refused:?}"
+            );
+        }
+    };
+    for name in ["Example CA", "example  ca", "Example CA Root", "Other CA"] {
+        refused(NewName::Given(name.into()));
+    }
+    let (role, request) = folder
+        .request_successor(&key(), &NewName::Numbered)
+        .unwrap();
+    let asked = &request.parsed().info.subject;
+    let asked = asked.common_name().unwrap().unwrap().value().into_owned();
+    assert!(asked.starts_with("Example CA 3 ("), "{asked}");
+    refused(NewName::Given(asked));
+    let waiting = folder.waiting().unwrap();
+    assert_eq!(waiting.len(), 1);
+    assert_eq!(waiting[0].0, role);
+    let (_, same) = folder.request_successor(&key(), &NewName::Same).unwrap();
+    let last = folder.certificate(Role::Next(2)).unwrap();
+    assert_eq!(same.parsed().info.subject, *last.subject());
+
+    // An older backup knows nothing of the names that were given since.
+    let names = [&backup, folder.path()].map(|path| {
+        let folder = Folder::open(path).unwrap();
+        let role = roll_over(&folder, NewName::Numbered);
+        folder.certificate(role).unwrap().describe_subject()
+    });
+    let copy = Folder::open(&backup).unwrap();
+    let role = roll_over(&copy, NewName::Numbered);
+    let third = copy.certificate(role).unwrap().describe_subject();
+    assert!(!names.contains(&third) && names[0] != names[1], "{names:?}");
+    // A long name has room for the end.
+    let long = Plan {
+        name: "x".repeat(59),
+        ..plan()
+    };
+    let folder = Folder::create(above.path().join("long"), &long, "tests", now()).unwrap();
+    let role = roll_over(&folder, NewName::Numbered);
+    assert!(
+        folder
+            .certificate(role)
+            .unwrap()
+            .describe_subject()
+            .contains("x 2 (")
     );
 }

@@ -19,6 +19,10 @@ use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::request::CertificateRequest;
 use pq_x509::revocation::CrlReason;
 use pq_x509::validation::ChainValidator;
+use pq_x509::x509_cert::der::asn1::OctetString;
+use pq_x509::x509_cert::der::oid::ObjectIdentifier;
+use pq_x509::x509_cert::ext::Extension;
+use pq_x509::x509_cert::ext::pkix::BasicConstraints;
 use tempfile::TempDir;
 
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -118,6 +122,24 @@ fn a_ca_is_made_below_another() {
     assert!(folder.is_below_another().unwrap());
     assert!(!root.is_below_another().unwrap());
     assert!(!folder.key_path(Role::Root).exists());
+    let elsewhere = folder.authority::<SigningKey>(Role::Root).unwrap_err();
+    assert!(
+        matches!(elsewhere, FolderError::RootElsewhere(_)),
+        "{elsewhere}"
+    );
+    for name in ["Below", "Example", "example root"] {
+        let named = SubordinatePlan {
+            name: name.into(),
+            ..subordinate(&[])
+        };
+        let path = root.path().with_file_name("named");
+        let above = (&[][..], &trusted);
+        let by_root = authority(&root, Role::Root);
+        let stop = Interruption::default();
+        let taken = Folder::create_below(path, &named, &by_root, above, "tests", now(), &stop);
+        let taken = taken.unwrap_err();
+        assert!(matches!(taken, FolderError::NameTaken(_)), "{taken}");
+    }
     issue(&folder, "www.example.net").unwrap_err();
     let own = folder.certificate(Role::Issuing).unwrap();
     // The root has it in its ledger, and can revoke it; and it is not taken for the root's own issuing key.
@@ -219,10 +241,11 @@ fn what_the_ca_above_forbids_is_said_when_it_is_asked_for() {
             &Certified {
                 subject: name.certificate().subject(),
                 key: &new_key,
-                path_len,
+                path_len: Some(path_len),
                 validity: None,
                 constraints,
             },
+            &[],
             "tests",
             now(),
         )
@@ -259,9 +282,25 @@ fn what_the_ca_above_forbids_is_said_when_it_is_asked_for() {
     }
     let refused = certify(&within, 2).unwrap_err();
     assert!(
-        matches!(refused, FolderError::PathLength { path_len: 2, .. }),
+        matches!(
+            refused,
+            FolderError::PathLength {
+                path_len: 2,
+                most: 1,
+                ..
+            }
+        ),
         "{refused}"
     );
+}
+
+/// A critical extension that nobody processes.
+fn unknown_extension() -> Extension {
+    Extension {
+        extn_id: ObjectIdentifier::new_unwrap("1.3.6.1.4.1.55555.1"),
+        critical: true,
+        extn_value: OctetString::new([5, 0]).unwrap(),
+    }
 }
 
 /// Certifies what a request asks for, as a CA elsewhere does.
@@ -271,12 +310,12 @@ fn certified(root: &Folder, request: &CertificateRequest) -> Certificate {
     let certified = Certified {
         subject,
         key: &verified,
-        path_len: 0,
+        path_len: Some(0),
         validity: None,
         constraints: &Constraints::default(),
     };
     authority(root, Role::Root)
-        .certify(&certified, "tests", now())
+        .certify(&certified, &[], "tests", now())
         .unwrap()
 }
 
@@ -334,6 +373,36 @@ fn a_ca_waits_for_its_certificate() {
         "path length",
     );
 
+    // A chain that is signed by the certificate of an end entity, and what nobody can process.
+    let middle_key = key();
+    let builder = CertificateBuilder::ca("Middle").path_len(0);
+    let mut end_entity = by_hand.issuer().prepare(builder, &middle_key).unwrap();
+    let no_ca = BasicConstraints {
+        ca: false,
+        path_len_constraint: None,
+    };
+    end_entity.set_extension(true, &no_ca).unwrap();
+    let end_entity = end_entity.sign(by_hand.issuer().signer()).unwrap();
+    let middle = Issuer::self_signed(CertificateBuilder::ca("Middle"), middle_key).unwrap();
+    let below = CertificateBuilder::ca("Below").path_len(0);
+    let by_end_entity = middle.issue(below, &verified).unwrap();
+    refused(&[by_end_entity, end_entity], Some(&trusted), "is not a CA");
+    let below = CertificateBuilder::ca("Below").path_len(0);
+    let mut unknown = by_hand.issuer().prepare(below, &verified).unwrap();
+    unknown.extensions.push(unknown_extension());
+    let unknown = unknown.sign(by_hand.issuer().signer()).unwrap();
+    refused(&[unknown], Some(&trusted), "1.3.6.1.4.1.55555.1");
+    // Another self-signed certificate is not taken for the root, and of two roots a person chooses.
+    refused(
+        &[of_other.clone(), own.clone()],
+        None,
+        "don't lead to the root",
+    );
+    let twin = CertificateBuilder::ca("").subject(trusted.subject().clone());
+    let twin = Issuer::self_signed(twin, by_hand.issuer().signer()).unwrap();
+    let both = [twin.certificate().clone(), own.clone(), trusted.clone()];
+    refused(&both, None, "several roots");
+
     // In any order, with what is of no use.
     let given = [of_other, own.clone()];
     assert_eq!(install(&given, Some(&trusted)).unwrap(), Role::Issuing);
@@ -349,7 +418,8 @@ fn a_ca_waits_for_its_certificate() {
     folder.ledger().unwrap().check().unwrap();
 
     // A successor by a request, too: it issues once it is told to.
-    let (role, request) = folder.request_successor(&key(), Some("Below 2")).unwrap();
+    let name = NewName::Given("Below 2".into());
+    let (role, request) = folder.request_successor(&key(), &name).unwrap();
     assert_eq!(role, Role::Next(2));
     assert_eq!(folder.generations().unwrap().len(), 1);
     let second = certified(&root, &request);
@@ -360,7 +430,8 @@ fn a_ca_waits_for_its_certificate() {
         role
     );
     assert_eq!(folder.issuing_role().unwrap(), Role::Issuing);
-    folder.issue_with(role, "tests", now()).unwrap();
+    let next = authority(&folder, role);
+    folder.issue_with(&next, "tests", now()).unwrap();
     validate(&folder, &trusted, "www.example.org");
     let stages: Vec<_> = folder
         .generations()
@@ -379,7 +450,7 @@ fn a_root_certifies_the_one_that_follows_it() {
     let root = new.certificate(Role::Root).unwrap();
     assert_eq!(root.subject(), by_old.issuer().certificate().subject());
     let new_with_old = by_old
-        .certify_root(&root, None, &[], "tests", now())
+        .certify_root(&root, None, None, &[], "tests", now())
         .unwrap();
     assert_eq!(new_with_old.subject(), new_with_old.issuer());
     assert_eq!(new_with_old.subject_key_id(), root.subject_key_id());
@@ -394,7 +465,68 @@ fn a_root_certifies_the_one_that_follows_it() {
     assert_eq!(entry.unwrap().issued.issuer, "root");
     let issuing = new.certificate(Role::Issuing).unwrap();
     let refused = by_old
-        .certify_root(&issuing, None, &[], "tests", now())
+        .certify_root(&issuing, None, None, &[], "tests", now())
         .unwrap_err();
     assert!(matches!(refused, FolderError::NotARoot(_)), "{refused}");
+}
+
+/// A certificate that a CA issues to its own name doesn't count for path lengths (RFC 5280 section 4.2.1.9).
+#[test]
+fn a_root_without_a_path_length_is_certified_with_all_the_room_there_is() {
+    let (_above, old) = root_with(true);
+    let by_old = authority(&old, Role::Root);
+    let trusted = by_old.issuer().certificate();
+    let named = |name: &Certificate| {
+        let builder = CertificateBuilder::ca("").subject(name.subject().clone());
+        Issuer::self_signed(builder, key()).unwrap()
+    };
+    let new = named(trusted);
+    let certify = |root: &Certificate, path_len| {
+        by_old.certify_root(root, path_len, None, &[], "tests", now())
+    };
+    let new_with_old = certify(new.certificate(), None).unwrap();
+    assert_eq!(new_with_old.path_len(), Some(1));
+    let issuing = CertificateBuilder::ca("Issuing").path_len(0);
+    let issuing = new.issue_ca(issuing, key()).unwrap();
+    let leaf = CertificateBuilder::server().dns_name("www.example.org");
+    let leaf = issuing.issue(leaf, &key()).unwrap();
+    let chain = [&leaf, issuing.certificate(), &new_with_old];
+    let name = ServerName::try_from("www.example.org").unwrap();
+    ChainValidator::new([trusted.clone()])
+        .unwrap()
+        .validate_server(&chain, &name, now())
+        .unwrap();
+    let asked = certify(new.certificate(), Some(0)).unwrap();
+    assert_eq!(asked.path_len(), Some(0));
+    let refused = certify(new.certificate(), Some(2)).unwrap_err();
+    assert!(
+        matches!(refused, FolderError::PathLength { most: 1, .. }),
+        "{refused}"
+    );
+    let other = Issuer::self_signed(CertificateBuilder::ca("Other"), key()).unwrap();
+    let cross = certify(other.certificate(), None).unwrap();
+    assert_eq!(cross.path_len(), Some(0));
+    let itself = certify(trusted, None).unwrap_err();
+    assert!(matches!(itself, FolderError::CertifiesItself), "{itself}");
+}
+
+/// What was certified has to be valid up to the root.
+#[test]
+fn nobody_is_certified_by_a_root_that_nobody_accepts() {
+    let own_key = key();
+    let issuer = Issuer::self_signed(CertificateBuilder::ca("Plain"), &own_key).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let ledger = LocalLedger::create(place.path().join("ledger")).unwrap();
+    let parsed = Policy::parse(&policy(), "policy.toml").unwrap();
+    let builder = CertificateBuilder::ca("Plain").path_len(1);
+    let mut tbs = issuer.prepare(builder, &own_key).unwrap();
+    tbs.extensions.push(unknown_extension());
+    let certificate = tbs.sign(&own_key).unwrap();
+    let issuer = Issuer::new(certificate, own_key).unwrap();
+    let strange = Authority::new("root", issuer, parsed, ledger);
+    let other = Issuer::self_signed(CertificateBuilder::ca("Other"), key()).unwrap();
+    let refused = strange
+        .certify_root(other.certificate(), None, None, &[], "tests", now())
+        .unwrap_err();
+    assert!(matches!(refused, FolderError::NotAccepted(_)), "{refused}");
 }

@@ -602,8 +602,10 @@ fn of_folder(error: &FolderError) -> ExitStatus {
     match error {
         // the name of a new CA
         FolderError::Issue(IssueError::Name(_))
+        | FolderError::Request(RequestError::Name(_))
         | FolderError::Authority(AuthorityError::Issue(IssueError::Name(_))) => ExitStatus::Usage,
         FolderError::Authority(error) => of_authority(error),
+        FolderError::Ledger(error) => of_ledger(error),
         FolderError::Issue(_)
         | FolderError::OtherKey { .. }
         | FolderError::NotOfThisCa(_)
@@ -611,7 +613,20 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OtherLedger { .. }
         | FolderError::OtherIssuing { .. }
         | FolderError::NotOneCa { .. }
-        | FolderError::OtherRoot { .. } => ExitStatus::Refused,
+        | FolderError::OtherRoot { .. }
+        | FolderError::RootIssues
+        | FolderError::RootElsewhere(_)
+        | FolderError::OutlivesParent { .. }
+        | FolderError::PathLength { .. }
+        | FolderError::OutsideParent { .. }
+        | FolderError::NotARoot(_)
+        | FolderError::CertifiesItself
+        | FolderError::NotAccepted(_)
+        | FolderError::NameTaken(_)
+        | FolderError::NotInstalled(_)
+        | FolderError::UnknownKey(_)
+        | FolderError::IssuesAlready(_)
+        | FolderError::Request(_) => ExitStatus::Refused,
         _ => ExitStatus::InputOutput,
     }
 }
@@ -621,21 +636,28 @@ fn of_authority(error: &AuthorityError) -> ExitStatus {
         AuthorityError::Forbidden(_) | AuthorityError::OutsideConstraints { .. } => {
             ExitStatus::Policy
         }
-        AuthorityError::Ledger(
-            LedgerError::SerialNumberTaken(_)
-            | LedgerError::Unknown(_)
-            | LedgerError::NotOnHold(_)
-            | LedgerError::NotAReason
-            | LedgerError::KeyCompromised(_)
-            | LedgerError::Revoked { .. }
-            | LedgerError::IssuerRevoked { .. }
-            | LedgerError::AnotherIssuers { .. }
-            | LedgerError::Clock { .. }
-            | LedgerError::LaterList { .. }
-            | LedgerError::NotAboveLists { .. },
-        ) => ExitStatus::Refused,
-        AuthorityError::Ledger(_) => ExitStatus::InputOutput,
+        AuthorityError::Ledger(error) => of_ledger(error),
         _ => ExitStatus::Refused,
+    }
+}
+
+fn of_ledger(error: &LedgerError) -> ExitStatus {
+    match error {
+        LedgerError::SerialNumberTaken(_)
+        | LedgerError::Unknown(_)
+        | LedgerError::NotOnHold(_)
+        | LedgerError::NotAReason
+        | LedgerError::KeyCompromised(_)
+        | LedgerError::Revoked { .. }
+        | LedgerError::IssuerRevoked { .. }
+        | LedgerError::AnotherIssuers { .. }
+        | LedgerError::NotIssuing { .. }
+        | LedgerError::GenerationsChanged
+        | LedgerError::NoSuccession(_)
+        | LedgerError::Clock { .. }
+        | LedgerError::LaterList { .. }
+        | LedgerError::NotAboveLists { .. } => ExitStatus::Refused,
+        _ => ExitStatus::InputOutput,
     }
 }
 

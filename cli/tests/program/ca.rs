@@ -975,7 +975,7 @@ fn the_issuing_certificate_is_revoked_on_the_roots_list() {
         "ca sign b.csr --out b.pem",
         "ca ocsp --for a.pem --out b.ocsp",
     ] {
-        let text = "is revoked, and nobody should accept what it issues: make a new CA";
+        let text = "is revoked, and nobody should accept what it issues: have a new key issue (\"pqtls ca rollover\")";
         folder.pqtls(command).fails(1, text);
     }
     for file in ["b.pem", "b.key", "b.ocsp"] {

@@ -128,6 +128,7 @@ fn without_chance(page: &str) -> String {
 }
 
 fn is_of_chance(word: &str) -> bool {
+    let is_in_brackets = word.starts_with('(');
     let word = word
         .trim_start_matches("(")
         .trim_end_matches([')', ',', '"']);
@@ -135,6 +136,9 @@ fn is_of_chance(word: &str) -> bool {
         .trim_start_matches('"')
         .trim_start_matches("sha256:")
         .trim_start_matches("SHA256:");
+    // in the name of a CA's key
+    let is_beginning_of_digest =
+        is_in_brackets && word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_date = word.len() == "2027-01-31T12:00:00Z".len()
         && word.ends_with('Z')
         && word.starts_with(|character: char| character.is_ascii_digit());
@@ -142,5 +146,5 @@ fn is_of_chance(word: &str) -> bool {
         && word
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte));
-    is_date || is_key || word.contains("pqtls-dev-")
+    is_beginning_of_digest || is_date || is_key || word.contains("pqtls-dev-")
 }

@@ -64,10 +64,13 @@ fn a_new_key_issues_and_the_old_one_signs_its_lists() {
 
     let rolled = folder.pqtls("ca rollover");
     for words in [
-        "issuing-2: CN=Example 2, ML-DSA-44, until ",
+        "issuing-2: CN=Example 2 (",
+        "), ML-DSA-44, until ",
         "  key       in the clear: whoever can read it can act as the CA\n",
         "It issues from now on.",
-        "\"pqtls ca crl --issuer issuing\"",
+        "  make the list of each key from now on: \"pqtls ca crl\"\n",
+        "Z \"pqtls ca crl --issuer issuing\"\n",
+        "  back up the CA's folder again",
     ] {
         assert!(rolled.ok().contains(words), "{}", rolled.ok());
     }
@@ -118,7 +121,7 @@ fn a_new_key_issues_and_the_old_one_signs_its_lists() {
     }
     folder
         .pqtls("ca crl --issuer issuing-3 --out x.crl")
-        .fails(3, "this CA has no key \"issuing-3\"");
+        .fails(1, "this CA has no key \"issuing-3\"");
     folder
         .pqtls("ca crl --issuer issuing-02 --out x.crl")
         .fails(2, "it is not the name of a CA's key");
@@ -146,9 +149,15 @@ fn a_new_key_issues_and_the_old_one_signs_its_lists() {
     folder
         .pqtls("ca issue www.example.org --issuer issuing --key old.key --out x.pem")
         .fails(
-            3,
+            1,
             "the key \"issuing\" is not the one that issues: it is retired",
         );
+    // After each further key there is a list more.
+    let rolled = folder.pqtls("ca rollover");
+    for name in ["issuing", "issuing-2"] {
+        let words = format!("Z \"pqtls ca crl --issuer {name}\"\n");
+        assert!(rolled.ok().contains(&words), "{}", rolled.ok());
+    }
 }
 
 #[test]
@@ -175,12 +184,40 @@ fn a_key_is_published_and_issues_later() {
             .read("new.pem")
             .ends_with(&folder.read("ca/issuing-2.pem"))
     );
+    // The key before takes its place again, and a key that can't issue takes no place.
+    folder.pqtls("ca rollover --use issuing").ok();
     folder
         .pqtls("ca rollover --use issuing")
-        .fails(3, "the key \"issuing\" is retired");
+        .fails(1, "the key \"issuing\" issues already");
+    folder
+        .pqtls("ca rollover --use root")
+        .fails(2, "the root certifies the keys that issue");
+    let (key, away) = ("ca/issuing-2.key", folder.path().join("away-2"));
+    fs::rename(folder.path().join(key), &away).unwrap();
+    folder
+        .pqtls("ca rollover --use issuing-2")
+        .fails(3, "issuing-2.key is not there");
+    fs::rename(&away, folder.path().join(key)).unwrap();
+    folder
+        .pqtls("ca revoke ca/issuing-2.pem --reason superseded")
+        .ok();
+    folder
+        .pqtls("ca rollover --use issuing-2")
+        .fails(1, "is revoked");
+    issue(&folder, "again");
+    assert!(
+        folder
+            .read("again.pem")
+            .ends_with(&folder.read("ca/issuing.pem"))
+    );
     folder
         .pqtls("ca rollover --validity 40y")
-        .fails(3, "choose a shorter time");
+        .fails(1, "choose a shorter time");
+    for name in ["Later", "Example", "'example root'"] {
+        folder
+            .shell(&format!("pqtls ca rollover --name {name}"))
+            .fails(1, "is the name of another key");
+    }
     fs::rename(
         folder.path().join("ca/root.key"),
         folder.path().join("away"),
@@ -218,7 +255,7 @@ fn a_ca_is_below_another_in_a_folder() {
         .ok();
     folder
         .pqtls("ca init --name Long --dir long --under ca --validity 30y")
-        .fails(3, "nobody accepts what is below it for longer");
+        .fails(1, "nobody accepts what is below it for longer");
     folder
         .pqtls("ca init --name Small --dir small --no-intermediate")
         .ok();
@@ -228,7 +265,23 @@ fn a_ca_is_below_another_in_a_folder() {
     assert!(!folder.path().join("deep").exists());
     folder
         .pqtls("ca rollover --dir small")
-        .fails(3, "the root of this CA issues");
+        .fails(1, "the root of this CA issues");
+    folder
+        .shell("pqtls ca init --name 'Example Root' --dir named --under ca")
+        .fails(1, "is the name of another key");
+    for command in [
+        "ca crl --root --dir team --out x.crl",
+        "ca certify new.csr --dir team --out x.pem",
+    ] {
+        let request = "ca init --name New --dir new --request new.csr";
+        if !folder.path().join("new").exists() {
+            folder.pqtls(request).ok();
+        }
+        folder.pqtls(command).fails(
+            1,
+            "another CA certified this one, and has the key of the root",
+        );
+    }
 }
 
 #[test]
@@ -244,15 +297,15 @@ fn a_ca_waits_for_its_certificate() {
     folder
         .pqtls("ca show --dir waiting")
         .fails(3, "waits for its certificate");
-    folder
-        .pqtls("ca certify waiting.csr --out waiting.pem")
-        .ok();
+    let certified = folder.pqtls("ca certify waiting.csr --out waiting.pem");
+    let words = "give waiting.pem and ca/root.pem to whoever made the request";
+    assert!(certified.ok().contains(words), "{}", certified.ok());
     folder
         .pqtls("ca install waiting.pem --dir waiting")
-        .fails(3, "the root's certificate is missing");
+        .fails(1, "the root's certificate is missing");
     folder
         .pqtls("ca install old.pem --root ca/root.pem --dir waiting")
-        .fails(3, "none of the certificates is for a key");
+        .fails(1, "none of the certificates is for a key");
     folder
         .pqtls("ca install waiting.pem --root ca/root.pem --dir waiting")
         .ok();
@@ -263,9 +316,27 @@ fn a_ca_waits_for_its_certificate() {
         .pqtls("cert verify www.pem --roots ca/root.pem --name www.example.org")
         .ok();
 
-    folder
-        .pqtls("ca rollover --dir waiting --request next.csr")
-        .ok();
+    let asked = folder.pqtls("ca rollover --dir waiting --request next.csr");
+    assert!(
+        asked.ok().contains("a request by CN=Waiting 2 ("),
+        "{}",
+        asked.ok()
+    );
+    for name in ["Waiting", "'Example Root'"] {
+        folder
+            .shell(&format!(
+                "pqtls ca rollover --dir waiting --request x.csr --name {name}"
+            ))
+            .fails(1, "is the name of another key");
+    }
+    let shown = folder.pqtls("ca show --dir waiting");
+    for words in [
+        "): waits for its certificate\n",
+        "  as issuer     issuing-2, once it is installed\n",
+        "waiting/issuing-2.csr\n",
+    ] {
+        assert!(shown.ok().contains(words), "{}", shown.ok());
+    }
     folder.pqtls("ca certify next.csr --out next.pem").ok();
     let installed = folder.pqtls("ca install next.pem --dir waiting");
     let words = "\"pqtls ca rollover --dir waiting --use issuing-2\"";
@@ -296,5 +367,20 @@ fn an_old_root_certifies_a_new_one() {
     assert!(shown.ok().contains("CN=Example Root"), "{}", shown.ok());
     folder
         .pqtls("ca certify ca/issuing.pem --out x.pem")
-        .fails(3, "is not a root's own");
+        .fails(1, "is not a root's own");
+    folder
+        .pqtls("ca certify ca/root.pem --out x.pem")
+        .fails(1, "this is the key of the CA that would certify it");
+    folder
+        .pqtls("ca certify new/root.pem --path-length 2 --out x.pem")
+        .fails(1, "at most 1; ask for that");
+    folder
+        .pqtls("ca certify new/root.pem --path-length 0 --out limited.pem")
+        .ok();
+    let limited = folder.pqtls("cert show limited.pem");
+    assert!(
+        limited.ok().contains("yes, for end entities only"),
+        "{}",
+        limited.ok()
+    );
 }

@@ -21,11 +21,13 @@ use crate::keys::other_verification;
 /// Certify another CA with the root's key
 ///
 /// FILE is a request, as "pqtls ca init --request" makes it, or the certificate of a root. The policy is for end
-/// entities, so it is not asked: look what is in FILE, and whether it is from whom you think. The other CA can issue for
-/// all names that this CA's root can. The ledger has the certificate, so that "pqtls ca revoke" revokes it.
+/// entities, so it is not asked: look what is in FILE ("pqtls show"), and whether it is from whom you think. The other CA
+/// can issue for all names that this CA's root can. The ledger has the certificate, so that "pqtls ca revoke" revokes it.
 ///
 /// For a new root with the name of this CA's root, this is how clients that trust only the old root accept what is below
-/// the new one ("new with old", RFC 4210 section 4.4): servers send it after their chain.
+/// the new one ("new with old", RFC 4210 section 4.4): servers send it after their chain. By RFC 5280 section 4.2.1.9 it
+/// doesn't count for the old root's path length. Go's and pyca's verifiers count it: below a root of path length 1, as
+/// "pqtls ca init" makes it, they accept only what the new root itself issued.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(with_short_names))]
@@ -38,9 +40,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     validity: Option<Duration>,
 
-    /// How many further CAs may be below the one that asks by a request
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    path_length: u8,
+    /// How many further CAs may be below it [default: 0 for a request; for a root as many as it has itself, or as this CA
+    /// permits]
+    #[arg(long, value_name = "COUNT")]
+    path_length: Option<u8>,
 
     #[command(flatten)]
     certificate: CertificateOptions,
@@ -74,9 +77,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
     };
     let authority = arguments.ca_key.authority(&folder, Role::Root)?;
+    let (validity, algorithms) = (arguments.validity, other_verification());
+    let path_length = arguments.path_length;
     let certificate = match (&root, &request) {
         (Some(root), _) => {
-            authority.certify_root(root, arguments.validity, other_verification(), &by, now)?
+            authority.certify_root(root, path_length, validity, algorithms, &by, now)?
         }
         (None, request) => {
             let request = request
@@ -85,11 +90,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             let certified = Certified {
                 subject: request.subject(),
                 key: request,
-                path_len: arguments.path_length,
-                validity: arguments.validity,
+                path_len: Some(path_length.unwrap_or(0)),
+                validity,
                 constraints: &Constraints::default(),
             };
-            authority.certify(&certified, &by, now)?
+            authority.certify(&certified, algorithms, &by, now)?
         }
     };
     let number = SerialNumber::from_bytes(certificate.serial_number());
@@ -99,5 +104,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         entry: entry.ok_or(LedgerError::Unknown(number))?.issued,
         certificate,
     };
-    options.deliver(delivery, &issued, &[], None)
+    let out = &options.output.out;
+    let next = match root {
+        Some(_) => format!(
+            "have servers below that root send {out} after their chain, for clients that trust only this CA's root"
+        ),
+        None => format!(
+            "give {out} and {}/root.pem to whoever made the request, who installs them (\"pqtls ca install\")",
+            folder.path().display()
+        ),
+    };
+    options.deliver_with(delivery, &issued, &[], None, Some(next))
 }

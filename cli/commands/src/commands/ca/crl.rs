@@ -113,7 +113,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         revoked: list.entries().len() as u64,
         this_update: rfc3339(list.this_update()),
         next_update: list.next_update().map(rfc3339),
-        others: other_lists(&folder, role, now)?,
+        others: other_lists(&folder, role, now)?
+            .into_iter()
+            .map(|other| other.name)
+            .collect(),
     };
     // Another process may have made a later list while this one was signed. From this check on, such a process would
     // have to take a number, sign and write its list before this file is renamed; then only the confirmation finds it,
@@ -126,20 +129,35 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     Ok(status)
 }
 
-/// The names of the other issuing keys whose lists clients need: those that signed certificates, and may have some that are
-/// valid.
-fn other_lists(folder: &Folder, role: Role, now: UnixTime) -> Result<Vec<String>, Failure> {
+/// Another issuing key whose list clients need.
+#[derive(Debug)]
+pub(super) struct OtherList {
+    pub(super) name: String,
+    /// Until when its certificate is valid.
+    pub(super) until: UnixTime,
+}
+
+/// The other issuing keys whose lists clients need: those that signed certificates, and may have some that are valid.
+pub(super) fn other_lists(
+    folder: &Folder,
+    role: Role,
+    now: UnixTime,
+) -> Result<Vec<OtherList>, Failure> {
     if role == Role::Root {
         return Ok(Vec::new());
     }
     let mut others = Vec::new();
     for one in folder.generations()? {
-        let signs = matches!(one.stage, Stage::Issuing | Stage::Retired);
+        // Whether a key has ended, its certificate says: the ledger has it by the clock of another time.
+        let signs = one.stage != Stage::Published;
         let other = Role::from_name(&one.name).filter(|other| *other != role && signs);
-        if let Some(other) = other
-            && now <= folder.certificate(other)?.not_after()
-        {
-            others.push(one.name);
+        let Some(other) = other else { continue };
+        let until = folder.certificate(other)?.not_after();
+        if now <= until {
+            others.push(OtherList {
+                name: one.name,
+                until,
+            });
         }
     }
     Ok(others)

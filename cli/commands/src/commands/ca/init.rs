@@ -39,7 +39,9 @@ use crate::words::protection_name;
 /// ca rollover" does that.
 ///
 /// Back up the whole folder, while nothing changes it: root.pem, root.key, issuing.pem, issuing.key, policy.toml, and in
-/// ledger/ the journal and its head; the index can be left out, since it is made again. An older backup lacks what was
+/// ledger/ the journal and its head; the index can be left out, since it is made again. After "pqtls ca rollover", which
+/// adds issuing-2.pem, issuing-2.key and so on, make a new backup: older ones lack the key that issues. While a request
+/// waits for its certificate, its file, such as issuing.csr, belongs to the backup, too. An older backup lacks what was
 /// issued and revoked since. After going back to one, record again what was issued since ("pqtls ca adopt"), and revoke
 /// what was revoked since, before the next revocation list is made. Give that a number above those of all lists that
 /// clients may have ("pqtls ca crl --number", and the same with --root): otherwise clients may refuse it, as a list

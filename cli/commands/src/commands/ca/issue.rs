@@ -24,6 +24,7 @@ use crate::failure::Failure;
 /// gets the certificate.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_args(for_responders))]
 #[command(group(ArgGroup::new("whose key").args(["key", "new_key"]).required(true)))]
 pub(crate) struct Arguments {
     /// A DNS name (its first label may be "*"), an IP address, an e-mail address or a URI such as a SPIFFE ID
@@ -97,6 +98,17 @@ const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca issue www.example.org 192.0.2.1 --new-key web.key --out web.pem
   $ pqtls ca issue bot.example.org --profile client --validity 30d --key web.key --out bot.pem";
+
+/// Another key than the one that issues still certifies who answers for it.
+fn for_responders(argument: clap::Arg) -> clap::Arg {
+    match argument.get_id().as_str() {
+        "issuer" => argument.help(
+            "Use this key of the CA, such as issuing-2, in place of the one that issues: only for a responder that answers \
+             for it (--profile ocsp-responder); anything else is refused, with exit status 1",
+        ),
+        _ => argument,
+    }
+}
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let options = &arguments.certificate;

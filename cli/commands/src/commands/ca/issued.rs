@@ -34,6 +34,18 @@ impl CertificateOptions {
         chain: &[Certificate],
         new_key: Option<&Destination>,
     ) -> Result<ExitStatus, Failure> {
+        self.deliver_with(delivery, issued, chain, new_key, None)
+    }
+
+    /// The same, saying what to do next.
+    pub(super) fn deliver_with(
+        &self,
+        delivery: Delivery,
+        issued: &IssuedCertificate,
+        chain: &[Certificate],
+        new_key: Option<&Destination>,
+        next: Option<String>,
+    ) -> Result<ExitStatus, Failure> {
         let IssuedCertificate { entry, certificate } = issued;
         let chain = if self.leaf_only { &[] } else { chain };
         let pem = with_chain(certificate, chain);
@@ -43,6 +55,7 @@ impl CertificateOptions {
             file: out.to_string(),
             key_file: new_key.map(Destination::to_string),
             certificate: CertificateFacts::of(certificate, UnixTime::now()),
+            next,
         };
         delivery
             .deliver(&[output], &report)
@@ -76,6 +89,8 @@ struct Issued {
     file: String,
     key_file: Option<String>,
     certificate: CertificateFacts,
+    #[serde(skip)]
+    next: Option<String>,
 }
 
 impl Report for Issued {
@@ -88,6 +103,10 @@ impl fmt::Display for Issued {
             writeln!(f, "{file}: its private key")?;
         }
         write!(f, "{}: {}", self.file, self.certificate)?;
-        writeln!(f, "serial number {}", self.certificate.serial_number)
+        writeln!(f, "serial number {}", self.certificate.serial_number)?;
+        match &self.next {
+            Some(next) => writeln!(f, "What to do next:\n  {next}"),
+            None => Ok(()),
+        }
     }
 }

@@ -57,7 +57,7 @@ impl Command {
             Self::Init(arguments) => (&arguments.place, false),
             Self::Certify(arguments) => (&arguments.place, true),
             Self::Install(arguments) => (&arguments.place, false),
-            Self::Rollover(arguments) => (&arguments.place, true),
+            Self::Rollover(arguments) => (&arguments.place, arguments.is_by_the_root()),
             Self::Issue(arguments) => (&arguments.place, false),
             Self::Sign(arguments) => (&arguments.place, false),
             Self::Renew(arguments) => (&arguments.place, false),

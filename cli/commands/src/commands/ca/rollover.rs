@@ -7,13 +7,14 @@ use std::path::Path;
 
 use pq_ca::folder::{Folder, NewName, Role, Successor};
 use pq_ca::policy::parse_duration;
-use pq_keys::encoding::pem;
+use pq_keys::encoding::{pem, rfc3339};
 use pq_keys::protection::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
 use super::below::{Above, NewRequest};
 use super::ca_key::NewCaKey;
+use super::crl::{OtherList, other_lists};
 use super::place::{Actor, Place};
 use super::which_key::role;
 use crate::arguments::AlgorithmParser;
@@ -32,8 +33,16 @@ use crate::words::protection_name;
 /// "pqtls ca crl --issuer" and "pqtls ca ocsp --issuer" until its last certificate has expired. Whatever names revoked
 /// certificates, "pqtls ca revoke" knows which list they belong on.
 ///
-/// The new certificate has the name of the first one with a number, such as "Example CA 2". With --same-name, all keys of
-/// the name share what is on their lists; rustls's verifiers can't tell the lists of such keys apart.
+/// The new certificate has the name of the first one with a number and the beginning of the key's digest, such as
+/// "Example CA 2 (3f9a01c4)": no two keys have one name, since revoked certificates are known by their issuer's. With
+/// --same-name, all keys of the name share what is on their lists; rustls's verifiers can't tell the lists of such keys
+/// apart.
+///
+/// --use has a key issue that is there already, also one that issued earlier: if the clock was ahead when a key was made,
+/// its certificate is not valid yet, and the key before it can take its place again. The certificate has to be valid now
+/// and not revoked, and its key is opened; otherwise nothing is changed.
+///
+/// Make a new backup of the CA's folder after this: older ones lack the new key.
 ///
 /// Of several processes that do this at once, one succeeds. If this one is killed, the CA works, with the old key or with
 /// the new one. A program that runs on with the old key issues nothing more.
@@ -41,7 +50,8 @@ use crate::words::protection_name;
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(of_new_key))]
 pub(crate) struct Arguments {
-    /// The name in the new certificate [default: the CA's name with a number]
+    /// The name in the new certificate, which no other key of the CA has [default: the CA's name with a number and the
+    /// beginning of the key's digest]
     #[arg(long)]
     name: Option<String>,
 
@@ -67,11 +77,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     publish: bool,
 
-    /// Have this key issue, which was published before or installed by "pqtls ca install"
+    /// Have this key issue, which was published before or installed by "pqtls ca install", or issued earlier
     #[arg(
         long = "use",
         value_name = "NAME",
-        value_parser = role,
+        value_parser = issuing_key,
         conflicts_with_all = [
             "name", "same_name", "algorithm", "validity", "publish", "under", "request", "no_passphrase",
         ],
@@ -105,6 +115,20 @@ Examples:
   $ pqtls ca rollover --dir old-ca --use issuing-3
   $ pqtls ca crl --dir old-ca --issuer issuing-2 --out small-2.crl";
 
+impl Arguments {
+    /// Whether the root's key of the CA in the folder certifies the new key.
+    pub(super) fn is_by_the_root(&self) -> bool {
+        self.use_key.is_none() && self.above.under.is_none() && self.above.request.is_none()
+    }
+}
+
+fn issuing_key(name: &str) -> Result<Role, String> {
+    match role(name)? {
+        Role::Root => Err("the root certifies the keys that issue; name one of those".into()),
+        role => Ok(role),
+    }
+}
+
 /// The options for passphrases stand under a heading that says whose they are.
 fn of_new_key(argument: clap::Arg) -> clap::Arg {
     match argument.get_id().as_str() {
@@ -120,7 +144,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let (by, now) = (arguments.actor.name(), UnixTime::now());
     let before = folder.issuing_role()?;
     if let Some(role) = arguments.use_key {
-        folder.issue_with(role, &by, now)?;
+        let authority = arguments.above.ca_key.authority(&folder, role)?;
+        folder.issue_with(&authority, &by, now)?;
         return report(arguments, &folder, before, role, None, json);
     }
     let is_below = folder.is_below_another()?;
@@ -169,8 +194,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             folder.rollover_below(&parent.authority, &[], &successor(name)?, &by, now)?
         }
         (None, Some(to)) => {
-            let key = successor(name)?.key;
-            let (role, request) = folder.request_successor(&key, arguments.name.as_deref())?;
+            let successor = successor(name)?;
+            let (role, request) = folder.request_successor(&successor.key, &successor.name)?;
             let new = NewRequest::of(&request, folder.path(), role, protection);
             return new.deliver(to, &request, &arguments.place, json);
         }
@@ -206,6 +231,7 @@ fn report(
         issues,
         before: before.name().into(),
         before_until: CertificateFacts::of(&folder.certificate(before)?, now).not_after,
+        other_lists: other_lists(folder, role, now)?,
         list_urls: urls.iter().map(ToString::to_string).collect(),
         policy: folder.policy_path().display().to_string(),
     };
@@ -229,6 +255,9 @@ struct RolledOver {
     before: String,
     /// Until when the certificate of that key is valid.
     before_until: String,
+    /// The keys whose lists clients need, too.
+    #[serde(skip)]
+    other_lists: Vec<OtherList>,
     #[serde(skip)]
     list_urls: Vec<String>,
     #[serde(skip)]
@@ -245,7 +274,6 @@ impl fmt::Display for RolledOver {
             name,
             certificate,
             before,
-            before_until,
             ..
         } = self;
         let (subject, algorithm, until) = (
@@ -273,10 +301,20 @@ impl fmt::Display for RolledOver {
             f,
             "  start programs again that issue with \"{before}\"; they issue nothing more"
         )?;
+        if self.is_new {
+            writeln!(
+                f,
+                "  back up the CA's folder again: older backups lack the new key"
+            )?;
+        }
         writeln!(
             f,
-            "  make both lists from now on: \"pqtls ca crl\", and \"pqtls ca crl --issuer {before}\" until {before_until}"
+            "  make the list of each key from now on: \"pqtls ca crl\""
         )?;
+        for OtherList { name, until } in &self.other_lists {
+            let until = rfc3339(*until);
+            writeln!(f, "    and until {until} \"pqtls ca crl --issuer {name}\"")?;
+        }
         if !self.list_urls.is_empty() {
             writeln!(
                 f,

@@ -18,7 +18,7 @@ use super::which::Which;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::report::{self, CertificateFacts, Report, with_unit};
+use crate::report::{self, CertificateFacts, Report, printable, with_unit};
 
 /// Show the CA, or a certificate that it issued
 ///
@@ -117,10 +117,21 @@ fn show_ca(folder: &Folder, json: bool) -> Result<ExitStatus, Failure> {
         .into_iter()
         .map(|role| KeyOfCa::read(folder, &ledger, role, stage_of(role)))
         .collect::<Result<_, _>>()?;
+    let waiting = folder.waiting()?.into_iter();
+    let waiting = waiting.map(|(role, request)| {
+        let file = folder.key_path(role);
+        WaitingKey {
+            name: role.name().into(),
+            subject: printable(&request.parsed().info.subject.to_string()),
+            file: file.display().to_string(),
+            request: file.with_extension("csr").display().to_string(),
+        }
+    });
     let policy = folder.policy()?;
     let report = Ca {
         folder: folder.path().display().to_string(),
         keys,
+        waiting: waiting.collect(),
         policy: PolicyFacts::of(folder, &policy),
     };
     report::print(&report, json)?;
@@ -132,7 +143,21 @@ struct Ca {
     folder: String,
     /// The issuing key first.
     keys: Vec<KeyOfCa>,
+    /// Those that another CA was asked to certify.
+    waiting: Vec<WaitingKey>,
     policy: PolicyFacts,
+}
+
+#[derive(Debug, Serialize)]
+struct WaitingKey {
+    /// The key's name in the ledger, once its certificate is installed.
+    name: String,
+    /// The name that it asks for.
+    subject: String,
+    /// The file of the private key.
+    file: String,
+    /// The file of the request.
+    request: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -216,6 +241,12 @@ impl fmt::Display for Ca {
             }
             let note = if key.is_there { "" } else { " (not there)" };
             writeln!(f, "  key file      {}{note}\n", key.file)?;
+        }
+        for key in &self.waiting {
+            writeln!(f, "{}: waits for its certificate", key.subject)?;
+            writeln!(f, "  as issuer     {}, once it is installed", key.name)?;
+            writeln!(f, "  request       {}", key.request)?;
+            writeln!(f, "  key file      {}\n", key.file)?;
         }
         let PolicyFacts {
             file,
