@@ -778,7 +778,9 @@ fn copy(from: &Path, to: &Path) {
         let to = to.join(entry.file_name());
         match entry.file_type().unwrap().is_dir() {
             true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).unwrap()),
+            false => {
+                fs::copy(entry.path(), to).unwrap();
+            }
         }
     }
 }
