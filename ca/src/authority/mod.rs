@@ -15,7 +15,7 @@ mod succession;
 use core::time::Duration;
 use core::{fmt, slice};
 
-use pq_x509::certificate::{Certificate, Validity};
+use pq_x509::certificate::{Certificate, Name, Validity};
 use pq_x509::issuing::{Ca, CertificateBuilder, IssueError, Issuer, TbsCertificate};
 use pq_x509::keys::{KeyError, Signer, SubjectKey};
 use pq_x509::ocsp::{OcspResponder, OcspResponse};
@@ -220,8 +220,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let der = der.ok_or(LedgerError::Unknown(*number))?;
         let old = Certificate::from_der(&der).map_err(IssueError::from)?;
         let old_key = public_key(&old)?;
+        let subject = old.subject_to_write().map_err(IssueError::from)?;
         let order = Order::for_key(key.unwrap_or(&old_key))?
-            .with(|wanted| same_names(wanted, &old).profile(profile));
+            .with(|wanted| same_names(wanted, &old, subject).profile(profile));
         Ok(self.prepared(self.make(&order, by, now)?, conditions))
     }
 
@@ -498,11 +499,11 @@ pub(crate) const CA_PROFILE: &str = "ca";
 pub(crate) const SUBORDINATE_PROFILE: &str = "other-ca";
 
 /// Adds the names of a certificate to what is wanted.
-fn same_names(mut wanted: Wanted, certificate: &Certificate) -> Wanted {
+fn same_names(mut wanted: Wanted, certificate: &Certificate, subject: &Name) -> Wanted {
     for name in certificate.alternative_names() {
         wanted = wanted.alternative_name(name);
     }
-    wanted.subject(certificate.subject().clone())
+    wanted.subject(subject.clone())
 }
 
 /// The number of a list, or 0, the number of none, if no ledger can have given it.

@@ -101,6 +101,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let mut extensions = extensions.into_iter().flatten();
         if let Some(constraints) = extensions.find(|one| one.extn_id == NameConstraints::OID) {
             tbs.extensions.push(constraints.clone());
+            // Whoever certified this CA may have written others than this one would.
+            tbs.check_rules()?;
         }
         let algorithm = KeyAlgorithm::of(key)?;
         self.sign(tbs, key, algorithm, number, profile, by, now)

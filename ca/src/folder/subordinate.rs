@@ -105,7 +105,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         }
         let key = public_key(root).map_err(IssueError::SubjectKey)?;
         let certified = Certified {
-            subject: root.subject(),
+            subject: root.subject_to_write().map_err(IssueError::from)?,
             key: &key,
             path_len: path_len.or_else(|| {
                 let most = self.most_below(root.subject());

@@ -23,6 +23,9 @@ use pq_x509::x509_cert::der::asn1::OctetString;
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::BasicConstraints;
+use pq_x509::x509_cert::ext::pkix::NameConstraints;
+use pq_x509::x509_cert::ext::pkix::constraints::name::GeneralSubtree;
+use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use tempfile::TempDir;
 
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -529,4 +532,53 @@ fn nobody_is_certified_by_a_root_that_nobody_accepts() {
         .certify_root(other.certificate(), None, None, &[], "tests", now())
         .unwrap_err();
     assert!(matches!(refused, FolderError::NotAccepted(_)), "{refused}");
+}
+
+/// Whoever certified a CA may have written a mask with a gap. The CA writes none, for a CA below it.
+#[test]
+fn masks_with_gaps_are_not_written() {
+    let alone = Issuer::self_signed(CertificateBuilder::ca("Constrained"), key()).unwrap();
+    let builder = CertificateBuilder::ca("Constrained").path_len(2);
+    let mut tbs = alone.prepare(builder, alone.signer()).unwrap();
+    let gap = GeneralSubtree {
+        base: GeneralName::IpAddress(OctetString::new([10, 0, 1, 0, 255, 0, 255, 0]).unwrap()),
+        minimum: 0,
+        maximum: None,
+    };
+    let constraints = NameConstraints {
+        permitted_subtrees: Some(vec![gap]),
+        excluded_subtrees: None,
+    };
+    tbs.set_extension(true, &constraints).unwrap();
+    let certificate = tbs.sign(alone.signer()).unwrap();
+    let above = Issuer::new(certificate, alone.signer()).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let ledger = LocalLedger::create(place.path().join("ledger")).unwrap();
+    let parsed = Policy::parse(&policy(), "policy.toml").unwrap();
+    let above = Authority::new("root", above, parsed, ledger);
+    let name = Issuer::self_signed(CertificateBuilder::ca("New"), key()).unwrap();
+    let certify = |constraints: &Constraints| {
+        let certified = Certified {
+            subject: name.certificate().subject(),
+            key: name.signer(),
+            path_len: 0,
+            validity: None,
+            constraints,
+        };
+        above.certify(&certified, "tests", now()).unwrap_err()
+    };
+    let refused = certify(&Constraints::default()).to_string();
+    assert!(
+        refused.contains("rfc5280-name-constraints-address"),
+        "{refused}"
+    );
+    let within = Constraints {
+        networks: vec!["10.0.1.0/32".parse().unwrap()],
+        ..Constraints::default()
+    };
+    let refused = certify(&within);
+    assert!(
+        matches!(refused, FolderError::OutsideParent { .. }),
+        "{refused}"
+    );
 }

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use der::{Decode, Encode};
+use der::Decode;
 use pq_keys::SubjectKey;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
@@ -25,11 +25,11 @@ pub(crate) enum KeyIdentifier {
 }
 
 impl KeyIdentifier {
-    pub(crate) fn issuer_and_serial(certificate: &Certificate) -> der::Result<Self> {
-        Ok(Self::IssuerAndSerial(
-            certificate.issuer().to_der()?,
+    pub(crate) fn issuer_and_serial(certificate: &Certificate) -> Self {
+        Self::IssuerAndSerial(
+            certificate.issuer_der().to_vec(),
             certificate.serial_number().to_vec(),
-        ))
+        )
     }
 
     /// `None` if the certificate has no such extension.
@@ -122,13 +122,13 @@ pub(crate) struct NamedCertificate {
 }
 
 impl NamedCertificate {
-    pub(crate) fn new(certificate: Certificate) -> der::Result<Self> {
-        Ok(Self {
-            issuer: certificate.issuer().to_der()?,
-            subject: certificate.subject().to_der()?,
+    pub(crate) fn new(certificate: Certificate) -> Self {
+        Self {
+            issuer: certificate.issuer_der().to_vec(),
+            subject: certificate.subject_der().to_vec(),
             digest: Sha256::digest(certificate.der()).into(),
             certificate,
-        })
+        }
     }
 
     /// Whether the certificate is within its validity then, if a time is given.

@@ -11,7 +11,6 @@ use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
 use pq_x509::keys::SigningKey;
 use pq_x509::ocsp::CertStatus;
-use pq_x509::x509_cert::der::Encode;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{
     CertificateDer, PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer,
@@ -149,7 +148,7 @@ impl Identity {
                 .collect(),
             issuers: certificates
                 .iter()
-                .filter_map(|certificate| certificate.issuer().to_der().ok())
+                .map(|certificate| certificate.issuer_der().to_vec())
                 .collect(),
             not_after,
             size,

@@ -3,8 +3,8 @@
 use alloc::sync::Arc;
 use core::slice;
 
-/// Some elements. A single one takes no memory of its own, and is found without another memory access. A copy shares
-/// several, however many they are.
+/// Some elements. One that has always been alone takes no memory of its own, and is found without another memory access.
+/// A copy shares several, however many they are, and what is left of several.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Few<T> {
     #[default]

@@ -30,7 +30,7 @@ pub(crate) struct KnownCa {
 
 impl KnownCa {
     fn of(certificate: &Certificate) -> Option<Self> {
-        let name = contents_of(certificate.subject())?;
+        let name = contents_of(certificate.subject_der())?;
         let key = key_of(certificate)?;
         certificate.is_ca().then_some(Self { name, key })
     }
@@ -54,7 +54,7 @@ pub(crate) fn key_of(certificate: &Certificate) -> Option<CaKey> {
 
 /// The keys of those of these CAs that have this name.
 fn named<'a>(
-    name: &Name,
+    name: &[u8],
     cas: impl Iterator<Item = &'a KnownCa>,
 ) -> impl Iterator<Item = &'a CaKey> {
     let name = contents_of(name);
@@ -62,9 +62,8 @@ fn named<'a>(
         .map(|ca| &ca.key)
 }
 
-fn contents_of(name: &Name) -> Option<Vec<u8>> {
-    let der = name.to_der().ok()?;
-    Some(AnyRef::from_der(&der).ok()?.value().to_vec())
+fn contents_of(name: &[u8]) -> Option<Vec<u8>> {
+    Some(AnyRef::from_der(name).ok()?.value().to_vec())
 }
 
 /// Keys that may sign revocation lists.
@@ -102,7 +101,7 @@ impl KnownKeys {
     }
 
     /// The keys of this name.
-    pub(crate) fn named(&self, name: &Name) -> impl Iterator<Item = &CaKey> {
+    pub(crate) fn named(&self, name: &[u8]) -> impl Iterator<Item = &CaKey> {
         named(name, self.cas.iter())
     }
 
@@ -121,7 +120,7 @@ impl KnownKeys {
         let mut found = Vec::new();
         while !issuers.is_empty() {
             let is_certified = |certificate: &Certificate| {
-                let mut keys = named(certificate.issuer(), issuers.iter().copied());
+                let mut keys = named(certificate.issuer_der(), issuers.iter().copied());
                 keys.any(|key| self.is_signed_by(certificate.der(), key))
             };
             let (new, rest): (Vec<_>, Vec<_>) = left
@@ -150,7 +149,7 @@ impl KnownKeys {
         lists: impl Iterator<Item = &'a CertificateRevocationList>,
     ) -> Vec<String> {
         let lists: Vec<_> = lists
-            .map(|list| (contents_of(list.issuer()), list.der()))
+            .map(|list| (contents_of(list.issuer_der()), list.der()))
             .collect();
         let has_list = |ca: &KnownCa| {
             lists.iter().any(|(issuer, der)| {

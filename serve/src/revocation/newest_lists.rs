@@ -284,7 +284,8 @@ impl Evidence {
                     let issuer = certificate.issuer();
                     let sent = cas.iter().filter(|ca| ca.subject() == issuer);
                     let mut sent = sent.filter_map(key_of);
-                    self.known.named(issuer).any(is_by) || sent.any(|key| is_by(&key))
+                    self.known.named(certificate.issuer_der()).any(is_by)
+                        || sent.any(|key| is_by(&key))
                 }
             }
         })
@@ -319,9 +320,8 @@ impl Line {
     fn of(list: &CertificateRevocationList, known: &KnownKeys) -> Self {
         let signer = match known.signer(list.der()) {
             Some(key) => Signer::Known(key.clone()),
-            // A name that was read can be written.
             None => Signer::Unknown(
-                list.issuer().to_der().unwrap_or_default(),
+                list.issuer_der().to_vec(),
                 list.authority_key_id().map(<[u8]>::to_vec),
             ),
         };

@@ -11,7 +11,7 @@ use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{AnyRef, OctetStringRef};
 use der::flagset::FlagSet;
 use der::referenced::OwnedToRef;
-use der::{Decode, Encode, Tag, Tagged};
+use der::{Decode, Tag, Tagged};
 use pki_types::{
     CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
@@ -34,9 +34,10 @@ use super::extensions::repeated;
 use super::general_names::{self, GeneralName};
 use super::name_constraints::{NameConstraints, Presented};
 use super::names::{AlternativeName, AlternativeNames, describe_subject};
-use super::readable::{Readable, readable, subject_of};
+use super::readable::{Readable, readable};
 use super::signed::{self, SignatureError};
 use super::syntax::check_extensions;
+use super::universal_string::check_rewritten;
 use super::validity::unix_time;
 use super::{form, key_usage};
 
@@ -170,7 +171,9 @@ impl Certificate {
     }
 
     /// All fields, as `x509-cert` represents them. It knows no dates before 1970 and no path lengths
-    /// above 255: 1970 and 255 stand for these. A UTF8String stands for a UniversalString in a name. Extensions that
+    /// above 255: 1970 and 255 stand for these. A UTF8String stands for a UniversalString in a name, and the attributes of
+    /// a part are in the order of DER: [`subject_der`](Self::subject_der) and [`issuer_der`](Self::issuer_der) are the
+    /// names' own bytes. Extensions that
     /// are not critical are missing if their identifiers have numbers above 32 bits, such as UUIDs.
     pub fn parsed(&self) -> &x509_cert::Certificate {
         &self.parsed
@@ -184,6 +187,32 @@ impl Certificate {
     /// The name of the CA that signed.
     pub fn issuer(&self) -> &Name {
         self.parsed.tbs_certificate().issuer()
+    }
+
+    /// The subject's name in DER, with the certificate's own bytes. Whoever writes the name into another document
+    /// needs these: [`subject`](Self::subject) has other ones if there is a UniversalString, or if the attributes of a
+    /// part are not in the order of DER.
+    pub fn subject_der(&self) -> &[u8] {
+        let [_, subject] = signed::names(&self.der).unwrap_or_default();
+        subject
+    }
+
+    /// The subject's name for another document that [`issuing`](crate::issuing) writes, such as a further certificate
+    /// for the same owner.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Syntax`] if it would have other bytes there, since many programs compare the bytes of names.
+    pub fn subject_to_write(&self) -> Result<&Name, CertificateError> {
+        check_rewritten(self.subject_der(), self.subject(), "its subject")?;
+        Ok(self.subject())
+    }
+
+    /// The issuer's name in DER, with the certificate's own bytes, as [`subject_der`](Self::subject_der) has the
+    /// subject's.
+    pub fn issuer_der(&self) -> &[u8] {
+        let [issuer, _] = signed::names(&self.der).unwrap_or_default();
+        issuer
     }
 
     /// The serial number: the contents of a DER INTEGER, big-endian. It begins with a zero byte
@@ -407,14 +436,6 @@ impl Certificate {
     /// All alternative names.
     pub(crate) fn general_names(&self) -> Result<Vec<GeneralName<'_>>, SyntaxError> {
         value_of(&self.parsed, SubjectAltName::OID).map_or(Ok(Vec::new()), general_names::read)
-    }
-
-    /// The subject's name in DER, as it stands in the certificate.
-    pub(crate) fn subject_der(&self) -> der::Result<Vec<u8>> {
-        match self.readable {
-            Some(_) => subject_of(&self.der),
-            None => self.subject().to_der(),
-        }
     }
 
     /// Whether issuer and subject are the same name (RFC 5280 section 6.1).

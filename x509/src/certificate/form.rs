@@ -16,11 +16,11 @@ use pq_keys::encoding::syntax::{self, Element, SyntaxError, found};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;
-use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
 use x509_cert::time::Time;
 
 use super::readable::{is_critical, is_long};
+use super::universal_string::name_from_der;
 
 /// A part of a document, in its place.
 pub(crate) struct Part {
@@ -55,7 +55,7 @@ pub(crate) static CERTIFICATE: &[Part] = &[
     part("signature algorithm", |element| {
         borrowed::<AlgorithmIdentifierRef<'_>>(element)
     }),
-    part("issuer", decoded::<Name>),
+    part("issuer", name),
     part("validity", |element| {
         contents(
             element,
@@ -66,7 +66,7 @@ pub(crate) static CERTIFICATE: &[Part] = &[
         )
         .map_err(|(name, found)| format!("{found} as its {name}"))
     }),
-    part("subject", decoded::<Name>),
+    part("subject", name),
     part("public key", |element| {
         borrowed::<SubjectPublicKeyInfoRef<'_>>(element)
     }),
@@ -81,7 +81,7 @@ pub(crate) static REVOCATION_LIST: &[Part] = &[
     part("signature algorithm", |element| {
         borrowed::<AlgorithmIdentifierRef<'_>>(element)
     }),
-    part("issuer", decoded::<Name>),
+    part("issuer", name),
     part("thisUpdate", |_| Ok(())),
     optional("nextUpdate", &[0x17, 0x18], |_| Ok(())),
     optional("list of revoked certificates", &[0x30], |list| {
@@ -97,7 +97,7 @@ pub(crate) static REVOCATION_LIST: &[Part] = &[
 /// CertificationRequestInfo (RFC 2986 section 4.1).
 pub(crate) static REQUEST: &[Part] = &[
     part("version", decoded::<Version>),
-    part("subject", decoded::<Name>),
+    part("subject", name),
     part("public key", |element| {
         borrowed::<SubjectPublicKeyInfoRef<'_>>(element)
     }),
@@ -205,6 +205,10 @@ fn inside(element: Element<'_>) -> Result<Element<'_>, String> {
     syntax::elements(element.value)
         .next()
         .ok_or_else(|| "nothing in it".into())
+}
+
+fn name(element: Element<'_>) -> Result<(), String> {
+    name_from_der(element.whole).map(drop).map_err(found)
 }
 
 fn serial_number(element: Element<'_>) -> Result<(), String> {

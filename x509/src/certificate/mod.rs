@@ -47,7 +47,7 @@ pub(crate) use ocsp::{
     ResponderId, SingleResponse,
 };
 pub(crate) use ocsp::{asn1 as ocsp_asn1, check_delegate, check_delegate_usage};
-pub(crate) use readable::{Readable, loosened, readable_by_webpki};
+pub(crate) use readable::{Readable, loosened, readable_by_webpki, request_from_der};
 pub(crate) use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{Coverage, PointName, Points, Scope};
 pub(crate) use revocation_list::{
@@ -58,6 +58,7 @@ pub use signed::SignatureError;
 pub use sizes::{CertificateSizes, Sizes};
 pub use spiffe_id::{SpiffeId, SpiffeIdError};
 pub(crate) use syntax::check_extensions;
+pub(crate) use universal_string::check_rewritten;
 pub use uri::{InvalidUri, Uri};
 pub use validity::{Validity, ValidityError};
 pub(crate) use validity::{date, unix_time};

@@ -164,13 +164,22 @@ impl<'a> NameConstraints<'a> {
         let permitted: Vec<_> = self.permitted.iter().filter(of_kind).collect();
         let excluded: Vec<_> = self.excluded.iter().filter(of_kind).collect();
         let place = |tree: &&Subtree<'_>| name.place(tree);
-        // A verifier that doesn't process distances must refuse the name.
+        // A verifier that doesn't process distances must refuse the name; and nobody can tell what is no network.
         !permitted
             .iter()
             .chain(&excluded)
-            .any(|tree| tree.has_distance)
+            .any(|tree| tree.has_distance || tree.is_no_network())
             && (permitted.is_empty() || permitted.iter().any(|tree| place(tree) == Place::Inside))
             && excluded.iter().all(|tree| place(tree) == Place::Outside)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.subtrees().next().is_none()
+    }
+
+    /// Whether all subtrees of addresses are networks.
+    pub(crate) fn has_only_networks(&self) -> bool {
+        !self.subtrees().any(Subtree::is_no_network)
     }
 
     /// How many comparisons it takes to find out whether these names are permitted, at most: of each name with each
@@ -199,6 +208,11 @@ impl Subtree<'_> {
             Tag::ContextSpecific { number, .. } => Some(number),
             _ => None,
         }
+    }
+
+    /// Whether it is one of addresses, and has something else than a network.
+    fn is_no_network(&self) -> bool {
+        self.kind() == Some(IP) && !is_network(self.base.value())
     }
 
     /// The base, if it is a directory name that can be read.
@@ -323,13 +337,25 @@ fn is_below(name: &str, domain: &str) -> bool {
         .is_some_and(|(rest, end)| rest.ends_with('.') && end.eq_ignore_ascii_case(domain))
 }
 
+/// Whether this is a network: an address and a mask of equal length, of which the mask has no ones after a zero. RFC 5280
+/// section 4.2.1.10 has it in the style of RFC 4632. Other programs read masks with gaps bit by bit (OpenSSL), or refuse
+/// the certificate (Go, and webpki where it comes to the gap).
+fn is_network(octets: &[u8]) -> bool {
+    let (_, mask) = octets.split_at(octets.len() / 2);
+    let mut rest = mask.iter().skip_while(|octet| **octet == u8::MAX);
+    let is_prefix = |octet: &u8| octet.leading_ones() + octet.trailing_zeros() == u8::BITS;
+    matches!(octets.len(), 8 | 32)
+        && rest.next().is_none_or(is_prefix)
+        && rest.all(|octet| *octet == 0)
+}
+
 /// An address is inside of a network, which is an address and a mask of equal length.
 fn of_address(address: IpAddr, network: &[u8]) -> Place {
     let octets = match address {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().to_vec(),
     };
-    if !matches!(network.len(), 8 | 32) {
+    if !is_network(network) {
         return Place::Unknown;
     }
     let (base, mask) = network.split_at(network.len() / 2);
@@ -648,6 +674,36 @@ mod tests {
             );
         }
         assert_eq!(of_address("10.1.2.3".parse().unwrap(), &v4[1..]), Unknown);
+    }
+
+    /// A mask with a gap is none, wherever the address would be, of either version.
+    #[test]
+    fn networks() {
+        for (mask, expected) in [
+            ([255, 255, 0, 0], true),
+            ([0, 0, 0, 0], true),
+            ([255, 255, 255, 255], true),
+            ([255, 255, 254, 0], true),
+            ([128, 0, 0, 0], true),
+            ([255, 0, 255, 0], false),
+            ([0, 255, 255, 255], false),
+            ([255, 255, 253, 0], false),
+            ([254, 128, 0, 0], false),
+            ([255, 255, 255, 1], false),
+        ] {
+            let v4 = [&[10, 1, 0, 0][..], &mask].concat();
+            let v6 = [&[0; 28][..], &mask].concat();
+            assert_eq!([is_network(&v4), expected], [expected; 2], "{mask:?}");
+            let v6_expected = mask == [0; 4];
+            assert_eq!(is_network(&v6), v6_expected, "{mask:?}");
+            for address in ["10.1.0.0", "192.0.2.1", "::1"] {
+                let place = of_address(address.parse().unwrap(), &v4);
+                assert_eq!(place == Unknown, !expected, "{address} {mask:?}");
+            }
+        }
+        for length in [0, 4, 7, 9, 16, 31, 33] {
+            assert!(!is_network(&vec![0; length]));
+        }
     }
 
     /// An excluded name is refused whatever is permitted, and so is a doubtful one.

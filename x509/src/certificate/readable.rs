@@ -1,4 +1,4 @@
-//! Stand-ins for certificates with values that X.509 allows but neither `x509-cert` nor webpki reads (dates
+//! Stand-ins for certificates and requests with values that X.509 allows but neither `x509-cert` nor webpki reads (dates
 //! before 1970, path lengths above 255, texts of UniversalString, extensions that are not critical and whose
 //! identifiers have numbers above 32 bits, unique identifiers), or with name constraints that webpki considers violated
 //! by every name.
@@ -16,6 +16,7 @@ use der::{Decode, Encode, Sequence, Tag, Tagged};
 use pq_keys::encoding::syntax::{self, Element, whole_octets};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
+use x509_cert::request::CertReq;
 
 use super::canonical_name::CanonicalName;
 use super::universal_string::{constructed, read_name};
@@ -90,9 +91,23 @@ pub(crate) fn loosened(
     })
 }
 
-/// The subject of a certificate, in DER.
-pub(crate) fn subject_of(der: &[u8]) -> der::Result<Vec<u8>> {
-    Body::from_der(signed::body(der)?)?.subject.to_der()
+/// A request, also one with texts that `x509-cert` can't read.
+pub(crate) fn request_from_der(der: &[u8]) -> der::Result<CertReq> {
+    CertReq::from_der(der).or_else(|error| CertReq::from_der(&readable_request(der).ok_or(error)?))
+}
+
+/// The stand-in for a request with texts of UniversalString, if it is otherwise of the right form.
+fn readable_request(der: &[u8]) -> Option<Vec<u8>> {
+    let parts = Parts::from_der(der).ok()?;
+    let mut body = RequestBody::from_der(signed::body(der).ok()?).ok()?;
+    let subject = read_name(body.subject)?;
+    body.subject = AnyRef::from_der(&subject).ok()?;
+    let body = body.to_der().ok()?;
+    let stand_in = Parts {
+        body: AnyRef::from_der(&body).ok()?,
+        ..parts
+    };
+    stand_in.to_der().ok()
 }
 
 /// What a stand-in has in place of what the certificate has.
@@ -159,7 +174,7 @@ fn stand_in(der: &[u8], edits: impl FnOnce(&Body<'_>) -> Option<Edits>) -> Optio
     })
 }
 
-/// A Certificate (RFC 5280 section 4.1).
+/// A Certificate (RFC 5280 section 4.1), or a request in the same envelope.
 #[derive(Sequence)]
 struct Parts<'a> {
     body: AnyRef<'a>,
@@ -190,6 +205,15 @@ impl Body<'_> {
     fn has_unique_ids(&self) -> bool {
         self.issuer_unique_id.is_some() || self.subject_unique_id.is_some()
     }
+}
+
+/// A CertificationRequestInfo (RFC 2986 section 4.1), as far as needed here.
+#[derive(Sequence)]
+struct RequestBody<'a> {
+    version: AnyRef<'a>,
+    subject: AnyRef<'a>,
+    public_key: AnyRef<'a>,
+    attributes: AnyRef<'a>,
 }
 
 #[derive(Sequence)]
@@ -264,7 +288,7 @@ fn edited_extensions(body: &Body<'_>, edits: &[Edit], long: Long) -> Option<Opti
                 .fold(false, |any, edit| edit(&mut extension) | any);
             is_needed.then(|| extension.to_der().ok())
         } else if long == Long::LeftOut && is_long(kind) && !is_critical(element) {
-            if left_out.contains(&kind) {
+            if left_out.contains(&kind) || !is_extension(element) {
                 return None;
             }
             left_out.push(kind);
@@ -303,6 +327,22 @@ pub(crate) fn is_long(identifier: &[u8]) -> bool {
 pub(crate) fn is_critical(extension: Element<'_>) -> bool {
     let critical = syntax::elements(extension.value).nth(1);
     critical.is_some_and(|critical| critical.whole[0] == 1 && critical.value != [0])
+}
+
+/// Whether an element has the form of an Extension that is not critical, whatever its identifier.
+fn is_extension(element: Element<'_>) -> bool {
+    const OCTET_STRING: u8 = 4;
+    let mut fields = syntax::elements(element.value).skip(1).peekable();
+    let critical = fields.next_if(|field| field.whole[0] == 1);
+    let is_sound = critical.is_none_or(|critical| critical.value == [0]);
+    let contents = fields.next();
+    let read = element.value.len();
+    let length = |element: Element<'_>| element.whole.len();
+    let all: usize = syntax::elements(element.value).map(length).sum();
+    is_sound
+        && contents.is_some_and(|contents| contents.tag == OCTET_STRING)
+        && fields.next().is_none()
+        && all == read
 }
 
 /// Removes name constraints that webpki doesn't process. Returns whether there were any.

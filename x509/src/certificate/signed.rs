@@ -5,7 +5,7 @@ use der::asn1::{AnyRef, BitStringRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, EncodeValue, Header, Reader, Sequence, SliceReader};
 use pki_types::{AlgorithmIdentifier, SignatureVerificationAlgorithm};
-use pq_keys::encoding::syntax::{self, whole_octets};
+use pq_keys::encoding::syntax::{self, Element, whole_octets};
 use pq_keys::encoding::to_der;
 use pq_keys::errors::from_causes;
 use pq_keys::{SignError, Signer};
@@ -151,6 +151,34 @@ pub(crate) fn body(envelope: &[u8]) -> der::Result<&[u8]> {
     let mut reader = SliceReader::new(envelope)?;
     Header::decode(&mut reader)?;
     reader.tlv_bytes()
+}
+
+/// The names of issuer and subject in a certificate, in DER.
+pub(crate) fn names(certificate: &[u8]) -> Option<[&[u8]; 2]> {
+    const VERSION: u8 = 0xa0;
+    let mut fields = fields(certificate, VERSION)?;
+    // after serial number and algorithm, with the validity between them
+    Some([fields.nth(2)?.whole, fields.nth(1)?.whole])
+}
+
+/// The name of the issuer in a revocation list, in DER.
+pub(crate) fn issuer_of_list(list: &[u8]) -> Option<&[u8]> {
+    const VERSION: u8 = 2;
+    Some(fields(list, VERSION)?.nth(1)?.whole)
+}
+
+/// The name of the subject in a request, in DER.
+pub(crate) fn subject_of_request(request: &[u8]) -> Option<&[u8]> {
+    const VERSION: u8 = 2;
+    Some(fields(request, VERSION)?.next()?.whole)
+}
+
+/// The fields of a body, without the optional first one, which has this tag.
+fn fields(envelope: &[u8], first: u8) -> Option<impl Iterator<Item = Element<'_>>> {
+    let body = syntax::elements(body(envelope).ok()?).next()?;
+    let mut fields = syntax::elements(body.value).peekable();
+    fields.next_if(|field| field.tag == first);
+    Some(fields)
 }
 
 #[derive(Sequence)]

@@ -1,10 +1,8 @@
 //! `Issuer`, the CA. It puts together a certificate from a builder and a public key, checks it by the rules of
 //! `linting`, and signs it; it signs revocation lists, too.
 
-use der::Encode;
 use der::asn1::OctetString;
 use der::referenced::RefToOwned;
-use pq_keys::encoding::syntax::SyntaxError;
 use pq_keys::encoding::to_der;
 use pq_keys::errors::describe;
 use pq_keys::identifiers::{algorithm_of_spki, check_classical, read_spki};
@@ -72,7 +70,8 @@ impl<S: Signer> Issuer<S> {
     ///
     /// [`IssueError::NotACa`], [`IssueError::CaWithoutName`], [`IssueError::KeyUsage`] or
     /// [`IssueError::WrongKey`], from what the certificate itself tells, and [`IssueError::Certificate`] if its subject
-    /// has a UniversalString. It is not checked whether it
+    /// can't be written as the issuer of others with the same bytes: if it has a UniversalString, or attributes in
+    /// another order than DER's. It is not checked whether it
     /// has expired or leads to a trusted root; see [`ChainValidator`](crate::validation::ChainValidator).
     pub fn new(certificate: Certificate, signer: S) -> Result<Self, IssueError> {
         if !certificate.is_ca() {
@@ -87,14 +86,7 @@ impl<S: Signer> Issuer<S> {
         if certificate.spki() != signer.spki() {
             return Err(IssueError::WrongKey(certificate.describe_subject()));
         }
-        if certificate.subject_der()? != certificate.subject().to_der()? {
-            // Many programs compare the bytes of names.
-            let error = SyntaxError::Form {
-                place: "its subject".into(),
-                found: "a UniversalString, which can't be written as the issuer of others".into(),
-            };
-            return Err(IssueError::Certificate(error.into()));
-        }
+        certificate.subject_to_write()?;
         Ok(Self {
             certificate,
             signer,

@@ -24,7 +24,8 @@ use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 use super::builder::{CertificateBuilder, EndEntity};
 use crate::certificate::{
     AlternativeName, AlternativeNames, Extensions, NameError, SealError, SignatureError, Subject,
-    alternative_name_methods, check_extensions, encode_extension, signed, subject_methods,
+    alternative_name_methods, check_extensions, check_rewritten, encode_extension,
+    request_from_der, signed, subject_methods,
 };
 use crate::certificate::{form, general_names};
 use crate::linting::{Kind, first_error};
@@ -54,7 +55,7 @@ impl CertificateRequest {
     /// not read here.
     pub fn from_der(der: &[u8]) -> Result<Self, RequestError> {
         syntax::check_number(der)?;
-        let parsed = CertReq::from_der(der)
+        let parsed = request_from_der(der)
             .map_err(|error| form::explain::<RequestError>(der, form::REQUEST, error))?;
         syntax::check(der)?;
         Ok(Self {
@@ -82,9 +83,15 @@ impl CertificateRequest {
         pem::encode(PEM_LABEL, &self.der)
     }
 
-    /// All fields, as `x509-cert` represents them.
+    /// All fields, as `x509-cert` represents them: with a UTF8String for a UniversalString in the subject, and with the
+    /// attributes of a part in the order of DER.
     pub fn parsed(&self) -> &CertReq {
         &self.parsed
+    }
+
+    /// The subject's name in DER, with the request's own bytes.
+    pub fn subject_der(&self) -> &[u8] {
+        signed::subject_of_request(&self.der).unwrap_or_default()
     }
 
     /// Checks the proof of possession of a key of ML-DSA or SLH-DSA: that the request is
@@ -93,7 +100,8 @@ impl CertificateRequest {
     /// # Errors
     ///
     /// [`RequestError::Signature`] if it is not, and others if the key or the requested names
-    /// are not acceptable.
+    /// are not acceptable: [`RequestError::Syntax`] if the subject can't be written into a certificate with the same
+    /// bytes, since it has a UniversalString, or attributes in another order than DER's.
     pub fn verify(self) -> Result<VerifiedRequest, RequestError> {
         self.verify_with(&[])
     }
@@ -119,6 +127,7 @@ impl CertificateRequest {
             Err(error) => return Err(error.into()),
         }
         signed::verify(&self.der, &key, algorithms)?;
+        check_rewritten(self.subject_der(), &self.parsed.info.subject, "its subject")?;
         Ok(VerifiedRequest {
             names: requested_names(&self.parsed.info)?,
             spki: to_der(&key)?,

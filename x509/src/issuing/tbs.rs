@@ -108,7 +108,12 @@ impl TbsCertificate {
     }
 
     /// Checks the rules of standards for the whole certificate, whose signature is still to come.
-    pub(super) fn check_rules(&self) -> Result<(), IssueError> {
+    /// [`Issuer::prepare`](crate::issuing::Issuer::prepare) has done that; call it after changes.
+    ///
+    /// # Errors
+    ///
+    /// [`IssueError::BreaksRule`] for the first error that [`linting`](crate::linting) finds.
+    pub fn check_rules(&self) -> Result<(), IssueError> {
         let der = signed::envelope(&to_der(self)?, &self.signature, &[])?;
         match first_error(Kind::Certificate, &der) {
             None => Ok(()),

@@ -48,9 +48,15 @@ pub(crate) fn check(
     for (index, ca) in path.iter().enumerate().skip(1) {
         let constraints = ca.name_constraints();
         let constraints = constraints.map_err(|_| ValidationError::NameConstraintViolation)?;
-        let Some(constraints) = constraints else {
+        // To read names for no subtrees would take time that nothing counts.
+        let Some(constraints) = constraints.filter(|constraints| !constraints.is_empty()) else {
             continue;
         };
+        if !constraints.has_only_networks() {
+            return Err(ValidationError::NoNetwork {
+                subject: Some(ca.describe_subject()),
+            });
+        }
         for (below, certificate) in path[..index].iter().enumerate() {
             if below > 0 && left == Left::All && certificate.is_self_issued() {
                 continue;

@@ -1,6 +1,6 @@
 //! Finds the certificate that webpki's error is about, because webpki does not name it.
 
-use const_oid::db::rfc5912::RSA_ENCRYPTION;
+use const_oid::db::rfc5912::{ID_RSASSA_PSS, RSA_ENCRYPTION};
 use pki_types::{CertificateDer, SignatureVerificationAlgorithm};
 use pq_keys::encoding::rsa_bits;
 
@@ -87,6 +87,19 @@ pub(crate) fn explain(
                 !certificate.is_ca() && sent.iter().any(|other| issued(certificate, other))
             });
         }
+        ValidationError::NameConstraintViolation | ValidationError::NoNetwork { .. } => {
+            // webpki compares an address up to the first octet that differs, and may not come to a gap in the mask.
+            let has_others = |ca: &&Certificate| match ca.name_constraints() {
+                Ok(Some(constraints)) => !constraints.has_only_networks(),
+                _ => false,
+            };
+            let mut above = path(&sent).into_iter().skip(1).chain(roots.above(&sent));
+            if let Some(ca) = above.find(has_others) {
+                verdict = ValidationError::NoNetwork {
+                    subject: Some(ca.describe_subject()),
+                };
+            }
+        }
         ValidationError::PathLengthExceeded { subject } => {
             // webpki's count has the self-issued ones in it; if they make the difference, it searches again.
             *subject = (path(&sent).into_iter().skip(1).enumerate())
@@ -98,7 +111,7 @@ pub(crate) fn explain(
                 .into_iter()
                 .find(|certificate| {
                     let issuers: Vec<&Certificate> = roots
-                        .with_subject(certificate.issuer())
+                        .with_subject(certificate.issuer_der())
                         .chain(&sent)
                         .filter(|issuer| issued(issuer, certificate))
                         .take(MAX_ISSUERS + 1)
@@ -125,12 +138,21 @@ pub(crate) fn explain(
 
 /// The length of an RSA key that no signature is verified with.
 pub(crate) fn unusable_rsa_bits(certificate: &Certificate) -> Option<usize> {
-    let spki = certificate.spki_ref();
-    let bits = match spki.algorithm.oid {
-        RSA_ENCRYPTION => rsa_bits(spki.subject_public_key.raw_bytes()).ok()?,
-        _ => return None,
-    };
+    let bits = bits_of_rsa(certificate)?.ok()?;
     (!(2048..=8192).contains(&bits)).then_some(bits)
+}
+
+/// The length of the key, if it is one of RSA.
+///
+/// # Errors
+///
+/// If the key is malformed.
+pub(crate) fn bits_of_rsa(certificate: &Certificate) -> Option<der::Result<usize>> {
+    let spki = certificate.spki_ref();
+    match spki.algorithm.oid {
+        RSA_ENCRYPTION | ID_RSASSA_PSS => Some(rsa_bits(spki.subject_public_key.raw_bytes())),
+        _ => None,
+    }
 }
 
 /// webpki gives up beyond six intermediates.

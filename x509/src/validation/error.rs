@@ -124,6 +124,16 @@ pub enum ValidationError {
     /// A name is outside of what a CA may issue for.
     #[error("a name in the certificate is outside of the name constraints of a CA above it")]
     NameConstraintViolation,
+    /// A CA's name constraints have something in place of a network, such as a mask with a gap.
+    #[error(
+        "the name constraints in {} have a network that is not an address with a mask of leading ones (RFC 5280 section \
+         4.2.1.10), so that it can't be told which addresses they mean; have that CA issued again",
+        whose(.subject)
+    )]
+    NoNetwork {
+        /// The subject of the CA whose constraints they are, where known.
+        subject: Option<String>,
+    },
     /// The certificate's extended key usage is for other purposes.
     #[error(
         "the extended key usage of a certificate in the chain does not allow this purpose; \
@@ -433,6 +443,7 @@ impl From<webpki::Error> for ValidationError {
             Error::CaUsedAsEndEntity => Self::CaAsEndEntity,
             Error::PathLenConstraintViolated => Self::PathLengthExceeded { subject: None },
             Error::NameConstraintViolation => Self::NameConstraintViolation,
+            Error::InvalidNetworkMaskConstraint => Self::NoNetwork { subject: None },
             Error::RequiredEkuNotFoundContext(_) => Self::WrongPurpose,
             Error::InvalidSignatureForPublicKey => Self::BadSignature { subject: None },
             Error::UnsupportedCriticalExtension => Self::UnsupportedCriticalExtension {

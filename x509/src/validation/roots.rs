@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use der::EncodeValue;
+use der::Decode;
+use der::asn1::AnyRef;
 use pki_types::{CertificateDer, Der, TrustAnchor};
 use webpki::EndEntityCert;
-use x509_cert::name::Name;
 
 use super::critical::unprocessed_critical_extension;
 use super::error::ValidationError;
@@ -131,12 +131,12 @@ impl Roots {
     ) -> impl Iterator<Item = &'a Certificate> {
         certificates
             .iter()
-            .flat_map(|certificate| self.with_subject(certificate.issuer()))
+            .flat_map(|certificate| self.with_subject(certificate.issuer_der()))
     }
 
     /// Whether this is a root's own certificate.
     pub(crate) fn contains(&self, certificate: &Certificate) -> bool {
-        self.with_subject(certificate.subject())
+        self.with_subject(certificate.subject_der())
             .any(|root| root == certificate)
     }
 
@@ -154,11 +154,10 @@ impl Roots {
         })
     }
 
-    /// The roots with this name.
-    pub(crate) fn with_subject(&self, name: &Name) -> impl Iterator<Item = &Certificate> {
-        let mut contents = Vec::new();
-        let found = match name.encode_value(&mut contents) {
-            Ok(()) => self.named(&contents),
+    /// The roots with this name, in DER, of the same bytes.
+    pub(crate) fn with_subject(&self, name: &[u8]) -> impl Iterator<Item = &Certificate> {
+        let found = match AnyRef::from_der(name) {
+            Ok(name) => self.named(name.value()),
             Err(_) => &[],
         };
         found.iter().map(|index| &self.certificates[*index])

@@ -10,6 +10,7 @@ use const_oid::db::rfc5280::{
 };
 use der::flagset::FlagSet;
 use pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, UnixTime};
+use pq_keys::encoding::syntax::{self, SyntaxError};
 use pq_keys::{Algorithm, KeyError};
 use webpki::{
     EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeId, KeyPurposeIdIter, VerifiedPath,
@@ -17,7 +18,7 @@ use webpki::{
 use x509_cert::ext::pkix::KeyUsages;
 
 use super::constraints::{self, Budget, Left};
-use super::diagnosis::{self, unusable_rsa_bits};
+use super::diagnosis::{self, bits_of_rsa, unusable_rsa_bits};
 use super::error::ValidationError;
 use super::probe::Probe;
 use super::revocation::{Revocation, RevocationChecks, RevocationPolicy};
@@ -749,8 +750,17 @@ fn check_end(certificate: &Certificate, time: UnixTime) -> Result<(), Validation
 }
 
 /// Refuses RSA keys that signatures are not verified with: shorter ones are too weak (NIST SP 800-131A), and longer
-/// ones take too long.
+/// ones take too long. A malformed key has no length that could be judged.
 fn check_rsa(certificate: &Certificate) -> Result<(), ValidationError> {
+    if let Some(Err(error)) = bits_of_rsa(certificate) {
+        return Err(ValidationError::Key {
+            subject: certificate.describe_subject(),
+            error: KeyError::Syntax(SyntaxError::Form {
+                place: "its RSAPublicKey".into(),
+                found: syntax::found(error),
+            }),
+        });
+    }
     match unusable_rsa_bits(certificate) {
         None => Ok(()),
         Some(bits) => Err(ValidationError::RsaKeyLength {

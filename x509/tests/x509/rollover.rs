@@ -4,9 +4,9 @@
 use core::time::Duration;
 
 use const_oid::AssociatedOid;
-use der::asn1::{Any, Ia5String, SetOfVec};
+use der::asn1::{Any, Ia5String, OctetString, SetOfVec};
 use der::{Decode, Encode, Tag};
-use pq_x509::certificate::Certificate;
+use pq_x509::certificate::{AlternativeName, Certificate};
 use pq_x509::issuing::{Ca, CertificateBuilder, Issuer};
 use pq_x509::keys::SigningKey;
 use pq_x509::pki_types::UnixTime;
@@ -305,4 +305,75 @@ fn bad_signature_of(certificate: &Certificate) -> Certificate {
     let mut der = certificate.der().to_vec();
     *der.last_mut().unwrap() ^= 1;
     Certificate::from_der(&der).unwrap()
+}
+
+/// A mask with a gap tells no network (RFC 5280 section 4.2.1.10): whether the subtree is permitted or excluded, in a CA
+/// or in a root, in the first search or in the second, and whether the certificate has an address or none.
+#[test]
+fn masks_with_gaps() {
+    let gap = [10, 0, 1, 0, 255, 0, 255, 0];
+    let other = [192, 0, 2, 0, 255, 255, 255, 0];
+    let pki = Pki::new();
+    let sound = NameConstraints {
+        permitted_subtrees: Some(vec![network(&other)]),
+        excluded_subtrees: None,
+    };
+    for (permitted, excluded) in [
+        (vec![&gap[..]], vec![]),
+        (vec![&other, &gap], vec![]),
+        (vec![], vec![&gap[..]]),
+        (vec![], vec![&[0; 8][..4]]),
+    ] {
+        let list = |trees: Vec<&[u8]>| -> Option<Vec<GeneralSubtree>> {
+            (!trees.is_empty()).then(|| trees.into_iter().map(network).collect())
+        };
+        let constraints = NameConstraints {
+            permitted_subtrees: list(permitted),
+            excluded_subtrees: list(excluded),
+        };
+        let ca = pki.altered_ca(|tbs| tbs.set_extension(true, &constraints).unwrap());
+        let root = pki.altered_root(|tbs| tbs.set_extension(true, &constraints).unwrap());
+        let root = ChainValidator::new([root]).unwrap();
+        let name_alone = CertificateBuilder::server().dns_name("example.org");
+        for builder in [server(), name_alone] {
+            for issuer in ["CA", "ca"] {
+                let mut tbs = pki.ca.prepare(builder.clone(), &pki.leaf_key).unwrap();
+                tbs.issuer = name(Tag::Utf8String, issuer.as_bytes());
+                let leaf = tbs.sign(pki.ca.signer()).unwrap();
+                let by_ca = pki.validate(&[leaf.clone(), ca.clone()]).unwrap_err();
+                let by_root = validate_with(&root, "example.org", &pki.chain(leaf)).unwrap_err();
+                for (error, whose) in [(by_ca, "CN=CA"), (by_root, "CN=Root")] {
+                    assert_eq!(error, no_network(whose), "{constraints:?} {issuer}");
+                }
+            }
+        }
+        let address = AlternativeName::Ip("192.0.2.1".parse().unwrap());
+        assert!(!ca.permits_name(&address));
+        let mut tbs = pki
+            .root
+            .prepare(CertificateBuilder::ca("CA"), pki.ca.signer())
+            .unwrap();
+        tbs.set_extension(true, &constraints).unwrap();
+        let refused = tbs.check_rules().unwrap_err().to_string();
+        assert!(
+            refused.contains("rfc5280-name-constraints-address"),
+            "{refused}"
+        );
+        tbs.set_extension(true, &sound).unwrap();
+        assert!(tbs.check_rules().is_ok());
+    }
+}
+
+fn network(octets: &[u8]) -> GeneralSubtree {
+    GeneralSubtree {
+        base: GeneralName::IpAddress(OctetString::new(octets).unwrap()),
+        minimum: 0,
+        maximum: None,
+    }
+}
+
+fn no_network(subject: &str) -> ValidationError {
+    ValidationError::NoNetwork {
+        subject: Some(subject.into()),
+    }
 }

@@ -152,6 +152,26 @@ const ROWS: &[Row] = &[
         |body| body.replace(KEY, rsa(1025)),
         Invalid("has 8200 bits, and only keys of 2048"),
     ),
+    (
+        "an RSA key for PSS alone of 512 bits",
+        |body| {
+            let key = rsa(64);
+            let key = elements(elements(&key).next().unwrap().value)
+                .nth(1)
+                .unwrap();
+            let algorithm = sequence(&[&oid("1.2.840.113549.1.1.10")]);
+            body.replace(KEY, sequence(&[&algorithm, key.whole]));
+        },
+        Invalid("has 512 bits, and only keys of 2048"),
+    ),
+    (
+        "an RSA key that is none",
+        |body| {
+            let algorithm = sequence(&[&oid("1.2.840.113549.1.1.1"), &[5, 0]]);
+            body.replace(KEY, sequence(&[&algorithm, &value(3, &[0, 4, 1, 7])]));
+        },
+        Invalid("the key in the certificate of"),
+    ),
     ("nothing", |_| {}, Valid),
     (
         "a negative serial number",
@@ -725,4 +745,144 @@ fn replaced(der: &[u8], path: &[usize], other: &[u8]) -> Vec<u8> {
             rest => value(element.tag, &replaced(element.value, rest, other)),
         });
     parts.flatten().collect()
+}
+
+/// Names with each type of DirectoryString (RFC 5280 section 4.1.2.4) and unusual texts, and one whose attributes are in
+/// another order than DER's.
+fn unusual_names() -> Vec<Vec<u8>> {
+    let text = "\u{10ffff}\0\u{e9}e\u{301} ";
+    let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let utf_32: Vec<u8> = text
+        .chars()
+        .flat_map(|one| u32::from(one).to_be_bytes())
+        .collect();
+    let attribute = |tag, text: &[u8]| sequence(&[&oid("2.5.4.3"), &value(tag, text)]);
+    let disordered = [attribute(12, b"b"), attribute(12, b"a")].concat();
+    let beside_others = [attribute(12, b"a"), attribute(28, &utf_32)].concat();
+    vec![
+        name(20, b"\xfc\0\x1b ber"),
+        name(19, b" a@*_&  b "),
+        name(28, &utf_32),
+        name(28, b""),
+        name(12, text.as_bytes()),
+        name(30, &utf_16),
+        sequence(&[&value(0x31, &disordered)]),
+        sequence(&[&value(0x31, &beside_others)]),
+    ]
+}
+
+/// What is read and written again is the same bytes, and names are compared whatever their types.
+#[test]
+fn names_keep_their_bytes() {
+    const ISSUER: usize = 3;
+    let pki = Pki::new();
+    let request = CertificateRequest::builder().dns_name("example.org");
+    let request = request.sign(&pki.leaf_key).unwrap();
+    let list = CertificateRevocationListBuilder::new(&[1]);
+    let list = pki.ca.issue_revocation_list(list).unwrap();
+    for name in unusual_names() {
+        let mut body = Body::of(pki.leaf().der());
+        body.replace(ISSUER, name.clone());
+        body.replace(SUBJECT, name.clone());
+        let der = sign(&body.der(), pki.ca.signer());
+        let certificate = Certificate::from_der(&der).unwrap();
+        assert_eq!(certificate.der().as_ref(), der);
+        assert_eq!(certificate.issuer_der(), name);
+        assert_eq!(certificate.subject_der(), name);
+        let again = Certificate::from_pem(&certificate.to_pem()).unwrap();
+        assert_eq!(again.into_der().as_ref(), der);
+        assert_eq!(certificate.issuer(), certificate.subject());
+
+        let mut body = Body::of(request.to_der());
+        body.replace(1, name.clone());
+        let der = sign(&body.der(), &pki.leaf_key);
+        let asked = CertificateRequest::from_der(&der).unwrap();
+        assert_eq!(asked.to_der(), der);
+        assert_eq!(asked.subject_der(), name);
+        assert_eq!(asked.parsed().info.subject, *certificate.subject());
+        let is_the_same = certificate.subject().to_der().unwrap() == name;
+        match asked.verify() {
+            Ok(verified) => {
+                assert!(is_the_same);
+                assert_eq!(verified.subject(), certificate.subject());
+            }
+            Err(error) => {
+                assert!(!is_the_same);
+                assert!(
+                    error
+                        .to_string()
+                        .contains("its subject has a UniversalString, or")
+                );
+            }
+        }
+
+        let mut body = Body::of(list.der());
+        body.replace(2, name.clone());
+        let der = sign(&body.der(), pki.ca.signer());
+        let read = CertificateRevocationList::from_der(&der).unwrap();
+        assert_eq!(read.der().as_ref(), der);
+        assert_eq!(read.issuer_der(), name);
+        assert_eq!(read.issuer(), certificate.issuer());
+
+        let (of_ca, response) = answered_by(&pki, &name);
+        let read = OcspResponse::from_der(&response).unwrap();
+        assert_eq!(read.der(), response);
+        assert!(read.responder().is(&of_ca));
+        assert_eq!(read.certificates()[0].der(), of_ca.der());
+        assert_eq!(read.certificates()[0].subject_der(), name);
+    }
+}
+
+/// A CA of this name, and an OCSP response by it, with its certificate.
+fn answered_by(pki: &Pki, name: &[u8]) -> (Certificate, Vec<u8>) {
+    let mut ca = Body::of(pki.ca.certificate().der());
+    ca.replace(SUBJECT, name.to_vec());
+    let ca = Certificate::from_der(&sign(&ca.der(), pki.root.signer())).unwrap();
+    let mut leaf = Body::of(pki.leaf().der());
+    leaf.replace(3, name.to_vec());
+    let leaf = Certificate::from_der(&sign(&leaf.der(), pki.ca.signer())).unwrap();
+    let asked = OcspRequest::builder()
+        .certificate(&leaf, &ca)
+        .build()
+        .unwrap();
+    assert!(asked.certificates()[0].is_by(&ca));
+    let again = OcspRequest::from_der(asked.der()).unwrap();
+    assert_eq!(again.der(), asked.der());
+    let response = OcspResponder::ca(&pki.ca)
+        .respond(
+            &asked,
+            std::time::SystemTime::now(),
+            Validity::days(1),
+            |_: &[u8]| Ok::<_, IssueError>(CertStatus::Good),
+        )
+        .unwrap();
+    let basic = response_bytes(response.der());
+    let mut body = Body::of(&basic);
+    body.replace(0, value(0xa1, name));
+    let signed = sign(&body.der(), pki.ca.signer());
+    let signed = elements(&signed).next().unwrap().value;
+    let basic = sequence(&[signed, &value(0xa0, &sequence(&[ca.der()]))]);
+    let bytes = sequence(&[&oid("1.3.6.1.5.5.7.48.1.1"), &value(4, &basic)]);
+    (ca, sequence(&[&[0x0a, 1, 0], &value(0xa0, &bytes)]))
+}
+
+/// What is left out for `der` has to be what it claims to be.
+#[test]
+fn long_identifiers_of_no_extensions() {
+    let pki = Pki::new();
+    let kind = value(6, &UUID);
+    for extra in [
+        sequence(&[&kind]),
+        sequence(&[&kind, &[5, 0]]),
+        sequence(&[&kind, &value(4, b""), &[5, 0]]),
+        sequence(&[&kind, &[1, 1, 0], &[5, 0]]),
+    ] {
+        let mut body = Body::of(pki.leaf().der());
+        let fields = elements(body.0.last().unwrap()).next().unwrap().value;
+        let list = elements(fields).next().unwrap().value;
+        let list = value(0xa3, &value(0x30, &[list, &extra].concat()));
+        *body.0.last_mut().unwrap() = list;
+        let der = sign(&body.der(), pki.ca.signer());
+        assert!(Certificate::from_der(&der).is_err(), "{extra:02x?}");
+    }
 }

@@ -61,7 +61,7 @@ impl Recipient {
         })?;
         check_usage(certificate, KeyUsages::KeyEncipherment, "keyEncipherment")?;
         Ok(Self(Kind::Kem {
-            identifier: KeyIdentifier::issuer_and_serial(certificate)?,
+            identifier: KeyIdentifier::issuer_and_serial(certificate),
             key,
             kdf: Kdf::default(),
         }))
@@ -88,7 +88,7 @@ impl Recipient {
         }
         check_usage(certificate, KeyUsages::KeyAgreement, "keyAgreement")?;
         Ok(Self(Kind::Agreement {
-            identifier: KeyIdentifier::issuer_and_serial(certificate)?,
+            identifier: KeyIdentifier::issuer_and_serial(certificate),
             key: Arc::new(key),
         }))
     }
@@ -322,7 +322,7 @@ impl<'k> RecipientKey<'k> {
         if certificate.spki().as_ref() != key.spki().as_ref() {
             return Err(OpeningError::OtherKey(certificate.describe_subject()));
         }
-        let certificate = NamedCertificate::new(certificate.clone())?;
+        let certificate = NamedCertificate::new(certificate.clone());
         self.certificate = Some(Box::new(certificate));
         Ok(self)
     }

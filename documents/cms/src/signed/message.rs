@@ -129,7 +129,7 @@ impl Head {
                         let der = reader.element(found, limit, "a certificate")?;
                         room -= der.len().min(room);
                         let certificate = Certificate::from_der(&der)?;
-                        certificates.push(NamedCertificate::new(certificate)?);
+                        certificates.push(NamedCertificate::new(certificate));
                         continue;
                     }
                     ATTRIBUTE_V1 => others.attribute_v1 = true,

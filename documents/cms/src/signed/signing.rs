@@ -130,14 +130,12 @@ impl<'k> DocumentSigner<'k> {
         identifier.ok_or_else(|| Weakness::NotForMessages(self.digest).into())
     }
 
-    fn identifier(&self) -> der::Result<KeyIdentifier> {
-        match self.by_key_identifier {
-            true => match KeyIdentifier::subject_key_id(self.certificate) {
-                Some(identifier) => Ok(identifier),
-                None => KeyIdentifier::issuer_and_serial(self.certificate),
-            },
-            false => KeyIdentifier::issuer_and_serial(self.certificate),
-        }
+    fn identifier(&self) -> KeyIdentifier {
+        let by_key = match self.by_key_identifier {
+            true => KeyIdentifier::subject_key_id(self.certificate),
+            false => None,
+        };
+        by_key.unwrap_or_else(|| KeyIdentifier::issuer_and_serial(self.certificate))
     }
 
     fn sign(
@@ -163,7 +161,7 @@ impl<'k> DocumentSigner<'k> {
             false => (None, self.sign_content(content)?),
         };
         Ok(SignerInfo {
-            signer: self.identifier()?,
+            signer: self.identifier(),
             digest,
             attributes,
             algorithm,

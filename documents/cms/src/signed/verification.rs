@@ -113,7 +113,7 @@ impl<'v> Verifier<'v> {
         certificates: impl IntoIterator<Item = Certificate>,
     ) -> Result<Self, EncodingError> {
         for certificate in certificates {
-            self.certificates.push(NamedCertificate::new(certificate)?);
+            self.certificates.push(NamedCertificate::new(certificate));
         }
         Ok(self)
     }

@@ -8,6 +8,7 @@ use pq_cms::{
     VerificationTime, Verified, Verifier, Weakness, digests,
 };
 use pq_x509::certificate::{Certificate, KeyUsages};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::identifiers::CompositeIdentifier;
 use pq_x509::keys::signing::PreHash;
 use pq_x509::keys::{SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
@@ -834,4 +835,35 @@ fn content_is_handed_out_up_to_a_limit() {
         verifier.verify(&message[..], CONTENT.len() - 1),
         Err(VerificationError::ContentTooLarge(_))
     ));
+}
+
+/// The issuer's name in a message has the bytes that it has in the certificate, also if it is of a type that nobody would
+/// write today: others look for the certificate by these.
+#[test]
+fn issuers_keep_their_bytes() {
+    let ca_key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let ca = Issuer::self_signed(CertificateBuilder::ca("four"), ca_key).unwrap();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let builder = CertificateBuilder::end_entity().common_name("somebody");
+    let utf8 = ca.issue(builder, &key).unwrap();
+    // the character a, as a UniversalString
+    let (before, after) = ([12, 4, b'f', b'o', b'u', b'r'], [28, 4, 0, 0, 0, b'a']);
+    let mut der = utf8.der().to_vec();
+    let at = der.windows(6).position(|bytes| bytes == before).unwrap();
+    der[at..at + 6].copy_from_slice(&after);
+    let certificate = Certificate::from_der(&der).unwrap();
+    let message = attached(
+        SignedDataBuilder::new()
+            .signer(DocumentSigner::new(&certificate, &key))
+            .without_certificates(),
+        CONTENT,
+    );
+    let count = |name: &[u8]| {
+        message
+            .windows(name.len())
+            .filter(|bytes| *bytes == name)
+            .count()
+    };
+    assert_eq!(count(certificate.issuer_der()), 1);
+    assert_eq!(count(utf8.issuer_der()), 0);
 }

@@ -1,10 +1,11 @@
 //! The ASN.1 of OCSP (RFC 6960 appendix B.1), without requestors' signatures, which are ignored.
 
-use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, Int, Null, OctetString, OctetStringRef};
+use der::asn1::{
+    Any, AnyRef, BitStringRef, GeneralizedTime, Int, Null, OctetString, OctetStringRef,
+};
 use der::{Choice, Enumerated, Sequence};
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use x509_cert::certificate::Version;
-use x509_cert::name::Name;
 
 use crate::certificate::extensions::Extensions;
 use crate::certificate::revocation_list::Reason;
@@ -94,8 +95,9 @@ pub(crate) struct ResponseData {
 
 #[derive(Choice, Clone)]
 pub(crate) enum ResponderId {
+    /// A Name, which is read apart.
     #[asn1(context_specific = "1", tag_mode = "EXPLICIT", constructed = "true")]
-    ByName(Name),
+    ByName(Any),
     /// The SHA-1 of the key's bits.
     #[asn1(context_specific = "2", tag_mode = "EXPLICIT", constructed = "true")]
     ByKey(OctetString),

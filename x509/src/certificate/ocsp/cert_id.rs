@@ -38,7 +38,7 @@ impl CertId {
                 given: issuer.describe_subject(),
             });
         }
-        let (name, key) = hash.of_issuer(issuer)?;
+        let (name, key) = hash.of_issuer(certificate.issuer_der(), issuer);
         Ok(Self(asn1::CertId {
             hash_algorithm: hash.identifier(),
             issuer_name_hash: OctetString::new(name)?,
@@ -60,7 +60,7 @@ impl CertId {
 
     /// Whether the issuer has the name and the key of this certificate.
     pub fn is_by(&self, issuer: &Certificate) -> bool {
-        self.is_by_hashes(&Hashes::of(issuer))
+        self.is_by_hashes(&Hashes::of(issuer.subject_der(), issuer))
     }
 
     /// Whether this identifies the certificate, by this issuer.
@@ -88,7 +88,7 @@ impl<'a> Asked<'a> {
         Self {
             serial_number: certificate.serial_number(),
             names_issuer: certificate.issuer() == issuer.subject(),
-            issuer: Hashes::of(issuer),
+            issuer: Hashes::of(certificate.issuer_der(), issuer),
         }
     }
 
@@ -118,24 +118,28 @@ type NameAndKey = (Vec<u8>, Vec<u8>);
 
 /// The hashes of an issuer's name and key, each computed when it is first asked for.
 struct Hashes<'a> {
+    /// The issuer's name in DER, with the bytes that it has in the certificate that is asked about (RFC 6960 section
+    /// 4.1.1), or in the issuer's own.
+    name: &'a [u8],
     issuer: &'a Certificate,
-    known: [OnceCell<Option<NameAndKey>>; OcspHash::ALL.len()],
+    known: [OnceCell<NameAndKey>; OcspHash::ALL.len()],
 }
 
 impl<'a> Hashes<'a> {
-    fn of(issuer: &'a Certificate) -> Self {
+    fn of(name: &'a [u8], issuer: &'a Certificate) -> Self {
         Self {
+            name,
             issuer,
             known: Default::default(),
         }
     }
 
     fn by(&self, hash: OcspHash) -> Option<&NameAndKey> {
-        let compute = || hash.of_issuer(self.issuer).ok();
+        let compute = || hash.of_issuer(self.name, self.issuer);
         let known = OcspHash::ALL.into_iter().zip(&self.known);
         let mut of_hash = known.filter(|(one, _)| *one == hash);
         let (_, known) = of_hash.next()?;
-        known.get_or_init(compute).as_ref()
+        Some(known.get_or_init(compute))
     }
 }
 
@@ -197,9 +201,8 @@ impl OcspHash {
         }
     }
 
-    fn of_issuer(self, issuer: &Certificate) -> der::Result<NameAndKey> {
-        let name = self.digest(&issuer.subject_der()?);
-        Ok((name, self.digest(key_bits(issuer))))
+    fn of_issuer(self, name: &[u8], issuer: &Certificate) -> NameAndKey {
+        (self.digest(name), self.digest(key_bits(issuer)))
     }
 }
 

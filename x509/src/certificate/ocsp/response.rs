@@ -4,7 +4,7 @@
 use core::fmt;
 
 use const_oid::db::rfc6960::ID_PKIX_OCSP_BASIC;
-use der::asn1::{GeneralizedTime, OctetString};
+use der::asn1::{Any, GeneralizedTime, OctetString};
 use der::referenced::OwnedToRef;
 use der::{Decode, Encode, Tag, Tagged};
 use pki_types::{SignatureVerificationAlgorithm, UnixTime};
@@ -22,6 +22,7 @@ use super::error::{OcspFailure, OcspResponseError};
 use super::nonce::OcspNonce;
 use super::{MAX_CERTIFICATES, MAX_RESPONSE, MAX_VALUES, asn1, extensions};
 use crate::certificate::revocation_list::Reason;
+use crate::certificate::universal_string::name_from_der;
 use crate::certificate::{CanonicalName, Certificate, SignatureError, form};
 
 /// An OCSP response with answers: the status of some certificates (RFC 6960 section 4.2).
@@ -96,7 +97,7 @@ impl OcspResponse {
             .collect::<Result<_, OcspResponseError>>()?;
         Ok(Self {
             der: der.to_vec(),
-            responder: ResponderId::read(data.responder)?,
+            responder: ResponderId::read(data.responder).map_err(|error| refused(&body, error))?,
             produced_at: unix_time(data.produced_at),
             answers: data
                 .responses
@@ -250,14 +251,14 @@ impl ResponderId {
 
     pub(crate) fn to_asn1(&self) -> der::Result<asn1::ResponderId> {
         Ok(match self {
-            Self::Name(name) => asn1::ResponderId::ByName(name.clone()),
+            Self::Name(name) => asn1::ResponderId::ByName(Any::encode_from(name)?),
             Self::Key(hash) => asn1::ResponderId::ByKey(OctetString::new(hash.as_slice())?),
         })
     }
 
     fn read(id: asn1::ResponderId) -> der::Result<Self> {
         match id {
-            asn1::ResponderId::ByName(name) => Ok(Self::Name(name)),
+            asn1::ResponderId::ByName(name) => Ok(Self::Name(name_from_der(&name.to_der()?)?)),
             asn1::ResponderId::ByKey(hash) => match hash.as_bytes().try_into() {
                 Ok(hash) => Ok(Self::Key(hash)),
                 Err(_) => Err(Tag::OctetString.length_error().into()),

@@ -1,13 +1,12 @@
 //! The ASN.1 of revocation lists (RFC 5280 section 5.1), including version 1 and dates before 1970,
 //! which `x509-cert` does not read.
 
-use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, UtcTime};
+use der::asn1::{Any, AnyRef, BitStringRef, GeneralizedTime, UtcTime};
 use der::{Choice, Decode, DecodeValue, FixedTag, Header, Reader, Sequence, Tag, Tagged};
 use pki_types::UnixTime;
 use spki::AlgorithmIdentifierOwned;
 use x509_cert::certificate::Version;
 use x509_cert::ext::pkix::CrlReason;
-use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
 
 use super::extension;
@@ -29,7 +28,8 @@ impl Sequence<'_> for CertificateList<'_> {}
 pub(crate) struct TbsCertList {
     pub(crate) version: Option<Version>,
     pub(crate) signature: AlgorithmIdentifierOwned,
-    pub(crate) issuer: Name,
+    /// A Name, which is read apart.
+    pub(crate) issuer: Any,
     pub(crate) this_update: ListTime,
     pub(crate) next_update: Option<ListTime>,
     pub(crate) revoked_certificates: Option<Vec<RevokedCert>>,

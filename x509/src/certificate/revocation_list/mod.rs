@@ -11,7 +11,7 @@ use core::fmt;
 
 use const_oid::db::rfc5280::ID_CE_ISSUING_DISTRIBUTION_POINT;
 use const_oid::{AssociatedOid, ObjectIdentifier};
-use der::{Decode, ErrorKind, Tag, Tagged};
+use der::{Decode, Encode, ErrorKind, Tag, Tagged};
 use pki_types::{CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime};
 use pq_keys::encoding::pem::{self, PemError};
 use pq_keys::encoding::syntax::{self, SyntaxError, whole_octets};
@@ -32,6 +32,7 @@ use super::extensions::repeated;
 use super::form;
 use super::signed::{self, SignatureError};
 use super::syntax::check_extensions;
+use super::universal_string::name_from_der;
 use super::validity::date;
 
 /// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
@@ -71,11 +72,12 @@ impl CertificateRevocationList {
     /// has two extensions of a kind.
     pub fn from_der(der: &[u8]) -> Result<Self, RevocationListError> {
         check_numbers(der)?;
-        let parsed = CertificateList::from_der(der).map_err(|error| {
-            form::explain::<RevocationListError>(der, form::REVOCATION_LIST, error)
-        })?;
+        let explain =
+            |error| form::explain::<RevocationListError>(der, form::REVOCATION_LIST, error);
+        let parsed = CertificateList::from_der(der).map_err(explain)?;
         whole_octets(parsed.signature)?;
         let tbs = parsed.body;
+        let issuer = name_from_der(&tbs.issuer.to_der()?).map_err(explain)?;
         // RFC 5280 section 5.1.1.2. Only the inner one is signed.
         if tbs.signature != parsed.signature_algorithm {
             return Err(RevocationListError::AlgorithmsDiffer {
@@ -118,7 +120,7 @@ impl CertificateRevocationList {
         let entries: Vec<_> = revoked.into_iter().map(RevokedCertificate::read).collect();
         Ok(Self {
             der: CertificateRevocationListDer::from(der.to_vec()),
-            issuer: tbs.issuer,
+            issuer,
             this_update: tbs.this_update.0,
             next_update: tbs.next_update.map(|time| time.0),
             number: number.map(|number| number.0.as_bytes().to_vec()),
@@ -188,6 +190,11 @@ impl CertificateRevocationList {
     /// The name of the CA that signed, and whose certificates are listed.
     pub fn issuer(&self) -> &Name {
         &self.issuer
+    }
+
+    /// The issuer's name in DER, with the list's own bytes: see [`Certificate::subject_der`].
+    pub fn issuer_der(&self) -> &[u8] {
+        signed::issuer_of_list(&self.der).unwrap_or_default()
     }
 
     /// When the list was issued. A time before 1970, which `UnixTime` cannot express, is given as 1970.

@@ -1,13 +1,12 @@
 //! Whether a document is DER, in the form that its standard defines.
 
 use const_oid::db::rfc5280::{ID_CE_BASIC_CONSTRAINTS, ID_CE_NAME_CONSTRAINTS};
-use der::Decode;
 use pq_keys::encoding::syntax::{self, SyntaxError};
-use x509_cert::request::CertReq;
 
 use super::ALL;
 use crate::certificate::{
     Certificate, CertificateError, CertificateRevocationList, RevocationListError, form,
+    request_from_der,
 };
 use crate::linting::document::{Document, Element, Flaw, Kind, tag};
 use crate::linting::listed::Listed;
@@ -157,7 +156,7 @@ fn syntax_of_request(der: &[u8]) -> Option<String> {
     if let Err(error) = syntax::check_number(der) {
         return Some(format!("the request {error}"));
     }
-    match (CertReq::from_der(der), syntax::check(der)) {
+    match (request_from_der(der), syntax::check(der)) {
         (Err(error), _) | (_, Err(SyntaxError::Der(error))) => {
             let error: SyntaxError = form::explain(der, form::REQUEST, error);
             Some(format!("the request {error}"))
