@@ -367,12 +367,13 @@ mod beside_openssl {
 
     /// Whether this is malformed input that OpenSSL accepts.
     fn is_malformed(error: &ValidationError) -> bool {
-        use webpki::Error::{MalformedDnsIdentifier, UnsupportedCertVersion};
+        use webpki::Error::UnsupportedCertVersion;
 
         matches!(
             error,
             ValidationError::Malformed
-                | ValidationError::Other(MalformedDnsIdentifier | UnsupportedCertVersion)
+                | ValidationError::IncomparableName
+                | ValidationError::Other(UnsupportedCertVersion)
         )
     }
 }

@@ -322,6 +322,12 @@ pub enum ValidationError {
          a signature that is not whole octets; have it issued again"
     )]
     Unreadable,
+    /// A CA limits names, and a DNS name of the chain is none that can be compared with these limits.
+    #[error(
+        "a DNS name in a certificate of the chain can't be compared with the name constraints of its CAs, such as a \
+         wildcard with one label after it, as in *.test; have the certificate issued without it"
+    )]
+    IncomparableName,
     /// webpki refused the chain for another reason.
     #[error("the chain is not valid: {0}")]
     Other(webpki::Error),
@@ -450,6 +456,7 @@ impl From<webpki::Error> for ValidationError {
                 subject: None,
                 oid: None,
             },
+            Error::MalformedDnsIdentifier => Self::IncomparableName,
             Error::BadDer | Error::TrailingData(_) => Self::Malformed,
             Error::UnsupportedSignatureAlgorithmContext(context) => {
                 Self::UnsupportedAlgorithm(oid(&context.signature_algorithm_id))

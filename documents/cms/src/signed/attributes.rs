@@ -8,11 +8,15 @@ use const_oid::db::rfc5911::{
 use const_oid::db::rfc6211::ID_AA_CMS_ALGORITHM_PROTECTION;
 use der::asn1::OctetStringRef;
 use der::{Decode, Encode};
+use pq_keys::signing::PreHash;
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::time::Time;
-use spki::AlgorithmIdentifierOwned;
+use sha1::{Digest, Sha1};
+use spki::{AlgorithmIdentifierOwned, AlgorithmIdentifierRef};
 
 use super::error::SignatureRefusal;
+use crate::algorithms::digest_named;
 use crate::encoding::{Fields, contents, object_identifier, tag, tlv};
 
 /// The attributes that are signed (RFC 5652, section 11).
@@ -23,6 +27,8 @@ pub(super) struct SignedAttributes {
     pub(super) signing_time: Option<UnixTime>,
     /// The algorithms of digest and signature (RFC 6211), as the attribute names them.
     pub(super) protection: Option<Protection>,
+    /// The certificates that the signer says are its own (RFC 5035); each has to be the one.
+    own: Vec<OwnCertificate>,
     /// The types of all attributes.
     pub(super) types: Vec<ObjectIdentifier>,
 }
@@ -71,13 +77,77 @@ impl Protection {
     }
 }
 
+/// The hash of the signer's certificate, of the first that such an attribute names: the others are those of CAs (RFC 5035
+/// section 5.1).
+#[derive(Debug)]
+struct OwnCertificate {
+    /// SHA-1 otherwise.
+    digest: Option<PreHash>,
+    hash: Vec<u8>,
+}
+
+/// SigningCertificate, by SHA-1 alone, and SigningCertificateV2 (RFC 5035 sections 5.4.1 and 3).
+const ID_AA_SIGNING_CERTIFICATE: ObjectIdentifier =
+    ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.16.2.12");
+const ID_AA_SIGNING_CERTIFICATE_V2: ObjectIdentifier =
+    ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.16.2.47");
+
+impl OwnCertificate {
+    fn from_der(oid: ObjectIdentifier, der: &[u8]) -> Result<Self, SignatureRefusal> {
+        let mut value = Fields::of(tag::SEQUENCE, der)?;
+        let first = Fields::of(tag::SEQUENCE, value.element()?)?.element()?;
+        let mut first = Fields::of(tag::SEQUENCE, first)?;
+        let digest = match oid {
+            ID_AA_SIGNING_CERTIFICATE => None,
+            _ => Some(match first.element_if(tag::SEQUENCE)? {
+                None => PreHash::Sha256,
+                Some(identifier) => {
+                    let identifier = AlgorithmIdentifierRef::from_der(identifier)?;
+                    let unknown = SignatureRefusal::UnknownCertificateDigest(identifier.oid);
+                    digest_named(&identifier).ok_or(unknown)?
+                }
+            }),
+        };
+        let hash = <&OctetStringRef>::from_der(first.element()?)?;
+        Ok(Self {
+            digest,
+            hash: hash.as_bytes().to_vec(),
+        })
+    }
+
+    fn is(&self, certificate: &Certificate) -> bool {
+        match self.digest {
+            None => self.hash == Sha1::digest(certificate.der()).as_slice(),
+            Some(digest) => {
+                let mut hasher = digest.hasher();
+                hasher.update(certificate.der());
+                self.hash == hasher.finish().as_bytes()
+            }
+        }
+    }
+}
+
 impl SignedAttributes {
+    /// Makes sure that the signer doesn't name another certificate than this one as its own: a certificate for the same key
+    /// may be of another owner, or for another purpose.
+    pub(super) fn check_certificate(
+        &self,
+        certificate: &Certificate,
+    ) -> Result<(), SignatureRefusal> {
+        match self.own.iter().all(|own| own.is(certificate)) {
+            true => Ok(()),
+            false => Err(SignatureRefusal::OtherCertificate(
+                certificate.describe_subject(),
+            )),
+        }
+    }
+
     /// Reads a SET OF attributes, which must be in DER (RFC 5652, section 5.3): otherwise readers could take
     /// different bytes for what was signed.
     pub(super) fn from_der(set: &[u8]) -> Result<Self, SignatureRefusal> {
         let (mut content_type, mut message_digest) = (None, None);
         let (mut signing_time, mut protection) = (None, None);
-        let mut types = Vec::new();
+        let (mut types, mut own) = (Vec::new(), Vec::new());
         let mut attributes = Sorted::of(set)?;
         while let Some(attribute) = attributes.next()? {
             let mut fields = Fields::of(tag::SEQUENCE, attribute)?;
@@ -108,6 +178,9 @@ impl SignedAttributes {
                 ID_AA_CMS_ALGORITHM_PROTECTION => {
                     protection = Some(Protection::from_der(only_value(oid, values)?)?);
                 }
+                ID_AA_SIGNING_CERTIFICATE | ID_AA_SIGNING_CERTIFICATE_V2 => {
+                    own.push(OwnCertificate::from_der(oid, only_value(oid, values)?)?);
+                }
                 _ => {
                     let mut values = Sorted::of(values)?;
                     while values.next()?.is_some() {}
@@ -120,6 +193,7 @@ impl SignedAttributes {
             message_digest: message_digest.ok_or_else(missing(ID_MESSAGE_DIGEST))?,
             signing_time,
             protection,
+            own,
             types,
         })
     }

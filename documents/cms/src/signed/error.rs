@@ -200,6 +200,18 @@ pub enum SignatureRefusal {
          made it"
     )]
     AlgorithmsAltered,
+    /// The signer's own certificate is another one, as a signed attribute says (RFC 5035).
+    #[error(
+        "its attributes say that it was made with another certificate than that of {0}; give the certificate that the \
+         signer meant, or have it signed again with this one"
+    )]
+    OtherCertificate(String),
+    /// The signer's own certificate is named by a hash function that is unknown, or too weak.
+    #[error(
+        "its attributes name its certificate by the hash function {0}, which is unknown or weak; have it signed again \
+         with SHA-256"
+    )]
+    UnknownCertificateDigest(ObjectIdentifier),
     /// There are no attributes, and the content is longer than what is kept in memory.
     #[error(
         "it has no attributes, so all of the content is needed at once, but this has more than {0} \

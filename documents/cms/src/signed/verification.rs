@@ -359,8 +359,13 @@ impl<'v> Verifier<'v> {
             }
             let signature = self.check_signature(certificate, signer, digest, content);
             let has_signed = signature.is_ok();
-            let accepted =
-                signature.and_then(|()| self.check_chain(candidate, message, time, checks));
+            let is_meant = || match &attributes {
+                Some(attributes) => attributes.check_certificate(certificate),
+                None => Ok(()),
+            };
+            let accepted = signature
+                .and_then(|()| is_meant())
+                .and_then(|()| self.check_chain(candidate, message, time, checks));
             if accepted.is_err() {
                 checks.left -= 1;
             }

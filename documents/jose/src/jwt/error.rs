@@ -76,22 +76,42 @@ pub enum JwtError {
         expected: String,
     },
     /// The token has expired.
-    #[error("the token is refused: it expired {0} seconds ago; get a new one from its issuer")]
+    #[error("the token is refused: it expired {} ago; get a new one from its issuer", duration(*.0))]
     Expired(u64),
     /// The token is not valid yet.
-    #[error("the token is refused: it becomes valid in {0} seconds; wait, or correct the clocks")]
+    #[error(
+        "the token is refused: it becomes valid in {}; wait, or correct the clocks",
+        duration(*.0)
+    )]
     NotYet(u64),
     /// The token's time of issue is in the future.
-    #[error("the token is refused: its time of issue is {0} seconds from now; correct the clocks")]
+    #[error(
+        "the token is refused: its time of issue is {} from now; correct the clocks",
+        duration(*.0)
+    )]
     FromTheFuture(u64),
     /// The token is older than the policy allows.
-    #[error("the token is refused: it is {0} seconds older than the policy allows; get a new one")]
+    #[error(
+        "the token is refused: it is {} older than the policy allows; get a new one",
+        duration(*.0)
+    )]
     TooOld(u64),
     /// A required claim is missing.
     #[error(
         "the token is refused: it has no claim \"{0}\", which the policy requires; ask its issuer for it"
     )]
     Missing(String),
+}
+
+/// A time as people say it: whole days, hours or minutes, once there are two of them.
+fn duration(seconds: u64) -> String {
+    let units = [("days", 86_400), ("hours", 3600), ("minutes", 60)];
+    let fitting = units.iter().find(|(_, len)| seconds >= 2 * len);
+    match fitting {
+        Some((unit, len)) => format!("{} {unit}", seconds / len),
+        None if seconds == 1 => "1 second".into(),
+        None => format!("{seconds} seconds"),
+    }
 }
 
 impl From<JwsError> for JwtError {
