@@ -28,7 +28,7 @@ pub(crate) fn in_order(certificates: &[Certificate]) -> Result<Vec<&Certificate>
     while let Some(at) = next {
         let certificate = rest.remove(at);
         chain.push(certificate);
-        next = match is_self_issued(certificate) {
+        next = match is_self_signed(certificate) {
             true => None,
             false => issuer_of(certificate, &rest)?,
         };
@@ -46,16 +46,23 @@ pub(crate) fn in_order(certificates: &[Certificate]) -> Result<Vec<&Certificate>
 /// Several times as many as webpki follows.
 const MAX_CERTIFICATES: usize = 32;
 
-/// Whether subject and issuer have the same name, as in a root.
-pub(crate) fn is_self_issued(certificate: &Certificate) -> bool {
-    certificate.subject() == certificate.issuer()
+/// Whether the certificate's own key signed it, as that of a root does. A certificate of a CA's new key that the old one
+/// signed has one name twice, too.
+pub(crate) fn is_self_signed(certificate: &Certificate) -> bool {
+    certificate.is_self_signed(other_verification())
 }
 
 /// The place of the certificate that issued none of the others.
 fn lowest(certificates: &[&Certificate]) -> Result<usize, NotAChain> {
+    // Of the other name alone, a root has no issuer but itself, and a CA that changed its key has issued with one of both.
+    let has_issued = |one: &Certificate, other: &Certificate| {
+        let is_link = other.issuer() == other.subject();
+        other.issuer() == one.subject()
+            && (!is_link || other.verify_signature(one, other_verification()).is_ok())
+    };
     let issued_another = |one: &Certificate| {
-        let others = certificates.iter().filter(|other| **other != one);
-        others.clone().any(|other| other.issuer() == one.subject())
+        let mut others = certificates.iter().filter(|other| **other != one);
+        others.any(|other| has_issued(one, other))
     };
     let mut found = (0..certificates.len()).filter(|at| !issued_another(certificates[*at]));
     match (found.next(), found.next()) {
@@ -182,6 +189,34 @@ mod tests {
             in_order(&[leaf, ca, other]),
             Err(NotAChain::TwoEnds { .. })
         ));
+    }
+
+    /// A CA that changes its key certifies the new one with the old one (RFC 4210 section 4.4).
+    #[test]
+    fn a_new_key_that_the_old_one_certified_is_below_the_root() {
+        let root = root("Root");
+        let new = root
+            .issue_ca(CertificateBuilder::ca("Root"), key())
+            .unwrap();
+        let leaf = CertificateBuilder::server().dns_name("a.example");
+        let leaf = new.issue(leaf, &self::key()).unwrap();
+        let [root, new] = [root.certificate(), new.certificate()].map(Clone::clone);
+        assert_eq!(new.subject(), new.issuer());
+        assert!(is_self_signed(&root) && !is_self_signed(&new));
+        for mixed in [
+            [root.clone(), new.clone(), leaf.clone()],
+            [new.clone(), leaf.clone(), root.clone()],
+        ] {
+            assert_eq!(in_order(&mixed).unwrap(), [&leaf, &new, &root]);
+        }
+        assert_eq!(
+            in_order(&[root.clone(), new.clone()]).unwrap(),
+            [&new, &root]
+        );
+        assert_eq!(
+            in_order(&[leaf.clone(), new.clone()]).unwrap(),
+            [&leaf, &new]
+        );
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn warn_of_ca(chain: &[Certificate], file: &Path) {
     let Some(leaf) = chain.first().filter(|leaf| leaf.is_ca()) else {
         return;
     };
-    let whose = match leaf.subject() == leaf.issuer() {
+    let whose = match leaf.is_self_signed(&[]) {
         true => "a self-signed CA",
         false => "a CA",
     };

@@ -387,6 +387,31 @@ impl Certificate {
         signed::verify(&self.der, &issuer.spki_ref(), algorithms)
     }
 
+    /// Whether the certificate's own key signed it, as that of a root does (RFC 5280 section 3.2). That issuer and subject
+    /// have the same name is not enough: a CA that changes its key signs a certificate of its own name for the new key with
+    /// the old one.
+    ///
+    /// The algorithms are those of [`verify_signature`](Self::verify_signature). A signature that none of them verifies is
+    /// judged by the identifiers of the keys: it is not of another key if the authorityKeyIdentifier names the certificate's
+    /// own, or is missing.
+    pub fn is_self_signed(&self, algorithms: &[&dyn SignatureVerificationAlgorithm]) -> bool {
+        if !self.is_self_issued() {
+            return false;
+        }
+        match self.verify_signature(self, algorithms) {
+            Ok(()) => true,
+            Err(
+                SignatureError::UnsupportedAlgorithm(_)
+                | SignatureError::UnsupportedParameters { .. },
+            ) => {
+                let issuers = value_of(&self.parsed, AuthorityKeyIdentifier::OID);
+                let issuers = issuers.map_or(Ok(None), form::authority_key_id);
+                issuers.is_ok_and(|id| id.is_none() || id == self.subject_key_id())
+            }
+            Err(_) => false,
+        }
+    }
+
     /// Checks a signature of a message, such as a document, under this certificate's key, by the
     /// algorithms of [`verify_signature`](Self::verify_signature). A
     /// [`ChainValidator`](crate::validation::ChainValidator) decides whether to trust the certificate.

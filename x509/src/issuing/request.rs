@@ -17,7 +17,7 @@ use pq_keys::identifiers::{algorithm_of_spki, check_classical};
 use pq_keys::{Algorithm, KeyError, PublicKey, SignError, Signer, SubjectKey};
 use spki::SubjectPublicKeyInfoOwned;
 use x509_cert::attr::Attribute;
-use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::{BasicConstraints, SubjectAltName};
 use x509_cert::name::Name;
 use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 
@@ -128,8 +128,10 @@ impl CertificateRequest {
         }
         signed::verify(&self.der, &key, algorithms)?;
         check_rewritten(self.subject_der(), &self.parsed.info.subject, "its subject")?;
+        let extensions = requested_extensions(&self.parsed.info)?;
         Ok(VerifiedRequest {
-            names: requested_names(&self.parsed.info)?,
+            names: requested_names(&extensions)?,
+            asks_for_ca: asks_for_ca(&extensions),
             spki: to_der(&key)?,
             request: self,
         })
@@ -196,6 +198,7 @@ impl RequestBuilder {
 pub struct VerifiedRequest {
     request: CertificateRequest,
     names: AlternativeNames,
+    asks_for_ca: bool,
     spki: Vec<u8>,
 }
 
@@ -228,6 +231,11 @@ impl VerifiedRequest {
     /// The requested names beside the subject, kind by kind.
     pub fn alternative_names(&self) -> impl Iterator<Item = AlternativeName> {
         self.names.iter()
+    }
+
+    /// Whether the request asks for the certificate of a CA, by its basic constraints.
+    pub fn asks_for_ca(&self) -> bool {
+        self.asks_for_ca
     }
 
     /// The public key, if it is of an algorithm of this crate.
@@ -317,22 +325,26 @@ const PEM_LABEL: &str = "CERTIFICATE REQUEST";
 const MICROSOFT_EXTENSIONS: ObjectIdentifier =
     ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.2.1.14");
 
-/// The alternative names of the extension request attribute. Other requested extensions are
-/// ignored, because the CA decides on them.
-fn requested_names(info: &CertReqInfo) -> Result<AlternativeNames, RequestError> {
+/// What the extension request attribute asks for.
+fn requested_extensions(info: &CertReqInfo) -> Result<Extensions, RequestError> {
     let values = info
         .attributes
         .iter()
         .filter(|attribute| [ExtensionReq::OID, MICROSOFT_EXTENSIONS].contains(&attribute.oid))
         .flat_map(|attribute| attribute.values.iter());
     let Some(value) = at_most_one(values)? else {
-        return Ok(AlternativeNames::default());
+        return Ok(Extensions::default());
     };
     let extensions: Extensions = value.decode_as().map_err(|error| SyntaxError::Form {
         place: "its list of requested extensions".into(),
         found: syntax::found(error),
     })?;
     check_extensions(&extensions.0)?;
+    Ok(extensions)
+}
+
+/// The alternative names among them. Other requested extensions are ignored, because the CA decides on them.
+fn requested_names(extensions: &Extensions) -> Result<AlternativeNames, RequestError> {
     let names = extensions
         .0
         .iter()
@@ -345,6 +357,16 @@ fn requested_names(info: &CertReqInfo) -> Result<AlternativeNames, RequestError>
         (names, false) => Ok(names),
         (_, true) => Err(NameError::UnsupportedKind.into()),
     }
+}
+
+/// Whether one of them makes the certificate a CA's.
+fn asks_for_ca(extensions: &Extensions) -> bool {
+    let mut constraints = extensions
+        .0
+        .iter()
+        .filter(|extension| extension.extn_id == BasicConstraints::OID)
+        .map(|extension| BasicConstraints::from_der(extension.extn_value.as_bytes()));
+    constraints.any(|constraints| constraints.is_ok_and(|constraints| constraints.ca))
 }
 
 fn at_most_one<T>(mut items: impl Iterator<Item = T>) -> Result<Option<T>, RequestError> {

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::counts::with_unit;
 use super::extensions::{alternative_names, find, lower_first, value_of};
 use super::fingerprint::{fingerprint, hex};
-use crate::chains::is_self_issued;
+use crate::chains::is_self_signed;
 use crate::words::{algorithm_name, key_name, oid_name};
 
 /// The facts about a certificate at some time. It displays what a person wants to know first;
@@ -25,7 +25,10 @@ use crate::words::{algorithm_name, key_name, oid_name};
 pub(crate) struct CertificateFacts {
     pub(crate) subject: String,
     issuer: String,
+    /// Whether issuer and subject have the same name.
     self_issued: bool,
+    /// Whether its own key signed it.
+    self_signed: bool,
     /// The alternative names: DNS names and addresses as they are, and others with their kind.
     names: Vec<String>,
     not_before: String,
@@ -101,7 +104,8 @@ impl CertificateFacts {
         Self {
             subject: named(certificate.describe_subject()),
             issuer: named(certificate.describe_issuer()),
-            self_issued: is_self_issued(certificate),
+            self_issued: certificate.subject() == certificate.issuer(),
+            self_signed: is_self_signed(certificate),
             names: alternative_names(extensions),
             not_before: from,
             not_after: until,
@@ -148,7 +152,11 @@ impl CertificateFacts {
 impl fmt::Display for CertificateFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{BOLD}{}{BOLD:#}", self.subject)?;
-        let note = if self.self_issued { " (itself)" } else { "" };
+        let note = match (self.self_signed, self.self_issued) {
+            (true, _) => " (itself)",
+            (false, true) => " (by another key of that name)",
+            (false, false) => "",
+        };
         line(f, "issued by", format_args!("{}{note}", self.issuer))?;
         line(f, "valid", Validity(self))?;
         if !self.names.is_empty() {

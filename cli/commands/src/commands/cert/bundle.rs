@@ -6,7 +6,7 @@ use core::fmt;
 use pq_x509::certificate::Certificate;
 use serde::Serialize;
 
-use crate::chains::{self, is_self_issued};
+use crate::chains::{self, is_self_signed};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::documents;
 use crate::exit_status::ExitStatus;
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     let mut chain = chains::in_order(&certificates)?;
     if chain.len() > 1 && !arguments.root {
-        chain.pop_if(|last| is_self_issued(last));
+        chain.pop_if(|last| is_self_signed(last));
     }
     let pem: String = chain
         .iter()
