@@ -157,8 +157,24 @@ pub enum FolderError {
         ledger: PathBuf,
     },
     /// A certificate is not of this CA: none of its keys signed it.
-    #[error("no key of this CA signed the certificate of {0}; ask the CA that issued it")]
+    #[error(
+        "no key that this CA's folder has signed the certificate of {0}; ask the CA that issued it, or if a key of this CA \
+         did that is newer than this copy of the folder, give the file with that key's certificate, too"
+    )]
     NotOfThisCa(String),
+    /// A certificate is of a key that the root certified, and that the folder and the ledger don't know.
+    #[error(
+        "the key of {issuer} issued the certificate of {subject}, and this CA's root certified that key, but this copy of the \
+         folder, with its ledger, is from before that: put back a newer backup of the whole folder, which has the key; if \
+         there is none, record the key's certificate alone with \"pqtls ca adopt\", and --revoke, have the root's list made \
+         with \"pqtls ca crl --root\", and issue anew what that key issued"
+    )]
+    OfLaterKey {
+        /// The name of the key's owner, in its certificate.
+        issuer: String,
+        /// Whose certificate it is.
+        subject: String,
+    },
     /// A certificate is the root's own, which no ledger has.
     #[error(
         "this is the certificate of the CA's own root, which is in no ledger, and which no list of its own can revoke; \

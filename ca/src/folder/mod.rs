@@ -391,8 +391,9 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::NotOfThisCa`] if neither key signed one, [`FolderError::OwnRoot`] if one is the root's own,
-    /// which is in no ledger, and other errors if a certificate can't be read.
+    /// [`FolderError::NotOfThisCa`] if neither key signed one, [`FolderError::OfLaterKey`] if another key did that the root
+    /// certified, by a certificate among these, [`FolderError::OwnRoot`] if one is the root's own, which is in no ledger,
+    /// and other errors if a certificate can't be read.
     pub fn adopted(
         &self,
         certificates: &[Certificate],
@@ -406,11 +407,21 @@ impl<L: Ledger> Folder<L> {
             if root.der() == certificate.der() {
                 return Err(FolderError::OwnRoot);
             }
-            let is_by = |ca: &Certificate| {
-                certificate.issuer() == ca.subject()
-                    && certificate.verify_signature(ca, algorithms).is_ok()
+            let is_signed = |one: &Certificate, ca: &Certificate| {
+                one.issuer() == ca.subject() && one.verify_signature(ca, algorithms).is_ok()
             };
-            let not_here = || FolderError::NotOfThisCa(certificate.describe_subject());
+            let is_by = |ca: &Certificate| is_signed(certificate, ca);
+            let not_here = || {
+                let subject = certificate.describe_subject();
+                let later = |one: &&Certificate| is_by(one) && is_signed(one, &root);
+                match certificates.iter().find(later) {
+                    None => FolderError::NotOfThisCa(subject),
+                    Some(later) => FolderError::OfLaterKey {
+                        issuer: later.describe_subject(),
+                        subject,
+                    },
+                }
+            };
             // most are by the issuing key
             let (role, _) = keys
                 .iter()

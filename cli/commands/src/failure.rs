@@ -133,6 +133,10 @@ pub(crate) enum Failure {
         file: String,
         error: EncryptionError,
     },
+    #[error(
+        "{0} was not decrypted: it is a message (CMS); decrypt it with \"pqtls cms decrypt\", which takes the same options"
+    )]
+    MessageToDecrypt(String),
     #[error("{file} was not decrypted: {error}")]
     Decryption {
         file: String,
@@ -143,6 +147,11 @@ pub(crate) enum Failure {
          its owner's public key"
     )]
     NotForEncryption(String),
+    #[error(
+        "what {file} has would be more than {} MiB to read; show a part of it",
+        .limit >> 20
+    )]
+    LongReport { file: String, limit: usize },
     #[error("no key was made: {0}")]
     NewSshKey(pq_ssh::PrivateKeyError),
     #[error("{file}: {error}")]
@@ -219,6 +228,11 @@ pub(crate) enum Failure {
         file: String,
         numbers: Vec<SerialNumber>,
     },
+    #[error(
+        "the request asks for the certificate of a CA, and this command issues those of end entities; certify a CA with \
+         \"pqtls ca certify\", or have the request made without CA:TRUE"
+    )]
+    AsksForCa,
     #[error(
         "the CA's own key signed {name}, but its ledger has no certificate with the serial number {number}: it may be \
          an older copy, which lacks what was issued and revoked since; restore the newest backup, or, if there is none, \
@@ -354,6 +368,11 @@ pub(crate) enum Failure {
     NoHome,
 
     #[error(
+        "{name} is a serial number and the name of a file; write 00{}{name} for the number, or ./{name} for the file",
+        if .name.contains(':') { ":" } else { "" }
+    )]
+    NumberOrFile { name: String },
+    #[error(
         "{0:?} is neither a serial number in hexadecimal nor a file; see \"pqtls ca list\" for the \
          serial numbers"
     )]
@@ -371,8 +390,8 @@ pub(crate) enum Failure {
          names have at most 64 (RFC 5280); choose a shorter one"
     )]
     LongNameOfCa { len: usize, most: usize },
-    #[error("the files have only revocation lists that don't say when they expire; name others")]
-    NothingExpires,
+    #[error("{0} has only revocation lists that don't say when they expire; name others")]
+    NothingExpires(String),
     #[error(
         "--validity is longer than --root-validity, but an issuing CA may not outlive its root; shorten \
          the one, or lengthen the other"
@@ -411,6 +430,11 @@ pub(crate) enum Failure {
         "clients check a server's names (RFC 9525), and this one has none; give one with --name"
     )]
     NamelessServer,
+    #[error(
+        "pqtls writes JSON Web Keys and COSE_Keys of ML-DSA (RFC 9964) alone, and this key is of {0}; choose another format, \
+         such as --format pem"
+    )]
+    OnlyMlDsa(keys::Algorithm),
     #[error("{0} private keys have one form; leave --form out")]
     NoForms(keys::Algorithm),
     #[error("raw bytes are a seed or an expanded key, not both; choose with --form")]
@@ -498,6 +522,8 @@ impl Failure {
             Self::SshNotAllowed { .. } => ExitStatus::Refused,
             Self::SshSigners { .. }
             | Self::Message { .. }
+            | Self::LongReport { .. }
+            | Self::MessageToDecrypt(_)
             | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)
             | Self::NotText(_) => ExitStatus::InputOutput,
             Self::NewSshKey(_) | Self::SshSigning(_) => ExitStatus::Usage,
@@ -527,6 +553,7 @@ impl Failure {
             | Self::NotOfThisCa { .. }
             | Self::NotInLedger { .. }
             | Self::InLedger { .. }
+            | Self::AsksForCa
             | Self::OfTheRoot(_)
             | Self::NotOfTheRoot(_)
             | Self::NumberOfAnother { .. }
@@ -536,6 +563,7 @@ impl Failure {
             Self::TooLargeForMemory { .. }
             | Self::KeysAndCertificates { .. }
             | Self::NotACertificate(_)
+            | Self::NumberOrFile { .. }
             | Self::WhichKey { .. }
             | Self::NoKey(_)
             | Self::NoCertificates(_)
@@ -545,7 +573,7 @@ impl Failure {
             | Self::NoHome
             | Self::SameName { .. }
             | Self::LongNameOfCa { .. }
-            | Self::NothingExpires
+            | Self::NothingExpires(_)
             | Self::OutlivesRoot
             | Self::UnderAnother
             | Self::OwnRootCertifies
@@ -556,6 +584,7 @@ impl Failure {
             | Self::NoKeyToEncrypt
             | Self::NamelessServer
             | Self::NoForms(_)
+            | Self::OnlyMlDsa(_)
             | Self::BothAsRaw
             | Self::SeedOnly
             | Self::Unsupported(_)
@@ -609,6 +638,7 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         FolderError::Issue(_)
         | FolderError::OtherKey { .. }
         | FolderError::NotOfThisCa(_)
+        | FolderError::OfLaterKey { .. }
         | FolderError::OwnRoot
         | FolderError::OtherLedger { .. }
         | FolderError::OtherIssuing { .. }

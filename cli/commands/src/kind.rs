@@ -18,12 +18,16 @@ pub(crate) enum Kind {
     EncryptedPrivateKey,
     /// A PFX.
     Pkcs12,
+    OcspRequest,
+    OcspResponse,
+    /// A ContentInfo of CMS, which was PKCS#7.
+    Message,
     /// A PEM block with another label.
     Other(String),
 }
 
-/// The labels of RFC 7468, those of older private keys, and GnuTLS's for PKCS#12.
-const LABELS: [(&str, Kind); 9] = [
+/// The labels of RFC 7468, those of older private keys, GnuTLS's for PKCS#12, and OpenSSL's for OCSP.
+const LABELS: [(&str, Kind); 12] = [
     ("PRIVATE KEY", Kind::PrivateKey),
     ("EC PRIVATE KEY", Kind::PrivateKey),
     ("RSA PRIVATE KEY", Kind::PrivateKey),
@@ -33,6 +37,9 @@ const LABELS: [(&str, Kind); 9] = [
     ("CERTIFICATE REQUEST", Kind::Request),
     ("X509 CRL", Kind::RevocationList),
     ("PKCS12", Kind::Pkcs12),
+    ("OCSP REQUEST", Kind::OcspRequest),
+    ("OCSP RESPONSE", Kind::OcspResponse),
+    ("CMS", Kind::Message),
 ];
 
 impl Kind {
@@ -65,6 +72,8 @@ impl Kind {
             [Tag::Sequence, Tag::OctetString] => Some(Self::EncryptedPrivateKey),
             // SubjectPublicKeyInfo (RFC 5280)
             [Tag::Sequence, Tag::BitString] => Some(Self::PublicKey),
+            // ContentInfo (RFC 5652)
+            [Tag::ObjectIdentifier, Tag::ContextSpecific { .. }] => Some(Self::Message),
             // SIGNED{}
             [Tag::Sequence, Tag::Sequence, Tag::BitString] => {
                 Self::of_body(fields.first()?.value())
@@ -76,21 +85,49 @@ impl Kind {
     /// Whether bytes begin as a PFX does, in DER or BER (RFC 7292): a SEQUENCE of any length, the version 3, and another
     /// SEQUENCE.
     pub(crate) fn is_begun_pkcs12(bytes: &[u8]) -> bool {
-        let [0x30, len, rest @ ..] = bytes else {
+        begun_sequence(bytes).is_some_and(|contents| contents.starts_with(&[2, 1, 3, 0x30]))
+    }
+
+    /// Whether bytes begin as a message does, in DER or BER (RFC 5652 section 3), or a text with one in PEM.
+    pub(crate) fn is_begun_message(bytes: &[u8]) -> bool {
+        // 1.2.840.113549.1.7 and 1.2.840.113549.1.9.16.1, and one number more
+        const TYPES: [&[u8]; 2] = [
+            &[6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7],
+            &[6, 11, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 16, 1],
+        ];
+        match begun_sequence(bytes) {
+            Some(contents) => TYPES.iter().any(|one| contents.starts_with(one)),
+            None => pem::Mark::first_in(bytes).is_some_and(|mark| mark.is_of("CMS")),
+        }
+    }
+
+    /// Whether bytes begin as the DER of a revocation list does, whose third or fourth field is a time (RFC 5280 section
+    /// 5.1).
+    pub(crate) fn is_begun_list(bytes: &[u8]) -> bool {
+        let body = begun_sequence(bytes).and_then(begun_sequence);
+        let reader = body.and_then(|body| SliceReader::new(body).ok());
+        let Some(mut reader) = reader else {
             return false;
         };
-        let octets = match len {
-            0x81..=0xfe => usize::from(len & 0x7f),
-            _ => 0,
-        };
-        let contents = rest.get(octets..).unwrap_or_default();
-        contents.starts_with(&[2, 1, 3, 0x30])
+        for _ in 0..3 {
+            let is_field = AnyRef::decode(&mut reader)
+                .is_ok_and(|field| matches!(field.tag(), Tag::Integer | Tag::Sequence));
+            let next = reader.peek_byte();
+            match next {
+                Some(0x17 | 0x18) if is_field => return true,
+                Some(_) if is_field => {}
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// For sentences, such as `a private key`.
     pub(crate) fn with_article(&self) -> String {
         match self {
-            Self::EncryptedPrivateKey => format!("an {self}"),
+            Self::EncryptedPrivateKey | Self::OcspRequest | Self::OcspResponse => {
+                format!("an {self}")
+            }
             _ => format!("a {self}"),
         }
     }
@@ -121,6 +158,9 @@ impl fmt::Display for Kind {
             Self::RevocationList => f.write_str("revocation list"),
             Self::EncryptedPrivateKey => f.write_str("encrypted private key"),
             Self::Pkcs12 => f.write_str("PKCS#12 file"),
+            Self::OcspRequest => f.write_str("OCSP request"),
+            Self::OcspResponse => f.write_str("OCSP response"),
+            Self::Message => f.write_str("message (CMS)"),
             // Anybody may have written the file.
             Self::Other(label) => write!(f, "block \"{}\"", label.escape_default()),
         }
@@ -132,10 +172,24 @@ fn fields(der: &[u8]) -> Option<Vec<AnyRef<'_>>> {
     (outer.tag() == Tag::Sequence).then(|| elements(outer.value()))?
 }
 
+/// What follows the header of a SEQUENCE, as much as there is.
+fn begun_sequence(bytes: &[u8]) -> Option<&[u8]> {
+    let [0x30, len, rest @ ..] = bytes else {
+        return None;
+    };
+    let octets = match len {
+        0x81..=0xfe => usize::from(len & 0x7f),
+        _ => 0,
+    };
+    rest.get(octets..)
+}
+
+/// The first elements, as many as are looked at: an RSA key has nine, and a file may have millions.
 fn elements(contents: &[u8]) -> Option<Vec<AnyRef<'_>>> {
+    const MOST: usize = 16;
     let mut reader = SliceReader::new(contents).ok()?;
     let mut elements = Vec::new();
-    while !reader.is_finished() {
+    while !reader.is_finished() && elements.len() < MOST {
         elements.push(AnyRef::decode(&mut reader).ok()?);
     }
     Some(elements)

@@ -254,6 +254,11 @@ pub(crate) fn of_message_error(error: &VerificationError) -> String {
             Some(kind) => format!("it is {kind}, and not signed{}", how_to_open(*oid)),
             None => error.to_string(),
         },
+        VerificationError::NoContent => {
+            "it is a detached signature, without what was signed; name that file, and this one with --signature: \"pqtls cms \
+             verify FILE --signature SIGNATURE\""
+                .into()
+        }
         other => other.to_string(),
     }
 }

@@ -3,7 +3,9 @@
 
 use core::fmt;
 
-use pq_hpke::Decryptor;
+use std::io::BufRead;
+
+use pq_hpke::{DecryptionError, Decryptor};
 use serde::Serialize;
 
 use super::delivery::{Delivery, OutputOptions};
@@ -12,6 +14,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Growing, Source};
+use crate::kind::Kind;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, with_unit};
 
@@ -46,12 +49,17 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
     let key = documents::recipient_key(&arguments.key, &arguments.passphrase)?;
-    let file = Watched::open(&arguments.file)?;
+    let mut file = Watched::open(&arguments.file)?;
+    // An error of reading comes again.
+    let is_message = file.fill_buf().is_ok_and(Kind::is_begun_message);
     let mut grown = Growing::begin(out, Access::Private, *force)?;
     let decrypted = Decryptor::new(key).decrypt(file, &mut grown);
-    let decrypted = decrypted.map_err(|error| Failure::Decryption {
-        file: arguments.file.to_string(),
-        error,
+    let decrypted = decrypted.map_err(|error| {
+        let file = arguments.file.to_string();
+        match error {
+            DecryptionError::NotEncrypted if is_message => Failure::MessageToDecrypt(file),
+            error => Failure::Decryption { file, error },
+        }
     })?;
     let report = Decrypted {
         encrypted: arguments.file.to_string(),

@@ -22,10 +22,15 @@ struct Former {
 type Renamed = (&'static str, &'static str, &'static str);
 
 const CERTIFICATES: &[Renamed] = &[("--certificates", "--certs", "")];
+const CA_PASSPHRASE: &[Renamed] = &[
+    ("--passphrase-file", "--ca-passphrase-file", ""),
+    ("--passphrase-fd", "--ca-passphrase-fd", ""),
+    ("--passphrase-env", "--ca-passphrase-env", ""),
+];
 const FORMAT: &[Renamed] = &[("--to", "--format", "")];
 
 #[rustfmt::skip]
-const ALL: [Former; 18] = [
+const ALL: [Former; 21] = [
     Former { command: "sign", arguments: &["--key"], options: &[] },
     Former { command: "verify", arguments: &["--key", "--signature"], options: &[] },
     Former { command: "mu", arguments: &["--key"], options: &[] },
@@ -43,6 +48,9 @@ const ALL: [Former; 18] = [
     Former { command: "cert needs-renewal", arguments: &[], options: &[("--days", "--expires-within", "d")] },
     Former { command: "ssh verify", arguments: &["", "--signature"], options: &[] },
     Former { command: "cms verify", arguments: &["--signature"], options: &[("--content", "", "")] },
+    Former { command: "ca certify", arguments: &[], options: CA_PASSPHRASE },
+    Former { command: "ca crl", arguments: &[], options: CA_PASSPHRASE },
+    Former { command: "ca sign", arguments: &[], options: CA_PASSPHRASE },
     Former { command: "key check", arguments: &[], options: &[("--certificate", "--cert", "")] },
     Former { command: "key export", arguments: &[], options: CERTIFICATES },
     Former { command: "key import", arguments: &[], options: CERTIFICATES },
@@ -70,6 +78,7 @@ pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
     let path = path.join(" ");
     let former = ALL.iter().find(|former| former.command == path)?;
     let mut arguments = former.arguments.iter();
+    let (mut given, mut is_renamed) = (0, false);
     while let Some(word) = words.next() {
         let text = word.to_str()?;
         let (name, value) = match text.split_once('=') {
@@ -78,6 +87,7 @@ pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
         };
         let renamed = former.options.iter().find(|(was, ..)| *was == name);
         if let Some((_, is, end)) = renamed {
+            is_renamed = true;
             let mut value = value.or_else(|| words.next().cloned())?;
             value.push(end);
             today.extend((!is.is_empty()).then(|| is.into()));
@@ -87,10 +97,15 @@ pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
             let takes_next = value.is_none() && takes_value(command, name);
             today.extend(takes_next.then(|| words.next().cloned()).flatten());
         } else {
+            given += 1;
             let option = arguments.next().filter(|option| !option.is_empty());
             today.extend(option.map(Into::into));
             today.push(word.clone());
         }
+    }
+    // With no more arguments than today, an option was forgotten.
+    if !is_renamed && given <= command.get_positionals().count() {
+        return None;
     }
     Arguments::try_parse_from(&today).ok()?;
     let today = today.iter().skip(1).map(|word| word.to_string_lossy());

@@ -4,6 +4,7 @@
 use core::fmt;
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
+use pq_cms::Outline;
 use pq_jose::jwk::{Jwk, JwkSet};
 use pq_keys::any::Readable;
 use pq_keys::encoding::rfc3339;
@@ -17,12 +18,13 @@ use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::request::ExtensionReq;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::key::KeyFacts;
 use crate::documents::{self, Item, Key, SshLine};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::Source;
+use crate::files::{OutputError, Source};
 use crate::keys::{self, PublicKey, other_verification};
 use crate::passphrases::PassphraseOptions;
 use crate::report::{
@@ -34,9 +36,10 @@ use crate::words::{algorithm_name, key_name, of_request_error, oid_name, protect
 /// Show what is in a file, of whatever kind
 ///
 /// Certificates, requests, revocation lists, OCSP messages, PKCS#12, keys, JSON Web Keys and sets of them, and SSH's keys,
-/// certificates and signatures. A CA's operator reads here what a request asks for. Nothing is verified, except that the sender of a request has its
-/// key. For messages (CMS), see "pqtls cms show"; for more about certificates and keys, "pqtls cert show" and "pqtls
-/// key show".
+/// certificates and signatures: all that the file has, in order, up to 4096 items and 16 MiB. Only files of revocation
+/// lists may be larger. A CA's operator reads here what a request asks for. Nothing is verified, except that the sender of
+/// a request has its key. For more about messages (CMS), see "pqtls cms show"; for more about certificates and keys, "pqtls
+/// cert show" and "pqtls key show".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -55,20 +58,74 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let now = UnixTime::now();
-    let items = documents::items(&arguments.file, &arguments.passphrase)?;
-    let report = InFile {
-        file: arguments.file.to_string(),
-        items: items.iter().map(|item| Shown::of(item, now)).collect(),
+    let file = arguments.file.to_string();
+    let mut report = InFile {
+        file: file.clone(),
+        items: Vec::new(),
     };
+    let mut room = MAX_REPORT;
+    documents::for_each_item(&arguments.file, &arguments.passphrase, |item| {
+        let written = Written::of(&Shown::of(&item, now), json)?;
+        room = room
+            .checked_sub(written.len())
+            .ok_or_else(|| Failure::LongReport {
+                file: file.clone(),
+                limit: MAX_REPORT,
+            })?;
+        report.items.push(written);
+        Ok::<_, Failure>(())
+    })?;
     report::print(&report, json)?;
     Ok(ExitStatus::Done)
 }
+
+/// What is shown is kept until the end of the file is known to be readable, too. A file of as many bytes as may be read
+/// has less to show, unless somebody made it to take memory.
+const MAX_REPORT: usize = 32 * 1024 * 1024;
 
 #[derive(Debug, Serialize)]
 struct InFile {
     file: String,
     /// In the file's order.
-    items: Vec<Shown>,
+    items: Vec<Written>,
+}
+
+/// An item as it is printed: what was parsed may take many times the memory.
+#[derive(Debug)]
+enum Written {
+    Text(String),
+    Json(Box<RawValue>),
+}
+
+impl Written {
+    fn of(shown: &Shown, json: bool) -> Result<Self, Failure> {
+        if !json {
+            return Ok(Self::Text(shown.to_string()));
+        }
+        // As deep as it stands in the report.
+        let text = serde_json::to_string_pretty(shown).map(|text| text.replace('\n', "\n    "));
+        let value = text.and_then(RawValue::from_string);
+        let error = |error: serde_json::Error| OutputError::StandardOutput {
+            error: error.into(),
+        };
+        Ok(Self::Json(value.map_err(error)?))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Json(value) => value.get().len(),
+        }
+    }
+}
+
+impl Serialize for Written {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => text.serialize(serializer),
+            Self::Json(value) => value.serialize(serializer),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -125,6 +182,8 @@ impl Shown {
             Item::Pkcs12(store) => ("PKCS#12 file", of_pkcs12(store)),
             Item::OcspRequest(request) => ("OCSP request", of_ocsp_request(request)),
             Item::OcspResponse(response) => ("OCSP response", of_ocsp_response(response)),
+            Item::Message(outline) => ("message (CMS)", of_message(outline)),
+            Item::Unknown(what) => ("not understood", Facts::default().with("what", what)),
             Item::JwkSet(set) => ("set of JSON Web Keys", of_jwk_set(set)),
             Item::SshKey(key) => ("SSH private key", of_ssh_key(key)),
             Item::SshLine(line) => of_ssh_line(line),
@@ -301,6 +360,32 @@ fn of_ocsp_response(response: &OcspResponse) -> Facts {
         )
 }
 
+fn of_message(outline: &Outline) -> Facts {
+    let (kind, certificates, lists) = match outline {
+        Outline::Signed(outline) => {
+            let certificates = outline.certificates.iter().map(|one| {
+                let until = rfc3339(one.not_after());
+                format!("{}, until {until}", one.describe_subject())
+            });
+            (
+                "signed".into(),
+                certificates.collect(),
+                outline.revocation_lists,
+            )
+        }
+        Outline::Enveloped(_) => ("encrypted".into(), Vec::new(), 0),
+        Outline::Other(oid) => (oid_name(*oid), Vec::new(), 0),
+        // Future versions of pq-cms may read more types.
+        _ => ("unknown".into(), Vec::new(), 0),
+    };
+    let lists = (lists > 0).then(|| with_unit(lists, "revocation list"));
+    Facts::default()
+        .with("type", kind)
+        .with_all("certificate", certificates)
+        .with_all("has", lists)
+        .with("more", "\"pqtls cms show\"")
+}
+
 fn of_jwk_set(set: &JwkSet) -> Facts {
     let describe = |key: &Jwk| {
         let algorithm = key.verifying_key().algorithm();
@@ -374,14 +459,23 @@ impl fmt::Display for InFile {
             if index > 0 {
                 writeln!(f)?;
             }
-            match &item.certificate {
-                Some(certificate) => write!(f, "{certificate}")?,
-                None => writeln!(f, "{}", item.kind)?,
+            if let Written::Text(text) = item {
+                f.write_str(text)?;
             }
-            for (name, values) in &item.facts.0 {
-                for value in values {
-                    writeln!(f, "  {name:<13} {value}")?;
-                }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.certificate {
+            Some(certificate) => write!(f, "{certificate}")?,
+            None => writeln!(f, "{}", self.kind)?,
+        }
+        for (name, values) in &self.facts.0 {
+            for value in values {
+                writeln!(f, "  {name:<13} {value}")?;
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 
 use alloc::collections::BTreeSet;
 
+use pq_cms::Outline;
 use pq_x509::certificate::Certificate;
 use pq_x509::linting;
 use pq_x509::revocation::CertificateRevocationList;
@@ -10,7 +11,9 @@ use zeroize::Zeroizing;
 
 use super::contents::{Block, Contents};
 use super::error::DocumentError;
+use super::items::message_of;
 use crate::files::Source;
+use crate::keys::other_verification;
 use crate::kind::Kind;
 
 /// A store of all public roots has some hundreds of kilobytes.
@@ -80,8 +83,8 @@ pub(super) fn is_one_chain(certificates: &[Certificate]) -> bool {
         return false;
     };
     let issuer_of = |certificate: &Certificate| {
-        let issuer = certificate.issuer();
-        (issuer != certificate.subject()).then(|| issuer.to_string())
+        (!certificate.is_self_signed(other_verification()))
+            .then(|| certificate.issuer().to_string())
     };
     let mut issuers: BTreeSet<String> = issuer_of(first).into_iter().collect();
     let mut others: Vec<&Certificate> = others.iter().filter(|other| *other != first).collect();
@@ -113,10 +116,7 @@ pub(crate) fn revocation_lists(
         .collect()
 }
 
-pub(super) fn list_of(
-    contents: &Contents,
-    block: &Block,
-) -> Result<CertificateRevocationList, DocumentError> {
+fn list_of(contents: &Contents, block: &Block) -> Result<CertificateRevocationList, DocumentError> {
     CertificateRevocationList::from_der(&block.der).map_err(|error| DocumentError::RevocationList {
         file: contents.file().into(),
         error,
@@ -129,15 +129,46 @@ pub(crate) enum Expiring {
     List(Box<CertificateRevocationList>),
 }
 
-/// All certificates and revocation lists of a file, in order; at least one.
+/// All certificates and revocation lists of a file, in order, and the certificates in its messages, as of PKCS#7; at least
+/// one.
 pub(crate) fn expiring(source: &Source) -> Result<Vec<Expiring>, DocumentError> {
     let contents = Contents::read(source, LIST_LIMIT)?;
-    let blocks = contents.all(&[Kind::Certificate, Kind::RevocationList])?;
-    let read = |block: &&Block| match block.kind {
-        Kind::RevocationList => list_of(&contents, block).map(|list| Expiring::List(list.into())),
-        _ => certificate_of(&contents, block).map(|one| Expiring::Certificate(one.into())),
-    };
-    blocks.iter().map(read).collect()
+    let mut found = Vec::new();
+    for block in contents.all(&[Kind::Certificate, Kind::RevocationList, Kind::Message])? {
+        match block.kind {
+            Kind::RevocationList => found.push(Expiring::List(list_of(&contents, block)?.into())),
+            Kind::Message => {
+                let certificates = certificates_in_message(&contents, block)?;
+                let boxed = certificates.into_iter().map(Box::new);
+                found.extend(boxed.map(Expiring::Certificate));
+            }
+            _ => found.push(Expiring::Certificate(
+                certificate_of(&contents, block)?.into(),
+            )),
+        }
+    }
+    match found.is_empty() {
+        true => Err(DocumentError::NothingExpires {
+            file: source.to_string(),
+        }),
+        false => Ok(found),
+    }
+}
+
+/// The certificates in a message. What else expires there would be passed over.
+fn certificates_in_message(
+    contents: &Contents,
+    block: &Block,
+) -> Result<Vec<Certificate>, DocumentError> {
+    match message_of(contents, block)? {
+        Outline::Signed(outline) if outline.revocation_lists > 0 => {
+            Err(DocumentError::ListsInMessage {
+                file: contents.file().into(),
+            })
+        }
+        Outline::Signed(outline) => Ok(outline.certificates),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// A signed document as it is in its file, readable or not.
@@ -148,7 +179,7 @@ pub(crate) struct SignedDocument {
 
 /// The longest certificate or request that is taken as it is, in DER. With the longest signature and a name for each of
 /// some thousands of hosts one has some hundred kilobytes.
-const DOCUMENT_LIMIT: usize = 1024 * 1024;
+pub(super) const DOCUMENT_LIMIT: usize = 1024 * 1024;
 
 /// All certificates, revocation lists and requests of a file, in order; at least one. Certificates and requests have
 /// limits of their own: only a list is as long as the file may be.

@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 
 use super::error::DocumentError;
 use super::jose::{self, KeyDer};
+use super::ssh;
 use crate::files::Source;
 use crate::kind::Kind;
 
@@ -189,6 +190,10 @@ impl Contents {
             "take out what you need with \"pqtls key import\""
         } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Request) {
             "have a CA sign it, and name the file that the CA sends back; \"pqtls show\" shows what it asks for"
+        } else if is_there(Kind::Other(ssh::PRIVATE_KEY.into())) {
+            "OpenSSH's keys sign with \"pqtls ssh sign\""
+        } else if is_there(Kind::Message) {
+            "\"pqtls cms show\" shows what a message has"
         } else if kinds.contains(&Kind::PublicKey) && is_there(Kind::Certificate) {
             "see \"pqtls cert show\", and \"pqtls key public\" for its key"
         } else {
@@ -264,6 +269,8 @@ fn kind_of(der: &[u8], file: &str) -> Result<Kind, DocumentError> {
         },
         // It is in BER, or the reader knows what is wrong with it.
         _ if Kind::is_begun_pkcs12(der) => return Ok(Kind::Pkcs12),
+        _ if Kind::is_begun_message(der) => return Ok(Kind::Message),
+        _ if ssh::lines(der).next().is_some() => DocumentError::OfSsh { file: file.into() },
         _ => DocumentError::Unknown { file: file.into() },
     })
 }

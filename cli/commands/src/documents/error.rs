@@ -50,6 +50,32 @@ pub(crate) enum DocumentError {
         found: usize,
         limit: usize,
     },
+    #[error(
+        "{file} is larger than {} MiB, and only files of revocation lists may be; split it, and show each part; a message \
+         (CMS) may be of any size for \"pqtls cms show\"",
+        .limit >> 20
+    )]
+    TooLargeToShow { file: String, limit: usize },
+    #[error(
+        "{file} has more than {limit} items, the most that are shown; split it, and show each part"
+    )]
+    TooManyItems { file: String, limit: usize },
+    #[error("{file} has a message with no certificate, so that nothing expires; name another file")]
+    NothingExpires { file: String },
+    #[error(
+        "{file} has a message with revocation lists in it, and when they expire is not looked at there; take them out, such \
+         as with \"openssl pkcs7 -print_certs\""
+    )]
+    ListsInMessage { file: String },
+    #[error("{file}: the message can't be read: {error}; \"pqtls cms show\" shows messages")]
+    Message {
+        file: String,
+        error: Box<pq_cms::InspectionError>,
+    },
+    #[error(
+        "{file} has keys of SSH's; \"pqtls show\" shows them, and \"pqtls ssh\" signs and verifies with them"
+    )]
+    OfSsh { file: String },
     #[error("{file} has no {wanted}, but {found}; {advice}")]
     Missing {
         file: String,

@@ -23,7 +23,7 @@ pub(crate) use certificates::{
 };
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
-pub(crate) use items::{Item, items};
+pub(crate) use items::{Item, for_each_item};
 pub(crate) use jose::{claims, token};
 pub(crate) use keys::{
     Key, KeyOrCertificate, any_key, any_public_key, ca_key, decapsulation_key, decryption_key,

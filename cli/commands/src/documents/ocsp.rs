@@ -11,8 +11,8 @@ use crate::files::Source;
 const LIMIT: usize = 2 * 1024 * 1024;
 
 /// The labels in PEM.
-pub(super) const REQUEST: &str = "OCSP REQUEST";
-pub(super) const RESPONSE: &str = "OCSP RESPONSE";
+const REQUEST: &str = "OCSP REQUEST";
+const RESPONSE: &str = "OCSP RESPONSE";
 
 /// Reads a file with an OCSP request.
 pub(crate) fn ocsp_request(source: &Source) -> Result<OcspRequest, DocumentError> {
@@ -25,7 +25,7 @@ pub(crate) fn ocsp_response(source: &Source) -> Result<OcspResponse, DocumentErr
 }
 
 /// The request in what was read from a file.
-pub(super) fn request_in(bytes: &[u8], source: &Source) -> Result<OcspRequest, DocumentError> {
+fn request_in(bytes: &[u8], source: &Source) -> Result<OcspRequest, DocumentError> {
     OcspRequest::from_der(&message(bytes, source, REQUEST)?).map_err(|error| {
         DocumentError::OcspRequest {
             file: source.to_string(),
@@ -35,7 +35,7 @@ pub(super) fn request_in(bytes: &[u8], source: &Source) -> Result<OcspRequest, D
 }
 
 /// The response in what was read from a file.
-pub(super) fn response_in(bytes: &[u8], source: &Source) -> Result<OcspResponse, DocumentError> {
+fn response_in(bytes: &[u8], source: &Source) -> Result<OcspResponse, DocumentError> {
     OcspResponse::from_der(&message(bytes, source, RESPONSE)?).map_err(|error| {
         DocumentError::OcspResponse {
             file: source.to_string(),

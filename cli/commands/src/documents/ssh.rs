@@ -32,15 +32,9 @@ pub(crate) struct SshCertificate {
     pub(crate) before: u64,
 }
 
-/// Whether a text has the label of such a PEM-like block.
-pub(super) fn is_private_key(text: &str) -> bool {
-    text.contains("-----BEGIN OPENSSH PRIVATE KEY-----")
-}
-
-/// The same for a signature.
-pub(super) fn is_signature(text: &str) -> bool {
-    text.contains("-----BEGIN SSH SIGNATURE-----")
-}
+/// The labels of blocks like those of PEM.
+pub(super) const PRIVATE_KEY: &str = "OPENSSH PRIVATE KEY";
+pub(super) const SIGNATURE: &str = "SSH SIGNATURE";
 
 /// The private key of a text, for which a passphrase is asked if it is encrypted.
 pub(crate) fn private_key(
@@ -69,13 +63,24 @@ pub(crate) fn signature(text: &str, file: &str) -> Result<Signature, DocumentErr
     })
 }
 
-/// All lines of a text that have a key; empty if the text has something else.
-pub(super) fn lines(text: &str) -> Vec<SshLine> {
-    let lines = text.lines().map(str::trim);
-    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let read: Option<Vec<SshLine>> = lines.map(line).collect();
-    read.unwrap_or_default()
+/// The lines of a text that have a key, in whatever encoding their comments are.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = SshLine> {
+    all_lines(text).filter_map(Result::ok)
 }
+
+/// The same, and the number of each line that has something else. Empty lines and comments are left out.
+pub(super) fn all_lines(text: &[u8]) -> impl Iterator<Item = Result<SshLine, usize>> {
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = (1..).zip(lines);
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
+    lines.map(|(number, text)| match text.len() <= LONGEST {
+        true => line(&String::from_utf8_lossy(text)).ok_or(number),
+        false => Err(number),
+    })
+}
+
+/// Many times as long as a line with a certificate for many names.
+const LONGEST: usize = 1024 * 1024;
 
 /// Options may have any words, so the key is where the name of an algorithm is followed by a key of that name.
 fn line(text: &str) -> Option<SshLine> {
@@ -181,7 +186,7 @@ mod tests {
         ]
         .concat();
         let text = format!("# x\n\n{name} {} a comment\n", Base64::encode_string(&blob));
-        let found = lines(&text);
+        let found: Vec<_> = lines(text.as_bytes()).collect();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].comment, "a comment");
         let certificate = found[0].certificate.as_ref().unwrap();
@@ -196,8 +201,10 @@ mod tests {
                 before: u64::MAX,
             }
         );
-        // A line with something else makes the text another one.
-        assert_eq!(lines(&(text + "x\n")), []);
+        // A line with something else is told from it.
+        let with_other = text + "x\n";
+        let found: Vec<_> = all_lines(with_other.as_bytes()).collect();
+        assert!(matches!(&*found, [Ok(_), Err(4)]), "{found:?}");
         for cut in 0..blob.len() - 4 {
             assert_eq!(super::certificate(&blob[..cut]), None);
         }

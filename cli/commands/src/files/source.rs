@@ -41,6 +41,25 @@ impl Source {
         bytes.map_err(|error| self.unreadable(error))
     }
 
+    /// The same for a file that may be larger, up to `most` bytes, if it begins with the right `limit` bytes; `None` if it
+    /// is too large.
+    pub(crate) fn read_further(
+        &self,
+        limit: usize,
+        most: usize,
+        goes_on: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<Option<Zeroizing<Vec<u8>>>, InputError> {
+        let mut goes_on = Some(goes_on);
+        let bytes = read_while(self.open()?, |bytes| match bytes.len() {
+            len if len <= limit => true,
+            len => len <= most && goes_on.take().is_none_or(|goes_on| goes_on(bytes)),
+        });
+        match bytes.map_err(|error| self.unreadable(error))? {
+            Some(bytes) if bytes.is_empty() => Err(InputError::Empty(self.to_string())),
+            bytes => Ok(bytes),
+        }
+    }
+
     /// Opens it for reading. Standard input can be opened only once.
     pub(crate) fn open(&self) -> Result<Box<dyn Read + Send>, InputError> {
         match self {
@@ -87,7 +106,15 @@ impl fmt::Display for Source {
 static STANDARD_INPUT_IS_READ: AtomicBool = AtomicBool::new(false);
 
 /// `None` if there is more than the limit.
-fn read_all(mut from: impl Read, limit: usize) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+fn read_all(from: impl Read, limit: usize) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    read_while(from, |bytes| bytes.len() <= limit)
+}
+
+/// Reads as long as this says of what was read that it may go on, and returns `None` if it may not.
+fn read_while(
+    mut from: impl Read,
+    mut goes_on: impl FnMut(&[u8]) -> bool,
+) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
     // Most files leave enough room, so that it doesn't have to grow.
     let mut bytes = Zeroizing::new(vec![0; 2 * CHUNK]);
     let mut len = 0;
@@ -104,7 +131,7 @@ fn read_all(mut from: impl Read, limit: usize) -> io::Result<Option<Zeroizing<Ve
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-        if len > limit {
+        if !goes_on(&bytes[..len]) {
             return Ok(None);
         }
     }

@@ -35,17 +35,6 @@ impl CaKeyOptions {
     }
 }
 
-/// For commands that use no other private key: their options have the names that they have elsewhere, too.
-pub(super) fn with_short_names(argument: clap::Arg) -> clap::Arg {
-    let short = match argument.get_id().as_str() {
-        "ca_passphrase_file" => "passphrase-file",
-        "ca_passphrase_fd" => "passphrase-fd",
-        "ca_passphrase_env" => "passphrase-env",
-        _ => return argument,
-    };
-    argument.visible_alias(short)
-}
-
 /// A new key of a CA, with the text of its file.
 pub(super) struct NewCaKey {
     key: SigningKey,

@@ -8,7 +8,7 @@ use pq_ca::ledger::{Ledger, LedgerError, SerialNumber};
 use pq_ca::policy::parse_duration;
 use pq_x509::pki_types::UnixTime;
 
-use super::ca_key::{CaKeyOptions, with_short_names};
+use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use crate::commands::delivery::Delivery;
@@ -30,7 +30,6 @@ use crate::keys::other_verification;
 /// "pqtls ca init" makes it, they accept only what the new root itself issued.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[command(mut_args(with_short_names))]
 pub(crate) struct Arguments {
     /// The request of a CA, or a root's certificate; "-" is standard input
     #[arg(value_name = "FILE")]

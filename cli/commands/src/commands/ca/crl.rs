@@ -11,7 +11,7 @@ use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
-use super::ca_key::{CaKeyOptions, with_short_names};
+use super::ca_key::CaKeyOptions;
 use super::place::{Actor, Place};
 use super::which_key::WhichKey;
 use crate::commands::delivery::{Delivery, OutputOptions};
@@ -37,7 +37,6 @@ use crate::report::{Report, printable, with_unit};
 /// so does "openssl crl -in ca.crl -noout -crlnumber", in hexadecimal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[command(mut_args(with_short_names))]
 pub(crate) struct Arguments {
     /// Make the root's list, of revoked CAs, instead of the issuing key's
     #[arg(long, conflicts_with = "issuer")]

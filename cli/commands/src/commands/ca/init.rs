@@ -136,7 +136,7 @@ Examples:
   $ pqtls ca init --dir old-ca --name \"Small CA\" --root SLH-DSA-SHA2-128f
   $ echo 'correct horse battery staple' > ca-secret.txt
   $ pqtls ca init --dir safe-ca --name \"Safe CA\" --passphrase-file ca-secret.txt
-  $ pqtls ca crl --dir safe-ca --passphrase-file ca-secret.txt --out safe.crl
+  $ pqtls ca crl --dir safe-ca --ca-passphrase-file ca-secret.txt --out safe.crl
   $ pqtls ca init --dir team-ca --name \"Team CA\" --dns team.example.org --under ca
   $ pqtls ca init --dir waiting-ca --name \"Waiting CA\" --request waiting.request";
 

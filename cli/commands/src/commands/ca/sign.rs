@@ -14,7 +14,7 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::request::VerifiedRequest;
 use serde::Serialize;
 
-use super::ca_key::{CaKeyOptions, with_short_names};
+use super::ca_key::CaKeyOptions;
 use super::issue::TermsOptions;
 use super::issued::public_pem;
 use super::place::{Actor, Place};
@@ -31,7 +31,6 @@ use crate::report::{self, Report, printable};
 /// A PEM file may have many requests. A request that is refused doesn't keep the others from being signed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[command(mut_args(with_short_names))]
 pub(crate) struct Arguments {
     /// Files with requests (PKCS#10), in PEM or DER; "-" is standard input
     #[arg(required = true, value_name = "REQUEST")]
@@ -171,7 +170,7 @@ fn try_to_sign(arguments: &Arguments) -> Result<Signed, Failure> {
         for Numbered { number, request } in requests {
             let mut outcome = Outcome::pending(source, number, &to);
             let made = request.map_err(Failure::from).and_then(|request| {
-                let order = Order::for_request(&request)?;
+                let order = order_of(&request)?;
                 let order = order.with(|wanted| terms.apply(wanted));
                 let prepared = authority.prepare(&order, &by, UnixTime::now())?;
                 prepared.check()?;
@@ -189,6 +188,14 @@ fn try_to_sign(arguments: &Arguments) -> Result<Signed, Failure> {
         requests: outcomes,
         further: refusals.further,
     })
+}
+
+/// What an end entity asks for. Whoever asks for the certificate of a CA would get one that is of no use to it.
+fn order_of(request: &VerifiedRequest) -> Result<Order<'_>, Failure> {
+    match request.asks_for_ca() {
+        true => Err(Failure::AsksForCa),
+        false => Ok(Order::for_request(request)?),
+    }
 }
 
 /// Files with requests, and the file that their certificates go to.
@@ -342,7 +349,7 @@ impl<'a> Work<'a> {
             file: self.files.len() - 1,
         };
         let made = request.map_err(Failure::from).and_then(|request| {
-            let order = Order::for_request(&request)?;
+            let order = order_of(&request)?;
             let order = order.with(|wanted| self.shop.terms.apply(wanted));
             Ok(self.series.add(&order, place)?)
         });

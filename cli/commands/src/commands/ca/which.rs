@@ -54,8 +54,10 @@ impl Which {
         ledger: &impl Ledger,
     ) -> Result<Vec<SerialNumber>, Failure> {
         let text = self.0.to_string_lossy();
-        if let Ok(number) = text.parse() {
-            return Ok(vec![number]);
+        match (text.parse(), Path::new(&self.0).is_file()) {
+            (Ok(_), true) => return Err(Failure::NumberOrFile { name: text.into() }),
+            (Ok(number), false) => return Ok(vec![number]),
+            (Err(_), _) => {}
         }
         if text != "-" && !Path::new(&self.0).exists() {
             return Err(Failure::NotACertificate(text.into()));

@@ -23,7 +23,7 @@ use crate::report::{self, Report, printable, whole_days, with_unit};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Files with certificates and revocation lists, in PEM or DER; "-" is standard input
+    /// Files with certificates, also in messages (PKCS#7), and revocation lists, in PEM or DER; "-" is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<Source>,
 
@@ -50,14 +50,16 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let at = arguments.at.unwrap_or_else(UnixTime::now);
     let mut documents = Vec::new();
     for file in &arguments.files {
+        let before = documents.len();
         for document in documents::expiring(file)? {
             documents.extend(Item::of(file, &document, arguments, at));
         }
+        if documents.len() == before {
+            return Err(Failure::NothingExpires(file.to_string()));
+        }
     }
     documents.sort_by_key(|one| (!one.needs_renewal, one.end));
-    let Some(first) = documents.first().cloned() else {
-        return Err(Failure::NothingExpires);
-    };
+    let first = documents.first().cloned().expect("clap asks for a file");
     let due = documents.iter().take_while(|one| one.needs_renewal);
     let report = Renewal {
         due: due.cloned().collect(),

@@ -8,7 +8,7 @@ use pq_jose::jwk::{Jwk, JwkError, PrivateJwk};
 use pq_keys::classical::{ClassicalAgreementKey, ClassicalKey};
 use pq_keys::composite::CompositeKey;
 use pq_keys::x_wing::XWingPrivateKey;
-use pq_keys::{KeyError, PrivateKeyForm, SigningKey};
+use pq_keys::{KeyError, PrivateKeyForm, SigningKey, VerifyingKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -117,7 +117,7 @@ fn classical(key: &ClassicalKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Hex => line(&key.to_raw()?, TextEncoding::Hex),
         Encoding::Base64 => line(&key.to_raw()?, TextEncoding::Base64),
         Encoding::Jwk | Encoding::Cose => {
-            return Err(keys::KeyError::NotPostQuantum(key.algorithm().into()).into());
+            return Err(Failure::OnlyMlDsa(key.algorithm().into()));
         }
     })
 }
@@ -133,7 +133,7 @@ fn agreement(
         Encoding::Hex => line(&agreeing.to_raw(), TextEncoding::Hex),
         Encoding::Base64 => line(&agreeing.to_raw(), TextEncoding::Base64),
         Encoding::Jwk | Encoding::Cose => {
-            return Err(keys::KeyError::NotPostQuantum(key.algorithm()).into());
+            return Err(Failure::OnlyMlDsa(key.algorithm()));
         }
     })
 }
@@ -144,7 +144,9 @@ fn x_wing(key: &XWingPrivateKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Der => key.to_pkcs8_der(),
         Encoding::Hex => line(key.as_bytes(), TextEncoding::Hex),
         Encoding::Base64 => line(key.as_bytes(), TextEncoding::Base64),
-        Encoding::Jwk | Encoding::Cose => return Err(keys::KeyError::OnlyForFiles.into()),
+        Encoding::Jwk | Encoding::Cose => {
+            return Err(Failure::OnlyMlDsa(keys::Algorithm::XWing));
+        }
     })
 }
 
@@ -153,9 +155,7 @@ fn composite(key: &CompositeKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Pem => Ok(bytes_of(key.to_pkcs8_pem())),
         Encoding::Der => Ok(key.to_pkcs8_der()),
         Encoding::Hex | Encoding::Base64 => Err(keys::KeyError::NoRawBytes(key.algorithm()).into()),
-        Encoding::Jwk | Encoding::Cose => {
-            Err(keys::KeyError::NotOfOneAlgorithm(key.algorithm()).into())
-        }
+        Encoding::Jwk | Encoding::Cose => Err(Failure::OnlyMlDsa(key.algorithm().into())),
     }
 }
 
@@ -226,14 +226,22 @@ pub(crate) fn public_key(
         Encoding::Hex => line(key.as_bytes(), TextEncoding::Hex),
         Encoding::Base64 => line(key.as_bytes(), TextEncoding::Base64),
         Encoding::Jwk => {
-            let key = Jwk::new(Narrow::narrow(key.clone())?)?.with_thumbprint_as_kid();
+            let key = Jwk::new(of_ml_dsa(key)?)?.with_thumbprint_as_kid();
             line_of(&key.to_json())
         }
         Encoding::Cose => {
-            let key = CoseKey::new(Narrow::narrow(key.clone())?)?.with_thumbprint_as_kid();
+            let key = CoseKey::new(of_ml_dsa(key)?)?.with_thumbprint_as_kid();
             Zeroizing::new(key.to_cbor())
         }
     })
+}
+
+/// The one kind of keys that are written for JOSE and COSE.
+fn of_ml_dsa(key: &PublicKey) -> Result<VerifyingKey, Failure> {
+    match key {
+        PublicKey::PostQuantum(_) => Ok(Narrow::narrow(key.clone())?),
+        other => Err(Failure::OnlyMlDsa(other.algorithm())),
+    }
 }
 
 /// The bytes of the text itself, not a copy.
