@@ -92,7 +92,7 @@ fn explain(error: &clap::Error, command_line: &[OsString]) -> ExitStatus {
         };
     }
     let text = match commands::in_the_grammar_of_today(command_line) {
-        Some(today) => format!("the command line has changed, and today it is:\n  {today}\n"),
+        Some(today) => today,
         None => error.render().to_string(),
     };
     let is_help = text.starts_with(|first: char| first.is_uppercase());

@@ -396,6 +396,68 @@ fn renewal_is_told_by_the_exit_status() {
     assert_eq!(report["due"].as_array().unwrap().len(), 3);
 }
 
+/// A message, as of PKCS#7, has certificates that expire, too, and a file in which nothing does is no "not yet".
+#[test]
+fn certificates_in_messages_need_renewal() {
+    let folder = Folder::with_ca();
+    for command in [
+        "cms sign ca.pem --key www.key --cert www.pem --pem --out signed.pem",
+        "cms sign ca.pem --key www.key --cert www.pem --out signed.der",
+        "key new ML-KEM-512 --out kem.key --public kem.pub",
+        "cms encrypt ca.pem --to kem.pub --out encrypted",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    let signed = folder.read("signed.pem");
+    for (name, label) in [
+        ("p7", "PKCS7"),
+        ("old", "PKCS #7 SIGNED DATA"),
+        ("new", "CMS"),
+    ] {
+        let signed = signed.replace(" CMS-", &format!(" {label}-"));
+        folder.write(name, folder.read("ca.pem") + &signed);
+    }
+    for file in ["p7", "old", "new", "signed.pem", "signed.der"] {
+        let renewal = format!("cert needs-renewal {file} --expires-within 60d");
+        let due = folder.pqtls(&renewal);
+        assert_eq!((due.stderr(), due.status()), ("", 5), "{file}");
+        assert!(due.stdout().contains(": www.example.org: needs renewal"));
+    }
+    folder
+        .pqtls("cert needs-renewal www.pem encrypted --expires-within 1h")
+        .fails(3, "encrypted has a message with no certificate");
+}
+
+/// A CA that changes its key certifies the new one with the old one, in a certificate with one name.
+#[test]
+fn a_certificate_by_the_former_key_is_no_root() {
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+
+    let folder = Folder::new();
+    let key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let old = Issuer::self_signed(CertificateBuilder::ca("Root"), key()).unwrap();
+    let new = old.issue_ca(CertificateBuilder::ca("Root"), key()).unwrap();
+    let leaf = CertificateBuilder::server().dns_name("a.example");
+    let leaf = new.issue(leaf, &key()).unwrap();
+    folder.write("old.pem", old.certificate().to_pem());
+    folder.write("new.pem", new.certificate().to_pem());
+    folder.write("leaf.pem", leaf.to_pem());
+    let bundle = folder.pqtls("cert bundle old.pem leaf.pem new.pem --out chain.pem");
+    assert_eq!(bundle.ok(), "chain.pem:\n  a.example\n  Root\n");
+    folder
+        .pqtls("cert bundle leaf.pem new.pem --out cut.pem")
+        .ok();
+    assert_eq!(folder.read("cut.pem"), folder.read("chain.pem"));
+    let show = |file: &str| folder.pqtls(&format!("cert show {file}")).ok().to_owned();
+    assert!(show("old.pem").contains("  issued by     CN=Root (itself)\n"));
+    assert!(show("new.pem").contains("  issued by     CN=Root (by another key of that name)\n"));
+    let report = folder.pqtls("cert show new.pem --json");
+    let report: serde_json::Value = serde_json::from_str(report.ok()).unwrap();
+    assert_eq!(report["certificates"][0]["self_issued"], true);
+    assert_eq!(report["certificates"][0]["self_signed"], false);
+}
+
 /// Whoever reads nothing of what is said gets the same exit status, and none that says that all is well.
 #[cfg(unix)]
 #[test]

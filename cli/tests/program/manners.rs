@@ -411,6 +411,21 @@ fn a_former_command_line_gets_the_one_of_today() {
             parsed.stderr()
         );
     }
+    for option in ["file f", "fd 3", "env PW"] {
+        for command in ["crl --out l", "sign r --out c", "certify r --out c"] {
+            folder
+                .pqtls(&format!("ca {command} --passphrase-{option}"))
+                .fails(
+                    2,
+                    &format!("today it is:\n  pqtls ca {command} --ca-passphrase-{option}\n"),
+                );
+        }
+    }
+    // Who only forgot the key is told so.
+    folder.pqtls("sign release.txt --out s").fails(
+        2,
+        "pqtls: --key is missing; if the argument is meant for it",
+    );
     // Nothing is advised for what was wrong before.
     for wrong in ["sign a.key f --nonsense", "verify a.pub"] {
         let refused = folder.pqtls(wrong);

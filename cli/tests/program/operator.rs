@@ -253,15 +253,15 @@ fn keys_under_a_passphrase_work_everywhere() {
                 .pqtls(&format!("{command} --ca-passphrase-file pw"))
                 .ok();
         }
-        // Where there is only the CA's key, its options have the usual names, too.
+        // The CA's key has the same options in all commands.
         folder
-            .pqtls("ca sign a.csr --passphrase-file pw --out e.pem")
+            .pqtls("ca sign a.csr --ca-passphrase-file pw --out e.pem")
             .ok();
         folder
-            .shell("PW='of the CA' pqtls ca crl --passphrase-env PW --out f.crl")
+            .shell("PW='of the CA' pqtls ca crl --ca-passphrase-env PW --out f.crl")
             .ok();
         folder
-            .pqtls("ca sign a.csr --passphrase-fd 3 --out g.pem")
+            .pqtls("ca sign a.csr --ca-passphrase-fd 3 --out g.pem")
             .fails(3, "/dev/fd/3");
         // What needs no key needs no passphrase.
         folder.pqtls("ca revoke a.pem").ok();
@@ -323,7 +323,9 @@ fn at_a_terminal_a_passphrase_is_offered() {
     assert!(offered.contains("Passphrase for the CA"), "{offered}");
     assert!(offered.contains("encrypted by"), "{offered}");
     folder.write("pw", "secret\n");
-    folder.pqtls("ca crl --passphrase-file pw --out a.crl").ok();
+    folder
+        .pqtls("ca crl --ca-passphrase-file pw --out a.crl")
+        .ok();
     let declined = at_terminal("\\n", &format!("pqtls {INIT} --dir b"));
     assert!(declined.contains("in the clear"), "{declined}");
     let mistyped = at_terminal("one\\nother\\n", &format!("pqtls {INIT} --dir c"));

@@ -383,3 +383,49 @@ fn an_old_root_certifies_a_new_one() {
         limited.ok()
     );
 }
+
+/// A copy of the folder from before a rollover has neither the new key nor its certificate.
+#[test]
+fn a_restored_folder_says_which_key_it_does_not_know() {
+    let folder = folder_with_ca();
+    folder.shell("cp -a ca before").ok();
+    folder.pqtls("ca rollover --no-passphrase").ok();
+    issue(&folder, "new");
+    for command in ["ca adopt new.pem", "ca revoke new.pem"] {
+        folder.pqtls(&format!("{command} --dir before")).fails(
+            1,
+            "the key of Example 2 issued the certificate of new.example.org, and this CA's root certified that key, but this \
+             copy of the folder",
+        );
+    }
+    // What it advises works.
+    folder
+        .shell("awk '/BEGIN/ { n++ } n == 2' new.pem > key.pem")
+        .ok();
+    folder
+        .pqtls("ca adopt key.pem --revoke superseded --dir before")
+        .ok();
+    folder
+        .pqtls("ca crl --root --dir before --out root.crl")
+        .ok();
+    assert_eq!(revoked_on(&folder, "root.crl"), 1);
+    // A certificate alone doesn't say who certified its issuer.
+    folder
+        .shell("awk '/BEGIN/ { n++ } n == 1' new.pem > leaf.pem")
+        .ok();
+    folder
+        .pqtls("ca adopt leaf.pem --dir before")
+        .fails(1, "give the file with that key's certificate, too");
+}
+
+/// A file may have a name that could be a serial number.
+#[test]
+fn a_number_is_told_from_a_file() {
+    let folder = folder_with_ca();
+    folder.shell("cp old.pem c").ok();
+    folder
+        .pqtls("ca show c")
+        .fails(2, "c is a serial number and the name of a file; write 00c for the number, or ./c for the file");
+    folder.pqtls("ca show ./c").ok();
+    folder.pqtls("ca show 00c").fails(1, "");
+}

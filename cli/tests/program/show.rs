@@ -1,5 +1,6 @@
 //! `pqtls show`: what a file has, of whatever kind.
 
+use base64ct::Encoding as _;
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::x509_cert::der::{Decode, Encode};
 use pq_x509::x509_cert::request::CertReq;
@@ -167,4 +168,184 @@ fn times_before_1970_are_shown() {
         "{}",
         shown.ok()
     );
+}
+
+/// A file may have anything beside a certificate: nothing of it hides the rest.
+#[test]
+fn all_of_a_file_is_shown_in_its_order() {
+    let folder = Folder::with_ca();
+    for command in [
+        "ssh new --out id --comment me",
+        "ssh sign ca.pem --key id --out sig",
+        "cert bundle www.pem ca.pem --out chain.pem",
+        "cert ocsp-request chain.pem --out ocsp.req",
+        "cms sign ca.pem --key www.key --cert www.pem --pem --out m",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    let ocsp: String = base64ct::Base64::encode_string(&folder.bytes("ocsp.req"));
+    let ocsp = format!("-----BEGIN OCSP REQUEST-----\n{ocsp}\n-----END OCSP REQUEST-----\n");
+    let other = "-----BEGIN DH PARAMETERS-----\nAAAA\n-----END DH PARAMETERS-----\n";
+    let parts = [
+        ("SSH private key", folder.read("id")),
+        ("www.example.org", folder.read("www.pem")),
+        ("OCSP request", ocsp),
+        ("not understood", other.into()),
+        (
+            "SSH public key",
+            format!("a comment\n{}", folder.read("id.pub")),
+        ),
+        ("SSH signature", folder.read("sig")),
+        ("message (CMS)", folder.read("m")),
+        ("Example CA", folder.read("ca.pem")),
+        ("revocation list", folder.read("www.crl")),
+    ];
+    let titles = |text: &str| {
+        let groups = text
+            .split("\n\n")
+            .map(|group| group.lines().next().unwrap());
+        groups.map(String::from).collect::<Vec<_>>()
+    };
+    let mut mixed = parts.to_vec();
+    for _ in 0..2 {
+        let text: String = mixed.iter().map(|(_, part)| &**part).collect();
+        folder.write("mixed", text);
+        let shown = folder.pqtls("show mixed");
+        let mut wanted: Vec<_> = mixed.iter().map(|(title, _)| (*title).to_owned()).collect();
+        let place = wanted.iter().position(|title| title == "revocation list");
+        wanted.insert(place.unwrap(), "revocation list".into());
+        assert_eq!(titles(shown.ok()), wanted);
+        assert!(
+            shown
+                .ok()
+                .contains("  what          block \"DH PARAMETERS\"\n")
+        );
+        let report = folder.pqtls("show mixed --json");
+        let report: Value = serde_json::from_str(report.ok()).unwrap();
+        assert_eq!(report["items"].as_array().unwrap().len(), 10);
+        mixed.reverse();
+    }
+    // Lines of SSH's, of which one is something else
+    let line = folder.read("id.pub");
+    folder.write("keys", format!("{line}command alone\n{line}"));
+    let shown = folder.pqtls("show keys");
+    let titles = titles(shown.ok());
+    assert_eq!(
+        titles,
+        ["SSH public key", "not understood", "SSH public key"]
+    );
+    assert!(shown.ok().contains("  what          line 2\n"));
+    // A file with nothing else than that is refused.
+    folder.write("other", other);
+    folder
+        .pqtls("show other")
+        .fails(3, "but a block \"DH PARAMETERS\"");
+}
+
+/// Files of other commands say which command they are for.
+#[test]
+fn commands_point_to_each_other() {
+    let folder = Folder::with_ca();
+    for command in [
+        "ssh new --out id",
+        "key new ML-KEM-512 --out kem.key --public kem.pub",
+        "key new X25519 --out x.key --public x.pub",
+        "key new X-Wing --out xw.key",
+        "cms sign ca.pem --key www.key --cert www.pem --detached --out detached",
+        "cms encrypt ca.pem --to kem.pub --out encrypted",
+        "cms encrypt ca.pem --to kem.pub --pem --out encrypted.pem",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    for file in ["encrypted", "encrypted.pem"] {
+        let shown = folder.pqtls(&format!("show {file}"));
+        assert!(shown.ok().contains("  more          \"pqtls cms show\"\n"));
+        folder
+            .pqtls(&format!("decrypt {file} --key kem.key --out plain"))
+            .fails(3, "decrypt it with \"pqtls cms decrypt\"");
+    }
+    folder
+        .pqtls("sign ca.pem --key id --out s")
+        .fails(3, "sign with \"pqtls ssh sign\"");
+    folder
+        .pqtls("verify ca.pem --key id.pub --signature detached")
+        .fails(3, "\"pqtls ssh\" signs and verifies");
+    folder
+        .pqtls("cms verify detached --signer www.pem")
+        .fails(1, "this one with --signature");
+    for (key, name) in [
+        ("x.pub", "X25519"),
+        ("x.key", "X25519"),
+        ("xw.key", "X-Wing"),
+    ] {
+        folder
+            .pqtls(&format!("key public {key} --format jwk"))
+            .fails(
+                2,
+                &format!("of ML-DSA (RFC 9964) alone, and this key is of {name}"),
+            );
+    }
+}
+
+/// Somebody may have made the file to take memory: whoever shows it takes a bounded amount, or says why not.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_file_takes_much_memory() {
+    const MIB: usize = 1 << 20;
+    /// What the program may have in addresses, in KiB; some of that is itself.
+    const ROOM: usize = 256 * 1024;
+
+    fn der(tag: u8, contents: &[u8]) -> Vec<u8> {
+        let len = (contents.len() as u32).to_be_bytes();
+        [&[tag, 0x84], &len[..], contents].concat()
+    }
+
+    let folder = Folder::with_ca();
+    let certificate = folder.read("www.pem");
+    let repeated = |what: &[u8], len: usize| what.repeat(len / what.len());
+    let limit = "is larger than 16 MiB, and only files of revocation lists may be; split it";
+    let items = "has more than 4096 items, the most that are shown; split it";
+    let tiny_block = b"-----BEGIN A-----\n-----END A-----\n";
+    let tiny_message = b"-----BEGIN CMS-----\nMAMGASo=\n-----END CMS-----\n";
+    let line = b"a AAAAAWE=\n";
+    let mut nested = vec![0x30, 0x80];
+    nested.extend([6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 2]);
+    nested.extend(repeated(&[0xa0, 0x80], 15 * MIB));
+    let set = |member: &[u8], len| [b"{\"keys\":[", &*repeated(member, len), b"{}]}"].concat();
+    for (name, content, words) in [
+        ("blocks", repeated(tiny_block, 15 * MIB), items),
+        ("messages", repeated(tiny_message, 15 * MIB), items),
+        (
+            "certificates",
+            repeated(certificate.as_bytes(), 15 * MIB),
+            "",
+        ),
+        ("more", repeated(certificate.as_bytes(), 17 * MIB), limit),
+        ("lines", repeated(line, 15 * MIB), items),
+        ("words", repeated(b"a ", 15 * MIB), "is neither PEM nor"),
+        ("jwks", set(b"{},", MIB - 100), ""),
+        ("large", set(b"{},", 15 * MIB), "more than 1048576 bytes"),
+        ("members", set(b"{\"kty\":\"\"},", MIB - 100), ""),
+        (
+            "nulls",
+            der(0x30, &repeated(&[5, 0], 15 * MIB)),
+            "is neither PEM nor",
+        ),
+        ("nested", nested, "message"),
+        ("zeros", vec![0; 300 * MIB], limit),
+    ] {
+        folder.write(name, content);
+        for json in ["", " --json"] {
+            let limited = format!("ulimit -v {ROOM}; exec pqtls show {name}{json} > out");
+            let shown = folder.shell(&limited);
+            match words {
+                "" => assert_eq!((shown.stderr(), shown.status()), ("", 0), "{name}"),
+                words => {
+                    assert!(shown.stderr().contains(words), "{name}: {}", shown.stderr());
+                    assert_eq!(shown.status(), 3, "{name}");
+                }
+            }
+        }
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+    }
 }

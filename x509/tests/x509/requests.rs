@@ -242,3 +242,24 @@ fn malformed_requests_are_refused() {
         Err(RequestError::Name(NameError::InvalidDnsName(_)))
     ));
 }
+
+#[test]
+fn who_asks_for_the_certificate_of_a_ca_is_told_from_others() {
+    use pq_x509::x509_cert::ext::pkix::BasicConstraints;
+
+    let key = key();
+    for (ca, path_len_constraint) in [(true, None), (true, Some(0)), (false, None)] {
+        let constraints = BasicConstraints {
+            ca,
+            path_len_constraint,
+        };
+        let asked = Extension {
+            extn_id: BasicConstraints::OID,
+            critical: true,
+            extn_value: OctetString::new(constraints.to_der().unwrap()).unwrap(),
+        };
+        let request = with_attributes(&key, vec![extension_request(vec![vec![asked]])]);
+        assert_eq!(request.verify().unwrap().asks_for_ca(), ca);
+    }
+    assert!(!request(&key).verify().unwrap().asks_for_ca());
+}

@@ -377,3 +377,37 @@ fn no_network(subject: &str) -> ValidationError {
         subject: Some(subject.into()),
     }
 }
+
+/// Subject and issuer have one name in a root, and in a certificate for a CA's next key, which another key signed.
+#[test]
+fn a_root_is_who_signed_its_own_certificate() {
+    let pki = Pki::new();
+    let root = pki.root.certificate();
+    assert!(root.is_self_signed(&[]));
+    assert!(!pki.ca.certificate().is_self_signed(&[]));
+    let next = pki.root.issue_ca(
+        CertificateBuilder::ca("").subject(root.subject().clone()),
+        key(),
+    );
+    let next = next.unwrap();
+    assert_eq!(next.certificate().subject(), next.certificate().issuer());
+    assert!(!next.certificate().is_self_signed(&[]));
+    // Where the algorithm is one that nobody here verifies, the keys' identifiers tell.
+    let unknown = const_oid::ObjectIdentifier::new_unwrap("1.2.3.4");
+    for (certificate, is_root) in [(root, true), (next.certificate(), false)] {
+        let mut other = certificate.to_owned().parsed().to_der().unwrap();
+        let known = root.parsed().signature_algorithm().oid;
+        let (known, unknown) = (known.to_der().unwrap(), unknown.as_bytes());
+        // as long as the one that it replaces
+        let padded = [unknown, &[5; 16][..known.len() - 2 - unknown.len()]].concat();
+        let places: Vec<_> = (0..other.len() - known.len())
+            .filter(|at| other[*at..].starts_with(&known))
+            .collect();
+        // the key has the algorithm, too, between both of the signature
+        for at in [places[0], places[places.len() - 1]] {
+            other[at + 2..at + known.len()].copy_from_slice(&padded);
+        }
+        let other = Certificate::from_der(&other).unwrap();
+        assert_eq!(other.is_self_signed(&[]), is_root);
+    }
+}

@@ -560,6 +560,20 @@ fn name_constraints() {
     );
 }
 
+/// A wildcard for a whole top-level domain is compared with no constraint of DNS names, and the error says so.
+#[test]
+fn names_that_constraints_are_not_compared_with() {
+    let constrained = CertificateBuilder::ca("CA")
+        .permit_dns("localhost")
+        .permit_dns("test");
+    let pki = Pki::with_ca(constrained);
+    let leaf = CertificateBuilder::server()
+        .dns_name("localhost")
+        .dns_name("*.test");
+    let error = pki.validate_for("localhost", &pki.chain(pki.issue(leaf)));
+    assert_eq!(error, Err(ValidationError::IncomparableName));
+}
+
 /// RFC 5280 section 4.2.1.10: constraints of one kind of names say nothing about other kinds.
 #[test]
 fn name_constraints_of_one_kind_leave_the_others_free() {

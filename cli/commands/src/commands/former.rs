@@ -58,7 +58,7 @@ const ALL: [Former; 21] = [
     Former { command: "key convert", arguments: &[], options: FORMAT },
 ];
 
-/// Today's command line for one that was right before, if this is one.
+/// A sentence with today's command line for one that was right before, if this is one.
 ///
 /// Both begin with the program's own name.
 pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
@@ -103,13 +103,18 @@ pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
             today.push(word.clone());
         }
     }
-    // With no more arguments than today, an option was forgotten.
-    if !is_renamed && given <= command.get_positionals().count() {
-        return None;
-    }
     Arguments::try_parse_from(&today).ok()?;
-    let today = today.iter().skip(1).map(|word| word.to_string_lossy());
-    Some(command_line(core::iter::once("pqtls".into()).chain(today)))
+    let line = today.iter().skip(1).map(|word| word.to_string_lossy());
+    let line = command_line(core::iter::once("pqtls".into()).chain(line));
+    // With no more arguments than today, the option may have been forgotten.
+    let may_lack = !is_renamed && given <= command.get_positionals().count();
+    let lacks = former.arguments.first().filter(|_| may_lack);
+    Some(match lacks {
+        Some(option) => format!(
+            "{option} is missing; if the argument is meant for it, as it was before, today it is:\n  {line}\n"
+        ),
+        None => format!("the command line has changed, and today it is:\n  {line}\n"),
+    })
 }
 
 /// Whether a word is an option, and not a file or "-".

@@ -240,6 +240,60 @@ fn signed_by_hand(
 const SHA_256: &str = "2.16.840.1.101.3.4.2.1";
 const SHA_512: &str = "2.16.840.1.101.3.4.2.3";
 
+/// ESSCertID, by SHA-1, and ESSCertIDv2, by SHA-256 unless it says otherwise (RFC 5035).
+#[test]
+fn the_certificate_is_the_one_that_attributes_name() {
+    use sha1::Sha1;
+    use sha2::{Digest, Sha256, Sha512};
+
+    const V1: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 16, 2, 12];
+    const V2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 16, 2, 47];
+    let person = Person::new(SignatureAlgorithm::MlDsa65);
+    let der = person.certificate.der();
+    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let identifier = |oid: &str| {
+        let oid = ObjectIdentifier::new_unwrap(oid).to_der().unwrap();
+        tlv(0x30, &[&oid])
+    };
+    let attribute = |oid: &[u8], algorithm: &[u8], hash: &[u8]| {
+        let first = tlv(0x30, &[algorithm, &tlv(4, &[hash])]);
+        let value = tlv(0x30, &[&tlv(0x30, &[&first])]);
+        tlv(0x30, &[&tlv(6, &[oid]), &tlv(0x31, &[&value])])
+    };
+    let verify = |attribute: Vec<u8>| {
+        let message = signed_by_hand(&person, SHA_512, PreHash::Sha512, |attributes| {
+            attributes.push(attribute);
+            attributes.sort();
+        });
+        verifier.verify_detached(&message[..], CONTENT)
+    };
+    let (sha_1, sha_256) = (Sha1::digest(der), Sha256::digest(der));
+    for (oid, algorithm, hash) in [
+        (V1, vec![], sha_1.to_vec()),
+        (V2, vec![], sha_256.to_vec()),
+        (V2, identifier(SHA_256), sha_256.to_vec()),
+        (V2, identifier(SHA_512), Sha512::digest(der).to_vec()),
+    ] {
+        assert!(verify(attribute(oid, &algorithm, &hash)).is_ok());
+        let mut other = hash.clone();
+        other[7] ^= 1;
+        for other in [&other[..], &hash[1..], &[]] {
+            assert!(matches!(
+                refusal(verify(attribute(oid, &algorithm, other))),
+                SignatureRefusal::OtherCertificate(_)
+            ));
+        }
+    }
+    let weak = attribute(V2, &identifier("1.3.14.3.2.26"), &sha_1);
+    assert!(matches!(
+        refusal(verify(weak)),
+        SignatureRefusal::UnknownCertificateDigest(_)
+    ));
+    let empty = tlv(0x30, &[&tlv(0x30, &[])]);
+    let empty = tlv(0x30, &[&tlv(6, &[V2]), &tlv(0x31, &[&empty])]);
+    assert!(matches!(refusal(verify(empty)), SignatureRefusal::Der(_)));
+}
+
 #[test]
 fn what_verifiers_refuse_of_attributes() {
     let person = Person::new(SignatureAlgorithm::MlDsa65);

@@ -185,6 +185,19 @@ fn times_at_their_edges() {
         verdict(&policy, exp, NOW + 3),
         Err(JwtError::Expired(3))
     ));
+    for (seconds, said) in [
+        (1, "1 second"),
+        (119, "119 seconds"),
+        (120, "2 minutes"),
+        (7199, "119 minutes"),
+        (7200, "2 hours"),
+        (172_799, "47 hours"),
+        (31_536_000, "365 days"),
+    ] {
+        let said = format!("it expired {said} ago;");
+        let error = verdict(&policy, exp, NOW + seconds).err().unwrap();
+        assert!(error.to_string().contains(&said), "{error}");
+    }
     for name in ["nbf", "iat"] {
         let claims = format!(r#"{{"exp":1900000000,"{name}":1800000000}}"#);
         for (policy, now, is_valid) in [

@@ -19,8 +19,6 @@ use const_oid::db::rfc5280::{
     ID_CE_SUBJECT_ALT_NAME,
 };
 
-use crate::certificate::Certificate;
-
 use self::encoding::Flaws;
 use self::extension::EXTENSION_REQUEST;
 
@@ -237,11 +235,9 @@ impl<'a> Document<'a> {
             .flat_map(|names| general_names(&names))
     }
 
-    /// Whether the certificate's own key signed it, as far as this crate can tell.
-    pub(crate) fn is_self_signed(&self) -> bool {
+    pub(crate) fn is_self_issued(&self) -> bool {
         let name = |name: Option<Element<'a>>| name.map(|name| name.whole());
         name(self.issuer) == name(self.subject)
-            && Certificate::from_der(self.der).map_or(true, |read| read.is_self_signed(&[]))
     }
 
     pub(crate) fn revoked(&self) -> impl Iterator<Item = Revoked<'a>> {

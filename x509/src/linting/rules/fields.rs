@@ -57,7 +57,7 @@ pub(super) static RULES: &[Rule] = &[
             let number = certificate.serial_number?.value();
             let text = hex(number);
             // Nobody gains by guessing a root's number.
-            (number.len() < 8 && !certificate.is_self_signed()).then(|| {
+            (number.len() < 8 && !certificate.is_self_issued()).then(|| {
                 format!(
                     "the serial number {text} has fewer than 64 bits, so that it can be guessed"
                 )
@@ -125,7 +125,7 @@ fn weak_hash(document: &Document<'_>) -> Option<String> {
     /// ecdsa-with-SHA1 (RFC 5480)
     const ECDSA_WITH_SHA_1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.4.1");
     // Nobody relies on the signature of a root.
-    if document.kind == Kind::Certificate && document.is_self_signed() {
+    if document.kind == Kind::Certificate && document.is_self_issued() {
         return None;
     }
     let hash = match document.outer_algorithm?.oid {

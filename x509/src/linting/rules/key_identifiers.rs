@@ -33,7 +33,7 @@ pub(super) static RULES: &[Rule] = &[
         "RFC 5280 section 4.2.1.1",
         "a certificate that is not self-signed has authorityKeyIdentifier with a keyIdentifier",
         CERTIFICATES,
-        |certificate| match certificate.is_self_signed() {
+        |certificate| match certificate.is_self_issued() {
             true => None,
             false => without_issuers_key(certificate),
         },

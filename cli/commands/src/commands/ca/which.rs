@@ -73,7 +73,7 @@ impl Which {
                 true => format!("certificate {} of {file}", place + 1),
                 false => file.to_string(),
             };
-            known(folder, ledger, &certificates[place], name, from)
+            known(folder, ledger, (&certificates, place), name, from)
         };
         if !meant.is_empty() {
             let numbers = meant.into_iter().map(number_of);
@@ -100,14 +100,15 @@ impl Which {
     }
 }
 
-/// The serial number of a certificate from a file that the ledger has. Errors call it by this name.
+/// The serial number of one of a file's certificates that the ledger has. Errors call it by this name.
 fn known(
     folder: &Folder,
     ledger: &impl Ledger,
-    certificate: &Certificate,
+    (certificates, place): (&[Certificate], usize),
     name: String,
     from: &str,
 ) -> Result<SerialNumber, Failure> {
+    let certificate = &certificates[place];
     let foreign = |file, number, found| Failure::NotOfThisCa {
         file,
         number,
@@ -127,7 +128,12 @@ fn known(
             number: number.to_string(),
             options: Vec::new(),
         }),
-        None => Err(foreign(name, number.to_string(), "none")),
+        None => Err(
+            match folder.adopted(certificates, other_verification(), "") {
+                Err(later @ FolderError::OfLaterKey { .. }) => later.into(),
+                _ => foreign(name, number.to_string(), "none"),
+            },
+        ),
     }
 }
 
