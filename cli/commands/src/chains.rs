@@ -199,7 +199,7 @@ mod tests {
             .issue_ca(CertificateBuilder::ca("Root"), key())
             .unwrap();
         let leaf = CertificateBuilder::server().dns_name("a.example");
-        let leaf = new.issue(leaf, &self::key()).unwrap();
+        let leaf = new.issue(leaf, &key()).unwrap();
         let [root, new] = [root.certificate(), new.certificate()].map(Clone::clone);
         assert_eq!(new.subject(), new.issuer());
         assert!(is_self_signed(&root) && !is_self_signed(&new));

@@ -13,7 +13,7 @@ use pq_x509::ocsp::{CertStatus, OcspRequest, OcspResponse};
 use pq_x509::pkcs12::Pkcs12;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
-use pq_x509::revocation::{CertificateRevocationList, reason_name};
+use pq_x509::revocation::reason_name;
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::request::ExtensionReq;
 use serde::ser::SerializeMap;
@@ -21,7 +21,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::key::KeyFacts;
-use crate::documents::{self, Item, Key, SshLine};
+use crate::documents::{self, Item, Key, LongList, SshLine};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{OutputError, Source};
@@ -243,14 +243,15 @@ fn of_request(request: &CertificateRequest) -> Facts {
 /// Of how many revoked certificates the numbers are shown.
 const SHOWN: usize = 20;
 
-fn of_list(list: &CertificateRevocationList) -> Facts {
+fn of_list(LongList { list, further }: &LongList) -> Facts {
     let entries = list.entries();
+    let count = entries.len() + further;
     let revoked = entries.iter().take(SHOWN).map(|entry| {
         let number = hex(entry.serial_number());
         let (since, why) = (rfc3339(entry.date()), reason_name(entry.reason()));
         format!("{number} since {since} ({why})")
     });
-    let further = entries.len().saturating_sub(SHOWN);
+    let further = count.saturating_sub(SHOWN);
     let further = (further > 0).then(|| format!("and {further} more"));
     Facts::default()
         .with("issued by", list.issuer())
@@ -266,7 +267,7 @@ fn of_list(list: &CertificateRevocationList) -> Facts {
         )
         .with_all("issuer's key", list.authority_key_id().map(hex))
         .with("signature", algorithm_name(list.signature_algorithm().oid))
-        .with("revoked", with_unit(entries.len() as u64, "certificate"))
+        .with("revoked", with_unit(count as u64, "certificate"))
         .with_all("entry", revoked.chain(further))
 }
 

@@ -57,6 +57,11 @@ pub(crate) enum DocumentError {
     )]
     TooLargeToShow { file: String, limit: usize },
     #[error(
+        "{file} has a revocation list that has more than 2 MiB without its entries, which no list in use has; have it made \
+         again with less in it"
+    )]
+    LongParts { file: String },
+    #[error(
         "{file} has more than {limit} items, the most that are shown; split it, and show each part"
     )]
     TooManyItems { file: String, limit: usize },

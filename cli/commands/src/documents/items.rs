@@ -11,7 +11,6 @@ use pq_x509::certificate::Certificate;
 use pq_x509::ocsp::{OcspRequest, OcspResponse};
 use pq_x509::pkcs12::Pkcs12;
 use pq_x509::request::CertificateRequest;
-use pq_x509::revocation::CertificateRevocationList;
 use zeroize::Zeroizing;
 
 use super::certificates::{DOCUMENT_LIMIT, LIST_LIMIT, certificate_of};
@@ -19,6 +18,7 @@ use super::contents::{Block, Contents, Encoding};
 use super::error::DocumentError;
 use super::jose;
 use super::keys::{Key, key_of};
+use super::long_list::LongList;
 use super::pkcs12::pkcs12_of;
 use super::ssh::{self, SshLine};
 use crate::files::Source;
@@ -29,7 +29,7 @@ use crate::passphrases::PassphraseOptions;
 pub(crate) enum Item {
     Certificate(Box<Certificate>),
     Request(Box<CertificateRequest>),
-    List(Box<CertificateRevocationList>),
+    List(Box<LongList>),
     /// The identifier is that of a JSON Web Key.
     Key(Box<Key>, Option<String>),
     Pkcs12(Box<Pkcs12>),
@@ -280,12 +280,16 @@ impl File<'_> {
     }
 
     fn list(&self, der: &[u8]) -> Result<Item, DocumentError> {
-        let list = CertificateRevocationList::from_der(der);
-        let list = list.map_err(|error| DocumentError::RevocationList {
-            file: self.file.into(),
-            error,
-        })?;
-        Ok(Item::List(list.into()))
+        match LongList::from_der(der) {
+            Some(Ok(list)) => Ok(Item::List(list.into())),
+            Some(Err(error)) => Err(DocumentError::RevocationList {
+                file: self.file.into(),
+                error,
+            }),
+            None => Err(DocumentError::LongParts {
+                file: self.file.into(),
+            }),
+        }
     }
 }
 

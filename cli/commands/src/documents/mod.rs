@@ -11,6 +11,7 @@ mod error;
 mod items;
 mod jose;
 mod keys;
+mod long_list;
 mod ocsp;
 mod pkcs12;
 mod raw;
@@ -31,6 +32,7 @@ pub(crate) use keys::{
     post_quantum_signing_key, private_key, private_key_to_encrypt, public_key_to_certify,
     recipient_key, signing_key, token_keys, verifying_key,
 };
+pub(crate) use long_list::LongList;
 pub(crate) use ocsp::{ocsp_request, ocsp_response};
 pub(crate) use pkcs12::pkcs12;
 pub(crate) use raw::{raw_bytes, raw_private_key};

@@ -50,7 +50,15 @@ impl Source {
         goes_on: impl FnOnce(&[u8]) -> bool,
     ) -> Result<Option<Zeroizing<Vec<u8>>>, InputError> {
         let mut goes_on = Some(goes_on);
-        let bytes = read_while(self.open()?, |bytes| match bytes.len() {
+        // A file that goes on is read into one buffer of its size.
+        let room = move |read: usize| match self {
+            Self::File(path) if read > limit => {
+                let len = path.metadata().map_or(0, |about| about.len());
+                usize::try_from(len).unwrap_or(most).min(most)
+            }
+            _ => 0,
+        };
+        let bytes = read_while(self.open()?, room, |bytes| match bytes.len() {
             len if len <= limit => true,
             len => len <= most && goes_on.take().is_none_or(|goes_on| goes_on(bytes)),
         });
@@ -107,12 +115,14 @@ static STANDARD_INPUT_IS_READ: AtomicBool = AtomicBool::new(false);
 
 /// `None` if there is more than the limit.
 fn read_all(from: impl Read, limit: usize) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-    read_while(from, |bytes| bytes.len() <= limit)
+    read_while(from, |_| 0, |bytes| bytes.len() <= limit)
 }
 
-/// Reads as long as this says of what was read that it may go on, and returns `None` if it may not.
+/// Reads as long as `goes_on` says of what was read that it may, and returns `None` if it may not. `room` says, of the
+/// number of bytes that were read, how many there may be.
 fn read_while(
     mut from: impl Read,
+    room: impl Fn(usize) -> usize,
     mut goes_on: impl FnMut(&[u8]) -> bool,
 ) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
     // Most files leave enough room, so that it doesn't have to grow.
@@ -121,7 +131,12 @@ fn read_while(
     loop {
         if bytes.len() - len < CHUNK {
             // A vector that grows by itself leaves a copy of its contents behind.
-            let mut larger = Zeroizing::new(vec![0; 2 * bytes.len() + CHUNK]);
+            let known = room(len) + 2 * CHUNK;
+            let len_of_larger = match known > bytes.len() + CHUNK {
+                true => known,
+                false => 2 * bytes.len() + CHUNK,
+            };
+            let mut larger = Zeroizing::new(vec![0; len_of_larger]);
             larger[..len].copy_from_slice(&bytes[..len]);
             bytes = larger;
         }
