@@ -444,7 +444,7 @@ fn a_certificate_by_the_former_key_is_no_root() {
     folder.write("new.pem", new.certificate().to_pem());
     folder.write("leaf.pem", leaf.to_pem());
     let bundle = folder.pqtls("cert bundle old.pem leaf.pem new.pem --out chain.pem");
-    assert_eq!(bundle.ok(), "chain.pem:\n  a.example\n  Root\n");
+    assert_eq!(bundle.ok(), "chain.pem:\n  a.example\n  CN=Root\n");
     folder
         .pqtls("cert bundle leaf.pem new.pem --out cut.pem")
         .ok();

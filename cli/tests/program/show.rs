@@ -197,7 +197,7 @@ fn all_of_a_file_is_shown_in_its_order() {
         ),
         ("SSH signature", folder.read("sig")),
         ("message (CMS)", folder.read("m")),
-        ("Example CA", folder.read("ca.pem")),
+        ("CN=Example CA", folder.read("ca.pem")),
         ("revocation list", folder.read("www.crl")),
     ];
     let titles = |text: &str| {
@@ -323,9 +323,18 @@ fn no_file_takes_much_memory() {
         ("more", repeated(certificate.as_bytes(), 17 * MIB), limit),
         ("lines", repeated(line, 15 * MIB), items),
         ("words", repeated(b"a ", 15 * MIB), "is neither PEM nor"),
-        ("jwks", set(b"{},", MIB - 100), ""),
-        ("large", set(b"{},", 15 * MIB), "more than 1048576 bytes"),
-        ("members", set(b"{\"kty\":\"\"},", MIB - 100), ""),
+        ("jwks", set(b"{},", MIB - 100), "more than 65536 values"),
+        ("some", set(b"{},", 60_000), ""),
+        (
+            "large",
+            set(b"{},", 15 * MIB),
+            "may have at most 1048576; make it shorter",
+        ),
+        (
+            "members",
+            set(b"{\"kty\":\"\"},", MIB - 100),
+            "more than 65536 values",
+        ),
         (
             "nulls",
             der(0x30, &repeated(&[5, 0], 15 * MIB)),

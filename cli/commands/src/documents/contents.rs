@@ -163,6 +163,11 @@ impl Contents {
         &self.file
     }
 
+    /// Whether there is such a block, also one that nobody needs.
+    fn names(&self, kind: &Kind) -> bool {
+        self.found.iter().any(|found| found.kinds().contains(kind))
+    }
+
     fn missing(&self, kinds: &[Kind]) -> DocumentError {
         let mut found: Vec<String> = Vec::new();
         for kind in self.found.iter().flat_map(|found| found.kinds().first()) {
@@ -190,7 +195,7 @@ impl Contents {
             "take out what you need with \"pqtls key import\""
         } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Request) {
             "have a CA sign it, and name the file that the CA sends back; \"pqtls show\" shows what it asks for"
-        } else if is_there(Kind::Other(ssh::PRIVATE_KEY.into())) {
+        } else if self.names(&Kind::Other(ssh::PRIVATE_KEY.into())) {
             "OpenSSH's keys sign with \"pqtls ssh sign\""
         } else if is_there(Kind::Message) {
             "\"pqtls cms show\" shows what a message has"
@@ -203,10 +208,9 @@ impl Contents {
 }
 
 fn described(kinds: &[Kind]) -> String {
-    // Where a private key is wanted, an encrypted one is accepted, too.
-    let kinds = kinds
-        .iter()
-        .filter(|kind| **kind != Kind::EncryptedPrivateKey);
+    // Where a private key is wanted, an encrypted one is accepted, too, and where certificates are, a message with some.
+    let others = [Kind::EncryptedPrivateKey, Kind::Message];
+    let kinds = kinds.iter().filter(|kind| !others.contains(kind));
     let names: Vec<String> = kinds.map(Kind::to_string).collect();
     names.join(" or ")
 }
