@@ -3,7 +3,6 @@
 
 use alloc::collections::BTreeSet;
 
-use pq_cms::Outline;
 use pq_x509::certificate::Certificate;
 use pq_x509::linting;
 use pq_x509::revocation::CertificateRevocationList;
@@ -11,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::contents::{Block, Contents};
 use super::error::DocumentError;
-use super::items::message_of;
+use super::message::certificates_in_message;
 use crate::files::Source;
 use crate::keys::other_verification;
 use crate::kind::Kind;
@@ -152,22 +151,6 @@ pub(crate) fn expiring(source: &Source) -> Result<Vec<Expiring>, DocumentError> 
             file: source.to_string(),
         }),
         false => Ok(found),
-    }
-}
-
-/// The certificates in a message. What else expires there would be passed over.
-fn certificates_in_message(
-    contents: &Contents,
-    block: &Block,
-) -> Result<Vec<Certificate>, DocumentError> {
-    match message_of(contents, block)? {
-        Outline::Signed(outline) if outline.revocation_lists > 0 => {
-            Err(DocumentError::ListsInMessage {
-                file: contents.file().into(),
-            })
-        }
-        Outline::Signed(outline) => Ok(outline.certificates),
-        _ => Ok(Vec::new()),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use core::cell::Cell;
 
-use pq_cms::{Outline, inspect};
+use pq_cms::Outline;
 use pq_jose::jwk::{Jwk, JwkSet};
 use pq_keys::encoding::pem::{self, Mark};
 use pq_ssh::{PrivateKey, Signature};
@@ -19,6 +19,7 @@ use super::error::DocumentError;
 use super::jose;
 use super::keys::{Key, key_of};
 use super::long_list::LongList;
+use super::message::message_of;
 use super::pkcs12::pkcs12_of;
 use super::ssh::{self, SshLine};
 use crate::files::Source;
@@ -291,14 +292,6 @@ impl File<'_> {
             }),
         }
     }
-}
-
-/// What a message says about itself.
-pub(super) fn message_of(contents: &Contents, block: &Block) -> Result<Outline, DocumentError> {
-    inspect(&block.der[..]).map_err(|error| DocumentError::Message {
-        file: contents.file().into(),
-        error: error.into(),
-    })
 }
 
 /// An OCSP message in DER, if the bytes are one.

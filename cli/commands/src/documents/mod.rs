@@ -12,6 +12,7 @@ mod items;
 mod jose;
 mod keys;
 mod long_list;
+mod message;
 mod ocsp;
 mod pkcs12;
 mod raw;
