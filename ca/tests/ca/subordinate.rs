@@ -561,11 +561,11 @@ fn masks_with_gaps_are_not_written() {
         let certified = Certified {
             subject: name.certificate().subject(),
             key: name.signer(),
-            path_len: 0,
+            path_len: Some(0),
             validity: None,
             constraints,
         };
-        above.certify(&certified, "tests", now()).unwrap_err()
+        above.certify(&certified, &[], "tests", now()).unwrap_err()
     };
     let refused = certify(&Constraints::default()).to_string();
     assert!(
