@@ -158,8 +158,8 @@ pub enum FolderError {
     },
     /// A certificate is not of this CA: none of its keys signed it.
     #[error(
-        "no key that this CA's folder has signed the certificate of {0}; ask the CA that issued it, or if a key of this CA \
-         did that is newer than this copy of the folder, give the file with that key's certificate, too"
+        "no key of this CA signed the certificate of {0}, as far as this copy of its folder knows; ask the CA that issued it, \
+         or if a newer key of this CA did, give the file with that key's certificate, too"
     )]
     NotOfThisCa(String),
     /// A certificate is of a key that the root certified, and that the folder and the ledger don't know.

@@ -554,6 +554,7 @@ impl Failure {
             | Self::NotInLedger { .. }
             | Self::InLedger { .. }
             | Self::AsksForCa
+            | Self::OnlyMlDsa(_)
             | Self::OfTheRoot(_)
             | Self::NotOfTheRoot(_)
             | Self::NumberOfAnother { .. }
@@ -584,7 +585,6 @@ impl Failure {
             | Self::NoKeyToEncrypt
             | Self::NamelessServer
             | Self::NoForms(_)
-            | Self::OnlyMlDsa(_)
             | Self::BothAsRaw
             | Self::SeedOnly
             | Self::Unsupported(_)

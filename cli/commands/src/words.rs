@@ -255,8 +255,8 @@ pub(crate) fn of_message_error(error: &VerificationError) -> String {
             None => error.to_string(),
         },
         VerificationError::NoContent => {
-            "it is a detached signature, without what was signed; name that file, and this one with --signature: \"pqtls cms \
-             verify FILE --signature SIGNATURE\""
+            "the signature is detached: name what was signed, and this file with --signature: \"pqtls cms verify FILE \
+             --signature SIGNATURE\""
                 .into()
         }
         other => other.to_string(),

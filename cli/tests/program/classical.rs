@@ -159,7 +159,7 @@ fn x25519_keys_in_every_command_on_keys() {
     }
     folder.pqtls("key convert x.key --format jwk").fails(
         1,
-        "a classical key, of X25519, but this command is for post-quantum keys",
+        "JSON Web Keys and COSE_Keys of ML-DSA (RFC 9964) alone, and this key is of X25519",
     );
     folder
         .pqtls("key convert x.key --form seed")

@@ -56,8 +56,12 @@ fn keys_that_have_no_such_form_are_told() {
         for (file, status, words) in [
             ("kem.key", 1, "a key that signs is needed"),
             ("slh.key", 1, "not for SLH-DSA-SHAKE-128f"),
-            ("ed.key", 1, "for post-quantum keys"),
-            ("both.key", 1, "for keys of one algorithm"),
+            ("ed.key", 1, "alone, and this key is of Ed25519"),
+            (
+                "both.key",
+                1,
+                "alone, and this key is of MLDSA44-Ed25519-SHA512",
+            ),
             ("expanded.key", 1, "has no seed"),
             ("a.key --form both", 2, "leave --form out"),
         ] {
@@ -68,8 +72,11 @@ fn keys_that_have_no_such_form_are_told() {
         for (file, words) in [
             ("kem.key", "a key that signs is needed"),
             ("slh.key", "not for SLH-DSA-SHAKE-128f"),
-            ("ed.key", "for post-quantum keys"),
-            ("both.key", "for keys of one algorithm"),
+            ("ed.key", "alone, and this key is of Ed25519"),
+            (
+                "both.key",
+                "alone, and this key is of MLDSA44-Ed25519-SHA512",
+            ),
         ] {
             folder
                 .pqtls(&format!("key public {file} --format {to} --out out"))
