@@ -18,6 +18,7 @@ use super::dns_name::is_dns_name;
 use super::email_address::EmailAddress;
 use super::general_names::{DIRECTORY, DNS, EMAIL, GeneralName, IP, URI};
 use super::names::ip_address;
+use super::universal_string::name_from_der;
 use super::uri::Uri;
 
 /// A name that constraints may apply to.
@@ -218,7 +219,7 @@ impl Subtree<'_> {
     /// The base, if it is a directory name that can be read.
     fn directory(&self) -> Option<&Name> {
         let is_directory = self.kind() == Some(DIRECTORY);
-        let read = || is_directory.then(|| Name::from_der(self.base.value()).ok());
+        let read = || is_directory.then(|| name_from_der(self.base.value()).ok());
         self.directory.get_or_init(|| read().flatten()).as_ref()
     }
 
@@ -495,6 +496,24 @@ mod tests {
             _ => text.parse().unwrap_or_else(|_| panic!("{text}")),
         };
         of_directory(&read(name), &read(base))
+    }
+
+    /// A UniversalString in a constraint is the text that it is in a subject.
+    #[test]
+    fn texts_of_four_octets_a_character() {
+        let name = |letter: u8| {
+            let attribute = [6, 3, 0x55, 4, 10, 28, 4, 0, 0, 0, letter];
+            [&[0x30, 15, 0x31, 13, 0x30, 11], &attribute[..]].concat()
+        };
+        let lists = lists(&[subtree_of(0xa4, &name(b'a'))], &[]);
+        let constraints = NameConstraints::from_contents(&lists).unwrap();
+        for (der, is_permitted) in [(name(b'a'), true), (name(b'b'), false)] {
+            let name = name_from_der(&der).unwrap();
+            assert_eq!(
+                constraints.permits(&Presented::Directory(&name)),
+                is_permitted
+            );
+        }
     }
 
     /// A GeneralSubtree with a base of this tag.

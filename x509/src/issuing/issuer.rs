@@ -20,7 +20,7 @@ use super::serial_number::{random_serial_number, serial_number};
 use super::tbs::TbsCertificate;
 use crate::certificate::{
     Certificate, CertificateRevocationList, KeyUsageError, Role, Validity, check_delegate_usage,
-    encode_extension, key_usage, signed,
+    encode_extension, is_same_name, key_usage, signed,
 };
 
 /// A CA: a certificate and the key that belongs to it.
@@ -140,7 +140,11 @@ impl<S: Signer> Issuer<S> {
         builder: CertificateBuilder<K>,
         subject: &(impl SubjectKey + ?Sized),
     ) -> Result<TbsCertificate, IssueError> {
-        if builder.role == Role::Ca && self.certificate.path_len() == Some(0) {
+        // What a CA issues to its own name doesn't count for path lengths (RFC 5280 section 4.2.1.9).
+        if builder.role == Role::Ca
+            && self.certificate.path_len() == Some(0)
+            && !is_same_name(&builder.subject.to_name()?, self.certificate.subject())
+        {
             return Err(IssueError::PathLength(self.certificate.describe_subject()));
         }
         let key = SubjectInfo::read(subject)?;

@@ -323,6 +323,9 @@ fn path_length_and_name_constraints() {
         .unwrap_err();
     assert!(matches!(&error, IssueError::PathLength(name) if name == "CN=CA"));
     assert!(error.to_string().contains("larger path length"));
+    // What it issues to its own name doesn't count (RFC 5280 section 4.2.1.9).
+    let next = CertificateBuilder::ca("").subject(ca.certificate().subject().clone());
+    assert!(ca.issue(next.path_len(0), &signing_key()).is_ok());
 }
 
 #[test]
