@@ -54,7 +54,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             match self.number_lists(wanted, now, &mut revoked) {
                 Ok(number) => return Ok((number, revoked)),
                 // A key of the same name has made more lists than this one, or another process was faster.
-                Err(LedgerError::NotAboveLists { last, .. }) if given.is_none() => {
+                Err(LedgerError::NotAboveLists { last, .. })
+                    if given.is_none() && last.checked_add(1) > wanted =>
+                {
                     wanted = last.checked_add(1);
                 }
                 Err(error) => return Err(error.into()),

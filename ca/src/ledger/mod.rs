@@ -285,7 +285,9 @@ pub trait Ledger: Send + Sync {
     ) -> Result<(), LedgerError>;
 }
 
-/// The greatest number that a list may be [given](Ledger::numbered_list). The next lists have greater ones.
+/// The greatest number that a list may be [given](Ledger::numbered_list). The next lists have greater ones, and one that
+/// follows the last list of another [generation](Ledger::generations) may be given, since those of one name share a
+/// sequence.
 pub const GREATEST_NUMBER: u64 = i64::MAX as u64;
 /// How far the time of a certificate or of a list may be after the last one that the ledger knows: 400 days, since the
 /// list of a root is made at least once a year.

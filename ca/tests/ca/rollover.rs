@@ -9,7 +9,7 @@ use std::{env, thread};
 
 use pq_ca::authority::{Authority, AuthorityError, Order, ResponderError};
 use pq_ca::folder::{Constraints, Folder, FolderError, KeyPlan, NewName, Plan, Role, Successor};
-use pq_ca::ledger::{Ledger, LedgerError, LocalLedger, SerialNumber, Stage};
+use pq_ca::ledger::{GREATEST_NUMBER, Ledger, LedgerError, LocalLedger, SerialNumber, Stage};
 use pq_ca::policy::{Policy, Profile};
 use pq_x509::certificate::Certificate;
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
@@ -267,6 +267,44 @@ fn each_key_answers_for_what_it_signed() {
     }
     assert_eq!(list(&root).entries().len(), 2);
     first.ledger().check().unwrap();
+}
+
+/// The greatest number that may be given is not the last one, for keys of one name either.
+#[test]
+fn lists_of_one_name_go_on_after_the_greatest_number_that_is_given() {
+    let (_above, folder) = ca();
+    let first = authority(&folder, Role::Issuing);
+    let given = first.numbered_revocation_list(Some(GREATEST_NUMBER), now(), None);
+    given.unwrap();
+    let role = roll_over(&folder, NewName::Same);
+    let (first, second) = (authority(&folder, Role::Issuing), authority(&folder, role));
+    for (ca, more) in [(&second, 1), (&first, 2), (&first, 3), (&second, 4)] {
+        let number = (GREATEST_NUMBER + more).to_be_bytes();
+        assert_eq!(list(ca).number(), Some(&number[..]));
+    }
+}
+
+/// A response by a responder of another key is one that nobody accepts, whatever the name.
+#[test]
+fn a_responder_answers_for_the_key_that_certified_it() {
+    let (_above, folder) = ca();
+    let role = roll_over(&folder, NewName::Same);
+    let delegate = key();
+    let order = Order::for_key(&delegate).unwrap().with(|wanted| {
+        wanted
+            .common_name("New OCSP")
+            .profile(Profile::OcspResponder)
+    });
+    let certified = authority(&folder, role).issue(&order, "tests", now());
+    let certified = certified.unwrap();
+    assert!(folder.responder(role, certified.clone(), &delegate).is_ok());
+    let refused = folder
+        .responder(Role::Issuing, certified, &delegate)
+        .unwrap_err();
+    assert!(
+        refused.to_string().contains("another key of \"CN="),
+        "{refused}"
+    );
 }
 
 /// A list is of all that the issuer of its name revoked (RFC 5280 section 5), and no two lists of one name have the same

@@ -404,12 +404,17 @@ impl Certificate {
                 SignatureError::UnsupportedAlgorithm(_)
                 | SignatureError::UnsupportedParameters { .. },
             ) => {
-                let issuers = value_of(&self.parsed, AuthorityKeyIdentifier::OID);
-                let issuers = issuers.map_or(Ok(None), form::authority_key_id);
-                issuers.is_ok_and(|id| id.is_none() || id == self.subject_key_id())
+                let id = self.authority_key_id();
+                id.is_ok_and(|id| id.is_none() || id == self.subject_key_id())
             }
             Err(_) => false,
         }
+    }
+
+    /// The identifier of the issuer's key, if the certificate names it (RFC 5280 section 4.2.1.1).
+    pub(crate) fn authority_key_id(&self) -> der::Result<Option<&[u8]>> {
+        let value = value_of(&self.parsed, AuthorityKeyIdentifier::OID);
+        value.map_or(Ok(None), form::authority_key_id)
     }
 
     /// Checks a signature of a message, such as a document, under this certificate's key, by the

@@ -15,8 +15,9 @@ use x509_cert::time::Time;
 use super::error::IssueError;
 use super::issuer::Issuer;
 use crate::certificate::{
-    CertId, CertStatus, Certificate, Extensions, OcspNonce, OcspRequest, OcspResponse, ResponderId,
-    Validity, ValidityError, check_delegate, ocsp_asn1 as asn1, validity,
+    CertId, CertStatus, Certificate, Extensions, OcspDelegateError, OcspNonce, OcspRequest,
+    OcspResponse, ResponderId, Validity, ValidityError, check_delegate, ocsp_asn1 as asn1,
+    validity,
 };
 
 /// Answers OCSP requests for a CA (RFC 6960): as the CA itself, or as a delegate that it certified.
@@ -85,7 +86,7 @@ impl<S: Signer> OcspResponder<S> {
     ///
     /// # Errors
     ///
-    /// [`IssueError::OcspDelegate`] if the certificate is not a responder's, or names another issuer;
+    /// [`IssueError::OcspDelegate`] if the certificate is not a responder's, or names another issuer or another key of it;
     /// [`IssueError::WrongKey`] if the key is another one. It is not checked whether the issuer signed the
     /// certificate, and until when it is valid.
     pub fn delegate(
@@ -93,10 +94,12 @@ impl<S: Signer> OcspResponder<S> {
         certificate: Certificate,
         signer: S,
     ) -> Result<Self, IssueError> {
-        check_delegate(&certificate, &issuer).map_err(|error| IssueError::OcspDelegate {
-            subject: certificate.describe_subject(),
-            error,
-        })?;
+        check_delegate(&certificate, &issuer)
+            .and_then(|()| check_key(&certificate, &issuer))
+            .map_err(|error| IssueError::OcspDelegate {
+                subject: certificate.describe_subject(),
+                error,
+            })?;
         if certificate.spki() != signer.spki() {
             return Err(IssueError::WrongKey(certificate.describe_subject()));
         }
@@ -196,6 +199,18 @@ impl<S: Signer> OcspResponder<S> {
             }),
         };
         Ok(OcspResponse::from_der(&to_der(&response)?)?)
+    }
+}
+
+/// That the delegate's certificate names the issuer's key, where both have identifiers of keys: a CA may have several keys
+/// of one name.
+fn check_key(delegate: &Certificate, issuer: &Certificate) -> Result<(), OcspDelegateError> {
+    let named = delegate.authority_key_id().unwrap_or_default();
+    match (named, issuer.subject_key_id()) {
+        (Some(named), Some(own)) if named != own => {
+            Err(OcspDelegateError::AnotherKey(delegate.describe_issuer()))
+        }
+        _ => Ok(()),
     }
 }
 

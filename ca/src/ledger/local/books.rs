@@ -401,7 +401,7 @@ impl Books {
         } = self.lists_of(issuer)?;
         let number = match given {
             None => last + 1,
-            Some(number) if number > last && number <= GREATEST_NUMBER => number,
+            Some(number) if number > last && self.may_be_given(number)? => number,
             Some(number) => {
                 return Err(LedgerError::NotAboveLists {
                     issuer: issuer.into(),
@@ -447,6 +447,20 @@ impl Books {
             }),
             false => Ok(()),
         }
+    }
+
+    /// Whether a list may have this number, which was given. Above the greatest one only if it follows the last list of
+    /// another generation: those of one name share a sequence.
+    fn may_be_given(&self, number: u64) -> Result<bool, LedgerError> {
+        if number <= GREATEST_NUMBER {
+            return Ok(true);
+        }
+        for generation in self.generations()? {
+            if self.lists_of(&generation.name)?.number == number - 1 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What is known of an issuer's lists, if it has one of this number.

@@ -16,6 +16,12 @@ pub enum OcspDelegateError {
     /// It was issued by another CA.
     #[error("it was issued by \"{0}\"; have it issued by the CA whose certificates it answers for")]
     AnotherIssuer(String),
+    /// It was issued by another key of a CA of this name.
+    #[error(
+        "another key of \"{0}\" issued it, and nobody accepts its answers for this one; have it issued by the key whose \
+         certificates it answers for"
+    )]
+    AnotherKey(String),
     /// It lacks the extended key usage OCSPSigning.
     #[error(
         "it does not have the extended key usage OCSPSigning; have it issued as an OCSP responder's \
