@@ -285,6 +285,8 @@ pub(crate) enum Failure {
     OfTheRoot(String),
     #[error("the CA's root did not issue {0}, so another key answers: leave --root out")]
     NotOfTheRoot(String),
+    #[error("the CA's key {key} issued {which}, so that key answers: leave --issuer out")]
+    OfAnotherKey { which: String, key: String },
     #[error(
         "{error}; but the CA has issued it, and its ledger keeps it: {}; write it with \"pqtls ca show \
          NUMBER --pem\"",
@@ -557,6 +559,7 @@ impl Failure {
             | Self::OnlyMlDsa(_)
             | Self::OfTheRoot(_)
             | Self::NotOfTheRoot(_)
+            | Self::OfAnotherKey { .. }
             | Self::NumberOfAnother { .. }
             | Self::RootOfOthers(_)
             | Self::NotOurRoot { .. }

@@ -139,6 +139,12 @@ fn a_new_key_issues_and_the_old_one_signs_its_lists() {
     folder
         .pqtls("ca ocsp --for third.pem --out third.ocsp")
         .ok();
+    folder
+        .pqtls("ca ocsp --for third.pem --issuer issuing --out x.ocsp")
+        .fails(
+            1,
+            "the CA's key issuing-2 issued third.pem, so that key answers",
+        );
     let ocsp = "cert verify third.pem --roots ca/root.pem --ocsp third.ocsp";
     folder.pqtls(ocsp).ok();
     folder

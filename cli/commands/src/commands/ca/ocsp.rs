@@ -196,9 +196,14 @@ fn known_certificate(which: &Which, folder: &Folder, role: Role) -> Result<Certi
     let unknown = || LedgerError::Unknown(number);
     let entry = ledger.entry(&number)?.ok_or_else(unknown)?;
     if entry.issued.issuer != role.name() {
-        return Err(match role {
-            Role::Root => Failure::NotOfTheRoot(which.to_string()),
-            _ => Failure::OfTheRoot(which.to_string()),
+        let which = which.to_string();
+        return Err(match Role::from_name(&entry.issued.issuer) {
+            Some(Role::Root) => Failure::OfTheRoot(which),
+            _ if role == Role::Root => Failure::NotOfTheRoot(which),
+            _ => Failure::OfAnotherKey {
+                which,
+                key: entry.issued.issuer,
+            },
         });
     }
     let der = ledger.certificate(&number)?.ok_or_else(unknown)?;
