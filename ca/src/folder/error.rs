@@ -166,8 +166,10 @@ pub enum FolderError {
     #[error(
         "the key of {issuer} issued the certificate of {subject}, and this CA's root certified that key, but this copy of the \
          folder, with its ledger, is from before that: put back a newer backup of the whole folder, which has the key; if \
-         there is none, record the key's certificate alone with \"pqtls ca adopt\", and --revoke, have the root's list made \
-         with \"pqtls ca crl --root\", and issue anew what that key issued"
+         there is none, but the key's two files, such as issuing-2.key and issuing-2.pem, copy these back, which is enough \
+         (\"pqtls ca rollover --use\" has it issue again); if the key is lost, record its certificate, which is the second one \
+         in a file of \"pqtls ca issue\", with \"pqtls ca adopt --of-root\" and --revoke, have the root's list made with \
+         \"pqtls ca crl --root\", and issue anew what that key issued"
     )]
     OfLaterKey {
         /// The name of the key's owner, in its certificate.
@@ -210,6 +212,21 @@ pub enum FolderError {
         /// The greatest path length of what it certifies.
         most: u8,
     },
+    /// A root has CAs below it, and the certificate that it was to get would permit none.
+    #[error(
+        "\"{own}\" has path length 1, which leaves path length 0 for another root, and \"{root}\" has CAs below it (path \
+         length {asked}): nobody would accept what these issue; have a root certify it whose path length is greater, or \
+         which has none, or make the new root with the same name as this one, which doesn't count; --path-length 0 \
+         certifies it all the same, for what that root issues itself"
+    )]
+    NoRoomBelow {
+        /// The root that was to be certified.
+        root: String,
+        /// Its path length.
+        asked: u8,
+        /// The CA that was to certify it.
+        own: String,
+    },
     /// A CA was to be for names that the CA above it does not permit.
     #[error(
         "the certificate of {parent} does not permit {name}, so that nobody would accept a certificate for that name from \
@@ -220,6 +237,25 @@ pub enum FolderError {
         name: String,
         /// The CA above.
         parent: String,
+    },
+    /// A request asks for name constraints that this CA can't write.
+    #[error(
+        "the request asks for name constraints that this CA does not write: {0}; say what the other CA is for, with --dns \
+         and --ip of \"pqtls ca certify\", or have it make a request with other constraints"
+    )]
+    RequestedConstraints(Cow<'static, str>),
+    /// A certificate that came back permits more names than its request asks for.
+    #[error(
+        "nothing was installed: the certificate of {subject} permits other names than those that the CA was made for, \
+         {asked}: clients would accept whatever its key signs; have one issued with the name constraints of the request \
+         (a CA of pqtls gives them by its command \"certify\"), or install it with --any-names: only the policy limits \
+         the names then"
+    )]
+    WiderNames {
+        /// Whose certificate it is.
+        subject: String,
+        /// The names that the request asks for.
+        asked: String,
     },
     /// The CA waits for the certificate of its key.
     #[error(

@@ -8,12 +8,15 @@ use alloc::borrow::Cow;
 use core::time::Duration;
 
 use pq_keys::files::Access;
-use pq_x509::certificate::{AlternativeName, Certificate, KeyUsages, is_same_name};
+use pq_x509::certificate::{
+    AlternativeName, Certificate, CertificateError, KeyUsages, is_same_name,
+};
 use pq_x509::issuing::{CertificateBuilder, IssueError};
 use pq_x509::keys::{Signer, SubjectKey};
 use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use pq_x509::request::{CertificateRequest, RequestBuilder};
 use pq_x509::validation::ValidationError;
+use pq_x509::x509_cert::ext::pkix::NameConstraints;
 use pq_x509::x509_cert::name::Name;
 
 use super::draft::{Draft, Interruption, make_private_folder};
@@ -39,8 +42,7 @@ pub struct SubordinatePlan<K> {
     /// How long its certificate is valid: by default five years, or the time of the CA above if that is shorter. The
     /// CA that gets a request decides about this itself.
     pub validity: Option<Duration>,
-    /// The name constraints in its certificate. Without any, it gets those of the CA above. The CA that gets a request
-    /// decides about this itself.
+    /// The name constraints in its certificate, for which a request asks. Without any, it gets those of the CA above.
     pub constraints: Constraints,
     /// The policy's text.
     pub policy: String,
@@ -89,7 +91,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ///
     /// # Errors
     ///
-    /// Those of [`certify`](Self::certify), and [`FolderError::NotARoot`].
+    /// Those of [`certify`](Self::certify), [`FolderError::NotARoot`], and [`FolderError::NoRoomBelow`] if the root has CAs
+    /// below it, and none of these would be accepted, unless `path_len` is given.
     pub fn certify_root(
         &self,
         root: &Certificate,
@@ -107,15 +110,33 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let certified = Certified {
             subject: root.subject_to_write().map_err(IssueError::from)?,
             key: &key,
-            path_len: path_len.or_else(|| {
-                let most = self.most_below(root.subject());
-                root.path_len()
-                    .map(|own| most.map_or(own, |most| most.min(own)))
-            }),
+            path_len: match path_len {
+                Some(_) => path_len,
+                None => self.path_len_of_root(root)?,
+            },
             validity,
             constraints: &Constraints::default(),
         };
         self.certify(&certified, algorithms, by, now)
+    }
+
+    /// As many as the root has below it, or as this CA permits if that is less.
+    fn path_len_of_root(&self, root: &Certificate) -> Result<Option<u8>, FolderError> {
+        let Some(asked) = root.path_len() else {
+            return Ok(None);
+        };
+        let own = self.issuer().certificate();
+        let Some(most) = self.most_below(root.subject()) else {
+            return Ok(Some(asked));
+        };
+        if most == 0 && asked > 0 && own.path_len() > Some(0) {
+            return Err(FolderError::NoRoomBelow {
+                root: root.describe_subject(),
+                asked,
+                own: own.describe_subject(),
+            });
+        }
+        Ok(Some(most.min(asked)))
     }
 
     /// The greatest path length of a CA of this name, if there is one: a certificate that this CA issues to its own name
@@ -274,8 +295,8 @@ impl Folder {
     }
 
     /// Makes a CA in a new folder whose key another CA is to certify, and returns the request for that. The CA can't be
-    /// used before [`install`](Self::install). The plan's validity and constraints count for nothing: the other CA
-    /// decides about them.
+    /// used before [`install`](Self::install). The request asks for the plan's constraints. The plan's validity counts
+    /// for nothing: the other CA decides about it.
     ///
     /// # Errors
     ///
@@ -286,7 +307,10 @@ impl Folder {
         interruption: &Interruption,
     ) -> Result<CertificateRequest, FolderError> {
         let path = path.into();
-        let request = request_of(&plan.key, |request| request.common_name(&plan.name))?;
+        let constraints = plan.constraints.to_name_constraints()?;
+        let request = request_of(&plan.key, |request| {
+            request.common_name(&plan.name).ca(Some(0), constraints)
+        })?;
         let (draft, _) = begin(&path, &plan.policy, interruption)?;
         let file = request_path(draft.path(), Role::Issuing);
         write(&file, request.to_pem().as_bytes(), Access::OwnerWrites)?;
@@ -339,7 +363,7 @@ impl<L: Ledger> Folder<L> {
 
     /// Makes a new issuing key which another CA is to certify, and returns its role and the request. It is of no use
     /// before [`install`](Self::install), and among those that are [waiting](Self::waiting) until then. The other CA
-    /// may give it another name than the one it asks for.
+    /// may give it another name than the one it asks for. It asks for the name constraints of the last key's certificate.
     ///
     /// # Errors
     ///
@@ -354,7 +378,10 @@ impl<L: Ledger> Folder<L> {
         let last = Certificate::from_der(&last.chain[0]).map_err(IssueError::from)?;
         let role = self.next_role(&generations)?;
         let subject = Subject::of_next(&generations, &last, name, role, key)?;
-        let request = request_of(key, |request| subject.of_request(request))?;
+        let constraints = name_constraints_of(&last)?;
+        let request = request_of(key, |request| {
+            subject.of_request(request).ca(Some(0), constraints)
+        })?;
         self.check_name(&request.parsed().info.subject, name)?;
         self.write_new_key(role, key)?;
         let path = request_path(&self.path, role);
@@ -423,6 +450,15 @@ impl<L: Ledger> Folder<L> {
         };
         let others = certificates.iter().filter(|one| one.der() != own.der());
         let sent: Vec<_> = [own].into_iter().chain(others).cloned().collect();
+        if let (Some(kept), Some(given)) = (&kept_root, root)
+            && kept.der() != given.der()
+        {
+            return refuse(format!(
+                "the root that was given, {}, is another one than this CA's in {}; leave it out, or give that one",
+                given.describe_subject(),
+                self.path.join(ROOT_CERTIFICATE).display()
+            ));
+        }
         let roots = match kept_root.as_ref().or(root) {
             Some(root) => vec![root.clone()],
             None => roots_among(&sent[1..], algorithms),
@@ -461,6 +497,36 @@ impl<L: Ledger> Folder<L> {
             self.write_chain(Role::Root, core::slice::from_ref(&root))?;
         }
         Ok(role)
+    }
+
+    /// That the certificate which came back has at least the name constraints that its request asks for: for
+    /// [`install`](Self::install), which leaves it to the caller whether that matters. Requests of earlier versions ask
+    /// for none.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::WiderNames`] if it permits more, [`FolderError::NotInstalled`] if none is for a request of this CA.
+    pub fn check_names(
+        &self,
+        certificates: &[Certificate],
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
+    ) -> Result<(), FolderError> {
+        let (_, request, own) = self.requested(certificates)?;
+        let request = request
+            .verify_with(algorithms)
+            .map_err(FolderError::Request)?;
+        let given = name_constraints_of(own)?;
+        if request.name_constraints().map_err(FolderError::Request)? == given {
+            return Ok(());
+        }
+        let asked = Constraints::requested(&request)?;
+        match asked.contain(given.as_ref()) {
+            true => Ok(()),
+            false => Err(FolderError::WiderNames {
+                subject: own.describe_subject(),
+                asked: asked.to_string(),
+            }),
+        }
     }
 
     /// The certificate for a key for which there is a request in the folder.
@@ -534,7 +600,9 @@ fn chain_to(
         return Ok((path, root));
     }
     match refused {
-        None => refuse("the root's certificate is missing; give it, too"),
+        None => {
+            refuse("the root's certificate is missing; give it, too (\"pqtls ca install --root\")")
+        }
         Some(ValidationError::UnknownIssuer | ValidationError::BadSignature { .. }) => refuse(
             "the certificates don't lead to the root: a CA between them is missing, or a signature is not by the one above; \
              give all certificates between this CA and the root that its clients trust",
@@ -581,6 +649,13 @@ fn begin(
     make_private_folder(&ledger)?;
     let ledger = LocalLedger::fill(&ledger)?;
     Ok((draft, ledger))
+}
+
+/// The name constraints of a certificate.
+fn name_constraints_of(certificate: &Certificate) -> Result<Option<NameConstraints>, FolderError> {
+    let found = certificate.parsed().tbs_certificate().get_extension();
+    let found = found.map_err(|error| IssueError::from(CertificateError::from(error)))?;
+    Ok(found.map(|(_, constraints)| constraints))
 }
 
 fn request_of(

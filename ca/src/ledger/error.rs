@@ -210,7 +210,8 @@ pub enum LedgerError {
     /// The content of a file is damaged, or is an old copy.
     #[error(
         "{path} is damaged: {what}; nothing was changed; keep a copy of the folder, restore the newest backup while \
-         nothing uses the ledger, and revoke again what was revoked since"
+         nothing uses the ledger, record again what was issued since (\"pqtls ca adopt\"), revoke again what was revoked \
+         since, and give the next list a number above all before it (\"pqtls ca crl --number\")"
     )]
     Damaged {
         /// The file.

@@ -234,6 +234,20 @@ pub(crate) enum Failure {
     )]
     AsksForCa,
     #[error(
+        "--dns and --ip are for the request of a CA, and this is the certificate of a root; leave them out: the other root \
+         can issue for all names that this one can"
+    )]
+    ConstraintsOfRoot,
+    #[error(
+        "this CA's root signed none of the certificates; leave out --of-root, or give the file of another"
+    )]
+    NoneOfRoot,
+    #[error(
+        "{0} is not a CA's folder: it has no root.pem; name the folder of the CA above with --under, or have a CA elsewhere \
+         certify the new one (--request)"
+    )]
+    NoCaAbove(String),
+    #[error(
         "the CA's own key signed {name}, but its ledger has no certificate with the serial number {number}: it may be \
          an older copy, which lacks what was issued and revoked since; restore the newest backup, or, if there is none, \
          have the ledger record the certificate again with \"pqtls ca adopt {}\"{}; if \
@@ -314,7 +328,9 @@ pub(crate) enum Failure {
     #[error(
         "{refused} of {count} requests {}:\n{reasons}",
         match .dry_run {
+            true if refused == count => "would be refused",
             true => "would be refused, and the others signed",
+            false if refused == count => "were refused, and nothing was signed",
             false => "were refused, and the others signed",
         }
     )]
@@ -486,7 +502,7 @@ impl Failure {
             }
             Self::Document(_) | Self::Output(_) | Self::Signals(_) => ExitStatus::InputOutput,
             Self::NewKeyExists(_) | Self::OtherNames { .. } => ExitStatus::InputOutput,
-            Self::NotWritten { .. } => ExitStatus::InputOutput,
+            Self::NotWritten { .. } | Self::NoCaAbove(_) => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
             Self::Key(
                 KeyError::Any(AnyKeyError::Classical(ClassicalKeyError::NoRawBytes(_)))
@@ -556,6 +572,7 @@ impl Failure {
             | Self::NotInLedger { .. }
             | Self::InLedger { .. }
             | Self::AsksForCa
+            | Self::NoneOfRoot
             | Self::OnlyMlDsa(_)
             | Self::OfTheRoot(_)
             | Self::NotOfTheRoot(_)
@@ -579,6 +596,7 @@ impl Failure {
             | Self::LongNameOfCa { .. }
             | Self::NothingExpires(_)
             | Self::OutlivesRoot
+            | Self::ConstraintsOfRoot
             | Self::UnderAnother
             | Self::OwnRootCertifies
             | Self::NameTheAlgorithm
@@ -651,6 +669,9 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::RootElsewhere(_)
         | FolderError::OutlivesParent { .. }
         | FolderError::PathLength { .. }
+        | FolderError::NoRoomBelow { .. }
+        | FolderError::RequestedConstraints(_)
+        | FolderError::WiderNames { .. }
         | FolderError::OutsideParent { .. }
         | FolderError::NotARoot(_)
         | FolderError::CertifiesItself

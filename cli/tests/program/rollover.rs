@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use pq_x509::certificate::{AlternativeName, Certificate};
 use pq_x509::revocation::CertificateRevocationList;
 
 use crate::folder::Folder;
@@ -390,6 +391,110 @@ fn an_old_root_certifies_a_new_one() {
     );
 }
 
+/// The names of a CA are constraints in its certificate, also if another CA makes that.
+#[test]
+fn a_request_asks_for_the_names_of_its_ca() {
+    let folder = folder_with_ca();
+    for name in ["Beta", "Gamma"] {
+        let made = format!("ca init --name {name} --dir {name} --dns beta.example --ip 10.0.0.0/8");
+        folder
+            .pqtls(&format!(
+                "{made} --algorithm ML-DSA-44 --request {name}.csr"
+            ))
+            .ok();
+    }
+    folder
+        .pqtls("ca sign Beta.csr --out x.pem")
+        .fails(1, "\"pqtls ca certify\"");
+    folder
+        .pqtls("ca init --name Open --dir open --algorithm ML-DSA-44")
+        .ok();
+    folder
+        .pqtls("ca certify open/root.pem --dns example.org --out x.pem")
+        .fails(2, "--dns and --ip are for the request of a CA");
+    folder
+        .pqtls("ca certify Beta.csr --dir open --out beta.pem")
+        .ok();
+    let beta = Certificate::from_pem(&folder.read("beta.pem")).unwrap();
+    for (name, is_permitted) in [("www.beta.example", true), ("www.example.org", false)] {
+        let name = AlternativeName::Dns(name.into());
+        assert_eq!(beta.permits_name(&name), is_permitted);
+    }
+    folder
+        .pqtls("ca install beta.pem --dir Beta")
+        .fails(1, "is missing; give it, too (\"pqtls ca install");
+    let install = "ca install beta.pem --root open/root.pem --dir Beta";
+    let installed = folder.pqtls(install);
+    let words = "It issues from now on";
+    assert!(installed.ok().contains(words), "{}", installed.ok());
+    let again = folder.pqtls(install);
+    assert!(
+        again.ok().contains("It was installed before."),
+        "{}",
+        again.ok()
+    );
+    folder
+        .pqtls("ca install beta.pem --root ca/root.pem --dir Beta")
+        .fails(1, "is another one than this CA's");
+
+    folder
+        .pqtls("ca certify Gamma.csr --dir open --dns example --out gamma.pem")
+        .ok();
+    let install = "ca install gamma.pem --root open/root.pem --dir Gamma";
+    folder.pqtls(install).fails(
+        1,
+        "those that the CA was made for, beta.example, 10.0.0.0/8:",
+    );
+    folder
+        .pqtls("ca certify Gamma.csr --dir open --dns a.beta.example --out narrow.pem")
+        .ok();
+    folder
+        .pqtls("ca install narrow.pem --root open/root.pem --dir Gamma")
+        .ok();
+}
+
+/// A root that has CAs below it is certified only if these are accepted.
+#[test]
+fn a_root_is_not_certified_without_room_for_what_is_below_it() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --name Third --dir third --algorithm ML-DSA-44")
+        .ok();
+    folder
+        .pqtls("ca certify third/root.pem --out third.pem")
+        .fails(1, "has CAs below it (path length 1)");
+    folder
+        .pqtls("ca certify third/root.pem --path-length 0 --out third.pem")
+        .ok();
+}
+
+/// What was damaged, refused or revoked is followed by what helps.
+#[test]
+fn advice_names_what_helps() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --name Low --dir low --under nix")
+        .fails(3, "nix is not a CA's folder: it has no root.pem; name the folder of the CA above with --under");
+    let list = folder.pqtls("ca crl --validity 30y --out long.crl");
+    assert!(
+        list.stderr().contains("clients accept the list no longer"),
+        "{}",
+        list.stderr()
+    );
+    folder.write("a.csr", "no request");
+    folder.write("b.csr", "no request");
+    let signed = folder.pqtls("ca sign a.csr b.csr --out x.pem");
+    let words = "2 of 2 requests were refused, and nothing was signed:";
+    assert!(signed.stderr().contains(words), "{}", signed.stderr());
+    let revoked = folder.pqtls("ca revoke ca/issuing.pem --reason keyCompromise");
+    let words = "the CA issues nothing more until a new key issues: \"pqtls ca rollover\"";
+    assert!(revoked.stdout().contains(words), "{}", revoked.stdout());
+    fs::remove_file(folder.path().join("ca/ledger/head")).unwrap();
+    folder
+        .pqtls("ca list")
+        .fails(3, "\"pqtls ca crl --number\"");
+}
+
 /// A copy of the folder from before a rollover has neither the new key nor its certificate.
 #[test]
 fn a_restored_folder_says_which_key_it_does_not_know() {
@@ -403,7 +508,21 @@ fn a_restored_folder_says_which_key_it_does_not_know() {
             "issued the certificate of new.example.org, and this CA's root certified that key, but this copy of the folder",
         );
     }
-    // What it advises works.
+    // What it advises works: the key's files, or else its certificate by itself.
+    folder
+        .shell("cp -a before copied && cp ca/issuing-2.key ca/issuing-2.pem copied")
+        .ok();
+    folder.pqtls("ca adopt new.pem --dir copied").ok();
+    folder
+        .pqtls("ca rollover --use issuing-2 --dir copied")
+        .ok();
+    folder.shell("cp -a before lost").ok();
+    folder.pqtls("ca adopt old.pem --of-root --dir copied").ok();
+    folder
+        .pqtls("ca adopt new.pem --of-root --revoke superseded --dir lost")
+        .ok();
+    folder.pqtls("ca crl --root --dir lost --out lost.crl").ok();
+    assert_eq!(revoked_on(&folder, "lost.crl"), 1);
     folder
         .shell("awk '/BEGIN/ { n++ } n == 2' new.pem > key.pem")
         .ok();

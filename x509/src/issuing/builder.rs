@@ -192,14 +192,20 @@ impl<K> CertificateBuilder<K> {
             path_len_constraint: self.path_len,
         };
         let mut extensions = vec![encode_extension(true, &constraints)?];
-        if !self.permitted.is_empty() || !self.excluded.is_empty() {
-            let constraints = NameConstraints {
-                permitted_subtrees: general_subtrees(&self.permitted)?,
-                excluded_subtrees: general_subtrees(&self.excluded)?,
-            };
+        if let Some(constraints) = self.constraints()? {
             extensions.push(encode_extension(true, &constraints)?);
         }
         Ok(extensions)
+    }
+
+    fn constraints(&self) -> Result<Option<NameConstraints>, NameError> {
+        if self.permitted.is_empty() && self.excluded.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(NameConstraints {
+            permitted_subtrees: general_subtrees(&self.permitted)?,
+            excluded_subtrees: general_subtrees(&self.excluded)?,
+        }))
     }
 
     fn end_entity_extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
@@ -252,6 +258,16 @@ impl CertificateBuilder<Ca> {
     pub fn path_len(mut self, path_len: u8) -> Self {
         self.path_len = Some(path_len);
         self
+    }
+
+    /// The name constraints as the certificate will have them (RFC 5280 section 4.2.1.10), such as for a
+    /// [request](crate::request::RequestBuilder::ca).
+    ///
+    /// # Errors
+    ///
+    /// A [`NameError`] if one of the names can't be in a certificate.
+    pub fn name_constraints(&self) -> Result<Option<NameConstraints>, NameError> {
+        self.constraints()
     }
 
     /// Permits this DNS name and those below it, and no others, except those that further calls

@@ -1,5 +1,5 @@
 //! Certification requests (PKCS#10, RFC 2986): applicants make them, and CAs read and verify them. Of the extensions
-//! that a request asks for, only the alternative names count.
+//! that a request asks for, the alternative names count, and for a CA its basic constraints and name constraints.
 
 use core::fmt;
 use core::net::IpAddr;
@@ -17,7 +17,10 @@ use pq_keys::identifiers::{algorithm_of_spki, check_classical};
 use pq_keys::{Algorithm, KeyError, PublicKey, SignError, Signer, SubjectKey};
 use spki::SubjectPublicKeyInfoOwned;
 use x509_cert::attr::Attribute;
-use x509_cert::ext::pkix::{BasicConstraints, SubjectAltName};
+use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::{
+    BasicConstraints, KeyUsage, KeyUsages, NameConstraints, SubjectAltName,
+};
 use x509_cert::name::Name;
 use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 
@@ -131,7 +134,7 @@ impl CertificateRequest {
         let extensions = requested_extensions(&self.parsed.info)?;
         Ok(VerifiedRequest {
             names: requested_names(&extensions)?,
-            asks_for_ca: asks_for_ca(&extensions),
+            extensions,
             spki: to_der(&key)?,
             request: self,
         })
@@ -153,11 +156,47 @@ impl fmt::Debug for CertificateRequest {
 pub struct RequestBuilder {
     subject: Subject,
     names: AlternativeNames,
+    ca: Option<RequestedCa>,
+}
+
+/// What a request for the certificate of a CA asks for in addition.
+#[derive(Clone, Debug)]
+struct RequestedCa {
+    path_len: Option<u8>,
+    constraints: Option<NameConstraints>,
+}
+
+impl RequestedCa {
+    fn extensions(&self) -> Result<Vec<Extension>, RequestError> {
+        let basic = BasicConstraints {
+            ca: true,
+            path_len_constraint: self.path_len,
+        };
+        let usage = KeyUsage(KeyUsages::KeyCertSign | KeyUsages::CRLSign);
+        let mut extensions = vec![
+            encode_extension(true, &basic)?,
+            encode_extension(true, &usage)?,
+        ];
+        if let Some(constraints) = &self.constraints {
+            extensions.push(encode_extension(true, constraints)?);
+        }
+        Ok(extensions)
+    }
 }
 
 impl RequestBuilder {
     subject_methods!();
     alternative_name_methods!();
+
+    /// Asks for the certificate of a CA, with at most `path_len` CAs below it and with these name constraints (RFC 5280
+    /// section 4.2.1.10). The CA that gets the request decides whether it gives that.
+    pub fn ca(mut self, path_len: Option<u8>, constraints: Option<NameConstraints>) -> Self {
+        self.ca = Some(RequestedCa {
+            path_len,
+            constraints,
+        });
+        self
+    }
 
     /// Signs the request with the key that the certificate will be for.
     ///
@@ -166,10 +205,16 @@ impl RequestBuilder {
     /// A [`RequestError`] if a name is not acceptable or the key does not sign.
     pub fn sign(self, signer: &(impl Signer + ?Sized)) -> Result<CertificateRequest, RequestError> {
         let mut attributes = SetOfVec::new();
+        let mut extensions = match &self.ca {
+            Some(ca) => ca.extensions()?,
+            None => Vec::new(),
+        };
         if !self.names.is_empty() {
             let names = SubjectAltName(self.names.to_general_names()?);
-            let request = ExtensionReq(vec![encode_extension(false, &names)?]);
-            attributes.insert(Attribute::try_from(request)?)?;
+            extensions.push(encode_extension(false, &names)?);
+        }
+        if !extensions.is_empty() {
+            attributes.insert(Attribute::try_from(ExtensionReq(extensions))?)?;
         }
         let info = CertReqInfo {
             version: Version::V1,
@@ -198,7 +243,7 @@ impl RequestBuilder {
 pub struct VerifiedRequest {
     request: CertificateRequest,
     names: AlternativeNames,
-    asks_for_ca: bool,
+    extensions: Extensions,
     spki: Vec<u8>,
 }
 
@@ -235,7 +280,36 @@ impl VerifiedRequest {
 
     /// Whether the request asks for the certificate of a CA, by its basic constraints.
     pub fn asks_for_ca(&self) -> bool {
-        self.asks_for_ca
+        let basic = requested_basic_constraints(&self.extensions);
+        basic.is_some_and(|constraints| constraints.ca)
+    }
+
+    /// How many CAs the request asks to have below it, if it [asks for a CA](Self::asks_for_ca) and says so.
+    pub fn path_len(&self) -> Option<u8> {
+        let basic = requested_basic_constraints(&self.extensions);
+        basic
+            .filter(|constraints| constraints.ca)?
+            .path_len_constraint
+    }
+
+    /// The name constraints that the request asks for, unchecked.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::Repeated`] and [`RequestError::Syntax`].
+    pub fn name_constraints(&self) -> Result<Option<NameConstraints>, RequestError> {
+        let all = self.extensions.0.iter();
+        let asked = at_most_one(all.filter(|one| one.extn_id == NameConstraints::OID))?;
+        let read = |extension: &Extension| {
+            NameConstraints::from_der(extension.extn_value.as_bytes()).map_err(|error| {
+                SyntaxError::Form {
+                    place: "its requested name constraints".into(),
+                    found: syntax::found(error),
+                }
+                .into()
+            })
+        };
+        asked.map(read).transpose()
     }
 
     /// The public key, if it is of an algorithm of this crate.
@@ -359,14 +433,14 @@ fn requested_names(extensions: &Extensions) -> Result<AlternativeNames, RequestE
     }
 }
 
-/// Whether one of them makes the certificate a CA's.
-fn asks_for_ca(extensions: &Extensions) -> bool {
+/// The basic constraints among them.
+fn requested_basic_constraints(extensions: &Extensions) -> Option<BasicConstraints> {
     let mut constraints = extensions
         .0
         .iter()
         .filter(|extension| extension.extn_id == BasicConstraints::OID)
         .map(|extension| BasicConstraints::from_der(extension.extn_value.as_bytes()));
-    constraints.any(|constraints| constraints.is_ok_and(|constraints| constraints.ca))
+    constraints.find_map(Result::ok)
 }
 
 fn at_most_one<T>(mut items: impl Iterator<Item = T>) -> Result<Option<T>, RequestError> {

@@ -263,3 +263,20 @@ fn who_asks_for_the_certificate_of_a_ca_is_told_from_others() {
     }
     assert!(!request(&key).verify().unwrap().asks_for_ca());
 }
+
+#[test]
+fn a_request_asks_for_the_constraints_of_a_ca() {
+    let key = key();
+    let like = CertificateBuilder::ca("Below").permit_dns("example.org");
+    let constraints = like.name_constraints().unwrap();
+    assert!(constraints.is_some());
+    let request = CertificateRequest::builder().common_name("Below");
+    let request = request.ca(Some(0), constraints.clone()).sign(&key).unwrap();
+    let request = request.verify().unwrap();
+    assert!(request.asks_for_ca());
+    assert_eq!(request.path_len(), Some(0));
+    assert_eq!(request.name_constraints().unwrap(), constraints);
+    let plain = self::request(&key).verify().unwrap();
+    assert_eq!(plain.path_len(), None);
+    assert_eq!(plain.name_constraints().unwrap(), None);
+}

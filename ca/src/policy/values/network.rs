@@ -30,6 +30,33 @@ impl Network {
         self.address.is_ipv4() == address.is_ipv4()
             && first_bits(address, self.prefix_len) == self.address
     }
+
+    /// Whether all addresses of the other network are in this one.
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        self.prefix_len <= other.prefix_len && self.includes(other.address)
+    }
+
+    /// Reads an address and a mask, as name constraints have them (RFC 5280 section 4.2.1.10). A mask with a gap is none.
+    pub(crate) fn from_constraint(bytes: &[u8]) -> Option<Self> {
+        let (address, mask) = bytes.split_at(bytes.len() / 2);
+        let (address, mask): (IpAddr, u128) = match (address.len(), mask.len()) {
+            (4, 4) => (
+                <[u8; 4]>::try_from(address).ok()?.into(),
+                u128::from(u32::from_be_bytes(mask.try_into().ok()?)) << 96,
+            ),
+            (16, 16) => (
+                <[u8; 16]>::try_from(address).ok()?.into(),
+                u128::from_be_bytes(mask.try_into().ok()?),
+            ),
+            _ => return None,
+        };
+        let prefix_len = u8::try_from(mask.leading_ones()).ok()?;
+        let is_prefix = mask.count_ones() == mask.leading_ones();
+        (is_prefix && first_bits(address, prefix_len) == address).then_some(Self {
+            address,
+            prefix_len,
+        })
+    }
 }
 
 impl FromStr for Network {

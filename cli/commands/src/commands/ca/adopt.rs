@@ -33,6 +33,11 @@ use crate::shell::command_line;
 /// What was revoked since is valid in the ledger when it is recorded again. So give its reason with --revoke: the ledger
 /// is never without the revocation then. Whatever the CA signed can be recorded, also what a thief of its key made.
 ///
+/// A backup from before a rollover lacks the later key. If its two files, such as issuing-2.key and issuing-2.pem, are
+/// somewhere, copy them into the folder: then this command knows what the key signed, and "pqtls ca rollover --use" has it
+/// issue again. If the key is lost, record its certificate, which is the second one in a file of "pqtls ca issue", with
+/// --of-root, and revoke it.
+///
 /// After a compromise of a key, the ledger's other certificates for it have to be revoked, too, as "pqtls ca revoke"
 /// says: those that are not are listed, and the exit status is 1, unless --all-with-key revokes them.
 #[derive(Debug, clap::Args)]
@@ -50,6 +55,10 @@ pub(crate) struct Arguments {
         hide_possible_values = true,
     )]
     revoke: Option<CrlReason>,
+
+    /// Of the certificates in the files, take only those that the root signed, such as that of a later key
+    #[arg(long)]
+    of_root: bool,
 
     #[command(flatten)]
     same_key: SameKeyOptions,
@@ -92,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         lacking,
         known,
         left_out,
-    } = sort(&arguments.files, &folder, &ledger, &by, &options)?;
+    } = sort(arguments, &folder, &ledger, &by, &options)?;
     if arguments.revoke.is_some() && !known.is_empty() {
         return Err(Failure::InLedger {
             numbers: known,
@@ -150,7 +159,7 @@ struct Sorted {
 /// The certificates that the ledger lacks, and the numbers of those that it has. The CA's own certificates, which
 /// follow others in their files, are left out, and what is there twice. `options` are those for "pqtls ca revoke".
 fn sort(
-    files: &[Source],
+    arguments: &Arguments,
     folder: &Folder,
     ledger: &impl Ledger,
     by: &str,
@@ -163,7 +172,17 @@ fn sort(
         .map(|(_, own)| own)
         .chain(root)
         .collect();
-    let mut certificates = documents::all_certificates(files)?;
+    let mut certificates = documents::all_certificates(&arguments.files)?;
+    if arguments.of_root {
+        let root = folder.certificate(Role::Root)?;
+        certificates.retain(|one| {
+            let signed = one.verify_signature(&root, other_verification());
+            one.issuer() == root.subject() && signed.is_ok()
+        });
+        if certificates.is_empty() {
+            return Err(Failure::NoneOfRoot);
+        }
+    }
     let is_own = |one: &Certificate| own.iter().any(|own| own.der() == one.der());
     let left_out = certificates.iter().filter(|one| is_own(one));
     let mut left_out: Vec<_> = left_out.map(Certificate::describe_subject).collect();

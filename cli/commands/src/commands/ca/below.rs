@@ -5,7 +5,7 @@ use core::fmt;
 use std::path::{Path, PathBuf};
 
 use pq_ca::authority::Authority;
-use pq_ca::folder::{Folder, Interruption, Role, SubordinatePlan};
+use pq_ca::folder::{Folder, FolderError, Interruption, Role, SubordinatePlan};
 use pq_ca::ledger::LocalLedger;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
@@ -46,7 +46,10 @@ pub(super) struct Parent {
 impl Above {
     /// The CA in the folder of `--under`.
     pub(super) fn parent(&self, folder: &PathBuf) -> Result<Parent, Failure> {
-        let folder = Folder::open(folder)?;
+        let folder = Folder::open(folder).map_err(|error| match error {
+            FolderError::NoCa(path) => Failure::NoCaAbove(path.display().to_string()),
+            error => error.into(),
+        })?;
         Ok(Parent {
             authority: self.ca_key.authority(&folder, Role::Root)?,
             root: folder.certificate(Role::Root)?,

@@ -5,10 +5,11 @@ use core::time::Duration;
 use pq_ca::folder::{Certified, Constraints, Role};
 use pq_ca::issuing::IssuedCertificate;
 use pq_ca::ledger::{Ledger, LedgerError, SerialNumber};
-use pq_ca::policy::parse_duration;
+use pq_ca::policy::{Network, parse_duration};
 use pq_x509::pki_types::UnixTime;
 
 use super::ca_key::CaKeyOptions;
+use super::init::{Domain, domain};
 use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use crate::commands::delivery::Delivery;
@@ -22,12 +23,14 @@ use crate::keys::other_verification;
 ///
 /// FILE is a request, as "pqtls ca init --request" makes it, or the certificate of a root. The policy is for end
 /// entities, so it is not asked: look what is in FILE ("pqtls show"), and whether it is from whom you think. The other CA
-/// can issue for all names that this CA's root can. The ledger has the certificate, so that "pqtls ca revoke" revokes it.
+/// can issue for the names that its request asks for as name constraints, or that --dns and --ip say; without any, for all
+/// names that this CA's root can. The ledger has the certificate, so that "pqtls ca revoke" revokes it.
 ///
 /// For a new root with the name of this CA's root, this is how clients that trust only the old root accept what is below
 /// the new one ("new with old", RFC 4210 section 4.4): servers send it after their chain. By RFC 5280 section 4.2.1.9 it
 /// doesn't count for the old root's path length. Go's and pyca's verifiers count it: below a root of path length 1, as
 /// "pqtls ca init" makes it, they accept only what the new root itself issued.
+/// For a root of another name, all verifiers count it: a root of path length 1 can't certify one that has CAs below it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -39,8 +42,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     validity: Option<Duration>,
 
-    /// How many further CAs may be below it [default: 0 for a request; for a root as many as it has itself, or as this CA
-    /// permits]
+    /// A domain that the other CA is for, with all names below it, whatever its request says; once for each
+    #[arg(long, value_name = "DOMAIN", value_parser = domain)]
+    dns: Vec<Domain>,
+
+    /// A network whose addresses the other CA is for, such as 192.0.2.0/24, whatever its request says; once for each
+    #[arg(long, value_name = "NETWORK")]
+    ip: Vec<Network>,
+
+    /// How many further CAs may be below it [default: for a request as many as it asks for, or 0; for a root as many as it
+    /// has itself, or as this CA permits]
     #[arg(long, value_name = "COUNT")]
     path_length: Option<u8>,
 
@@ -59,7 +70,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls ca certify waiting.request --out waiting.pem";
+  $ pqtls ca certify waiting.request --dns waiting.example.org --out waiting.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let options = &arguments.certificate;
@@ -78,6 +89,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let authority = arguments.ca_key.authority(&folder, Role::Root)?;
     let (validity, algorithms) = (arguments.validity, other_verification());
     let path_length = arguments.path_length;
+    let given = Constraints {
+        domains: arguments.dns.iter().map(|one| one.name.clone()).collect(),
+        networks: arguments.ip.clone(),
+        only_hosts: false,
+    };
+    if root.is_some() && given != Constraints::default() {
+        return Err(Failure::ConstraintsOfRoot);
+    }
     let certificate = match (&root, &request) {
         (Some(root), _) => {
             authority.certify_root(root, path_length, validity, algorithms, &by, now)?
@@ -86,12 +105,16 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             let request = request
                 .as_ref()
                 .expect("a file has a request or is refused");
+            let constraints = match given == Constraints::default() {
+                true => Constraints::requested(request)?,
+                false => given,
+            };
             let certified = Certified {
                 subject: request.subject(),
                 key: request,
-                path_len: Some(path_length.unwrap_or(0)),
+                path_len: Some(path_length.or(request.path_len()).unwrap_or(0)),
                 validity,
-                constraints: &Constraints::default(),
+                constraints: &constraints,
             };
             authority.certify(&certified, algorithms, &by, now)?
         }

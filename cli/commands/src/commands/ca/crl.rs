@@ -18,7 +18,7 @@ use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output};
-use crate::report::{Report, printable, with_unit};
+use crate::report::{self, Report, printable, with_unit};
 
 /// Make the next revocation list
 ///
@@ -90,11 +90,21 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     let authority = arguments.ca_key.authority(&folder, role)?;
     let now = UnixTime::now();
+    let end = authority.issuer().certificate().not_after();
     if arguments.clock_is_right {
         let ledger = authority.ledger();
         ledger.confirm_time(now, &arguments.actor.name())?;
     }
     let list = authority.numbered_revocation_list(arguments.number, now, arguments.validity)?;
+    if let Some(next) = list.next_update()
+        && next > end
+    {
+        report::warn(format_args!(
+            "the list is valid until {}, and the certificate of its key until {}: clients accept the list no longer than that",
+            rfc3339(next),
+            rfc3339(end)
+        ));
+    }
     let pem = list.to_pem();
     let output = Output {
         to: out,

@@ -34,8 +34,8 @@ use crate::words::protection_name;
 /// A passphrase encrypts both keys; then commands that use one of them ask for it, or take it by their own options.
 /// Without one, whoever can read the files of the keys can act as the CA.
 ///
-/// With --under, the root of a CA that is at hand certifies the new CA's key. With --request, another CA does: the new CA
-/// waits for its certificate, which "pqtls ca install" installs. When the issuing key is to be followed by a new one, "pqtls
+/// With --under, the root of a CA that is at hand certifies the new CA's key. With --request, another CA does: the request
+/// asks for the names as constraints, and the new CA waits for its certificate, which "pqtls ca install" installs. When the issuing key is to be followed by a new one, "pqtls
 /// ca rollover" does that.
 ///
 /// Back up the whole folder, while nothing changes it: root.pem, root.key, issuing.pem, issuing.key, policy.toml, and in
@@ -346,12 +346,12 @@ const VALIDITY: Duration = Duration::from_secs(5 * 365 * 24 * 60 * 60);
 
 /// A domain, with all names below it.
 #[derive(Clone, Debug)]
-struct Domain {
-    name: String,
+pub(super) struct Domain {
+    pub(super) name: String,
     pattern: NamePattern,
 }
 
-fn domain(text: &str) -> Result<Domain, String> {
+pub(super) fn domain(text: &str) -> Result<Domain, String> {
     let name = text.strip_prefix('.').unwrap_or(text).to_ascii_lowercase();
     let pattern = format!(".{name}").parse();
     match pattern {

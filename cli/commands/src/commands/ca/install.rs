@@ -19,7 +19,8 @@ use crate::report::{CertificateFacts, Report};
 /// After "pqtls ca init --request" the CA can be used from then on. After "pqtls ca rollover --request" the new key is
 /// published, and issues once "pqtls ca rollover --use" tells it to. The certificate has to be for the key of the
 /// request, and of a CA that clients accept; all signatures up to the root are verified. Give the certificates of the CAs
-/// between it and the root, too, in any order; others count for nothing.
+/// between it and the root, too, in any order; others count for nothing. A certificate without the name constraints that
+/// the request asks for is refused, unless --any-names is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -30,6 +31,10 @@ pub(crate) struct Arguments {
     /// The certificate of the root that clients trust, if it is not among the others; later the CA has it
     #[arg(long, value_name = "FILE")]
     root: Option<Source>,
+
+    /// Take a certificate that permits other names than those that the CA was made for: then only the policy limits them
+    #[arg(long)]
+    any_names: bool,
 
     #[command(flatten)]
     pub(super) place: Place,
@@ -48,13 +53,18 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let root = root.transpose()?;
     let now = UnixTime::now();
     let folder = Folder::open_pending(arguments.place.path())?;
+    if !arguments.any_names {
+        folder.check_names(&certificates, other_verification())?;
+    }
     let by = arguments.actor.name();
+    let waiting = folder.waiting()?;
     let role = folder.install(&certificates, root.as_ref(), other_verification(), &by, now)?;
     let report = Installed {
         name: role.name().into(),
         certificate: CertificateFacts::of(&folder.certificate(role)?, now),
         root: CertificateFacts::of(&folder.certificate(Role::Root)?, now),
         issues: folder.issuing_role()? == role,
+        was_there: !waiting.iter().any(|(other, _)| *other == role),
     };
     arguments.place.print(report, json)?;
     Ok(ExitStatus::Done)
@@ -68,6 +78,9 @@ struct Installed {
     root: CertificateFacts,
     /// Whether the key issues from now on.
     issues: bool,
+    /// Whether the CA had it already.
+    #[serde(skip)]
+    was_there: bool,
 }
 
 impl Report for Installed {
@@ -82,7 +95,11 @@ impl fmt::Display for Installed {
             "{}: {subject}, until {until}, below {}",
             self.name, self.root.subject
         )?;
+        if self.was_there {
+            writeln!(f, "It was installed before.")?;
+        }
         match self.issues {
+            true if self.was_there => Ok(()),
             true => writeln!(
                 f,
                 "It issues from now on: \"pqtls ca issue\", \"pqtls ca sign\"."

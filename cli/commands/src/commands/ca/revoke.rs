@@ -5,8 +5,8 @@ use alloc::collections::BTreeSet;
 use core::fmt;
 
 use pq_ca::authority::{reason_from_name, reason_name, reason_names};
-use pq_ca::folder::Role;
-use pq_ca::ledger::{Change, Ledger, LedgerError, Revocation};
+use pq_ca::folder::{Folder, Role};
+use pq_ca::ledger::{Change, Ledger, LedgerError, Revocation, SerialNumber};
 use pq_ca::policy::Profile;
 use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
@@ -125,6 +125,7 @@ fn revoke(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
         clock,
         now: rfc3339(now),
         issuing: folder.issuing_role()?.name().into(),
+        issuing_number: certificate_of_issuer(&folder)?,
     };
     arguments.place.print(report, json)?;
     Ok(same_key.status())
@@ -149,6 +150,16 @@ struct Revoked {
     /// The name of the key that issues.
     #[serde(skip)]
     issuing: String,
+    /// The serial number of that key's certificate.
+    #[serde(skip)]
+    issuing_number: Option<String>,
+}
+
+/// The serial number of the certificate of the key that issues. Without its file, nobody knows.
+fn certificate_of_issuer(folder: &Folder) -> Result<Option<String>, Failure> {
+    let certificate = folder.certificate(folder.issuing_role()?).ok();
+    let number = certificate.and_then(|one| SerialNumber::from_bytes(one.serial_number()).ok());
+    Ok(number.map(|number| number.to_string()))
 }
 
 impl Revoked {
@@ -220,6 +231,21 @@ impl fmt::Display for Revoked {
                 }
                 issuer => writeln!(f, "  pqtls ca crl --issuer {issuer} --out FILE")?,
             }
+        }
+        let mut certificates = self.certificates.iter();
+        let of_issuer =
+            certificates.find(|one| Some(&one.serial_number) == self.issuing_number.as_ref());
+        if let Some(certificate) = of_issuer {
+            let remedy = match self.reason {
+                CrlReason::CertificateHold => {
+                    format!("until \"pqtls ca reinstate {}\"", certificate.serial_number)
+                }
+                _ => "until a new key issues: \"pqtls ca rollover\"".into(),
+            };
+            writeln!(
+                f,
+                "This is the key that issues, so the CA issues nothing more {remedy}."
+            )?;
         }
         if let Some(clock) = &self.clock {
             writeln!(
