@@ -109,10 +109,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
                 true => Constraints::requested(request)?,
                 false => given,
             };
+            let path_length = path_length.or_else(|| request.path_len());
             let certified = Certified {
                 subject: request.subject(),
                 key: request,
-                path_len: Some(path_length.or(request.path_len()).unwrap_or(0)),
+                path_len: Some(path_length.unwrap_or(0)),
                 validity,
                 constraints: &constraints,
             };
