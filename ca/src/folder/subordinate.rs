@@ -64,13 +64,11 @@ pub struct Certified<'a> {
 }
 
 impl<S: Signer, L: Ledger> Authority<S, L> {
-    /// Certifies another CA, and records that in this CA's ledger, so that it can be revoked. For a new root of the same
-    /// name this makes the certificate "new with old" by which clients that trust only this one accept what is below the
-    /// new one (RFC 4210 section 4.4).
+    /// Certifies another CA, and records that in this CA's ledger, so that it can be revoked.
     ///
     /// # Errors
     ///
-    /// [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
+    /// [`FolderError::NameTaken`] if it has the name of one of this CA's keys, [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
     /// none below it, [`FolderError::PathLength`] if it may not have one with as many CAs below it,
     /// [`FolderError::CertifiesItself`] for its own key, [`FolderError::NotAccepted`] if nobody would accept what is below
     /// the certificate, by the algorithms of pq-x509 and those given, and others if the certificate can't be made or
@@ -82,16 +80,39 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, FolderError> {
+        let mut taken = vec![self.issuer().certificate().clone()];
+        for generation in self.ledger().generations()? {
+            let own = generation
+                .certificate()
+                .map(|der| Certificate::from_der(der));
+            taken.extend(own.transpose().map_err(IssueError::from)?);
+        }
+        // Revoked certificates are known by their issuer's name (RFC 5280 section 5).
+        match (taken.iter()).any(|one| is_same_name(one.subject(), certified.subject)) {
+            true => Err(FolderError::NameTaken(certified.subject.to_string())),
+            false => self.sign_and_record(certified, algorithms, by, now),
+        }
+    }
+
+    fn sign_and_record(
+        &self,
+        certified: &Certified<'_>,
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Certificate, FolderError> {
         let made = self.sign_subordinate(certified, algorithms, by, now)?;
         Ok(self.record_ca(made)?)
     }
 
     /// The same for another CA's root, which proves by its own signature that it has the key. Without `path_len`, the
-    /// certificate may have as many CAs below it as the root, or as this CA permits if that is less.
+    /// certificate may have as many CAs below it as the root, or as this CA permits if that is less. For a new root of the
+    /// same name this makes the certificate "new with old" by which clients that trust only this one accept what is below
+    /// the new one (RFC 4210 section 4.4).
     ///
     /// # Errors
     ///
-    /// Those of [`certify`](Self::certify), [`FolderError::NotARoot`], and [`FolderError::NoRoomBelow`] if the root has CAs
+    /// Those of [`certify`](Self::certify) except for the name, [`FolderError::NotARoot`], and [`FolderError::NoRoomBelow`] if the root has CAs
     /// below it, and none of these would be accepted, unless `path_len` is given.
     pub fn certify_root(
         &self,
@@ -117,7 +138,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             validity,
             constraints: &Constraints::default(),
         };
-        self.certify(&certified, algorithms, by, now)
+        self.sign_and_record(&certified, algorithms, by, now)
     }
 
     /// As many as the root has below it, or as this CA permits if that is less.

@@ -412,6 +412,17 @@ fn a_request_asks_for_the_names_of_its_ca() {
     folder
         .pqtls("ca certify open/root.pem --dns example.org --out x.pem")
         .fails(2, "--dns and --ip are for the request of a CA");
+    // Nobody else gets the name of one of its keys, by which clients know whose certificates are revoked.
+    for name in ["Open", "open root"] {
+        folder
+            .shell(&format!(
+                "rm -rf evil evil.csr && pqtls ca init --name '{name}' --dir evil --algorithm ML-DSA-44 --request evil.csr"
+            ))
+            .ok();
+        folder
+            .pqtls("ca certify evil.csr --dir open --out x.pem")
+            .fails(1, "is the name of another key");
+    }
     folder
         .pqtls("ca certify Beta.csr --dir open --out beta.pem")
         .ok();
