@@ -118,6 +118,28 @@ impl CertificateRequest {
         self,
         algorithms: &[&'static dyn SignatureVerificationAlgorithm],
     ) -> Result<VerifiedRequest, RequestError> {
+        self.verify_proof(algorithms)?;
+        check_rewritten(self.subject_der(), &self.parsed.info.subject, "its subject")?;
+        let extensions = requested_extensions(&self.parsed.info)?;
+        Ok(VerifiedRequest {
+            names: requested_names(&extensions)?,
+            extensions,
+            spki: to_der(&self.parsed.info.public_key.owned_to_ref())?,
+            request: self,
+        })
+    }
+
+    /// Checks the proof of possession alone, as [`verify_with`](Self::verify_with) does, and none of the names: whoever
+    /// shows a request that no CA here would take can tell whether its sender has the key.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::Signature`] if the request is not signed by the key in it, and [`RequestError::Key`] if that key
+    /// is not acceptable.
+    pub fn verify_proof(
+        &self,
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
+    ) -> Result<(), RequestError> {
         let key = self.parsed.info.public_key.owned_to_ref();
         match algorithm_of_spki(&key) {
             Ok(Algorithm::Kem(algorithm)) => {
@@ -130,14 +152,7 @@ impl CertificateRequest {
             Err(error) => return Err(error.into()),
         }
         signed::verify(&self.der, &key, algorithms)?;
-        check_rewritten(self.subject_der(), &self.parsed.info.subject, "its subject")?;
-        let extensions = requested_extensions(&self.parsed.info)?;
-        Ok(VerifiedRequest {
-            names: requested_names(&extensions)?,
-            extensions,
-            spki: to_der(&key)?,
-            request: self,
-        })
+        Ok(())
     }
 }
 

@@ -61,7 +61,8 @@ pub enum EncodingError {
     /// The message is in MIME.
     #[error(
         "it is an S/MIME message, with MIME around the CMS message; take this out with \"openssl cms -cmsout -in FILE \
-         -outform DER\", or have \"openssl cms\" write it with -outform DER, and with -nodetach to have the content in it"
+         -outform DER\", or have \"openssl cms\" write it with -outform DER and -binary, and with -nodetach to have the content \
+         in it; without -binary, the content was signed with CRLF as its line ends, and has to have them"
     )]
     Mime,
     /// The PEM block of the message can't be read.
