@@ -36,8 +36,8 @@ use crate::passphrases::PassphraseError;
 use crate::shell::{command_line, quoted, with_options_of_ca};
 use crate::words::{
     of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_jwt_error,
-    of_message_error, of_opening_error, of_pkcs12_error, of_protection_error, of_request_error,
-    of_validation_error,
+    of_jwt_error_at, of_message_error, of_opening_error, of_pkcs12_error, of_protection_error,
+    of_request_error, of_validation_error,
 };
 
 /// Why a command failed.
@@ -121,6 +121,12 @@ pub(crate) enum Failure {
         "{0}; to trust the signer's own certificate, and no CA, give it with --signer in place of --roots"
     )]
     SignerAsRoot(Box<ValidationError>),
+    #[error(
+        "{0} signed its own certificate, and is no CA, so that no chain ends there: compare its fingerprint (\"pqtls cert \
+         fingerprint\") with its owner's; for certificates that can be verified, make a root with \"pqtls cert self-sign --ca\", \
+         or a CA with \"pqtls ca init\""
+    )]
+    OwnRoot(String),
     #[error("nothing was encrypted: {0}")]
     Enveloping(pq_cms::EnvelopingError),
     #[error("{file} was not decrypted: {}", of_opening_error(.error))]
@@ -128,6 +134,12 @@ pub(crate) enum Failure {
         file: String,
         error: pq_cms::OpeningError,
     },
+    #[error(
+        "{0} is a key of RSA, and decryption by RSA is not supported here; if the message was encrypted to it, decrypt with \
+         \"openssl cms -decrypt -inform DER -in FILE -inkey {quoted}\"",
+        quoted = quoted(.0)
+    )]
+    RsaToDecrypt(String),
     #[error("{file} was not encrypted: {error}")]
     Encryption {
         file: String,
@@ -174,12 +186,27 @@ pub(crate) enum Failure {
     )]
     KeysAndCertificates { keys: usize, certificates: usize },
     #[error(
-        "{file} has {found} keys to choose from, and one is needed; choose it with --name: the file has {}",
-        if .names.is_empty() { "no names" } else { .names }
+        "{file} has {found} keys to choose from, and one is needed; {}",
+        match .names.is_empty() {
+            true => "none has a name to choose it by: take one out with \"openssl pkcs12 -nocerts\"".into(),
+            false => format!("choose it with --name: the file has {names}"),
+        }
     )]
     WhichKey {
         file: String,
         found: usize,
+        names: String,
+    },
+    #[error(
+        "{file} has no key called {name:?}; {}",
+        match .names.is_empty() {
+            true => "its keys have no names: leave --name out".into(),
+            false => format!("choose it with --name: the file has {names}"),
+        }
+    )]
+    NoKeyOfName {
+        file: String,
+        name: String,
         names: String,
     },
     #[error("{0} has no private key; take out its certificates with \"pqtls cert import\"")]
@@ -200,6 +227,19 @@ pub(crate) enum Failure {
     Cose(Box<CoseError>),
     #[error("{}", of_jwt_error(.0))]
     Token(Box<JwtError>),
+    #[error(
+        "{file}: {}",
+        match .at {
+            Some(at) => of_jwt_error_at(.error, at),
+            None => of_jwt_error(.error),
+        }
+    )]
+    RefusedToken {
+        file: String,
+        /// The time of --at.
+        at: Option<String>,
+        error: Box<JwtError>,
+    },
     #[error(
         "{file} has more than {mebibytes} MiB, and {algorithm} needs the whole message in memory; with a \
          hash, files may be of any size: sign and verify with --pre-hash {}",
@@ -445,6 +485,24 @@ pub(crate) enum Failure {
     )]
     JsonBesideResult,
     #[error(
+        "the token would be valid from {from}, and expire before that, at {until}: --validity counts from now; give a \
+         longer one, or an earlier --not-before"
+    )]
+    ExpiresFirst { from: String, until: String },
+    #[error(
+        "with --json the report goes to standard output, which has the result itself here; leave --json out{0}"
+    )]
+    NoReport(&'static str),
+    #[error(
+        "there is nobody whom this would be for; say whom, with --name <NAME> or with --subject <SUBJECT>"
+    )]
+    Nameless,
+    #[error(
+        "the names are longer than the 64 characters of a common name, and the issuer of a certificate has a name (RFC \
+         5280 section 4.1.2.4), which here is the subject's; give one with --subject"
+    )]
+    OnlyLongNames,
+    #[error(
         "clients check a server's names (RFC 9525), and this one has none; give one with --name"
     )]
     NamelessServer,
@@ -453,6 +511,11 @@ pub(crate) enum Failure {
          such as --format pem"
     )]
     OnlyMlDsa(keys::Algorithm),
+    #[error(
+        "{0} has no seed, of which JSON Web Keys and COSE_Keys consist (RFC 9964), but the expanded key alone, from which it \
+         can't be computed; use the file that has the seed, or make a new key"
+    )]
+    NoSeedToWrite(String),
     #[error("{0} private keys have one form; leave --form out")]
     NoForms(keys::Algorithm),
     #[error("raw bytes are a seed or an expanded key, not both; choose with --form")]
@@ -543,6 +606,7 @@ impl Failure {
             | Self::LongReport { .. }
             | Self::MessageToDecrypt(_)
             | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)
+            | Self::RsaToDecrypt(_)
             | Self::NotText(_) => ExitStatus::InputOutput,
             Self::NewSshKey(_) | Self::SshSigning(_) => ExitStatus::Usage,
             Self::Signing(_)
@@ -561,12 +625,15 @@ impl Failure {
             | Self::Unanswered(_)
             | Self::NotAChain(_)
             | Self::Chain(_)
+            | Self::OwnRoot(_)
+            | Self::NoSeedToWrite(_)
             | Self::UnsoundKey { .. }
             | Self::OtherKey { .. }
             | Self::InvalidSignature { .. }
             | Self::Jwk(_)
             | Self::Cose(_)
             | Self::Token(_)
+            | Self::RefusedToken { .. }
             | Self::NotForEncryption(_)
             | Self::NotOfThisCa { .. }
             | Self::NotInLedger { .. }
@@ -586,6 +653,7 @@ impl Failure {
             | Self::NotACertificate(_)
             | Self::NumberOrFile { .. }
             | Self::WhichKey { .. }
+            | Self::NoKeyOfName { .. }
             | Self::NoKey(_)
             | Self::NoCertificates(_)
             | Self::WhichCertificate { .. }
@@ -605,6 +673,10 @@ impl Failure {
             | Self::NotACompromise(_)
             | Self::NoKeyToEncrypt
             | Self::NamelessServer
+            | Self::ExpiresFirst { .. }
+            | Self::NoReport(_)
+            | Self::Nameless
+            | Self::OnlyLongNames
             | Self::NoForms(_)
             | Self::BothAsRaw
             | Self::SeedOnly

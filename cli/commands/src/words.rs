@@ -97,6 +97,17 @@ pub(crate) fn of_protection_error(error: &ProtectionError) -> String {
 /// Why a PKCS#12 file can't be read or made.
 pub(crate) fn of_pkcs12_error(error: &Pkcs12Error) -> String {
     match error {
+        Pkcs12Error::Protection(
+            ProtectionError::UnsupportedScheme(oid)
+            | ProtectionError::UnsupportedKeyDerivation(oid)
+            | ProtectionError::UnsupportedPrf(oid)
+            | ProtectionError::UnsupportedCipher(oid),
+        ) => format!(
+            "no support for the encryption {}, as older programs use it for PKCS#12, only for PBES2 (RFC 8018) with AES; \
+             make the file anew: \"openssl pkcs12 -legacy -in FILE -out all.pem\", and then \"openssl pkcs12 -export -in \
+             all.pem -out NEW\"",
+            oid_name(*oid)
+        ),
         Pkcs12Error::Protection(error) => of_protection_error(error),
         other => other.to_string(),
     }
@@ -152,6 +163,18 @@ pub(crate) fn of_jwt_error(error: &JwtError) -> String {
         }
         JwtError::Type { .. } => format!("{error} See --type"),
         other => other.to_string(),
+    }
+}
+
+/// Why a token is refused for a time that was asked for: the clocks have nothing to do with it.
+pub(crate) fn of_jwt_error_at(error: &JwtError, at: &str) -> String {
+    match error {
+        JwtError::Expired(_) | JwtError::NotYet(_) | JwtError::FromTheFuture(_) => {
+            let text = error.to_string();
+            let what = text.split(';').next().unwrap_or(&text);
+            format!("{what}; this is counted from {at}, the time of --at")
+        }
+        other => of_jwt_error(other),
     }
 }
 

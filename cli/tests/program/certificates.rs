@@ -531,3 +531,63 @@ fn date(seconds: u64) -> String {
     let time = core::time::Duration::from_secs(seconds);
     DateTime::from_unix_duration(time).unwrap().to_string()
 }
+
+/// Each command asks for what it needs, and for nothing that it would refuse.
+#[test]
+fn missing_names_are_asked_for_as_they_can_be_given() {
+    let folder = Folder::with_ca();
+    for (command, words) in [
+        ("self-sign --ca", "--subject <SUBJECT>"),
+        ("self-sign --purpose client", "with --name <NAME> or"),
+        ("request", "with --name <NAME> or"),
+    ] {
+        folder
+            .pqtls(&format!("cert {command} --key www.key"))
+            .fails(2, words);
+    }
+    let long = format!("{}.aaa.bbb.ccc", "a".repeat(60));
+    folder
+        .pqtls(&format!("cert self-sign --key www.key --name {long}"))
+        .fails(2, "give one with --subject");
+    let both = format!("cert self-sign --key www.key --name {long} --name b.example --out b.pem");
+    folder.pqtls(&both).ok();
+    let shown = folder.pqtls("show b.pem");
+    assert!(shown.ok().starts_with("CN=b.example\n"), "{}", shown.ok());
+}
+
+/// The CA that issued it is itself.
+#[test]
+fn a_self_signed_end_entity_is_no_root() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("cert self-sign --key www.key --name a.example --out a.pem")
+        .ok();
+    folder
+        .pqtls("cert verify a.pem --roots a.pem")
+        .fails(1, "signed its own certificate, and is no CA");
+    folder
+        .pqtls("cert verify www.pem --roots www.pem")
+        .fails(1, "trust the CA that issued it instead");
+}
+
+/// Certificates come in PKCS#7, too, and in PKCS#12.
+#[test]
+fn certificates_are_read_from_messages() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("cms sign ca.pem --key www.key --cert www.pem --out m.p7b")
+        .ok();
+    let one = folder.pqtls("cert fingerprint www.pem");
+    let digest = one.ok().split_whitespace().last().unwrap().to_owned();
+    let shown = folder.pqtls("cert fingerprint m.p7b");
+    assert!(shown.ok().contains(&digest), "{}", shown.ok());
+    folder.pqtls("cert show m.p7b").ok();
+    folder.pqtls("cert bundle m.p7b ca.pem --out chain").ok();
+    folder.write("pw", "passphrase\n");
+    folder
+        .pqtls("key export www.key --certs www.pem --passphrase-file pw --out w.p12")
+        .ok();
+    folder
+        .pqtls("cert needs-renewal w.p12")
+        .fails(3, "\"pqtls cert import\"");
+}

@@ -485,3 +485,16 @@ fn a_signature_of_a_file_is_one_of_a_message_unless_attributes_are_required() {
     let refused = folder.pqtls(&format!("cms verify made {strict}"));
     refused.fails(1, "it has no signed attributes");
 }
+
+/// Keys of RSA decrypt messages elsewhere.
+#[test]
+fn messages_for_keys_of_rsa_are_for_openssl() {
+    let folder = Folder::with_ca();
+    folder.pqtls("key new RSA-2048 --out rsa.key").ok();
+    folder
+        .pqtls("cms decrypt ca.pem --key rsa.key --out x")
+        .fails(
+            3,
+            "\"openssl cms -decrypt -inform DER -in FILE -inkey rsa.key\"",
+        );
+}

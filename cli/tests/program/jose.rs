@@ -222,3 +222,31 @@ fn tokens_are_for_their_owner() {
     let metadata = std::fs::metadata(folder.path().join("token")).unwrap();
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
 }
+
+/// A token that expires before it is valid is of no use.
+#[test]
+fn no_token_expires_before_it_becomes_valid() {
+    let folder = Folder::with_ca();
+    let command = "jwt sign --key www.key --not-before 2090-01-01 --out t";
+    folder
+        .pqtls(command)
+        .fails(2, "from 2090-01-01T00:00:00Z, and expire before that");
+    folder.pqtls(&format!("{command} --no-expiry")).ok();
+}
+
+/// A refusal names the token's file, and has nothing to say about clocks if the time was given; the key is that of the
+/// first certificate of a chain.
+#[test]
+fn refused_tokens_are_named_and_clocks_are_not_for_given_times() {
+    let folder = Folder::with_ca();
+    folder.pqtls("jwt sign --key www.key --out t").ok();
+    let chain = folder.read("www.pem") + &folder.read("ca.pem");
+    folder.write("chain.pem", chain);
+    folder.pqtls("jwt verify --key chain.pem t").ok();
+    let refused = folder.pqtls("jwt verify --key chain.pem t --at 2020-01-01");
+    refused.fails(1, "counted from 2020-01-01T00:00:00Z, the time of --at");
+    assert!(!refused.stderr().contains("clocks"), "{}", refused.stderr());
+    folder
+        .pqtls("jwt verify --key chain.pem ca.pem")
+        .fails(1, "pqtls: ca.pem: ");
+}

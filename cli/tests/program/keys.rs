@@ -324,3 +324,52 @@ fn damaged_files_give_one_clear_error() {
 pub(crate) fn hex(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(bytes)
 }
+
+/// As `ca issue --key` and `encrypt --to` take it: of a chain, the first certificate.
+#[test]
+fn the_key_of_a_chain_is_that_of_its_first_certificate() {
+    let folder = Folder::with_ca();
+    let chain = folder.read("www.pem") + &folder.read("ca.pem");
+    folder.write("chain.pem", chain);
+    folder.pqtls("key public www.pem --out one").ok();
+    folder.pqtls("key public chain.pem --out first").ok();
+    assert_eq!(folder.read("one"), folder.read("first"));
+    folder.pqtls("sign ca.pem --key www.key --out s").ok();
+    folder
+        .pqtls("verify ca.pem --key chain.pem --signature s")
+        .ok();
+    let two = folder.read("www.pem") + &folder.read("first");
+    folder.write("both", two);
+    folder.pqtls("key public both").ok();
+}
+
+/// There is no way from an expanded key to a JSON Web Key, so that no option is named.
+#[test]
+fn expanded_keys_are_no_json_web_keys() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("key convert www.key --form expanded --out e.key")
+        .ok();
+    folder
+        .pqtls("key convert e.key --format jwk --out e.jwk")
+        .fails(
+            1,
+            "e.key has no seed, of which JSON Web Keys and COSE_Keys consist",
+        );
+}
+
+/// A key without a name is chosen without --name.
+#[test]
+fn a_key_without_a_name_is_not_asked_for_by_one() {
+    let folder = Folder::with_ca();
+    folder.write("pw", "passphrase\n");
+    folder
+        .pqtls("key export www.key --certs www.pem --passphrase-file pw --out w.p12")
+        .ok();
+    folder
+        .pqtls("key import w.p12 --passphrase-file pw --name foo --out k")
+        .fails(
+            2,
+            "w.p12 has no key called \"foo\"; its keys have no names: leave --name out",
+        );
+}

@@ -706,3 +706,39 @@ fn a_key_that_was_replaced_comes_back_if_something_else_fails() {
     let after = folder.files();
     assert!(after != before && after.len() == 1);
 }
+
+/// A script or a page has no place for a report, and no --out.
+#[test]
+fn scripts_and_pages_are_no_reports() {
+    let folder = Folder::new();
+    for (command, words) in [
+        ("completion bash --json", "leave --json out\n"),
+        ("man --json", "or name a folder with --out-dir"),
+    ] {
+        let refused = folder.pqtls(command);
+        refused.fails(2, words);
+        assert!(
+            !refused.stderr().contains("--out\n"),
+            "{}",
+            refused.stderr()
+        );
+    }
+}
+
+/// A file to sign is no key, whatever was an argument before.
+#[test]
+fn a_file_without_a_key_is_not_suggested_as_one() {
+    let folder = Folder::with_ca();
+    folder.write("m", "content\n");
+    for command in ["sign m", "verify m", "sign www.key"] {
+        let refused = folder.pqtls(command);
+        assert_eq!(refused.status(), 2);
+        let is_suggested = refused.stderr().contains("as it was before");
+        assert_eq!(
+            is_suggested,
+            command == "sign www.key",
+            "{}",
+            refused.stderr()
+        );
+    }
+}

@@ -1,8 +1,14 @@
 //! `pqtls show`: what a file has, of whatever kind.
 
 use base64ct::Encoding as _;
+use pq_x509::revocation::CertificateRevocationList;
+use pq_x509::x509_cert::certificate::Rfc5280;
+use pq_x509::x509_cert::crl::CertificateList;
+use pq_x509::x509_cert::der::asn1::{BitString, OctetString};
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::x509_cert::der::{Decode, Encode};
+use pq_x509::x509_cert::ext::Extension;
+use pq_x509::x509_cert::ext::pkix::crl::dp::IssuingDistributionPoint;
 use pq_x509::x509_cert::request::CertReq;
 use serde_json::Value;
 
@@ -143,6 +149,195 @@ fn names_in_microsofts_attribute_are_shown() {
         "{}",
         shown.ok()
     );
+}
+
+/// A proof is checked for itself, whatever names are asked for; that no certificate is made with those is said, too.
+#[test]
+fn the_proof_of_a_request_does_not_depend_on_its_names() {
+    let folder = Folder::with_ca();
+    let der = folder.pqtls("cert request --key www.key --name a.example --der");
+    let request = CertReq::from_der(der.stdout_bytes()).unwrap();
+    // A registered ID in place of a DNS name
+    let mut signed = request.info.to_der().unwrap();
+    let place = signed.windows(9).position(|nine| nine == b"a.example");
+    signed[place.unwrap() - 2] = 0x88;
+    folder.write("signed", &signed);
+    folder
+        .pqtls("sign signed --key www.key --out signature")
+        .ok();
+    let request = CertReq {
+        info: Decode::from_der(&signed).unwrap(),
+        signature: BitString::from_bytes(&folder.bytes("signature")).unwrap(),
+        ..request
+    };
+    folder.write("full.csr", request.to_der().unwrap());
+    let shown = folder.pqtls("show full.csr");
+    for words in [
+        "  proof         yes: its key signed it\n",
+        "  pqtls ca sign refuses it: a subject alternative name",
+    ] {
+        assert!(shown.ok().contains(words), "{}", shown.ok());
+    }
+}
+
+/// All keys of a set are named, also those of types that are not read here; so is such a key alone.
+#[test]
+fn json_web_keys_of_other_types_are_named() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("key public www.key --format jwk --out a.jwk")
+        .ok();
+    let ec = r#"{"kty":"EC","crv":"P-256","alg":"ES256","kid":"e","x":"AA","y":"AA"}"#;
+    let rsa = r#"{"kty":"RSA","n":"AA","e":"AQAB"}"#;
+    let okp = r#"{"kty":"OKP","crv":"Ed25519","x":"AA","d":"AA"}"#;
+    let oct = r#"{"kty":"oct","alg":"HS256","k":"AA"}"#;
+    let own = folder.read("a.jwk");
+    let set = format!(r#"{{"keys":[{ec},{rsa},{okp},{oct},{own},{{}}]}}"#);
+    folder.write("set.jwks", set);
+    folder.write("empty.jwks", r#"{"keys":[]}"#);
+    folder.write("ec.jwk", ec);
+    let shown = folder.pqtls("show set.jwks");
+    for words in [
+        "  key           ML-DSA-44, thumbprint ",
+        "  not read here EC, P-256, alg ES256, key id \"e\"\n",
+        "  not read here RSA\n",
+        "  not read here OKP, Ed25519, with its private part\n",
+        "  not read here oct, alg HS256, with its private part\n",
+        "  left out      key 6 of the set is left out: ",
+    ] {
+        assert!(shown.ok().contains(words), "{words}: {}", shown.ok());
+    }
+    let shown = folder.pqtls("show empty.jwks");
+    assert_eq!(shown.ok(), "set of JSON Web Keys\n  key           none\n");
+    let shown = folder.pqtls("show ec.jwk");
+    assert_eq!(
+        shown.ok(),
+        "JSON Web Key\n  not read here EC, P-256, alg ES256, key id \"e\"\n"
+    );
+}
+
+/// What `ssh-keygen -t ed25519 -C me` and `ssh-keygen -Y sign` write: what can be told is, without a passphrase.
+#[test]
+fn keys_of_sshs_other_algorithms_are_named() {
+    fn string(bytes: &[u8]) -> Vec<u8> {
+        let len = u32::try_from(bytes.len()).unwrap();
+        [&len.to_be_bytes()[..], bytes].concat()
+    }
+
+    let folder = Folder::new();
+    let public = [string(b"ssh-ed25519"), string(&[7; 32])].concat();
+    let private = [&[0; 8][..], &public, &string(&[8; 64]), &string(b"me")].concat();
+    let armored = |label: &str, bytes: &[u8]| {
+        let base64 = base64ct::Base64::encode_string(bytes);
+        format!("-----BEGIN {label}-----\n{base64}\n-----END {label}-----\n")
+    };
+    let key = |cipher: &[u8], private: &[u8]| {
+        let begin = [b"openssh-key-v1\0", &*string(cipher), &string(b"bcrypt")].concat();
+        let rest = [
+            string(b""),
+            vec![0, 0, 0, 1],
+            string(&public),
+            string(private),
+        ]
+        .concat();
+        armored("OPENSSH PRIVATE KEY", &[begin, rest].concat())
+    };
+    folder.write("id", key(b"none", &private));
+    folder.write("secret", key(b"aes256-ctr", &[9; 64]));
+    let fields = [&*public, b"git", b"", b"sha512", b"signature"];
+    let fields: Vec<u8> = fields.into_iter().flat_map(string).collect();
+    let signature = [b"SSHSIG\0\0\0\x01", &*fields].concat();
+    folder.write("sig", armored("SSH SIGNATURE", &signature));
+    let algorithm = "  algorithm     ssh-ed25519\n  fingerprint   SHA256:";
+    for (file, words) in [
+        (
+            "id",
+            ["SSH private key\n", algorithm, "  comment       me\n"],
+        ),
+        (
+            "secret",
+            [
+                "SSH private key\n",
+                algorithm,
+                "  encrypted     aes256-ctr\n",
+            ],
+        ),
+        (
+            "sig",
+            [
+                "SSH signature\n  namespace     git\n",
+                algorithm,
+                "  hash          sha512\n",
+            ],
+        ),
+    ] {
+        let shown = folder.pqtls(&format!("show {file}"));
+        for words in words {
+            assert!(shown.ok().contains(words), "{file}: {}", shown.ok());
+        }
+    }
+}
+
+/// What an indirect list is about, and since when a key is invalid, decide whether an entry counts.
+#[test]
+fn extensions_of_lists_are_shown() {
+    let folder = Folder::with_ca();
+    let list = CertificateRevocationList::all_from_pem(&folder.read("www.crl")).unwrap();
+    let mut list = CertificateList::<Rfc5280>::from_der(list[1].der()).unwrap();
+    let extension = |oid: &str, der: &[u8]| Extension {
+        extn_id: ObjectIdentifier::new_unwrap(oid),
+        critical: true,
+        extn_value: OctetString::new(der).unwrap(),
+    };
+    let point = IssuingDistributionPoint {
+        distribution_point: None,
+        only_contains_user_certs: true,
+        only_contains_ca_certs: false,
+        only_some_reasons: None,
+        indirect_crl: true,
+        only_contains_attribute_certs: false,
+    };
+    let body = &mut list.tbs_cert_list;
+    let point = extension("2.5.29.28", &point.to_der().unwrap());
+    body.crl_extensions.as_mut().unwrap().push(point);
+    let entry = &mut body.revoked_certificates.as_mut().unwrap()[0];
+    let since = extension("2.5.29.24", b"\x18\x0f20260102030405Z");
+    entry.crl_entry_extensions.as_mut().unwrap().push(since);
+    folder.write("oc.crl", list.to_der().unwrap());
+    let shown = folder.pqtls("show oc.crl");
+    for words in [
+        "  extension     issuingDistributionPoint: end entities only, certificates of other issuers, too (indirect)\n",
+        " (keyCompromise); invalidityDate: 2026-01-02T03:04:05Z\n",
+    ] {
+        assert!(shown.ok().contains(words), "{}", shown.ok());
+    }
+}
+
+/// What is of other commands is told from what nobody knows, and bytes that begin as a map of CBOR are none.
+#[test]
+fn files_of_other_commands_are_named() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("key new X-Wing --out x.key --public x.pub")
+        .ok();
+    folder.pqtls("jwt sign --key www.key --out a.jwt").ok();
+    folder.pqtls("encrypt ca.pem --to x.pub --out a.hpke").ok();
+    folder.write("raw", [0xa3, 0x77, 0x91, 0x02, 0xff]);
+    folder.write(
+        "a.smime",
+        "MIME-Version: 1.0\nContent-Type: multipart/signed; micalg=sha-256\n\nx\n",
+    );
+    for (file, words) in [
+        (
+            "a.jwt",
+            "a.jwt is a JSON Web Token; \"pqtls jwt verify\" verifies it",
+        ),
+        ("a.hpke", "\"pqtls decrypt\" opens it"),
+        ("a.smime", "a.smime is an S/MIME message"),
+        ("raw", "raw is neither PEM nor"),
+    ] {
+        folder.pqtls(&format!("show {file}")).fails(3, words);
+    }
 }
 
 /// A certificate of 1960 says so.

@@ -26,6 +26,9 @@ Source bash's file in ~/.bashrc, and put zsh's file into a folder of $fpath.";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let to = Destination::StandardOutput;
+    if json {
+        return Err(Failure::NoReport(""));
+    }
     Delivery::to(&[&to], false, json)?;
     let mut script = Vec::new();
     clap_complete::generate(

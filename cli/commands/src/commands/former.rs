@@ -1,13 +1,17 @@
 //! Command lines as they were before the key was named by `--key` everywhere and only a file was an argument: whoever
 //! types one is told today's.
 //!
-//! It uses the definitions of the [commands](super) and [`shell`](crate::shell).
+//! It uses the definitions of the [commands](super), [`kind`](crate::kind) and [`shell`](crate::shell).
 
 use std::ffi::OsString;
+use std::fs;
+use std::io::Read;
 
 use clap::{ArgAction, Command, CommandFactory, Parser};
+use pq_keys::encoding::pem;
 
 use super::Arguments;
+use crate::kind::Kind;
 use crate::shell::command_line;
 
 /// A command that took other arguments.
@@ -78,7 +82,7 @@ pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
     let path = path.join(" ");
     let former = ALL.iter().find(|former| former.command == path)?;
     let mut arguments = former.arguments.iter();
-    let (mut given, mut is_renamed) = (0, false);
+    let (mut given, mut is_renamed, mut key) = (0, false, None);
     while let Some(word) = words.next() {
         let text = word.to_str()?;
         let (name, value) = match text.split_once('=') {
@@ -99,6 +103,9 @@ pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
         } else {
             given += 1;
             let option = arguments.next().filter(|option| !option.is_empty());
+            if option == Some(&"--key") {
+                key = Some(word);
+            }
             today.extend(option.map(Into::into));
             today.push(word.clone());
         }
@@ -109,6 +116,9 @@ pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
     // With no more arguments than today, the option may have been forgotten.
     let may_lack = !is_renamed && given <= command.get_positionals().count();
     let lacks = former.arguments.first().filter(|_| may_lack);
+    if lacks.is_some() && key.is_some_and(is_no_key) {
+        return None;
+    }
     Some(match lacks {
         Some(option) => format!(
             "{option} is missing; if the argument is meant for it, as it was before, today it is:\n  {line}\n"
@@ -116,6 +126,19 @@ pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
         None => format!("the command line has changed, and today it is:\n  {line}\n"),
     })
 }
+
+/// Whether a word is a file that has neither a key nor a certificate, as far as its beginning tells.
+fn is_no_key(file: &OsString) -> bool {
+    let mut start = Vec::new();
+    let is_file = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+    let opened = fs::File::open(file).ok().filter(|_| is_file);
+    let read = opened.and_then(|opened| opened.take(MAX_LEN).read_to_end(&mut start).ok());
+    let is_object = start.trim_ascii_start().starts_with(b"{");
+    read.is_some() && !pem::is_in(&start) && !is_object && Kind::of_der(&start).is_none()
+}
+
+/// More than a key or a certificate has in DER.
+const MAX_LEN: u64 = 1024 * 1024;
 
 /// Whether a word is an option, and not a file or "-".
 fn is_option(word: &OsString) -> bool {

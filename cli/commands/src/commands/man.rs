@@ -35,6 +35,9 @@ Examples:
   $ pqtls man --out-dir man1";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    if json && arguments.out_dir.is_none() {
+        return Err(Failure::NoReport(", or name a folder with --out-dir"));
+    }
     // The pages are the help, so the help subcommand needs none.
     let mut program = Program::command().disable_help_subcommand(true);
     program.build();

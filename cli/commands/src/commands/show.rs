@@ -5,7 +5,7 @@ use core::fmt;
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use pq_cms::Outline;
-use pq_jose::jwk::{Jwk, JwkSet};
+use pq_jose::jwk::{Jwk, LeftOut};
 use pq_keys::any::Readable;
 use pq_keys::encoding::rfc3339;
 use pq_ssh::{PrivateKey, Signature};
@@ -21,7 +21,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::key::KeyFacts;
-use crate::documents::{self, Item, Key, LongList, SshLine};
+use crate::documents::{self, Item, Key, KeySet, LongList, OtherSsh, SshLine, is_of_another_kind};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{OutputError, Source};
@@ -185,8 +185,14 @@ impl Shown {
             Item::Message(outline) => ("message (CMS)", of_message(outline)),
             Item::Unknown(what) => ("not understood", Facts::default().with("what", what)),
             Item::JwkSet(set) => ("set of JSON Web Keys", of_jwk_set(set)),
+            Item::OtherJwk(key) => ("JSON Web Key", Facts::default().with("not read here", key)),
             Item::SshKey(key) => ("SSH private key", of_ssh_key(key)),
             Item::SshLine(line) => of_ssh_line(line),
+            Item::OtherSsh(OtherSsh { kind, facts }) => {
+                let each = facts.iter();
+                let facts = each.fold(Facts::default(), |all, (name, value)| all.with(name, value));
+                (*kind, facts)
+            }
             Item::SshSignature(signature) => ("SSH signature", of_ssh_signature(signature)),
         };
         Self {
@@ -221,9 +227,15 @@ fn of_request(request: &CertificateRequest) -> Facts {
         }
     }
     let spki = parsed.info.public_key.to_der().unwrap_or_default();
-    let proof = match request.clone().verify_with(other_verification()) {
-        Ok(_) => "yes: its key signed it".to_owned(),
+    let proof = match request.verify_proof(other_verification()) {
+        Ok(()) => "yes: its key signed it".to_owned(),
         Err(error) => format!("no: {}", of_request_error(&error)),
+    };
+    let refusal = match request.clone().verify_with(other_verification()) {
+        Err(error) if proof.starts_with("yes") => {
+            Some(format!("refuses it: {}", of_request_error(&error)))
+        }
+        _ => None,
     };
     let names = alternative_names(&extensions);
     let further = extensions
@@ -238,6 +250,7 @@ fn of_request(request: &CertificateRequest) -> Facts {
         .with("fingerprint", fingerprint(&spki))
         .with("signature", algorithm_name(parsed.algorithm.oid))
         .with("proof", proof)
+        .with_all("pqtls ca sign", refusal)
 }
 
 /// Of how many revoked certificates the numbers are shown.
@@ -246,10 +259,12 @@ const SHOWN: usize = 20;
 fn of_list(LongList { list, further }: &LongList) -> Facts {
     let entries = list.entries();
     let count = entries.len() + further;
-    let revoked = entries.iter().take(SHOWN).map(|entry| {
+    let more = report::of_entries(list.der(), SHOWN).into_iter();
+    let revoked = entries.iter().zip(more).map(|(entry, more)| {
         let number = hex(entry.serial_number());
         let (since, why) = (rfc3339(entry.date()), reason_name(entry.reason()));
-        format!("{number} since {since} ({why})")
+        let more: String = more.iter().map(|one| format!("; {one}")).collect();
+        format!("{number} since {since} ({why}){more}")
     });
     let further = count.saturating_sub(SHOWN);
     let further = (further > 0).then(|| format!("and {further} more"));
@@ -266,6 +281,7 @@ fn of_list(LongList { list, further }: &LongList) -> Facts {
                 .map_or_else(|| "(not said)".into(), rfc3339),
         )
         .with_all("issuer's key", list.authority_key_id().map(hex))
+        .with_all("extension", report::of_list(list.der()))
         .with("signature", algorithm_name(list.signature_algorithm().oid))
         .with("revoked", with_unit(count as u64, "certificate"))
         .with_all("entry", revoked.chain(further))
@@ -387,7 +403,7 @@ fn of_message(outline: &Outline) -> Facts {
         .with("more", "\"pqtls cms show\"")
 }
 
-fn of_jwk_set(set: &JwkSet) -> Facts {
+fn of_jwk_set(set: &KeySet) -> Facts {
     let describe = |key: &Jwk| {
         let algorithm = key.verifying_key().algorithm();
         let kid = key
@@ -395,9 +411,23 @@ fn of_jwk_set(set: &JwkSet) -> Facts {
             .map_or_else(String::new, |kid| format!(", key id \"{kid}\""));
         format!("{algorithm}, thumbprint {}{kid}", key.thumbprint())
     };
+    let (mut keys, mut others, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let mut number = 0;
+    set.for_each(|named, key| {
+        number += 1;
+        match key {
+            Ok(key) => keys.push(describe(&key)),
+            Err(error) if is_of_another_kind(&error) => others.push(named.to_string()),
+            Err(error) => left_out.push(LeftOut { number, error }.to_string()),
+        }
+    });
+    if number == 0 {
+        keys.push("none".into());
+    }
     Facts::default()
-        .with_all("key", set.keys().iter().map(describe))
-        .with_all("left out", set.left_out().iter().map(ToString::to_string))
+        .with_all("key", keys)
+        .with_all("not read here", others)
+        .with_all("left out", left_out)
 }
 
 fn of_ssh_key(key: &PrivateKey) -> Facts {
@@ -413,7 +443,7 @@ fn of_ssh_line(line: &SshLine) -> (&'static str, Facts) {
     let some = |text: &String| (!text.is_empty()).then(|| text.clone());
     let facts = Facts::default()
         .with("algorithm", &line.algorithm)
-        .with("fingerprint", &line.fingerprint)
+        .with_all("fingerprint", line.fingerprint.clone())
         .with_all("comment", some(&line.comment))
         .with_all("in front", some(&line.options));
     let Some(certificate) = &line.certificate else {
@@ -438,7 +468,10 @@ fn of_ssh_line(line: &SshLine) -> (&'static str, Facts) {
         .with("serial", certificate.serial)
         .with_all("principal", certificate.principals.iter().cloned())
         .with("valid from", time(certificate.after))
-        .with("valid until", time(certificate.before));
+        .with("valid until", time(certificate.before))
+        .with_all("critical", certificate.critical_options.iter().cloned())
+        .with_all("extension", certificate.extensions.iter().cloned())
+        .with("CA's key", &certificate.ca);
     ("SSH certificate", facts)
 }
 

@@ -3,6 +3,7 @@
 
 use alloc::collections::BTreeSet;
 
+use pq_cms::Outline;
 use pq_x509::certificate::Certificate;
 use pq_x509::linting;
 use pq_x509::revocation::CertificateRevocationList;
@@ -10,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::contents::{Block, Contents};
 use super::error::DocumentError;
-use super::message::certificates_in_message;
+use super::message::{certificates_in_message, message_of};
 use crate::files::Source;
 use crate::keys::other_verification;
 use crate::kind::Kind;
@@ -27,6 +28,30 @@ pub(crate) fn certificates(source: &Source) -> Result<Vec<Certificate>, Document
     let blocks = contents.all(&[Kind::Certificate])?;
     let read = blocks.iter().map(|block| certificate_of(&contents, block));
     read.collect()
+}
+
+/// The same, and those in the file's messages, as PKCS#7 has certificates alone.
+pub(crate) fn certificates_also_in_messages(
+    source: &Source,
+) -> Result<Vec<Certificate>, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    let mut found = Vec::new();
+    for block in contents.all(&[Kind::Certificate, Kind::Message])? {
+        match block.kind {
+            Kind::Message => {
+                if let Outline::Signed(outline) = message_of(&contents, block)? {
+                    found.extend(outline.certificates);
+                }
+            }
+            _ => found.push(certificate_of(&contents, block)?),
+        }
+    }
+    match found.is_empty() {
+        true => Err(DocumentError::NoCertificateInMessage {
+            file: source.to_string(),
+        }),
+        false => Ok(found),
+    }
 }
 
 /// All certificates of all of these files, in order.

@@ -191,7 +191,10 @@ impl Contents {
     /// Advice for somebody who looks for these kinds in this file.
     fn advice(&self, kinds: &[Kind]) -> &'static str {
         let is_there = |kind: Kind| self.has(&[kind]);
-        if is_there(Kind::Pkcs12) {
+        let wants_keys = kinds.contains(&Kind::PrivateKey) || kinds.contains(&Kind::PublicKey);
+        if is_there(Kind::Pkcs12) && kinds.contains(&Kind::Certificate) && !wants_keys {
+            "take out its certificates with \"pqtls cert import\""
+        } else if is_there(Kind::Pkcs12) {
             "take out what you need with \"pqtls key import\""
         } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Request) {
             "have a CA sign it, and name the file that the CA sends back; \"pqtls show\" shows what it asks for"
@@ -275,7 +278,39 @@ fn kind_of(der: &[u8], file: &str) -> Result<Kind, DocumentError> {
         _ if Kind::is_begun_pkcs12(der) => return Ok(Kind::Pkcs12),
         _ if Kind::is_begun_message(der) => return Ok(Kind::Message),
         _ if ssh::lines(der).next().is_some() => DocumentError::OfSsh { file: file.into() },
-        _ => DocumentError::Unknown { file: file.into() },
+        _ => match of_other_commands(der) {
+            Some(what) => DocumentError::OfOthers {
+                file: file.into(),
+                what,
+            },
+            None => DocumentError::Unknown { file: file.into() },
+        },
+    })
+}
+
+/// What bytes are that only other commands read, and which ones.
+fn of_other_commands(bytes: &[u8]) -> Option<&'static str> {
+    if jose::is_token(bytes) {
+        Some("a JSON Web Token; \"pqtls jwt verify\" verifies it, and prints its claims")
+    } else if bytes.starts_with(b"pq-hpke") {
+        Some("a file that \"pqtls encrypt\" encrypted; \"pqtls decrypt\" opens it")
+    } else if is_mime(bytes) {
+        Some(
+            "an S/MIME message, with MIME around the CMS message; \"pqtls cms show\" says how to take this out",
+        )
+    } else {
+        None
+    }
+}
+
+/// Whether a text begins with the headers of S/MIME (RFC 8551 section 3).
+fn is_mime(bytes: &[u8]) -> bool {
+    let headers = &bytes[..bytes.len().min(1024)];
+    let mut lines = headers.split(|byte| *byte == b'\n');
+    lines.any(|line| {
+        let line = String::from_utf8_lossy(line).to_ascii_lowercase();
+        let types = ["multipart/signed", "pkcs7-mime"];
+        line.starts_with("content-type:") && types.iter().any(|one| line.contains(one))
     })
 }
 

@@ -4,6 +4,8 @@
 use pq_jose::JsonError;
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
+use pq_keys::any::AnyKeyError;
+use pq_keys::classical::ClassicalKeyError;
 use pq_keys::encoding::pem::PemError;
 use pq_keys::protection::ProtectionError;
 use pq_keys::x_wing::XWingPrivateKey;
@@ -40,6 +42,8 @@ pub(crate) enum DocumentError {
          name another file"
     )]
     Unknown { file: String },
+    #[error("{file} is {what}")]
+    OfOthers { file: String, what: &'static str },
     #[error(
         "{file}: a {kind} of {found} bytes is longer than any that is in use, which have less than {limit}; have it \
          made again with less in it"
@@ -65,6 +69,8 @@ pub(crate) enum DocumentError {
         "{file} has more than {limit} items, the most that are shown; split it, and show each part"
     )]
     TooManyItems { file: String, limit: usize },
+    #[error("{file} has a message with no certificate in it; name another file")]
+    NoCertificateInMessage { file: String },
     #[error("{file} has a message with no certificate, so that nothing expires; name another file")]
     NothingExpires { file: String },
     #[error(
@@ -172,6 +178,19 @@ pub(crate) enum DocumentError {
 }
 
 impl DocumentError {
+    /// Whether a key is of RSA, where one that agrees on secrets is needed.
+    pub(crate) fn is_of_rsa_for_signatures(&self) -> bool {
+        let Self::Key { error, .. } = self else {
+            return false;
+        };
+        matches!(
+            error,
+            KeyError::Any(AnyKeyError::Classical(ClassicalKeyError::NoAgreement(
+                "RSA"
+            )))
+        )
+    }
+
     /// Whether the file is of the right kind, but its parts do not belong together, so that nobody should use
     /// it.
     pub(crate) fn is_refusal(&self) -> bool {

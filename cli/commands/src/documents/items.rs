@@ -4,7 +4,7 @@
 use core::cell::Cell;
 
 use pq_cms::Outline;
-use pq_jose::jwk::{Jwk, JwkSet};
+use pq_jose::jwk::Jwk;
 use pq_keys::encoding::pem::{self, Mark};
 use pq_ssh::{PrivateKey, Signature};
 use pq_x509::certificate::Certificate;
@@ -16,12 +16,12 @@ use zeroize::Zeroizing;
 use super::certificates::{DOCUMENT_LIMIT, LIST_LIMIT, certificate_of};
 use super::contents::{Block, Contents, Encoding};
 use super::error::DocumentError;
-use super::jose;
+use super::jose::{self, KeySet, NamedKey};
 use super::keys::{Key, key_of};
 use super::long_list::LongList;
 use super::message::message_of;
 use super::pkcs12::pkcs12_of;
-use super::ssh::{self, SshLine};
+use super::ssh::{self, OtherSsh, SshLine};
 use crate::files::Source;
 use crate::kind::Kind;
 use crate::passphrases::PassphraseOptions;
@@ -37,9 +37,12 @@ pub(crate) enum Item {
     OcspRequest(Box<OcspRequest>),
     OcspResponse(Box<OcspResponse>),
     Message(Box<Outline>),
-    JwkSet(JwkSet),
+    JwkSet(KeySet),
+    /// A JSON Web Key of a type that isn't read here.
+    OtherJwk(Box<NamedKey>),
     SshKey(Box<PrivateKey>),
     SshLine(SshLine),
+    OtherSsh(OtherSsh),
     SshSignature(Box<Signature>),
     /// What nobody here understands, in words.
     Unknown(String),
@@ -162,10 +165,16 @@ impl File<'_> {
             Zeroizing::new(text.into_owned())
         };
         if let ssh::PRIVATE_KEY = &*label {
+            if let Some(other) = ssh::other_private_key(&only()) {
+                return Ok(Item::OtherSsh(other));
+            }
             let key = ssh::private_key(&only(), self.file, self.passphrase)?;
             return Ok(Item::SshKey(key.into()));
         }
         if let ssh::SIGNATURE = &*label {
+            if let Some(other) = ssh::other_signature(&only()) {
+                return Ok(Item::OtherSsh(other));
+            }
             let signature = ssh::signature(&only(), self.file)?;
             return Ok(Item::SshSignature(signature.into()));
         }
@@ -184,11 +193,12 @@ impl File<'_> {
     ) -> Result<(), E> {
         let text = jose::text(bytes);
         if let Some(set) = text.filter(|text| jose::is_set(text)) {
-            let set = JwkSet::from_json(set).map_err(|error| DocumentError::Jwk {
-                file: self.file.into(),
-                error,
-            })?;
-            return take(Item::JwkSet(set));
+            return take(Item::JwkSet(KeySet::read(set, self.file)?));
+        }
+        if let Some(key) = text.filter(|text| jose::is_object(text)) {
+            if let Some(other) = NamedKey::of_other(key) {
+                return take(Item::OtherJwk(other.into()));
+            }
         }
         match Kind::of_der(bytes) {
             // Without the copy that all contents have.

@@ -1,11 +1,15 @@
 //! JOSE and COSE keys, which other rooms get as DER.
 
+use core::fmt;
+
+use pq_jose::AkpError;
 use pq_jose::cose::{CoseError, CoseKey, CosePrivateKey};
-use pq_jose::jwk::{Jwk, JwkError, PrivateJwk};
+use pq_jose::jwk::{Jwk, JwkError, JwkSet, PrivateJwk};
 use pq_jose::jwt::further_claims;
 use pq_keys::{KeyError, SigningKey, VerifyingKey};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
@@ -39,6 +43,86 @@ pub(super) fn is_set(text: &str) -> bool {
     is_object(text) && serde_json::from_str::<Set>(text).is_ok()
 }
 
+/// A set of JSON Web Keys, for whoever only looks at it: its keys are read one by one.
+pub(crate) struct KeySet(String);
+
+impl KeySet {
+    pub(super) fn read(text: &str, file: &str) -> Result<Self, DocumentError> {
+        match JwkSet::from_json(text) {
+            Ok(_) => Ok(Self(text.into())),
+            Err(error) => Err(DocumentError::Jwk {
+                file: file.into(),
+                error,
+            }),
+        }
+    }
+
+    /// What each key says that it is, and the key, or why it isn't read.
+    pub(crate) fn for_each(&self, mut each: impl FnMut(&NamedKey, Result<Jwk, JwkError>)) {
+        #[derive(Deserialize)]
+        struct Members<'a> {
+            #[serde(borrow)]
+            keys: Vec<&'a RawValue>,
+        }
+
+        let set: Members<'_> = serde_json::from_str(&self.0).expect("it was read before");
+        for member in set.keys {
+            each(&NamedKey::of(member.get()), Jwk::from_json(member.get()));
+        }
+    }
+}
+
+/// What a JSON Web Key says that it is (RFC 7517 section 4), whatever type it has.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct NamedKey {
+    kty: Value,
+    crv: Value,
+    alg: Value,
+    kid: Value,
+    /// The private parts of the other types (RFC 7518 section 6).
+    d: Option<IgnoredAny>,
+    k: Option<IgnoredAny>,
+}
+
+impl NamedKey {
+    fn of(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    /// The key in a text, if it is a sound one that isn't read here.
+    pub(super) fn of_other(text: &str) -> Option<Self> {
+        let error = Jwk::from_json(text).err()?;
+        is_of_another_kind(&error).then(|| Self::of(text))
+    }
+}
+
+impl fmt::Display for NamedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kty.as_str().unwrap_or("a key of no type"))?;
+        for (what, value) in [(", ", &self.crv), (", alg ", &self.alg)] {
+            if let Some(value) = value.as_str() {
+                write!(f, "{what}{value}")?;
+            }
+        }
+        if self.d.is_some() || self.k.is_some() {
+            f.write_str(", with its private part")?;
+        }
+        match self.kid.as_str() {
+            Some(kid) => write!(f, ", key id \"{kid}\""),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a key is refused only because it is of another type or algorithm, or for something else.
+pub(crate) fn is_of_another_kind(error: &JwkError) -> bool {
+    matches!(
+        error,
+        JwkError::KeyType(_) | JwkError::Key(AkpError::Algorithm(_)) | JwkError::NotForThis(_)
+    )
+}
+
 /// Whether bytes begin as a map of CBOR does, which no DER does.
 pub(super) fn is_map(bytes: &[u8]) -> bool {
     bytes.first().is_some_and(|first| first >> 5 == 5)
@@ -66,9 +150,15 @@ pub(super) fn of_cose(bytes: &[u8], file: &str) -> Result<KeyDer, DocumentError>
         Err(error) => Err(error),
         Ok(key) => return private(key.signing_key(), file),
     };
-    read.map_err(|error| DocumentError::Cose {
-        file: file.into(),
-        error,
+    read.map_err(|error| match error {
+        // Any bytes may begin as a map does. A COSE_Key begins with its type, whose label is 1 (RFC 9052 section 7).
+        CoseError::Cbor(_) if bytes.get(1) != Some(&1) => {
+            DocumentError::Unknown { file: file.into() }
+        }
+        error => DocumentError::Cose {
+            file: file.into(),
+            error,
+        },
     })
 }
 
@@ -84,6 +174,15 @@ fn private(key: &SigningKey, file: &str) -> Result<KeyDer, DocumentError> {
 fn public(key: &VerifyingKey) -> KeyDer {
     let der = Zeroizing::new(key.to_spki_der().to_vec());
     (Kind::PublicKey, der)
+}
+
+/// Whether a text is meant to be a token: three parts of base64url, of which the first is an object of JSON (RFC 7515
+/// section 7.1).
+pub(super) fn is_token(bytes: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = bytes.trim_ascii().splitn(4, |byte| *byte == b'.').collect();
+    let is_base64url = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
+    matches!(&*parts, [header, _, _] if header.starts_with(b"eyJ"))
+        && parts.iter().all(|part| part.iter().all(is_base64url))
 }
 
 /// More than a token may have, so that the library reports a longer one.

@@ -160,7 +160,7 @@ pub(crate) fn token_keys(
         return JwkSet::from_json(text).map_err(jwk_error);
     }
     let contents = Contents::of(&bytes, &source.to_string())?;
-    let block = contents.only(&KEYS_AND_CERTIFICATES)?;
+    let block = key_or_first_certificate(source, &contents)?;
     let key = narrow(source, public_key_of(&contents, block, passphrase)?)?;
     let key = Jwk::new(key).map_err(jwk_error)?;
     Ok(JwkSet::from_iter([key]))
@@ -204,33 +204,30 @@ const KEYS_AND_CERTIFICATES: [Kind; 4] = [
     Kind::Certificate,
 ];
 
-/// The public key in a file's private key, public key or certificate.
+/// The public key of the file's one key, or else of its first certificate, to which in a chain the key belongs. The others
+/// have to be of its chain.
 pub(crate) fn any_public_key(
     source: &Source,
     passphrase: &PassphraseOptions,
 ) -> Result<PublicKey, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
-    let block = contents.only(&KEYS_AND_CERTIFICATES)?;
+    let block = key_or_first_certificate(source, &contents)?;
     public_key_of(&contents, block, passphrase)
 }
 
-/// The public key to issue a certificate for: that of the file's one key, or else of its first certificate,
-/// which in a chain is the sender's. The others have to be of its chain.
-pub(crate) fn public_key_to_certify(
+/// The one key, or else the first of the certificates of a chain.
+fn key_or_first_certificate<'c>(
     source: &Source,
-    passphrase: &PassphraseOptions,
-) -> Result<PublicKey, DocumentError> {
-    let contents = Contents::read(source, LIMIT)?;
-    let block = match contents.has(&KEYS) {
-        true => contents.only(&KEYS)?,
-        false => {
-            let blocks = contents.all(&[Kind::Certificate])?.into_iter();
-            let read = blocks.map(|block| certificate_of(&contents, block));
-            first_of(source, &read.collect::<Result<Vec<_>, _>>()?)?;
-            contents.first(&[Kind::Certificate])?
-        }
-    };
-    public_key_of(&contents, block, passphrase)
+    contents: &'c Contents,
+) -> Result<&'c Block, DocumentError> {
+    if contents.has(&KEYS) {
+        return contents.only(&KEYS);
+    }
+    contents.first(&KEYS_AND_CERTIFICATES)?;
+    let blocks = contents.all(&[Kind::Certificate])?.into_iter();
+    let read = blocks.map(|block| certificate_of(contents, block));
+    first_of(source, &read.collect::<Result<Vec<_>, _>>()?)?;
+    contents.first(&[Kind::Certificate])
 }
 
 /// A public key, with or without its certificate.

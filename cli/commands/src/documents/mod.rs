@@ -20,22 +20,24 @@ mod requests;
 mod ssh;
 
 pub(crate) use certificates::{
-    Expiring, SignedDocument, all_certificates, certificates, end_entities, expiring,
-    first_certificate, first_of, revocation_lists, signed_documents,
+    Expiring, SignedDocument, all_certificates, certificates, certificates_also_in_messages,
+    end_entities, expiring, first_certificate, first_of, revocation_lists, signed_documents,
 };
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
 pub(crate) use items::{Item, for_each_item};
-pub(crate) use jose::{claims, token};
+pub(crate) use jose::{KeySet, claims, is_of_another_kind, token};
 pub(crate) use keys::{
     Key, KeyOrCertificate, any_key, any_public_key, ca_key, decapsulation_key, decryption_key,
     encapsulation_key, encryption_key_or_certificate, key_or_certificate, narrow,
-    post_quantum_signing_key, private_key, private_key_to_encrypt, public_key_to_certify,
-    recipient_key, signing_key, token_keys, verifying_key,
+    post_quantum_signing_key, private_key, private_key_to_encrypt, recipient_key, signing_key,
+    token_keys, verifying_key,
 };
 pub(crate) use long_list::LongList;
 pub(crate) use ocsp::{ocsp_request, ocsp_response};
 pub(crate) use pkcs12::pkcs12;
 pub(crate) use raw::{raw_bytes, raw_private_key};
 pub(crate) use requests::{Numbered, Requests};
-pub(crate) use ssh::{SshLine, private_key as ssh_private_key, signature as ssh_signature};
+pub(crate) use ssh::{
+    OtherSsh, SshLine, private_key as ssh_private_key, signature as ssh_signature,
+};

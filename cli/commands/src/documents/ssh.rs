@@ -2,8 +2,9 @@
 //! in OpenSSH's format, and signatures.
 
 use base64ct::{Base64, Base64Unpadded, Encoding};
-use pq_ssh::{Passphrase, PrivateKey, PrivateKeyError, Signature};
+use pq_ssh::{KeyName, Passphrase, PrivateKey, PrivateKeyError, Signature};
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use super::error::DocumentError;
 use crate::passphrases::PassphraseOptions;
@@ -12,8 +13,8 @@ use crate::passphrases::PassphraseOptions;
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct SshLine {
     pub(crate) algorithm: String,
-    /// `SHA256:` and the hash of the key, or of the whole certificate, in base64.
-    pub(crate) fingerprint: String,
+    /// That of the key, as `ssh-keygen -l` prints it; `None` if a certificate's name doesn't tell its key's.
+    pub(crate) fingerprint: Option<String>,
     pub(crate) comment: String,
     /// What stands in front of the key.
     pub(crate) options: String,
@@ -30,6 +31,19 @@ pub(crate) struct SshCertificate {
     /// In seconds since 1970; the greatest number means for ever.
     pub(crate) after: u64,
     pub(crate) before: u64,
+    /// Names, and after `=` their values if they have any.
+    pub(crate) critical_options: Vec<String>,
+    pub(crate) extensions: Vec<String>,
+    /// The fingerprint of the CA's key.
+    pub(crate) ca: String,
+}
+
+/// What can be told of a private key or a signature whose algorithm isn't supported.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct OtherSsh {
+    pub(crate) kind: &'static str,
+    /// Names and what they stand for.
+    pub(crate) facts: Vec<(&'static str, String)>,
 }
 
 /// The labels of blocks like those of PEM.
@@ -93,34 +107,51 @@ fn line(text: &str) -> Option<SshLine> {
         .windows(2)
         .enumerate()
         .find_map(|(place, pair)| Some((place, is_key(pair)?)))?;
+    let (fingerprint, certificate) = match certificate(&blob) {
+        Some((fingerprint, certificate)) => (fingerprint, Some(certificate)),
+        None if words[place].contains(CERTIFICATE) => (None, None),
+        None => (Some(fingerprint_of(&blob)), None),
+    };
     Some(SshLine {
         algorithm: words[place].into(),
-        fingerprint: format!(
-            "SHA256:{}",
-            Base64Unpadded::encode_string(&Sha256::digest(&blob))
-        ),
+        fingerprint,
         comment: words[place + 2..].join(" "),
         options: words[..place].join(" "),
-        certificate: certificate(&blob),
+        certificate,
     })
 }
 
-/// The fields of a certificate, if it is one whose key has a known number of fields.
-fn certificate(blob: &[u8]) -> Option<SshCertificate> {
+/// Of a key as it stands in files.
+fn fingerprint_of(key: &[u8]) -> String {
+    let digest = Base64Unpadded::encode_string(&Sha256::digest(key));
+    format!("SHA256:{digest}")
+}
+
+/// What the names of certificates have, and those of their keys lack.
+const CERTIFICATE: &str = "-cert-v01";
+
+/// The fingerprint of its key, if the key's name is known, and the fields of a certificate, if it is one whose key has a known number of fields.
+fn certificate(blob: &[u8]) -> Option<(Option<String>, SshCertificate)> {
     let mut wire = Wire(blob);
     let name = core::str::from_utf8(wire.string()?).ok()?;
-    let fields = match name.strip_suffix("-cert-v01@openssh.com")? {
-        "ssh-ed25519" | "ssh-mldsa44-ed25519" => 1,
-        "ssh-rsa" | "sk-ssh-ed25519" => 2,
-        "sk-ecdsa-sha2-nistp256" => 3,
-        ecdsa if ecdsa.starts_with("ecdsa-sha2-") => 2,
+    let (fields, end) = match name.strip_suffix("-cert-v01@openssh.com")? {
+        "ssh-ed25519" | "ssh-mldsa44-ed25519" => (1, ""),
+        "ssh-rsa" => (2, ""),
+        "sk-ssh-ed25519" => (2, "@openssh.com"),
+        "sk-ecdsa-sha2-nistp256" => (3, "@openssh.com"),
+        ecdsa if ecdsa.starts_with("ecdsa-sha2-") => (2, ""),
         _ => return None,
     };
-    // the nonce, and the key's fields
-    for _ in 0..=fields {
+    let key_name = name.replace("-cert-v01@openssh.com", end);
+    // the nonce
+    wire.string()?;
+    let fields_on = wire.0;
+    for _ in 0..fields {
         wire.string()?;
     }
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let fields = &fields_on[..fields_on.len() - wire.0.len()];
+    let name_len = u32::try_from(key_name.len()).ok()?.to_be_bytes();
+    let key = [&name_len[..], key_name.as_bytes(), fields].concat();
     let serial = wire.number()?;
     let is_of_host = wire.take(4)? == [0, 0, 0, 2];
     let key_id = text(wire.string()?);
@@ -129,14 +160,115 @@ fn certificate(blob: &[u8]) -> Option<SshCertificate> {
     while !names.0.is_empty() {
         principals.push(text(names.string()?));
     }
-    Some(SshCertificate {
+    let (after, before) = (wire.number()?, wire.number()?);
+    let (critical_options, extensions) = (options(wire.string()?)?, options(wire.string()?)?);
+    // what is reserved
+    wire.string()?;
+    let ca = fingerprint_of(wire.string()?);
+    let certificate = SshCertificate {
         is_of_host,
         serial,
         key_id,
         principals,
-        after: wire.number()?,
-        before: wire.number()?,
+        after,
+        before,
+        critical_options,
+        extensions,
+        ca,
+    };
+    // Of the two names that such keys have, the certificate's doesn't tell which it is.
+    let is_named = !key_name.starts_with(KeyName::Standard.as_str());
+    Some((is_named.then(|| fingerprint_of(&key)), certificate))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Names with values, which are strings in strings.
+fn options(list: &[u8]) -> Option<Vec<String>> {
+    let mut list = Wire(list);
+    let mut options = Vec::new();
+    while !list.0.is_empty() {
+        let (name, value) = (text(list.string()?), list.string()?);
+        options.push(match Wire(value).string() {
+            Some(value) => format!("{name}={}", text(value)),
+            None => name,
+        });
+    }
+    Some(options)
+}
+
+/// A private key of an algorithm that isn't supported, in OpenSSH's format (PROTOCOL.key). No passphrase is needed for
+/// what can be told.
+pub(super) fn other_private_key(armored: &str) -> Option<OtherSsh> {
+    let blob = dearmored(armored)?;
+    let mut wire = Wire(blob.strip_prefix(b"openssh-key-v1\0")?);
+    let cipher = text(wire.string()?);
+    let (_kdf, _options) = (wire.string()?, wire.string()?);
+    let (1, public, private) = (wire.uint32()?, wire.string()?, wire.string()?) else {
+        return None;
+    };
+    let mut facts = other_key(public)?;
+    match &*cipher {
+        "none" => facts.extend(comment(private).map(|comment| ("comment", comment))),
+        _ => facts.push(("encrypted", cipher)),
+    }
+    Some(OtherSsh {
+        kind: "SSH private key",
+        facts,
     })
+}
+
+/// The comment after the fields of a private key, if that is of a known type.
+fn comment(private: &[u8]) -> Option<String> {
+    let mut wire = Wire(private);
+    wire.take(8)?;
+    let fields = match wire.string()? {
+        b"ssh-ed25519" => 2,
+        b"ssh-rsa" => 6,
+        ecdsa if ecdsa.starts_with(b"ecdsa-sha2-") => 3,
+        _ => return None,
+    };
+    for _ in 0..fields {
+        wire.string()?;
+    }
+    let comment = wire.string()?;
+    (!comment.is_empty()).then(|| text(comment))
+}
+
+/// A signature by a key of an algorithm that isn't supported (PROTOCOL.sshsig).
+pub(super) fn other_signature(armored: &str) -> Option<OtherSsh> {
+    let blob = dearmored(armored)?;
+    let mut wire = Wire(blob.strip_prefix(b"SSHSIG\0\0\0\x01")?);
+    let key = other_key(wire.string()?)?;
+    let namespace = text(wire.string()?);
+    wire.string()?;
+    let hash = text(wire.string()?);
+    let mut facts = vec![("namespace", namespace), ("hash", hash)];
+    facts.extend(key);
+    Some(OtherSsh {
+        kind: "SSH signature",
+        facts,
+    })
+}
+
+/// The name and the fingerprint of a key, unless it is of the algorithm that is supported.
+fn other_key(key: &[u8]) -> Option<Vec<(&'static str, String)>> {
+    let name = text(Wire(key).string()?);
+    let is_supported = [KeyName::Standard, KeyName::OpenSsh]
+        .iter()
+        .any(|known| known.as_str() == name);
+    let facts = vec![("algorithm", name), ("fingerprint", fingerprint_of(key))];
+    (!is_supported).then_some(facts)
+}
+
+/// What stands between the first and the last line, which may be secret.
+fn dearmored(armored: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let lines = armored.trim().lines();
+    let lines = lines.filter(|line| !line.starts_with("-----"));
+    let base64 = Zeroizing::new(lines.map(str::trim).collect::<String>());
+    Base64::decode_vec(&base64).ok().map(Zeroizing::new)
 }
 
 /// Bytes that are read from their beginning (RFC 4251 section 5).
@@ -150,8 +282,12 @@ impl<'a> Wire<'a> {
     }
 
     fn string(&mut self) -> Option<&'a [u8]> {
-        let len = u32::from_be_bytes(self.take(4)?.try_into().ok()?);
+        let len = self.uint32()?;
         self.take(usize::try_from(len).ok()?)
+    }
+
+    fn uint32(&mut self) -> Option<u32> {
+        Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
     }
 
     fn number(&mut self) -> Option<u64> {
@@ -182,13 +318,18 @@ mod tests {
             string(&principals),
             0_u64.to_be_bytes().to_vec(),
             u64::MAX.to_be_bytes().to_vec(),
+            string(&[string(b"force-command"), string(&string(b"ls"))].concat()),
+            string(&[string(b"permit-pty"), string(b"")].concat()),
             string(b""),
+            string(b"a CA's key"),
         ]
         .concat();
+        let key = [string(b"ssh-ed25519"), string(&[8; 32])].concat();
         let text = format!("# x\n\n{name} {} a comment\n", Base64::encode_string(&blob));
         let found: Vec<_> = lines(text.as_bytes()).collect();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].comment, "a comment");
+        assert_eq!(found[0].fingerprint, Some(fingerprint_of(&key)));
         let certificate = found[0].certificate.as_ref().unwrap();
         assert_eq!(
             *certificate,
@@ -199,13 +340,16 @@ mod tests {
                 principals: vec!["alice".into(), "root".into()],
                 after: 0,
                 before: u64::MAX,
+                critical_options: vec!["force-command=ls".into()],
+                extensions: vec!["permit-pty".into()],
+                ca: fingerprint_of(b"a CA's key"),
             }
         );
         // A line with something else is told from it.
         let with_other = text + "x\n";
         let found: Vec<_> = all_lines(with_other.as_bytes()).collect();
         assert!(matches!(&*found, [Ok(_), Err(4)]), "{found:?}");
-        for cut in 0..blob.len() - 4 {
+        for cut in 0..blob.len() {
             assert_eq!(super::certificate(&blob[..cut]), None);
         }
     }

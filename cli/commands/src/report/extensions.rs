@@ -76,7 +76,7 @@ pub(crate) fn value_of(extension: &Extension) -> Option<String> {
         .or_else(|| decoded(extension).map(name_constraints))
 }
 
-fn distribution_points(points: CrlDistributionPoints) -> String {
+pub(super) fn distribution_points(points: CrlDistributionPoints) -> String {
     let names = points
         .0
         .iter()
@@ -125,7 +125,7 @@ pub(crate) fn alternative_names(extensions: &[Extension]) -> Vec<String> {
 /// The tag of an x400Address, which `x509-cert` doesn't know.
 const X400_ADDRESS: u8 = 0xa3;
 
-fn general_names(names: &[GeneralName]) -> String {
+pub(super) fn general_names(names: &[GeneralName]) -> String {
     let names: Vec<String> = names.iter().map(general_name).collect();
     names.join(", ")
 }

@@ -80,7 +80,7 @@ impl SubjectKeyOptions {
     ) -> Result<IssuedCertificate, Failure> {
         if let Some(source) = &self.key {
             self.passphrase.check()?;
-            let key = documents::public_key_to_certify(source, &self.passphrase)?;
+            let key = documents::any_public_key(source, &self.passphrase)?;
             return Ok(ask(Some(&key))?.carry_out(authority, by, UnixTime::now(), ())?);
         }
         let Some(to) = &self.new_key else {

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let delivery = Delivery::to(&[out], *force, json)?;
     let mut certificates = Vec::new();
     for file in &arguments.files {
-        certificates.extend(documents::certificates(file)?);
+        certificates.extend(documents::certificates_also_in_messages(file)?);
     }
     let mut chain = chains::in_order(&certificates)?;
     if chain.len() > 1 && !arguments.root {

@@ -23,7 +23,7 @@ Examples:
   $ pqtls cert fingerprint root.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let certificates = documents::certificates(&arguments.file)?;
+    let certificates = documents::certificates_also_in_messages(&arguments.file)?;
     let fingerprints = certificates.iter().map(|certificate| Fingerprint {
         subject: certificate.describe_subject(),
         fingerprint: fingerprint(certificate.der()),

@@ -15,14 +15,20 @@ pub(crate) struct Names {
     #[arg(
         long = "name",
         value_name = "NAME",
-        value_parser = alternative_name,
-        required_unless_present = "subject"
+        value_parser = alternative_name
     )]
     pub(crate) names: Vec<AlternativeName>,
 
     /// A common name, or a full one such as CN=Example,O=Organisation or, in OpenSSL's form, /O=Organisation/CN=Example
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<Subject>,
+}
+
+impl Names {
+    /// Whether nobody is named.
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.subject.is_none()
+    }
 }
 
 /// Builders of requests and certificates, which take a subject.

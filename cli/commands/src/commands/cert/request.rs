@@ -48,6 +48,9 @@ Examples:
   $ pqtls cert request --key server.key --name spiffe://example.org/billing --out billing.req";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    if arguments.names.is_empty() {
+        return Err(Failure::Nameless);
+    }
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
     let key = documents::signing_key(&arguments.key, &arguments.passphrase)?;

@@ -76,6 +76,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     if is_server && arguments.names.names.is_empty() {
         return Err(Failure::NamelessServer);
     }
+    if arguments.names.is_empty() {
+        return Err(Failure::Nameless);
+    }
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
     let key = documents::signing_key(&arguments.key, &arguments.passphrase)?;
@@ -111,8 +114,8 @@ fn root(
 }
 
 /// Issues the certificate as a root with the same name and key would.
-fn end_entity(arguments: &Arguments, key: &SigningKey) -> Result<Certificate, IssueError> {
-    let subject = subject(&arguments.names);
+fn end_entity(arguments: &Arguments, key: &SigningKey) -> Result<Certificate, Failure> {
+    let subject = subject(&arguments.names).ok_or(Failure::OnlyLongNames)?;
     let mut builder = CertificateBuilder::end_entity()
         .with_names(&arguments.names)
         .with_subject(&subject);
@@ -123,18 +126,15 @@ fn end_entity(arguments: &Arguments, key: &SigningKey) -> Result<Certificate, Is
         };
     }
     let issuer = Issuer::new(root(&subject, None, key)?, key)?;
-    issuer.issue(with_validity(builder, arguments.validity), key)
+    Ok(issuer.issue(with_validity(builder, arguments.validity), key)?)
 }
 
-/// The subject, or else the first name: every issuer has a name (RFC 5280 section 4.1.2.4).
-fn subject(names: &Names) -> Subject {
-    match (&names.subject, names.names.first()) {
-        (Some(subject), _) => subject.clone(),
-        (None, first) => {
-            let name = first.map_or_else(String::new, ToString::to_string);
-            Subject::CommonName(name.chars().take(MAX_COMMON_NAME).collect())
-        }
-    }
+/// The subject, or else the first name that can be one: every issuer has a name (RFC 5280 section 4.1.2.4). A name that
+/// is cut off would be somebody else's.
+fn subject(names: &Names) -> Option<Subject> {
+    let mut all = names.names.iter().map(ToString::to_string);
+    let first = all.find(|name| name.chars().count() <= MAX_COMMON_NAME);
+    names.subject.clone().or(first.map(Subject::CommonName))
 }
 
 /// In characters (RFC 5280, ub-common-name).

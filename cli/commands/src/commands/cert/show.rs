@@ -37,7 +37,7 @@ Examples:
   $ pqtls cert show root.pem --all";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let certificates = documents::certificates(&arguments.file)?;
+    let certificates = documents::certificates_also_in_messages(&arguments.file)?;
     let at = arguments.at.unwrap_or_else(UnixTime::now);
     let report = CertificatesInFile {
         certificates: certificates

@@ -116,8 +116,15 @@ fn validator(arguments: &Arguments, responses: &[OcspResponse]) -> Result<ChainV
     for file in &arguments.roots {
         roots.extend(documents::certificates(file)?);
     }
+    let own_root = roots
+        .iter()
+        .find(|root| !root.is_ca() && root.is_self_signed(other_verification()))
+        .map(Certificate::describe_subject);
     let validator = ChainValidator::new(roots)
-        .map_err(|error| Failure::Trust(error.into()))?
+        .map_err(|error| match (error, own_root) {
+            (ValidationError::RootNotACa(root), Some(own)) if root == own => Failure::OwnRoot(own),
+            (error, _) => Failure::Trust(error.into()),
+        })?
         .with_algorithms(other_verification())
         .with_ocsp_responses(responses.to_vec());
     if arguments.crl.is_empty() {

@@ -55,7 +55,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         file: arguments.message.to_string(),
         error,
     };
-    let key = documents::decryption_key(&arguments.key, &arguments.passphrase)?;
+    let key = documents::decryption_key(&arguments.key, &arguments.passphrase);
+    let key = key.map_err(|error| match error.is_of_rsa_for_signatures() {
+        true => Failure::RsaToDecrypt(arguments.key.to_string()),
+        false => error.into(),
+    })?;
     let own = match &arguments.certificate {
         None => match &key {
             DecryptionKey::PostQuantum(key) => RecipientKey::new(key),

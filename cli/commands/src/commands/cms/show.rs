@@ -280,7 +280,9 @@ impl fmt::Display for Shown {
 
 impl fmt::Display for Signed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "  hashed by {}", self.digests.join(", "))?;
+        if !self.digests.is_empty() {
+            writeln!(f, "  hashed by {}", self.digests.join(", "))?;
+        }
         for certificate in &self.certificates {
             writeln!(f, "  has a certificate of {certificate}")?;
         }

@@ -96,6 +96,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         None => serde_json::Map::new(),
     };
     let claims = arguments.claims(UnixTime::now()).with_more(more);
+    if let (Some(from), Some(until)) = (arguments.not_before, claims.expiry())
+        && from >= until
+    {
+        return Err(Failure::ExpiresFirst {
+            from: rfc3339(from),
+            until: rfc3339(until),
+        });
+    }
     let mut header = Header::new().with_kid(&kid);
     if let Some(type_) = &arguments.type_ {
         header = header.with_type(type_);

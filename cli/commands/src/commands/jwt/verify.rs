@@ -112,7 +112,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             Ok(ExitStatus::Done)
         }
         Err(error) => {
-            let failure = Failure::from(error);
+            let failure = Failure::RefusedToken {
+                file: file.clone(),
+                at: arguments.at.map(rfc3339),
+                error: error.into(),
+            };
             if json {
                 let report = TokenVerdict {
                     valid: false,

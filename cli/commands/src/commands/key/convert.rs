@@ -4,6 +4,7 @@
 use core::fmt;
 
 use pq_keys::PrivateKeyForm;
+use pq_keys::any::AnyKeyError;
 use pq_keys::classical::ClassicalKeyError;
 use serde::Serialize;
 
@@ -88,7 +89,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         _ => None,
     };
     let form = arguments.form.or(by_default);
-    let (content, form) = encode::private_key(&file.key, form, encoding)?;
+    let written = encode::private_key(&file.key, form, encoding);
+    let (content, form) = written.map_err(|failure| match failure {
+        Failure::Key(KeyError::Any(AnyKeyError::PostQuantum(pq_keys::KeyError::NoSeed(_))))
+            if encoding.is_of_seeds() =>
+        {
+            Failure::NoSeedToWrite(arguments.file.to_string())
+        }
+        failure => failure,
+    })?;
     let output = Output {
         to: out,
         content: &content,

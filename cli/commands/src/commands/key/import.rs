@@ -91,17 +91,19 @@ fn entry<'s>(store: &'s Pkcs12, arguments: &Arguments) -> Result<&'s Pkcs12Key, 
     match *found {
         [entry] => Ok(entry),
         [] if store.keys().is_empty() => Err(Failure::NoKey(arguments.file.to_string())),
-        _ => Err(Failure::WhichKey {
-            file: arguments.file.to_string(),
-            found: found.len(),
-            names: store.keys().iter().flat_map(Pkcs12Key::name).fold(
-                String::new(),
-                |names, name| match names.is_empty() {
-                    true => format!("{name:?}"),
-                    false => format!("{names}, {name:?}"),
+        _ => {
+            let names = store.keys().iter().flat_map(Pkcs12Key::name);
+            let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
+            let (file, names) = (arguments.file.to_string(), names.join(", "));
+            Err(match (name, found.len()) {
+                (Some(name), 0) => Failure::NoKeyOfName {
+                    file,
+                    name: name.into(),
+                    names,
                 },
-            ),
-        }),
+                (_, found) => Failure::WhichKey { file, found, names },
+            })
+        }
     }
 }
 
