@@ -424,6 +424,16 @@ pub(crate) fn oid_name(oid: ObjectIdentifier) -> String {
 mod tests {
     use super::*;
 
+    /// As `openssl pkcs12 -export -legacy` encrypts.
+    #[test]
+    fn the_advice_for_old_pkcs12_is_not_for_keys() {
+        let rc2 = ObjectIdentifier::new_unwrap("1.2.840.113549.1.12.1.6");
+        let error = Pkcs12Error::Protection(ProtectionError::UnsupportedScheme(rc2));
+        let text = of_pkcs12_error(&error);
+        assert!(text.contains("\"openssl pkcs12 -legacy -in FILE"), "{text}");
+        assert!(!text.contains("pkcs8"), "{text}");
+    }
+
     #[test]
     fn names_are_those_of_the_standards() {
         for (oid, name) in [
