@@ -41,7 +41,7 @@ pub(crate) enum Item {
     /// A JSON Web Key of a type that isn't read here.
     OtherJwk(Box<NamedKey>),
     SshKey(Box<PrivateKey>),
-    SshLine(SshLine),
+    SshLine(Box<SshLine>),
     OtherSsh(OtherSsh),
     SshSignature(Box<Signature>),
     /// What nobody here understands, in words.
@@ -138,7 +138,7 @@ impl File<'_> {
         let (mut rest, mut lines) = (text, 0);
         while let Some(begin) = Mark::first_in(rest) {
             for line in ssh::lines(&rest[..begin.start]) {
-                take(Item::SshLine(line))?;
+                take(Item::SshLine(line.into()))?;
             }
             // As blocks are found: up to the next mark, if that ends it.
             let end = match Mark::first_in(&rest[begin.end..]) {
@@ -151,7 +151,7 @@ impl File<'_> {
             rest = after;
         }
         for line in ssh::lines(rest) {
-            take(Item::SshLine(line))?;
+            take(Item::SshLine(line.into()))?;
         }
         Ok(())
     }
@@ -195,10 +195,10 @@ impl File<'_> {
         if let Some(set) = text.filter(|text| jose::is_set(text)) {
             return take(Item::JwkSet(KeySet::read(set, self.file)?));
         }
-        if let Some(key) = text.filter(|text| jose::is_object(text)) {
-            if let Some(other) = NamedKey::of_other(key) {
-                return take(Item::OtherJwk(other.into()));
-            }
+        if let Some(key) = text.filter(|text| jose::is_object(text))
+            && let Some(other) = NamedKey::of_other(key)
+        {
+            return take(Item::OtherJwk(other.into()));
         }
         match Kind::of_der(bytes) {
             // Without the copy that all contents have.
@@ -211,7 +211,7 @@ impl File<'_> {
                 if ssh::lines(bytes).next().is_some() {
                     return ssh::all_lines(bytes).try_for_each(|line| {
                         take(match line {
-                            Ok(line) => Item::SshLine(line),
+                            Ok(line) => Item::SshLine(line.into()),
                             Err(number) => Item::Unknown(format!("line {number}")),
                         })
                     });

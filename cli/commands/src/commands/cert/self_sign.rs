@@ -134,7 +134,10 @@ fn end_entity(arguments: &Arguments, key: &SigningKey) -> Result<Certificate, Fa
 fn subject(names: &Names) -> Option<Subject> {
     let mut all = names.names.iter().map(ToString::to_string);
     let first = all.find(|name| name.chars().count() <= MAX_COMMON_NAME);
-    names.subject.clone().or(first.map(Subject::CommonName))
+    names
+        .subject
+        .clone()
+        .or_else(|| first.map(Subject::CommonName))
 }
 
 /// In characters (RFC 5280, ub-common-name).
