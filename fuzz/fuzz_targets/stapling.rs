@@ -148,7 +148,10 @@ fn delegate(issuer: &Issuer<FixedKey>, validity: Validity) -> OcspResponder<Fixe
     let certificate = CertificateBuilder::ocsp_responder()
         .common_name("Responder")
         .validity(validity);
-    let certificate = issuer.issue(certificate, &key(8)).expect("a delegate");
+    let mut tbs = issuer.prepare(certificate, &key(8)).expect("a delegate");
+    // Without the identifier of the issuer's key: a forger doesn't say that it is another one.
+    tbs.remove_extension(ObjectIdentifier::new_unwrap("2.5.29.35"));
+    let certificate = tbs.sign(issuer.signer()).expect("a delegate");
     OcspResponder::delegate(PKI.ca.certificate().clone(), certificate, key(8)).expect("a pair")
 }
 
