@@ -611,7 +611,7 @@ impl<L: Ledger> Folder<L> {
             error => error.into(),
         })?;
         let generations = ledger.generations().map_err(FolderError::from)?;
-        let same = succession::of_same_name(&generations, role, issuer.certificate());
+        let same = succession::of_same_name(&generations, role, issuer.certificate())?;
         Ok(Authority::new(role.name(), issuer, policy, ledger).beside(same))
     }
 

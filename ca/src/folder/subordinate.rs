@@ -23,13 +23,13 @@ use super::draft::{Draft, Interruption, make_private_folder};
 use super::error::FolderError;
 use super::lifetime::{bounded, lifetime, shortened, validity_of};
 use super::reading::{Owner, check_place};
-use super::succession::{Subject, generation};
+use super::succession::{Subject, certificate_of, generation};
 use super::{
     Constraints, Folder, LEDGER, LedgerPlace, NewName, POLICY, ROOT_CERTIFICATE, Role, StoredKey,
     certificate_path, is_there, verdict, write, write_certificate, write_key,
 };
 use crate::authority::{Authority, SUBORDINATE_PROFILE, public_key};
-use crate::ledger::{KeyHash, Ledger, LocalLedger, NewEntry, Reader, Stage};
+use crate::ledger::{Generation, KeyHash, Ledger, LocalLedger, NewEntry, Reader, Stage};
 use crate::policy::Policy;
 
 /// The plan for a CA whose key another CA certifies.
@@ -68,7 +68,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::NameTaken`] if it has the name of one of this CA's keys, [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
+    /// [`FolderError::NameTaken`] if it has the name of one of this CA's keys that the ledger knows,
+    /// [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
     /// none below it, [`FolderError::PathLength`] if it may not have one with as many CAs below it,
     /// [`FolderError::CertifiesItself`] for its own key, [`FolderError::NotAccepted`] if nobody would accept what is below
     /// the certificate, by the algorithms of pq-x509 and those given, and others if the certificate can't be made or
@@ -80,18 +81,15 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, FolderError> {
-        let mut taken = vec![self.issuer().certificate().clone()];
-        for generation in self.ledger().generations()? {
-            let own = generation
-                .certificate()
-                .map(|der| Certificate::from_der(der));
-            taken.extend(own.transpose().map_err(IssueError::from)?);
-        }
         // Revoked certificates are known by their issuer's name (RFC 5280 section 5).
-        match (taken.iter()).any(|one| is_same_name(one.subject(), certified.subject)) {
-            true => Err(FolderError::NameTaken(certified.subject.to_string())),
-            false => self.sign_and_record(certified, algorithms, by, now),
+        let own = self.issuer().certificate();
+        let generations = self.ledger().generations()?;
+        if is_same_name(own.subject(), certified.subject)
+            || has_key_named(&generations, certified.subject)?
+        {
+            return Err(FolderError::NameTaken(certified.subject.to_string()));
         }
+        self.sign_and_record(certified, algorithms, by, now)
     }
 
     fn sign_and_record(
@@ -112,8 +110,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ///
     /// # Errors
     ///
-    /// Those of [`certify`](Self::certify) except for the name, [`FolderError::NotARoot`], and [`FolderError::NoRoomBelow`] if the root has CAs
-    /// below it, and none of these would be accepted, unless `path_len` is given.
+    /// Those of [`certify`](Self::certify) except for the name, [`FolderError::NotARoot`], and
+    /// [`FolderError::NoRoomBelow`] if the root has CAs below it, and none of these would be accepted, unless `path_len` is
+    /// given.
     pub fn certify_root(
         &self,
         root: &Certificate,
@@ -214,6 +213,20 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         verdict::check(&[certificate], own, algorithms, now).map_err(FolderError::NotAccepted)?;
         Ok(made)
     }
+}
+
+/// Whether one of these keys has this name in its certificate.
+fn has_key_named<'a>(
+    generations: impl IntoIterator<Item = &'a Generation>,
+    name: &Name,
+) -> Result<bool, FolderError> {
+    for generation in generations {
+        let has_it = |one: &Certificate| is_same_name(one.subject(), name);
+        if certificate_of(generation)?.as_ref().is_some_and(has_it) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// That a CA's own constraints permit all that those of a CA below it do.
@@ -490,14 +503,8 @@ impl<L: Ledger> Folder<L> {
             return Err(FolderError::NameTaken(own.describe_subject()));
         }
         if !is_same_name(own.subject(), &request.parsed().info.subject) {
-            let mut known = before.iter().filter(|one| one.name != role.name());
-            let is_taken = known.any(|one| {
-                let other = one.certificate().map(|der| Certificate::from_der(der));
-                other.is_some_and(|one| {
-                    one.is_ok_and(|one| is_same_name(one.subject(), own.subject()))
-                })
-            });
-            if is_taken {
+            let others = before.iter().filter(|one| one.name != role.name());
+            if has_key_named(others, own.subject())? {
                 return Err(FolderError::NameTaken(own.describe_subject()));
             }
         }

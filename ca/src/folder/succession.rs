@@ -413,16 +413,27 @@ pub(super) fn of_same_name(
     generations: &[Generation],
     role: Role,
     own: &Certificate,
-) -> Vec<String> {
-    let others = generations.iter().filter(|one| one.name != role.name());
-    let same = others.filter(|one| {
-        let certificate = one.certificate().map(|der| Certificate::from_der(der));
-        certificate.is_some_and(|one| one.is_ok_and(|one| one.subject() == own.subject()))
-    });
-    let is_of_them = generations.iter().any(|one| one.name == role.name());
-    same.filter(|_| is_of_them)
-        .map(|one| one.name.clone())
-        .collect()
+) -> Result<Vec<String>, FolderError> {
+    let mut names = Vec::new();
+    if !generations.iter().any(|one| one.name == role.name()) {
+        return Ok(names);
+    }
+    for other in generations.iter().filter(|one| one.name != role.name()) {
+        let has_same = |one: &Certificate| one.subject() == own.subject();
+        if certificate_of(other)?.as_ref().is_some_and(has_same) {
+            names.push(other.name.clone());
+        }
+    }
+    Ok(names)
+}
+
+/// The key's certificate.
+pub(super) fn certificate_of(generation: &Generation) -> Result<Option<Certificate>, FolderError> {
+    let certificate = generation.certificate();
+    let certificate = certificate
+        .map(|der| Certificate::from_der(der))
+        .transpose();
+    Ok(certificate.map_err(IssueError::from)?)
 }
 
 /// The generations after this key took the place of the one that issues.
