@@ -8,7 +8,7 @@ use pq_x509::keys::Signer;
 
 use super::Authority;
 use super::error::AuthorityError;
-use crate::ledger::{Condition, Ledger, LedgerError, NewEntry};
+use crate::ledger::{Condition, Ledger, NewEntry};
 
 /// A certificate that the CA signed and that its ledger does not have yet. Nobody gets it before.
 #[must_use = "a certificate is issued only when the ledger has it"]
@@ -42,24 +42,9 @@ impl<S: Signer, L: Ledger> Prepared<'_, S, L> {
     ///
     /// Those of [`record`](Self::record), except of writing.
     pub fn check(&self) -> Result<(), AuthorityError> {
-        let ledger = &self.authority.ledger;
-        for key in self.made.issued.keys() {
-            if let Some(number) = ledger.compromised(&key)? {
-                return Err(LedgerError::KeyCompromised(number).into());
-            }
-        }
         let issues = self.authority.has_to_issue(slice::from_ref(&self.made));
         let conditions: Vec<_> = self.conditions.iter().copied().chain(issues).collect();
-        self.authority.with_own(&conditions, |conditions| {
-            let mut conditions = conditions.iter();
-            conditions.try_for_each(|condition| {
-                condition.check(
-                    |number| ledger.entry(number),
-                    |key| ledger.compromised(key),
-                    || ledger.generations(),
-                )
-            })
-        })
+        self.authority.check_recordable(&self.made, &conditions)
     }
 
     /// Records the certificate in the ledger, and returns it.

@@ -14,7 +14,10 @@ use pq_x509::x509_cert::ext::pkix::NameConstraints;
 use pq_x509::x509_cert::name::Name;
 
 use super::{Authority, AuthorityError, CA_PROFILE, SUBORDINATE_PROFILE};
-use crate::ledger::{Entry, Filter, Generation, Ledger, LedgerError, NewEntry, SerialNumber};
+use crate::ledger::{
+    Condition, Entry, Filter, Generation, Issued, KeyHash, Ledger, LedgerError, NewEntry,
+    SerialNumber,
+};
 use crate::policy::KeyAlgorithm;
 
 impl<S: Signer, L: Ledger> Authority<S, L> {
@@ -110,26 +113,50 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         self.sign(tbs, key, algorithm, number, profile, by, now)
     }
 
-    /// Whether this key certified a CA of this name, whose certificate is valid as far as the ledger knows.
-    pub(crate) fn has_ca_named(&self, name: &Name, now: UnixTime) -> Result<bool, AuthorityError> {
+    /// Whether this key certified a CA of this name, with another key than this one, whose certificate is valid as far as
+    /// the ledger knows.
+    pub(crate) fn has_ca_named(
+        &self,
+        name: &Name,
+        key: Option<&KeyHash>,
+        now: UnixTime,
+    ) -> Result<bool, AuthorityError> {
+        let filter = Filter::all().valid().expires_from(now);
+        let certified = self.certified_cas(filter, &|issued| Some(&issued.key) != key)?;
+        Ok(certified.iter().any(|ca| is_same_name(ca.subject(), name)))
+    }
+
+    /// The certificates of CAs with this key which this one signed, and which are valid as far as the ledger knows.
+    pub(crate) fn certificates_for(
+        &self,
+        key: &KeyHash,
+        now: UnixTime,
+    ) -> Result<Vec<Certificate>, AuthorityError> {
+        let filter = Filter::all().valid().expires_from(now);
+        self.certified_cas(filter, &|issued| issued.key == *key)
+    }
+
+    /// The certificates of CAs that this key signed.
+    fn certified_cas(
+        &self,
+        filter: Filter,
+        is_meant: &dyn Fn(&Issued) -> bool,
+    ) -> Result<Vec<Certificate>, AuthorityError> {
         let mut numbers = Vec::new();
-        let filter = Filter::all().valid().issuer(&self.name).expires_from(now);
+        let filter = filter.issuer(&self.name);
         self.ledger.find(&filter, &mut |entry| {
-            if [CA_PROFILE, SUBORDINATE_PROFILE].contains(&&*entry.issued.profile) {
+            let is_of_ca = [CA_PROFILE, SUBORDINATE_PROFILE].contains(&&*entry.issued.profile);
+            if is_of_ca && is_meant(&entry.issued) {
                 numbers.push(entry.issued.serial_number);
             }
             ControlFlow::Continue(())
         })?;
-        for number in numbers {
-            let Some(der) = self.ledger.certificate(&number)? else {
-                continue;
-            };
-            let ca = Certificate::from_der(&der).map_err(IssueError::from)?;
-            if is_same_name(ca.subject(), name) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let read = |number: SerialNumber| {
+            let der = self.ledger.certificate(&number)?;
+            let der = der.ok_or(LedgerError::Unknown(number))?;
+            Ok(Certificate::from_der(&der).map_err(IssueError::from)?)
+        };
+        numbers.into_iter().map(read).collect()
     }
 
     /// Records the certificates of keys, and what the generations are from then on: both or nothing.
@@ -142,6 +169,28 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         self.with_own(&[], |conditions| {
             let ledger = &self.ledger;
             ledger.change_generations(before, after, certificates, conditions)
+        })
+    }
+
+    /// Whether the ledger would take a certificate under these conditions, as far as it knows now. It records nothing.
+    pub(crate) fn check_recordable(
+        &self,
+        made: &NewEntry<'_>,
+        conditions: &[Condition<'_>],
+    ) -> Result<(), AuthorityError> {
+        for key in made.issued.keys() {
+            if let Some(number) = self.ledger.compromised(&key)? {
+                return Err(LedgerError::KeyCompromised(number).into());
+            }
+        }
+        self.with_own(conditions, |conditions| {
+            conditions.iter().try_for_each(|condition| {
+                condition.check(
+                    |number| self.ledger.entry(number),
+                    |key| self.ledger.compromised(key),
+                    || self.ledger.generations(),
+                )
+            })
         })
     }
 

@@ -83,7 +83,10 @@ impl Interruption {
     }
 
     /// Does what may not be stopped in its middle.
-    fn finish(&self, last: impl FnOnce() -> Result<(), FolderError>) -> Result<(), FolderError> {
+    pub(super) fn finish(
+        &self,
+        last: impl FnOnce() -> Result<(), FolderError>,
+    ) -> Result<(), FolderError> {
         let mut stage = self.stage();
         if matches!(*stage, Stage::Stopped) {
             return Err(FolderError::Stopped);
@@ -153,19 +156,26 @@ impl Draft {
         interruption: &Interruption,
         add_keys: impl FnOnce() -> Result<(), FolderError>,
     ) -> Result<(), FolderError> {
-        interruption.finish(|| {
-            add_keys()?;
-            sync_folder(&self.path).map_err(io_error("write", &self.path))?;
-            // From here on it is a CA like any other, and stays. So nothing comes between this and its name.
-            remove_file(&self.path.join(MARKER)).map_err(io_error("write", &self.path))?;
-            let placed = put_in_place(&self.path, path).map_err(io::Error::from);
-            placed.map_err(|error| match error.kind() {
-                // Another process made one meanwhile.
-                ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => {
-                    FolderError::Exists(path.into())
-                }
-                _ => io_error("create", path)(error),
-            })
+        interruption.finish(|| self.place(path, add_keys))
+    }
+
+    /// The same in what [may not be stopped](Interruption::finish).
+    pub(super) fn place(
+        self,
+        path: &Path,
+        add_keys: impl FnOnce() -> Result<(), FolderError>,
+    ) -> Result<(), FolderError> {
+        add_keys()?;
+        sync_folder(&self.path).map_err(io_error("write", &self.path))?;
+        // From here on it is a CA like any other, and stays. So nothing comes between this and its name.
+        remove_file(&self.path.join(MARKER)).map_err(io_error("write", &self.path))?;
+        let placed = put_in_place(&self.path, path).map_err(io::Error::from);
+        placed.map_err(|error| match error.kind() {
+            // Another process made one meanwhile.
+            ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => {
+                FolderError::Exists(path.into())
+            }
+            _ => io_error("create", path)(error),
         })
     }
 }

@@ -303,6 +303,43 @@ pub enum FolderError {
     /// A key that was to issue does so already.
     #[error("the key \"{0}\" issues already; there is nothing to do")]
     IssuesAlready(String),
+    /// A new key is recorded, or may be, and something failed at the end or afterwards.
+    #[error(
+        "{}{}; {}, and look whether \"pqtls ca show\" lists the key{}",
+        match .is_done {
+            true => format!("the ledger has the new key \"{name}\" with its certificate, so don't repeat the command; but then this failed: "),
+            false => format!("it is not known whether the ledger has the new key \"{name}\": "),
+        },
+        trouble(.cause),
+        remedy_of(.cause),
+        match .is_done { true => "", false => ", before you try again" }
+    )]
+    NotSure {
+        /// The key's name in the ledger.
+        name: String,
+        /// Whether the ledger has it.
+        is_done: bool,
+        /// What failed.
+        cause: Box<Self>,
+    },
+    /// The CA above has certified a key, and this CA could not record that.
+    #[error(
+        "{cause}; the CA above has certified the key \"{name}\" in {path} already, and the same command goes on with that key"
+    )]
+    CertifiedAbove {
+        /// The key's name in the ledger of this CA, which doesn't have it yet.
+        name: String,
+        /// This CA's folder.
+        path: PathBuf,
+        /// What failed.
+        cause: Box<Self>,
+    },
+    /// A CA waits for its certificate, and another one was to be made in its folder.
+    #[error(
+        "the CA in {0} was begun and waits for its certificate, and it has another name, is for other names, or has another \
+         algorithm, protection or policy; give the options with which it was begun, or choose another folder"
+    )]
+    OtherPending(PathBuf),
     /// Another thread stopped it, by [`Interruption::stop`](super::Interruption::stop).
     #[error("making the CA was stopped, and nothing is left of it; begin again")]
     Stopped,
@@ -365,6 +402,33 @@ impl FolderError {
             self,
             Self::Empty(_) | Self::TooLarge(_) | Self::NoText(_) | Self::Certificate { .. }
         )
+    }
+}
+
+/// What failed, without advice if the advice is to try again.
+fn trouble(error: &FolderError) -> String {
+    match io_of(error) {
+        Some((doing, path, cause)) => format!("can't {doing} {}: {cause}", path.display()),
+        None => error.to_string(),
+    }
+}
+
+/// What to do about what failed, other than to try again.
+fn remedy_of(error: &FolderError) -> &'static str {
+    match io_of(error).map(|(_, _, cause)| cause.kind()) {
+        Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => "free some space there",
+        _ => "fix that",
+    }
+}
+
+fn io_of(error: &FolderError) -> Option<(&'static str, &Path, &io::Error)> {
+    match error {
+        FolderError::Io { doing, path, cause }
+        | FolderError::Ledger(LedgerError::Io { doing, path, cause })
+        | FolderError::Authority(AuthorityError::Ledger(LedgerError::Io { doing, path, cause })) => {
+            Some((doing, path, cause))
+        }
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 // This room uses authority, policy, ledger and time.
 
+mod below;
 mod draft;
 mod error;
 mod key;

@@ -23,10 +23,10 @@ use super::draft::{Draft, Interruption, make_private_folder};
 use super::error::FolderError;
 use super::lifetime::{bounded, lifetime, shortened, validity_of};
 use super::reading::{Owner, check_place};
-use super::succession::{Subject, certificate_of, generation};
+use super::succession::{Subject, certificate_of, generation, last_of};
 use super::{
     Constraints, Folder, LEDGER, LedgerPlace, NewName, POLICY, ROOT_CERTIFICATE, Role, StoredKey,
-    certificate_path, is_there, verdict, write, write_certificate, write_key,
+    certificate_path, is_there, verdict, write, write_key,
 };
 use crate::authority::{Authority, SUBORDINATE_PROFILE, public_key};
 use crate::ledger::{Generation, KeyHash, Ledger, LocalLedger, NewEntry, Reader, Stage};
@@ -240,7 +240,7 @@ fn check_constraints(constraints: &Constraints, own: &Certificate) -> Result<(),
     let networks = constraints
         .networks
         .iter()
-        .flat_map(|network| [network.address(), last_of(network)].map(AlternativeName::Ip));
+        .flat_map(|network| [network.address(), last_address_of(network)].map(AlternativeName::Ip));
     match domains.chain(networks).find(|name| !own.permits_name(name)) {
         Some(name) => Err(FolderError::OutsideParent {
             name: name.to_string(),
@@ -250,7 +250,7 @@ fn check_constraints(constraints: &Constraints, own: &Certificate) -> Result<(),
     }
 }
 
-fn last_of(network: &crate::policy::Network) -> core::net::IpAddr {
+fn last_address_of(network: &crate::policy::Network) -> core::net::IpAddr {
     match network.address() {
         core::net::IpAddr::V4(first) => {
             let host = u32::MAX
@@ -268,66 +268,6 @@ fn last_of(network: &crate::policy::Network) -> core::net::IpAddr {
 }
 
 impl Folder {
-    /// Makes a CA in a new folder below another CA, whose [authority](Folder::authority) `above` certifies its key; that
-    /// CA's ledger has the certificate before the folder is complete. `chain` are the certificates of `above` and of the
-    /// CAs above it without the root's, and `root` is the root's, which clients trust.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`create`](Self::create_unless_stopped) and of [`Authority::certify`], and [`FolderError::NameTaken`] if
-    /// `above` certified a CA of the same name that is valid.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "each is another thing, and all callers have all of them"
-    )]
-    pub fn create_below<S: Signer, L: Ledger>(
-        path: impl Into<std::path::PathBuf>,
-        plan: &SubordinatePlan<impl StoredKey>,
-        above: &Authority<S, L>,
-        (chain, root): (&[Certificate], &Certificate),
-        by: &str,
-        now: UnixTime,
-        interruption: &Interruption,
-    ) -> Result<Self, FolderError> {
-        let path = path.into();
-        let request = request_of(&plan.key, |request| request.common_name(&plan.name))?;
-        let subject = &request.parsed().info.subject;
-        let mut those_above = chain.iter().chain([root, above.issuer().certificate()]);
-        if those_above.any(|one| is_same_name(one.subject(), subject))
-            || above.has_ca_named(subject, now)?
-        {
-            return Err(FolderError::NameTaken(subject.to_string()));
-        }
-        let entry = above.sign_subordinate(
-            &Certified {
-                subject,
-                key: &plan.key,
-                path_len: Some(0),
-                validity: plan.validity,
-                constraints: &plan.constraints,
-            },
-            &[],
-            by,
-            now,
-        )?;
-        let own = Certificate::from_der(&entry.certificate).map_err(IssueError::from)?;
-        let full: Vec<_> = [own].into_iter().chain(chain.iter().cloned()).collect();
-        let (draft, ledger) = begin(&path, &plan.policy, interruption)?;
-        let text = Certificate::chain_to_pem(&full);
-        let issuing = certificate_path(draft.path(), Role::Issuing);
-        write(&issuing, text.as_bytes(), Access::OwnerWrites)?;
-        write_certificate(draft.path(), Role::Root, root)?;
-        let first = generation(Role::Issuing, &full, Stage::Issuing, by, now);
-        ledger.change_generations(&[], &[first], &[], &[])?;
-        // Whoever gets it, the ledger above has it.
-        above.record_ca(entry)?;
-        let folder = draft.path().to_owned();
-        draft.complete(&path, interruption, || {
-            write_key(&folder, Role::Issuing, &plan.key)
-        })?;
-        Self::open(path)
-    }
-
     /// Makes a CA in a new folder whose key another CA is to certify, and returns the request for that. The CA can't be
     /// used before [`install`](Self::install). The request asks for the plan's constraints. The plan's validity counts
     /// for nothing: the other CA decides about it.
@@ -408,22 +348,31 @@ impl<L: Ledger> Folder<L> {
         name: &NewName,
     ) -> Result<(Role, CertificateRequest), FolderError> {
         let generations = self.generations()?;
-        let last = generations.last().ok_or(FolderError::RootIssues)?;
-        let last = Certificate::from_der(&last.chain[0]).map_err(IssueError::from)?;
+        let last = last_of(&generations)?;
         let role = self.next_role(&generations)?;
         let subject = Subject::of_next(&generations, &last, name, role, key)?;
         let constraints = name_constraints_of(&last)?;
         let request = request_of(key, |request| {
             subject.of_request(request).ca(Some(0), constraints)
         })?;
-        self.check_name(&request.parsed().info.subject, name)?;
+        self.check_name(&request.parsed().info.subject, name, role)?;
+        self.write_requested(role, key, &request)?;
+        Ok((role, request))
+    }
+
+    /// Writes a new key with the request for its certificate, so that it is [waiting](Self::waiting).
+    pub(super) fn write_requested(
+        &self,
+        role: Role,
+        key: &impl StoredKey,
+        request: &CertificateRequest,
+    ) -> Result<(), FolderError> {
         self.write_new_key(role, key)?;
         let path = request_path(&self.path, role);
         let written =
             pq_keys::files::write_new(&path, request.to_pem().as_bytes(), Access::OwnerWrites);
         let written = written.map_err(std::io::Error::from);
-        written.map_err(super::io_error("write", &path))?;
-        Ok((role, request))
+        written.map_err(super::io_error("write", &path))
     }
 
     /// The keys that wait for their certificates, with the requests for these.
@@ -439,7 +388,7 @@ impl<L: Ledger> Folder<L> {
     }
 
     /// The requests in the folder, the oldest key's first.
-    fn requests(&self) -> Result<Vec<(Role, CertificateRequest)>, FolderError> {
+    pub(super) fn requests(&self) -> Result<Vec<(Role, CertificateRequest)>, FolderError> {
         let mut requests = Vec::new();
         for role in [Role::Issuing].into_iter().chain(self.next_keys()) {
             let path = request_path(&self.path, role);
@@ -659,7 +608,7 @@ fn check_of_a_ca(own: &Certificate) -> Result<(), FolderError> {
 }
 
 /// Makes what each new CA has: a policy and a ledger.
-fn begin(
+pub(super) fn begin(
     path: &std::path::Path,
     policy: &str,
     interruption: &Interruption,
@@ -680,13 +629,15 @@ fn begin(
 }
 
 /// The name constraints of a certificate.
-fn name_constraints_of(certificate: &Certificate) -> Result<Option<NameConstraints>, FolderError> {
+pub(super) fn name_constraints_of(
+    certificate: &Certificate,
+) -> Result<Option<NameConstraints>, FolderError> {
     let found = certificate.parsed().tbs_certificate().get_extension();
     let found = found.map_err(|error| IssueError::from(CertificateError::from(error)))?;
     Ok(found.map(|(_, constraints)| constraints))
 }
 
-fn request_of(
+pub(super) fn request_of(
     key: &impl Signer,
     named: impl FnOnce(RequestBuilder) -> RequestBuilder,
 ) -> Result<CertificateRequest, FolderError> {

@@ -20,7 +20,7 @@ use pq_x509::x509_cert::name::Name;
 use super::error::{FolderError, io_error, key_error};
 use super::lifetime::{bounded, lifetime, shortened, validity_of};
 use super::{EARLIER, Folder, Role, StoredKey, certificate_path, is_there, verdict, whole};
-use crate::authority::{Authority, CA_PROFILE, SUBORDINATE_PROFILE, adopted};
+use crate::authority::{Authority, CA_PROFILE, adopted};
 use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, NewEntry, Stage};
 
 /// A key that is to take the place of the issuing key.
@@ -65,7 +65,9 @@ impl<L: Ledger> Folder<L> {
     }
 
     /// The generations that the ledger has, and the same with the only key of a CA that has no other.
-    fn recorded_and_all(&self) -> Result<(Vec<Generation>, Vec<Generation>), FolderError> {
+    pub(super) fn recorded_and_all(
+        &self,
+    ) -> Result<(Vec<Generation>, Vec<Generation>), FolderError> {
         let recorded = self.ledger()?.generations()?;
         if !recorded.is_empty() || self.first_role()? == Role::Root {
             return Ok((recorded.clone(), recorded));
@@ -128,67 +130,45 @@ impl<L: Ledger> Folder<L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Role, FolderError> {
-        self.follow(
-            root,
-            CA_PROFILE,
-            &[],
-            successor,
-            (by, now),
-            |before, after, made| Ok(root.record_generations(before, after, &[made])?),
-        )
-    }
-
-    /// The same for a CA [below another](Folder::create_below), whose authority `above` certifies the new key, and whose
-    /// ledger has the certificate first. `chain` are the certificates of `above` and of the CAs above it without the
-    /// root's.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`rollover`](Self::rollover), and [`FolderError::OtherRoot`] if `above` is not below this CA's root.
-    pub fn rollover_below<S: Signer, M: Ledger>(
-        &self,
-        above: &Authority<S, M>,
-        chain: &[Certificate],
-        successor: &Successor<impl StoredKey>,
-        by: &str,
-        now: UnixTime,
-    ) -> Result<Role, FolderError> {
-        let root = self.certificate(Role::Root)?;
-        let own = above.issuer().certificate();
-        if root.der() != own.der() && !whole::leads_to(&root, chain) {
-            return Err(FolderError::OtherRoot {
-                root: certificate_path(&self.path, Role::Root),
-                issuing: certificate_path(&self.path, Role::Issuing),
-            });
+        let (before, generations) = self.recorded_and_all()?;
+        let last = last_of(&generations)?;
+        let role = self.next_role(&generations)?;
+        let next = Next {
+            generations: &generations,
+            last: &last,
+            role,
+            key: &successor.key,
+            name: &successor.name,
+            validity: successor.validity,
+        };
+        let made = self.sign_next(&next, root, CA_PROFILE, (by, now))?;
+        let chain = [Certificate::from_der(&made.certificate).map_err(IssueError::from)?];
+        self.check_accepted(&chain, now)?;
+        self.write_new_key(role, &successor.key)?;
+        let is_for_later = successor.is_for_later;
+        let after = followed(&generations, (role, &chain), is_for_later, by, now)?;
+        if let Err(error) = root.record_generations(&before, &after, &[made]) {
+            let error = FolderError::from(error);
+            if error.changed_nothing() {
+                // Nobody has a certificate for it.
+                let _ = fs::remove_file(self.key_path(role));
+            }
+            return Err(self.not_recorded(role, &after, error));
         }
-        self.follow(
-            above,
-            SUBORDINATE_PROFILE,
-            chain,
-            successor,
-            (by, now),
-            |before, after, made| {
-                above.record_ca(made)?;
-                Ok(self.ledger()?.change_generations(before, after, &[], &[])?)
-            },
-        )
+        self.write_recorded(role, &chain)?;
+        Ok(role)
     }
 
-    fn follow<S: Signer, M: Ledger>(
+    /// Signs the certificate of a key that is to follow the others.
+    pub(super) fn sign_next<S: Signer, M: Ledger>(
         &self,
+        next: &Next<'_>,
         above: &Authority<S, M>,
         profile: &str,
-        chain: &[Certificate],
-        successor: &Successor<impl StoredKey>,
         (by, now): (&str, UnixTime),
-        record: impl FnOnce(&[Generation], &[Generation], NewEntry<'static>) -> Result<(), FolderError>,
-    ) -> Result<Role, FolderError> {
-        let (before, generations) = self.recorded_and_all()?;
-        let last = generations.last().ok_or(FolderError::RootIssues)?;
-        let last = Certificate::from_der(&last.chain[0]).map_err(IssueError::from)?;
-        let role = self.next_role(&generations)?;
-        let issuer = above.issuer().certificate();
-        let lifetime = match successor.validity {
+    ) -> Result<NewEntry<'static>, FolderError> {
+        let (last, issuer) = (next.last, above.issuer().certificate());
+        let lifetime = match next.validity {
             Some(asked) => bounded(lifetime(asked, now), issuer)?,
             None => {
                 let as_before = last.not_after().as_secs() - last.not_before().as_secs();
@@ -196,35 +176,53 @@ impl<L: Ledger> Folder<L> {
                 shortened(lifetime(as_before, now), issuer)
             }
         };
-        let subject = Subject::of_next(&generations, &last, &successor.name, role, &successor.key)?;
-        let builder = subject.of_certificate().path_len(0);
+        let builder = next.subject()?.of_certificate().path_len(0);
         let builder = builder.validity(validity_of(lifetime));
-        let made = above.sign_ca(builder, Some(&last), &successor.key, profile, (by, now))?;
+        let made = above.sign_ca(builder, Some(last), next.key, profile, (by, now))?;
         let own = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
-        self.check_name(own.subject(), &successor.name)?;
-        if successor.name != NewName::Same && above.has_ca_named(own.subject(), now)? {
+        self.check_name(own.subject(), next.name, next.role)?;
+        let key = KeyHash::of(next.key).map_err(IssueError::SubjectKey)?;
+        if *next.name != NewName::Same && above.has_ca_named(own.subject(), Some(&key), now)? {
             return Err(FolderError::NameTaken(own.describe_subject()));
         }
+        Ok(made)
+    }
+
+    /// That clients accept what is below a new key's certificates, its own first.
+    pub(super) fn check_accepted(
+        &self,
+        chain: &[Certificate],
+        now: UnixTime,
+    ) -> Result<(), FolderError> {
         // By a clock that was set back, it is valid as soon as those above it are.
-        let time = now.max(own.not_before());
-        let chain: Vec<_> = [own].into_iter().chain(chain.iter().cloned()).collect();
+        let time = chain.first().map_or(now, |own| now.max(own.not_before()));
         let root = self.certificate(Role::Root)?;
-        verdict::check(&chain, &root, &[], time).map_err(FolderError::NotAccepted)?;
-        self.write_new_key(role, &successor.key)?;
-        let mut after = generations;
-        after.push(generation(role, &chain, Stage::Published, by, now));
-        if !successor.is_for_later {
-            after = issuing_next(&after, role, by, now)?;
+        verdict::check(chain, &root, &[], time).map_err(FolderError::NotAccepted)
+    }
+
+    /// What an error means that came when a new key was to be recorded: the ledger may have the key nevertheless.
+    pub(super) fn not_recorded(
+        &self,
+        role: Role,
+        after: &[Generation],
+        error: FolderError,
+    ) -> FolderError {
+        if error.changed_nothing() {
+            return error;
         }
-        if let Err(error) = record(&before, &after, made) {
-            if error.changed_nothing() {
-                // Nobody has a certificate for it.
-                let _ = fs::remove_file(self.key_path(role));
-            }
-            return Err(error);
+        let wanted = after.iter().find(|one| one.name == role.name());
+        let recorded = self.ledger().and_then(|ledger| Ok(ledger.generations()?));
+        let is_done = recorded
+            .ok()
+            .map(|recorded| recorded.iter().any(|one| Some(one) == wanted));
+        match is_done {
+            Some(false) => error,
+            is_done => FolderError::NotSure {
+                name: role.name().into(),
+                is_done: is_done.is_some(),
+                cause: Box::new(error),
+            },
         }
-        self.write_chain(role, &chain)?;
-        Ok(role)
     }
 
     /// Has a key issue, in the place of the one that issues now: one that was published before, or one that issued
@@ -344,14 +342,20 @@ impl<L: Ledger> Folder<L> {
 
     /// That no other key has this name: what is on a revocation list is known by the issuer's name (RFC 5280 section 5).
     /// Only keys that share their lists have one name.
-    pub(super) fn check_name(&self, name: &Name, asked: &NewName) -> Result<(), FolderError> {
+    pub(super) fn check_name(
+        &self,
+        name: &Name,
+        asked: &NewName,
+        role: Role,
+    ) -> Result<(), FolderError> {
         let root = self.certificate(Role::Root)?;
         let mut taken = vec![root.subject().clone()];
         if *asked != NewName::Same {
             let issuing = self.issuing_keys()?.into_iter();
             taken.extend(issuing.map(|(_, one)| one.subject().clone()));
             let waiting = self.waiting()?.into_iter();
-            taken.extend(waiting.map(|(_, one)| one.parsed().info.subject.clone()));
+            let others = waiting.filter(|(other, _)| *other != role);
+            taken.extend(others.map(|(_, one)| one.parsed().info.subject.clone()));
         }
         match taken.iter().any(|one| is_same_name(one, name)) {
             true => Err(FolderError::NameTaken(name.to_string())),
@@ -384,6 +388,59 @@ impl<L: Ledger> Folder<L> {
         written
             .map_err(io::Error::from)
             .map_err(io_error("write", &path))
+    }
+
+    /// The same after a change of the ledger, which is done whether or not this succeeds.
+    pub(super) fn write_recorded(
+        &self,
+        role: Role,
+        chain: &[Certificate],
+    ) -> Result<(), FolderError> {
+        let written = self.write_chain(role, chain);
+        written.map_err(|error| FolderError::NotSure {
+            name: role.name().into(),
+            is_done: true,
+            cause: Box::new(error),
+        })
+    }
+}
+
+/// A key that is to follow others, and what is asked of its certificate.
+pub(super) struct Next<'a> {
+    pub(super) generations: &'a [Generation],
+    /// The certificate of the last of them.
+    pub(super) last: &'a Certificate,
+    pub(super) role: Role,
+    pub(super) key: &'a dyn SubjectKey,
+    pub(super) name: &'a NewName,
+    pub(super) validity: Option<Duration>,
+}
+
+impl Next<'_> {
+    pub(super) fn subject(&self) -> Result<Subject, FolderError> {
+        Subject::of_next(self.generations, self.last, self.name, self.role, self.key)
+    }
+}
+
+/// The certificate of the key that was published last.
+pub(super) fn last_of(generations: &[Generation]) -> Result<Certificate, FolderError> {
+    let last = generations.last().ok_or(FolderError::RootIssues)?;
+    Ok(Certificate::from_der(&last.chain[0]).map_err(IssueError::from)?)
+}
+
+/// The generations with one more, which issues from now on unless it is for later.
+pub(super) fn followed(
+    generations: &[Generation],
+    (role, chain): (Role, &[Certificate]),
+    is_for_later: bool,
+    by: &str,
+    now: UnixTime,
+) -> Result<Vec<Generation>, FolderError> {
+    let mut after = generations.to_vec();
+    after.push(generation(role, chain, Stage::Published, by, now));
+    match is_for_later {
+        true => Ok(after),
+        false => issuing_next(&after, role, by, now),
     }
 }
 
@@ -478,7 +535,7 @@ fn issuing_next(
 }
 
 /// That the clock is not far ahead of the ledger: it would end keys that are still needed.
-fn check_not_ahead(ledger: &impl Ledger, now: UnixTime) -> Result<(), LedgerError> {
+pub(super) fn check_not_ahead(ledger: &impl Ledger, now: UnixTime) -> Result<(), LedgerError> {
     match ledger.check_time(now) {
         Err(LedgerError::Clock { last, .. }) if now < last => Ok(()),
         checked => checked,
@@ -498,7 +555,7 @@ impl Subject {
         last: &Certificate,
         name: &NewName,
         role: Role,
-        key: &impl SubjectKey,
+        key: &dyn SubjectKey,
     ) -> Result<Self, FolderError> {
         Ok(match name {
             NewName::Given(name) => Self::Common(name.clone()),
@@ -516,6 +573,17 @@ impl Subject {
                 Self::Common(common.chars().take(most).collect::<String>() + &end)
             }
         })
+    }
+
+    /// Whether a name is this one.
+    pub(super) fn is(&self, name: &Name) -> bool {
+        match self {
+            Self::Whole(whole) => is_same_name(whole, name),
+            Self::Common(common) => {
+                let named = name.common_name().ok().flatten();
+                named.is_some_and(|named| named.value() == common.as_str())
+            }
+        }
     }
 
     fn of_certificate(&self) -> CertificateBuilder<Ca> {

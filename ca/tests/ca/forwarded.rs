@@ -1,8 +1,23 @@
 //! A ledger around another one, which answers most calls.
 
-/// The methods of `Ledger` but `certificate` and `record_if`, by the ledger in this field.
+/// The methods of `Ledger` but `certificate` and `record_if`, by the ledger in this field; with `,` behind it also without
+/// `change_generations`.
 macro_rules! forwarded {
     ($ledger:tt) => {
+        $crate::forwarded::forwarded!($ledger,);
+
+        fn change_generations(
+            &self,
+            before: &[Generation],
+            after: &[Generation],
+            entries: &[NewEntry<'_>],
+            conditions: &[Condition<'_>],
+        ) -> Result<(), LedgerError> {
+            let ledger = &self.$ledger;
+            ledger.change_generations(before, after, entries, conditions)
+        }
+    };
+    ($ledger:tt,) => {
         fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
             self.$ledger.entry(number)
         }
@@ -74,17 +89,6 @@ macro_rules! forwarded {
 
         fn generations(&self) -> Result<Vec<Generation>, LedgerError> {
             self.$ledger.generations()
-        }
-
-        fn change_generations(
-            &self,
-            before: &[Generation],
-            after: &[Generation],
-            entries: &[NewEntry<'_>],
-            conditions: &[Condition<'_>],
-        ) -> Result<(), LedgerError> {
-            let ledger = &self.$ledger;
-            ledger.change_generations(before, after, entries, conditions)
         }
     };
 }

@@ -3,6 +3,7 @@
 //! One program, so that others run while these wait for a disk, and so that it is linked once.
 
 mod authority;
+mod begun;
 mod forwarded;
 mod issuing;
 #[cfg(unix)]

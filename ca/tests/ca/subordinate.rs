@@ -30,21 +30,21 @@ use tempfile::TempDir;
 
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-type Ca = Authority<SigningKey, LocalLedger>;
+pub(crate) type Ca = Authority<SigningKey, LocalLedger>;
 
-fn key() -> SigningKey {
+pub(crate) fn key() -> SigningKey {
     SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
 }
 
-fn now() -> UnixTime {
+pub(crate) fn now() -> UnixTime {
     UnixTime::now()
 }
 
-fn policy() -> String {
+pub(crate) fn policy() -> String {
     Policy::default_text(&[".".parse().unwrap()], &[], &[])
 }
 
-fn root_with(has_issuing: bool) -> (TempDir, Folder) {
+pub(crate) fn root_with(has_issuing: bool) -> (TempDir, Folder) {
     let key = |validity| KeyPlan {
         key: key(),
         validity,
@@ -61,11 +61,11 @@ fn root_with(has_issuing: bool) -> (TempDir, Folder) {
     (above, folder)
 }
 
-fn authority(folder: &Folder, role: Role) -> Ca {
+pub(crate) fn authority(folder: &Folder, role: Role) -> Ca {
     folder.authority(role).unwrap()
 }
 
-fn subordinate(domains: &[&str]) -> SubordinatePlan<SigningKey> {
+pub(crate) fn subordinate(domains: &[&str]) -> SubordinatePlan<SigningKey> {
     SubordinatePlan {
         name: "Below".into(),
         key: key(),
@@ -78,7 +78,10 @@ fn subordinate(domains: &[&str]) -> SubordinatePlan<SigningKey> {
     }
 }
 
-fn create_below(root: &Folder, plan: &SubordinatePlan<SigningKey>) -> Result<Folder, FolderError> {
+pub(crate) fn create_below(
+    root: &Folder,
+    plan: &SubordinatePlan<SigningKey>,
+) -> Result<Folder, FolderError> {
     let path = root.path().with_file_name("below");
     let certificate = root.certificate(Role::Root).unwrap();
     let above = authority(root, Role::Root);
@@ -94,7 +97,7 @@ fn create_below(root: &Folder, plan: &SubordinatePlan<SigningKey>) -> Result<Fol
     )
 }
 
-fn issue(folder: &Folder, name: &str) -> Result<Certificate, AuthorityError> {
+pub(crate) fn issue(folder: &Folder, name: &str) -> Result<Certificate, AuthorityError> {
     let key = key();
     let order = Order::for_key(&key)
         .unwrap()
@@ -103,7 +106,7 @@ fn issue(folder: &Folder, name: &str) -> Result<Certificate, AuthorityError> {
     authority(folder, role).issue(&order, "tests", now())
 }
 
-fn validate(folder: &Folder, root: &Certificate, name: &str) {
+pub(crate) fn validate(folder: &Folder, root: &Certificate, name: &str) {
     let mut chain = vec![issue(folder, name).unwrap()];
     chain.extend(folder.chain().unwrap());
     let chain: Vec<_> = chain.iter().collect();

@@ -4,7 +4,9 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_ca::folder::{Constraints, Folder, Interruption, KeyPlan, Plan, Role, SubordinatePlan};
+use pq_ca::folder::{
+    Constraints, Folder, FolderError, Interruption, KeyPlan, Plan, Role, SubordinatePlan,
+};
 use pq_ca::policy::{ListUrl, NamePattern, Network, Policy, parse_duration};
 use pq_keys::protection::Protection;
 use pq_x509::pki_types::UnixTime;
@@ -34,7 +36,8 @@ use crate::words::protection_name;
 /// A passphrase encrypts both keys; then commands that use one of them ask for it, or take it by their own options.
 /// Without one, whoever can read the files of the keys can act as the CA.
 ///
-/// With --under, the root of a CA that is at hand certifies the new CA's key. With --request, another CA does: the request
+/// With --under, the root of a CA that is at hand certifies the new CA's key; if that was interrupted, the same command
+/// completes it. With --request, another CA does: the request
 /// asks for the names as constraints, and the new CA waits for its certificate, which "pqtls ca install" installs. When the issuing key is to be followed by a new one, "pqtls
 /// ca rollover" does that.
 ///
@@ -152,7 +155,7 @@ fn of_new_keys(argument: clap::Arg) -> clap::Arg {
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let now = UnixTime::now();
-    Folder::check_free(&arguments.place.path())?;
+    check_free(arguments)?;
     let passphrase = match arguments.no_passphrase {
         true => None,
         false => arguments.passphrase.of_new_or_none("the CA's keys")?,
@@ -192,6 +195,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         ));
     }
     Ok(ExitStatus::Done)
+}
+
+/// Whether a CA can be made there: also where one waits for the certificate of the CA above.
+fn check_free(arguments: &Arguments) -> Result<(), Failure> {
+    let path = arguments.place.path();
+    match Folder::open(&path) {
+        Err(FolderError::Pending(_)) if arguments.above.under.is_some() => Ok(()),
+        _ => Ok(Folder::check_free(&path)?),
+    }
 }
 
 /// Makes a CA below another one.

@@ -46,7 +46,7 @@ use crate::words::protection_name;
 /// key's two files into it, such as issuing-2.key and issuing-2.pem: "pqtls ca rollover --use issuing-2" has it issue again.
 ///
 /// Of several processes that do this at once, one succeeds. If this one is killed, the CA works, with the old key or with
-/// the new one. A program that runs on with the old key issues nothing more.
+/// the new one; with --under, the same command completes what was begun, with the key that was made then. A program that runs on with the old key issues nothing more.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_args(of_new_key))]
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     if let Some(role) = arguments.use_key {
         let authority = arguments.above.ca_key.authority(&folder, role)?;
         folder.issue_with(&authority, &by, now)?;
-        return report(arguments, &folder, before, role, None, json);
+        return report(arguments, &folder, (before, role), None, false, json);
     }
     let is_below = folder.is_below_another()?;
     let (under, request) = (&arguments.above.under, &arguments.above.request);
@@ -189,6 +189,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         (None, true) => NewName::Same,
         (None, false) => NewName::Numbered,
     };
+    let waiting = folder.waiting()?;
     let role = match (under, request) {
         (Some(under), _) => {
             let parent = arguments.above.parent(under)?;
@@ -205,7 +206,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             folder.rollover(&root, &successor(name)?, &by, now)?
         }
     };
-    report(arguments, &folder, before, role, protection, json)
+    let was_begun = role == before || waiting.iter().any(|(one, _)| *one == role);
+    report(
+        arguments,
+        &folder,
+        (before, role),
+        protection,
+        was_begun,
+        json,
+    )
 }
 
 /// Whether a key that is there is under a passphrase.
@@ -216,9 +225,9 @@ fn is_encrypted(key: &Path) -> bool {
 fn report(
     arguments: &Arguments,
     folder: &Folder,
-    before: Role,
-    role: Role,
+    (before, role): (Role, Role),
     protection: Option<String>,
+    was_begun: bool,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
     let now = UnixTime::now();
@@ -229,6 +238,7 @@ fn report(
         certificate: CertificateFacts::of(&folder.certificate(role)?, now),
         protection,
         is_new: arguments.use_key.is_none(),
+        was_begun,
         issues,
         before: before.name().into(),
         before_until: CertificateFacts::of(&folder.certificate(before)?, now).not_after,
@@ -250,6 +260,9 @@ struct RolledOver {
     /// Whether the key was made by this command, so that `protection` is known.
     #[serde(skip)]
     is_new: bool,
+    /// Whether an earlier command made it, and this one completed that.
+    #[serde(skip)]
+    was_begun: bool,
     /// Whether it issues from now on.
     issues: bool,
     /// The name of the key that issued until now.
@@ -290,6 +303,12 @@ impl fmt::Display for RolledOver {
                 "  key       in the clear: whoever can read it can act as the CA"
             )?,
             None => {}
+        }
+        if self.was_begun {
+            writeln!(
+                f,
+                "It was begun before: the key is the one that was made then, as is its passphrase if it has one."
+            )?;
         }
         if !self.issues {
             return writeln!(
