@@ -42,7 +42,7 @@ impl Folder {
     ///
     /// Those of [`create`](Self::create_unless_stopped) and of [`Authority::certify`], [`FolderError::NameTaken`] if
     /// `above` certified a CA of the same name that is valid, [`FolderError::OtherPending`] if another CA waits in the
-    /// folder, and [`FolderError::CertifiedAbove`] if only the last steps failed.
+    /// folder, [`FolderError::Above`] if the CA above or its ledger refuses it, and [`FolderError::CertifiedAbove`] if only the last steps failed.
     #[allow(
         clippy::too_many_arguments,
         reason = "each is another thing, and all callers have all of them"
@@ -85,7 +85,7 @@ impl Folder {
         {
             return Err(FolderError::NameTaken(subject.to_string()));
         }
-        check_not_ahead(above.ledger(), now)?;
+        check_not_ahead(above.ledger(), now).map_err(FolderError::above)?;
         let recorded = match &begun {
             Some(folder) => chain_in(&folder.ledger.open()?.generations()?, Role::Issuing)?,
             None => None,
@@ -105,7 +105,9 @@ impl Folder {
                     constraints: &plan.constraints,
                 };
                 let made = above.sign_subordinate(&certified, &[], by, now)?;
-                above.check_recordable(&made, &[])?;
+                above
+                    .check_recordable(&made, &[])
+                    .map_err(FolderError::above)?;
                 let own = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
                 (own, Some(made))
             }
@@ -128,7 +130,7 @@ impl Folder {
             let folder = Self::open_pending(&path)?;
             if let Some(made) = made {
                 // Whoever gets it, the ledger above has it.
-                above.record_ca(made)?;
+                above.record_ca(made).map_err(FolderError::above)?;
             }
             let completed = folder.complete_first(&full, root, by, now);
             completed.map_err(|cause| folder.not_completed(Role::Issuing, Role::Root, cause))
@@ -189,7 +191,8 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// Those of [`rollover`](Self::rollover), [`FolderError::OtherRoot`] if `above` is not below this CA's root, and
+    /// Those of [`rollover`](Self::rollover), [`FolderError::OtherAbove`] if `above` is not below this CA's root,
+    /// [`FolderError::Above`] if that CA or its ledger refuses it, and
     /// [`FolderError::CertifiedAbove`] if only the last steps failed.
     pub fn rollover_below<S: Signer, M: Ledger>(
         &self,
@@ -202,11 +205,15 @@ impl<L: Ledger> Folder<L> {
         let root = self.certificate(Role::Root)?;
         let own = above.issuer().certificate();
         if root.der() != own.der() && !whole::leads_to(&root, chain) {
-            return Err(FolderError::OtherRoot {
+            return Err(FolderError::OtherAbove {
+                given: own.describe_subject(),
+                own: root.describe_subject(),
                 root: certificate_path(&self.path, Role::Root),
-                issuing: certificate_path(&self.path, Role::Issuing),
             });
         }
+        // Both, before anything is changed
+        check_not_ahead(above.ledger(), now).map_err(FolderError::above)?;
+        check_not_ahead(&self.ledger()?, now)?;
         let (before, generations) = self.recorded_and_all()?;
         let last = last_of(&generations)?;
         let new = Next {
@@ -243,7 +250,9 @@ impl<L: Ledger> Folder<L> {
                     ..new
                 };
                 let made = self.sign_next(&next, above, SUBORDINATE_PROFILE, (by, now))?;
-                above.check_recordable(&made, &[])?;
+                above
+                    .check_recordable(&made, &[])
+                    .map_err(FolderError::above)?;
                 let own = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
                 (own, Some(made))
             }
@@ -256,7 +265,7 @@ impl<L: Ledger> Folder<L> {
             self.write_requested(role, &successor.key, request)?;
         }
         if let Some(made) = made {
-            above.record_ca(made)?;
+            above.record_ca(made).map_err(FolderError::above)?;
         }
         self.record_below(&before, &after).map_err(|error| {
             match self.not_recorded(role, &after, error) {
@@ -359,7 +368,10 @@ fn certified_by<S: Signer, L: Ledger>(
     now: UnixTime,
 ) -> Result<Option<Certificate>, FolderError> {
     let mut found = Vec::new();
-    for one in above.certificates_for(key, now)? {
+    for one in above
+        .certificates_for(key, now)
+        .map_err(FolderError::above)?
+    {
         if one.is_ca()
             && one.path_len() == Some(0)
             && *one.subject() == request.parsed().info.subject

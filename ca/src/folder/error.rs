@@ -322,6 +322,22 @@ pub enum FolderError {
         /// What failed.
         cause: Box<Self>,
     },
+    /// What the CA above, or its ledger, refused. What the text advises is to be done there.
+    #[error("{0}")]
+    Above(Box<Self>),
+    /// The CA that was to certify a key is another one than the one above.
+    #[error(
+        "the CA that was named as the one above has the root \"{given}\", and the one above this CA is another, whose root's \
+         certificate is {root} (\"{own}\"); name the folder of that CA (--under)"
+    )]
+    OtherAbove {
+        /// The name of the CA that was given.
+        given: String,
+        /// The name of this CA's root.
+        own: String,
+        /// The file of its certificate.
+        root: PathBuf,
+    },
     /// The CA above has certified a key, and this CA could not record that.
     #[error(
         "{cause}; the CA above has certified the key \"{name}\" in {path} already, and the same command goes on with that key"
@@ -394,6 +410,11 @@ impl FolderError {
             Self::Ledger(error) => error.changed_nothing(),
             _ => true,
         }
+    }
+
+    /// For `map_err`: the CA above refused it.
+    pub(super) fn above(cause: impl Into<Self>) -> Self {
+        Self::Above(Box::new(cause.into()))
     }
 
     /// Whether a file is there and can be read, and only what is in it can't be used.

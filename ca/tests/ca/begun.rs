@@ -2,6 +2,7 @@
 
 use core::ops::ControlFlow;
 use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -329,4 +330,85 @@ fn a_new_ca_without_its_last_files_is_completed() {
         assert_eq!(certified(&root), 1);
         validate(&folder, &trusted, "www.example.org");
     }
+}
+
+/// The root is in the same folder, and one ledger has it all: what comes after its record doesn't undo it.
+#[test]
+fn a_rollover_whose_last_sync_failed_is_said_to_be_done() {
+    for fails in [Fails::Before, Fails::After] {
+        let (_above, folder) = root_with(true);
+        let path = folder.path().to_owned();
+        let place = LedgerPlace::new(path.join("ledger"), move || Ok(Failing::of(&path, fails)));
+        let full = Folder::open(folder.path()).unwrap().with_ledger(place);
+        let root = full.authority::<SigningKey>(Role::Root).unwrap();
+        let failed = full.rollover(&root, &successor(NewName::Numbered), "tests", now());
+        let failed = failed.unwrap_err();
+        let text = failed.to_string();
+        match failed {
+            FolderError::Authority(_) if fails == Fails::Before => {
+                assert!(text.ends_with("try again"), "{text}");
+                assert_eq!(folder.issuing_role().unwrap(), Role::Issuing);
+            }
+            FolderError::NotSure { is_done: true, .. } if fails == Fails::After => {
+                let words = "the ledger has the new key \"issuing-2\" with its certificate, so don't repeat the command";
+                assert!(
+                    text.contains(words) && !text.contains("try again"),
+                    "{text}"
+                );
+                assert_eq!(folder.issuing_role().unwrap(), Role::Next(2));
+                issue(&folder, "www.example.org").unwrap();
+            }
+            other => panic!("{fails:?}: {other}"),
+        }
+    }
+}
+
+/// The ledger that refuses is the one that is told, and nothing is changed before both agree.
+#[test]
+fn both_ledgers_are_asked_about_the_clock() {
+    let (_above, root) = root_with(true);
+    let folder = create_below(&root, &subordinate(&[])).unwrap();
+    // so that its ledger knows a time
+    issue(&folder, "www.example.org").unwrap();
+    let ahead = Duration::from_secs(500 * 24 * 60 * 60);
+    let later = UnixTime::since_unix_epoch(Duration::from_secs(now().as_secs()) + ahead);
+    let above = authority(&root, Role::Root);
+    let before = (names(&folder), certified(&root));
+    let roll_over = || {
+        let next = successor(NewName::Numbered);
+        folder.rollover_below(&above, &[], &next, "tests", later)
+    };
+    let is_clock =
+        |error: &FolderError| matches!(error, FolderError::Ledger(LedgerError::Clock { .. }));
+    let refused = roll_over().unwrap_err();
+    assert!(
+        matches!(&refused, FolderError::Above(cause) if is_clock(cause)),
+        "{refused}"
+    );
+    above.ledger().confirm_time(later, "tests").unwrap();
+    let refused = roll_over().unwrap_err();
+    assert!(is_clock(&refused), "{refused}");
+    assert_eq!((names(&folder), certified(&root)), before);
+    folder
+        .ledger()
+        .unwrap()
+        .confirm_time(later, "tests")
+        .unwrap();
+    assert_eq!(roll_over().unwrap(), Role::Next(2));
+
+    let (_above, root) = root_with(true);
+    let trusted = root.certificate(Role::Root).unwrap();
+    let (above, path) = (
+        authority(&root, Role::Root),
+        root.path().with_file_name("below"),
+    );
+    let (plan, stop) = (subordinate(&[]), Interruption::default());
+    let refused =
+        Folder::create_below(&path, &plan, &above, (&[], &trusted), "tests", later, &stop);
+    let refused = refused.unwrap_err();
+    assert!(
+        matches!(&refused, FolderError::Above(cause) if is_clock(cause)),
+        "{refused}"
+    );
+    assert!(!path.exists());
 }

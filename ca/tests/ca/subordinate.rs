@@ -199,7 +199,7 @@ fn a_key_below_another_ca_is_followed_by_one_that_it_certifies() {
     let others = authority(&other, Role::Root);
     let refused = folder.rollover_below(&others, &[], &successor, "tests", now());
     assert!(
-        matches!(refused, Err(FolderError::OtherRoot { .. })),
+        matches!(refused, Err(FolderError::OtherAbove { .. })),
         "{refused:?}"
     );
 }

@@ -728,6 +728,7 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::Authority(AuthorityError::Issue(IssueError::Name(_))) => ExitStatus::Usage,
         FolderError::Authority(error) => of_authority(error),
         FolderError::Ledger(error) => of_ledger(error),
+        FolderError::Above(cause) | FolderError::CertifiedAbove { cause, .. } => of_folder(cause),
         FolderError::Issue(_)
         | FolderError::OtherKey { .. }
         | FolderError::NotOfThisCa(_)
@@ -737,6 +738,8 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OtherIssuing { .. }
         | FolderError::NotOneCa { .. }
         | FolderError::OtherRoot { .. }
+        | FolderError::OtherAbove { .. }
+        | FolderError::OtherPending(_)
         | FolderError::RootIssues
         | FolderError::RootElsewhere(_)
         | FolderError::OutlivesParent { .. }

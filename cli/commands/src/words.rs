@@ -266,6 +266,7 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
             format!("{}: {cause}; restore it from a backup", path.display())
         }
         FolderError::Authority(error) => of_authority_error(error),
+        FolderError::Above(cause) => of_folder_error(cause),
         other => other.to_string(),
     }
 }

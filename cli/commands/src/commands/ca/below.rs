@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::files::Destination;
 use crate::keys::SigningKey;
 use crate::report::{Report, printable};
+use crate::shell::command_line;
 
 /// Who certifies a new key.
 #[derive(Clone, Debug, clap::Args)]
@@ -39,6 +40,7 @@ pub(super) struct Above {
 
 /// The CA above: the authority of its root's key, and the certificate that clients trust.
 pub(super) struct Parent {
+    folder: PathBuf,
     pub(super) authority: Authority<SigningKey, LocalLedger>,
     pub(super) root: Certificate,
 }
@@ -46,13 +48,16 @@ pub(super) struct Parent {
 impl Above {
     /// The CA in the folder of `--under`.
     pub(super) fn parent(&self, folder: &PathBuf) -> Result<Parent, Failure> {
-        let folder = Folder::open(folder).map_err(|error| match error {
+        let opened = Folder::open(folder).map_err(|error| match error {
             FolderError::NoCa(path) => Failure::NoCaAbove(path.display().to_string()),
-            error => error.into(),
+            error => at_above(folder, error.into()),
         })?;
+        let authority = self.ca_key.authority(&opened, Role::Root);
+        let root = opened.certificate(Role::Root).map_err(Failure::from);
         Ok(Parent {
-            authority: self.ca_key.authority(&folder, Role::Root)?,
-            root: folder.certificate(Role::Root)?,
+            folder: folder.clone(),
+            authority: authority.map_err(|failure| at_above(folder, failure))?,
+            root: root.map_err(|failure| at_above(folder, failure))?,
         })
     }
 }
@@ -69,7 +74,24 @@ impl Parent {
     ) -> Result<Folder, Failure> {
         let above = (&[][..], &self.root);
         let made = Folder::create_below(path, plan, &self.authority, above, by, now, interruption);
-        Ok(made?)
+        made.map_err(|error| self.failure(error))
+    }
+
+    /// What failed; what the CA above refused is about that CA.
+    pub(super) fn failure(&self, error: FolderError) -> Failure {
+        match error {
+            FolderError::Above(cause) => at_above(&self.folder, (*cause).into()),
+            error => error.into(),
+        }
+    }
+}
+
+/// A failure of the CA above, whose root's key was to be used. Command lines that its text advises are for that CA.
+fn at_above(folder: &Path, failure: Failure) -> Failure {
+    Failure::AtCa {
+        failure: failure.into(),
+        options: format!(" {}", command_line(["--dir", &folder.to_string_lossy()])),
+        of_root: true,
     }
 }
 

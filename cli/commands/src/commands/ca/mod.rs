@@ -75,10 +75,14 @@ impl Command {
 pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
     let (place, of_root) = command.place();
     let options = place.options();
-    act(command, json).map_err(|failure| Failure::AtCa {
-        failure: failure.into(),
-        options,
-        of_root,
+    act(command, json).map_err(|failure| match failure {
+        // about another CA than the one of the command
+        failure @ Failure::AtCa { .. } => failure,
+        failure => Failure::AtCa {
+            failure: failure.into(),
+            options,
+            of_root,
+        },
     })
 }
 

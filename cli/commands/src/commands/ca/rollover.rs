@@ -193,7 +193,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let role = match (under, request) {
         (Some(under), _) => {
             let parent = arguments.above.parent(under)?;
-            folder.rollover_below(&parent.authority, &[], &successor(name)?, &by, now)?
+            let successor = successor(name)?;
+            let done = folder.rollover_below(&parent.authority, &[], &successor, &by, now);
+            done.map_err(|error| parent.failure(error))?
         }
         (None, Some(to)) => {
             let successor = successor(name)?;
