@@ -337,6 +337,11 @@ impl<L: Ledger> Folder<L> {
         if let Role::Next(_) = role {
             return Ok(self.chain_of(role)?.swap_remove(0));
         }
+        if role == Role::Issuing
+            && let Some(mut chain) = self.recorded_without_file()?
+        {
+            return Ok(chain.swap_remove(0));
+        }
         match self.read_certificate(role) {
             Err(error) if role == Role::Issuing && error.is_of_content() => {
                 let ledger = self.ledger.open();
@@ -506,8 +511,12 @@ impl<L: Ledger> Folder<L> {
         let root = self.certificate(Role::Root)?;
         let of_root = certificate_path(&self.path, Role::Root);
         let generations = ledger.generations()?;
-        // The ledger has the certificates of the keys that followed the first one.
-        if let Some(role @ Role::Next(_)) = succession::issuing_of(&generations) {
+        let of_issuing = certificate_path(&self.path, Role::Issuing);
+        let has_file = is_there(&of_issuing)?;
+        // The ledger has the certificates of the keys that followed the first one, and then also of that.
+        if let Some(role) = succession::issuing_of(&generations)
+            && (role != Role::Issuing || !has_file)
+        {
             let is_of_root = match succession::chain_in(&generations, role)? {
                 Some(chain) => whole::leads_to(&root, &chain),
                 None => false,
@@ -520,8 +529,7 @@ impl<L: Ledger> Folder<L> {
                 }),
             };
         }
-        let of_issuing = certificate_path(&self.path, Role::Issuing);
-        if !is_there(&of_issuing)? {
+        if !has_file {
             return match whole::can_be_of_root(ledger, &root)? {
                 true => Ok(()),
                 false => Err(self.other_ledger(Role::Root)),

@@ -92,6 +92,9 @@ impl<L: Ledger> Folder<L> {
         match role {
             Role::Root => Ok(Vec::new()),
             Role::Issuing => {
+                if let Some(chain) = self.recorded_without_file()? {
+                    return Ok(chain);
+                }
                 let own = self.certificate(role)?;
                 let above = self.read_chain(role)?.into_iter().skip(1);
                 Ok([own].into_iter().chain(above).collect())
@@ -107,6 +110,14 @@ impl<L: Ledger> Folder<L> {
                     false => Err(FolderError::UnknownKey(role.name().into())),
                 }
             }
+        }
+    }
+
+    /// The certificates of the first key that the ledger has, if their file is missing.
+    pub(super) fn recorded_without_file(&self) -> Result<Option<Vec<Certificate>>, FolderError> {
+        match is_there(&certificate_path(&self.path, Role::Issuing))? {
+            true => Ok(None),
+            false => chain_in(&self.ledger.open()?.generations()?, Role::Issuing),
         }
     }
 
@@ -287,10 +298,13 @@ impl<L: Ledger> Folder<L> {
     /// If one can't be read.
     pub fn issuing_keys(&self) -> Result<Vec<(Role, Certificate)>, FolderError> {
         let mut keys = Vec::new();
-        if is_there(&certificate_path(&self.path, Role::Issuing))? {
+        let generations = self.ledger.open()?.generations()?;
+        let is_first = |one: &Generation| one.name == Role::Issuing.name();
+        if is_there(&certificate_path(&self.path, Role::Issuing))?
+            || generations.iter().any(is_first)
+        {
             keys.push((Role::Issuing, self.certificate(Role::Issuing)?));
         }
-        let generations = self.ledger.open()?.generations()?;
         let known = generations
             .iter()
             .filter_map(|one| Role::from_name(&one.name));

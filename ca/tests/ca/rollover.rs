@@ -883,3 +883,29 @@ fn no_two_keys_have_one_name() {
             .contains("x 2 (")
     );
 }
+
+/// The ledger has the first key's certificate since that was followed by another, as it has those of all others.
+#[test]
+fn the_first_key_is_known_without_its_file() {
+    let (_above, folder) = ca();
+    let leaf = issue(&authority(&folder, Role::Issuing), "a.example.org");
+    roll_over(&folder, NewName::Numbered);
+    let chain = folder.chain_of(Role::Issuing).unwrap();
+    let keys = folder.issuing_keys().unwrap();
+    assert_eq!(keys.len(), 2);
+    fs::remove_file(folder.path().join("issuing.pem")).unwrap();
+    assert_eq!(folder.issuing_keys().unwrap(), keys);
+    assert_eq!(folder.chain_of(Role::Issuing).unwrap(), chain);
+    validate(&folder, Role::Issuing, &leaf);
+    let first = authority(&folder, Role::Issuing);
+    first
+        .revoke(&number(&leaf), CrlReason::Superseded, "tests", now())
+        .unwrap();
+    assert!(has(&list(&first), &leaf));
+    // It issues again, and another follows it.
+    use_key(&folder, Role::Issuing, now()).unwrap();
+    assert_eq!(folder.issuing_role().unwrap(), Role::Issuing);
+    let leaf = issue(&authority(&folder, Role::Issuing), "b.example.org");
+    validate(&folder, Role::Issuing, &leaf);
+    assert_eq!(roll_over(&folder, NewName::Numbered), Role::Next(3));
+}
