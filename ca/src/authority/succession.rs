@@ -126,6 +126,21 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         Ok(certified.iter().any(|ca| is_same_name(ca.subject(), name)))
     }
 
+    /// Whether one of this CA's own keys has this name in its certificate, be that valid or not: those that this one
+    /// certified, as the root did also before the first of them was followed by a next one, and all generations.
+    pub(crate) fn has_own_key_named(&self, name: &Name) -> Result<bool, AuthorityError> {
+        if is_same_name(self.issuer.certificate().subject(), name) {
+            return Ok(true);
+        }
+        let mut own = self.certified_cas(Filter::all(), &|issued| issued.profile == CA_PROFILE)?;
+        for generation in self.ledger.generations()? {
+            if let Some(der) = generation.certificate() {
+                own.push(Certificate::from_der(der).map_err(IssueError::from)?);
+            }
+        }
+        Ok(own.iter().any(|one| is_same_name(one.subject(), name)))
+    }
+
     /// The certificates of CAs with this key which this one signed, and which are valid as far as the ledger knows.
     pub(crate) fn certificates_for(
         &self,

@@ -68,7 +68,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::NameTaken`] if it has the name of one of this CA's keys that the ledger knows,
+    /// [`FolderError::NameTaken`] if it has the name of one of this CA's keys,
     /// [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
     /// none below it, [`FolderError::PathLength`] if it may not have one with as many CAs below it,
     /// [`FolderError::CertifiesItself`] for its own key, [`FolderError::NotAccepted`] if nobody would accept what is below
@@ -82,11 +82,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         now: UnixTime,
     ) -> Result<Certificate, FolderError> {
         // Revoked certificates are known by their issuer's name (RFC 5280 section 5).
-        let own = self.issuer().certificate();
-        let generations = self.ledger().generations()?;
-        if is_same_name(own.subject(), certified.subject)
-            || has_key_named(&generations, certified.subject)?
-        {
+        if self.has_own_key_named(certified.subject)? {
             return Err(FolderError::NameTaken(certified.subject.to_string()));
         }
         self.sign_and_record(certified, algorithms, by, now)
@@ -372,6 +368,10 @@ impl<L: Ledger> Folder<L> {
         let written =
             pq_keys::files::write_new(&path, request.to_pem().as_bytes(), Access::OwnerWrites);
         let written = written.map_err(std::io::Error::from);
+        if written.is_err() && matches!(is_there(&path), Ok(false)) {
+            // Nobody knows the key.
+            let _ = std::fs::remove_file(self.key_path(role));
+        }
         written.map_err(super::io_error("write", &path))
     }
 

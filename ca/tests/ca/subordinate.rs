@@ -585,3 +585,44 @@ fn masks_with_gaps_are_not_written() {
         "{refused}"
     );
 }
+
+/// The root's ledger has the names of the CA's keys, also before the first of them is followed, without their files, and
+/// when they are revoked: their lists are known by these names.
+#[test]
+fn no_other_ca_gets_the_name_of_a_key_that_the_ledger_has() {
+    let (_above, root) = root_with(true);
+    let by_root = authority(&root, Role::Root);
+    let own = number(&root.certificate(Role::Issuing).unwrap());
+    let certify = |name: &str| {
+        let request = CertificateRequest::builder()
+            .common_name(name)
+            .sign(&key())
+            .unwrap();
+        let request = request.verify().unwrap();
+        let certified = Certified {
+            subject: request.subject(),
+            key: &request,
+            path_len: Some(0),
+            validity: None,
+            constraints: &Constraints::default(),
+        };
+        by_root.certify(&certified, &[], "tests", now())
+    };
+    let check = || {
+        for name in ["Example", "example", "Example Root"] {
+            let refused = certify(name);
+            let is_taken = matches!(refused, Err(FolderError::NameTaken(_)));
+            assert!(is_taken, "{name}: {refused:?}");
+        }
+    };
+    check();
+    // Others may have one name, such as that of a CA whose certificate is renewed.
+    certify("Other").unwrap();
+    certify("Other").unwrap();
+    fs::remove_file(root.path().join("issuing.pem")).unwrap();
+    check();
+    by_root
+        .revoke(&own, CrlReason::Superseded, "tests", now())
+        .unwrap();
+    check();
+}

@@ -2,11 +2,10 @@
 
 use core::time::Duration;
 
-use pq_ca::folder::{Certified, Constraints, FolderError, Role};
+use pq_ca::folder::{Certified, Constraints, Role};
 use pq_ca::issuing::IssuedCertificate;
 use pq_ca::ledger::{Ledger, LedgerError, SerialNumber};
 use pq_ca::policy::{Network, parse_duration};
-use pq_x509::certificate::is_same_name;
 use pq_x509::pki_types::UnixTime;
 
 use super::ca_key::CaKeyOptions;
@@ -106,14 +105,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             let request = request
                 .as_ref()
                 .expect("a file has a request or is refused");
-            // The root's key doesn't know the names of the others before the first of them is followed by a next one.
-            let own = folder.issuing_keys()?;
-            if own
-                .iter()
-                .any(|(_, own)| is_same_name(own.subject(), request.subject()))
-            {
-                return Err(FolderError::NameTaken(request.subject().to_string()).into());
-            }
             let constraints = match given == Constraints::default() {
                 true => Constraints::requested(request)?,
                 false => given,
