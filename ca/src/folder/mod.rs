@@ -447,14 +447,18 @@ impl<L: Ledger> Folder<L> {
 
     /// The files of keys, of those that are there, which others than their owner may read. Programs should warn of
     /// them.
-    pub fn keys_for_others(&self) -> Vec<PathBuf> {
+    ///
+    /// # Errors
+    ///
+    /// If the folder can't be listed.
+    pub fn keys_for_others(&self) -> Result<Vec<PathBuf>, FolderError> {
         let roles = [Role::Root, Role::Issuing]
             .into_iter()
-            .chain(self.next_keys());
-        roles
+            .chain(self.next_keys()?);
+        Ok(roles
             .map(|role| self.key_path(role))
             .filter(|key| is_readable_by_others(key))
-            .collect()
+            .collect())
     }
 
     /// The policy that is in the file now.

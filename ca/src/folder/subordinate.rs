@@ -390,7 +390,7 @@ impl<L: Ledger> Folder<L> {
     /// The requests in the folder, the oldest key's first.
     pub(super) fn requests(&self) -> Result<Vec<(Role, CertificateRequest)>, FolderError> {
         let mut requests = Vec::new();
-        for role in [Role::Issuing].into_iter().chain(self.next_keys()) {
+        for role in [Role::Issuing].into_iter().chain(self.next_keys()?) {
             let path = request_path(&self.path, role);
             if is_there(&path)? {
                 let text = self.owner.read(&path, Reader::Anybody)?;

@@ -308,7 +308,7 @@ impl<L: Ledger> Folder<L> {
         let known = generations
             .iter()
             .filter_map(|one| Role::from_name(&one.name));
-        let mut next: Vec<_> = known.chain(self.next_certificates()).collect();
+        let mut next: Vec<_> = known.chain(self.next_certificates()?).collect();
         next.retain(|role| matches!(role, Role::Next(_)));
         next.sort_by_key(|role| role.number());
         next.dedup();
@@ -319,16 +319,17 @@ impl<L: Ledger> Folder<L> {
     }
 
     /// The keys of which there are files, after the first one.
-    pub(super) fn next_keys(&self) -> Vec<Role> {
+    pub(super) fn next_keys(&self) -> Result<Vec<Role>, FolderError> {
         self.next_with("key")
     }
 
-    fn next_certificates(&self) -> Vec<Role> {
+    fn next_certificates(&self) -> Result<Vec<Role>, FolderError> {
         self.next_with("pem")
     }
 
-    fn next_with(&self, extension: &str) -> Vec<Role> {
-        let files = fs::read_dir(&self.path).into_iter().flatten().flatten();
+    fn next_with(&self, extension: &str) -> Result<Vec<Role>, FolderError> {
+        let files = fs::read_dir(&self.path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let files = files.map_err(io_error("read", &self.path))?.into_iter();
         let names = files.map(|file| std::path::PathBuf::from(file.file_name()));
         let of_kind = names.filter(|name| name.extension().is_some_and(|one| one == extension));
         let mut roles: Vec<_> = of_kind
@@ -336,7 +337,7 @@ impl<L: Ledger> Folder<L> {
             .filter(|role| matches!(role, Role::Next(_)))
             .collect();
         roles.sort_by_key(|role| role.number());
-        roles
+        Ok(roles)
     }
 
     /// The first key that is neither in the ledger nor in a file.

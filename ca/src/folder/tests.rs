@@ -439,12 +439,12 @@ fn keys_behind_links_of_others_are_refused() {
 fn keys_that_others_can_read_are_told() {
     use std::os::unix::fs::PermissionsExt;
     let (_above, folder) = ca();
-    assert!(folder.keys_for_others().is_empty());
+    assert!(folder.keys_for_others().unwrap().is_empty());
     for role in [Role::Root, Role::Issuing] {
         let key = folder.key_path(role);
         for mode in [0o644, 0o640, 0o604] {
             fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(folder.keys_for_others(), slice::from_ref(&key));
+            assert_eq!(folder.keys_for_others().unwrap(), slice::from_ref(&key));
         }
         fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     }
@@ -594,4 +594,22 @@ fn a_ledger_of_another_root_is_refused_without_an_issuing_certificate() {
         folder.ledger(),
         Err(FolderError::OtherLedger { .. })
     ));
+}
+
+/// What can't be listed is not taken for a folder without further keys.
+#[test]
+fn a_folder_that_is_gone_has_no_keys_to_list() {
+    let (_above, folder) = ca();
+    fs::rename(folder.path(), folder.path().with_file_name("away")).unwrap();
+    for listed in [
+        folder.next_keys(),
+        folder.issuing_keys().map(|_| Vec::new()),
+    ] {
+        assert!(listed.is_err(), "{listed:?}");
+    }
+    let refused = folder.keys_for_others().unwrap_err();
+    assert!(
+        matches!(&refused, FolderError::Io { doing: "read", path, .. } if path == folder.path()),
+        "{refused}"
+    );
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use pq_x509::certificate::{AlternativeName, Certificate};
+use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CertificateRevocationList;
 
 use crate::folder::Folder;
@@ -563,4 +564,173 @@ fn a_number_is_told_from_a_file() {
         .fails(2, "c is a serial number and the name of a file; write 00c for the number, or ./c for the file");
     folder.pqtls("ca show ./c").ok();
     folder.pqtls("ca show 00c").fails(1, "");
+}
+
+/// What a request left waiting, and the CA above certified, is what a command leaves that is killed between two ledgers.
+#[test]
+fn a_rollover_below_another_ca_goes_on_with_what_was_begun() {
+    let folder = folder_with_ca();
+    let made = "ca init --name Team --algorithm ML-DSA-44 --dir team --under ca";
+    folder.pqtls(made).ok();
+    folder.write("pw", "correct horse");
+    let request = "ca rollover --dir team --request next.csr";
+    folder
+        .pqtls(&format!("{request} --passphrase-file pw"))
+        .ok();
+    folder.pqtls("ca certify next.csr --out next.pem").ok();
+    // In the clear, it is another key than the one that waits.
+    let rollover = "ca rollover --dir team --under ca";
+    let rolled = folder.pqtls(&format!("{rollover} --no-passphrase"));
+    assert!(
+        rolled.ok().contains("issuing-3: CN=Team 3 ("),
+        "{}",
+        rolled.ok()
+    );
+    let rolled = folder.pqtls(&format!("{rollover} --passphrase-file pw"));
+    for words in [
+        "issuing-2: CN=Team 2 (",
+        "  key       encrypted by ",
+        "It was begun before: the key is the one that was made then",
+    ] {
+        assert!(rolled.ok().contains(words), "{}", rolled.ok());
+    }
+    assert!(
+        folder
+            .read("team/issuing-2.pem")
+            .starts_with(&folder.read("next.pem"))
+    );
+    let issue = "ca issue www.example.org --dir team --key old.key --ca-passphrase-file pw";
+    folder.pqtls(&format!("{issue} --out www.pem")).ok();
+    folder
+        .pqtls("cert verify www.pem --roots ca/root.pem --name www.example.org")
+        .ok();
+}
+
+#[test]
+fn a_ca_that_waits_is_completed_by_the_ca_above() {
+    let folder = folder_with_ca();
+    let init = "ca init --name Team --dns example.org --algorithm ML-DSA-44 --dir team";
+    folder.pqtls(&format!("{init} --request team.csr")).ok();
+    folder.pqtls("ca certify team.csr --out team.pem").ok();
+    folder.pqtls(init).fails(3, "team exists");
+    folder
+        .pqtls("ca init --name Other --algorithm ML-DSA-44 --dir team --under ca")
+        .fails(1, "give the options with which it was begun");
+    folder.pqtls(&format!("{init} --under ca")).ok();
+    assert_eq!(folder.read("team/issuing.pem"), folder.read("team.pem"));
+    folder
+        .pqtls("ca issue www.example.org --dir team --key old.key --out www.pem")
+        .ok();
+}
+
+/// What the CA above refuses is about that CA, and so is the command that helps.
+#[test]
+fn advice_about_the_ca_above_names_it() {
+    use pq_ca::ledger::Ledger;
+
+    let folder = folder_with_ca();
+    let init = "ca init --algorithm ML-DSA-44 --under ca";
+    folder.pqtls(&format!("{init} --name Team --dir team")).ok();
+    folder
+        .pqtls("ca issue www.example.org --dir team --key old.key --out www.pem")
+        .ok();
+    let rollover = "ca rollover --dir team --under ca";
+    let before = |name: &str| {
+        let past = UnixTime::now().as_secs() - 500 * 24 * 60 * 60;
+        let past = UnixTime::since_unix_epoch(core::time::Duration::from_secs(past));
+        let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join(name)).unwrap();
+        ledger.confirm_time(past, "somebody").unwrap();
+    };
+    before("ca/ledger");
+    before("team/ledger");
+    let advised = "\"pqtls ca crl --dir ca --root --clock-is-right\"";
+    folder.pqtls(rollover).fails(1, advised);
+    folder
+        .pqtls(&format!("{init} --name Other --dir other"))
+        .fails(1, advised);
+    folder
+        .pqtls("ca crl --dir ca --root --clock-is-right --out root.crl")
+        .ok();
+    folder
+        .pqtls(rollover)
+        .fails(1, "\"pqtls ca crl --dir team --clock-is-right\"");
+    folder
+        .pqtls("ca crl --dir team --clock-is-right --out team.crl")
+        .ok();
+    folder.pqtls(rollover).ok();
+
+    folder
+        .pqtls("ca init --name Another --algorithm ML-DSA-44 --dir another")
+        .ok();
+    folder
+        .pqtls("ca rollover --dir team --under another")
+        .fails(
+            1,
+            "the CA that was named as the one above has the root \"CN=Another Root\", and the one above this CA is another",
+        );
+}
+
+#[test]
+fn the_first_key_is_shown_without_its_file() {
+    let folder = folder_with_ca();
+    folder.pqtls("ca rollover").ok();
+    folder.pqtls("ca rollover").ok();
+    fs::remove_file(folder.path().join("ca/issuing.pem")).unwrap();
+    let shown = folder.pqtls("ca show");
+    for name in [
+        "issuing, retired",
+        "issuing-2, retired",
+        "issuing-3, issuing",
+    ] {
+        let line = format!("  as issuer     {name}\n");
+        assert!(shown.ok().contains(&line), "{}", shown.ok());
+    }
+    for issuer in ["issuing", "issuing-2", "issuing-3"] {
+        folder
+            .pqtls(&format!("ca crl --issuer {issuer} --out {issuer}.crl"))
+            .ok();
+    }
+}
+
+/// A key of which nobody knows whether it is under a passphrase is followed by none in the clear, unless that is asked for.
+#[test]
+fn a_damaged_key_is_not_taken_for_one_in_the_clear() {
+    let folder = Folder::new();
+    folder.write("pw", "correct horse");
+    let init = "ca init --name Example --algorithm ML-DSA-44 --passphrase-file pw";
+    folder.pqtls(init).ok();
+    let rollover = "ca rollover --ca-passphrase-file pw";
+    let key = folder.read("ca/issuing.key");
+    for damaged in [
+        key.replacen("-----END", "----END", 1),
+        key.replacen('M', "!", 1),
+        String::new(),
+    ] {
+        folder.write("ca/issuing.key", &damaged);
+        folder.pqtls(rollover).fails(3, "ca/issuing.key");
+        assert!(!folder.path().join("ca/issuing-2.key").exists());
+    }
+    fs::remove_file(folder.path().join("ca/issuing.key")).unwrap();
+    folder.shell("mkdir -m 700 ca/issuing.key").ok();
+    folder
+        .pqtls(rollover)
+        .fails(3, "can't read ca/issuing.key: ");
+    folder
+        .pqtls(&format!("{rollover} --passphrase-file pw"))
+        .ok();
+}
+
+/// What is revoked is revoked, and what is not known about the key that issues is said.
+#[test]
+fn who_revokes_without_the_issuing_certificate_is_told() {
+    let folder = folder_with_ca();
+    fs::remove_file(folder.path().join("ca/issuing.pem")).unwrap();
+    let revoked = folder.pqtls("ca revoke old.pem --reason superseded");
+    for words in [
+        "revoked since ",
+        "  pqtls ca crl --issuer issuing --out FILE\n",
+        "Whether one of these is the certificate of the key that issues is not known: ca/issuing.pem is not there",
+    ] {
+        assert!(revoked.ok().contains(words), "{}", revoked.ok());
+    }
 }

@@ -87,6 +87,12 @@ pub(crate) fn ca_key(
     SigningKey::narrow(key.key).map_err(|error| key_error(&contents, error))
 }
 
+/// Whether the key of a CA in a file with this text is under a passphrase.
+pub(crate) fn is_ca_key_encrypted(file: &str, text: &[u8]) -> Result<bool, DocumentError> {
+    let contents = Contents::of(text, file)?;
+    Ok(contents.only(&PRIVATE)?.kind == Kind::EncryptedPrivateKey)
+}
+
 /// The one private key of a file, which must be a post-quantum one that signs.
 pub(crate) fn post_quantum_signing_key(
     source: &Source,

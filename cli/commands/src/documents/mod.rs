@@ -29,9 +29,9 @@ pub(crate) use items::{Item, for_each_item};
 pub(crate) use jose::{KeySet, claims, is_of_another_kind, token};
 pub(crate) use keys::{
     Key, KeyOrCertificate, any_key, any_public_key, ca_key, decapsulation_key, decryption_key,
-    encapsulation_key, encryption_key_or_certificate, key_or_certificate, narrow,
-    post_quantum_signing_key, private_key, private_key_to_encrypt, recipient_key, signing_key,
-    token_keys, verifying_key,
+    encapsulation_key, encryption_key_or_certificate, is_ca_key_encrypted, key_or_certificate,
+    narrow, post_quantum_signing_key, private_key, private_key_to_encrypt, recipient_key,
+    signing_key, token_keys, verifying_key,
 };
 pub(crate) use long_list::LongList;
 pub(crate) use ocsp::{ocsp_request, ocsp_response};

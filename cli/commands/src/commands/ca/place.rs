@@ -51,7 +51,7 @@ impl Place {
 
     pub(super) fn open(&self) -> Result<Folder, Failure> {
         let folder = Folder::open(self.path())?;
-        for key in folder.keys_for_others() {
+        for key in folder.keys_for_others()? {
             let key = key.display();
             report::warn(format_args!(
                 "{key} can be read by other users, who can act as the CA; allow nobody else to (chmod go-rwx {})",

@@ -98,6 +98,8 @@ fn revoke(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     for which in &arguments.which {
         numbers.extend(which.serial_numbers(&folder, &ledger)?);
     }
+    // What fails here keeps nothing from being revoked.
+    let issuing = issuing_key(&folder);
     let now = UnixTime::now();
     let revocation = Revocation {
         at: now,
@@ -124,8 +126,9 @@ fn revoke(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
         reason: arguments.reason,
         clock,
         now: rfc3339(now),
-        issuing: folder.issuing_role()?.name().into(),
-        issuing_number: certificate_of_issuer(&folder)?,
+        issuing: issuing.as_ref().ok().map(|one| one.name.clone()),
+        issuing_number: issuing.as_ref().ok().and_then(|one| one.number),
+        issuing_unknown: issuing.err().map(|failure| failure.to_string()),
     };
     arguments.place.print(report, json)?;
     Ok(same_key.status())
@@ -147,19 +150,31 @@ struct Revoked {
     clock: Option<String>,
     #[serde(skip)]
     now: String,
-    /// The name of the key that issues.
+    /// The name of the key that issues, if it is known.
     #[serde(skip)]
-    issuing: String,
-    /// The serial number of that key's certificate.
+    issuing: Option<String>,
+    /// The serial number of that key's certificate, if a ledger can have it.
     #[serde(skip)]
-    issuing_number: Option<String>,
+    issuing_number: Option<SerialNumber>,
+    /// Why it is not known which key issues, or with which certificate.
+    #[serde(skip)]
+    issuing_unknown: Option<String>,
 }
 
-/// The serial number of the certificate of the key that issues. Without its file, nobody knows.
-fn certificate_of_issuer(folder: &Folder) -> Result<Option<String>, Failure> {
-    let certificate = folder.certificate(folder.issuing_role()?).ok();
-    let number = certificate.and_then(|one| SerialNumber::from_bytes(one.serial_number()).ok());
-    Ok(number.map(|number| number.to_string()))
+/// The key that issues.
+struct IssuingKey {
+    name: String,
+    number: Option<SerialNumber>,
+}
+
+fn issuing_key(folder: &Folder) -> Result<IssuingKey, Failure> {
+    let role = folder.issuing_role()?;
+    let certificate = folder.certificate(role)?;
+    Ok(IssuingKey {
+        name: role.name().into(),
+        // No certificate in a ledger has a number that no ledger takes.
+        number: SerialNumber::from_bytes(certificate.serial_number()).ok(),
+    })
 }
 
 impl Revoked {
@@ -220,12 +235,13 @@ impl fmt::Display for Revoked {
         )?;
         let issuers = self.certificates.iter().map(|one| one.issuer.as_str());
         let issuers: BTreeSet<_> = issuers.collect();
-        if issuers.contains(self.issuing.as_str()) {
+        let issuing = self.issuing.as_deref();
+        if issuing.is_some_and(|issuing| issuers.contains(issuing)) {
             writeln!(f, "  pqtls ca crl --out FILE")?;
         }
         for issuer in issuers {
             match issuer {
-                issuer if issuer == self.issuing => {}
+                issuer if Some(issuer) == issuing => {}
                 issuer if issuer == Role::Root.name() => {
                     writeln!(f, "  pqtls ca crl --root --out FILE")?;
                 }
@@ -233,8 +249,8 @@ impl fmt::Display for Revoked {
             }
         }
         let mut certificates = self.certificates.iter();
-        let of_issuer =
-            certificates.find(|one| Some(&one.serial_number) == self.issuing_number.as_ref());
+        let number = self.issuing_number.map(|number| number.to_string());
+        let of_issuer = certificates.find(|one| Some(&one.serial_number) == number.as_ref());
         if let Some(certificate) = of_issuer {
             let remedy = match self.reason {
                 CrlReason::CertificateHold => {
@@ -245,6 +261,12 @@ impl fmt::Display for Revoked {
             writeln!(
                 f,
                 "This is the key that issues, so the CA issues nothing more {remedy}."
+            )?;
+        }
+        if let Some(why) = &self.issuing_unknown {
+            writeln!(
+                f,
+                "Whether one of these is the certificate of the key that issues is not known: {why}"
             )?;
         }
         if let Some(clock) = &self.clock {

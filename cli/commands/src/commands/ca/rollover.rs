@@ -2,15 +2,16 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
-use pq_ca::folder::{Folder, NewName, Role, Successor};
+use pq_ca::folder::{Folder, FolderError, NewName, Role, Successor};
 use pq_ca::policy::parse_duration;
-use pq_keys::encoding::{pem, rfc3339};
+use pq_keys::encoding::rfc3339;
 use pq_keys::protection::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::below::{Above, NewRequest};
 use super::ca_key::NewCaKey;
@@ -19,6 +20,7 @@ use super::place::{Actor, Place};
 use super::which_key::role;
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::Delivery;
+use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::keys::Algorithm;
@@ -166,7 +168,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         false => arguments.passphrase.of_new_or_none("the new key")?,
     };
     let key = folder.key_path(before);
-    if passphrase.is_none() && !arguments.no_passphrase && is_encrypted(&key) {
+    if passphrase.is_none() && !arguments.no_passphrase && is_encrypted(&key)? {
         return Err(Failure::NewKeyInTheClear(key));
     }
     let algorithm = match arguments.algorithm {
@@ -219,9 +221,21 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     )
 }
 
-/// Whether a key that is there is under a passphrase.
-fn is_encrypted(key: &Path) -> bool {
-    fs::read(key).is_ok_and(|text| pem::decode_first(&text, "ENCRYPTED PRIVATE KEY").is_ok())
+/// Whether a key is under a passphrase, if it is there: it may be kept elsewhere.
+fn is_encrypted(key: &Path) -> Result<bool, Failure> {
+    match fs::read(key).map(Zeroizing::new) {
+        Ok(text) => {
+            let file = key.display().to_string();
+            Ok(documents::is_ca_key_encrypted(&file, &text)?)
+        }
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(FolderError::Io {
+            doing: "read",
+            path: key.into(),
+            cause,
+        }
+        .into()),
+    }
 }
 
 fn report(
