@@ -173,7 +173,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     }
 
     /// Renews a certificate that this CA issued, with this key or an earlier one: the new one has the same names, key and profile, and the
-    /// policy's default validity. `key`, if given, replaces the old key. The old certificate stays valid.
+    /// policy's default validity. `key`, if given, replaces the old key. The old certificate stays valid. The certificate of
+    /// an OCSP responder is renewed by the key that issued it alone, for which it answers.
     ///
     /// # Errors
     ///
@@ -216,6 +217,14 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let Ok(profile) = entry.issued.profile.parse::<Profile>() else {
             return Err(AuthorityError::OfACa(*number));
         };
+        if profile == Profile::OcspResponder && entry.issued.issuer != self.name {
+            // It answers for the key that certified it, and for no other (RFC 6960 section 4.2.2.2).
+            return Err(AuthorityError::Ledger(LedgerError::AnotherIssuers {
+                number: *number,
+                issuer: entry.issued.issuer,
+                asked: self.name.clone(),
+            }));
+        }
         let der = self.ledger.certificate(number)?;
         let der = der.ok_or(LedgerError::Unknown(*number))?;
         let old = Certificate::from_der(&der).map_err(IssueError::from)?;

@@ -909,3 +909,30 @@ fn the_first_key_is_known_without_its_file() {
     validate(&folder, Role::Issuing, &leaf);
     assert_eq!(roll_over(&folder, NewName::Numbered), Role::Next(3));
 }
+
+/// A responder answers for the key that certified it, so that key renews its certificate, also when it is retired.
+#[test]
+fn a_responder_is_renewed_by_the_key_that_certified_it() {
+    let (_above, folder) = ca();
+    let responder = key();
+    let order = Order::for_key(&responder)
+        .unwrap()
+        .with(|wanted| wanted.common_name("OCSP").profile(Profile::OcspResponder));
+    let old = authority(&folder, Role::Issuing);
+    let of_old = number(&old.issue(&order, "tests", now()).unwrap());
+    let leaf = number(&issue(&old, "a.example.org"));
+    let role = roll_over(&folder, NewName::Numbered);
+    let new = authority(&folder, role);
+    let refused = new.renew(&of_old, None, "tests", now()).unwrap_err();
+    let is_others = matches!(
+        &refused,
+        AuthorityError::Ledger(LedgerError::AnotherIssuers { issuer, .. }) if issuer == "issuing"
+    );
+    assert!(is_others, "{refused}");
+    let renewed = old.renew(&of_old, None, "tests", now()).unwrap();
+    folder
+        .responder(Role::Issuing, renewed, &responder)
+        .unwrap();
+    // Others are renewed by the key that issues.
+    new.renew(&leaf, None, "tests", now()).unwrap();
+}

@@ -734,3 +734,36 @@ fn who_revokes_without_the_issuing_certificate_is_told() {
         assert!(revoked.ok().contains(words), "{}", revoked.ok());
     }
 }
+
+#[test]
+fn a_responder_of_a_retired_key_is_renewed_by_it() {
+    let folder = folder_with_ca();
+    let policy = folder.read("ca/policy.toml");
+    let policy = policy.replace("\"server+client\"]", "\"ocsp-responder\"]");
+    folder.write("ca/policy.toml", policy);
+    let issue = "ca issue --common-name OCSP --profile ocsp-responder --new-key ocsp.key";
+    folder.pqtls(&format!("{issue} --out ocsp.pem")).ok();
+    folder.pqtls("ca rollover").ok();
+    folder.pqtls("ca renew ocsp.pem --out renewed.pem").ok();
+    let (renewed, issuing) = (folder.read("renewed.pem"), folder.read("ca/issuing.pem"));
+    let renewed = Certificate::from_pem(&renewed).unwrap();
+    let issuing = Certificate::from_pem(&issuing).unwrap();
+    renewed.verify_signature(&issuing, &[]).unwrap();
+}
+
+/// A clock that was set back keeps nobody from a new key, and is told.
+#[test]
+fn a_clock_that_is_behind_is_told() {
+    use pq_ca::ledger::Ledger;
+
+    let folder = folder_with_ca();
+    let in_days = UnixTime::now().as_secs() + 3 * 24 * 60 * 60;
+    let ledger = pq_ca::ledger::LocalLedger::open(folder.path().join("ca/ledger")).unwrap();
+    let later = UnixTime::since_unix_epoch(core::time::Duration::from_secs(in_days));
+    ledger.confirm_time(later, "somebody").unwrap();
+    drop(ledger);
+    let rolled = folder.pqtls("ca rollover");
+    assert_eq!(rolled.status(), 0);
+    let words = "the validity of the new certificate counts from what the clock says";
+    assert!(rolled.stderr().contains(words), "{}", rolled.stderr());
+}

@@ -1,7 +1,10 @@
 //! The command `pqtls ca renew`: a new certificate for the names of an old one, which the ledger finds by its serial
 //! number.
 
+use pq_ca::folder::{FolderError, Role};
 use pq_ca::issuing::Issuance;
+use pq_ca::ledger::Ledger;
+use pq_ca::policy::Profile;
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
@@ -16,7 +19,7 @@ use crate::failure::Failure;
 ///
 /// Of a file with several certificates, name one by its serial number. The new one is for the same key, unless another
 /// key is given. The old certificate stays valid; if nobody is to
-/// use it, revoke it.
+/// use it, revoke it. That of an OCSP responder is renewed by the CA's key that issued it, for which it answers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -52,11 +55,18 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         .key
         .check(&options.output.out, options.output.force, json)?;
     let folder = arguments.place.open()?;
-    let chain = folder.chain()?;
-    let authority = arguments
-        .ca_key
-        .authority(&folder, folder.issuing_role()?)?;
-    let number = arguments.which.serial_number(&folder, authority.ledger())?;
+    let ledger = folder.ledger()?;
+    let number = arguments.which.serial_number(&folder, &ledger)?;
+    let entry = ledger.entry(&number)?;
+    let role = match entry.map(|entry| entry.issued) {
+        // It answers for the key that certified it.
+        Some(issued) if issued.profile == Profile::OcspResponder.name() => {
+            Role::from_name(&issued.issuer).ok_or(FolderError::UnknownKey(issued.issuer))?
+        }
+        _ => folder.issuing_role()?,
+    };
+    let chain = folder.chain_of(role)?;
+    let authority = arguments.ca_key.authority(&folder, role)?;
     let issued = arguments
         .key
         .issue(&authority, &arguments.actor.name(), |key| {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use pq_ca::folder::{Folder, FolderError, NewName, Role, Successor};
+use pq_ca::ledger::{Ledger, LedgerError};
 use pq_ca::policy::parse_duration;
 use pq_keys::encoding::rfc3339;
 use pq_keys::protection::Protection;
@@ -25,7 +26,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::keys::Algorithm;
 use crate::passphrases::PassphraseOptions;
-use crate::report::{CertificateFacts, Report};
+use crate::report::{self, CertificateFacts, Report};
 use crate::words::protection_name;
 
 /// Have a new key issue, in the place of the one that issues now
@@ -191,6 +192,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         (None, true) => NewName::Same,
         (None, false) => NewName::Numbered,
     };
+    warn_if_behind(&folder.ledger()?, now)?;
     let waiting = folder.waiting()?;
     let role = match (under, request) {
         (Some(under), _) => {
@@ -219,6 +221,24 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         was_begun,
         json,
     )
+}
+
+/// A clock that was set back is no reason to refuse a new key, and it ends its certificate too early.
+fn warn_if_behind(ledger: &impl Ledger, now: UnixTime) -> Result<(), Failure> {
+    match ledger.check_time(now) {
+        Err(LedgerError::Clock { last, .. }) if now < last => {
+            report::warn(format_args!(
+                "the clock says {}, and the last list or certificate in the ledger is of {}; the validity of the new \
+                 certificate counts from what the clock says: if that is wrong, set it, and have another key follow",
+                rfc3339(now),
+                rfc3339(last)
+            ));
+            Ok(())
+        }
+        // Whoever records the new key says the rest.
+        Err(LedgerError::Clock { .. }) | Ok(()) => Ok(()),
+        Err(error) => Err(FolderError::from(error).into()),
+    }
 }
 
 /// Whether a key is under a passphrase, if it is there: it may be kept elsewhere.
