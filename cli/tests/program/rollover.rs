@@ -741,8 +741,10 @@ fn a_responder_of_a_retired_key_is_renewed_by_it() {
     let policy = folder.read("ca/policy.toml");
     let policy = policy.replace("\"server+client\"]", "\"ocsp-responder\"]");
     folder.write("ca/policy.toml", policy);
-    let issue = "ca issue --common-name OCSP --profile ocsp-responder --new-key ocsp.key";
-    folder.pqtls(&format!("{issue} --out ocsp.pem")).ok();
+    let issue = "pqtls ca issue --common-name 'Our OCSP' --profile ocsp-responder";
+    folder
+        .shell(&format!("{issue} --new-key ocsp.key --out ocsp.pem"))
+        .ok();
     folder.pqtls("ca rollover").ok();
     folder.pqtls("ca renew ocsp.pem --out renewed.pem").ok();
     let (renewed, issuing) = (folder.read("renewed.pem"), folder.read("ca/issuing.pem"));
