@@ -915,9 +915,11 @@ fn the_first_key_is_known_without_its_file() {
 fn a_responder_is_renewed_by_the_key_that_certified_it() {
     let (_above, folder) = ca();
     let responder = key();
-    let order = Order::for_key(&responder)
-        .unwrap()
-        .with(|wanted| wanted.common_name("OCSP").profile(Profile::OcspResponder));
+    let order = Order::for_key(&responder).unwrap().with(|wanted| {
+        wanted
+            .common_name("Our OCSP")
+            .profile(Profile::OcspResponder)
+    });
     let old = authority(&folder, Role::Issuing);
     let of_old = number(&old.issue(&order, "tests", now()).unwrap());
     let leaf = number(&issue(&old, "a.example.org"));
