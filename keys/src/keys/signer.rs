@@ -82,18 +82,39 @@ pub trait Signer: SubjectKey + Send + Sync {
 
 /// Why a [`Signer`] did not sign.
 #[derive(Debug, thiserror::Error)]
-#[error("the key did not sign: {0}")]
-pub struct SignError(Box<dyn Error + Send + Sync>);
+#[error("the key did not sign: {error}")]
+pub struct SignError {
+    error: Box<dyn Error + Send + Sync>,
+    is_transient: bool,
+}
 
 impl SignError {
-    /// Wraps the signer's own error.
+    /// Wraps the signer's own error, which trying again doesn't help, as far as anybody knows: the key is gone or
+    /// disabled, or may not be used like this.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(error.into())
+        Self {
+            error: error.into(),
+            is_transient: false,
+        }
+    }
+
+    /// Wraps the signer's own error, which may be over when the same is tried again: nobody answers at the moment, or
+    /// there is too much to do.
+    pub fn transient(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            error: error.into(),
+            is_transient: true,
+        }
+    }
+
+    /// Whether trying again may help.
+    pub fn is_transient(&self) -> bool {
+        self.is_transient
     }
 
     /// The signer's own error, whose text is part of this one's.
     pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
-        &*self.0
+        &*self.error
     }
 }
 
