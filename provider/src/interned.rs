@@ -39,6 +39,13 @@ impl<K: PartialEq, V: ?Sized> Interned<K, V> {
         entries.push((key, value));
         value
     }
+
+    /// The value that was made and is such a one.
+    pub(crate) fn find(&self, is_such: impl Fn(&V) -> bool) -> Option<&'static V> {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut values = entries.iter().map(|(_, value)| *value);
+        values.find(|value| is_such(value))
+    }
 }
 
 /// A reference that equals another one if both are the same pointer: address, and

@@ -34,7 +34,7 @@ pub(crate) enum Hash {
 }
 
 impl Signature {
-    pub(super) fn of(algorithm: &AlgorithmIdentifierRef<'_>) -> Self {
+    pub(crate) fn of(algorithm: &AlgorithmIdentifierRef<'_>) -> Self {
         match parameter_set(algorithm.oid) {
             Some((set, Mode::Pure)) => return Self::PostQuantum(set),
             Some((set, Mode::PreHash)) => return Self::HashSlhDsa(set),

@@ -9,14 +9,15 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use pq_keys::encoding::pem::{self, Damage, PemError};
 use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
-use pq_x509::keys::SigningKey;
+use pq_x509::keys::{Signer, SubjectKey};
 use pq_x509::ocsp::CertStatus;
+use pq_x509::x509_cert::der::referenced::OwnedToRef;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{
     CertificateDer, PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer,
     SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
-use rustls::sign::CertifiedKey;
+use rustls::sign::{CertifiedKey, SigningKey};
 use rustls::{
     CipherSuite, InconsistentKeys, ProtocolVersion, SignatureAlgorithm, SignatureScheme,
     SupportedCipherSuite,
@@ -29,6 +30,7 @@ use super::stapled::{self, OcspSource, Shown, Stapled};
 use crate::algorithms::{Algorithms, KeyAlgorithm, Signature, Strength};
 use crate::hello::{Offer, TrustAnchorId};
 use crate::ocsp::must_staple;
+use crate::sign::{ExternalKey, SignatureCheck, UnfitSigner};
 
 /// A certificate chain with the private key of its leaf.
 ///
@@ -52,6 +54,8 @@ pub struct Identity {
     verification: &'static [&'static dyn SignatureVerificationAlgorithm],
     /// CA certificates that aren't sent, one of which may verify OCSP responses.
     ocsp_issuers: Vec<Certificate>,
+    /// Whether the key is elsewhere.
+    may_block: bool,
     must_staple: bool,
     /// Whether the log says already that a must-staple certificate was sent without a response.
     is_lack_reported: AtomicBool,
@@ -84,6 +88,72 @@ impl Identity {
     ) -> Result<Self, IdentityError> {
         // Wiped in any case; the key provider has to take care of its copy.
         let key = Zeroizing::new(key);
+        Self::with_key(chain, provider, |_, _| {
+            provider
+                .key_provider
+                .load_private_key(key.clone_key())
+                .map_err(|error| match post_quantum(&key) {
+                    // Our key provider says why it refuses a key that it can read.
+                    Some(algorithm) if !matches!(error, rustls::Error::Other(_)) => {
+                        IdentityError::ClassicalProvider { algorithm }
+                    }
+                    _ => IdentityError::Key(error),
+                })
+        })
+    }
+
+    /// Checks a chain, leaf first, and the public key of `signer`, which has to be that of the leaf. The private key may be
+    /// anywhere: in a hardware module, in a key store, behind a network. [The module `sign`](crate::sign) says what follows
+    /// from that.
+    ///
+    /// A signer that may be slow, hang or fail should be within bounds:
+    /// [`BoundedSigner`](crate::sign::BoundedSigner). `check` says whether its signatures are verified before they are sent.
+    /// `provider` is the provider of the configuration that uses the identity; if this crate has made it, the schemes that
+    /// its own keys may sign with are those that the signer may sign with.
+    ///
+    /// The two stay together: for another key, make another identity, and
+    /// [replace](super::IdentitySet::with_replaced) this one.
+    ///
+    /// # Errors
+    ///
+    /// [`IdentityError`] says what is wrong and what to do: in particular [`Mismatch`](IdentityError::Mismatch) for another
+    /// public key, [`NoScheme`](IdentityError::NoScheme) and [`Unverifiable`](IdentityError::Unverifiable).
+    pub fn with_signer(
+        chain: Vec<CertificateDer<'static>>,
+        signer: Arc<dyn Signer>,
+        check: SignatureCheck,
+        provider: &CryptoProvider,
+    ) -> Result<Self, IdentityError> {
+        let identity = Self::with_key(chain, provider, |leaf, algorithm| {
+            if signer.spki() != leaf.spki() {
+                return Err(mismatch(leaf, algorithm));
+            }
+            let spki = leaf.parsed().tbs_certificate().subject_public_key_info();
+            let key = ExternalKey::new(signer, &spki.owned_to_ref(), algorithm, check, provider);
+            match key {
+                Ok(key) => Ok(Arc::new(key)),
+                Err(UnfitSigner::NoScheme { signature }) => Err(IdentityError::NoScheme {
+                    algorithm,
+                    signature,
+                }),
+                Err(UnfitSigner::Unverifiable { signature }) => {
+                    Err(IdentityError::Unverifiable { signature })
+                }
+                Err(UnfitSigner::NotAllowed(error)) => Err(IdentityError::Key(error)),
+            }
+        })?;
+        Ok(Self {
+            may_block: true,
+            ..identity
+        })
+    }
+
+    /// Checks a chain and the key that `load` gives for its leaf.
+    fn with_key(
+        chain: Vec<CertificateDer<'static>>,
+        provider: &CryptoProvider,
+        load: impl FnOnce(&Certificate, KeyAlgorithm) -> Result<Arc<dyn SigningKey>, IdentityError>,
+    ) -> Result<Self, IdentityError> {
         let certificates = chain
             .iter()
             .enumerate()
@@ -99,26 +169,13 @@ impl Identity {
         let size = chain.iter().map(|certificate| certificate.len()).sum();
         check_flight(&chain, 0, key_algorithm.max_signature_len())?;
 
-        let key = provider
-            .key_provider
-            .load_private_key(key.clone_key())
-            .map_err(|error| match post_quantum(&key) {
-                // Our key provider says why it refuses a key that it can read.
-                Some(algorithm) if !matches!(error, rustls::Error::Other(_)) => {
-                    IdentityError::ClassicalProvider { algorithm }
-                }
-                _ => IdentityError::Key(error),
-            })?;
-        let certified = CertifiedKey::new(chain, key);
+        let certified = CertifiedKey::new(chain, load(leaf, key_algorithm)?);
         match certified.keys_match() {
             // If a key can't give its public half, trust that it is the certificate's,
             // as rustls does.
             Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => {}
             Err(rustls::Error::InconsistentKeys(_)) => {
-                return Err(IdentityError::Mismatch {
-                    certificate: leaf.describe_subject(),
-                    algorithm: key_algorithm,
-                });
+                return Err(mismatch(leaf, key_algorithm));
             }
             Err(error) => return Err(IdentityError::Key(error)),
         }
@@ -133,6 +190,7 @@ impl Identity {
             stapled: Stapled::default(),
             verification: provider.signature_verification_algorithms.all,
             ocsp_issuers: Vec::new(),
+            may_block: false,
             must_staple: must_staple(leaf),
             is_lack_reported: AtomicBool::new(false),
             key_algorithm,
@@ -430,6 +488,12 @@ impl Identity {
         self.must_staple
     }
 
+    /// Whether signing may wait for something outside of this process, because the identity was made
+    /// [with a signer](Self::with_signer).
+    pub fn may_block(&self) -> bool {
+        self.may_block
+    }
+
     /// The algorithm of the leaf's key.
     pub fn key_algorithm(&self) -> KeyAlgorithm {
         self.key_algorithm
@@ -558,9 +622,9 @@ impl fmt::Debug for Identity {
 /// A key that no cipher suite of TLS 1.2 is for, so that rustls refuses clients of this version with the alert
 /// `handshake_failure`.
 #[derive(Debug)]
-struct ForTls13(Arc<dyn rustls::sign::SigningKey>);
+struct ForTls13(Arc<dyn SigningKey>);
 
-impl rustls::sign::SigningKey for ForTls13 {
+impl SigningKey for ForTls13 {
     fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn rustls::sign::Signer>> {
         self.0.choose_scheme(offered)
     }
@@ -599,6 +663,13 @@ fn check_flight(
             signature,
             limit: FLIGHT_LIMIT,
         }),
+    }
+}
+
+fn mismatch(leaf: &Certificate, algorithm: KeyAlgorithm) -> IdentityError {
+    IdentityError::Mismatch {
+        certificate: leaf.describe_subject(),
+        algorithm,
     }
 }
 
@@ -652,6 +723,6 @@ fn post_quantum(key: &PrivateKeyDer<'_>) -> Option<pq_x509::keys::SignatureAlgor
     let PrivateKeyDer::Pkcs8(key) = key else {
         return None;
     };
-    let key = SigningKey::from_pkcs8_der(key.secret_pkcs8_der()).ok()?;
+    let key = pq_x509::keys::SigningKey::from_pkcs8_der(key.secret_pkcs8_der()).ok()?;
     Some(key.algorithm())
 }

@@ -126,6 +126,26 @@ pub enum IdentityError {
         algorithm: KeyAlgorithm,
     },
 
+    /// The signer's signatures are not those of the leaf's key in a scheme of TLS 1.3.
+    #[error(
+        "the signer makes signatures of {signature}, and TLS has no scheme for them with a key for {algorithm}; use          ML-DSA, ECDSA with the hash of the key's curve, Ed25519 or RSA-PSS with SHA-256, SHA-384 or SHA-512"
+    )]
+    NoScheme {
+        /// The algorithm of the key in the certificate.
+        algorithm: KeyAlgorithm,
+        /// What the signer says that its signatures are.
+        signature: String,
+    },
+
+    /// Nobody here can verify the signer's signatures before they are sent.
+    #[error(
+        "neither rustls-pq nor the provider can verify signatures of {signature}, so those of the signer can't be checked          before they are sent; take another base provider, or SignatureCheck::LeftOut"
+    )]
+    Unverifiable {
+        /// What the signer says that its signatures are.
+        signature: String,
+    },
+
     /// The chain is larger than peers accept.
     #[error(
         "the chain is too large: {certificates} bytes of certificates and a signature of up to \

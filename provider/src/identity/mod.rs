@@ -141,7 +141,7 @@
 //! [`OfferReader`](crate::OfferReader) reads it, and the versions, from the bytes that the client
 //! sends; a [`ServerHandshake`](crate::ServerHandshake) uses both.
 
-// This room uses `hello`, `ocsp` and `algorithms`, and in tests `builder`.
+// This room uses `hello`, `ocsp`, `sign`, `watching` and `algorithms`, and in tests `builder`.
 
 mod certified;
 mod choice;

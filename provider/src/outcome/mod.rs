@@ -1,8 +1,9 @@
 //! The outcome of a handshake: what protects the connection, or why it failed.
 //!
-//! It uses [`identity`](crate::identity), [`hello`](crate::hello), [`verify`](crate::verify) and
-//! [`algorithms`](crate::algorithms).
+//! It uses [`identity`](crate::identity), [`hello`](crate::hello), [`sign`](crate::sign),
+//! [`verify`](crate::verify) and [`algorithms`](crate::algorithms).
 
+mod alert;
 mod negotiated;
 mod refusal;
 mod remembered;

@@ -11,6 +11,7 @@ use rustls::server::{ClientHello, ResolvesServerCert, ServerConnection};
 use rustls::sign::CertifiedKey;
 use rustls::{Error, HandshakeKind, ProtocolVersion, ServerConfig};
 
+use super::alert::AlertInReserve;
 use super::{Negotiated, Refusal};
 use crate::algorithms::{Authentication, Group};
 use crate::hello::Offer;
@@ -103,6 +104,8 @@ pub struct ServerHandshake {
     config: Arc<ServerConfig>,
     own: Option<Authentication>,
     has_verified_client: bool,
+    /// If the signer is elsewhere.
+    alert: Option<Arc<AlertInReserve>>,
 }
 
 impl ServerHandshake {
@@ -124,6 +127,11 @@ impl ServerHandshake {
         let own = choice.as_ref().and_then(Choice::authentication);
         // This copies a dozen pointers, and the names of protocols.
         let mut config = config.clone();
+        let may_block = choice.as_ref().is_some_and(|one| one.identity.may_block());
+        let alert = may_block.then(|| Arc::new(AlertInReserve::new(&offer, &config)));
+        if let Some(alert) = &alert {
+            config.key_log = alert.clone();
+        }
         config.cert_resolver = Arc::new(Chosen(choice));
         Self {
             offer,
@@ -131,6 +139,7 @@ impl ServerHandshake {
             config: config.into(),
             own,
             has_verified_client: false,
+            alert,
         }
     }
 
@@ -305,6 +314,60 @@ impl ServerHandshake {
             // The session began where nobody asked for certificates.
             _ if verifier.client_auth_mandatory() => Err(Error::NoCertificatesPresented),
             _ => Ok(()),
+        }
+    }
+
+    /// Whether the handshake may wait for something outside of this process: the certificate that was chosen has a
+    /// [signer](crate::identity::Identity::with_signer). rustls calls it from
+    /// [`into_connection`](rustls::server::Accepted::into_connection) or, after a HelloRetryRequest, when it reads the second
+    /// ClientHello. An asynchronous server does both where blocking is allowed.
+    pub fn may_block(&self) -> bool {
+        self.alert.is_some()
+    }
+
+    /// The record with the alert `internal_error`, if `error`, rustls's or one around it, says that a
+    /// [signer](crate::identity::Identity::with_signer) has failed. rustls sends no alert then. Write it to the client after all
+    /// that rustls has to send, and close the connection:
+    ///
+    /// ```
+    /// use std::io::{self, Write};
+    /// use std::net::TcpStream;
+    ///
+    /// use rustls::server::Accepted;
+    /// use rustls::ServerConnection;
+    /// use rustls_pq::ServerHandshake;
+    ///
+    /// fn go_on(
+    ///     accepted: Accepted,
+    ///     handshake: &ServerHandshake,
+    ///     mut tcp: &TcpStream,
+    /// ) -> io::Result<ServerConnection> {
+    ///     match accepted.into_connection(handshake.config()) {
+    ///         Ok(connection) => Ok(connection),
+    ///         Err((error, mut alert)) => {
+    ///             alert.write_all(&mut tcp)?;
+    ///             if let Some(alert) = handshake.alert_for(&error) {
+    ///                 tcp.write_all(&alert)?;
+    ///             }
+    ///             Err(io::Error::other(handshake.refusal(&error)))
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// If rustls returns the error from [`process_new_packets`](ServerConnection::process_new_packets), as after a
+    /// HelloRetryRequest, write what [`write_tls`](ServerConnection::write_tls) has and then this.
+    ///
+    /// In TLS 1.3 the alert is encrypted. It is made while rustls derives the keys of the handshake, and no secret is kept for
+    /// it: [`ServerConfig::key_log`](rustls::ServerConfig) of [`config`](Self::config) is set for this, only if there is such a
+    /// signer, and passes everything on to the one that was there.
+    ///
+    /// `None` for all other errors, after the first call, and with TLS_AES_128_GCM_SHA256 in a program without this crate's
+    /// feature `graviola`.
+    pub fn alert_for(&self, error: &(dyn StdError + 'static)) -> Option<Vec<u8>> {
+        match self.refusal(error) {
+            Refusal::NotSigned { .. } => self.alert.as_ref()?.take(),
+            _ => None,
         }
     }
 

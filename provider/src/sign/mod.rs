@@ -1,12 +1,41 @@
-//! Signing: post-quantum keys beside the base's keys.
+//! Signing: post-quantum keys beside the base's keys, and keys that are elsewhere.
+//!
+//! # Keys that are elsewhere
+//!
+//! A private key needn't be in this process: [`Identity::with_signer`](crate::identity::Identity::with_signer) takes any
+//! [`Signer`](pq_x509::keys::Signer), such as a key in a hardware module, in a key store or behind a network.
+//!
+//! * It signs with one scheme of TLS, by its key and its
+//!   [`signature_algorithm`](pq_x509::keys::Signer::signature_algorithm): ML-DSA, ECDSA with the hash of its curve, Ed25519,
+//!   RSA-PSS with SHA-256, SHA-384 or SHA-512 by an rsaEncryption key, and SLH-DSA with
+//!   [`Builder::experimental_slh_dsa`](crate::Builder::experimental_slh_dsa).
+//! * What it returns is verified before it is sent: see [`SignatureCheck`].
+//! * A signer that may be slow or fail is put within bounds, by a [`BoundedSigner`].
+//! * rustls waits for it in the middle of the handshake, on the thread that drives the connection. So does everything
+//!   else that this thread drives: pq-serving has a thread for it; other asynchronous servers ask
+//!   [`ServerHandshake::may_block`](crate::ServerHandshake::may_block) and go on where blocking is allowed.
+//! * If it fails, so does the handshake. rustls sends no alert then, on neither side; a server can send what
+//!   [`ServerHandshake::alert_for`](crate::ServerHandshake::alert_for) makes.
+//! * To change the key, make an [`Identity`](crate::identity::Identity) of the new chain and the new signer, and put it in the
+//!   place of the old one: [`Identities::update`](crate::identity::Identities::update). Each handshake has the two together,
+//!   before the change or after it, and goes on with what it has begun with. A signer that signs with the newest version of
+//!   a key, whatever the chain, fails its handshakes ([`SigningError::WrongSignature`]) until the chain follows; so let it
+//!   be for one version, and keep the old one until the connections that it signs for have begun.
 
 // This room uses `verify`, `algorithms`, `interned` and `tls`.
 
+mod bounded;
+mod external;
 mod post_quantum;
 mod post_quantum_key;
 mod restricted;
 
+pub use bounded::{BoundedSigner, Bounds, Circuit, SignerLoad, SignerUnavailable};
+pub(crate) use external::{ExternalKey, UnfitSigner};
+pub use external::{SignatureCheck, SigningError};
+
 use alloc::sync::Arc;
+use core::ptr;
 
 use pq_x509::keys::{Algorithm, SignatureAlgorithm};
 use rustls::crypto::{CryptoProvider, SecureRandom};
@@ -17,6 +46,7 @@ use zeroize::Zeroizing;
 
 use self::post_quantum_key::PostQuantumKey;
 use self::restricted::RestrictedKey;
+use crate::algorithms::KeyAlgorithm;
 use crate::interned::{Interned, Same};
 use crate::tls::other;
 use crate::verify::{SlhDsa, post_quantum_schemes};
@@ -85,6 +115,33 @@ impl KeyProvider {
     }
 }
 
+/// Whether the keys of a provider may sign with `scheme`, which is that of a key for `algorithm`.
+///
+/// What a provider of this crate restricts its own keys to holds for those elsewhere as well. Nobody knows what
+/// restrictions another provider has.
+fn check_allowed(
+    provider: &CryptoProvider,
+    algorithm: KeyAlgorithm,
+    scheme: SignatureScheme,
+) -> Result<(), Error> {
+    let ours = PROVIDERS.find(|one| ptr::addr_eq(one, provider.key_provider));
+    let (schemes, slh_dsa) = match ours {
+        Some(KeyProvider {
+            schemes, slh_dsa, ..
+        }) => (schemes.as_ref(), *slh_dsa),
+        None => (None, SlhDsa::InChains),
+    };
+    if let KeyAlgorithm::PostQuantum(algorithm) = algorithm
+        && !post_quantum_schemes(slh_dsa).contains(&scheme)
+    {
+        return Err(other(Experimental { algorithm }));
+    }
+    match schemes {
+        Some(schemes) if !schemes.contains(&scheme) => Err(restricted::refused(schemes)),
+        _ => Ok(()),
+    }
+}
+
 impl rustls::crypto::KeyProvider for KeyProvider {
     fn load_private_key(&self, key: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
         let key = self.load(key)?;
@@ -101,13 +158,6 @@ pub(crate) fn key_provider_over(
     schemes: Option<Vec<SignatureScheme>>,
     slh_dsa: SlhDsa,
 ) -> &'static dyn rustls::crypto::KeyProvider {
-    type Key = (
-        Same<dyn rustls::crypto::KeyProvider>,
-        Same<dyn SecureRandom>,
-        Option<Vec<SignatureScheme>>,
-        SlhDsa,
-    );
-    static PROVIDERS: Interned<Key, KeyProvider> = Interned::new();
     let key = (
         Same(base.key_provider),
         Same(base.secure_random),
@@ -122,6 +172,16 @@ pub(crate) fn key_provider_over(
         })
     })
 }
+
+type Key = (
+    Same<dyn rustls::crypto::KeyProvider>,
+    Same<dyn SecureRandom>,
+    Option<Vec<SignatureScheme>>,
+    SlhDsa,
+);
+
+/// Those of the providers that this crate has made.
+static PROVIDERS: Interned<Key, KeyProvider> = Interned::new();
 
 /// An SLH-DSA key was loaded, but SLH-DSA wasn't enabled for handshakes.
 #[derive(Debug, thiserror::Error)]

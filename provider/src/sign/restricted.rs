@@ -28,11 +28,16 @@ impl RestrictedKey {
                 key,
                 schemes: schemes.to_vec(),
             }),
-            None => Err(other(KeyNotAllowed {
-                schemes: schemes.to_vec(),
-            })),
+            None => Err(refused(schemes)),
         }
     }
+}
+
+/// Why a key that signs with none of `schemes` is refused.
+pub(super) fn refused(schemes: &[SignatureScheme]) -> Error {
+    other(KeyNotAllowed {
+        schemes: schemes.to_vec(),
+    })
 }
 
 impl SigningKey for RestrictedKey {

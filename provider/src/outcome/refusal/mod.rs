@@ -16,13 +16,15 @@ use rustls::{
 pub(crate) use self::cause::Cause;
 use self::words::{
     bare, fault_with_certificate, fault_with_list, hint, in_quotes, keys, list, names,
-    remedy_for_ech, remedy_for_groups, remedy_for_issuer, suites_remedy, unaccepted,
+    remedy_for_ech, remedy_for_groups, remedy_for_issuer, remedy_for_signer, suites_remedy,
+    unaccepted,
 };
 use crate::algorithms::{Group, KeyAlgorithm};
 use crate::hello::MAX_MESSAGE;
 use crate::hello::Offer;
 use crate::hello::Start;
 use crate::identity::IdentitySet;
+use crate::sign::SigningError;
 use crate::verify::{SlhDsa, UnknownKey, post_quantum_schemes};
 
 /// Why a handshake was refused, and what to do: rustls's error, together with what both
@@ -422,6 +424,17 @@ pub enum Refusal {
         error: InvalidMessage,
     },
 
+    /// This side has not signed the handshake: the [signer](crate::identity::Identity::with_signer) of its certificate has
+    /// failed, or has returned what is no signature by the certificate's key. rustls sends no alert; a server can send
+    /// [one](crate::ServerHandshake::alert_for).
+    #[error("this side could not sign the handshake: {reason}{}", remedy_for_signer(*.is_transient))]
+    NotSigned {
+        /// What the signer says, or what is wrong with its signature.
+        reason: String,
+        /// Whether the next handshake may succeed without anybody's help.
+        is_transient: bool,
+    },
+
     /// Not a failure of TLS: the peer closed the connection without an alert, or something
     /// between the two broke it.
     #[error(
@@ -527,6 +540,14 @@ impl Refusal {
 
     fn by_either(error: &Error, provider: &CryptoProvider) -> Self {
         use PeerIncompatible as Peer;
+        if let Error::Other(other) = error
+            && let Some(error) = other.0.downcast_ref::<SigningError>()
+        {
+            return Self::NotSigned {
+                reason: error.to_string(),
+                is_transient: error.is_transient(),
+            };
+        }
         match error {
             Error::PeerIncompatible(
                 Peer::Tls12NotOffered

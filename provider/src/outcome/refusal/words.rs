@@ -186,3 +186,10 @@ pub(super) fn remedy_for_issuer(asks_for_both: bool) -> &'static str {
         false => "",
     }
 }
+
+pub(super) fn remedy_for_signer(is_transient: bool) -> &'static str {
+    match is_transient {
+        true => "; the next handshake may succeed",
+        false => "; unless somebody mends it, the next one fails in the same way",
+    }
+}
