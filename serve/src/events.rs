@@ -49,7 +49,7 @@ pub(crate) const REFUSALS: [&str; 3] = ["address", "handshake_of_address", "hand
 
 /// Why a handshake fails, for [`Event::HandshakeFailed`].
 #[cfg(feature = "metrics")]
-pub(crate) const HANDSHAKE_FAILURES: [&str; 15] = [
+pub(crate) const HANDSHAKE_FAILURES: [&str; 16] = [
     "alert",
     "client_certificate",
     "client_revocation",
@@ -61,6 +61,7 @@ pub(crate) const HANDSHAKE_FAILURES: [&str; 15] = [
     "no_shared_group",
     "no_shared_signature_scheme",
     "no_shared_version",
+    "not_signed",
     "not_tls",
     "other",
     "server_certificate",

@@ -39,6 +39,7 @@ mod rotation;
 mod secrets;
 mod server_handshake;
 mod sessions;
+mod signers;
 mod slh_dsa;
 mod small_hello;
 // Needs a default provider, and a /proc.

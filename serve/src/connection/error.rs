@@ -52,6 +52,11 @@ impl ConnectionError {
             })
     }
 
+    /// Whether the server's own signer has failed, which the operator should act on.
+    pub(crate) fn is_of_signer(&self) -> bool {
+        matches!(self, Self::Refused(Refusal::NotSigned { .. }))
+    }
+
     /// In a word, if the handshake has failed.
     pub(crate) fn failed_handshake(&self) -> Option<&'static str> {
         match self {
@@ -87,6 +92,7 @@ impl ConnectionError {
                 // By the client.
                 Refusal::CertificateRefused { .. } => "server_certificate",
                 Refusal::Alert { .. } => "alert",
+                Refusal::NotSigned { .. } => "not_signed",
                 Refusal::NotTls { .. } => "not_tls",
                 Refusal::ConnectionLost { .. } => "connection_lost",
                 _ => "other",

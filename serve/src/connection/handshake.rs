@@ -7,8 +7,10 @@ use rustls_pq::{Negotiated, Offer, ServerHandshake};
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::server::TlsStream;
 use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
+use tracing::debug;
 
 use super::error::ConnectionError;
+use super::offloaded::Offloaded;
 use super::overheard::Overheard;
 use crate::configuration::Tls;
 use crate::sockets::Socket;
@@ -40,8 +42,23 @@ pub(super) async fn shake_hands(
         identities,
         ..
     } = tls;
-    let mut handshake =
+    let handshake =
         ServerHandshake::begin_with_alternatives(offer, identities, config, alternatives);
+    match handshake.may_block() {
+        false => complete(tls, start, handshake).await,
+        true => {
+            let tls = tls.clone();
+            Offloaded::new(async move { complete(&tls, start, handshake).await }).await
+        }
+    }
+}
+
+/// The rest of the handshake, after the ClientHello.
+async fn complete(
+    tls: &Tls,
+    start: StartHandshake<Socket>,
+    mut handshake: ServerHandshake,
+) -> Result<(TlsStream<Socket>, Negotiated), (ConnectionError, Option<Socket>)> {
     let mut verified = Ok(());
     let accept = start.into_stream_with(handshake.config(), |connection| {
         handshake.remember(connection);
@@ -62,7 +79,13 @@ pub(super) async fn shake_hands(
             let negotiated = handshake.negotiated(stream.get_ref().1);
             Ok((stream, negotiated.expect("the handshake is complete")))
         }
-        Err((error, socket)) => {
+        Err((error, mut socket)) => {
+            // rustls has none for a signer that fails.
+            if let Some(alert) = handshake.alert_for(&error)
+                && let Err(error) = socket.write_all(&alert).await
+            {
+                debug!(%error, "the client closed first");
+            }
             let refusal = handshake.refusal(&error);
             Err((ConnectionError::Refused(refusal), Some(socket)))
         }

@@ -5,6 +5,7 @@
 mod access;
 mod error;
 mod handshake;
+mod offloaded;
 mod overheard;
 mod requests;
 mod serve;

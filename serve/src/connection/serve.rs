@@ -14,7 +14,7 @@ use rustls_pq::Negotiated;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 use super::error::ConnectionError;
 use super::handshake::shake_hands;
@@ -48,6 +48,8 @@ pub(crate) struct Connection {
 pub(crate) struct ConnectionLog {
     connected: Arc<LineLimit>,
     closed: Arc<LineLimit>,
+    /// Those whose handshakes the server couldn't sign, so that no flood of others hides them.
+    not_signed: Arc<LineLimit>,
 }
 
 impl ConnectionLog {
@@ -60,6 +62,16 @@ impl ConnectionLog {
 
     /// A connection has ended before its time.
     pub(crate) fn closed(&self, error: &ConnectionError) {
+        if error.is_of_signer() {
+            if let Some(left_out) = self.not_signed.next_line() {
+                let left_out = (left_out > 0).then_some(left_out);
+                warn!(
+                    error = reason(error),
+                    left_out, "closed, as the server could not sign"
+                );
+            }
+            return;
+        }
         if let Some(left_out) = self.closed.next_line() {
             let left_out = (left_out > 0).then_some(left_out);
             info!(error = reason(error), left_out, "closed");

@@ -110,7 +110,7 @@ fn issue(issuer: &Issuer<impl Signer>, key: &impl KeyPair) -> Identity {
     Identity::issued_by(issuer, for_both_ends(), key)
 }
 
-fn for_both_ends() -> CertificateBuilder<pq_x509::issuing::EndEntity> {
+pub(crate) fn for_both_ends() -> CertificateBuilder<pq_x509::issuing::EndEntity> {
     CertificateBuilder::server()
         .client_auth()
         .dns_name("localhost")
