@@ -131,6 +131,18 @@ fn option_for(refusal: &Refusal) -> &'static str {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_signer_that_fails_has_a_reason_of_its_own() {
+        let error = ConnectionError::Refused(Refusal::NotSigned {
+            reason: "slot 3 is empty".into(),
+            is_transient: true,
+        });
+        assert!(error.is_of_signer());
+        assert_eq!(error.failed_handshake(), Some("not_signed"));
+        assert!(error.to_string().contains("slot 3 is empty"));
+        assert!(!ConnectionError::HandshakeTimeout.is_of_signer());
+    }
+
     /// What a full handshake says of such a client, a resumed one says, too.
     #[test]
     fn a_resumed_client_is_refused_for_the_same_reason() {

@@ -16,7 +16,8 @@ use tracing::Span;
 
 /// A future that is polled on the threads of `spawn_blocking`, each time that it is woken.
 ///
-/// If it is dropped in the middle of a step, the future is dropped at the end of the step.
+/// If it is dropped in the middle of a step, the future is dropped at the end of the step, and at once if the step has no
+/// thread yet: what waits for threads is bounded by the number of those who wait.
 pub(super) struct Offloaded<F: Future> {
     step: Step<F>,
     woken: Arc<Woken>,
@@ -35,6 +36,14 @@ impl<F: Future> Offloaded<F> {
         Self {
             step: Step::Waits(Box::pin(future)),
             woken: Arc::default(),
+        }
+    }
+}
+
+impl<F: Future> Drop for Offloaded<F> {
+    fn drop(&mut self) {
+        if let Step::Runs(running) = &self.step {
+            running.abort();
         }
     }
 }

@@ -22,3 +22,4 @@ mod served;
 #[cfg(target_os = "linux")]
 mod shares;
 mod shutdown;
+mod signers;
