@@ -93,6 +93,8 @@
 //!   runs. Each client gets the first one that it can verify, or one whose root it says it trusts.
 //!   A client that lists ML-DSA doesn't necessarily trust an ML-DSA root: add the chain that
 //!   everybody trusts first.
+//! * [`Identity::with_signer`](identity::Identity::with_signer) serves a key that is in hardware or behind a network, and
+//!   [`sign`] says what a slow or failing one does to handshakes.
 //! * [`classical`] makes classical keys and certificates, for peers that don't support post-quantum
 //!   ones yet.
 //! * [`Tickets`] resumes sessions, also those with client certificates.
@@ -297,7 +299,8 @@
 //! The crate reports through [`tracing`](https://docs.rs/tracing): `warn` for what the operator
 //! should act on (a new certificate refused, one from a file expired, a key that others can read, a
 //! file that the watching thread waits for, no new ticket key, an OCSP response refused, expired, or
-//! saying that the certificate was revoked), `info` for certificates and OCSP responses replaced, for
+//! saying that the certificate was revoked, a signer that isn't asked any more because it has failed too often), `info` for that
+//! signer when it signs again, for certificates and OCSP responses replaced, for
 //! clients that no certificate suits and for servers refused because of their OCSP response, `debug`
 //! for choices in each handshake. No event contains a secret.
 #![forbid(unsafe_code)]

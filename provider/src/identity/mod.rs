@@ -84,6 +84,12 @@
 //! trusts such a chain gets it, unless what it lists covers another chain that it trusts, or it sends
 //! `signature_algorithms_cert`. Other clients get a chain without SLH-DSA if there is one.
 //!
+//! # Keys that are elsewhere
+//!
+//! An identity may have its private key in a hardware module, a key store or behind a network:
+//! [`Identity::with_signer`], and [the module `sign`](crate::sign#keys-that-are-elsewhere) for what that means for handshakes.
+//! To rotate the key, replace the identity: chain and signer change together.
+//!
 //! # Adding a chain
 //!
 //! A chain that is added at the end takes no client from the chains before it, unless the client

@@ -237,12 +237,11 @@ async fn a_signer_within_bounds() {
     let signer = Arc::new(BoundedSigner::new(signer, bounds).unwrap());
     let served = Served::with(pki, signing, signer.clone(), patient()).await;
     served.signing.set(Mood::Sleeps);
-    for _ in 0..10 {
+    while signer.load().stuck < bounds.stuck {
         let error = served.client().connect().await.unwrap_err();
         let told = rustls::Error::AlertReceived(AlertDescription::InternalError);
         assert_eq!(*tls_error(&error), told);
     }
-    assert_eq!(signer.load().stuck, bounds.stuck);
     served.signing.set(Mood::Signs);
     // On a busy machine, a signature may take longer than that, too.
     while served.client().page().await.is_err() {}
@@ -307,12 +306,12 @@ async fn rotation() {
     let others = [(); 2].map(|()| {
         let (client, stopped) = (client(), stopped.clone());
         tokio::spawn(async move {
-            let mut handshakes = 0;
-            while stopped.has_changed().is_ok() {
+            loop {
                 client.settle().await.unwrap();
-                handshakes += 1;
+                if stopped.has_changed().is_err() {
+                    return;
+                }
             }
-            handshakes
         })
     });
     let client = client();
@@ -326,6 +325,6 @@ async fn rotation() {
     }
     drop(stop);
     for other in others {
-        assert!(other.await.unwrap() > 0);
+        other.await.unwrap();
     }
 }

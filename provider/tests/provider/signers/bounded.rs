@@ -80,12 +80,14 @@ fn time_out() {
     ));
     let identity = world.identity(signer.clone());
     let server = Arc::new(server(identity));
-    let began = Instant::now();
-    let error = connect(&world.client(), &server).server.result.unwrap_err();
-    assert!(began.elapsed() >= Duration::from_millis(50));
-    let refusal = Refusal::from_signing(&error);
-    assert!(refusal.contains("has not answered within"), "{refusal}");
-    assert_eq!(gate.asked(), 1);
+    // On a busy machine, the time may be over before a thread takes it.
+    wait_until("a signature takes too long", || {
+        let began = Instant::now();
+        let error = connect(&world.client(), &server).server.result.unwrap_err();
+        assert!(began.elapsed() >= Duration::from_millis(50));
+        let refusal = Refusal::from_signing(&error);
+        refusal.contains("has not answered within")
+    });
     assert_eq!(signer.load().stuck, 1);
     gate.open();
     wait_until("the thread returns", || signer.load().stuck == 0);

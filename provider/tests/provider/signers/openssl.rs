@@ -1,7 +1,8 @@
 //! What OpenSSL's client says of the alert.
 
+use core::net::Ipv4Addr;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Shutdown, TcpListener};
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -22,10 +23,7 @@ fn s_client_is_told_in_both_versions() {
     let failing = Acting::new(|_: &Ecdsa, _: &[u8]| Err(SignError::transient("on holiday")));
     let identities = identities(world.identity(failing));
     let config = server_over(identities.clone(), any_base());
-    for (version, said) in [
-        ("-tls1_3", "alert number 80"),
-        ("-tls1_2", "alert number 80"),
-    ] {
+    for version in ["-tls1_3", "-tls1_2"] {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let client = thread::spawn(move || {
@@ -52,10 +50,13 @@ fn s_client_is_told_in_both_versions() {
         alert.write_all(&mut tcp).unwrap();
         tcp.write_all(&handshake.alert_for(&error).unwrap())
             .unwrap();
-        tcp.shutdown(std::net::Shutdown::Write).unwrap();
+        tcp.shutdown(Shutdown::Write).unwrap();
         // So that the connection isn't reset before the client has read the alert. It may close first.
         let _ = tcp.read_to_end(&mut Vec::new());
         let output = client.join().unwrap();
-        assert!(output.to_lowercase().contains(said), "{output}");
+        assert!(
+            output.to_lowercase().contains("alert number 80"),
+            "{output}"
+        );
     }
 }

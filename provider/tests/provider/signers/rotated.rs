@@ -77,7 +77,7 @@ fn a_signer_that_changes_its_key_alone() {
     let [old, new] = [(); 2].map(|()| Arc::new(Ecdsa::generate()));
     let is_rotated = Arc::new(AtomicBool::new(false));
     let signer = super::Acting {
-        key: old.clone(),
+        key: old,
         act: {
             let (is_rotated, new) = (is_rotated.clone(), new.clone());
             move |old: &Arc<Ecdsa>, message: &[u8]| match is_rotated.load(Ordering::SeqCst) {
