@@ -25,8 +25,9 @@ use crate::tls::other;
 /// of the certificate. Every client would refuse it, and none could say why. A faulty signature can also give the key
 /// away, as those of RSA and ECDSA do if a computation goes wrong.
 ///
-/// Verifying costs what it costs a client: about 30 µs for ML-DSA-65, and 50 to 100 µs for ECDSA on P-256, on a CPU of
-/// today, on the thread of the handshake.
+/// Verifying costs what it costs a client, on the thread of the handshake: for ML-DSA-65 less than half of what a signature
+/// costs, for ECDSA on P-256 twice as much (some 90 µs with graviola, where a signature takes 50 µs). Keys that recur are kept
+/// ready for it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SignatureCheck {
