@@ -355,8 +355,8 @@ impl ServerHandshake {
     /// }
     /// ```
     ///
-    /// If rustls returns the error from [`process_new_packets`](ServerConnection::process_new_packets), as after a
-    /// HelloRetryRequest, write what [`write_tls`](ServerConnection::write_tls) has and then this.
+    /// If rustls returns the error from [`process_new_packets`](rustls::ConnectionCommon::process_new_packets), as after a
+    /// HelloRetryRequest, write what [`write_tls`](rustls::ConnectionCommon::write_tls) has and then this.
     ///
     /// In TLS 1.3 the alert is encrypted. It is made while rustls derives the keys of the handshake, and no secret is kept for
     /// it: [`ServerConfig::key_log`](rustls::ServerConfig) of [`config`](Self::config) is set for this, only if there is such a
