@@ -4,7 +4,22 @@
 
 extern crate alloc;
 
+pub mod audit;
+mod encoding;
 mod name;
+pub mod policy;
+mod record;
+pub mod sealing;
+mod signer;
 pub mod storage;
+mod store;
 
+pub use encoding::InvalidRecord;
 pub use name::{InvalidName, KeyId, KeyName, Version};
+pub use record::{Origin, Scope, StoreGrants, UnknownScope, VersionState};
+pub use signer::StoredSigner;
+pub use store::{
+    Attestation, AttestedVersion, CheckReport, Damage, Encapsulated, InvalidAttestation,
+    KeyDetails, KeyPage, KeySummary, Rotated, SignRequest, Signed, Store, StoreError, StoreOptions,
+    VerifyRequest, VersionDetails,
+};

@@ -167,6 +167,12 @@ impl HashedMessage {
         Self(Hashed::Mu(mu))
     }
 
+    /// The message with this digest and a context of at most 255 bytes, for HashML-DSA or HashSLH-DSA.
+    pub fn from_digest(digest: Digest, context: &[u8]) -> Self {
+        let context = context.into();
+        Self(Hashed::PreHash { digest, context })
+    }
+
     /// µ, unless the message was hashed by a [pre-hash](SignatureOptions::pre_hash).
     pub fn mu(&self) -> Option<&[u8; 64]> {
         match &self.0 {

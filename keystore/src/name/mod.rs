@@ -7,7 +7,7 @@ use core::num::NonZeroU32;
 use core::str::FromStr;
 
 /// The most characters that the tenant, the purpose and the name have each.
-const MAX_PART_LEN: usize = 64;
+pub(crate) const MAX_PART_LEN: usize = 64;
 
 /// The name of a key: `tenant/purpose/name`.
 ///

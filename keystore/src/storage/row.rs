@@ -14,7 +14,9 @@ const MAX_LEN: usize = 255;
 ///
 /// | key | row |
 /// |---|---|
-/// | `store` | what the store is, and its key under the key of the operator |
+/// | `kek` | the key of the store, under the operator's key |
+/// | `store` | what the store is, and who may do what in it |
+/// | `index/3f` | how often rows were written; a row belongs to one of 128 |
 /// | `key/tenant/purpose/name` | a key's algorithm, policy and newest version |
 /// | `version/tenant/purpose/name#0000000012` | a version, its number as ten digits |
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -24,6 +26,16 @@ impl RowKey {
     /// The row that says what the store is.
     pub fn store() -> Self {
         Self("store".into())
+    }
+
+    /// The row that has the store's key under the operator's.
+    pub fn kek() -> Self {
+        Self("kek".into())
+    }
+
+    /// A row of the index.
+    pub fn index(bucket: u8) -> Self {
+        Self(format!("index/{bucket:02x}").into())
     }
 
     /// The row of a key.

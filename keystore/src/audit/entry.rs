@@ -1,0 +1,211 @@
+//! An entry of the audit log.
+
+use pq_keys::random;
+use sha2::{Digest, Sha256};
+
+use crate::encoding::{InvalidRecord, Reader, Writer};
+use crate::name::{KeyName, Version};
+use crate::policy::{Principal, Verb};
+use crate::storage::{LogEntry, LogHead};
+
+const FORMAT: u8 = 1;
+
+/// The most characters of a code.
+const MAX_CODE: usize = 64;
+
+/// What the audit log says of one thing that was done or refused, or of several that are counted together.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct AuditEntry {
+    /// The number of the store.
+    pub store: [u8; 16],
+    /// Its number in the log, from 1 on.
+    pub sequence: u64,
+    /// When it was written, by the clock of the machine, in milliseconds since 1970. A clock may be wrong; the order of
+    /// entries is that of their numbers.
+    pub time: u64,
+    /// Random, so that no two entries are equal.
+    pub nonce: [u8; 16],
+    /// Who did it; `None` for refused attempts of many that are counted together.
+    pub principal: Option<Principal>,
+    /// What was done or refused.
+    pub verb: Verb,
+    /// The key; `None` if it is about the store.
+    pub key: Option<KeyName>,
+    /// The version of the key, if it is about one.
+    pub version: Option<Version>,
+    /// How it went.
+    pub outcome: Outcome,
+    /// How many there were.
+    pub count: u64,
+    /// The SHA-256 of the row of the key or the store as this entry left it; `None` if it didn't change.
+    pub row: Option<[u8; 32]>,
+}
+
+/// How something went that the audit log has.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It was done.
+    Done,
+    /// It was refused or failed, with this [code](crate::StoreError::code).
+    Refused(String),
+}
+
+/// What an entry says, without what it gets when it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    pub(crate) principal: Option<Principal>,
+    pub(crate) verb: Verb,
+    pub(crate) key: Option<KeyName>,
+    pub(crate) version: Option<Version>,
+    pub(crate) outcome: Outcome,
+    pub(crate) count: u64,
+    pub(crate) row: Option<[u8; 32]>,
+}
+
+impl Event {
+    /// Something that a principal did.
+    pub(crate) fn done(principal: &Principal, verb: Verb) -> Self {
+        Self {
+            principal: Some(principal.clone()),
+            verb,
+            key: None,
+            version: None,
+            outcome: Outcome::Done,
+            count: 1,
+            row: None,
+        }
+    }
+
+    /// With this key.
+    pub(crate) fn with(mut self, key: &KeyName, version: Option<Version>) -> Self {
+        self.key = Some(key.clone());
+        self.version = version;
+        self
+    }
+
+    /// Having left the row like this.
+    pub(crate) fn leaving(mut self, row: &[u8]) -> Self {
+        self.row = Some(Sha256::digest(row).into());
+        self
+    }
+
+    /// The entry after `before`.
+    pub(crate) fn entry_after(
+        &self,
+        before: &LogHead,
+        store: [u8; 16],
+        time: u64,
+    ) -> Result<LogEntry, random::RandomnessError> {
+        let mut nonce = [0; 16];
+        random::fill(&mut nonce)?;
+        let sequence = before.sequence.saturating_add(1);
+        let entry = AuditEntry {
+            store,
+            sequence,
+            time,
+            nonce,
+            principal: self.principal.clone(),
+            verb: self.verb,
+            key: self.key.clone(),
+            version: self.version,
+            outcome: self.outcome.clone(),
+            count: self.count,
+            row: self.row,
+        };
+        let value = entry.encode();
+        Ok(LogEntry {
+            sequence,
+            hash: hash(&before.hash, &value),
+            value,
+        })
+    }
+}
+
+/// The hash of an entry after the one with the hash `before`.
+pub(super) fn hash(before: &[u8; 32], value: &[u8]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(b"pq-keystore log\0");
+    hash.update(before);
+    hash.update(value);
+    hash.finalize().into()
+}
+
+impl AuditEntry {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::of_format(FORMAT);
+        writer
+            .array(&self.store)
+            .u64(self.sequence)
+            .u64(self.time)
+            .array(&self.nonce)
+            .text(self.principal.as_ref().map_or("", Principal::as_str))
+            .text(self.verb.name());
+        let key = self.key.as_ref().map(ToString::to_string);
+        writer
+            .text(key.as_deref().unwrap_or(""))
+            .u32(self.version.map_or(0, Version::get));
+        match &self.outcome {
+            Outcome::Done => writer.text(""),
+            Outcome::Refused(code) => writer.text(code),
+        };
+        writer.u64(self.count);
+        match &self.row {
+            Some(row) => writer.bool(true).array(row),
+            None => writer.bool(false),
+        };
+        writer.finish()
+    }
+
+    /// Reads the value of a [`LogEntry`].
+    ///
+    /// # Errors
+    ///
+    /// If it is none.
+    pub fn decode(value: &[u8]) -> Result<Self, InvalidRecord> {
+        let mut reader = Reader::of_format(FORMAT, value)?;
+        let (store, sequence, time) = (reader.array()?, reader.u64()?, reader.u64()?);
+        let nonce = reader.array()?;
+        let principal = match reader.text()? {
+            "" => None,
+            name => Some(
+                Principal::new(name).map_err(|_| InvalidRecord::Value("no principal's name"))?,
+            ),
+        };
+        let verb = reader.text()?.parse();
+        let verb = verb.map_err(|_| InvalidRecord::Value("no such verb"))?;
+        let key = match reader.text()? {
+            "" => None,
+            name => Some(
+                name.parse()
+                    .map_err(|_| InvalidRecord::Value("no name of a key"))?,
+            ),
+        };
+        let version = Version::new(reader.u32()?);
+        let outcome = match reader.text()? {
+            "" => Outcome::Done,
+            code if code.len() <= MAX_CODE => Outcome::Refused(code.into()),
+            _ => return Err(InvalidRecord::Value("a code is too long")),
+        };
+        let count = reader.u64()?;
+        let row = match reader.bool()? {
+            true => Some(reader.array()?),
+            false => None,
+        };
+        reader.finish()?;
+        Ok(Self {
+            store,
+            sequence,
+            time,
+            nonce,
+            principal,
+            verb,
+            key,
+            version,
+            outcome,
+            count,
+            row,
+        })
+    }
+}

@@ -1,0 +1,15 @@
+//! Who may do what with a key, and what the key is used for.
+//!
+//! It uses [`name`](crate::name) and [`encoding`](crate::encoding).
+
+mod file;
+mod grants;
+mod principal;
+mod rules;
+mod verb;
+
+pub use self::file::{InvalidPolicyFile, MAX_POLICY_FILE_LEN};
+pub use self::grants::{Grants, MAX_GRANTS};
+pub use self::principal::{InvalidPrincipal, Principal};
+pub use self::rules::{Input, InputKind, Inputs, Policy, UseAudit, WhenAway};
+pub use self::verb::{Role, UnknownVerb, Verb, Verbs};

@@ -1,0 +1,60 @@
+//! Who asks.
+
+use alloc::sync::Arc;
+use core::borrow::Borrow;
+use core::fmt;
+use core::str::FromStr;
+
+/// The most characters of a principal's name.
+const MAX_LEN: usize = 128;
+
+/// Who asks for something: a name, which the caller has authenticated, such as the subject of a client's certificate.
+///
+/// A name has 1 to 128 characters of visible ASCII, and is not `*`, which in [`Grants`](super::Grants) is everybody.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Principal(Arc<str>);
+
+impl Principal {
+    /// The principal with this name.
+    ///
+    /// # Errors
+    ///
+    /// If it is no name.
+    pub fn new(name: &str) -> Result<Self, InvalidPrincipal> {
+        let is_visible = name.bytes().all(|byte| byte.is_ascii_graphic());
+        if name.is_empty() || name.len() > MAX_LEN || !is_visible || name == "*" {
+            return Err(InvalidPrincipal);
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Principal {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Principal {
+    type Err = InvalidPrincipal;
+
+    fn from_str(name: &str) -> Result<Self, InvalidPrincipal> {
+        Self::new(name)
+    }
+}
+
+/// A text that is no principal's name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("a principal's name has 1 to {MAX_LEN} characters of visible ASCII, and is not \"*\"")]
+pub struct InvalidPrincipal;

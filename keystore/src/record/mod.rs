@@ -1,0 +1,29 @@
+//! What the rows of a store say: the store, its keys, their versions, and the index.
+//!
+//! Each row has one encoding. A row ends with a MAC, which [`sealing`](crate::sealing) makes and checks before a record is
+//! read. It uses [`name`](crate::name), [`policy`](crate::policy) and [`encoding`](crate::encoding).
+
+mod index;
+mod key;
+mod store;
+mod version;
+
+pub(crate) use self::index::{BUCKETS, IndexRecord, bucket_of};
+pub(crate) use self::key::{KeyRecord, MAX_VERSIONS};
+pub use self::key::{Origin, VersionState};
+pub(crate) use self::store::StoreRecord;
+pub use self::store::{Scope, StoreGrants, UnknownScope};
+pub(crate) use self::version::VersionRecord;
+
+use pq_keys::any::AnyAlgorithm;
+
+use crate::encoding::{InvalidRecord, Reader};
+
+/// Reads an algorithm by its name, as it is written.
+pub(crate) fn read_algorithm(reader: &mut Reader<'_>) -> Result<AnyAlgorithm, InvalidRecord> {
+    let name = reader.text()?;
+    let found = AnyAlgorithm::named(name).filter(|algorithm| algorithm.name() == name);
+    found.ok_or(InvalidRecord::Value(
+        "its algorithm isn't known; use a newer program",
+    ))
+}

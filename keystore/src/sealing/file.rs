@@ -1,0 +1,154 @@
+//! KEKs that are 32 bytes in a file: of the operator, or a credential of systemd.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::kek::{self, Kek, KekError, WrappedKey};
+use super::{KEY_LEN, cipher};
+
+/// A [`Kek`] in a file of 32 bytes, which nobody but its owner may read.
+pub struct KeyFileKek(FileKek);
+
+/// A [`Kek`] that is a credential of systemd (`LoadCredential=`, `LoadCredentialEncrypted=`): 32 bytes in a file of
+/// `$CREDENTIALS_DIRECTORY`.
+pub struct CredentialKek(FileKek);
+
+struct FileKek {
+    kind: &'static str,
+    key: Zeroizing<[u8; KEY_LEN]>,
+}
+
+impl KeyFileKek {
+    /// Reads the key.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be read, if others may read it, or if it doesn't have 32 bytes.
+    pub fn read(path: &Path) -> Result<Self, KekError> {
+        FileKek::read("key-file", path).map(Self)
+    }
+}
+
+impl CredentialKek {
+    /// Reads the credential with this name, from the folder that `$CREDENTIALS_DIRECTORY` names.
+    ///
+    /// # Errors
+    ///
+    /// If the variable isn't set, if the name isn't one of a file, and as [`KeyFileKek::read`].
+    pub fn read(name: &str) -> Result<Self, KekError> {
+        Self::read_in(std::env::var_os("CREDENTIALS_DIRECTORY"), name)
+    }
+
+    fn read_in(folder: Option<OsString>, name: &str) -> Result<Self, KekError> {
+        const KIND: &str = "credential";
+        let refused = |reason| KekError::NotAvailable {
+            kind: KIND,
+            error: io::Error::other(reason).into(),
+        };
+        let folder = folder.ok_or_else(|| {
+            refused("$CREDENTIALS_DIRECTORY is not set; run it as a service with LoadCredential=")
+        })?;
+        let is_name = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
+        if !is_name {
+            return Err(refused("the name of a credential is that of a file"));
+        }
+        FileKek::read(KIND, &PathBuf::from(folder).join(name)).map(Self)
+    }
+}
+
+impl FileKek {
+    fn read(kind: &'static str, path: &Path) -> Result<Self, KekError> {
+        let unavailable = |error: io::Error| KekError::NotAvailable {
+            kind,
+            error: format!("{}: {error}", path.display()).into(),
+        };
+        let wrong = |reason: &str| unavailable(io::Error::other(reason));
+        let file = File::open(path).map_err(unavailable)?;
+        let metadata = file.metadata().map_err(unavailable)?;
+        if !metadata.is_file() {
+            return Err(wrong("it is no file"));
+        }
+        if others_may_read(&metadata) {
+            return Err(wrong("others than its owner may read it; chmod 600"));
+        }
+        let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_LEN + 1));
+        let limit = KEY_LEN as u64 + 1;
+        file.take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(unavailable)?;
+        let mut key = Zeroizing::new([0; KEY_LEN]);
+        if bytes.len() != KEY_LEN {
+            return Err(wrong(
+                "a key has 32 bytes; head -c 32 /dev/urandom makes one",
+            ));
+        }
+        key.copy_from_slice(&bytes);
+        Ok(Self { kind, key })
+    }
+
+    fn wrap(&self, store_key: &[u8; KEY_LEN], bound: &[u8]) -> Result<WrappedKey, KekError> {
+        let ciphertext = cipher::seal(&self.key, bound, store_key);
+        Ok(WrappedKey {
+            parameters: Vec::new(),
+            ciphertext: ciphertext.map_err(|error| KekError::NotAvailable {
+                kind: self.kind,
+                error: error.into(),
+            })?,
+        })
+    }
+
+    fn unwrap(
+        &self,
+        wrapped: &WrappedKey,
+        bound: &[u8],
+    ) -> Result<Zeroizing<[u8; KEY_LEN]>, KekError> {
+        if !wrapped.parameters.is_empty() {
+            return Err(KekError::Parameters {
+                kind: self.kind,
+                reason: "a key in a file has no parameters".into(),
+            });
+        }
+        kek::open(self.kind, &self.key, bound, &wrapped.ciphertext)
+    }
+}
+
+#[cfg(unix)]
+fn others_may_read(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    metadata.permissions().mode() & 0o077 != 0
+}
+
+/// On other systems, the folder says who may read what is in it.
+#[cfg(not(unix))]
+fn others_may_read(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+macro_rules! of_file {
+    ($($kek:ident),+) => {$(
+        impl Kek for $kek {
+            fn kind(&self) -> &'static str {
+                self.0.kind
+            }
+
+            fn wrap(&self, store_key: &[u8; KEY_LEN], bound: &[u8]) -> Result<WrappedKey, KekError> {
+                self.0.wrap(store_key, bound)
+            }
+
+            fn unwrap(
+                &self,
+                wrapped: &WrappedKey,
+                bound: &[u8],
+            ) -> Result<Zeroizing<[u8; KEY_LEN]>, KekError> {
+                self.0.unwrap(wrapped, bound)
+            }
+        }
+    )+};
+}
+
+of_file!(KeyFileKek, CredentialKek);

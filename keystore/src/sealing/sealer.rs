@@ -1,0 +1,130 @@
+//! The keys that are derived from the store's key, and what they protect.
+
+use hmac::{Hmac, KeyInit, Mac};
+use pq_keys::random;
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use super::{KEY_LEN, cipher};
+use crate::encoding::Writer;
+
+const TAG_LEN: usize = 32;
+
+/// What the text of private keys is bound to begins with this.
+const SEAL_FORMAT: u8 = 1;
+
+/// A row isn't as the store wrote it, or stands in another place.
+#[derive(Debug)]
+pub(crate) struct Unauthentic;
+
+/// A new key for a store.
+pub(crate) fn new_store_key() -> Result<Zeroizing<[u8; KEY_LEN]>, random::RandomnessError> {
+    let mut key = Zeroizing::new([0; KEY_LEN]);
+    random::fill(&mut *key)?;
+    Ok(key)
+}
+
+/// Seals and opens what a store writes.
+pub(crate) struct Sealer {
+    store: [u8; 16],
+    store_key: Zeroizing<[u8; KEY_LEN]>,
+    seal_key: Zeroizing<[u8; KEY_LEN]>,
+    /// With the key in it, so that it is hashed once.
+    mac: Hmac<Sha256>,
+}
+
+impl Sealer {
+    /// The keys of the store with this number.
+    pub(crate) fn new(store: [u8; 16], store_key: Zeroizing<[u8; KEY_LEN]>) -> Self {
+        let seal_key = derive(&store_key, &store, b"pq-keystore seal");
+        let mac_key = derive(&store_key, &store, b"pq-keystore rows");
+        Self {
+            store,
+            store_key,
+            seal_key,
+            mac: keyed(&mac_key),
+        }
+    }
+
+    /// The store's key, to be wrapped anew.
+    pub(crate) fn store_key(&self) -> &[u8; KEY_LEN] {
+        &self.store_key
+    }
+
+    /// A record with its MAC, for the row with this key.
+    pub(crate) fn authenticate(&self, row: &str, mut record: Vec<u8>) -> Vec<u8> {
+        let tag = self.tag(row, &record).finalize().into_bytes();
+        record.extend_from_slice(&tag);
+        record
+    }
+
+    /// The record in a row.
+    pub(crate) fn check<'a>(&self, row: &str, value: &'a [u8]) -> Result<&'a [u8], Unauthentic> {
+        let (record, tag) = value.split_last_chunk::<TAG_LEN>().ok_or(Unauthentic)?;
+        let checked = self.tag(row, record).verify_slice(tag);
+        checked.map_err(|_| Unauthentic)?;
+        Ok(record)
+    }
+
+    fn tag(&self, row: &str, record: &[u8]) -> Hmac<Sha256> {
+        let mut mac = self.mac.clone();
+        mac.update(&Writer::default().text(row).finish());
+        mac.update(record);
+        mac
+    }
+
+    /// Seals a private key, bound to what it is.
+    pub(crate) fn seal(
+        &self,
+        bound: &Bound<'_>,
+        text: &[u8],
+    ) -> Result<Vec<u8>, random::RandomnessError> {
+        cipher::seal(&self.seal_key, &self.aad(bound), text)
+    }
+
+    /// Opens a private key.
+    pub(crate) fn open(
+        &self,
+        bound: &Bound<'_>,
+        sealed: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Unauthentic> {
+        cipher::open(&self.seal_key, &self.aad(bound), sealed).map_err(|_| Unauthentic)
+    }
+
+    fn aad(&self, bound: &Bound<'_>) -> Vec<u8> {
+        Writer::of_format(SEAL_FORMAT)
+            .array(&self.store)
+            .text(bound.row)
+            .text(bound.algorithm)
+            .bytes(bound.spki)
+            .bool(bound.exportable)
+            .finish()
+    }
+}
+
+/// What a sealed private key is bound to.
+pub(crate) struct Bound<'a> {
+    /// The key of the row that it stands in, which has the name and the version.
+    pub(crate) row: &'a str,
+    pub(crate) algorithm: &'a str,
+    pub(crate) spki: &'a [u8],
+    pub(crate) exportable: bool,
+}
+
+/// HMAC with a key that is shorter than a block, which it fills with zeros (RFC 2104).
+fn keyed(key: &[u8; KEY_LEN]) -> Hmac<Sha256> {
+    let mut block = Zeroizing::new([0; 64]);
+    block[..KEY_LEN].copy_from_slice(key);
+    Hmac::new((&*block).into())
+}
+
+/// A key for one purpose: HMAC-SHA256 of the purpose under the store's key.
+fn derive(store_key: &[u8; KEY_LEN], store: &[u8; 16], purpose: &[u8]) -> Zeroizing<[u8; KEY_LEN]> {
+    let mut mac = keyed(store_key);
+    mac.update(&Writer::default().bytes(purpose).array(store).finish());
+    let mut derived = mac.finalize().into_bytes();
+    let mut key = Zeroizing::new([0; KEY_LEN]);
+    key.copy_from_slice(&derived);
+    zeroize::Zeroize::zeroize(derived.as_mut_slice());
+    key
+}

@@ -1,0 +1,202 @@
+//! The audit log is read and checked, and all rows with it.
+
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
+
+use super::Store;
+use super::error::{Damage, StoreError};
+use super::inner::Inner;
+use crate::audit::{self, AuditEntry, Chain, SignedHead};
+use crate::name::KeyName;
+use crate::policy::{Principal, Verb};
+use crate::storage::{LogHead, MAX_PAGE_ROWS, RowKey};
+
+/// What a check found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// Where the log ends.
+    pub head: LogHead,
+    /// How many keys there are.
+    pub keys: usize,
+    /// How many versions of them.
+    pub versions: usize,
+    /// What is wrong with rows: they were changed, put back, or are missing.
+    pub damaged: Vec<StoreError>,
+}
+
+impl Store {
+    /// Entries of the audit log, from this number on: at most `limit`, and at most 1,000. What was counted up to now is
+    /// written first.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Denied`] unless the store grants [`Verb::Audit`] with all keys, [`StoreError::Log`] if an entry can't be
+    /// read, and those of the storage. Whether they are as they were written, [`check`](Self::check) says.
+    pub fn audit_log(
+        &self,
+        principal: &Principal,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let inner = self.inner();
+        inner.check_store_right(&inner.grants(), principal, Verb::Audit)?;
+        inner.flush(false)?;
+        let entries = inner.table.storage.entries(from, limit)?;
+        let read = |entry: &crate::storage::LogEntry| {
+            AuditEntry::decode(&entry.value).map_err(|error| {
+                StoreError::Log(audit::BrokenChain::Entry {
+                    sequence: entry.sequence,
+                    error,
+                })
+            })
+        };
+        entries.iter().map(read).collect()
+    }
+
+    /// Where the audit log ends now, signed by the store. Keep it elsewhere, for a later [`check`](Self::check).
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Denied`] unless the store grants [`Verb::Audit`] with all keys, and those of the storage.
+    pub fn signed_head(&self, principal: &Principal) -> Result<SignedHead, StoreError> {
+        let inner = self.inner();
+        inner.check_store_right(&inner.grants(), principal, Verb::Audit)?;
+        inner.flush(false)?;
+        let head = inner.table.storage.get(&[])?.head;
+        let signed = audit::sign(&inner.own_key, inner.table.store, head, inner.options.now());
+        Ok(signed?)
+    }
+
+    /// Checks the audit log from its beginning, that it leads to each of the kept heads, and that all rows are what the log
+    /// says that they were left as. It reads the whole storage, in parts.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Log`] if the log was changed, [`StoreError::HeadNotReached`] if it was cut or put back,
+    /// [`StoreError::Head`] if a kept head isn't this store's, [`StoreError::Denied`] unless the store grants
+    /// [`Verb::Audit`] with all keys, and those of the storage. What is wrong with rows stands in the report.
+    pub fn check(
+        &self,
+        principal: &Principal,
+        kept: &[SignedHead],
+    ) -> Result<CheckReport, StoreError> {
+        let inner = self.inner();
+        inner.check_store_right(&inner.grants(), principal, Verb::Audit)?;
+        let public_key = self.public_key();
+        for head in kept {
+            head.verify(&public_key)?;
+            if head.store != inner.table.store {
+                return Err(not_reached(head));
+            }
+        }
+        let mut check = LogCheck::new(inner.table.store, kept);
+        check.read_on(inner)?;
+        if let Some(head) = check.missing.values().flatten().next() {
+            return Err(not_reached(head));
+        }
+        let mut report = CheckReport {
+            head: check.chain.head(),
+            keys: 0,
+            versions: 0,
+            damaged: Vec::new(),
+        };
+        let names: Vec<KeyName> = check.rows.keys().cloned().collect();
+        report.keys = names.len();
+        for name in names {
+            match check.key(inner, &name) {
+                Ok(versions) => report.versions += versions,
+                Err(error @ (StoreError::Damaged { .. } | StoreError::Key(_))) => {
+                    report.damaged.push(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(report)
+    }
+}
+
+fn not_reached(head: &SignedHead) -> StoreError {
+    StoreError::HeadNotReached {
+        sequence: head.head.sequence,
+    }
+}
+
+/// A check of the log, which goes on where it ended.
+struct LogCheck<'a> {
+    chain: Chain,
+    /// The kept heads that were not reached, by their numbers.
+    missing: HashMap<u64, Vec<&'a SignedHead>>,
+    /// What the log says that the row of each key was left as.
+    rows: HashMap<KeyName, [u8; 32]>,
+}
+
+impl<'a> LogCheck<'a> {
+    fn new(store: [u8; 16], kept: &'a [SignedHead]) -> Self {
+        let mut missing: HashMap<u64, Vec<_>> = HashMap::new();
+        for head in kept.iter().filter(|head| head.head != LogHead::EMPTY) {
+            missing.entry(head.head.sequence).or_default().push(head);
+        }
+        Self {
+            chain: Chain::new(store),
+            missing,
+            rows: HashMap::new(),
+        }
+    }
+
+    /// Reads the log to its end.
+    fn read_on(&mut self, inner: &Inner) -> Result<(), StoreError> {
+        loop {
+            let from = self.chain.head().sequence.saturating_add(1);
+            let page = inner.table.storage.entries(from, MAX_PAGE_ROWS)?;
+            if page.is_empty() {
+                return Ok(());
+            }
+            for entry in &page {
+                let read = self.chain.follow(entry)?;
+                if let Some(heads) = self.missing.remove(&entry.sequence) {
+                    let other = heads.into_iter().find(|head| head.head.hash != entry.hash);
+                    if let Some(head) = other {
+                        return Err(not_reached(head));
+                    }
+                }
+                if let Some((name, row)) = read.key.zip(read.row) {
+                    self.rows.insert(name, row);
+                }
+            }
+        }
+    }
+
+    /// Checks the rows of a key, and returns how many versions it has.
+    fn key(&mut self, inner: &Inner, name: &KeyName) -> Result<usize, StoreError> {
+        let row = RowKey::key(name);
+        let versions = match inner.whole(name) {
+            Err(StoreError::NotFound(_)) => {
+                return Err(StoreError::damaged(&row, Damage::Missing));
+            }
+            whole => whole?.versions,
+        };
+        for (version, _, found) in &versions {
+            if found.sealed.is_some() {
+                inner.open_private(&name.at(*version), found)?;
+            }
+        }
+        // The row may have been changed since the log was read: then the log has gone on, too.
+        for _ in 0..8 {
+            let rows = inner.table.read(core::slice::from_ref(&row))?;
+            let found = rows
+                .value(&row)
+                .map(|value| <[u8; 32]>::from(Sha256::digest(value)));
+            if found == self.rows.get(name).copied() {
+                return Ok(versions.len());
+            }
+            let before = self.chain.head();
+            self.read_on(inner)?;
+            if self.chain.head() == before {
+                return Err(StoreError::damaged(&row, Damage::PutBack));
+            }
+        }
+        Err(StoreError::Contended)
+    }
+}

@@ -1,0 +1,117 @@
+//! Changes with their entries in the audit log: read, decided, and made together or tried again.
+
+use core::time::Duration;
+use std::thread;
+
+use super::error::StoreError;
+use super::rows::{Rows, Table};
+use crate::audit::Event;
+use crate::storage::{
+    Append, Change, CommitError, Committed, LogHead, MAX_CHANGE_ENTRIES, RowChange, RowKey,
+};
+
+/// How often a change is tried while others change the same rows.
+const TRIES: u32 = 200;
+
+/// How often it is asked what became of a change whose outcome is unknown.
+const SETTLING_TRIES: u32 = 20;
+
+/// What is to be changed, and what the log says of it.
+pub(super) struct Plan<T> {
+    pub(super) rows: Vec<RowChange>,
+    pub(super) events: Vec<Event>,
+    pub(super) value: T,
+}
+
+/// What became of one try.
+enum Tried {
+    Made(Committed),
+    Conflict,
+}
+
+impl Table {
+    /// Reads rows, decides on them what to do, and does it. If others change the rows or the log meanwhile, it decides
+    /// anew. Returns what was decided, and the revision.
+    pub(super) fn commit<T>(
+        &self,
+        keys: &[RowKey],
+        now: impl Fn() -> u64,
+        mut decide: impl FnMut(&Rows<'_>, u64) -> Result<Plan<T>, StoreError>,
+    ) -> Result<(T, u64), StoreError> {
+        for attempt in 0..TRIES {
+            let rows = self.read(keys)?;
+            let time = now();
+            let plan = decide(&rows, time)?;
+            if plan.events.len() > MAX_CHANGE_ENTRIES {
+                return Err(StoreError::Limit("there are too many changes at once"));
+            }
+            let append = self.append(rows.head, &plan.events, time)?;
+            let change = Change {
+                rows: plan.rows,
+                append: Some(append),
+            };
+            match self.try_once(&change)? {
+                Tried::Made(made) => return Ok((plan.value, made.revision)),
+                // Those who try again wait a little longer each time, and not all for the same time.
+                Tried::Conflict => thread::sleep(Duration::from_micros(
+                    u64::from(attempt) * u64::from(rows.head.hash[0]),
+                )),
+            }
+        }
+        Err(StoreError::Contended)
+    }
+
+    /// The entries for these events, after the head of the log.
+    fn append(&self, after: LogHead, events: &[Event], time: u64) -> Result<Append, StoreError> {
+        let mut append = Append {
+            after,
+            entries: Vec::with_capacity(events.len()),
+        };
+        for event in events {
+            let entry = event.entry_after(&append.head(), self.store, time)?;
+            append.entries.push(entry);
+        }
+        Ok(append)
+    }
+
+    /// Makes a change, and finds out what became of it if the storage doesn't know.
+    fn try_once(&self, change: &Change) -> Result<Tried, StoreError> {
+        let mut reason = match self.storage.commit(change) {
+            Ok(made) => return Ok(Tried::Made(made)),
+            Err(CommitError::Conflict) => return Ok(Tried::Conflict),
+            Err(CommitError::Storage(error)) => return Err(error.into()),
+            Err(error @ CommitError::OutcomeUnknown { .. }) => error.to_string(),
+        };
+        // The change can be made at most once, as it says where the log ends before. So it is tried again: if it can't be
+        // made any more, the log shows whether that is because it was.
+        for attempt in 0..SETTLING_TRIES {
+            thread::sleep(Duration::from_millis(20 * u64::from(attempt)));
+            match self.storage.commit(change) {
+                Ok(made) => return Ok(Tried::Made(made)),
+                Err(CommitError::Conflict) => match self.was_made(change) {
+                    Ok(Some(made)) => return Ok(Tried::Made(made)),
+                    Ok(None) => return Ok(Tried::Conflict),
+                    Err(error) => reason = error.to_string(),
+                },
+                Err(error) => reason = error.to_string(),
+            }
+        }
+        Err(StoreError::OutcomeUnknown(reason))
+    }
+
+    /// Whether the log has the entries of a change, which no other change has.
+    fn was_made(&self, change: &Change) -> Result<Option<Committed>, StoreError> {
+        let last = change
+            .append
+            .as_ref()
+            .and_then(|append| append.entries.last());
+        let Some(last) = last else {
+            return Ok(None);
+        };
+        let found = self.storage.entries(last.sequence, 1)?;
+        let is_there = found.first().is_some_and(|entry| entry.hash == last.hash);
+        // Rows that were written since have a later revision, so what is cached with this one is read again.
+        let revision = self.storage.get(&[])?.revision;
+        Ok(is_there.then_some(Committed { revision }))
+    }
+}

@@ -1,0 +1,258 @@
+//! What all operations of a store share: the table, the keys in memory, rights, and the audit log.
+
+use alloc::sync::Arc;
+use core::slice;
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::Instant;
+
+use pq_keys::any::AnySigningKey;
+
+use super::cache::{Cache, CachedKey};
+use super::commit::Plan;
+use super::error::StoreError;
+use super::options::StoreOptions;
+use super::rows::{Rows, Table};
+use super::uses::Uses;
+use crate::audit::Event;
+use crate::name::KeyName;
+use crate::policy::{Principal, Verb, WhenAway};
+use crate::record::StoreGrants;
+use crate::storage::{MAX_CHANGE_ENTRIES, RowKey};
+
+/// How long the storage may be silent before it counts as away.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// How many keys are read at once; with their rows of the index, half as many as a storage gives.
+const REFRESHED_AT_ONCE: usize = 100;
+
+/// A store without its thread.
+pub(super) struct Inner {
+    pub(super) table: Table,
+    pub(super) options: StoreOptions,
+    /// Signs attestations and heads of the log.
+    pub(super) own_key: AnySigningKey,
+    pub(super) cache: Cache,
+    pub(super) uses: Uses,
+    grants: RwLock<Arc<StoreGrants>>,
+    /// One thread of this process changes the storage at a time, as changes append to one log.
+    writing: Mutex<()>,
+    /// The storage's revision that the keys in memory have, at least.
+    seen: Mutex<u64>,
+    started: Instant,
+    /// When the storage was last reached, in milliseconds since the start.
+    reached: AtomicU64,
+}
+
+impl Inner {
+    pub(super) fn new(
+        table: Table,
+        options: StoreOptions,
+        own_key: AnySigningKey,
+        grants: StoreGrants,
+    ) -> Self {
+        Self {
+            table,
+            own_key,
+            cache: Cache::new(options.cached_keys),
+            options,
+            uses: Uses::default(),
+            grants: RwLock::new(Arc::new(grants)),
+            writing: Mutex::new(()),
+            seen: Mutex::new(0),
+            started: Instant::now(),
+            reached: AtomicU64::new(0),
+        }
+    }
+
+    /// The grants of the store, as last read.
+    pub(super) fn grants(&self) -> Arc<StoreGrants> {
+        self.grants
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(super) fn set_grants(&self, grants: StoreGrants) {
+        *self.grants.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(grants);
+    }
+
+    /// Makes a change, alone in this process.
+    pub(super) fn commit<T>(
+        &self,
+        keys: &[RowKey],
+        decide: impl FnMut(&Rows<'_>, u64) -> Result<Plan<T>, StoreError>,
+    ) -> Result<(T, u64), StoreError> {
+        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.table.commit(keys, || self.options.now(), decide)
+    }
+
+    /// Writes entries to the log, all before it returns.
+    pub(super) fn log(&self, events: &[Event]) -> Result<(), StoreError> {
+        for events in events.chunks(MAX_CHANGE_ENTRIES) {
+            self.commit(&[], |_, _| {
+                Ok(Plan {
+                    rows: Vec::new(),
+                    events: events.to_vec(),
+                    value: (),
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Writes what was counted. What can't be written is kept for the next time.
+    pub(super) fn flush(&self, last: bool) -> Result<(), StoreError> {
+        let events = self.uses.take(last);
+        let mut written = 0;
+        for chunk in events.chunks(MAX_CHANGE_ENTRIES) {
+            if let Err(error) = self.log(chunk) {
+                self.uses.put_back(events[written..].to_vec());
+                return Err(error);
+            }
+            written += chunk.len();
+        }
+        Ok(())
+    }
+
+    /// The key, from memory or from the storage; `None` if there never was one.
+    pub(super) fn key(&self, name: &KeyName) -> Result<Option<Arc<CachedKey>>, StoreError> {
+        match self.cache.get(name) {
+            Some(key) => Ok(Some(key)),
+            None => self.load(name),
+        }
+    }
+
+    /// Reads a key anew.
+    pub(super) fn load(&self, name: &KeyName) -> Result<Option<Arc<CachedKey>>, StoreError> {
+        let row = RowKey::key(name);
+        let rows = self.table.read(slice::from_ref(&row))?;
+        self.keep(name, &rows)
+    }
+
+    /// Keeps a key as it was read.
+    pub(super) fn keep(
+        &self,
+        name: &KeyName,
+        rows: &Rows<'_>,
+    ) -> Result<Option<Arc<CachedKey>>, StoreError> {
+        let record = rows.key(name)?;
+        let revision = rows.row_revision(&RowKey::key(name));
+        Ok(record.zip(revision).map(|(record, revision)| {
+            self.cache
+                .put(name, revision, record, || self.uses.of(name))
+        }))
+    }
+
+    /// Reads a key anew after it was changed. If it can't be read, its next use says so.
+    pub(super) fn reload(&self, name: &KeyName) {
+        if self.load(name).is_err() {
+            self.cache.forget(name);
+        }
+    }
+
+    /// Brings the keys in memory to the storage's revision.
+    pub(super) fn refresh(&self) -> Result<(), StoreError> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.table.read(slice::from_ref(&RowKey::store()))?;
+        if rows.revision == *seen {
+            self.note_reached();
+            return Ok(());
+        }
+        self.set_grants(rows.store()?.grants);
+        let revision = rows.revision;
+        for keys in self.cache.revisions().chunks(REFRESHED_AT_ONCE) {
+            let names: Vec<_> = keys.iter().map(|(name, _)| RowKey::key(name)).collect();
+            let rows = self.table.read(&names)?;
+            for ((name, cached), row) in keys.iter().zip(&names) {
+                if rows.row_revision(row) == Some(*cached) {
+                    continue;
+                }
+                // What is wrong with it, its next use says.
+                if !matches!(self.keep(name, &rows), Ok(Some(_))) {
+                    self.cache.forget(name);
+                }
+            }
+        }
+        *seen = revision;
+        self.note_reached();
+        Ok(())
+    }
+
+    fn since_start(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn note_reached(&self) {
+        self.reached.store(self.since_start(), Ordering::Relaxed);
+    }
+
+    /// For how long the storage has not been reached.
+    fn silence(&self) -> Duration {
+        let reached = self.reached.load(Ordering::Relaxed);
+        Duration::from_millis(self.since_start().saturating_sub(reached))
+    }
+
+    /// Whether a key in memory may be used now.
+    pub(super) fn check_reached(&self, key: &CachedKey) -> Result<(), StoreError> {
+        let permitted = match key.record.policy.when_away {
+            WhenAway::Refuse => SILENCE,
+            WhenAway::UseFor(time) => time.max(SILENCE),
+        };
+        // The thread may only be late: it is asked for before anything is refused.
+        if self.silence() <= permitted || self.refresh().is_ok() {
+            return Ok(());
+        }
+        Err(StoreError::Away {
+            key: key.name.clone(),
+            seconds: self.silence().as_secs(),
+        })
+    }
+
+    /// Refuses what a principal may not do, and notes it.
+    pub(super) fn denied(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        key: Option<&KeyName>,
+    ) -> StoreError {
+        self.uses.refuse(principal, verb, key);
+        StoreError::Denied {
+            principal: principal.clone(),
+            verb,
+            key: key.map_or_else(|| "the store".into(), ToString::to_string),
+        }
+    }
+
+    /// Checks a right that only the store grants, with all keys.
+    pub(super) fn check_store_right(
+        &self,
+        grants: &StoreGrants,
+        principal: &Principal,
+        verb: Verb,
+    ) -> Result<(), StoreError> {
+        match grants.permits_all(principal, verb) {
+            true => Ok(()),
+            false => Err(self.denied(principal, verb, None)),
+        }
+    }
+
+    /// The key, if the principal may do this with it.
+    pub(super) fn permitted(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+    ) -> Result<Arc<CachedKey>, StoreError> {
+        let key = self.key(name)?;
+        let own = key.as_ref().map(|key| &key.record.policy.grants);
+        let is_permitted = own.is_some_and(|grants| grants.permits(principal, verb))
+            || self.grants().permits(principal, verb, name);
+        match key {
+            _ if !is_permitted => Err(self.denied(principal, verb, Some(name))),
+            Some(key) => Ok(key),
+            None => Err(StoreError::NotFound(name.clone())),
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! Keys are created, imported, rotated, given another policy, and exported.
+
+use core::time::Duration;
+
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, Readable};
+use pq_keys::signing::Mode;
+use pq_keys::{PrivateKey, SubjectKey};
+use zeroize::Zeroizing;
+
+use super::Store;
+use super::commit::Plan;
+use super::error::StoreError;
+use super::inner::Inner;
+use super::rows::{Draft, Rows};
+use super::showing::Names;
+use crate::audit::Event;
+use crate::name::{KeyId, KeyName, Version};
+use crate::policy::{Policy, Principal, Verb};
+use crate::record::{KeyRecord, MAX_VERSIONS, Origin, VersionRecord, VersionState};
+use crate::sealing::Bound;
+use crate::storage::RowKey;
+
+/// How many keys one page of a search for due keys has.
+const PAGE: usize = 100;
+
+/// What became of a key that was due for rotation.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Rotated {
+    /// The key.
+    pub key: KeyName,
+    /// Its new version, or why there is none.
+    pub result: Result<KeyId, StoreError>,
+}
+
+impl Store {
+    /// Makes a new key, with one version.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Denied`] if the store doesn't grant [`Verb::Create`] with such a name, [`StoreError::Exists`],
+    /// [`StoreError::Policy`] if the policy can't be like this, [`StoreError::Algorithm`] for keys that only agree on
+    /// secrets, and those of the storage.
+    pub fn create_key(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        algorithm: AnyAlgorithm,
+        policy: &Policy,
+    ) -> Result<KeyId, StoreError> {
+        let inner = self.inner();
+        if !inner.grants().permits(principal, Verb::Create, name) {
+            return Err(inner.denied(principal, Verb::Create, Some(name)));
+        }
+        check_algorithm(algorithm)?;
+        let key = AnyPrivateKey::generate(algorithm)?;
+        inner.add_key(principal, Verb::Create, name, &key, policy)
+    }
+
+    /// Puts a private key that was made elsewhere into the store, as the first version of a new key. Whoever had it before
+    /// may still have it.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_key`](Self::create_key), with [`Verb::Import`]; [`StoreError::Key`] if the parts of the key don't
+    /// belong together.
+    pub fn import_key(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        key: &AnyPrivateKey,
+        policy: &Policy,
+    ) -> Result<KeyId, StoreError> {
+        let inner = self.inner();
+        if !inner.grants().permits(principal, Verb::Import, name) {
+            return Err(inner.denied(principal, Verb::Import, Some(name)));
+        }
+        check_import(key)?;
+        inner.add_key(principal, Verb::Import, name, key, policy)
+    }
+
+    /// Puts a private key that was made elsewhere into the store, as the newest version of a key of the same algorithm.
+    ///
+    /// # Errors
+    ///
+    /// As [`import_key`](Self::import_key), and [`StoreError::NotFound`].
+    pub fn import_version(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        key: &AnyPrivateKey,
+    ) -> Result<KeyId, StoreError> {
+        self.inner().permitted(principal, Verb::Import, name)?;
+        check_import(key)?;
+        self.inner().add_version(principal, Verb::Import, name, key)
+    }
+
+    /// Makes a new version, which signs from now on. Those before it still verify and decapsulate.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Denied`], [`StoreError::NotFound`], [`StoreError::Limit`] if the key has 4,096 versions, and those of
+    /// the storage.
+    pub fn rotate(&self, principal: &Principal, name: &KeyName) -> Result<KeyId, StoreError> {
+        let inner = self.inner();
+        let algorithm = inner
+            .permitted(principal, Verb::Rotate, name)?
+            .record
+            .algorithm;
+        let key = AnyPrivateKey::generate(algorithm)?;
+        inner.add_version(principal, Verb::Rotate, name, &key)
+    }
+
+    /// Rotates all keys whose newest version is older than their policy wants, as far as the principal may rotate them.
+    /// Returns what became of each of them.
+    ///
+    /// # Errors
+    ///
+    /// If the keys can't be listed.
+    pub fn rotate_due(&self, principal: &Principal) -> Result<Vec<Rotated>, StoreError> {
+        let inner = self.inner();
+        let mut rotated = Vec::new();
+        let mut after = None;
+        loop {
+            // A row that names no key has nothing to rotate.
+            let Names { names, next, .. } = inner.names(None, after.as_ref(), PAGE)?;
+            for name in names {
+                let is_due = match inner.key(&name) {
+                    Ok(Some(key)) => {
+                        inner.may(principal, Verb::Rotate, &key)
+                            && is_due(&key.record, inner.options.now())
+                    }
+                    Ok(None) => false,
+                    Err(error) => {
+                        let result = Err(error);
+                        rotated.push(Rotated { key: name, result });
+                        continue;
+                    }
+                };
+                if is_due {
+                    let result = self.rotate(principal, &name);
+                    rotated.push(Rotated { key: name, result });
+                }
+            }
+            match next {
+                Some(next) => after = Some(RowKey::key(&next)),
+                None => return Ok(rotated),
+            }
+        }
+    }
+
+    /// Changes the policy of a key.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Denied`], [`StoreError::NotFound`], [`StoreError::Policy`] if it can't be like this, and
+    /// [`StoreError::ExportableChanged`].
+    pub fn set_policy(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        policy: &Policy,
+    ) -> Result<(), StoreError> {
+        if let Some(problem) = policy.problem() {
+            return Err(StoreError::Policy(problem));
+        }
+        self.inner()
+            .change_key(principal, Verb::SetPolicy, name, &[], |_, record, _, _| {
+                if record.policy.exportable != policy.exportable {
+                    return Err(StoreError::ExportableChanged(name.clone()));
+                }
+                record.policy = policy.clone();
+                Ok((None, ()))
+            })
+    }
+
+    /// Takes the private key of a version out of the store, as PKCS#8. The log says so before the key is given out.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotExportable`] unless the key's policy permitted it at its creation, [`StoreError::State`] unless the
+    /// version is enabled, [`StoreError::Denied`], and those of the storage.
+    pub fn export(
+        &self,
+        principal: &Principal,
+        id: &KeyId,
+    ) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+        let (inner, name) = (self.inner(), id.name());
+        let key = inner.permitted(principal, Verb::Export, name)?;
+        if !key.record.policy.exportable {
+            return Err(StoreError::NotExportable(name.clone()));
+        }
+        let private = inner.private(&key, id.version(), Verb::Export)?;
+        let exported = private.to_pkcs8_der()?;
+        // The state that the key was read in has to be the current one.
+        inner.change_key(principal, Verb::Export, name, &[], |_, record, _, _| {
+            require_enabled(record, id, Verb::Export)?;
+            Ok((Some(id.version()), ()))
+        })?;
+        Ok(exported)
+    }
+}
+
+/// Keys that agree on secrets have no verb here.
+fn check_algorithm(algorithm: AnyAlgorithm) -> Result<(), StoreError> {
+    match algorithm {
+        AnyAlgorithm::Agreement(_) => Err(StoreError::Algorithm {
+            algorithm,
+            what: "sign or encapsulate, so the store has no use for it",
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Checks a key that comes from elsewhere.
+fn check_import(key: &AnyPrivateKey) -> Result<(), StoreError> {
+    let algorithm = key.algorithm();
+    check_algorithm(algorithm)?;
+    let is_hash_slh_dsa = match key {
+        AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)) => {
+            key.verifying_key().mode() == Mode::PreHash
+        }
+        _ => false,
+    };
+    if is_hash_slh_dsa {
+        return Err(StoreError::Algorithm {
+            algorithm,
+            what: "be bound to a pre-hash here; give digests to a key of SLH-DSA instead",
+        });
+    }
+    Ok(key.check()?)
+}
+
+/// Whether the newest version is older than the policy wants. A clock that was set back makes nothing due.
+pub(super) fn is_due(record: &KeyRecord, now: u64) -> bool {
+    let age = Duration::from_millis(now.saturating_sub(record.rotated));
+    record.policy.rotate_after.is_some_and(|limit| age >= limit)
+}
+
+/// The state of a version that has to be enabled.
+pub(super) fn require_enabled(
+    record: &KeyRecord,
+    id: &KeyId,
+    verb: Verb,
+) -> Result<(), StoreError> {
+    match record.state(id.version()) {
+        Some(VersionState::Enabled) => Ok(()),
+        Some(state) => Err(StoreError::State {
+            id: id.clone(),
+            state,
+            verb,
+        }),
+        None => Err(StoreError::VersionNotFound(id.clone())),
+    }
+}
+
+impl Inner {
+    /// The record of a new version, with its private key sealed.
+    fn new_version(
+        &self,
+        id: &KeyId,
+        key: &AnyPrivateKey,
+        principal: &Principal,
+        verb: Verb,
+        exportable: bool,
+        now: u64,
+    ) -> Result<VersionRecord, StoreError> {
+        let row = RowKey::version(id);
+        let spki = key.spki().to_vec();
+        let bound = Bound {
+            row: row.as_str(),
+            algorithm: key.algorithm().name(),
+            spki: &spki,
+            exportable,
+        };
+        let sealed = self.table.sealer.seal(&bound, &key.to_pkcs8_der()?)?;
+        Ok(VersionRecord {
+            algorithm: key.algorithm(),
+            spki,
+            created: now,
+            by: principal.clone(),
+            origin: match verb {
+                Verb::Import => Origin::Imported,
+                _ => Origin::Generated,
+            },
+            exportable,
+            sealed: Some(sealed),
+        })
+    }
+
+    /// Adds a key with one version.
+    fn add_key(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+        key: &AnyPrivateKey,
+        policy: &Policy,
+    ) -> Result<KeyId, StoreError> {
+        if let Some(problem) = policy.problem() {
+            return Err(StoreError::Policy(problem));
+        }
+        let id = name.at(Version::FIRST);
+        let (store, key_row, version_row) =
+            (RowKey::store(), RowKey::key(name), RowKey::version(&id));
+        let wanted = [store.clone(), key_row.clone(), version_row.clone()];
+        self.commit(&wanted, |rows, now| {
+            if !rows.store()?.grants.permits(principal, verb, name) {
+                return Err(self.denied(principal, verb, Some(name)));
+            }
+            if rows.key(name)?.is_some() {
+                return Err(StoreError::Exists(name.clone()));
+            }
+            let record = KeyRecord {
+                serial: 1,
+                algorithm: key.algorithm(),
+                policy: policy.clone(),
+                created: now,
+                rotated: now,
+                first: Version::FIRST,
+                states: vec![VersionState::Enabled],
+            };
+            let version = self.new_version(&id, key, principal, verb, policy.exportable, now)?;
+            let mut draft = rows.change();
+            draft.rely_on(&store);
+            draft.set_serial(&key_row, record.serial)?;
+            draft.put(&version_row, version.encode());
+            let row = draft.put(&key_row, record.encode());
+            let event = Event::done(principal, verb).with(name, Some(id.version()));
+            Ok(Plan {
+                rows: draft.finish(),
+                events: vec![event.leaving(&row)],
+                value: (),
+            })
+        })?;
+        self.reload(name);
+        Ok(id)
+    }
+
+    /// Adds a version to a key.
+    fn add_version(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+        key: &AnyPrivateKey,
+    ) -> Result<KeyId, StoreError> {
+        self.change_key(principal, verb, name, &[], |_, record, draft, now| {
+            if record.algorithm != key.algorithm() {
+                return Err(StoreError::Algorithm {
+                    algorithm: key.algorithm(),
+                    what: "be a version of a key of another algorithm",
+                });
+            }
+            let next = record
+                .newest()
+                .next()
+                .filter(|_| record.states.len() < MAX_VERSIONS);
+            let limit = StoreError::Limit("a key has at most 4,096 versions; remove old ones");
+            let version = next.ok_or(limit)?;
+            let id = name.at(version);
+            let exportable = record.policy.exportable;
+            let new = self.new_version(&id, key, principal, verb, exportable, now)?;
+            draft.put_new(&RowKey::version(&id), new.encode());
+            record.states.push(VersionState::Enabled);
+            record.rotated = now;
+            Ok((Some(version), id))
+        })
+    }
+
+    /// Changes a key, if the principal may: `decide` gets the key's record to be changed, and says which version the log
+    /// names.
+    pub(super) fn change_key<T>(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+        versions: &[Version],
+        mut decide: impl FnMut(
+            &Rows<'_>,
+            &mut KeyRecord,
+            &mut Draft<'_>,
+            u64,
+        ) -> Result<(Option<Version>, T), StoreError>,
+    ) -> Result<T, StoreError> {
+        let (store, key_row) = (RowKey::store(), RowKey::key(name));
+        let mut wanted = vec![store.clone(), key_row.clone()];
+        wanted.extend(
+            versions
+                .iter()
+                .map(|version| RowKey::version(&name.at(*version))),
+        );
+        let changed = self.commit(&wanted, |rows, now| {
+            let grants = rows.store()?.grants;
+            let found = rows.key(name)?;
+            let own = found.as_ref().map(|record| &record.policy.grants);
+            let is_permitted = own.is_some_and(|own| own.permits(principal, verb))
+                || grants.permits(principal, verb, name);
+            let mut record = match found {
+                _ if !is_permitted => return Err(self.denied(principal, verb, Some(name))),
+                Some(record) => record,
+                None => return Err(StoreError::NotFound(name.clone())),
+            };
+            let mut draft = rows.change();
+            draft.rely_on(&store);
+            let (version, value) = decide(rows, &mut record, &mut draft, now)?;
+            record.serial = record.serial.saturating_add(1);
+            draft.set_serial(&key_row, record.serial)?;
+            let row = draft.put(&key_row, record.encode());
+            let event = Event::done(principal, verb).with(name, version);
+            Ok(Plan {
+                rows: draft.finish(),
+                events: vec![event.leaving(&row)],
+                value,
+            })
+        });
+        // Also after a change whose outcome is unknown.
+        self.reload(name);
+        Ok(changed?.0)
+    }
+}

@@ -1,0 +1,82 @@
+//! The store: its keys, and what principals do with them.
+//!
+//! It uses all other rooms but `signer`.
+
+mod attesting;
+mod batch;
+mod cache;
+mod checking;
+mod commit;
+mod error;
+mod inner;
+mod lifecycle;
+mod opening;
+mod options;
+mod rows;
+mod showing;
+mod states;
+mod uses;
+mod using;
+mod worker;
+
+use alloc::sync::Arc;
+
+pub use self::attesting::{Attestation, AttestedVersion, InvalidAttestation};
+pub use self::batch::{SignRequest, VerifyRequest};
+pub use self::checking::CheckReport;
+pub use self::error::{Damage, StoreError};
+pub use self::lifecycle::Rotated;
+pub use self::options::StoreOptions;
+pub use self::showing::{KeyDetails, KeyPage, KeySummary, VersionDetails};
+pub use self::using::{Encapsulated, Signed};
+
+use self::worker::Worker;
+
+/// A store of keys in a [`Storage`](crate::storage::Storage).
+///
+/// Clones are the same store. Each method does one thing for a [`Principal`](crate::policy::Principal), whom the caller has
+/// authenticated, and first asks the policy of the key and the grants of the store. All of it blocks; signing and verifying
+/// don't wait for the storage once a key is in memory, unless its policy says that each use is audited.
+///
+/// When the last clone is dropped, the counts of uses are written.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use pq_keys::any::AnyAlgorithm;
+/// use pq_keystore::policy::{Grants, Input, Policy, Principal, Role};
+/// use pq_keystore::sealing::PassphraseKek;
+/// use pq_keystore::storage::MemoryStorage;
+/// use pq_keystore::{KeyName, Store, StoreOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let admin = Principal::new("admin")?;
+/// let ci = Principal::new("ci")?;
+/// let kek = PassphraseKek::new(b"correct horse battery staple");
+/// # let kek = kek.cost(pq_keystore::sealing::Argon2Cost { memory: 64, passes: 1, lanes: 1 });
+/// let storage = Arc::new(MemoryStorage::new());
+/// let store = Store::create(storage, &kek, &admin, StoreOptions::default())?;
+///
+/// let name: KeyName = "shop/releases/installer".parse()?;
+/// let algorithm = AnyAlgorithm::named("ML-DSA-65").ok_or("no such algorithm")?;
+/// let mut policy = Policy::default();
+/// policy.grants = Grants::new().grant(&ci, Role::User.verbs());
+/// store.create_key(&admin, &name, algorithm, &policy)?;
+///
+/// let signed = store.sign(&ci, &name, Input::message(b"installer 1.0"))?;
+/// store.rotate(&admin, &name)?;
+/// let version = Some(signed.id.version());
+/// store.verify(&ci, &name, version, Input::message(b"installer 1.0"), &signed.signature)?;
+/// assert_eq!(signed.id.to_string(), "shop/releases/installer#1");
+/// assert_eq!(store.sign(&admin, &name, Input::message(b"x")).unwrap_err().code(), "denied");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Store(Arc<Worker>);
+
+impl core::fmt::Debug for Store {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Store").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,56 @@
+//! How a store runs.
+
+use alloc::sync::Arc;
+use core::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How a store runs. The [default](Self::default) keeps 256 keys in memory, and takes the time from the system.
+#[derive(Clone)]
+pub struct StoreOptions {
+    pub(super) cached_keys: usize,
+    pub(super) clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+}
+
+impl StoreOptions {
+    /// How many keys are kept in memory, ready to be used. Of each, at most eight versions are. A key of ML-DSA-65 takes
+    /// some 150 KiB for each version.
+    pub fn cached_keys(self, cached_keys: usize) -> Self {
+        Self {
+            cached_keys,
+            ..self
+        }
+    }
+
+    /// Where the time comes from.
+    pub fn clock(self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        Self {
+            clock: Arc::new(clock),
+            ..self
+        }
+    }
+
+    /// Milliseconds since 1970; a clock before that counts as that.
+    pub(super) fn now(&self) -> u64 {
+        let since = (self.clock)()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            cached_keys: 256,
+            clock: Arc::new(SystemTime::now),
+        }
+    }
+}
+
+impl fmt::Debug for StoreOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreOptions")
+            .field("cached_keys", &self.cached_keys)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,216 @@
+//! Rows of one moment, checked, and changes of them: what all operations read and write.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+
+use super::error::{Damage, StoreError};
+use crate::encoding::InvalidRecord;
+use crate::name::{KeyId, KeyName};
+use crate::record::{IndexRecord, KeyRecord, StoreRecord, VersionRecord, bucket_of};
+use crate::sealing::Sealer;
+use crate::storage::{Change, Expected, LogHead, Row, RowChange, RowKey, Snapshot, Storage, Write};
+
+/// The storage, with the keys that check what it has.
+pub(super) struct Table {
+    pub(super) storage: Arc<dyn Storage>,
+    pub(super) sealer: Sealer,
+    /// The number of the store.
+    pub(super) store: [u8; 16],
+}
+
+/// Rows of one moment.
+pub(super) struct Rows<'a> {
+    sealer: &'a Sealer,
+    found: BTreeMap<RowKey, Option<Row>>,
+    pub(super) head: LogHead,
+    pub(super) revision: u64,
+}
+
+/// The row of the index where a row stands.
+fn index_of(key: &RowKey) -> RowKey {
+    RowKey::index(bucket_of(key.as_str()))
+}
+
+impl Table {
+    /// Reads rows, and those of the index where they stand.
+    pub(super) fn read(&self, keys: &[RowKey]) -> Result<Rows<'_>, StoreError> {
+        let mut wanted: Vec<RowKey> = keys.to_vec();
+        wanted.extend(keys.iter().map(index_of));
+        wanted.sort_unstable();
+        wanted.dedup();
+        let Snapshot {
+            rows,
+            head,
+            revision,
+        } = self.storage.get(&wanted)?;
+        Ok(Rows {
+            sealer: &self.sealer,
+            found: wanted.into_iter().zip(rows).collect(),
+            head,
+            revision,
+        })
+    }
+}
+
+impl Rows<'_> {
+    fn row(&self, key: &RowKey) -> Option<&Row> {
+        self.found.get(key)?.as_ref()
+    }
+
+    /// When a row was written, in the storage's revisions.
+    pub(super) fn row_revision(&self, key: &RowKey) -> Option<u64> {
+        self.row(key).map(|row| row.revision)
+    }
+
+    /// A row as it is in the storage.
+    pub(super) fn value(&self, key: &RowKey) -> Option<&[u8]> {
+        self.row(key).map(|row| row.value.as_slice())
+    }
+
+    /// What a row says, if its MAC is right.
+    fn read<T>(
+        &self,
+        key: &RowKey,
+        decode: impl FnOnce(&[u8]) -> Result<T, InvalidRecord>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(row) = self.row(key) else {
+            return Ok(None);
+        };
+        let checked = self.sealer.check(key.as_str(), &row.value);
+        let record = checked.map_err(|_| StoreError::damaged(key, Damage::Unauthentic))?;
+        let read = decode(record);
+        read.map(Some)
+            .map_err(|error| StoreError::damaged(key, Damage::Record(error)))
+    }
+
+    /// The index's row where a row stands.
+    fn index(&self, key: &RowKey) -> Result<IndexRecord, StoreError> {
+        let key = index_of(key);
+        let index = self.read(&key, IndexRecord::decode)?;
+        index.ok_or_else(|| StoreError::damaged(key, Damage::Missing))
+    }
+
+    /// Checks that a row was written as often as the index says, 0 times if it doesn't exist.
+    pub(super) fn check_serial(&self, key: &RowKey, serial: u64) -> Result<(), StoreError> {
+        match self.index(key)?.serial(key.as_str()) {
+            indexed if indexed == serial => Ok(()),
+            _ if serial == 0 => Err(StoreError::damaged(key, Damage::Missing)),
+            _ => Err(StoreError::damaged(key, Damage::PutBack)),
+        }
+    }
+
+    /// The store's own record.
+    pub(super) fn store(&self) -> Result<StoreRecord, StoreError> {
+        let key = RowKey::store();
+        let record = self.read(&key, StoreRecord::decode)?;
+        let record = record.ok_or_else(|| StoreError::damaged(&key, Damage::Missing))?;
+        self.check_serial(&key, record.serial)?;
+        Ok(record)
+    }
+
+    /// The record of a key, or `None` if there never was one.
+    pub(super) fn key(&self, name: &KeyName) -> Result<Option<KeyRecord>, StoreError> {
+        let key = RowKey::key(name);
+        let record = self.read(&key, KeyRecord::decode)?;
+        self.check_serial(&key, record.as_ref().map_or(0, |record| record.serial))?;
+        Ok(record)
+    }
+
+    /// The record of a version that its key has.
+    pub(super) fn version(&self, id: &KeyId, key: &KeyRecord) -> Result<VersionRecord, StoreError> {
+        let row = RowKey::version(id);
+        let damaged = |reason| StoreError::damaged(&row, reason);
+        let record = self.read(&row, VersionRecord::decode)?;
+        let record = record.ok_or_else(|| damaged(Damage::Missing))?;
+        let state = key
+            .state(id.version())
+            .ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
+        if state.has_private_key() != record.sealed.is_some() {
+            return Err(damaged(Damage::PutBack));
+        }
+        let is_of_key =
+            record.algorithm == key.algorithm && record.exportable == key.policy.exportable;
+        match is_of_key {
+            true => Ok(record),
+            false => Err(damaged(Damage::PutBack)),
+        }
+    }
+
+    /// Begins a change, which relies on all rows of the index that it writes.
+    pub(super) fn change(&self) -> Draft<'_> {
+        Draft {
+            rows: self,
+            changes: Vec::new(),
+            index: BTreeMap::new(),
+        }
+    }
+}
+
+/// A change of rows that were read.
+pub(super) struct Draft<'a> {
+    rows: &'a Rows<'a>,
+    changes: Vec<RowChange>,
+    index: BTreeMap<RowKey, IndexRecord>,
+}
+
+impl Draft<'_> {
+    fn add(&mut self, key: &RowKey, write: Write) {
+        self.changes.push(RowChange {
+            key: key.clone(),
+            expected: Expected::unchanged(self.rows.row(key)),
+            write,
+        });
+    }
+
+    /// Relies on a row that was read.
+    pub(super) fn rely_on(&mut self, key: &RowKey) {
+        self.add(key, Write::Keep);
+    }
+
+    /// Writes a row with its MAC, and returns it.
+    pub(super) fn put(&mut self, key: &RowKey, record: Vec<u8>) -> Vec<u8> {
+        let value = self.rows.sealer.authenticate(key.as_str(), record);
+        self.add(key, Write::Put(value.clone()));
+        value
+    }
+
+    /// Writes a row that was not read, and must not exist.
+    pub(super) fn put_new(&mut self, key: &RowKey, record: Vec<u8>) {
+        self.put(key, record);
+    }
+
+    /// Deletes a row.
+    pub(super) fn delete(&mut self, key: &RowKey) {
+        self.add(key, Write::Delete);
+    }
+
+    /// Writes a row as it is.
+    pub(super) fn put_plain(&mut self, key: &RowKey, value: Vec<u8>) {
+        self.add(key, Write::Put(value));
+    }
+
+    /// Notes in the index how often a row was written.
+    pub(super) fn set_serial(&mut self, key: &RowKey, serial: u64) -> Result<(), StoreError> {
+        let row = index_of(key);
+        let mut index = match self.index.remove(&row) {
+            Some(index) => index,
+            None => self.rows.index(key)?,
+        };
+        index.set(key.as_str(), serial);
+        self.index.insert(row, index);
+        Ok(())
+    }
+
+    /// The changes.
+    pub(super) fn finish(mut self) -> Vec<RowChange> {
+        for (key, index) in core::mem::take(&mut self.index) {
+            self.put(&key, index.encode());
+        }
+        self.changes
+    }
+}
+
+/// A change of rows alone.
+pub(super) fn of_rows(rows: Vec<RowChange>) -> Change {
+    Change { rows, append: None }
+}

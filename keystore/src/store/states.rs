@@ -1,0 +1,245 @@
+//! Versions are disabled, enabled, destroyed and removed.
+
+use core::time::Duration;
+
+use super::Store;
+use super::error::StoreError;
+use super::inner::Inner;
+use super::rows::Rows;
+use crate::audit::AuditEntry;
+use crate::name::{KeyId, KeyName, Version};
+use crate::policy::{Principal, Verb};
+use crate::record::VersionState;
+use crate::storage::RowKey;
+
+/// How many versions are removed at once.
+const REMOVED_AT_ONCE: usize = 100;
+
+impl Store {
+    /// Disables a version: it signs, decapsulates and verifies nothing any more. Of one that is to be destroyed or was
+    /// destroyed, its signatures no longer verify.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::State`] if it is disabled already, [`StoreError::VersionNotFound`], [`StoreError::Denied`], and those
+    /// of the storage.
+    pub fn disable(&self, principal: &Principal, id: &KeyId) -> Result<(), StoreError> {
+        self.inner()
+            .set_state(principal, Verb::Disable, id, |state, _| {
+                Some(match state {
+                    VersionState::Enabled => VersionState::Disabled,
+                    VersionState::DestroyScheduled { at, verifies: true } => {
+                        VersionState::DestroyScheduled {
+                            at,
+                            verifies: false,
+                        }
+                    }
+                    VersionState::Destroyed { verifies: true } => {
+                        VersionState::Destroyed { verifies: false }
+                    }
+                    _ => return None,
+                })
+            })
+    }
+
+    /// Enables a version that was disabled.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::State`] if it is in another state, and those of [`disable`](Self::disable).
+    pub fn enable(&self, principal: &Principal, id: &KeyId) -> Result<(), StoreError> {
+        self.inner()
+            .set_state(principal, Verb::Enable, id, |state, _| {
+                (state == VersionState::Disabled).then_some(VersionState::Enabled)
+            })
+    }
+
+    /// Schedules the destruction of a version for this time from now. Its private key is used for nothing from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Policy`] if the key's policy wants a longer time; [`StoreError::State`] unless it is enabled or
+    /// disabled; and those of [`disable`](Self::disable).
+    pub fn schedule_destruction(
+        &self,
+        principal: &Principal,
+        id: &KeyId,
+        after: Duration,
+    ) -> Result<(), StoreError> {
+        let (name, version) = (id.name(), id.version());
+        self.inner()
+            .change_key(principal, Verb::Schedule, name, &[], |_, record, _, now| {
+                if after < record.policy.destroy_after {
+                    return Err(StoreError::Policy(
+                        "the key's policy wants a longer time before a destruction",
+                    ));
+                }
+                let after = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+                let state = record.state_mut(version);
+                let state = state.ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
+                if !matches!(state, VersionState::Enabled | VersionState::Disabled) {
+                    return Err(in_state(id, *state, Verb::Schedule));
+                }
+                *state = VersionState::DestroyScheduled {
+                    at: now.saturating_add(after),
+                    verifies: state.verifies(),
+                };
+                Ok((Some(version), ()))
+            })
+    }
+
+    /// Cancels a scheduled destruction. The version is disabled afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::State`] unless it is scheduled, and those of [`disable`](Self::disable).
+    pub fn cancel_destruction(&self, principal: &Principal, id: &KeyId) -> Result<(), StoreError> {
+        self.inner()
+            .set_state(principal, Verb::Schedule, id, |state, _| match state {
+                VersionState::DestroyScheduled { .. } => Some(VersionState::Disabled),
+                _ => None,
+            })
+    }
+
+    /// Destroys a version whose time has come: its private key is erased from its row, its public key is kept. Signatures
+    /// verify as before.
+    ///
+    /// Backups may still have the private key, sealed, and a storage may have it in pages that it no longer uses.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotYet`] before that time by the clock, [`StoreError::ClockBehind`] if the clock is behind the last
+    /// entry of the log, [`StoreError::State`] unless it is scheduled, and those of [`disable`](Self::disable).
+    pub fn destroy(&self, principal: &Principal, id: &KeyId) -> Result<(), StoreError> {
+        let (inner, name, version) = (self.inner(), id.name(), id.version());
+        inner.change_key(
+            principal,
+            Verb::Destroy,
+            name,
+            &[version],
+            |rows, record, draft, now| {
+                let not_found = || StoreError::VersionNotFound(id.clone());
+                let (at, verifies) = match record.state(version).ok_or_else(not_found)? {
+                    VersionState::DestroyScheduled { at, verifies } => (at, verifies),
+                    state => return Err(in_state(id, state, Verb::Destroy)),
+                };
+                inner.check_clock(rows, now)?;
+                if now < at {
+                    return Err(StoreError::NotYet {
+                        id: id.clone(),
+                        seconds: (at - now).div_ceil(1000),
+                    });
+                }
+                let mut destroyed = rows.version(id, record)?;
+                destroyed.sealed = None;
+                draft.put(&RowKey::version(id), destroyed.encode());
+                let state = record.state_mut(version).ok_or_else(not_found)?;
+                *state = VersionState::Destroyed { verifies };
+                Ok((Some(version), ()))
+            },
+        )
+    }
+
+    /// Removes all versions before this one, with their public keys. They are of no use any more: each was destroyed, or is
+    /// older than the policy's minimum.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::State`] if a version is of use, [`StoreError::VersionNotFound`] if the key has no version `before`,
+    /// and those of [`disable`](Self::disable). Versions may have been removed before an error.
+    pub fn trim(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        before: Version,
+    ) -> Result<(), StoreError> {
+        let inner = self.inner();
+        loop {
+            let record = &inner.permitted(principal, Verb::Destroy, name)?.record;
+            let first = record.first;
+            let id = name.at(before);
+            if record.state(before).is_none() && before != first {
+                return Err(StoreError::VersionNotFound(id));
+            }
+            let old = (first.get()..before.get()).filter_map(Version::new);
+            let old: Vec<Version> = old.take(REMOVED_AT_ONCE).collect();
+            if old.is_empty() {
+                return Ok(());
+            }
+            inner.change_key(
+                principal,
+                Verb::Destroy,
+                name,
+                &old,
+                |_, record, draft, _| {
+                    if record.first != first {
+                        return Err(StoreError::Contended);
+                    }
+                    for version in &old {
+                        let id = name.at(*version);
+                        let state = record.state(*version);
+                        let state = state.ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
+                        let is_destroyed = matches!(state, VersionState::Destroyed { .. });
+                        if !is_destroyed && *version >= record.policy.min_version {
+                            return Err(in_state(&id, state, Verb::Destroy));
+                        }
+                        draft.delete(&RowKey::version(&id));
+                    }
+                    record.states.drain(..old.len());
+                    let last = old.last().and_then(|version| version.next());
+                    record.first = last.ok_or(StoreError::Contended)?;
+                    Ok((Some(record.first), ()))
+                },
+            )?;
+        }
+    }
+}
+
+fn in_state(id: &KeyId, state: VersionState, verb: Verb) -> StoreError {
+    StoreError::State {
+        id: id.clone(),
+        state,
+        verb,
+    }
+}
+
+impl Inner {
+    /// Changes the state of a version; `next` says to which one, if any.
+    fn set_state(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        id: &KeyId,
+        next: impl Fn(VersionState, u64) -> Option<VersionState>,
+    ) -> Result<(), StoreError> {
+        let (name, version) = (id.name(), id.version());
+        self.change_key(principal, verb, name, &[], |_, record, _, now| {
+            let state = record.state_mut(version);
+            let state = state.ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
+            *state = next(*state, now).ok_or_else(|| in_state(id, *state, verb))?;
+            Ok((Some(version), ()))
+        })
+    }
+
+    /// Checks that the clock isn't behind the last entry of the log.
+    fn check_clock(&self, rows: &Rows<'_>, now: u64) -> Result<(), StoreError> {
+        let last = self.table.storage.entries(rows.head.sequence, 1)?;
+        let Some(last) = last.first() else {
+            // Another entry follows already, and the change will be decided on anew; or the log is empty, which it never is.
+            return Err(StoreError::Contended);
+        };
+        let entry = AuditEntry::decode(&last.value);
+        let entry = entry.map_err(|error| {
+            StoreError::Log(crate::audit::BrokenChain::Entry {
+                sequence: last.sequence,
+                error,
+            })
+        })?;
+        match entry.time.checked_sub(now) {
+            Some(behind @ 1..) => Err(StoreError::ClockBehind {
+                seconds: behind.div_ceil(1000),
+            }),
+            _ => Ok(()),
+        }
+    }
+}

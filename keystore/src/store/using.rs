@@ -1,0 +1,554 @@
+//! Keys are used: to sign, verify, encapsulate and decapsulate.
+
+use alloc::sync::Arc;
+
+use pq_keys::any::{
+    AnyAlgorithm, AnyKeyError, AnyPrivateKey, AnyPublicKey, AnySigningKey, Readable,
+};
+use pq_keys::signing::{Digest, HashedMessage, SignatureOptions, SigningVariant};
+use pq_keys::spki::AlgorithmIdentifierOwned;
+use pq_keys::{KeyError, PrivateKey, PublicKey, Signer, SubjectKey};
+use zeroize::Zeroizing;
+
+use super::Store;
+use super::cache::CachedKey;
+use super::error::{Damage, StoreError};
+use super::inner::Inner;
+use super::lifecycle::require_enabled;
+use super::rows::Rows;
+use super::uses::outcome;
+use crate::audit::Event;
+use crate::name::{KeyId, KeyName, Version};
+use crate::policy::{Input, Principal, UseAudit, Verb};
+use crate::record::VersionRecord;
+use crate::sealing::Bound;
+use crate::storage::RowKey;
+
+/// How many versions are tried if a signature names none.
+const TRIED: usize = 16;
+
+/// How often a key is read again whose state changed while it was read.
+const TRIES: usize = 8;
+
+/// A signature, and the version that made it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Signed {
+    /// Which version of the key.
+    pub id: KeyId,
+    /// The signature, as in certificates.
+    pub signature: Vec<u8>,
+}
+
+/// A secret that was encapsulated, and the version that decapsulates it.
+#[non_exhaustive]
+pub struct Encapsulated {
+    /// Which version of the key.
+    pub id: KeyId,
+    /// What the holder of the private key gets.
+    pub ciphertext: Vec<u8>,
+    /// The shared secret.
+    pub secret: Zeroizing<[u8; 32]>,
+}
+
+impl Store {
+    /// Signs by the newest enabled version.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Denied`], [`StoreError::NotFound`], [`StoreError::NoEnabledVersion`]; if the policy permits no such
+    /// input or no such long one, or keys of this algorithm take none; [`StoreError::Away`]; and those of the storage, for
+    /// keys that are not in memory or whose uses are audited one by one.
+    pub fn sign(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        input: Input<'_>,
+    ) -> Result<Signed, StoreError> {
+        let inner = self.inner();
+        let (signed, event) = inner.sign(principal, name, input)?;
+        inner.log_use(event)?;
+        Ok(signed)
+    }
+
+    /// The version that signs now, its public key as SubjectPublicKeyInfo, and the identifier of its signatures.
+    pub(crate) fn signing_version(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+    ) -> Result<(KeyId, Vec<u8>, AlgorithmIdentifierOwned), StoreError> {
+        let (_, version, private) = self.inner().signing_key(principal, name)?;
+        let key = AnySigningKey::try_from((*private).clone())?;
+        let spki = key.spki().to_vec();
+        Ok((name.at(version), spki, key.signature_algorithm()))
+    }
+
+    /// Signs by one version, for signatures that have to be by the key that somebody knows.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::State`] unless it is enabled, [`StoreError::VersionNotFound`], and those of [`sign`](Self::sign).
+    pub fn sign_by(
+        &self,
+        principal: &Principal,
+        id: &KeyId,
+        input: Input<'_>,
+    ) -> Result<Signed, StoreError> {
+        let (inner, version) = (self.inner(), id.version());
+        let key = inner.usable(principal, Verb::Sign, id.name())?;
+        check_input(&key, input)?;
+        let private = inner.private(&key, version, Verb::Sign)?;
+        let signature = sign_by(&private, input)?;
+        inner.log_use(inner.used(&key, principal, Verb::Sign, Some(version), None)?)?;
+        let id = id.clone();
+        Ok(Signed { id, signature })
+    }
+
+    /// Verifies a signature by the version that it names, or by the newest 16 of those that are permitted. Returns the
+    /// version under which it is valid.
+    ///
+    /// Versions verify from the policy's minimum on, unless they are disabled; also those whose private key was destroyed.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::InvalidSignature`]; [`StoreError::VersionNeeded`] if there are more versions to try;
+    /// [`StoreError::BelowMinimum`] and [`StoreError::State`] if the version may not verify; and those of
+    /// [`sign`](Self::sign).
+    pub fn verify(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        version: Option<Version>,
+        input: Input<'_>,
+        signature: &[u8],
+    ) -> Result<KeyId, StoreError> {
+        let inner = self.inner();
+        let (verified, event) = inner.verify(principal, name, version, input, signature)?;
+        inner.log_use(event)?;
+        verified
+    }
+
+    /// Encapsulates a new secret to the newest enabled version of a key of ML-KEM or X-Wing.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Algorithm`] for a key that signs, and those of [`sign`](Self::sign).
+    pub fn encapsulate(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+    ) -> Result<Encapsulated, StoreError> {
+        let inner = self.inner();
+        let key = inner.usable(principal, Verb::Encapsulate, name)?;
+        let version = key.newest_enabled.ok_or_else(|| no_version(name))?;
+        let public = inner.public(&key, version)?;
+        let mut secret = Zeroizing::new([0; 32]);
+        let ciphertext = match &*public {
+            AnyPublicKey::PostQuantum(PublicKey::Encapsulation(key)) => key
+                .encapsulate_into(&mut secret)
+                .map_err(AnyKeyError::from)?,
+            AnyPublicKey::XWing(key) => key
+                .encapsulate_into(&mut secret)
+                .map_err(AnyKeyError::from)?,
+            _ => return Err(cannot(key.record.algorithm, "encapsulate")),
+        };
+        inner.log_use(inner.used(&key, principal, Verb::Encapsulate, Some(version), None)?)?;
+        Ok(Encapsulated {
+            id: name.at(version),
+            ciphertext,
+            secret,
+        })
+    }
+
+    /// Decapsulates a secret by the version that it was encapsulated to.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::State`] unless the version is enabled, [`StoreError::BelowMinimum`], [`StoreError::Key`] for a
+    /// ciphertext of a wrong length, and those of [`encapsulate`](Self::encapsulate). A changed ciphertext gives another
+    /// secret (FIPS 203, algorithm 18).
+    pub fn decapsulate(
+        &self,
+        principal: &Principal,
+        id: &KeyId,
+        ciphertext: &[u8],
+    ) -> Result<Zeroizing<[u8; 32]>, StoreError> {
+        let (inner, version) = (self.inner(), id.version());
+        let key = inner.usable(principal, Verb::Decapsulate, id.name())?;
+        check_minimum(&key, version)?;
+        require_enabled(&key.record, id, Verb::Decapsulate)?;
+        let private = inner.private(&key, version, Verb::Decapsulate)?;
+        let mut secret = Zeroizing::new([0; 32]);
+        match &*private {
+            AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(key)) => {
+                key.decapsulate_into(ciphertext, &mut secret)
+                    .map_err(AnyKeyError::from)?;
+            }
+            AnyPrivateKey::XWing(key) => {
+                key.decapsulate_into(ciphertext, &mut secret)
+                    .map_err(AnyKeyError::from)?;
+            }
+            _ => return Err(cannot(key.record.algorithm, "decapsulate")),
+        }
+        inner.log_use(inner.used(&key, principal, Verb::Decapsulate, Some(version), None)?)?;
+        Ok(secret)
+    }
+}
+
+fn no_version(name: &KeyName) -> StoreError {
+    StoreError::NoEnabledVersion(name.clone())
+}
+
+fn cannot(algorithm: AnyAlgorithm, what: &'static str) -> StoreError {
+    StoreError::Algorithm { algorithm, what }
+}
+
+fn check_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
+    let min_version = key.record.policy.min_version;
+    match version < min_version {
+        true => Err(StoreError::BelowMinimum {
+            id: key.name.at(version),
+            min_version,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Checks what the policy says about the input.
+fn check_input(key: &CachedKey, input: Input<'_>) -> Result<(), StoreError> {
+    let policy = &key.record.policy;
+    if !policy.inputs.contains(input.kind()) {
+        return Err(StoreError::InputNotPermitted {
+            key: key.name.clone(),
+            kind: input.kind(),
+        });
+    }
+    let len = match input {
+        Input::Message { message, .. } => message.len(),
+        Input::Digest { .. } | Input::Mu(_) => 0,
+    };
+    match u64::try_from(len).is_ok_and(|len| len <= policy.max_message) {
+        true => Ok(()),
+        false => Err(StoreError::MessageTooLong {
+            key: key.name.clone(),
+            limit: policy.max_message,
+        }),
+    }
+}
+
+/// What ML-DSA and SLH-DSA sign if the input is not the message.
+fn hashed(algorithm: AnyAlgorithm, input: Input<'_>) -> Result<Option<HashedMessage>, StoreError> {
+    Ok(match input {
+        Input::Message { .. } => None,
+        Input::Mu(mu) => Some(HashedMessage::from_mu(*mu)),
+        Input::Digest {
+            hash,
+            digest,
+            context,
+        } => {
+            let digest = Digest::from_bytes(hash, digest);
+            let digest = digest.map_err(|_| cannot(algorithm, "take a digest of this length"))?;
+            Some(HashedMessage::from_digest(digest, context))
+        }
+    })
+}
+
+const TAKES_MESSAGES: &str = "sign or verify a digest or µ; give the message";
+
+fn sign_by(key: &AnyPrivateKey, input: Input<'_>) -> Result<Vec<u8>, StoreError> {
+    let algorithm = key.algorithm();
+    let hashed = hashed(algorithm, input)?;
+    let made: Result<_, AnyKeyError> = match (key, input) {
+        (
+            AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)),
+            Input::Message { message, context },
+        ) => {
+            let options = SignatureOptions::new().context(context);
+            key.sign_with(message, &options, SigningVariant::Hedged)
+                .map_err(Into::into)
+        }
+        (AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)), _) => match hashed {
+            Some(hashed) => key
+                .sign_hashed(&hashed, SigningVariant::Hedged)
+                .map_err(Into::into),
+            None => return Err(cannot(algorithm, "sign this")),
+        },
+        (AnyPrivateKey::Composite(key), Input::Message { message, context }) => {
+            key.sign_with_context(message, context).map_err(Into::into)
+        }
+        (
+            AnyPrivateKey::Classical(key),
+            Input::Message {
+                message,
+                context: [],
+            },
+        ) => key.sign(message).map_err(Into::into),
+        (AnyPrivateKey::Classical(key), Input::Message { .. }) => {
+            Err(AnyKeyError::NoContext(key.algorithm()))
+        }
+        (AnyPrivateKey::Composite(_) | AnyPrivateKey::Classical(_), _) => {
+            return Err(cannot(algorithm, TAKES_MESSAGES));
+        }
+        _ => return Err(cannot(algorithm, "sign")),
+    };
+    Ok(made?)
+}
+
+/// Verifies; `false` if the signature isn't valid.
+fn verify_by(key: &AnyPublicKey, input: Input<'_>, signature: &[u8]) -> Result<bool, StoreError> {
+    let algorithm = key.algorithm();
+    let verified: Result<(), AnyKeyError> = match (key, input) {
+        (_, Input::Message { message, context }) => {
+            key.verify_with_context(message, signature, context)
+        }
+        (AnyPublicKey::PostQuantum(PublicKey::Verifying(key)), _) => {
+            match hashed(algorithm, input)? {
+                Some(hashed) => key.verify_hashed(&hashed, signature).map_err(Into::into),
+                None => return Err(cannot(algorithm, "verify this")),
+            }
+        }
+        _ => return Err(cannot(algorithm, TAKES_MESSAGES)),
+    };
+    match verified {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_invalid_signature() => Ok(false),
+        Err(AnyKeyError::NotASignatureKey(_)) => Err(cannot(algorithm, "verify")),
+        Err(AnyKeyError::PostQuantum(KeyError::NoMu(_))) => Err(cannot(algorithm, "verify µ")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Inner {
+    /// Signs, and says what is to be written to the log before the signature is given out.
+    pub(super) fn sign(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        input: Input<'_>,
+    ) -> Result<(Signed, Option<Event>), StoreError> {
+        let (key, version, private) = self.signing_key(principal, name)?;
+        check_input(&key, input)?;
+        let signature = sign_by(&private, input)?;
+        let event = self.used(&key, principal, Verb::Sign, Some(version), None)?;
+        let id = name.at(version);
+        Ok((Signed { id, signature }, event))
+    }
+
+    /// Verifies, and says what is to be written to the log before the result is given out.
+    pub(super) fn verify(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        version: Option<Version>,
+        input: Input<'_>,
+        signature: &[u8],
+    ) -> Result<(Result<KeyId, StoreError>, Option<Event>), StoreError> {
+        let key = self.usable(principal, Verb::Verify, name)?;
+        check_input(&key, input)?;
+        let result = match version {
+            Some(version) => {
+                self.check_verifies(&key, version)?;
+                match verify_by(&*self.public(&key, version)?, input, signature)? {
+                    true => Ok(version),
+                    false => Err(StoreError::InvalidSignature),
+                }
+            }
+            None => self.verify_by_any(&key, input, signature)?,
+        };
+        let (named, code) = match &result {
+            Ok(version) => (Some(*version), None),
+            Err(error) => (version, Some(error.code())),
+        };
+        let event = self.used(&key, principal, Verb::Verify, named, code)?;
+        Ok((result.map(|version| name.at(version)), event))
+    }
+
+    fn verify_by_any(
+        &self,
+        key: &CachedKey,
+        input: Input<'_>,
+        signature: &[u8],
+    ) -> Result<Result<Version, StoreError>, StoreError> {
+        let versions = key.record.newest_first();
+        let permitted = versions.filter(|(version, state)| {
+            state.verifies() && *version >= key.record.policy.min_version
+        });
+        let mut tried = 0;
+        for (version, _) in permitted {
+            if tried == TRIED {
+                return Ok(Err(StoreError::VersionNeeded { tried }));
+            }
+            tried += 1;
+            if verify_by(&*self.public(key, version)?, input, signature)? {
+                return Ok(Ok(version));
+            }
+        }
+        Ok(Err(match tried {
+            0 => no_version(&key.name),
+            _ => StoreError::InvalidSignature,
+        }))
+    }
+
+    fn check_verifies(&self, key: &CachedKey, version: Version) -> Result<(), StoreError> {
+        let id = || key.name.at(version);
+        let state = key.record.state(version);
+        let state = state.ok_or_else(|| StoreError::VersionNotFound(id()))?;
+        check_minimum(key, version)?;
+        match state.verifies() {
+            true => Ok(()),
+            false => Err(StoreError::State {
+                id: id(),
+                state,
+                verb: Verb::Verify,
+            }),
+        }
+    }
+
+    /// The version that signs now, with its private key.
+    fn signing_key(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+    ) -> Result<(Arc<CachedKey>, Version, Arc<AnyPrivateKey>), StoreError> {
+        let mut tries = 0;
+        loop {
+            let key = self.usable(principal, Verb::Sign, name)?;
+            let version = key.newest_enabled.ok_or_else(|| no_version(name))?;
+            match self.private(&key, version, Verb::Sign) {
+                Ok(private) => return Ok((key, version, private)),
+                // Another version is the newest enabled one since.
+                Err(StoreError::State { .. } | StoreError::VersionNotFound(_)) if tries < TRIES => {
+                    tries += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The key, if the principal may do this with it, and the storage was reached lately enough.
+    fn usable(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+    ) -> Result<Arc<CachedKey>, StoreError> {
+        let key = self.permitted(principal, verb, name)?;
+        self.check_reached(&key)?;
+        Ok(key)
+    }
+
+    /// Counts a use, or returns the entry of it.
+    pub(super) fn used(
+        &self,
+        key: &CachedKey,
+        principal: &Principal,
+        verb: Verb,
+        version: Option<Version>,
+        code: Option<&'static str>,
+    ) -> Result<Option<Event>, StoreError> {
+        if key.record.policy.audit == UseAudit::Each {
+            let mut event = Event::done(principal, verb).with(&key.name, version);
+            event.outcome = outcome(code);
+            return Ok(Some(event));
+        }
+        while key.counts.add(principal, verb, version, code).is_err() {
+            self.flush(false)?;
+        }
+        Ok(None)
+    }
+
+    fn log_use(&self, event: Option<Event>) -> Result<(), StoreError> {
+        match event {
+            Some(event) => self.log(&[event]),
+            None => Ok(()),
+        }
+    }
+
+    /// The rows of a key and a version of it, of one moment; the key in memory is not older.
+    fn read_version(
+        &self,
+        key: &CachedKey,
+        version: Version,
+    ) -> Result<(Rows<'_>, Arc<CachedKey>), StoreError> {
+        let row = RowKey::version(&key.name.at(version));
+        let rows = self.table.read(&[RowKey::key(&key.name), row])?;
+        let kept = self.keep(&key.name, &rows)?;
+        let kept = kept.ok_or_else(|| StoreError::NotFound(key.name.clone()))?;
+        Ok((rows, kept))
+    }
+
+    /// The private key of a version, which has to be enabled.
+    pub(super) fn private(
+        &self,
+        key: &CachedKey,
+        version: Version,
+        verb: Verb,
+    ) -> Result<Arc<AnyPrivateKey>, StoreError> {
+        let id = key.name.at(version);
+        require_enabled(&key.record, &id, verb)?;
+        if let Some(private) = key.private(version) {
+            return Ok(private);
+        }
+        let (rows, kept) = self.read_version(key, version)?;
+        let record = rows
+            .key(&key.name)?
+            .ok_or_else(|| StoreError::NotFound(key.name.clone()))?;
+        require_enabled(&record, &id, verb)?;
+        let found = rows.version(&id, &record)?;
+        let private = Arc::new(self.open_private(&id, &found)?);
+        if require_enabled(&kept.record, &id, verb).is_ok() {
+            kept.keep_private(version, &private);
+        }
+        Ok(private)
+    }
+
+    pub(super) fn open_private(
+        &self,
+        id: &KeyId,
+        record: &VersionRecord,
+    ) -> Result<AnyPrivateKey, StoreError> {
+        let row = RowKey::version(id);
+        let damaged = || StoreError::damaged(&row, Damage::PrivateKey);
+        let bound = Bound {
+            row: row.as_str(),
+            algorithm: record.algorithm.name(),
+            spki: &record.spki,
+            exportable: record.exportable,
+        };
+        let sealed = record.sealed.as_ref().ok_or_else(damaged)?;
+        let opened = self
+            .table
+            .sealer
+            .open(&bound, sealed)
+            .map_err(|_| damaged())?;
+        let key = AnyPrivateKey::from_der(&opened).map_err(|_| damaged())?;
+        match key.algorithm() == record.algorithm && *key.spki() == *record.spki {
+            true => Ok(key),
+            false => Err(damaged()),
+        }
+    }
+
+    /// The public key of a version, in the form that verifies fastest.
+    pub(super) fn public(
+        &self,
+        key: &CachedKey,
+        version: Version,
+    ) -> Result<Arc<AnyPublicKey>, StoreError> {
+        if let Some(public) = key.public(version) {
+            return Ok(public);
+        }
+        let (rows, kept) = self.read_version(key, version)?;
+        let record = rows
+            .key(&key.name)?
+            .ok_or_else(|| StoreError::NotFound(key.name.clone()))?;
+        let id = key.name.at(version);
+        let found = rows.version(&id, &record)?;
+        let public = match AnyPublicKey::from_spki_der(&found.spki)? {
+            AnyPublicKey::PostQuantum(PublicKey::Verifying(key)) => key.expand().into(),
+            other => other,
+        };
+        let public = Arc::new(public);
+        kept.keep_public(version, &public);
+        Ok(public)
+    }
+}
