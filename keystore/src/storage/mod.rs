@@ -1,4 +1,5 @@
-//! Where the rows of a store and its audit log lie: [`MemoryStorage`], or another place behind the trait [`Storage`].
+//! Where the rows of a store and its audit log lie: [`MemoryStorage`], `RedbStorage` (feature `redb`), or another place
+//! behind the trait [`Storage`].
 //!
 //! A storage knows no keys. It has rows, which are bytes under a [`RowKey`], and a log, which is entries in sequence. It
 //! is trusted to keep them, not to leave them alone: the store seals what is secret, and notices what was changed, moved
@@ -10,6 +11,8 @@ mod change;
 mod error;
 mod log;
 mod memory;
+#[cfg(feature = "redb")]
+mod redb;
 mod row;
 
 use core::time::Duration;
@@ -18,6 +21,8 @@ pub use self::change::{Change, Committed, Expected, RowChange, Write};
 pub use self::error::{CommitError, StorageError};
 pub use self::log::{Append, LogEntry, LogHead};
 pub use self::memory::MemoryStorage;
+#[cfg(feature = "redb")]
+pub use self::redb::RedbStorage;
 pub use self::row::{InvalidRowKey, Page, Row, RowKey, RowPrefix, Snapshot};
 
 /// The most bytes that a row's value has.

@@ -7,6 +7,8 @@ mod places;
 mod storage;
 
 use places::Memory;
+#[cfg(feature = "redb")]
+use places::Redb;
 
 /// Runs all suites on a storage.
 macro_rules! on {
@@ -20,3 +22,5 @@ macro_rules! on {
 }
 
 on!(memory: Memory);
+#[cfg(feature = "redb")]
+on!(redb: Redb);

@@ -2,7 +2,11 @@
 
 use alloc::sync::Arc;
 
+#[cfg(feature = "redb")]
+use pq_keystore::storage::RedbStorage;
 use pq_keystore::storage::{MemoryStorage, Storage};
+#[cfg(feature = "redb")]
+use tempfile::TempDir;
 
 /// Makes storages of one kind.
 pub(crate) trait Place: Sized {
@@ -22,5 +26,30 @@ impl Place for Memory {
 
     fn open(&self) -> Arc<dyn Storage> {
         self.0.clone()
+    }
+}
+
+/// A file in a folder of its own.
+#[cfg(feature = "redb")]
+pub(crate) struct Redb(TempDir);
+
+#[cfg(feature = "redb")]
+impl Redb {
+    pub(crate) fn path(&self) -> std::path::PathBuf {
+        self.0.path().join("keys.redb")
+    }
+}
+
+#[cfg(feature = "redb")]
+impl Place for Redb {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Self(folder);
+        RedbStorage::create(&place.path()).unwrap();
+        place
+    }
+
+    fn open(&self) -> Arc<dyn Storage> {
+        Arc::new(RedbStorage::open(&self.path()).unwrap())
     }
 }

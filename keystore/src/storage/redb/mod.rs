@@ -1,0 +1,230 @@
+//! A storage in one file, which survives crashes: a redb database.
+
+mod backend;
+mod header;
+mod tables;
+
+use core::panic::AssertUnwindSafe;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::fs::File;
+use std::io;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+use ::redb::{Builder, Database, DatabaseError, Error};
+use pq_keys::files::{Access, Draft, FileError};
+
+use self::backend::Growing;
+use super::change::{Change, Committed};
+use super::error::{CommitError, StorageError};
+use super::log::LogEntry;
+use super::row::{Page, RowKey, RowPrefix, Snapshot};
+use super::{MAX_CHANGE_ROWS, Storage};
+
+/// How much of the file is kept in memory.
+const CACHE_LEN: usize = 16 * 1024 * 1024;
+
+/// A storage in one file, for one process at a time. Nobody but the file's owner may read it.
+///
+/// A commit is on the disk when it returns: it is written in two phases, so that also a file of hostile values is either as
+/// before or as after.
+///
+/// A file that was changed by others can make redb panic. The panic is caught here, and is [`StorageError::Damaged`]; a
+/// program whose panics abort ends.
+pub struct RedbStorage {
+    path: PathBuf,
+    database: Database,
+    /// The revision, as far as this process knows, which is the only one.
+    revision: Mutex<u64>,
+    changed: Condvar,
+    /// Whether redb panicked, after which nothing it says is believed.
+    panicked: AtomicBool,
+}
+
+impl RedbStorage {
+    /// Makes a new file. It appears complete or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::NotOpened`] if there is a file with this name, or it can't be written.
+    pub fn create(path: &Path) -> Result<Self, StorageError> {
+        let failed = |error: FileError| not_opened(path, &error);
+        let draft = Draft::beside(path, Access::Private).map_err(failed)?;
+        let made = guarded(path, || {
+            let mut options = File::options();
+            let file = options.read(true).write(true).open(draft.path());
+            let file = file.map_err(|error| not_opened(path, &error))?;
+            let database = builder().create_with_backend(
+                Growing::lock(file).map_err(|error| of_database(path, error))?,
+            );
+            tables::create(&database.map_err(|error| of_database(path, error))?)
+                .map_err(|error| of_redb(path, error))
+        });
+        made?;
+        draft.sync().map_err(failed)?;
+        draft.name(path).map_err(failed)?;
+        Self::open(path)
+    }
+
+    /// Opens a file, alone.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::InUse`] if another process has it open, or this one has; [`StorageError::Damaged`] if it is no file
+    /// of a storage, or was cut off or changed; and [`StorageError::NotOpened`].
+    pub fn open(path: &Path) -> Result<Self, StorageError> {
+        let mut options = File::options();
+        let file = options.read(true).write(true).open(path);
+        let file = file.map_err(|error| not_opened(path, &error))?;
+        let backend = Growing::lock(file).map_err(|error| of_database(path, error))?;
+        header::check(&backend).map_err(|reason| damaged(path, reason))?;
+        guarded(path, || {
+            let database = builder().create_with_backend(backend);
+            let database = database.map_err(|error| of_database(path, error))?;
+            let revision = tables::open(&database).map_err(|error| of_redb(path, error))?;
+            Ok(Self {
+                path: path.into(),
+                database,
+                revision: Mutex::new(revision),
+                changed: Condvar::new(),
+                panicked: AtomicBool::new(false),
+            })
+        })
+    }
+
+    /// Does something with the database.
+    fn with<T>(&self, act: impl FnOnce(&Database) -> Result<T, Error>) -> Result<T, StorageError> {
+        if self.panicked.load(Ordering::Acquire) {
+            return Err(damaged(&self.path, "it could not be read before"));
+        }
+        let done = guarded(&self.path, || {
+            act(&self.database).map_err(|error| of_redb(&self.path, error))
+        });
+        if let Err(StorageError::Damaged { reason, .. }) = &done
+            && reason == PANICKED
+        {
+            self.panicked.store(true, Ordering::Release);
+        }
+        done
+    }
+}
+
+/// What a panic of redb is called.
+const PANICKED: &str = "it can't be read";
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_LEN);
+    builder
+}
+
+/// Does something with a file. redb panics where a file isn't as it wrote it.
+fn guarded<T>(
+    path: &Path,
+    act: impl FnOnce() -> Result<T, StorageError>,
+) -> Result<T, StorageError> {
+    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| Err(damaged(path, PANICKED)))
+}
+
+fn description(path: &Path) -> String {
+    format!("the file {}", path.display())
+}
+
+fn damaged(path: &Path, reason: impl ToString) -> StorageError {
+    StorageError::Damaged {
+        storage: description(path),
+        reason: reason.to_string(),
+    }
+}
+
+fn not_opened(path: &Path, error: &dyn ToString) -> StorageError {
+    StorageError::NotOpened {
+        storage: description(path),
+        reason: error.to_string(),
+    }
+}
+
+fn of_database(path: &Path, error: DatabaseError) -> StorageError {
+    match error {
+        DatabaseError::DatabaseAlreadyOpen => StorageError::InUse {
+            storage: description(path),
+        },
+        error => of_redb(path, error.into()),
+    }
+}
+
+fn of_redb(path: &Path, error: Error) -> StorageError {
+    let storage = description(path);
+    match error {
+        Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => damaged(path, error),
+        Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            damaged(path, "it is cut off")
+        }
+        Error::Io(error) => StorageError::Full {
+            storage,
+            reason: error.to_string(),
+        },
+        // After an error of input or output, redb does nothing more until the file is opened again.
+        error @ Error::PreviousIo => StorageError::Full {
+            storage,
+            reason: format!("{error}; open it again"),
+        },
+        error => damaged(path, error),
+    }
+}
+
+impl Storage for RedbStorage {
+    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
+        if keys.len() > MAX_CHANGE_ROWS {
+            return Err(StorageError::Limit("rows in one request"));
+        }
+        self.with(|database| tables::get(database, keys))
+    }
+
+    fn list(
+        &self,
+        prefix: &RowPrefix,
+        after: Option<&RowKey>,
+        limit: usize,
+    ) -> Result<Page, StorageError> {
+        self.with(|database| tables::list(database, prefix, after, limit))
+    }
+
+    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
+        change.check()?;
+        let prepared = self.with(|database| tables::prepare(database, change))?;
+        let (transaction, revision) = prepared.ok_or(CommitError::Conflict)?;
+        let committed = self.with(|_| transaction.commit().map_err(Error::from));
+        committed.map_err(|error| CommitError::OutcomeUnknown {
+            storage: description(&self.path),
+            reason: error.to_string(),
+        })?;
+        *self.revision.lock().unwrap_or_else(PoisonError::into_inner) = revision;
+        self.changed.notify_all();
+        Ok(Committed { revision })
+    }
+
+    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
+        self.with(|database| tables::entries(database, from, limit))
+    }
+
+    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
+        let started = Instant::now();
+        let mut revision = self.revision.lock().unwrap_or_else(PoisonError::into_inner);
+        while *revision <= since {
+            let Some(left) = timeout.checked_sub(started.elapsed()) else {
+                break;
+            };
+            let waited = self.changed.wait_timeout(revision, left);
+            (revision, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(*revision)
+    }
+
+    fn description(&self) -> String {
+        description(&self.path)
+    }
+}
