@@ -23,3 +23,8 @@ pub use store::{
     KeyDetails, KeyPage, KeySummary, Rotated, SignRequest, Signed, Store, StoreError, StoreOptions,
     VerifyRequest, VersionDetails,
 };
+
+/// The README's programs, which are compiled as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -3,6 +3,8 @@
 //! States stand here and not in the rows of versions, which stay as they were made until they are destroyed. So an older
 //! row of a version can't bring back an older state, and disabling a version writes no public key.
 
+use core::time::Duration;
+
 use pq_keys::any::AnyAlgorithm;
 
 use super::read_algorithm;
@@ -177,6 +179,12 @@ impl KeyRecord {
             first,
             states,
         })
+    }
+
+    /// Whether the newest version is older than the policy wants. A clock that was set back makes nothing due.
+    pub(crate) fn is_due(&self, now: u64) -> bool {
+        let age = Duration::from_millis(now.saturating_sub(self.rotated));
+        self.policy.rotate_after.is_some_and(|limit| age >= limit)
     }
 
     /// The versions that are kept, the newest first.

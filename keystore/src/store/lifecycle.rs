@@ -1,7 +1,5 @@
 //! Keys are created, imported, rotated, given another policy, and exported.
 
-use core::time::Duration;
-
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, Readable};
 use pq_keys::signing::Mode;
 use pq_keys::{PrivateKey, SubjectKey};
@@ -128,7 +126,7 @@ impl Store {
                 let is_due = match inner.key(&name) {
                     Ok(Some(key)) => {
                         inner.may(principal, Verb::Rotate, &key)
-                            && is_due(&key.record, inner.options.now())
+                            && key.record.is_due(inner.options.now())
                     }
                     Ok(None) => false,
                     Err(error) => {
@@ -229,12 +227,6 @@ fn check_import(key: &AnyPrivateKey) -> Result<(), StoreError> {
         });
     }
     Ok(key.check()?)
-}
-
-/// Whether the newest version is older than the policy wants. A clock that was set back makes nothing due.
-pub(super) fn is_due(record: &KeyRecord, now: u64) -> bool {
-    let age = Duration::from_millis(now.saturating_sub(record.rotated));
-    record.policy.rotate_after.is_some_and(|limit| age >= limit)
 }
 
 /// The state of a version that has to be enabled.

@@ -160,7 +160,7 @@ impl Store {
             algorithm: record.algorithm,
             created: record.created,
             rotated: record.rotated,
-            is_due: super::lifecycle::is_due(&record, inner.options.now()),
+            is_due: record.is_due(inner.options.now()),
             versions: versions
                 .into_iter()
                 .map(version)
@@ -179,7 +179,7 @@ fn summary(name: &KeyName, record: &KeyRecord, now: u64) -> KeySummary {
         state: record.state(newest).unwrap_or(VersionState::Disabled),
         created: record.created,
         rotated: record.rotated,
-        is_due: super::lifecycle::is_due(record, now),
+        is_due: record.is_due(now),
     }
 }
 
