@@ -38,6 +38,8 @@ pub(super) struct Inner {
     grants: RwLock<Arc<StoreGrants>>,
     /// One thread of this process changes the storage at a time, as changes append to one log.
     writing: Mutex<()>,
+    /// One thread writes counts at a time.
+    flushing: Mutex<()>,
     /// The storage's revision that the keys in memory have, at least.
     seen: Mutex<u64>,
     started: Instant,
@@ -60,6 +62,7 @@ impl Inner {
             uses: Uses::default(),
             grants: RwLock::new(Arc::new(grants)),
             writing: Mutex::new(()),
+            flushing: Mutex::new(()),
             seen: Mutex::new(0),
             started: Instant::now(),
             reached: AtomicU64::new(0),
@@ -102,8 +105,10 @@ impl Inner {
         Ok(())
     }
 
-    /// Writes what was counted. What can't be written is kept for the next time.
+    /// Writes what was counted. What can't be written is kept for the next time. Whoever comes while another thread writes
+    /// waits until that has written what it took.
     pub(super) fn flush(&self, last: bool) -> Result<(), StoreError> {
+        let _alone = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let events = self.uses.take(last);
         let mut written = 0;
         for chunk in events.chunks(MAX_CHANGE_ENTRIES) {

@@ -10,6 +10,7 @@ mod commit;
 mod error;
 mod inner;
 mod lifecycle;
+mod loading;
 mod opening;
 mod options;
 mod rows;

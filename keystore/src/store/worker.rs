@@ -11,7 +11,10 @@ use super::error::StoreError;
 use super::inner::Inner;
 
 /// How long the thread waits for a change before it looks whether it should end.
-const WAIT: Duration = Duration::from_millis(100);
+const WAIT: Duration = Duration::from_millis(25);
+
+/// How often the storage is asked even if it tells of no change.
+const REFRESH_EVERY: Duration = Duration::from_secs(1);
 
 /// How often counts are written.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
@@ -63,18 +66,22 @@ impl Drop for Worker {
 }
 
 fn run(inner: &Inner, ends: &AtomicBool) {
-    let mut flushed = Instant::now();
+    let (mut flushed, mut refreshed) = (Instant::now(), Instant::now());
     let mut revision = 0;
     while !ends.load(Ordering::Acquire) {
         let waited = inner.table.storage.wait_for_change(revision, WAIT);
-        let refreshed = waited.map_err(StoreError::from).and_then(|now| {
+        let done = waited.map_err(StoreError::from).and_then(|now| {
+            if now <= revision && refreshed.elapsed() < REFRESH_EVERY {
+                return Ok(());
+            }
             inner.refresh()?;
-            Ok(now)
+            revision = now;
+            refreshed = Instant::now();
+            Ok(())
         });
-        match refreshed {
-            Ok(now) => revision = now,
+        if done.is_err() {
             // Uses notice by themselves that the storage was not reached.
-            Err(_) => thread::sleep(WAIT),
+            thread::sleep(WAIT);
         }
         if flushed.elapsed() >= FLUSH_EVERY {
             flushed = Instant::now();

@@ -2,13 +2,24 @@
 
 extern crate alloc;
 
+mod audit;
+mod batch;
+mod keks;
+#[cfg(all(feature = "redb", unix))]
+mod kill;
+mod kit;
+mod load;
+mod matrix;
 mod names;
 mod places;
-mod storage;
-
-use places::Memory;
 #[cfg(feature = "redb")]
-use places::Redb;
+mod redb_file;
+mod storage;
+mod suites;
+mod tampering;
+mod verbs;
+
+use suites::tests_of;
 
 /// Runs all suites on a storage.
 macro_rules! on {
@@ -16,11 +27,33 @@ macro_rules! on {
         mod $storage {
             use super::*;
 
-            storage::suite!($place);
+            tests_of!(storage, $place:
+                it_begins_empty, rows_are_read_as_written, a_change_is_made_or_nothing, a_row_made_again_is_another,
+                a_row_relied_on_stays, the_log_continues_where_it_ends, pages_follow_each_other,
+                versions_are_listed_in_order, pages_of_the_log, limits_are_held, one_of_many_wins,
+                a_waiting_thread_is_told, waiting_ends,
+            );
+            tests_of!(verbs, $place:
+                keys_of_each_algorithm_sign, keys_that_encapsulate, versions_sign_and_verify_in_turn,
+                states_follow_each_other, inputs_are_those_of_the_policy, keys_are_imported_and_exported,
+                due_keys_are_rotated, keys_are_listed_in_pages, a_key_signs_for_others,
+                the_store_has_grants_of_its_own, policies_are_checked,
+            );
+            tests_of!(matrix, $place: who_has_no_right_gets_nothing);
+            tests_of!(tampering, $place:
+                changed_rows_are_refused, swapped_rows_are_refused, older_rows_are_refused, missing_rows_are_refused,
+                another_kek_is_refused, rewrapping_touches_no_key,
+            );
+            tests_of!(audit, $place:
+                each_change_has_an_entry, uses_are_counted, uses_are_audited_one_by_one, refusals_are_bounded,
+                a_kept_head_shows_a_cut, a_put_back_store_is_noticed, attestations_are_signed,
+            );
+            tests_of!(load, $place: signatures_under_rotation, stores_see_each_other, the_storage_is_away);
+            tests_of!(batch, $place: a_batch_gives_what_single_calls_give);
         }
     )+};
 }
 
-on!(memory: Memory);
+on!(memory: crate::places::Memory);
 #[cfg(feature = "redb")]
-on!(redb: Redb);
+on!(redb: crate::places::Redb);

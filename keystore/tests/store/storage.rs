@@ -14,26 +14,6 @@ use pq_keystore::{KeyName, Version};
 
 use crate::places::Place;
 
-/// The tests of this suite, for one kind of storage.
-macro_rules! suite {
-    ($place:ty) => {
-        $crate::storage::suite!(
-            $place: it_begins_empty, rows_are_read_as_written, a_change_is_made_or_nothing,
-            a_row_made_again_is_another, a_row_relied_on_stays, the_log_continues_where_it_ends, pages_follow_each_other,
-            versions_are_listed_in_order, pages_of_the_log, limits_are_held, one_of_many_wins, a_waiting_thread_is_told,
-            waiting_ends
-        );
-    };
-    ($place:ty: $($test:ident),+) => {$(
-        #[test]
-        fn $test() {
-            let place = <$place as $crate::places::Place>::new();
-            $crate::storage::$test(&place);
-        }
-    )+};
-}
-pub(crate) use suite;
-
 fn name(name: &str) -> KeyName {
     KeyName::new("t", "p", name).unwrap()
 }

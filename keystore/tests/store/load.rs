@@ -1,0 +1,241 @@
+//! Many threads at once, several stores over one storage, and a storage that goes away.
+
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use pq_keystore::policy::{Input, UseAudit, WhenAway};
+use pq_keystore::storage::{
+    Change, CommitError, Committed, LogEntry, Page, RowKey, RowPrefix, Snapshot, Storage,
+    StorageError,
+};
+use pq_keystore::{KeyId, Store};
+
+use crate::kit::{Fixture, admin, code, kek, user};
+use crate::places::Place;
+
+/// How many signatures each of eight threads makes.
+const SIGNATURES: usize = 250;
+
+pub(crate) fn signatures_under_rotation(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let key = fixture.key("k", "ML-DSA-44");
+    let done = AtomicBool::new(false);
+    let signed = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Acquire) {
+                fixture.store.rotate(&admin(), &key).unwrap();
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let threads: Vec<_> = (0..8_u32)
+            .map(|number| {
+                let (fixture, key, signed) = (&fixture, &key, &signed);
+                scope.spawn(move || {
+                    let mut own = Vec::new();
+                    for index in 0..SIGNATURES {
+                        let message = format!("{number} {index}").into_bytes();
+                        let made = fixture.sign(key, &message);
+                        fixture.verify(&made.id, &message, &made.signature).unwrap();
+                        own.push((message, made));
+                    }
+                    // A thread never goes back to an older version.
+                    assert!(own.is_sorted_by_key(|(_, made)| made.id.version()));
+                    signed.lock().unwrap().extend(own);
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        done.store(true, Ordering::Release);
+    });
+    let signed = signed.into_inner().unwrap();
+    assert_eq!(signed.len(), 8 * SIGNATURES);
+    let fixture = fixture.reopened();
+    let public = fixture.store.show(&admin(), &key).unwrap().versions;
+    for (message, made) in &signed {
+        let number = made.id.version().get() as usize;
+        public[number - 1]
+            .public_key
+            .verify(message, &made.signature)
+            .unwrap();
+        let other = &public[number % public.len()];
+        if public.len() > 1 {
+            other
+                .public_key
+                .verify(message, &made.signature)
+                .unwrap_err();
+        }
+    }
+    let entries = fixture.store.check(&admin(), &[]).unwrap();
+    assert!(entries.damaged.is_empty());
+    assert_eq!(entries.versions, public.len());
+}
+
+/// Waits until something is so.
+fn wait_until(holds: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "it has taken a minute"
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub(crate) fn stores_see_each_other(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let key = fixture.key("k", "ML-DSA-44");
+    let other = Store::open(
+        fixture.storage.clone(),
+        &kek(b"secret"),
+        fixture.clock.options(),
+    )
+    .unwrap();
+    let input = Input::message(b"message");
+    let signing_version = || other.sign(&user(), &key, input).map(|signed| signed.id);
+    let first = signing_version().unwrap();
+    let second = fixture.store.rotate(&admin(), &key).unwrap();
+    wait_until(|| signing_version().unwrap() == second);
+    fixture.store.disable(&admin(), &second).unwrap();
+    wait_until(|| signing_version().unwrap() == first);
+    fixture.store.disable(&admin(), &first).unwrap();
+    wait_until(|| code(signing_version()) == "no-enabled-version");
+    // Both rotate one key at once: each gets a version of its own.
+    let made: Mutex<Vec<KeyId>> = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for store in [&fixture.store, &other] {
+            scope.spawn(|| {
+                for _ in 0..10 {
+                    let id = store.rotate(&admin(), &key).unwrap();
+                    made.lock().unwrap().push(id);
+                }
+            });
+        }
+    });
+    let mut made = made.into_inner().unwrap();
+    made.sort();
+    let numbers: Vec<_> = made.iter().map(|id| id.version().get()).collect();
+    assert_eq!(numbers, (3..=22).collect::<Vec<_>>());
+    assert!(other.check(&admin(), &[]).unwrap().damaged.is_empty());
+}
+
+/// A storage that can be taken away, and whose commits can lose their answers.
+struct Fragile {
+    storage: Arc<dyn Storage>,
+    is_away: AtomicBool,
+    loses_answers: AtomicBool,
+}
+
+impl Fragile {
+    fn check(&self) -> Result<(), StorageError> {
+        match self.is_away.load(Ordering::Acquire) {
+            true => Err(StorageError::Away {
+                storage: "it".into(),
+                reason: "taken away".into(),
+            }),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Storage for Fragile {
+    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
+        self.check()?;
+        self.storage.get(keys)
+    }
+
+    fn list(
+        &self,
+        prefix: &RowPrefix,
+        after: Option<&RowKey>,
+        limit: usize,
+    ) -> Result<Page, StorageError> {
+        self.check()?;
+        self.storage.list(prefix, after, limit)
+    }
+
+    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
+        self.check()?;
+        let made = self.storage.commit(change)?;
+        match self.loses_answers.load(Ordering::Acquire) {
+            true => Err(CommitError::OutcomeUnknown {
+                storage: "it".into(),
+                reason: "the answer was lost".into(),
+            }),
+            false => Ok(made),
+        }
+    }
+
+    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
+        self.check()?;
+        self.storage.entries(from, limit)
+    }
+
+    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
+        self.check()?;
+        self.storage.wait_for_change(since, timeout)
+    }
+
+    fn description(&self) -> String {
+        "it".into()
+    }
+}
+
+pub(crate) fn the_storage_is_away(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let goes_on = fixture.key("goes-on", "ML-DSA-44");
+    let refuses = fixture.key_with("refuses", "ML-DSA-44", |policy| {
+        policy.when_away = WhenAway::Refuse
+    });
+    let each = fixture.key_with("each", "ML-DSA-44", |policy| policy.audit = UseAudit::Each);
+    let unknown = fixture.key("unknown", "ML-DSA-44");
+    let fragile = Arc::new(Fragile {
+        storage: fixture.storage.clone(),
+        is_away: AtomicBool::new(false),
+        loses_answers: AtomicBool::new(false),
+    });
+    let store = Store::open(fragile.clone(), &kek(b"secret"), fixture.clock.options()).unwrap();
+    let sign = |key| store.sign(&user(), key, Input::message(b"message"));
+    for key in [&goes_on, &refuses, &each] {
+        sign(key).unwrap();
+    }
+    fragile.is_away.store(true, Ordering::Release);
+    // Two seconds of silence are no absence yet.
+    wait_until(|| code(sign(&refuses)) == "away");
+    assert!(sign(&refuses).unwrap_err().retry());
+    sign(&goes_on).unwrap();
+    for (refused, what) in [
+        (code(sign(&each)), "each"),
+        (code(sign(&unknown)), "unknown"),
+    ] {
+        assert_eq!(refused, "away", "{what}");
+    }
+    let rotated = store.rotate(&admin(), &goes_on);
+    assert!(rotated.as_ref().unwrap_err().retry());
+    assert_eq!(code(rotated), "away");
+    fragile.is_away.store(false, Ordering::Release);
+    wait_until(|| code(sign(&refuses)) == "done");
+    sign(&each).unwrap();
+
+    // A change whose answer is lost was made once, and is known to be.
+    fragile.loses_answers.store(true, Ordering::Release);
+    let second = store.rotate(&admin(), &goes_on).unwrap();
+    assert_eq!(second.version().get(), 2);
+    assert_eq!(sign(&goes_on).unwrap().id, second);
+    fragile.loses_answers.store(false, Ordering::Release);
+    assert_eq!(store.show(&admin(), &goes_on).unwrap().versions.len(), 2);
+    // What was counted meanwhile is not lost.
+    let entries = store.audit_log(&admin(), 1, 1000).unwrap();
+    let of = entries
+        .iter()
+        .filter(|entry| entry.key.as_ref() == Some(&goes_on) && entry.principal == Some(user()));
+    assert_eq!(of.map(|entry| entry.count).sum::<u64>(), 3);
+    assert!(store.check(&admin(), &[]).unwrap().damaged.is_empty());
+}
