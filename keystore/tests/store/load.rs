@@ -190,7 +190,9 @@ impl Storage for Fragile {
 
 pub(crate) fn the_storage_is_away(place: &impl Place) {
     let fixture = Fixture::new(place);
-    let goes_on = fixture.key("goes-on", "ML-DSA-44");
+    let goes_on = fixture.key_with("goes-on", "ML-DSA-44", |policy| {
+        policy.when_away = WhenAway::UseFor(Duration::from_secs(60 * 60));
+    });
     let refuses = fixture.key_with("refuses", "ML-DSA-44", |policy| {
         policy.when_away = WhenAway::Refuse
     });

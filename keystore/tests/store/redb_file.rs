@@ -6,7 +6,7 @@ use pq_keystore::Store;
 use pq_keystore::policy::Input;
 use pq_keystore::storage::{RedbStorage, StorageError};
 
-use crate::kit::{Fixture, admin, code, kek, name, user};
+use crate::kit::{Fixture, admin, kek, name, user};
 use crate::places::{Place, Redb};
 
 #[test]
@@ -67,9 +67,6 @@ fn a_changed_byte_is_noticed_or_means_nothing() {
         .public_key;
     drop(fixture);
     let bytes = fs::read(place.path()).unwrap();
-    // redb panics in some places, which is caught; its messages would fill the output.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
     let used: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] != 0).collect();
     let mut signed = 0;
     for at in used.iter().step_by(used.len() / 150 + 1) {
@@ -91,8 +88,9 @@ fn a_changed_byte_is_noticed_or_means_nothing() {
             public.verify(b"message", &made.signature).unwrap();
             signed += 1;
         }
-        let _ = code(store.check(&admin(), &[]));
+        if let Ok(report) = store.check(&admin(), &[]) {
+            assert!(report.keys <= 1);
+        }
     }
-    std::panic::set_hook(hook);
     assert!(signed > 0);
 }

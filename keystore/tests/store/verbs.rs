@@ -578,3 +578,21 @@ pub(crate) fn policies_are_checked(place: &impl Place) {
     fixture.sign(&key, MESSAGE);
     assert_eq!(fixture.store.show(&user(), &key).unwrap().policy, policy);
 }
+
+pub(crate) fn more_is_counted_than_fits(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let everybody = |policy: &mut Policy| {
+        policy.grants = Grants::new().grant_anyone(Verb::Sign);
+    };
+    let key = fixture.key_with("k", "ML-DSA-44", everybody);
+    for number in 0..300 {
+        let principal = pq_keystore::policy::Principal::new(&format!("user-{number}")).unwrap();
+        fixture
+            .store
+            .sign(&principal, &key, Input::message(MESSAGE))
+            .unwrap();
+    }
+    let entries = fixture.store.audit_log(&admin(), 1, 1000).unwrap();
+    let signed = entries.iter().filter(|entry| entry.verb == Verb::Sign);
+    assert_eq!(signed.map(|entry| entry.count).sum::<u64>(), 300);
+}
