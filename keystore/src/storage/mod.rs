@@ -11,6 +11,8 @@ mod change;
 mod error;
 mod log;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
 mod row;
@@ -21,6 +23,8 @@ pub use self::change::{Change, Committed, Expected, RowChange, Write};
 pub use self::error::{CommitError, StorageError};
 pub use self::log::{Append, LogEntry, LogHead};
 pub use self::memory::MemoryStorage;
+#[cfg(feature = "postgres")]
+pub use self::postgres::{InvalidPostgresOptions, PostgresOptions, PostgresStorage};
 #[cfg(feature = "redb")]
 pub use self::redb::RedbStorage;
 pub use self::row::{InvalidRowKey, Page, Row, RowKey, RowPrefix, Snapshot};

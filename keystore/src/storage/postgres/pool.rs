@@ -1,0 +1,173 @@
+//! A bounded number of connections, which are kept, and made anew after a while if they were lost.
+
+use alloc::rc::Rc;
+use core::cell::{Cell, RefCell};
+use core::time::Duration;
+
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
+use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio_postgres::Client;
+
+use super::connection::Connection;
+use super::failure::Failure;
+use super::options::PostgresOptions;
+
+/// The pause after the first connection that failed, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+pub(super) struct Pool {
+    idle: RefCell<Vec<Connection>>,
+    free: Semaphore,
+    pause: Cell<Pause>,
+}
+
+/// When to connect again.
+#[derive(Clone, Copy)]
+struct Pause {
+    until: Instant,
+    next: Duration,
+}
+
+/// A connection of the pool, and the permit to have it.
+pub(super) struct Pooled<'p> {
+    connection: Connection,
+    _permit: SemaphorePermit<'p>,
+}
+
+impl Pooled<'_> {
+    pub(super) fn client(&self) -> &Client {
+        &self.connection.client
+    }
+}
+
+impl Pool {
+    pub(super) fn new(options: &PostgresOptions) -> Self {
+        Self {
+            idle: RefCell::default(),
+            free: Semaphore::new(options.connections),
+            pause: Cell::new(Pause {
+                until: Instant::now(),
+                next: FIRST_PAUSE,
+            }),
+        }
+    }
+
+    /// A connection that seems to be open, or a new one. It is closed unless it is [put back](Self::put_back).
+    pub(super) async fn take(
+        &self,
+        options: &PostgresOptions,
+        deadline: Instant,
+    ) -> Result<Pooled<'_>, Failure> {
+        let late = |what: &str| Failure::Lost(format!("{what} within {:?}", options.timeout));
+        let permit = timeout_at(deadline, self.free.acquire()).await;
+        let permit = permit.map_err(|_| late("no connection was free"))?;
+        let _permit = permit.map_err(|_| late("no connection was free"))?;
+        loop {
+            let idle = self.idle.borrow_mut().pop();
+            match idle {
+                Some(connection) if connection.client.is_closed() => {}
+                Some(connection) => {
+                    return Ok(Pooled {
+                        connection,
+                        _permit,
+                    });
+                }
+                None => break,
+            }
+        }
+        sleep_until(self.pause.get().until.min(deadline)).await;
+        // Nothing is listened for on these.
+        let notified = Rc::new(Notify::new());
+        let connecting = Connection::open(options, false, &notified);
+        let connection = match timeout_at(deadline, connecting).await {
+            Ok(connection) => connection,
+            Err(_) => Err(late("no connection")),
+        };
+        let now = Instant::now();
+        let failed = self.pause.get().next;
+        self.pause.set(match &connection {
+            Ok(_) => Pause {
+                until: now,
+                next: FIRST_PAUSE,
+            },
+            Err(_) => Pause {
+                until: now + failed,
+                next: (failed * 2).min(LONGEST_PAUSE),
+            },
+        });
+        Ok(Pooled {
+            connection: connection?,
+            _permit,
+        })
+    }
+
+    /// Keeps a connection that is in no transaction and waits for no answer.
+    pub(super) fn put_back(&self, pooled: Pooled<'_>) {
+        self.idle.borrow_mut().push(pooled.connection);
+    }
+
+    /// Does something on a connection until it succeeds, as long as trying again helps: so it must change nothing, or
+    /// nothing the second time.
+    pub(super) async fn retrying<T>(
+        &self,
+        options: &PostgresOptions,
+        attempt: impl AsyncFn(&Client) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut tries = Tries::new(options);
+        loop {
+            let reason = match self.once(options, tries.deadline, &attempt).await {
+                Err(Failure::Lost(reason)) => reason,
+                other => return other,
+            };
+            tries.again(reason).await?;
+        }
+    }
+
+    /// Does something on a connection, which is kept if it succeeds.
+    pub(super) async fn once<T>(
+        &self,
+        options: &PostgresOptions,
+        deadline: Instant,
+        attempt: impl AsyncFn(&Client) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let pooled = self.take(options, deadline).await?;
+        match timeout_at(deadline, attempt(pooled.client())).await {
+            Ok(done) => {
+                let done = done?;
+                self.put_back(pooled);
+                Ok(done)
+            }
+            Err(_) => Err(Failure::Lost(format!(
+                "no answer within {:?}",
+                options.timeout
+            ))),
+        }
+    }
+}
+
+/// Tries within one time-out, with growing pauses.
+pub(super) struct Tries {
+    pub(super) deadline: Instant,
+    pause: Duration,
+}
+
+impl Tries {
+    pub(super) fn new(options: &PostgresOptions) -> Self {
+        Self {
+            deadline: Instant::now() + options.timeout,
+            pause: FIRST_PAUSE / 4,
+        }
+    }
+
+    /// Pauses, or fails if there is no time for another try.
+    pub(super) async fn again(&mut self, reason: String) -> Result<(), Failure> {
+        let next = Instant::now() + self.pause;
+        if next >= self.deadline {
+            return Err(Failure::Lost(reason));
+        }
+        sleep_until(next).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}
