@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 /// Makes storages of one kind.
 pub(crate) trait Place: Sized {
-    /// A place for a storage of its own, empty.
-    fn new() -> Self;
+    /// A place for a storage of its own, empty. `None` if this machine has no program that it needs, which is said.
+    fn new() -> Option<Self>;
 
     /// The storage at this place: the same rows each time.
     fn open(&self) -> Arc<dyn Storage>;
@@ -20,8 +20,8 @@ pub(crate) trait Place: Sized {
 pub(crate) struct Memory(Arc<MemoryStorage>);
 
 impl Place for Memory {
-    fn new() -> Self {
-        Self(Arc::new(MemoryStorage::new()))
+    fn new() -> Option<Self> {
+        Some(Self(Arc::new(MemoryStorage::new())))
     }
 
     fn open(&self) -> Arc<dyn Storage> {
@@ -42,11 +42,11 @@ impl Redb {
 
 #[cfg(feature = "redb")]
 impl Place for Redb {
-    fn new() -> Self {
+    fn new() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let place = Self(folder);
         RedbStorage::create(&place.path()).unwrap();
-        place
+        Some(place)
     }
 
     fn open(&self) -> Arc<dyn Storage> {
