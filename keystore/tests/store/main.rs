@@ -12,6 +12,8 @@ mod load;
 mod matrix;
 mod names;
 mod places;
+#[cfg(all(feature = "postgres", unix))]
+mod postgres;
 #[cfg(feature = "redb")]
 mod redb_file;
 mod storage;
@@ -58,3 +60,8 @@ macro_rules! on {
 on!(memory: crate::places::Memory);
 #[cfg(feature = "redb")]
 on!(redb: crate::places::Redb);
+#[cfg(all(feature = "postgres", unix))]
+on!(
+    in_postgres: crate::postgres::Direct,
+    through_pgbouncer: crate::postgres::Pooled,
+);

@@ -35,26 +35,26 @@ pub(super) async fn ensure(
     check(client, schema).await
 }
 
+/// Reads the catalog's tables: functions such as `to_regclass` may answer from what the session knew before the lock.
 async fn exists(client: &Client, schema: &str) -> Result<bool, Failure> {
-    let table = format!("\"{schema}\".storage");
-    let row = client
-        .query_typed_one(
-            "SELECT to_regclass($1) IS NOT NULL",
-            &[(&table, Type::TEXT)],
-        )
-        .await?;
-    read::column(&row, 0)
+    is_found(
+        client,
+        "SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = $1 AND c.relname = 'storage'",
+        schema,
+    )
+    .await
+}
+
+async fn is_found(client: &Client, query: &str, schema: &str) -> Result<bool, Failure> {
+    let found = client.query_typed(query, &[(&schema, Type::TEXT)]).await?;
+    Ok(!found.is_empty())
 }
 
 async fn create(client: &Client, schema: &str) -> Result<(), Failure> {
-    let row = client
-        .query_typed_one(
-            "SELECT to_regnamespace($1) IS NULL",
-            &[(&format!("\"{schema}\""), Type::TEXT)],
-        )
-        .await?;
+    let query = "SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1";
     // Making it takes a right that is not needed if an administrator has made it.
-    if read::column(&row, 0)? {
+    if !is_found(client, query, schema).await? {
         client
             .batch_execute(&format!("CREATE SCHEMA \"{schema}\""))
             .await?;
@@ -62,7 +62,7 @@ async fn create(client: &Client, schema: &str) -> Result<(), Failure> {
     client
         .batch_execute(&format!(
             "CREATE TABLE \"{schema}\".storage (
-                only boolean PRIMARY KEY DEFAULT true CHECK (only),
+                single boolean PRIMARY KEY DEFAULT true CHECK (single),
                 format integer NOT NULL,
                 revision bigint NOT NULL,
                 sequence bigint NOT NULL,
