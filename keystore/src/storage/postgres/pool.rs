@@ -1,7 +1,7 @@
 //! A bounded number of connections, which are kept, and made anew after a while if they were lost.
 
 use alloc::rc::Rc;
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 use core::time::Duration;
 
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
@@ -19,14 +19,34 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Pool {
     idle: RefCell<Vec<Connection>>,
     free: Semaphore,
-    pause: Cell<Pause>,
+    pause: RefCell<Pause>,
 }
 
 /// When to connect again.
-#[derive(Clone, Copy)]
 struct Pause {
     until: Instant,
     next: Duration,
+    /// Why the last connection failed.
+    reason: String,
+}
+
+impl Default for Pause {
+    fn default() -> Self {
+        Self {
+            until: Instant::now(),
+            next: FIRST_PAUSE,
+            reason: String::new(),
+        }
+    }
+}
+
+impl Pause {
+    /// Lengthens the pause, which begins now.
+    fn failed(&mut self, reason: &str) {
+        self.until = Instant::now() + self.next;
+        self.next = (self.next * 2).min(LONGEST_PAUSE);
+        self.reason = reason.into();
+    }
 }
 
 /// A connection of the pool, and the permit to have it.
@@ -46,10 +66,7 @@ impl Pool {
         Self {
             idle: RefCell::default(),
             free: Semaphore::new(options.connections),
-            pause: Cell::new(Pause {
-                until: Instant::now(),
-                next: FIRST_PAUSE,
-            }),
+            pause: RefCell::default(),
         }
     }
 
@@ -76,7 +93,11 @@ impl Pool {
                 None => break,
             }
         }
-        sleep_until(self.pause.get().until.min(deadline)).await;
+        let until = self.pause.borrow().until;
+        sleep_until(until.min(deadline)).await;
+        if until >= deadline {
+            return Err(Failure::Lost(self.pause.borrow().reason.clone()));
+        }
         // Nothing is listened for on these.
         let notified = Rc::new(Notify::new());
         let connecting = Connection::open(options, false, &notified);
@@ -84,18 +105,13 @@ impl Pool {
             Ok(connection) => connection,
             Err(_) => Err(late("no connection")),
         };
-        let now = Instant::now();
-        let failed = self.pause.get().next;
-        self.pause.set(match &connection {
-            Ok(_) => Pause {
-                until: now,
-                next: FIRST_PAUSE,
-            },
-            Err(_) => Pause {
-                until: now + failed,
-                next: (failed * 2).min(LONGEST_PAUSE),
-            },
-        });
+        let mut pause = self.pause.borrow_mut();
+        match &connection {
+            Ok(_) => *pause = Pause::default(),
+            Err(Failure::Lost(reason)) => pause.failed(reason),
+            // The caller isn't going to try again.
+            Err(_) => {}
+        }
         Ok(Pooled {
             connection: connection?,
             _permit,

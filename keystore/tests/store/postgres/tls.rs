@@ -1,8 +1,5 @@
 //! TLS by this project's provider, with a PostgreSQL that has an ECDSA certificate.
 
-use core::net::Ipv4Addr;
-use std::net::TcpListener;
-
 use pq_keystore::storage::{PostgresOptions, PostgresStorage, StorageError};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::classical::{ClassicalAlgorithm, ClassicalKey};
@@ -32,7 +29,7 @@ fn trusting(root: &Issuer<ClassicalKey>) -> ClientConfig {
 
 /// A server that takes a user with a password over TLS, and where it listens.
 fn server(root: &Issuer<ClassicalKey>) -> Option<(Cluster, Process, u16)> {
-    let mut cluster = Cluster::new(&["fsync=off", "ssl=on"])?;
+    let cluster = Cluster::new(&["fsync=off", "ssl=on"])?;
     let key = ClassicalKey::generate(ClassicalAlgorithm::EcdsaP256).unwrap();
     let leaf = CertificateBuilder::server().dns_name("localhost");
     let chain = root.issue(leaf, &key).unwrap().to_pem();
@@ -40,12 +37,7 @@ fn server(root: &Issuer<ClassicalKey>) -> Option<(Cluster, Process, u16)> {
     private_file(&cluster.data().join("server.key"), &key.to_pkcs8_pem());
     let access = "local all all trust\nhostssl all keeper 127.0.0.1/32 scram-sha-256\n";
     private_file(&cluster.data().join("pg_hba.conf"), access);
-    // Nobody else takes the port meanwhile, since the system gives each new socket another one.
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = port.local_addr().unwrap().port();
-    cluster.set("listen_addresses=127.0.0.1");
-    cluster.set(&format!("port={port}"));
-    let process = cluster.start();
+    let (process, port) = cluster.start_on_port();
     cluster.run(
         port,
         &format!(
@@ -90,14 +82,10 @@ fn a_server_over_tls() {
 
 #[test]
 fn a_server_without_tls_is_refused() {
-    let Some(mut cluster) = Cluster::new(&["fsync=off"]) else {
+    let Some(cluster) = Cluster::new(&["fsync=off"]) else {
         return;
     };
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = port.local_addr().unwrap().port();
-    cluster.set("listen_addresses=127.0.0.1");
-    cluster.set(&format!("port={port}"));
-    let _process = cluster.start();
+    let (_process, port) = cluster.start_on_port();
     let address =
         format!("host=localhost hostaddr=127.0.0.1 port={port} user=postgres sslmode=disable");
     open(&patient(&address));
