@@ -8,7 +8,7 @@ use pq_keystore::storage::{
 };
 
 use super::counting::{Counter, check};
-use super::server::{Cluster, open, patient};
+use super::server::{Cluster, open, open_impatient, patient};
 
 fn is_away(error: &StorageError) -> bool {
     matches!(error, StorageError::Away { .. }) && error.retry()

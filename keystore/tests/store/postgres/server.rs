@@ -367,6 +367,17 @@ pub(super) fn open(options: &PostgresOptions) -> PostgresStorage {
     PostgresStorage::open(options.clone()).unwrap()
 }
 
+/// Opens a storage that doesn't wait long, however busy the machine is.
+pub(super) fn open_impatient(options: &PostgresOptions, timeout: Duration) -> PostgresStorage {
+    let options = options.clone().timeout(timeout);
+    loop {
+        match PostgresStorage::open(options.clone()) {
+            Ok(storage) => return storage,
+            Err(error) => assert!(error.retry(), "{error}"),
+        }
+    }
+}
+
 /// A PgBouncer in transaction mode with few connections to a server, on a socket in the server's folder.
 pub(super) struct Pooler {
     folder: TempDir,
