@@ -10,8 +10,13 @@ use tempfile::TempDir;
 
 /// Makes storages of one kind.
 pub(crate) trait Place: Sized {
-    /// A place for a storage of its own, empty. `None` if this machine has no program that it needs, which is said.
-    fn new() -> Option<Self>;
+    /// Whether this machine has the programs that it needs. If not, it is said.
+    fn is_available() -> bool {
+        true
+    }
+
+    /// A place for a storage of its own, empty.
+    fn new() -> Self;
 
     /// The storage at this place: the same rows each time.
     fn open(&self) -> Arc<dyn Storage>;
@@ -20,8 +25,8 @@ pub(crate) trait Place: Sized {
 pub(crate) struct Memory(Arc<MemoryStorage>);
 
 impl Place for Memory {
-    fn new() -> Option<Self> {
-        Some(Self(Arc::new(MemoryStorage::new())))
+    fn new() -> Self {
+        Self(Arc::new(MemoryStorage::new()))
     }
 
     fn open(&self) -> Arc<dyn Storage> {
@@ -42,11 +47,11 @@ impl Redb {
 
 #[cfg(feature = "redb")]
 impl Place for Redb {
-    fn new() -> Option<Self> {
+    fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = Self(folder);
         RedbStorage::create(&place.path()).unwrap();
-        Some(place)
+        place
     }
 
     fn open(&self) -> Arc<dyn Storage> {

@@ -7,7 +7,8 @@ macro_rules! tests_of {
             $(
                 #[test]
                 fn $test() {
-                    if let Some(place) = <$place as $crate::places::Place>::new() {
+                    if <$place as $crate::places::Place>::is_available() {
+                        let place = <$place as $crate::places::Place>::new();
                         $crate::$module::$test(&place);
                     }
                 }

@@ -9,20 +9,11 @@ use super::connection::Connection;
 use super::failure::Failure;
 use super::read;
 use super::worker::Worker;
-use crate::storage::error::StorageError;
 
 /// How often to see whether the connection that listens is alive.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// The pause before listening again.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// What is known of the storage's revision.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub(super) revision: u64,
-    /// Why it could not be read the last time.
-    pub(super) error: Option<StorageError>,
-}
 
 impl Worker {
     /// Notes a revision that this process has made, or read first.

@@ -16,7 +16,6 @@ use super::failure::Failure;
 use super::options::PostgresOptions;
 use super::pool::Pool;
 use super::statements::Statements;
-use super::watch::Seen;
 use super::{read, schema};
 use crate::storage::error::StorageError;
 use crate::storage::log::LogEntry;
@@ -24,6 +23,14 @@ use crate::storage::row::{Page, RowKey, RowPrefix, Snapshot};
 
 /// What a caller waits for. It makes a future on the storage's thread, which then stays there.
 pub(super) type Job = Box<dyn FnOnce(Rc<Worker>) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
+
+/// What is known of the storage's revision.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) revision: u64,
+    /// Why it could not be read the last time.
+    pub(super) error: Option<StorageError>,
+}
 
 pub(super) struct Worker {
     pub(super) options: PostgresOptions,

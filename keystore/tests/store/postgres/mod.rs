@@ -21,8 +21,12 @@ use server::{Pooler, Process, new_schema, open, options, patient, shared_folder}
 pub(crate) struct Direct(PostgresOptions);
 
 impl Place for Direct {
-    fn new() -> Option<Self> {
-        options().map(Self)
+    fn is_available() -> bool {
+        options().is_some()
+    }
+
+    fn new() -> Self {
+        Self(options().unwrap())
     }
 
     fn open(&self) -> Arc<dyn Storage> {
@@ -37,13 +41,17 @@ pub(crate) struct Pooled {
 }
 
 impl Place for Pooled {
-    fn new() -> Option<Self> {
-        let pooler = Pooler::new(shared_folder()?)?;
+    fn is_available() -> bool {
+        shared_folder().and_then(Pooler::new).is_some()
+    }
+
+    fn new() -> Self {
+        let pooler = Pooler::new(shared_folder().unwrap()).unwrap();
         let process = pooler.start();
-        Some(Self {
+        Self {
             options: patient(&pooler.address()).schema(&new_schema()).unwrap(),
             _pooler: (pooler, process),
-        })
+        }
     }
 
     fn open(&self) -> Arc<dyn Storage> {
