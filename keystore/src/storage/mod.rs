@@ -1,5 +1,5 @@
-//! Where the rows of a store and its audit log lie: [`MemoryStorage`], `RedbStorage` (feature `redb`), or another place
-//! behind the trait [`Storage`].
+//! Where the rows of a store and its audit log lie: [`MemoryStorage`], `RedbStorage` (feature `redb`), `PostgresStorage`
+//! (feature `postgres`), or another place behind the trait [`Storage`].
 //!
 //! A storage knows no keys. It has rows, which are bytes under a [`RowKey`], and a log, which is entries in sequence. It
 //! is trusted to keep them, not to leave them alone: the store seals what is secret, and notices what was changed, moved

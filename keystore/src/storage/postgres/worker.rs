@@ -1,6 +1,5 @@
 //! The storage's thread: it alone has the connections, and runs what callers ask for.
 
-use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::pin::Pin;
 use core::time::Duration;
