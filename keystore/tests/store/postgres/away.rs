@@ -22,12 +22,7 @@ fn a_server_goes_away_and_comes_back() {
     let process = cluster.start();
     let short = Duration::from_millis(300);
     let options = patient(&cluster.address());
-    let impatient = open(
-        &options
-            .clone()
-            .timeout(short)
-            .poll(Duration::from_millis(20)),
-    );
+    let impatient = open_impatient(&options.clone().poll(Duration::from_millis(20)), short);
     let storage = open(&options);
     let mut counter = Counter::new("a");
     counter.count(&storage).unwrap();
