@@ -1,9 +1,13 @@
 //! What signing and verifying by a store takes over the primitive: `cargo run --release -p pq-keystore --example overhead`.
 
-use std::hint::black_box;
-use std::sync::Arc;
+extern crate alloc;
+
+use alloc::sync::Arc;
+use core::error::Error;
+use core::hint::black_box;
+use core::time::Duration;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey};
 use pq_keys::{PublicKey, SignatureAlgorithm};
@@ -41,7 +45,7 @@ fn print(what: &str, (primitive, store): (Duration, Duration)) {
     );
 }
 
-fn measure(name: &str, storage: Arc<dyn Storage>) -> Result<(), Box<dyn std::error::Error>> {
+fn measure(name: &str, storage: Arc<dyn Storage>) -> Result<(), Box<dyn Error>> {
     let (admin, user) = (Principal::new("admin")?, Principal::new("user")?);
     let kek = PassphraseKek::new(b"passphrase");
     let store = Store::create(storage, &kek, &admin, StoreOptions::default())?;
@@ -111,7 +115,7 @@ fn measure(name: &str, storage: Arc<dyn Storage>) -> Result<(), Box<dyn std::err
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     measure("memory", Arc::new(MemoryStorage::new()))?;
     #[cfg(feature = "redb")]
     {

@@ -1,7 +1,7 @@
 //! The audit log: who did what when, each entry hashed with the one before, and heads of the log, signed by the store,
 //! which show later that nothing was cut off.
-//!
-//! It uses [`name`](crate::name), [`policy`](crate::policy), [`storage`](crate::storage) and [`encoding`](crate::encoding).
+
+// This room uses `name`, `policy`, `storage` and `encoding`.
 
 mod chain;
 mod entry;

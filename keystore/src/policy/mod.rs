@@ -1,6 +1,6 @@
 //! Who may do what with a key, and what the key is used for.
-//!
-//! It uses [`name`](crate::name) and [`encoding`](crate::encoding).
+
+// This room uses `name` and `encoding`.
 
 mod file;
 mod grants;

@@ -6,8 +6,8 @@
 //!   algorithm, the public key, and whether it may be exported. States and policies stand in the row of the key, whose MAC
 //!   covers them; so changing them encrypts nothing anew.
 //! * The operator's key encrypts nothing but the store's key. Exchanging it rewrites one row.
-//!
-//! It uses [`encoding`](crate::encoding).
+
+// This room uses `encoding`.
 
 mod cipher;
 mod file;
