@@ -6,6 +6,8 @@
 mod index;
 mod key;
 mod store;
+#[cfg(test)]
+mod tests;
 mod version;
 
 pub(crate) use self::index::{BUCKETS, IndexRecord, bucket_of};

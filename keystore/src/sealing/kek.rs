@@ -10,6 +10,9 @@ use crate::encoding::{InvalidRecord, Reader, Writer};
 
 const FORMAT: u8 = 1;
 
+/// The most characters of a kind of key.
+const MAX_KIND: usize = 32;
+
 /// The most bytes of each part of a wrapped key.
 const MAX_PART: usize = 8 * 1024;
 
@@ -103,7 +106,10 @@ impl KekRecord {
     ) -> Result<Self, KekError> {
         let kind = kek.kind();
         let wrapped = kek.wrap(store_key, &bound(serial, store, kind))?;
-        if wrapped.parameters.len() > MAX_PART || wrapped.ciphertext.len() > MAX_PART {
+        if kind.len() > MAX_KIND
+            || wrapped.parameters.len() > MAX_PART
+            || wrapped.ciphertext.len() > MAX_PART
+        {
             let reason = "the wrapped key is too long".into();
             return Err(KekError::Parameters { kind, reason });
         }
@@ -147,7 +153,10 @@ impl KekRecord {
             return Err(InvalidRecord::Value("its checksum is another"));
         }
         let (serial, store) = (reader.u64()?, reader.array()?);
-        let kind = reader.text()?.into();
+        let kind = reader.text()?;
+        if kind.len() > MAX_KIND {
+            return Err(InvalidRecord::Value("the kind of its key is too long"));
+        }
         let (parameters, ciphertext) = (reader.bytes()?, reader.bytes()?);
         reader.finish()?;
         if parameters.len() > MAX_PART || ciphertext.len() > MAX_PART {
@@ -156,7 +165,7 @@ impl KekRecord {
         Ok(Self {
             serial,
             store,
-            kind,
+            kind: kind.into(),
             wrapped: WrappedKey {
                 parameters: parameters.into(),
                 ciphertext: ciphertext.into(),

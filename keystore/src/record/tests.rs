@@ -1,0 +1,183 @@
+//! Each record has one encoding: what is read is written as the same bytes.
+
+use core::fmt::Debug;
+
+use pq_keys::any::AnyAlgorithm;
+
+use super::*;
+use crate::encoding::InvalidRecord;
+use crate::name::Version;
+use crate::policy::{Grants, Policy, Principal, Role, Verb};
+
+fn principal(name: &str) -> Principal {
+    Principal::new(name).unwrap()
+}
+
+fn algorithm() -> AnyAlgorithm {
+    AnyAlgorithm::named("ML-DSA-65").unwrap()
+}
+
+/// Reads the bytes, those that are cut short, longer, or have one other bit.
+fn has_one_encoding<T: PartialEq + Debug>(
+    value: &T,
+    encode: impl Fn(&T) -> Vec<u8>,
+    decode: impl Fn(&[u8]) -> Result<T, InvalidRecord>,
+) {
+    let bytes = encode(value);
+    assert_eq!(decode(&bytes).as_ref(), Ok(value));
+    for len in 0..bytes.len() {
+        decode(&bytes[..len]).unwrap_err();
+    }
+    let longer = [&bytes[..], b"\0"].concat();
+    assert_eq!(decode(&longer), Err(InvalidRecord::Trailing));
+    let mut newer = bytes.clone();
+    newer[0] = 2;
+    assert_eq!(decode(&newer), Err(InvalidRecord::Format(2)));
+    for bit in 0..8 * bytes.len() {
+        let mut changed = bytes.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        if let Ok(read) = decode(&changed) {
+            assert_eq!(encode(&read), changed, "{bit}");
+            assert_ne!(read, *value, "{bit}");
+        }
+    }
+}
+
+fn key() -> KeyRecord {
+    let mut policy = Policy::default();
+    policy.grants = Grants::new()
+        .grant(&principal("a"), Verb::Sign)
+        .grant(&principal("b"), Role::User.verbs())
+        .grant_anyone(Verb::Verify);
+    KeyRecord {
+        serial: 3,
+        algorithm: algorithm(),
+        policy,
+        created: 1_800_000_000_000,
+        rotated: 1_800_000_000_001,
+        first: Version::FIRST,
+        states: vec![
+            VersionState::Destroyed { verifies: true },
+            VersionState::DestroyScheduled {
+                at: 5,
+                verifies: false,
+            },
+            VersionState::Disabled,
+            VersionState::Enabled,
+        ],
+    }
+}
+
+#[test]
+fn keys_have_one_encoding() {
+    has_one_encoding(&key(), KeyRecord::encode, KeyRecord::decode);
+}
+
+#[test]
+fn keys_have_some_versions_with_numbers() {
+    let last = Version::new(u32::MAX - 3).unwrap();
+    let record = KeyRecord {
+        first: last,
+        ..key()
+    };
+    assert_eq!(record.newest(), Version::new(u32::MAX).unwrap());
+    has_one_encoding(&record, KeyRecord::encode, KeyRecord::decode);
+    let beyond = KeyRecord {
+        first: last.next().unwrap(),
+        ..key()
+    };
+    KeyRecord::decode(&beyond.encode()).unwrap_err();
+    let with = |count| KeyRecord {
+        states: vec![VersionState::Enabled; count],
+        ..key()
+    };
+    KeyRecord::decode(&with(0).encode()).unwrap_err();
+    let most = with(MAX_VERSIONS);
+    assert_eq!(KeyRecord::decode(&most.encode()).as_ref(), Ok(&most));
+    KeyRecord::decode(&with(MAX_VERSIONS + 1).encode()).unwrap_err();
+}
+
+/// With as many versions and grants as there may be, a key's row fits.
+#[test]
+fn the_largest_key_fits_into_a_row() {
+    let mut record = key();
+    let state = VersionState::DestroyScheduled {
+        at: u64::MAX,
+        verifies: true,
+    };
+    record.states = vec![state; MAX_VERSIONS];
+    let names = (0..crate::policy::MAX_GRANTS).map(|number| principal(&format!("{number:0>128}")));
+    let grants = names.map(|name| (name, Role::User.verbs()));
+    record.policy.grants = grants.fold(Grants::new(), |all, (name, verbs)| all.grant(&name, verbs));
+    assert_eq!(record.policy.problem(), None);
+    let with_mac = record.encode().len() + 32;
+    assert!(with_mac <= crate::storage::MAX_VALUE_LEN, "{with_mac}");
+    assert_eq!(KeyRecord::decode(&record.encode()), Ok(record));
+}
+
+#[test]
+fn versions_have_one_encoding() {
+    let version = VersionRecord {
+        algorithm: algorithm(),
+        spki: vec![1, 2, 3],
+        created: 7,
+        by: principal("a"),
+        origin: Origin::Imported,
+        exportable: true,
+        sealed: Some(vec![4; 20]),
+    };
+    has_one_encoding(&version, VersionRecord::encode, VersionRecord::decode);
+    let destroyed = VersionRecord {
+        sealed: None,
+        origin: Origin::Generated,
+        exportable: false,
+        ..version
+    };
+    has_one_encoding(&destroyed, VersionRecord::encode, VersionRecord::decode);
+}
+
+#[test]
+fn the_index_has_one_encoding() {
+    let mut index = IndexRecord::default();
+    assert_eq!(index.serial("a"), 0);
+    for (key, serial) in [("a", 1), ("b", 2), ("c", 3), ("a", 9)] {
+        index.set(key, serial);
+        assert_eq!(index.serial(key), serial);
+    }
+    assert_eq!((index.serial("a"), index.serial("b")), (9, 2));
+    has_one_encoding(&index, IndexRecord::encode, IndexRecord::decode);
+}
+
+#[test]
+fn the_store_has_one_encoding() {
+    let scope = |text: &str| text.parse::<Scope>().unwrap();
+    let grants = StoreGrants::new()
+        .grant(&Scope::all(), &principal("a"), Role::Administrator.verbs())
+        .grant(&scope("t/*"), &principal("b"), Verb::Create)
+        .grant_anyone(&scope("t/p/*"), Verb::List);
+    let store = StoreRecord {
+        serial: 1,
+        id: [9; 16],
+        created: 5,
+        grants,
+        spki: vec![1; 9],
+        sealed: vec![2; 9],
+    };
+    has_one_encoding(&store, StoreRecord::encode, StoreRecord::decode);
+}
+
+#[test]
+fn scopes_have_one_spelling() {
+    for text in ["*", "t/*", "t/p/*", "a.b-c_d/1/*"] {
+        assert_eq!(text.parse::<Scope>().unwrap().to_string(), text);
+    }
+    for text in [
+        "", "t", "t/", "t*", "/*", "t//*", "t/p/n/*", "T/*", "t/p/n", "**", "t/p*", "../*",
+    ] {
+        assert_eq!(text.parse::<Scope>(), Err(UnknownScope), "{text}");
+    }
+    let name = "t/p/n".parse().unwrap();
+    let contains = |text: &str| text.parse::<Scope>().unwrap().contains(&name);
+    assert!(contains("*") && contains("t/*") && contains("t/p/*"));
+    assert!(!contains("tt/*") && !contains("t/pp/*") && !contains("u/*") && !contains("u/p/*"));
+}
