@@ -4,6 +4,8 @@
 //! [`exit_status`](crate::exit_status), [`files`](crate::files), [`keys`](crate::keys),
 //! [`passphrases`](crate::passphrases), [`shell`](crate::shell) and [`words`](crate::words).
 
+mod store;
+
 use std::io;
 use std::path::PathBuf;
 
@@ -21,12 +23,14 @@ use pq_keys::classical::ClassicalKeyError;
 use pq_keys::composite::CompositeKeyError;
 use pq_keys::protection::ProtectionError;
 use pq_keys::{Algorithm, SignatureAlgorithm};
+use pq_keystore::StoreError;
 use pq_x509::issuing::IssueError;
 use pq_x509::ocsp::OcspRequestError;
 use pq_x509::pkcs12::Pkcs12Error;
 use pq_x509::request::RequestError;
 use pq_x509::validation::ValidationError;
 
+pub(crate) use self::store::{StoreFailure, of_store_error};
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;
 use crate::exit_status::ExitStatus;
@@ -47,6 +51,8 @@ pub(crate) enum Failure {
     Document(#[from] DocumentError),
     #[error(transparent)]
     Output(#[from] OutputError),
+    #[error("{0}")]
+    Store(Box<StoreFailure>),
     #[error("{}", of_any_key_error(.0))]
     Key(KeyError),
     #[error("{}", of_protection_error(.0))]
@@ -575,6 +581,7 @@ impl Failure {
                 ExitStatus::InputOutput
             }
             Self::Folder(error) => of_folder(error),
+            Self::Store(failure) => failure.status(),
             Self::Authority(error) => of_authority(error),
             Self::RequestsRefused { status, .. } => *status,
             Self::StoppedAfter { failure, .. }
@@ -683,6 +690,14 @@ impl Failure {
             | Self::Unsupported(_)
             | Self::NothingToMeasure(_)
             | Self::NoBackend { .. } => ExitStatus::Usage,
+        }
+    }
+
+    /// The stable name of a key store's failure.
+    pub(crate) fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Store(failure) => failure.code(),
+            _ => None,
         }
     }
 
@@ -843,6 +858,18 @@ from_causes!(
     Enveloping(pq_cms::EnvelopingError),
     NewSshKey(pq_ssh::PrivateKeyError)
 );
+
+impl From<StoreFailure> for Failure {
+    fn from(failure: StoreFailure) -> Self {
+        Self::Store(Box::new(failure))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        StoreFailure::Store(error).into()
+    }
+}
 
 impl From<CoseError> for Failure {
     fn from(error: CoseError) -> Self {

@@ -66,7 +66,7 @@ pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
                 Err(failure) => {
                     let status = failure.status();
                     if json {
-                        report::print_failure(&failure.to_string(), status as u8);
+                        report::print_failure(&failure.to_string(), status as u8, failure.code());
                     }
                     complain(&format!("pqtls: {failure}\n"));
                     status
@@ -101,7 +101,7 @@ fn explain(error: &clap::Error, command_line: &[OsString]) -> ExitStatus {
     if options.any(|word| word == "--json") {
         // What follows is how commands are used.
         let problem = text.split("\n\n").next().unwrap_or_default();
-        report::print_failure(problem.trim_end(), ExitStatus::Usage as u8);
+        report::print_failure(problem.trim_end(), ExitStatus::Usage as u8, None);
     }
     match is_help {
         false => complain(&format!("pqtls: {text}")),

@@ -16,7 +16,7 @@ pub(crate) type Passphrase = Zeroizing<Vec<u8>>;
 /// Options that name a passphrase. A command that needs two passphrases has the same options under two names.
 macro_rules! options {
     (
-        $(#[$of_options:meta])* $options:ident, $heading:literal, $prefix:literal,
+        $(#[$of_options:meta])* $options:ident, $heading:literal,
         $file:ident, $fd:ident, $env:ident
     ) => {
         $(#[$of_options])*
@@ -37,18 +37,6 @@ macro_rules! options {
         }
 
         impl $options {
-            /// The passphrase of a file. Without an option, the user at the terminal is asked.
-            pub(crate) fn of(&self, file: &str) -> Result<Passphrase, PassphraseError> {
-                match self.named()? {
-                    Some(passphrase) => Ok(passphrase),
-                    None if !can_ask() => Err(PassphraseError::NeededToRead {
-                        file: file.into(),
-                        options: $prefix,
-                    }),
-                    None => ask(&format!("Passphrase of {file}: ")),
-                }
-            }
-
             /// The passphrase that the options name, if there is one.
             fn named(&self) -> Result<Option<Passphrase>, PassphraseError> {
                 if let Some(file) = &self.$file {
@@ -68,7 +56,6 @@ options!(
     /// The passphrase of an encrypted private key.
     PassphraseOptions,
     "Passphrase of an encrypted private key [default: ask for it]",
-    "--passphrase",
     passphrase_file,
     passphrase_fd,
     passphrase_env
@@ -78,7 +65,6 @@ options!(
     /// The passphrase that a private key had until now.
     OldPassphraseOptions,
     "Current passphrase of FILE [default: ask for it]",
-    "--old-passphrase",
     old_passphrase_file,
     old_passphrase_fd,
     old_passphrase_env
@@ -88,10 +74,78 @@ options!(
     /// The passphrase of the key of a CA, beside that of another key.
     CaPassphraseOptions,
     "Passphrase of the CA's key, if it is encrypted [default: ask for it]",
-    "--ca-passphrase",
     ca_passphrase_file,
     ca_passphrase_fd,
     ca_passphrase_env
+);
+
+options!(
+    /// The passphrase that a key store is sealed under.
+    StorePassphraseOptions,
+    "Passphrase of the store [default: ask for it]",
+    store_passphrase_file,
+    store_passphrase_fd,
+    store_passphrase_env
+);
+
+options!(
+    /// The passphrase that a key store is to be sealed under.
+    NewStorePassphraseOptions,
+    "New passphrase of the store [default: ask for it]",
+    new_passphrase_file,
+    new_passphrase_fd,
+    new_passphrase_env
+);
+
+/// Options for the passphrase of something that is there, with what their names begin with.
+macro_rules! of_what_is_there {
+    ($($options:ident $prefix:literal),+) => {$(
+        impl $options {
+            /// The passphrase of a file. Without an option, the user at the terminal is asked.
+            pub(crate) fn of(&self, file: &str) -> Result<Passphrase, PassphraseError> {
+                match self.named()? {
+                    Some(passphrase) => Ok(passphrase),
+                    None if !can_ask() => Err(PassphraseError::NeededToRead {
+                        file: file.into(),
+                        options: $prefix,
+                    }),
+                    None => ask(&format!("Passphrase of {file}: ")),
+                }
+            }
+        }
+    )+};
+}
+
+of_what_is_there!(
+    PassphraseOptions "--passphrase",
+    OldPassphraseOptions "--old-passphrase",
+    CaPassphraseOptions "--ca-passphrase",
+    StorePassphraseOptions "--store-passphrase"
+);
+
+/// Options for a new passphrase, with what their names begin with.
+macro_rules! of_what_is_new {
+    ($($options:ident $prefix:literal),+) => {$(
+        impl $options {
+            /// The new passphrase. Without an option, the user at the terminal is asked twice.
+            pub(crate) fn of_new(&self) -> Result<Passphrase, PassphraseError> {
+                let passphrase = match self.named()? {
+                    Some(passphrase) => passphrase,
+                    None if !can_ask() => {
+                        return Err(PassphraseError::NeededToWrite { options: $prefix });
+                    }
+                    None => repeated(ask("New passphrase: ")?)?,
+                };
+                not_empty(passphrase)
+            }
+        }
+    )+};
+}
+
+of_what_is_new!(
+    PassphraseOptions "--passphrase",
+    StorePassphraseOptions "--store-passphrase",
+    NewStorePassphraseOptions "--new-passphrase"
 );
 
 /// For `mut_args`: a passphrase is of use with this argument alone.
@@ -99,6 +153,18 @@ pub(crate) fn only_with(argument: &'static str, option: clap::Arg) -> clap::Arg 
     match option.get_id().as_str() {
         "passphrase_file" | "passphrase_fd" | "passphrase_env" => option.requires(argument),
         _ => option,
+    }
+}
+
+impl StorePassphraseOptions {
+    /// Whether an option names a passphrase.
+    pub(crate) fn is_given(&self) -> bool {
+        let Self {
+            store_passphrase_file: file,
+            store_passphrase_fd: descriptor,
+            store_passphrase_env: variable,
+        } = self;
+        file.is_some() || descriptor.is_some() || variable.is_some()
     }
 }
 
@@ -138,16 +204,6 @@ impl PassphraseOptions {
             }
         };
         not_empty(passphrase).map(Some)
-    }
-
-    /// The new passphrase of a private key. Without an option, the user at the terminal is asked twice.
-    pub(crate) fn of_new(&self) -> Result<Passphrase, PassphraseError> {
-        let passphrase = match self.named()? {
-            Some(passphrase) => passphrase,
-            None if !can_ask() => return Err(PassphraseError::NeededToWrite),
-            None => repeated(ask("New passphrase: ")?)?,
-        };
-        not_empty(passphrase)
     }
 }
 
@@ -235,10 +291,10 @@ pub(crate) enum PassphraseError {
     )]
     NeededToRead { file: String, options: &'static str },
     #[error(
-        "encrypting a key takes a passphrase: give it with --passphrase-file FILE, --passphrase-fd N or \
-         --passphrase-env NAME, or run this at a terminal to be asked for it"
+        "encrypting a key takes a passphrase: give it with {options}-file FILE, {options}-fd N or \
+         {options}-env NAME, or run this at a terminal to be asked for it"
     )]
-    NeededToWrite,
+    NeededToWrite { options: &'static str },
     #[error("an empty passphrase protects nothing; choose one that nobody guesses")]
     Empty,
     #[error("the two passphrases differ, so nothing was encrypted; try again")]

@@ -8,6 +8,7 @@
 // This room uses `name`.
 
 mod change;
+mod copy;
 mod error;
 mod log;
 mod memory;
@@ -20,6 +21,7 @@ mod row;
 use core::time::Duration;
 
 pub use self::change::{Change, Committed, Expected, RowChange, Write};
+pub use self::copy::{Copied, CopyError, copy};
 pub use self::error::{CommitError, StorageError};
 pub use self::log::{Append, LogEntry, LogHead};
 pub use self::memory::MemoryStorage;

@@ -90,6 +90,11 @@ pub struct InvalidRowKey;
 pub struct RowPrefix(Box<str>);
 
 impl RowPrefix {
+    /// All rows.
+    pub fn all() -> Self {
+        Self("".into())
+    }
+
     /// The rows of all keys.
     pub fn keys() -> Self {
         Self("key/".into())

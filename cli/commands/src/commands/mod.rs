@@ -25,6 +25,7 @@ mod pkcs12;
 mod raw;
 mod show;
 mod ssh;
+mod store;
 mod text;
 mod watched;
 
@@ -82,6 +83,8 @@ enum Command {
     Jwt(jwt::Command),
     #[command(subcommand)]
     Ssh(ssh::Command),
+    #[command(subcommand)]
+    Store(store::Command),
     Bench(bench::Arguments),
     Completion(completion::Arguments),
     Man(man::Arguments),
@@ -107,6 +110,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Command::Cms(command) => cms::run(command, json),
         Command::Jwt(command) => jwt::run(command, json),
         Command::Ssh(command) => ssh::run(command, json),
+        Command::Store(command) => store::run(command, json),
         Command::Bench(arguments) => bench::run(&arguments, json),
         Command::Completion(arguments) => completion::run(&arguments, json),
         Command::Man(arguments) => man::run(&arguments, json),

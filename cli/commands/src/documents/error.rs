@@ -175,6 +175,11 @@ pub(crate) enum DocumentError {
         len: usize,
         found: usize,
     },
+    #[error(
+        "{file} is no ciphertext of ML-KEM or X-Wing: none has its {found} bytes, raw, in hexadecimal or in base64; check that \
+         it is the right file, and complete"
+    )]
+    NoCiphertext { file: String, found: usize },
 }
 
 impl DocumentError {
@@ -235,6 +240,7 @@ impl DocumentError {
                 error: RequestError::Key(_) | RequestError::Signature(_) | RequestError::Name(_),
                 ..
             } | Self::NotOfLength { .. }
+                | Self::NoCiphertext { .. }
         )
     }
 }

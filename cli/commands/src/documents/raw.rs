@@ -2,11 +2,11 @@
 //! length tells what they are.
 
 use base64ct::{Base64, Encoding as _};
-use pq_keys::PrivateKeyForm;
 use pq_keys::classical::{
     AgreementAlgorithm, ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey,
 };
-use pq_keys::x_wing::XWingPrivateKey;
+use pq_keys::x_wing::{self, XWingPrivateKey};
+use pq_keys::{KemAlgorithm, PrivateKeyForm};
 use pq_x509::x509_cert::der::asn1::OctetStringRef;
 use pq_x509::x509_cert::der::{self, Encode, Header, SliceWriter, Tag};
 use zeroize::Zeroizing;
@@ -24,16 +24,40 @@ pub(crate) fn raw_bytes(
     what: &str,
     len: usize,
 ) -> Result<Zeroizing<Vec<u8>>, DocumentError> {
-    // In hexadecimal, with spaces in between.
-    let bytes = source.read(4 * len)?;
-    let found = bytes.len();
-    let right = readings(bytes).into_iter().find(|raw| raw.len() == len);
+    let (found, right) = bytes_of_length(source, &[len])?;
     right.ok_or_else(|| DocumentError::NotOfLength {
         file: source.to_string(),
         what: what.into(),
         len,
         found,
     })
+}
+
+/// Reads a file that has a ciphertext of ML-KEM or X-Wing and nothing else, in the same ways.
+pub(crate) fn raw_ciphertext(source: &Source) -> Result<Zeroizing<Vec<u8>>, DocumentError> {
+    let of_ml_kem = KemAlgorithm::ALL.iter();
+    let mut lens: Vec<usize> = of_ml_kem
+        .map(|algorithm| algorithm.ciphertext_len())
+        .collect();
+    lens.push(x_wing::CIPHERTEXT_LEN);
+    let (found, right) = bytes_of_length(source, &lens)?;
+    right.ok_or_else(|| DocumentError::NoCiphertext {
+        file: source.to_string(),
+        found,
+    })
+}
+
+/// How many bytes a file has, and those that it means, if they have one of these lengths.
+fn bytes_of_length(
+    source: &Source,
+    lens: &[usize],
+) -> Result<(usize, Option<Zeroizing<Vec<u8>>>), DocumentError> {
+    // In hexadecimal, with spaces in between.
+    let longest = lens.iter().max().copied().unwrap_or_default();
+    let bytes = source.read(4 * longest)?;
+    let found = bytes.len();
+    let mut readings = readings(bytes).into_iter();
+    Ok((found, readings.find(|raw| lens.contains(&raw.len()))))
 }
 
 /// Twice what the longest expanded key has in hexadecimal.

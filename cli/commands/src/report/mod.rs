@@ -35,10 +35,14 @@ pub(crate) trait Report: fmt::Display + Serialize {
 static IS_PRINTED: AtomicBool = AtomicBool::new(false);
 
 /// Prints why a command failed as JSON, unless it has printed a report that says so.
-pub(crate) fn print_failure(error: &str, exit_status: u8) {
+pub(crate) fn print_failure(error: &str, exit_status: u8, code: Option<&str>) {
     if !IS_PRINTED.load(Ordering::Relaxed) {
         // Standard error has the same as text.
-        let _ = print_json(&Failed { error, exit_status });
+        let _ = print_json(&Failed {
+            error,
+            exit_status,
+            code,
+        });
     }
 }
 
@@ -46,6 +50,8 @@ pub(crate) fn print_failure(error: &str, exit_status: u8) {
 struct Failed<'a> {
     error: &'a str,
     exit_status: u8,
+    /// Only for failures of a key store.
+    code: Option<&'a str>,
 }
 
 impl Report for Failed<'_> {

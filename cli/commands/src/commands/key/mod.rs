@@ -5,13 +5,13 @@
 mod check;
 mod convert;
 mod decrypt;
-mod encode;
+pub(super) mod encode;
 mod encrypt;
 mod export;
 mod facts;
 mod import;
 mod new;
-mod protect;
+pub(super) mod protect;
 mod public;
 mod show;
 

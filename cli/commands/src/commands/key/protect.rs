@@ -63,7 +63,7 @@ impl ProtectionOptions {
 }
 
 /// Encrypts the key in a form, as PEM or DER, and returns the form that it has in the file.
-pub(super) fn encrypted(
+pub(in crate::commands) fn encrypted(
     key: &PrivateKey,
     form: Option<Form>,
     passphrase: &Passphrase,

@@ -12,7 +12,7 @@ use crate::files::{self, Access, Destination, Output};
 /// How a signature, a ciphertext or a secret is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Format {
+pub(in crate::commands) enum Format {
     /// The bytes as they are
     Raw,
     /// One line of hexadecimal
@@ -23,7 +23,7 @@ pub(super) enum Format {
 
 impl Format {
     /// Refuses bytes on a terminal, before time is spent on making them.
-    pub(super) fn check(self, to: &Destination) -> Result<(), Failure> {
+    pub(in crate::commands) fn check(self, to: &Destination) -> Result<(), Failure> {
         match self {
             Self::Raw => Ok(files::check_binary(to)?),
             Self::Hex | Self::Base64 => Ok(()),
@@ -31,7 +31,7 @@ impl Format {
     }
 
     /// Encodes the bytes for a file.
-    pub(super) fn encode(self, bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+    pub(in crate::commands) fn encode(self, bytes: &[u8]) -> Zeroizing<Vec<u8>> {
         match self {
             Self::Raw => Zeroizing::new(bytes.to_vec()),
             Self::Hex => line(bytes, TextEncoding::Hex),
@@ -40,7 +40,7 @@ impl Format {
     }
 
     /// The output for encoded bytes.
-    pub(super) fn output<'a>(
+    pub(in crate::commands) fn output<'a>(
         self,
         to: &'a Destination,
         content: &'a [u8],

@@ -22,7 +22,7 @@ use crate::report::{hex, printable};
 
 /// A context, or none.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct ContextOptions {
+pub(in crate::commands) struct ContextOptions {
     /// A text that keeps signatures for different purposes apart, at most 255 bytes; without it the
     /// context is empty, as in certificates and TLS
     #[arg(long, value_name = "TEXT", value_parser = context_of_text)]
@@ -39,7 +39,7 @@ pub(super) struct ContextOptions {
 }
 
 impl ContextOptions {
-    pub(super) fn as_bytes(&self) -> &[u8] {
+    pub(in crate::commands) fn as_bytes(&self) -> &[u8] {
         let context = self.context.as_ref().or(self.context_hex.as_ref());
         context.map_or(&[], Context::as_bytes)
     }
@@ -138,7 +138,7 @@ pub(super) fn hash(
 
 /// Refuses what may be the signed attributes of a CMS message, unless a context keeps the signature apart from those of
 /// CMS, which have none: it would be one of the content that the attributes are for.
-pub(super) fn check_to_sign(
+pub(in crate::commands) fn check_to_sign(
     may_be_attributes: bool,
     context: &str,
     file: &str,

@@ -4,8 +4,8 @@
 
 pub(super) mod decaps;
 pub(super) mod encaps;
-mod format;
-mod message;
+pub(super) mod format;
+pub(super) mod message;
 pub(super) mod mu;
 pub(super) mod sign;
 pub(super) mod verify;

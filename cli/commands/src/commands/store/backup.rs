@@ -1,0 +1,71 @@
+//! The command `pqtls store backup`.
+
+use core::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::copying::copy_to;
+use super::place::Location;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::report::{self, Report, hex};
+
+/// Copy a store to another file, as it is at one moment
+///
+/// What is sealed stays sealed, so it takes no passphrase, and the copy is as safe as what the store is sealed under. No
+/// other process can use the store meanwhile. A copy of the file by other means can be half of one change and half of the
+/// next.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Where to write the copy; no file is replaced
+    file: PathBuf,
+
+    #[command(flatten)]
+    location: Location,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls store backup keys.backup";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let storage = arguments.location.storage()?;
+    let copied = copy_to(&storage, &arguments.file, |_| Ok(()))?;
+    let report = Backup {
+        store: arguments.location.path()?.display().to_string(),
+        file: arguments.file.display().to_string(),
+        rows: copied.rows,
+        sequence: copied.head.sequence,
+        hash: hex(&copied.head.hash),
+    };
+    report::print(&report, json)?;
+    Ok(ExitStatus::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct Backup {
+    store: String,
+    file: String,
+    rows: u64,
+    /// The last entry of the audit log.
+    sequence: u64,
+    hash: String,
+}
+
+impl Report for Backup {
+    const SCHEMA: &'static str = "store-backup/1";
+}
+
+impl fmt::Display for Backup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            store,
+            sequence,
+            ..
+        } = self;
+        writeln!(f, "{file}: copy of {store} at entry {sequence} of its log")
+    }
+}

@@ -1,0 +1,93 @@
+//! The command `pqtls store decaps`.
+
+use core::fmt;
+
+use pq_keystore::KeyId;
+use serde::Serialize;
+
+use super::place::Place;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::raw::format::Format;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Source};
+use crate::report::Report;
+
+/// Recover the shared secret from a ciphertext by a key of a store
+///
+/// A ciphertext that was made for another key or version, or was changed, gives a secret that nobody else has: this is how
+/// ML-KEM rejects it (FIPS 203, algorithm 18).
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The version that it was made for: tenant/purpose/name#version
+    #[arg(long, value_name = "KEY")]
+    key: KeyId,
+
+    /// The ciphertext, as bytes, in hexadecimal or in base64; "-" is standard input
+    #[arg(default_value = "-")]
+    ciphertext: Source,
+
+    /// How to write the secret
+    #[arg(long, value_enum, default_value = "raw", value_name = "FORMAT")]
+    format: Format,
+
+    #[command(flatten)]
+    output: OutputOptions,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls store decaps --key shop/mail/box#1 box.ct --out box.secret2 --kek-file store.kek
+  $ cmp box.secret box.secret2";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let format = arguments.format;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    format.check(out)?;
+    let ciphertext = documents::raw_ciphertext(&arguments.ciphertext)?;
+    let opened = arguments.place.open()?;
+    let id = &arguments.key;
+    let secret = opened
+        .store
+        .decapsulate(&opened.principal, id, &ciphertext)?;
+    let content = format.encode(&*secret);
+    let report = Decapsulated {
+        key: id.name().to_string(),
+        version: id.version().get(),
+        format,
+        ciphertext: arguments.ciphertext.to_string(),
+        file: out.to_string(),
+    };
+    delivery.deliver(&[format.output(out, &content, Access::Private)], &report)
+}
+
+/// The facts about a secret that was recovered, without the secret.
+#[derive(Debug, Serialize)]
+struct Decapsulated {
+    key: String,
+    version: u32,
+    format: Format,
+    ciphertext: String,
+    file: String,
+}
+
+impl Report for Decapsulated {
+    const SCHEMA: &'static str = "store-decaps/1";
+}
+
+impl fmt::Display for Decapsulated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, ciphertext, key) = (&self.file, &self.ciphertext, &self.key);
+        writeln!(
+            f,
+            "{file}: shared secret of {ciphertext} by {key}#{}",
+            self.version
+        )
+    }
+}

@@ -1,0 +1,178 @@
+//! The commands `pqtls store grants show` and `pqtls store grants set`, and the file of a store's grants: a table for each
+//! scope of keys, with what each principal may do.
+
+use alloc::collections::BTreeMap;
+use core::fmt::{self, Write};
+
+use pq_keystore::policy::{Principal, Verbs};
+use pq_keystore::{Scope, StoreGrants};
+use serde::Serialize;
+
+use super::place::Place;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::exit_status::ExitStatus;
+use crate::failure::{Failure, StoreFailure};
+use crate::files::{Access, Output, Source};
+use crate::report::{self, Report};
+
+/// Show and set who may do what in a store, with which keys
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Show(Show),
+    Set(Set),
+}
+
+pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
+    match command {
+        Command::Show(arguments) => arguments.run(json),
+        Command::Set(arguments) => arguments.run(json),
+    }
+}
+
+/// Write the grants of a store, in TOML
+#[derive(Debug, clap::Args)]
+#[command(after_help = SHOW)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    output: OutputOptions,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const SHOW: &str = "\
+Examples:
+  $ pqtls store grants show --kek-file store.kek
+  $ pqtls store grants show --out grants.toml --kek-file store.kek";
+
+impl Show {
+    fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
+        let OutputOptions { out, force } = &self.output;
+        let delivery = Delivery::to(&[out], *force, json)?;
+        let opened = self.place.open()?;
+        let text = to_toml(&opened.store.store_grants(&opened.principal)?);
+        let output = Output {
+            to: out,
+            content: text.as_bytes(),
+            access: Access::Public,
+            is_binary: false,
+        };
+        let report = GrantsFile {
+            file: out.to_string(),
+        };
+        delivery.deliver(&[output], &report)
+    }
+}
+
+/// Set the grants of a store from TOML
+///
+/// The file has a table for each scope: all keys ("*"), those of a tenant ("shop/*"), or those of a tenant's purpose
+/// ("shop/releases/*"). It is all that is granted, beside what each key's policy grants; whoever sets it has to keep the
+/// right to administer the store.
+#[derive(Debug, clap::Args)]
+#[command(after_help = SET)]
+pub(crate) struct Set {
+    /// The grants, in TOML; "-" is standard input
+    #[arg(default_value = "-")]
+    file: Source,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const SET: &str = "\
+Examples:
+  $ printf '[\"shop/*\"]\\nwatcher = [\"list\", \"show\"]\\n' >> grants.toml
+  $ pqtls store grants set grants.toml --kek-file store.kek
+  $ pqtls store list --as watcher --kek-file store.kek";
+
+/// The most bytes of a file of grants.
+const LIMIT: usize = 256 * 1024;
+
+impl Set {
+    fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
+        let bytes = self.file.read(LIMIT)?;
+        let text =
+            core::str::from_utf8(&bytes).map_err(|_| Failure::NotText(self.file.to_string()))?;
+        let grants = from_toml(text).map_err(|problem| StoreFailure::GrantsFile {
+            file: self.file.to_string(),
+            problem,
+        })?;
+        let opened = self.place.open()?;
+        opened.store.set_store_grants(&opened.principal, &grants)?;
+        let report = GrantsSet(GrantsFile {
+            file: self.file.to_string(),
+        });
+        report::print(&report, json)?;
+        Ok(ExitStatus::Done)
+    }
+}
+
+fn from_toml(text: &str) -> Result<StoreGrants, String> {
+    type File = BTreeMap<String, BTreeMap<String, Vec<String>>>;
+    let file: File = toml::from_str(text).map_err(|error| error.message().trim_end().to_owned())?;
+    let mut grants = StoreGrants::new();
+    for (scope, principals) in &file {
+        let scope: Scope = scope.parse().map_err(|error| format!("{error}"))?;
+        for (name, names) in principals {
+            let mut verbs = Verbs::NONE;
+            for name in names {
+                let named: Verbs = name.parse().map_err(|error| format!("{error}"))?;
+                verbs = verbs | named;
+            }
+            grants = match name.as_str() {
+                "*" => grants.grant_anyone(&scope, verbs),
+                name => {
+                    let principal = Principal::new(name).map_err(|error| error.to_string())?;
+                    grants.grant(&scope, &principal, verbs)
+                }
+            };
+        }
+    }
+    Ok(grants)
+}
+
+fn to_toml(grants: &StoreGrants) -> String {
+    let mut text = String::new();
+    for (scope, grants) in grants.scopes() {
+        let anyone = Some(("*", grants.anyone())).filter(|(_, verbs)| *verbs != Verbs::NONE);
+        let named = grants.principals();
+        let named = named.map(|(principal, verbs)| (principal.as_str(), verbs));
+        // Visible ASCII is quoted alike in Rust and TOML. Writing to a string doesn't fail.
+        let _ = writeln!(text, "[{:?}]", scope.to_string());
+        for (name, verbs) in anyone.into_iter().chain(named) {
+            let verbs = verbs.iter().map(|verb| format!("{:?}", verb.name()));
+            let verbs: Vec<_> = verbs.collect();
+            let _ = writeln!(text, "{name:?} = [{}]", verbs.join(", "));
+        }
+    }
+    text
+}
+
+#[derive(Debug, Serialize)]
+struct GrantsFile {
+    file: String,
+}
+
+impl Report for GrantsFile {
+    const SCHEMA: &'static str = "store-grants-show/1";
+}
+
+impl fmt::Display for GrantsFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: grants of the store", self.file)
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct GrantsSet(GrantsFile);
+
+impl Report for GrantsSet {
+    const SCHEMA: &'static str = "store-grants-set/1";
+}
+
+impl fmt::Display for GrantsSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "the store's grants are those of {}", self.0.file)
+    }
+}

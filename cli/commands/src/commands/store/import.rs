@@ -1,0 +1,93 @@
+//! The command `pqtls store import`.
+
+use core::fmt;
+
+use pq_keystore::KeyName;
+use serde::Serialize;
+
+use super::made::{Made, PolicyOptions};
+use super::place::Place;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::Source;
+use crate::passphrases::PassphraseOptions;
+use crate::report::{self, Report};
+
+/// Put a private key from a file into a store
+///
+/// The file stays as it is: whoever can read it has the key. Remove it, and its copies, once the key is in the store.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What the key is to be called: tenant/purpose/name
+    #[arg(long, value_name = "KEY")]
+    key: KeyName,
+
+    /// A private key in PEM or DER, encrypted or not; "-" is standard input
+    file: Source,
+
+    /// Make it the newest version of a key of the same algorithm, whose policy stays
+    #[arg(long, conflicts_with_all = ["policy", "grants", "exportable"])]
+    new_version: bool,
+
+    #[command(flatten)]
+    policy: PolicyOptions,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls key new ML-DSA-44 --out old.key
+  $ pqtls store import --key shop/releases/older old.key --grant operator=user --kek-file store.kek
+  $ pqtls key new ML-DSA-44 --out newer.key
+  $ pqtls store import --key shop/releases/older newer.key --new-version --kek-file store.kek";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let key = documents::private_key(&arguments.file, &arguments.passphrase)?.key;
+    let policy = arguments.policy.policy()?;
+    let opened = arguments.place.open()?;
+    let (store, who, name) = (&opened.store, &opened.principal, &arguments.key);
+    let made = match arguments.new_version {
+        true => {
+            let id = store.import_version(who, name, &key)?;
+            Made {
+                granted: true,
+                ..Made::of(&id, key.algorithm(), &policy)
+            }
+        }
+        false => {
+            let id = store.import_key(who, name, &key, &policy)?;
+            Made::of(&id, key.algorithm(), &policy)
+        }
+    };
+    let report = Imported {
+        made,
+        file: arguments.file.to_string(),
+    };
+    report::print(&report, json)?;
+    Ok(ExitStatus::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct Imported {
+    #[serde(flatten)]
+    made: Made,
+    file: String,
+}
+
+impl Report for Imported {
+    const SCHEMA: &'static str = "store-import/1";
+}
+
+impl fmt::Display for Imported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.made.fmt(f)?;
+        writeln!(f, "{} still has the key", self.file)
+    }
+}

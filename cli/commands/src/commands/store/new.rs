@@ -1,0 +1,70 @@
+//! The command `pqtls store new`.
+
+use core::fmt;
+
+use pq_keystore::KeyName;
+use serde::Serialize;
+
+use super::made::{Made, PolicyOptions};
+use super::place::Place;
+use crate::arguments::{AlgorithmParser, list_of_algorithms};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::keys::Algorithm;
+use crate::report::{self, Report};
+
+/// Make a key in a store
+///
+/// Its private key never leaves the store, unless it is exportable. Keys are called tenant/purpose/name, and their versions
+/// tenant/purpose/name#1 and so on.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What the key is to be called: tenant/purpose/name
+    key: KeyName,
+
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "ML-DSA-65",
+        value_parser = AlgorithmParser,
+        hide_possible_values = true,
+        help = format!("One of {}", list_of_algorithms()),
+    )]
+    algorithm: Algorithm,
+
+    #[command(flatten)]
+    policy: PolicyOptions,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ export PQTLS_STORE_KEK=store.kek; pqtls store new shop/releases/installer --grant operator=user
+  $ pqtls store new shop/mail/box --algorithm ML-KEM-768 --grant operator=user --kek-file store.kek
+  $ pqtls store new shop/tests/spare --algorithm Ed25519 --exportable --grant operator=user,export --kek-file store.kek";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let policy = arguments.policy.policy()?;
+    let opened = arguments.place.open()?;
+    let algorithm = arguments.algorithm;
+    let (who, key) = (&opened.principal, &arguments.key);
+    let id = opened.store.create_key(who, key, algorithm, &policy)?;
+    report::print(&NewKey(Made::of(&id, algorithm, &policy)), json)?;
+    Ok(ExitStatus::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct NewKey(Made);
+
+impl Report for NewKey {
+    const SCHEMA: &'static str = "store-new/1";
+}
+
+impl fmt::Display for NewKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

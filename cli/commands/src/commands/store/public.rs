@@ -1,0 +1,114 @@
+//! The command `pqtls store public`.
+
+use core::fmt;
+
+use pq_keystore::{KeyDetails, StoreError, VersionState};
+use serde::Serialize;
+
+use super::arguments::KeyOrVersion;
+use super::place::Place;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::key::KeyFacts;
+use crate::commands::key::encode::{self, Encoding};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Output};
+use crate::keys::PublicKey;
+use crate::report::Report;
+
+/// Write the public key of a version, or of the store itself
+///
+/// Without a version, it is the key that signs or encapsulates now. Without KEY, it is the store's own, which verifies its
+/// attestations and the heads of its audit log.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The key, or one version of it: tenant/purpose/name or tenant/purpose/name#version
+    key: Option<KeyOrVersion>,
+
+    /// The encoding
+    #[arg(long, value_enum, default_value = "pem", value_name = "FORMAT")]
+    format: Encoding,
+
+    #[command(flatten)]
+    output: OutputOptions,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls store public shop/releases/installer --kek-file store.kek
+  $ pqtls store public --out store.pub --kek-file store.kek";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    let opened = arguments.place.open()?;
+    let (id, key) = match &arguments.key {
+        None => (None, opened.store.public_key()),
+        Some(asked) => {
+            let details = opened.store.show(&opened.principal, &asked.name)?;
+            let (version, key) = chosen(asked, &details)?;
+            (Some((asked.name.to_string(), version)), key)
+        }
+    };
+    let output = Output {
+        to: out,
+        content: &encode::public_key(&key, arguments.format)?,
+        access: Access::Public,
+        is_binary: arguments.format.is_binary(),
+    };
+    let report = Written {
+        key: id.as_ref().map(|(name, _)| name.clone()),
+        version: id.map(|(_, version)| version),
+        facts: KeyFacts::of(&key),
+        encoding: arguments.format,
+        file: out.to_string(),
+    };
+    delivery.deliver(&[output], &report)
+}
+
+/// The version that was asked for, or the newest one that is enabled.
+fn chosen(asked: &KeyOrVersion, details: &KeyDetails) -> Result<(u32, PublicKey), StoreError> {
+    let mut newest_first = details.versions.iter().rev();
+    let found = newest_first.find(|one| match asked.version {
+        Some(version) => one.version == version,
+        None => one.state == VersionState::Enabled,
+    });
+    let missing = || match asked.version {
+        Some(version) => StoreError::VersionNotFound(asked.name.at(version)),
+        None => StoreError::NoEnabledVersion(asked.name.clone()),
+    };
+    let found = found.ok_or_else(missing)?;
+    Ok((found.version.get(), found.public_key.clone()))
+}
+
+#[derive(Debug, Serialize)]
+struct Written {
+    /// Unless it is the store's own.
+    key: Option<String>,
+    version: Option<u32>,
+    #[serde(flatten)]
+    facts: KeyFacts,
+    encoding: Encoding,
+    file: String,
+}
+
+impl Report for Written {
+    const SCHEMA: &'static str = "store-public/1";
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, algorithm) = (&self.file, &self.facts.algorithm);
+        match self.key.as_ref().zip(self.version) {
+            Some((key, version)) => {
+                writeln!(f, "{file}: public key of {key}#{version}, {algorithm}")?;
+            }
+            None => writeln!(f, "{file}: public key of the store, {algorithm}")?,
+        }
+        writeln!(f, "fingerprint {}", self.facts.fingerprint)
+    }
+}

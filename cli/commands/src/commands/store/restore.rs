@@ -1,0 +1,85 @@
+//! The command `pqtls store restore`.
+
+use alloc::sync::Arc;
+use core::fmt;
+use std::path::PathBuf;
+
+use pq_keystore::StoreError;
+use pq_keystore::storage::RedbStorage;
+use serde::Serialize;
+
+use super::check::{KeptHeads, damage};
+use super::copying::copy_to;
+use super::place::Place;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::report::{self, Report, hex};
+
+/// Make a store from a backup, once all of it was checked
+///
+/// With --head it refuses a backup from before that head. Whoever restores an older backup on purpose leaves the head out,
+/// and has again what was destroyed or disabled since, and has not what was made since.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The backup, which stays as it is
+    backup: PathBuf,
+
+    #[command(flatten)]
+    kept: KeptHeads,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls store restore keys.backup --head store.head --store restored.redb --kek-file store.kek
+  $ pqtls store list --store restored.redb --kek-file store.kek";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let path = arguments.place.location.path()?;
+    let principal = arguments.place.principal()?;
+    let backup = RedbStorage::open(&arguments.backup).map_err(StoreError::Storage)?;
+    let copied = copy_to(&backup, &path, |storage| {
+        let opened = arguments.place.open_in(Arc::new(storage), principal)?;
+        let found = arguments.kept.check(&opened)?;
+        damage(found.damaged).map(drop)
+    })?;
+    let report = Restored {
+        store: path.display().to_string(),
+        backup: arguments.backup.display().to_string(),
+        sequence: copied.head.sequence,
+        hash: hex(&copied.head.hash),
+    };
+    report::print(&report, json)?;
+    Ok(ExitStatus::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct Restored {
+    store: String,
+    backup: String,
+    /// The last entry of the audit log.
+    sequence: u64,
+    hash: String,
+}
+
+impl Report for Restored {
+    const SCHEMA: &'static str = "store-restore/1";
+}
+
+impl fmt::Display for Restored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            store,
+            backup,
+            sequence,
+            ..
+        } = self;
+        writeln!(
+            f,
+            "{store}: the store of {backup} at entry {sequence} of its log"
+        )
+    }
+}

@@ -1,0 +1,122 @@
+//! The command `pqtls store rotate`.
+
+use core::fmt;
+
+use pq_keystore::{KeyName, Rotated};
+use serde::Serialize;
+
+use super::place::Place;
+use crate::exit_status::ExitStatus;
+use crate::failure::{Failure, StoreFailure, of_store_error};
+use crate::report::{self, Report};
+
+/// Make a new version of a key, which signs from now on
+///
+/// The versions before it still verify and decapsulate, until they are disabled, or the policy's min-version is above them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The key: tenant/purpose/name
+    #[arg(required_unless_present = "due")]
+    key: Option<KeyName>,
+
+    /// Rotate all keys whose newest version is older than their policy's rotate-after
+    #[arg(long, conflicts_with = "key")]
+    due: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls store rotate shop/releases/installer --kek-file store.kek
+  $ pqtls store rotate --due --kek-file store.kek";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let opened = arguments.place.open()?;
+    let (store, who) = (&opened.store, &opened.principal);
+    let rotated = match &arguments.key {
+        Some(key) => {
+            let id = store.rotate(who, key)?;
+            report::print(
+                &Rotation::of(&[(key.clone(), Ok(id.version().get()))]),
+                json,
+            )?;
+            return Ok(ExitStatus::Done);
+        }
+        None => store.rotate_due(who)?,
+    };
+    let count = rotated.len();
+    let lines: Vec<_> = rotated
+        .iter()
+        .map(|Rotated { key, result, .. }| {
+            let result = result.as_ref().map(|id| id.version().get());
+            (key.clone(), result.map_err(of_store_error))
+        })
+        .collect();
+    report::print(&Rotation::of(&lines), json)?;
+    let failed = rotated.into_iter();
+    let mut failed: Vec<_> = failed
+        .filter_map(|Rotated { key, result, .. }| Some((key, result.err()?)))
+        .collect();
+    match failed.len() {
+        0 => Ok(ExitStatus::Done),
+        number => {
+            let (key, error) = failed.swap_remove(0);
+            Err(StoreFailure::NotRotated {
+                failed: number,
+                count,
+                key,
+                error,
+            }
+            .into())
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Rotation {
+    rotated: Vec<Line>,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    key: String,
+    /// The new version.
+    version: Option<u32>,
+    /// Why there is none.
+    error: Option<String>,
+}
+
+impl Rotation {
+    fn of(keys: &[(KeyName, Result<u32, String>)]) -> Self {
+        let line = |(key, result): &(KeyName, Result<u32, String>)| Line {
+            key: key.to_string(),
+            version: result.as_ref().ok().copied(),
+            error: result.as_ref().err().cloned(),
+        };
+        Self {
+            rotated: keys.iter().map(line).collect(),
+        }
+    }
+}
+
+impl Report for Rotation {
+    const SCHEMA: &'static str = "store-rotate/1";
+}
+
+impl fmt::Display for Rotation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rotated.is_empty() {
+            return writeln!(f, "no key is due");
+        }
+        for Line { key, version, .. } in &self.rotated {
+            match version {
+                Some(version) => writeln!(f, "{key}#{version} signs from now on")?,
+                None => writeln!(f, "{key}: not rotated")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! The command `pqtls store sign`.
+
+use core::fmt;
+
+use serde::Serialize;
+
+use super::arguments::KeyOrVersion;
+use super::input::{AgreedOptions, InputFacts};
+use super::place::Place;
+use super::signature;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{self, Access, Output, Source};
+use crate::report::Report;
+
+/// Sign a file by a key of a store
+///
+/// The newest enabled version of the key signs, unless --key names another one. The signature is a text that names the
+/// key and the version; with --raw it is the bytes alone, which "pqtls verify" verifies with the version's public key.
+///
+/// Files have at most 64 MiB, and the key's policy may permit less; for larger ones, sign their µ: see --mu.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The key, or one version of it: tenant/purpose/name or tenant/purpose/name#version
+    #[arg(long, value_name = "KEY")]
+    key: KeyOrVersion,
+
+    /// What to sign; "-" is standard input
+    #[arg(default_value = "-")]
+    file: Source,
+
+    #[command(flatten)]
+    agreed: AgreedOptions,
+
+    /// Write the bytes of the signature, without the name of the version
+    #[arg(long)]
+    raw: bool,
+
+    #[command(flatten)]
+    output: OutputOptions,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ echo 'Version 1.0' > installer.txt
+  $ pqtls store sign --key shop/releases/installer installer.txt --out installer.sig --kek-file store.kek
+  $ pqtls store public shop/releases/installer --out installer.pub --kek-file store.kek
+  $ pqtls mu --key installer.pub installer.txt --out installer.mu
+  $ pqtls store sign --key shop/releases/installer#1 installer.mu --mu --raw --out mu.sig --kek-file store.kek
+  $ pqtls verify --key installer.pub --signature mu.sig installer.txt";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    if arguments.raw {
+        files::check_binary(out)?;
+    }
+    let agreed = &arguments.agreed;
+    let (content, facts) = agreed.read_to_sign(&arguments.file)?;
+    let opened = arguments.place.open()?;
+    let (store, who, input) = (&opened.store, &opened.principal, agreed.input(&content));
+    let KeyOrVersion { name, version } = &arguments.key;
+    let signed = match version {
+        None => store.sign(who, name, input)?,
+        Some(version) => store.sign_by(who, &name.at(*version), input)?,
+    };
+    let content = match arguments.raw {
+        true => signed.signature,
+        false => signature::text(&signed.id, &signed.signature).into_bytes(),
+    };
+    let output = Output {
+        to: out,
+        content: &content,
+        access: Access::Public,
+        is_binary: arguments.raw,
+    };
+    let report = Signature {
+        key: signed.id.name().to_string(),
+        version: signed.id.version().get(),
+        input: facts,
+        raw: arguments.raw,
+        file: out.to_string(),
+    };
+    delivery.deliver(&[output], &report)
+}
+
+#[derive(Debug, Serialize)]
+struct Signature {
+    key: String,
+    version: u32,
+    #[serde(flatten)]
+    input: InputFacts,
+    raw: bool,
+    file: String,
+}
+
+impl Report for Signature {
+    const SCHEMA: &'static str = "store-sign/1";
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, input, key) = (&self.file, self.input.name(), &self.key);
+        writeln!(f, "{file}: signature of {input} by {key}#{}", self.version)
+    }
+}

@@ -1,0 +1,205 @@
+//! The commands that change the state of a version: `pqtls store disable`, `enable`, `schedule-destruction`,
+//! `cancel-destruction` and `destroy`.
+
+use core::fmt;
+use core::time::Duration;
+
+use pq_ca::policy::{DurationError, parse_duration};
+use pq_keystore::{KeyId, StoreError, VersionState};
+use serde::Serialize;
+
+use super::place::{Opened, Place};
+use super::show::destroy_at;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::report::{self, Report};
+
+/// A duration, or none.
+fn waiting_time(text: &str) -> Result<Duration, DurationError> {
+    match text {
+        "0s" => Ok(Duration::ZERO),
+        _ => parse_duration(text),
+    }
+}
+
+/// Which version, and where it is.
+#[derive(Debug, clap::Args)]
+struct Of {
+    /// The version: tenant/purpose/name#version
+    version: KeyId,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Disable a version: it signs, decapsulates and verifies nothing
+///
+/// Also versions that are to be destroyed or were destroyed can be disabled, so that their signatures no longer verify.
+#[derive(Debug, clap::Args)]
+#[command(after_help = DISABLE)]
+pub(crate) struct Disable {
+    #[command(flatten)]
+    of: Of,
+}
+
+const DISABLE: &str = "\
+Examples:
+  $ pqtls store disable shop/releases/installer#1 --kek-file store.kek";
+
+/// Enable a version that was disabled
+#[derive(Debug, clap::Args)]
+#[command(after_help = ENABLE)]
+pub(crate) struct Enable {
+    #[command(flatten)]
+    of: Of,
+}
+
+const ENABLE: &str = "\
+Examples:
+  $ pqtls store enable shop/releases/installer#1 --kek-file store.kek";
+
+/// Say when a version may be destroyed; its private key is used for nothing from now on
+///
+/// Its signatures still verify. The key's policy says how long it takes at least (destroy-after, by default a day).
+#[derive(Debug, clap::Args)]
+#[command(after_help = SCHEDULE)]
+pub(crate) struct Schedule {
+    /// How long it takes until it may be destroyed, such as 30d or 48h
+    #[arg(long, value_name = "TIME", value_parser = waiting_time)]
+    after: Duration,
+
+    #[command(flatten)]
+    of: Of,
+}
+
+const SCHEDULE: &str = "\
+Examples:
+  $ pqtls store schedule-destruction shop/releases/installer#1 --after 30d --kek-file store.kek";
+
+/// Cancel a destruction; the version is disabled afterwards
+#[derive(Debug, clap::Args)]
+#[command(after_help = CANCEL)]
+pub(crate) struct Cancel {
+    #[command(flatten)]
+    of: Of,
+}
+
+const CANCEL: &str = "\
+Examples:
+  $ pqtls store cancel-destruction shop/releases/installer#1 --kek-file store.kek";
+
+/// Destroy a version whose time has come: its private key is erased, its public key stays
+///
+/// Nobody gets the private key back from the store. Backups from before still have it, sealed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = DESTROY)]
+pub(crate) struct Destroy {
+    #[command(flatten)]
+    of: Of,
+}
+
+const DESTROY: &str = "\
+Examples:
+  $ echo 'destroy-after = \"0s\"' > short.toml
+  $ pqtls store new shop/tests/short --policy short.toml --kek-file store.kek
+  $ pqtls store schedule-destruction shop/tests/short#1 --after 0s --kek-file store.kek
+  $ pqtls store destroy shop/tests/short#1 --kek-file store.kek";
+
+impl Disable {
+    pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
+        self.of.change(json, |opened, id| {
+            opened.store.disable(&opened.principal, id)
+        })
+    }
+}
+
+impl Enable {
+    pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
+        self.of.change(json, |opened, id| {
+            opened.store.enable(&opened.principal, id)
+        })
+    }
+}
+
+impl Schedule {
+    pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
+        self.of.change(json, |Opened { store, principal }, id| {
+            store.schedule_destruction(principal, id, self.after)
+        })
+    }
+}
+
+impl Cancel {
+    pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
+        self.of.change(json, |opened, id| {
+            opened.store.cancel_destruction(&opened.principal, id)
+        })
+    }
+}
+
+impl Destroy {
+    pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
+        self.of.change(json, |opened, id| {
+            opened.store.destroy(&opened.principal, id)
+        })
+    }
+}
+
+impl Of {
+    fn change(
+        &self,
+        json: bool,
+        change: impl FnOnce(&Opened, &KeyId) -> Result<(), StoreError>,
+    ) -> Result<ExitStatus, Failure> {
+        let opened = self.place.open()?;
+        let id = &self.version;
+        change(&opened, id)?;
+        // Whoever changes states may have no right to see them.
+        let state = match opened.store.show(&opened.principal, id.name()) {
+            Ok(details) => {
+                let mut versions = details.versions.iter();
+                let found = versions.find(|version| version.version == id.version());
+                found.map(|version| version.state)
+            }
+            Err(StoreError::Denied { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let report = Changed {
+            key: id.name().to_string(),
+            version: id.version().get(),
+            state: state.map(VersionState::name),
+            destroy_at: state.and_then(destroy_at),
+        };
+        report::print(&report, json)?;
+        Ok(ExitStatus::Done)
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Changed {
+    key: String,
+    version: u32,
+    /// Unless the one who changed it may not see it.
+    state: Option<&'static str>,
+    destroy_at: Option<String>,
+}
+
+impl Report for Changed {
+    const SCHEMA: &'static str = "store-state/1";
+}
+
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}#{}: {}",
+            self.key,
+            self.version,
+            self.state.unwrap_or("changed")
+        )?;
+        match &self.destroy_at {
+            Some(time) => writeln!(f, ", and may be destroyed from {time} on"),
+            None => writeln!(f),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The command `pqtls store trim`.
+
+use core::fmt;
+
+use pq_keystore::KeyId;
+use serde::Serialize;
+
+use super::place::Place;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::report::{self, Report};
+
+/// Remove all versions before one, with their public keys
+///
+/// Each of them was destroyed, or is older than the policy's min-version: they are of no use any more.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The first version that stays: tenant/purpose/name#version
+    version: KeyId,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls store new shop/tests/old --kek-file store.kek
+  $ pqtls store rotate shop/tests/old --kek-file store.kek
+  $ echo 'min-version = 2' > old.toml
+  $ pqtls store policy set shop/tests/old old.toml --kek-file store.kek
+  $ pqtls store trim shop/tests/old#2 --kek-file store.kek";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let opened = arguments.place.open()?;
+    let id = &arguments.version;
+    opened
+        .store
+        .trim(&opened.principal, id.name(), id.version())?;
+    let report = Trimmed {
+        key: id.name().to_string(),
+        first: id.version().get(),
+    };
+    report::print(&report, json)?;
+    Ok(ExitStatus::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct Trimmed {
+    key: String,
+    /// The first version that is left.
+    first: u32,
+}
+
+impl Report for Trimmed {
+    const SCHEMA: &'static str = "store-trim/1";
+}
+
+impl fmt::Display for Trimmed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} begins with version {}", self.key, self.first)
+    }
+}

@@ -1,0 +1,178 @@
+//! Why a command on a key store failed: what was wrong, what to do next, its exit status and the store's stable code.
+
+use pq_keystore::audit::InvalidHead;
+use pq_keystore::policy::{InvalidPolicyFile, InvalidPrincipal};
+use pq_keystore::sealing::KekError;
+use pq_keystore::storage::{CopyError, StorageError};
+use pq_keystore::{Damage, InvalidAttestation, KeyName, StoreError};
+
+use crate::exit_status::ExitStatus;
+
+/// Why a command on a key store failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreFailure {
+    #[error("{}", of_store_error(.0))]
+    Store(StoreError),
+    #[error(
+        "{0} is sealed under a key: give it with --kek-file FILE, --kek-credential NAME or --store-passphrase-file FILE, or \
+         run this at a terminal to be asked for a passphrase"
+    )]
+    NoKek(String),
+    #[error(
+        "stores in PostgreSQL are not supported by this program; name a file with --store or PQTLS_STORE"
+    )]
+    NoPostgres,
+    #[error("PQTLS_STORE_AS: {0}; name who you are with --as")]
+    Principal(InvalidPrincipal),
+    #[error("{file} is no policy: {error}")]
+    PolicyFile {
+        file: String,
+        error: InvalidPolicyFile,
+    },
+    #[error(
+        "{file} is no file of grants: {problem}; \"pqtls store grants show\" writes one to change"
+    )]
+    GrantsFile { file: String, problem: String },
+    #[error("{0} begins as a signature of a key store, but was changed or cut off; get it again")]
+    Signature(String),
+    #[error(
+        "{file} is a signature by {found}, not by {asked}; name the key that you expect, without a version or with this one"
+    )]
+    OtherKey {
+        file: String,
+        found: String,
+        asked: String,
+    },
+    #[error(
+        "{file} has more than {mebibytes} MiB; sign and verify the µ of large files, which \"pqtls mu\" computes, with --mu"
+    )]
+    LargeMessage { file: String, mebibytes: usize },
+    #[error("{file}: {error}")]
+    Head { file: String, error: InvalidHead },
+    #[error("{file}: {error}; get it again from the store that made it")]
+    Attestation {
+        file: String,
+        error: InvalidAttestation,
+    },
+    #[error("{file} is an attestation of {found}, not of {asked}")]
+    AttestsAnother {
+        file: String,
+        found: KeyName,
+        asked: KeyName,
+    },
+    #[error(
+        "{count} of the store's rows are damaged, the first: {}; the other keys can be used",
+        of_store_error(.first)
+    )]
+    Damaged { count: usize, first: StoreError },
+    #[error(
+        "{failed} of {count} keys that were due were not rotated, the first, {key}: {}; the others were",
+        of_store_error(.error)
+    )]
+    NotRotated {
+        failed: usize,
+        count: usize,
+        key: KeyName,
+        error: StoreError,
+    },
+    #[error("nothing was copied: {0}")]
+    Copy(CopyError),
+}
+
+impl StoreFailure {
+    pub(super) fn status(&self) -> ExitStatus {
+        match self {
+            Self::Store(error) | Self::NotRotated { error, .. } => of_error(error),
+            Self::NoKek(_) | Self::NoPostgres | Self::Principal(_) | Self::LargeMessage { .. } => {
+                ExitStatus::Usage
+            }
+            Self::PolicyFile { .. }
+            | Self::GrantsFile { .. }
+            | Self::Signature(_)
+            | Self::Copy(_)
+            | Self::Head {
+                error: InvalidHead::Form(_),
+                ..
+            }
+            | Self::Attestation {
+                error: InvalidAttestation::Form(_),
+                ..
+            } => ExitStatus::InputOutput,
+            Self::OtherKey { .. }
+            | Self::Head { .. }
+            | Self::Attestation { .. }
+            | Self::AttestsAnother { .. }
+            | Self::Damaged { .. } => ExitStatus::Refused,
+        }
+    }
+
+    /// The store's stable name for what happened.
+    pub(super) fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Store(error)
+            | Self::NotRotated { error, .. }
+            | Self::Damaged { first: error, .. } => Some(error.code()),
+            _ => None,
+        }
+    }
+}
+
+fn of_error(error: &StoreError) -> ExitStatus {
+    match error {
+        StoreError::Denied { .. }
+        | StoreError::InputNotPermitted { .. }
+        | StoreError::MessageTooLong { .. }
+        | StoreError::BelowMinimum { .. }
+        | StoreError::NotExportable(_)
+        | StoreError::ExportableChanged(_)
+        | StoreError::Policy(_) => ExitStatus::Policy,
+        StoreError::NoStore(_)
+        | StoreError::StoreExists(_)
+        | StoreError::Storage(_)
+        | StoreError::Away { .. }
+        | StoreError::OutcomeUnknown(_)
+        | StoreError::Contended
+        | StoreError::Randomness(_)
+        | StoreError::Kek(KekError::NotAvailable { .. } | KekError::Parameters { .. })
+        | StoreError::Damaged {
+            reason: Damage::Record(_) | Damage::Missing,
+            ..
+        } => ExitStatus::InputOutput,
+        StoreError::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
+        _ => ExitStatus::Refused,
+    }
+}
+
+/// Why a store did not do something, and what to do, in options of the command line.
+pub(crate) fn of_store_error(error: &StoreError) -> String {
+    let advice = match error {
+        StoreError::Denied { .. } => {
+            "; have it granted by the key's policy (\"pqtls store policy set\") or the store's (\"pqtls store grants set\"), or \
+             say who you are with --as"
+        }
+        StoreError::NotFound(_) => "; see \"pqtls store list\"",
+        StoreError::VersionNotFound(_) => "; see \"pqtls store show\"",
+        StoreError::Exists(_) => {
+            "; choose another name, or give it another version by \"pqtls store rotate\""
+        }
+        StoreError::InputNotPermitted { .. } | StoreError::MessageTooLong { .. } => {
+            "; see \"pqtls store policy show\""
+        }
+        StoreError::InvalidSignature => "; check that message, key and context are the signer's",
+        StoreError::VersionNeeded { .. } => ", with --key NAME#VERSION",
+        StoreError::NotExportable(_) => {
+            "; only a new key can be exportable, by its policy or --exportable"
+        }
+        StoreError::State { .. } => "; see \"pqtls store show\"",
+        StoreError::HeadNotReached { .. } => {
+            "; find out who changed the store's file before you use its keys"
+        }
+        StoreError::Kek(KekError::Wrong { .. }) => "; give that one, or open a backup from before",
+        StoreError::Storage(StorageError::NotOpened { .. }) => {
+            "; name the store's file with --store, or make one with \"pqtls store init\""
+        }
+        StoreError::OutcomeUnknown(_) => "; look at the key before you try again",
+        _ => "",
+    };
+    format!("{error}{advice}")
+}
