@@ -17,6 +17,7 @@ fn every_report_is_as_its_schema_says() {
     let folder = Folder::with_ca();
     fs::create_dir(folder.path().join("man1")).unwrap();
     make_trust_stores(&folder);
+    crate::store::make_keks(&folder);
     let mut seen = BTreeSet::new();
     for (command, status) in [
         ("key new ML-DSA-44 --out a.key --public a.pub", 0),
@@ -166,6 +167,72 @@ fn every_report_is_as_its_schema_says() {
         ("ca init --name Waiting --dir waiting --request w.csr", 0),
         ("ca certify w.csr --out w-ca.pem", 0),
         ("ca install w-ca.pem --root ca/root.pem --dir waiting", 0),
+        ("store init --kek-file kek", 0),
+        ("store init --kek-file kek", 3),
+        (
+            "store new a/b/c --algorithm ML-DSA-44 --grant operator=user,export --exportable --kek-file kek",
+            0,
+        ),
+        (
+            "store new a/b/kem --algorithm ML-KEM-512 --grant *=user --kek-file kek",
+            0,
+        ),
+        ("store import --key a/b/i a.key --kek-file kek", 0),
+        ("store list --kek-file kek", 0),
+        ("store show a/b/c --kek-file kek", 0),
+        ("store public a/b/c --out c.pub --kek-file kek", 0),
+        ("store public --out store.pub --kek-file kek", 0),
+        ("store sign --key a/b/c a.pub --out c.sig --kek-file kek", 0),
+        ("store sign --key a/b/i a.pub --out i.sig --kek-file kek", 4),
+        (
+            "store verify --key a/b/c --signature c.sig a.pub --kek-file kek",
+            0,
+        ),
+        (
+            "store verify --key a/b/c --signature c.sig c.pub --kek-file kek",
+            1,
+        ),
+        (
+            "store verify --key a/b/c --signature a.sig a.pub --kek-file kek",
+            1,
+        ),
+        (
+            "store encaps --key a/b/kem --out s.ct --secret s.1 --kek-file kek",
+            0,
+        ),
+        (
+            "store decaps --key a/b/kem#1 s.ct --out s.2 --kek-file kek",
+            0,
+        ),
+        ("store rotate a/b/c --kek-file kek", 0),
+        ("store rotate --due --kek-file kek", 0),
+        (
+            "store schedule-destruction a/b/c#1 --after 2d --kek-file kek",
+            0,
+        ),
+        ("store show a/b/c --kek-file kek", 0),
+        ("store cancel-destruction a/b/c#1 --kek-file kek", 0),
+        ("store enable a/b/c#1 --kek-file kek", 0),
+        ("store destroy a/b/c#1 --kek-file kek", 1),
+        ("store export a/b/c#1 --out c.key --kek-file kek", 0),
+        ("store trim a/b/c#1 --kek-file kek", 0),
+        ("store policy show a/b/c --out c.toml --kek-file kek", 0),
+        ("store policy set a/b/c c.toml --kek-file kek", 0),
+        ("store grants show --out grants.toml --kek-file kek", 0),
+        ("store grants set grants.toml --kek-file kek", 0),
+        ("store attest a/b/c --out c.attestation --kek-file kek", 0),
+        ("store verify-attestation --key store.pub c.attestation", 0),
+        ("store audit log --kek-file kek", 0),
+        ("store audit log --from 1000 --kek-file kek", 0),
+        ("store audit head --out store.head --kek-file kek", 0),
+        ("store check --head store.head --kek-file kek", 0),
+        ("store rewrap --kek-file kek --new-kek-file kek-2", 0),
+        ("store list --kek-file kek", 1),
+        ("store backup keys.backup", 0),
+        (
+            "store restore keys.backup --store again.redb --kek-file kek-2",
+            0,
+        ),
         ("show a.csr", 0),
         ("show www.pem", 0),
         ("show a.jwt", 3),

@@ -30,3 +30,4 @@ mod show;
 #[cfg(target_os = "linux")]
 mod signals;
 mod ssh;
+mod store;

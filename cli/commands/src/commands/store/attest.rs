@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store attest shop/releases/installer --out installer.attestation --kek-file store.kek";
+  $ pqtls store attest shop/files/app --out app.attestation --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

@@ -56,7 +56,7 @@ pub(crate) struct Log {
 
 const LOG: &str = "\
 Examples:
-  $ pqtls store audit log --count 3 --kek-file store.kek";
+  $ pqtls store audit log --count 3 --kek-file kek";
 
 impl Log {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
@@ -165,7 +165,7 @@ pub(crate) struct Head {
 
 const HEAD: &str = "\
 Examples:
-  $ pqtls store audit head --out store.head --kek-file store.kek";
+  $ pqtls store audit head --out store.head --kek-file kek";
 
 impl Head {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {

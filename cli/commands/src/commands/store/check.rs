@@ -36,7 +36,7 @@ pub(super) struct KeptHeads {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store check --head store.head --kek-file store.kek";
+  $ pqtls store check --head store.head --kek-file kek";
 
 /// More than the text of a head has.
 const LIMIT: usize = 16 * 1024;

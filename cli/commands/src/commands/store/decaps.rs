@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store decaps --key shop/mail/box#1 box.ct --out box.secret2 --kek-file store.kek
+  $ pqtls store decaps --key shop/mail/box#1 box.ct --out box.secret2 --kek-file kek
   $ cmp box.secret box.secret2";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store encaps --key shop/mail/box --out box.ct --secret box.secret --kek-file store.kek";
+  $ pqtls store encaps --key shop/mail/box --out box.ct --secret box.secret --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

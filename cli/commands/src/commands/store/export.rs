@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store export shop/tests/spare#1 --out spare.key --kek-file store.kek
+  $ pqtls store export shop/tests/spare#1 --out spare.key --kek-file kek
   $ pqtls key check spare.key";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {

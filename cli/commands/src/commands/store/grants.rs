@@ -42,8 +42,8 @@ pub(crate) struct Show {
 
 const SHOW: &str = "\
 Examples:
-  $ pqtls store grants show --kek-file store.kek
-  $ pqtls store grants show --out grants.toml --kek-file store.kek";
+  $ pqtls store grants show --kek-file kek
+  $ pqtls store grants show --out grants.toml --kek-file kek";
 
 impl Show {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
@@ -67,7 +67,7 @@ impl Show {
 /// Set the grants of a store from TOML
 ///
 /// The file has a table for each scope: all keys ("*"), those of a tenant ("shop/*"), or those of a tenant's purpose
-/// ("shop/releases/*"). It is all that is granted, beside what each key's policy grants; whoever sets it has to keep the
+/// ("shop/files/*"). It is all that is granted, beside what each key's policy grants; whoever sets it has to keep the
 /// right to administer the store.
 #[derive(Debug, clap::Args)]
 #[command(after_help = SET)]
@@ -83,8 +83,8 @@ pub(crate) struct Set {
 const SET: &str = "\
 Examples:
   $ printf '[\"shop/*\"]\\nwatcher = [\"list\", \"show\"]\\n' >> grants.toml
-  $ pqtls store grants set grants.toml --kek-file store.kek
-  $ pqtls store list --as watcher --kek-file store.kek";
+  $ pqtls store grants set grants.toml --kek-file kek
+  $ pqtls store list --as watcher --kek-file kek";
 
 /// The most bytes of a file of grants.
 const LIMIT: usize = 256 * 1024;

@@ -44,9 +44,9 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls key new ML-DSA-44 --out old.key
-  $ pqtls store import --key shop/releases/older old.key --grant operator=user --kek-file store.kek
+  $ pqtls store import --key shop/files/older old.key --grant operator=user --kek-file kek
   $ pqtls key new ML-DSA-44 --out newer.key
-  $ pqtls store import --key shop/releases/older newer.key --new-version --kek-file store.kek";
+  $ pqtls store import --key shop/files/older newer.key --new-version --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let key = documents::private_key(&arguments.file, &arguments.passphrase)?.key;

@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ (umask 077; head -c 32 /dev/urandom > store.kek)
-  $ pqtls store init --kek-file store.kek";
+  $ (umask 077; head -c 32 /dev/urandom > kek)
+  $ pqtls store init --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let place = &arguments.place;

@@ -30,8 +30,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store list --kek-file store.kek
-  $ pqtls store list --kek-file store.kek --due --json";
+  $ pqtls store list --kek-file kek
+  $ pqtls store list --kek-file kek --due --json";
 
 /// How many keys are asked for at once.
 const PAGE: usize = 100;

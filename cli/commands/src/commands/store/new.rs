@@ -42,9 +42,9 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ export PQTLS_STORE_KEK=store.kek; pqtls store new shop/releases/installer --grant operator=user
-  $ pqtls store new shop/mail/box --algorithm ML-KEM-768 --grant operator=user --kek-file store.kek
-  $ pqtls store new shop/tests/spare --algorithm Ed25519 --exportable --grant operator=user,export --kek-file store.kek";
+  $ pqtls store new shop/files/app --grant operator=user --kek-file kek
+  $ pqtls store new shop/mail/box --algorithm ML-KEM-768 --grant operator=user --kek-file kek
+  $ pqtls store new shop/tests/spare --exportable --grant operator=export --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let policy = arguments.policy.policy()?;

@@ -43,8 +43,8 @@ pub(crate) struct Show {
 
 const SHOW: &str = "\
 Examples:
-  $ pqtls store policy show shop/releases/installer --kek-file store.kek
-  $ pqtls store policy show shop/releases/installer --out installer.toml --kek-file store.kek";
+  $ pqtls store policy show shop/files/app --kek-file kek
+  $ pqtls store policy show shop/files/app --out app.toml --kek-file kek";
 
 impl Show {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
@@ -88,7 +88,7 @@ pub(crate) struct Set {
 const SET: &str = "\
 Examples:
   $ printf 'rotate-after = \"90d\"\\n[grants]\\noperator = [\"user\"]\\nci = [\"sign\"]\\n' > policy.toml
-  $ pqtls store policy set shop/releases/installer policy.toml --kek-file store.kek";
+  $ pqtls store policy set shop/files/app policy.toml --kek-file kek";
 
 impl Set {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {

@@ -39,8 +39,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store public shop/releases/installer --kek-file store.kek
-  $ pqtls store public --out store.pub --kek-file store.kek";
+  $ pqtls store public shop/files/app --kek-file kek
+  $ pqtls store public --out store.pub --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

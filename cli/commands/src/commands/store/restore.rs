@@ -34,8 +34,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store restore keys.backup --head store.head --store restored.redb --kek-file store.kek
-  $ pqtls store list --store restored.redb --kek-file store.kek";
+  $ pqtls store restore keys.backup --head store.head --store restored.redb --kek-file kek
+  $ pqtls store list --store restored.redb --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let path = arguments.place.location.path()?;

@@ -26,10 +26,10 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ (umask 077; head -c 32 /dev/urandom > store-2.kek)
-  $ pqtls store rewrap --kek-file store.kek --new-kek-file store-2.kek
-  $ pqtls store list --kek-file store-2.kek
-  $ pqtls store rewrap --kek-file store-2.kek --new-kek-file store.kek";
+  $ (umask 077; head -c 32 /dev/urandom > kek-2)
+  $ pqtls store rewrap --kek-file kek --new-kek-file kek-2
+  $ pqtls store list --kek-file kek-2
+  $ pqtls store rewrap --kek-file kek-2 --new-kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let new = arguments.new.kek()?;

@@ -30,8 +30,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store rotate shop/releases/installer --kek-file store.kek
-  $ pqtls store rotate --due --kek-file store.kek";
+  $ pqtls store rotate shop/files/app --kek-file kek
+  $ pqtls store rotate --due --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let opened = arguments.place.open()?;

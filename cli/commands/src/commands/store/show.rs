@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store show shop/releases/installer --kek-file store.kek";
+  $ pqtls store show shop/files/app --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let opened = arguments.place.open()?;

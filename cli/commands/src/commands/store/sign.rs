@@ -47,12 +47,12 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ echo 'Version 1.0' > installer.txt
-  $ pqtls store sign --key shop/releases/installer installer.txt --out installer.sig --kek-file store.kek
-  $ pqtls store public shop/releases/installer --out installer.pub --kek-file store.kek
-  $ pqtls mu --key installer.pub installer.txt --out installer.mu
-  $ pqtls store sign --key shop/releases/installer#1 installer.mu --mu --raw --out mu.sig --kek-file store.kek
-  $ pqtls verify --key installer.pub --signature mu.sig installer.txt";
+  $ echo 'Version 1.0' > app.txt
+  $ pqtls store sign --key shop/files/app app.txt --out app.sig --kek-file kek
+  $ pqtls store public shop/files/app --out app.pub --kek-file kek
+  $ pqtls mu --key app.pub app.txt --out app.mu
+  $ pqtls store sign --key shop/files/app#1 app.mu --mu --raw --out mu.sig --kek-file kek
+  $ pqtls verify --key app.pub --signature mu.sig app.txt";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

@@ -44,7 +44,7 @@ pub(crate) struct Disable {
 
 const DISABLE: &str = "\
 Examples:
-  $ pqtls store disable shop/releases/installer#1 --kek-file store.kek";
+  $ pqtls store disable shop/files/app#1 --kek-file kek";
 
 /// Enable a version that was disabled
 #[derive(Debug, clap::Args)]
@@ -56,7 +56,7 @@ pub(crate) struct Enable {
 
 const ENABLE: &str = "\
 Examples:
-  $ pqtls store enable shop/releases/installer#1 --kek-file store.kek";
+  $ pqtls store enable shop/files/app#1 --kek-file kek";
 
 /// Say when a version may be destroyed; its private key is used for nothing from now on
 ///
@@ -74,7 +74,7 @@ pub(crate) struct Schedule {
 
 const SCHEDULE: &str = "\
 Examples:
-  $ pqtls store schedule-destruction shop/releases/installer#1 --after 30d --kek-file store.kek";
+  $ pqtls store schedule-destruction shop/files/app#1 --after 30d --kek-file kek";
 
 /// Cancel a destruction; the version is disabled afterwards
 #[derive(Debug, clap::Args)]
@@ -86,7 +86,7 @@ pub(crate) struct Cancel {
 
 const CANCEL: &str = "\
 Examples:
-  $ pqtls store cancel-destruction shop/releases/installer#1 --kek-file store.kek";
+  $ pqtls store cancel-destruction shop/files/app#1 --kek-file kek";
 
 /// Destroy a version whose time has come: its private key is erased, its public key stays
 ///
@@ -101,9 +101,9 @@ pub(crate) struct Destroy {
 const DESTROY: &str = "\
 Examples:
   $ echo 'destroy-after = \"0s\"' > short.toml
-  $ pqtls store new shop/tests/short --policy short.toml --kek-file store.kek
-  $ pqtls store schedule-destruction shop/tests/short#1 --after 0s --kek-file store.kek
-  $ pqtls store destroy shop/tests/short#1 --kek-file store.kek";
+  $ pqtls store new shop/tests/short --policy short.toml --kek-file kek
+  $ pqtls store schedule-destruction shop/tests/short#1 --after 0s --kek-file kek
+  $ pqtls store destroy shop/tests/short#1 --kek-file kek";
 
 impl Disable {
     pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {

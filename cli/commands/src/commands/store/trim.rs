@@ -25,11 +25,11 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store new shop/tests/old --kek-file store.kek
-  $ pqtls store rotate shop/tests/old --kek-file store.kek
+  $ pqtls store new shop/tests/old --kek-file kek
+  $ pqtls store rotate shop/tests/old --kek-file kek
   $ echo 'min-version = 2' > old.toml
-  $ pqtls store policy set shop/tests/old old.toml --kek-file store.kek
-  $ pqtls store trim shop/tests/old#2 --kek-file store.kek";
+  $ pqtls store policy set shop/tests/old old.toml --kek-file kek
+  $ pqtls store trim shop/tests/old#2 --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let opened = arguments.place.open()?;

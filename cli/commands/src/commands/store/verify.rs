@@ -42,8 +42,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store verify --key shop/releases/installer --signature installer.sig installer.txt --kek-file store.kek
-  $ pqtls store verify --key shop/releases/installer#1 --signature mu.sig installer.txt --kek-file store.kek";
+  $ pqtls store verify --key shop/files/app --signature app.sig app.txt --kek-file kek
+  $ pqtls store verify --key shop/files/app#1 --signature mu.sig app.txt --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let (agreed, asked) = (&arguments.agreed, &arguments.key);

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls store verify-attestation --key store.pub installer.attestation --of shop/releases/installer";
+  $ pqtls store verify-attestation --key store.pub app.attestation --of shop/files/app";
 
 /// More than 4,096 versions of the longest public key have.
 const LIMIT: usize = 16 * 1024 * 1024;

@@ -1,0 +1,528 @@
+//! `pqtls store`: keys in custody.
+
+use serde_json::Value;
+
+use crate::folder::{Folder, Outcome};
+
+/// Two files that stores can be sealed under.
+pub(crate) fn make_keks(folder: &Folder) {
+    folder
+        .shell("umask 077; head -c 32 /dev/urandom > kek; head -c 32 /dev/urandom > kek-2")
+        .ok();
+}
+
+/// A folder with a store in it, which has the key `shop/files/app`.
+struct Custody(Folder);
+
+impl Custody {
+    fn new() -> Self {
+        let folder = Folder::new();
+        make_keks(&folder);
+        folder.write("app", "Version 1.0\n");
+        let custody = Self(folder);
+        custody.run("init").ok();
+        custody
+            .run("new shop/files/app --algorithm ML-DSA-44 --grant operator=user")
+            .ok();
+        custody
+    }
+
+    /// A command on the store.
+    fn run(&self, line: &str) -> Outcome {
+        self.0.pqtls(&format!("store {line} --kek-file kek"))
+    }
+
+    /// A command on the store, which is refused with this status, code and words. The audit log may have an entry of it.
+    #[track_caller]
+    fn refuses(&self, line: &str, status: i32, code: &str, words: &str) {
+        let refused = self.run(&format!("{line} --json"));
+        assert_eq!(refused.status(), status, "{line}: {}", refused.stderr());
+        let report: Value = serde_json::from_str(refused.stdout()).unwrap();
+        assert_eq!(report["schema"], "pqtls/failure/1", "{line}");
+        assert_eq!(report["code"], code, "{line}: {report}");
+        assert!(
+            report["error"].as_str().unwrap().contains(words),
+            "{report}"
+        );
+    }
+
+    fn json(&self, line: &str) -> Value {
+        serde_json::from_str(self.run(&format!("{line} --json")).ok()).unwrap()
+    }
+}
+
+#[test]
+fn signatures_name_the_version_that_made_them_and_verify_after_a_rotation() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    let verify = "verify --key shop/files/app --signature";
+    custody
+        .run("sign --key shop/files/app app --out 1.sig")
+        .ok();
+    assert!(
+        folder
+            .read("1.sig")
+            .starts_with("pqtls store signature 1\nkey: shop/files/app#1\nsignature: ")
+    );
+    custody.run("rotate shop/files/app").ok();
+    custody
+        .run("sign --key shop/files/app app --out 2.sig --context v1")
+        .ok();
+    custody
+        .run("sign --key shop/files/app#1 app --out 1.raw --raw")
+        .ok();
+    assert_eq!(custody.json(&format!("{verify} 1.sig app"))["version"], 1);
+    let second = custody.json(&format!("{verify} 2.sig app --context v1"));
+    assert_eq!(second["version"], 2);
+    // Bytes alone are tried with each version.
+    assert_eq!(custody.json(&format!("{verify} 1.raw app"))["version"], 1);
+    // The program without the store verifies them, too.
+    custody.run("public shop/files/app#1 --out 1.pub").ok();
+    folder
+        .pqtls("verify --key 1.pub --signature 1.raw app")
+        .ok();
+    // Another context, message, version or key is another signature.
+    let invalid = custody.run(&format!("{verify} 2.sig app"));
+    assert_eq!(invalid.status(), 1);
+    assert!(invalid.stderr().contains("the signature is not valid"));
+    for (line, words) in [
+        (
+            "verify --key shop/files/app#2 --signature 1.sig app",
+            "is a signature by shop/files/app#1",
+        ),
+        (
+            "verify --key shop/files/other --signature 1.sig app",
+            "not by shop/files/other",
+        ),
+    ] {
+        let other = custody.run(line);
+        assert_eq!(other.status(), 1, "{}", other.stderr());
+        assert!(other.stderr().contains(words), "{}", other.stderr());
+    }
+    let moved = folder.read("1.sig").replace("app#1", "app#2");
+    folder.write("moved.sig", moved);
+    assert_eq!(custody.run(&format!("{verify} moved.sig app")).status(), 1);
+    let text = folder.read("1.sig");
+    for changed in [
+        text.trim_end().to_owned(),
+        text.replace("app#1", "app#01"),
+        text + "\n",
+    ] {
+        folder.write("changed.sig", changed);
+        let refused = custody.run(&format!("{verify} changed.sig app"));
+        assert_eq!(refused.status(), 3, "{}", refused.stderr());
+    }
+}
+
+#[test]
+fn mu_is_signed_in_place_of_the_message() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    custody.run("public shop/files/app --out app.pub").ok();
+    folder.pqtls("mu --key app.pub app --out app.mu").ok();
+    custody
+        .run("sign --key shop/files/app app.mu --mu --raw --out mu.sig")
+        .ok();
+    folder
+        .pqtls("verify --key app.pub --signature mu.sig app")
+        .ok();
+    custody
+        .run("verify --key shop/files/app --signature mu.sig app.mu --mu")
+        .ok();
+}
+
+#[test]
+fn who_has_no_right_gets_nothing() {
+    let custody = Custody::new();
+    for line in [
+        "sign --key shop/files/app app --out x --as eve",
+        "verify --key shop/files/app --signature app app --as eve",
+        "rotate shop/files/app --as eve",
+        "new shop/files/more --as eve",
+        "list --as eve",
+        "show shop/files/app --as eve",
+        "show shop/files/missing --as eve",
+        "policy set shop/files/app kek --as eve",
+        "grants show --out x --as eve",
+        "audit log --as eve",
+        "audit head --out x --as eve",
+        "check --as eve",
+        "rewrap --new-kek-file kek-2 --as eve",
+        "export shop/files/app#1 --out x",
+        "disable shop/files/app#1 --as eve",
+    ] {
+        match line.starts_with("policy") {
+            // What can't be a policy is read first.
+            true => assert_eq!(custody.run(line).status(), 3),
+            false => custody.refuses(line, 4, "denied", " may not "),
+        }
+        assert!(!custody.0.path().join("x").exists(), "{line}");
+    }
+    // The refusals are in the log, by name.
+    let log = custody.json("audit log");
+    let entries = log["entries"].as_array().unwrap();
+    let by_eve = entries.iter().filter(|entry| entry["principal"] == "eve");
+    assert_eq!(
+        by_eve.filter(|entry| entry["refused"] == "denied").count(),
+        13
+    );
+    // The store grants what a key's policy doesn't.
+    custody.run("grants show --out grants.toml").ok();
+    let grants = custody.0.read("grants.toml") + "[\"shop/*\"]\neve = [\"show\", \"list\"]\n";
+    custody.0.write("grants.toml", grants);
+    custody.run("grants set grants.toml").ok();
+    custody.run("show shop/files/app --as eve").ok();
+    custody.refuses(
+        "sign --key shop/files/app app --out x --as eve",
+        4,
+        "denied",
+        "eve may not sign",
+    );
+}
+
+#[test]
+fn versions_are_used_as_their_states_permit() {
+    let custody = Custody::new();
+    let sign = "sign --key shop/files/app app --out";
+    let verify = "verify --key shop/files/app --signature 1.sig app";
+    custody.run(&format!("{sign} 1.sig")).ok();
+    custody.run("disable shop/files/app#1").ok();
+    custody.refuses(&format!("{sign} x"), 1, "no-enabled-version", "enable one");
+    custody.refuses(verify, 1, "state", "is disabled");
+    custody.run("enable shop/files/app#1").ok();
+    custody.run(verify).ok();
+    custody.run("rotate shop/files/app").ok();
+    custody.refuses("destroy shop/files/app#1", 1, "state", "can't destroy");
+    custody.refuses(
+        "schedule-destruction shop/files/app#1 --after 1h",
+        4,
+        "policy",
+        "longer time",
+    );
+    custody
+        .run("schedule-destruction shop/files/app#1 --after 1d")
+        .ok();
+    custody.refuses("destroy shop/files/app#1", 1, "not-yet", "seconds from now");
+    custody.run(verify).ok();
+    custody.run("cancel-destruction shop/files/app#1").ok();
+    // The shortest wait is one that the key's policy permits.
+    let toml = "destroy-after = \"0s\"\n[grants]\noperator = [\"user\"]\n";
+    custody.0.write("short.toml", toml);
+    custody.run("policy set shop/files/app short.toml").ok();
+    custody.run("enable shop/files/app#1").ok();
+    custody
+        .run("schedule-destruction shop/files/app#1 --after 0s")
+        .ok();
+    custody.run("destroy shop/files/app#1").ok();
+    custody.run(verify).ok();
+    custody.refuses(
+        "sign --key shop/files/app#1 app --out x",
+        1,
+        "state",
+        "is destroyed",
+    );
+    custody.refuses(
+        "trim shop/files/app#3",
+        1,
+        "version-not-found",
+        "store show",
+    );
+    custody.run("trim shop/files/app#2").ok();
+    custody.refuses(verify, 1, "version-not-found", "shop/files/app#1");
+    let versions = custody.json("show shop/files/app");
+    assert_eq!(versions["versions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_key_leaves_the_store_only_if_it_was_made_for_that() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    custody
+        .run("new shop/files/out --algorithm ML-DSA-44 --exportable --grant operator=export,set-policy")
+        .ok();
+    custody.run("export shop/files/out#1 --out out.key").ok();
+    folder.pqtls("key check out.key").ok();
+    // It is the same key as in the store.
+    custody.run("public shop/files/out --out store.pub").ok();
+    folder.pqtls("key public out.key --out out.pub").ok();
+    assert_eq!(folder.read("store.pub"), folder.read("out.pub"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        for private in ["out.key", "keys.redb"] {
+            let about = std::fs::metadata(folder.path().join(private)).unwrap();
+            assert_eq!(about.permissions().mode() & 0o777, 0o600, "{private}");
+        }
+    }
+    folder.write("export.toml", "[grants]\noperator = [\"export\"]\n");
+    custody.run("policy set shop/files/app export.toml").ok();
+    custody.refuses(
+        "export shop/files/app#1 --out x",
+        4,
+        "not-exportable",
+        "--exportable",
+    );
+    folder.write("made.toml", "exportable = true\n");
+    custody.refuses(
+        "policy set shop/files/app made.toml",
+        4,
+        "exportable-changed",
+        "doesn't change",
+    );
+}
+
+#[test]
+fn keys_come_from_files_and_are_used() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    folder.write("pw", "correct horse battery staple\n");
+    folder
+        .pqtls("key new ML-DSA-44 --encrypt --passphrase-file pw --out a.key --public a.pub")
+        .ok();
+    folder.pqtls("key new Ed25519 --out ed.key").ok();
+    custody
+        .run("import --key shop/files/in a.key --passphrase-file pw --grant operator=user")
+        .ok();
+    custody
+        .run("sign --key shop/files/in app --raw --out a.sig")
+        .ok();
+    folder
+        .pqtls("verify --key a.pub --signature a.sig app")
+        .ok();
+    custody.refuses(
+        "import --key shop/files/in ed.key",
+        1,
+        "exists",
+        "another name",
+    );
+    custody.refuses(
+        "import --key shop/files/in ed.key --new-version",
+        1,
+        "algorithm",
+        "another algorithm",
+    );
+    custody.refuses("new shop/files/in", 1, "exists", "another name");
+    let bad = custody.run("new shop/files");
+    assert_eq!(bad.status(), 2);
+    assert!(
+        bad.stderr().contains("tenant/purpose/name"),
+        "{}",
+        bad.stderr()
+    );
+}
+
+#[test]
+fn secrets_are_shared_through_the_store() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    for algorithm in ["ML-KEM-512", "X-Wing"] {
+        let key = format!("shop/mail/{}", algorithm.to_lowercase());
+        custody
+            .run(&format!("new {key} --algorithm {algorithm} --grant *=user"))
+            .ok();
+        custody
+            .run(&format!("encaps --key {key} --out ct --secret s --force"))
+            .ok();
+        custody.run(&format!("rotate {key}")).ok();
+        custody
+            .run(&format!("decaps --key {key}#1 ct --out s2 --force"))
+            .ok();
+        assert_eq!(folder.bytes("s"), folder.bytes("s2"));
+        assert_eq!(folder.bytes("s").len(), 32);
+        custody
+            .run(&format!("decaps --key {key}#2 ct --out s2 --force"))
+            .ok();
+        assert_ne!(folder.bytes("s"), folder.bytes("s2"));
+        custody.refuses(
+            &format!("sign --key {key} app --out x"),
+            1,
+            "algorithm",
+            "can't",
+        );
+    }
+    folder.write("short", [0; 31]);
+    let refused = custody.run("decaps --key shop/mail/x-wing#1 short --out s3");
+    assert_eq!(refused.status(), 1);
+    assert!(
+        refused.stderr().contains("no ciphertext"),
+        "{}",
+        refused.stderr()
+    );
+}
+
+#[test]
+fn only_what_the_store_is_sealed_under_opens_it() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    let with = |kek: &str| folder.pqtls(&format!("store list {kek}"));
+    folder.write("pw", "correct horse battery staple\n");
+    for (kek, status, words) in [
+        ("--kek-file kek-2", 1, "not what the store is sealed under"),
+        (
+            "--store-passphrase-file pw",
+            1,
+            "another kind, \"key-file\"",
+        ),
+        ("--kek-file app", 3, "others than its owner may read it"),
+        ("--kek-file missing", 3, "missing"),
+        ("--kek-credential x", 3, "$CREDENTIALS_DIRECTORY is not set"),
+        (
+            "--kek-file kek --kek-credential x",
+            2,
+            "cannot be used with",
+        ),
+        (
+            "--kek-file kek --store-passphrase-file pw",
+            2,
+            "cannot be used with",
+        ),
+        ("", 2, "--kek-file FILE"),
+    ] {
+        with(kek).fails(status, words);
+    }
+    custody.run("rewrap --new-passphrase-file pw").ok();
+    with("--store-passphrase-file pw").ok();
+    let kind = with("--kek-file kek");
+    assert_eq!(kind.status(), 1);
+    assert!(kind.stderr().contains("\"passphrase\""));
+    folder.write("pw-2", "other\n");
+    assert_eq!(with("--store-passphrase-file pw-2").status(), 1);
+    folder
+        .shell("PW=$(cat pw) pqtls store rewrap --store-passphrase-env PW --new-kek-file kek")
+        .ok();
+    custody.run("list").ok();
+    // The environment names the store, who asks, and the file of the key.
+    folder
+        .shell("PQTLS_STORE=keys.redb PQTLS_STORE_KEK=kek PQTLS_STORE_AS=operator pqtls store list")
+        .ok();
+    let eve = folder.shell("PQTLS_STORE_AS=eve PQTLS_STORE_KEK=kek pqtls store list");
+    assert_eq!(eve.status(), 4);
+}
+
+#[test]
+fn an_older_backup_is_noticed_by_a_head_that_was_kept() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    folder.pqtls("store backup old.backup").ok();
+    custody.run("disable shop/files/app#1").ok();
+    custody.run("audit head --out head").ok();
+    folder.pqtls("store backup new.backup").ok();
+    custody.run("rotate shop/files/app").ok();
+    custody.run("check --head head").ok();
+    let old = custody.run("restore old.backup --head head --store r.redb");
+    assert_eq!(old.status(), 1);
+    assert!(
+        old.stderr().contains("does not lead to the kept head"),
+        "{}",
+        old.stderr()
+    );
+    assert!(!folder.path().join("r.redb").exists());
+    custody
+        .run("restore new.backup --head head --store r.redb")
+        .ok();
+    custody.run("check --head head --store r.redb").ok();
+    let again = custody.run("restore new.backup --store r.redb");
+    assert_eq!(again.status(), 3);
+    assert!(
+        again.stderr().contains("r.redb exists"),
+        "{}",
+        again.stderr()
+    );
+    // Put in place by hand, the older one opens, and the head tells.
+    std::fs::copy(
+        folder.path().join("old.backup"),
+        folder.path().join("keys.redb"),
+    )
+    .unwrap();
+    custody.run("list").ok();
+    custody.refuses(
+        "check --head head",
+        1,
+        "head-not-reached",
+        "who changed the store's file",
+    );
+    // The head of another store is no head of this one.
+    let other = Custody::new();
+    other.run("audit head --out head").ok();
+    folder.write("other", other.0.read("head"));
+    custody.refuses(
+        "check --head other",
+        1,
+        "head",
+        "signature is not the store's",
+    );
+    folder.write("no-head", "pq-keystore log head 1\n");
+    assert_eq!(custody.run("check --head no-head").status(), 3);
+}
+
+#[test]
+fn a_damaged_file_is_refused() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    let whole = folder.bytes("keys.redb");
+    folder.write("keys.redb", &whole[..whole.len() / 2]);
+    custody.refuses("list", 3, "storage-damaged", "restore it from a backup");
+    folder.write("keys.redb", "no store\n");
+    custody.refuses("list", 3, "storage-damaged", "restore it from a backup");
+    std::fs::remove_file(folder.path().join("keys.redb")).unwrap();
+    custody.refuses("list", 3, "storage", "pqtls store init");
+    folder
+        .pqtls("store list --store postgres://me:secret@db/keys --kek-file kek")
+        .fails(2, "stores in PostgreSQL are not supported");
+}
+
+#[test]
+fn an_attestation_is_the_stores() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    custody
+        .run("attest shop/files/app --out app.attestation")
+        .ok();
+    custody.run("public --out store.pub").ok();
+    custody.run("public shop/files/app --out app.pub").ok();
+    let verify = |rest: &str| folder.pqtls(&format!("store verify-attestation --key {rest}"));
+    verify("store.pub app.attestation --of shop/files/app").ok();
+    verify("store.pub app.attestation --of shop/files/other")
+        .fails(1, "of shop/files/app, not of shop/files/other");
+    verify("app.pub app.attestation").fails(1, "signature is not the store's");
+    let mut changed = folder.bytes("app.attestation");
+    changed[60] ^= 1;
+    folder.write("changed", &changed);
+    assert_ne!(verify("store.pub changed").status(), 0);
+    folder.write("cut", &changed[..100]);
+    verify("store.pub cut").fails(3, "it is no attestation");
+}
+
+/// Also in failures, and with a passphrase that is wrong.
+#[test]
+fn no_secret_is_printed() {
+    let custody = Custody::new();
+    let folder = &custody.0;
+    folder.write("pw", "correct-horse-battery\n");
+    folder
+        .pqtls("store init --store p.redb --store-passphrase-file pw")
+        .ok();
+    for line in [
+        "store list --store p.redb --store-passphrase-file pw",
+        "store list --store p.redb --store-passphrase-file pw --json --as eve",
+        "store list --store keys.redb --store-passphrase-file pw --json",
+    ] {
+        let outcome = folder.pqtls(line);
+        let said = [outcome.stdout(), outcome.stderr()].concat();
+        assert!(!said.contains("correct-horse"), "{said}");
+    }
+    // No option takes a passphrase or a key itself.
+    fn visit(command: &clap::Command) {
+        for argument in command.get_arguments() {
+            let id = argument.get_id().as_str();
+            let is_reference = ["_file", "_fd", "_env", "_credential"];
+            assert!(
+                !(id.contains("passphrase") || id.contains("kek"))
+                    || is_reference.iter().any(|end| id.ends_with(end)),
+                "{id}"
+            );
+        }
+        command.get_subcommands().for_each(visit);
+    }
+    visit(pqtls_commands::command().find_subcommand("store").unwrap());
+}
