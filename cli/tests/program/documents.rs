@@ -1,4 +1,4 @@
-//! The page `docs/documents.md` and the README: the commands of each, one after the other in one folder, each of which has
+//! The pages `docs/documents.md` and `docs/keys.md` and the README: the commands of each, one after the other in one folder, each of which has
 //! to succeed. The page's Rust is compiled and run by the doctests of this package.
 
 use crate::folder::Folder;
@@ -11,6 +11,14 @@ fn every_command_of_the_page_succeeds() {
     for decrypted in ["release.again.txt", "release.backup.txt"] {
         assert_eq!(folder.read(decrypted), "Version 1.0\n");
     }
+}
+
+#[test]
+fn every_command_of_the_page_on_keys_succeeds() {
+    let folder = Folder::new();
+    let count = run_all(&folder, include_str!("../../../docs/keys.md"));
+    assert_eq!(count, 51);
+    assert!(folder.path().join("restored.redb").exists());
 }
 
 /// A program can be copied with the dependencies above it: each crate that it uses is there, with the feature of each
