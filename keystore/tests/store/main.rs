@@ -4,6 +4,7 @@ extern crate alloc;
 
 mod audit;
 mod batch;
+mod copying;
 mod keks;
 #[cfg(all(feature = "redb", unix))]
 mod kill;

@@ -1,0 +1,105 @@
+//! Storages that are copied.
+
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+
+use pq_keys::any::AnyAlgorithm;
+use pq_keystore::policy::Policy;
+use pq_keystore::storage::{
+    Change, CommitError, Committed, CopyError, LogEntry, MemoryStorage, Page, RowKey, RowPrefix,
+    Snapshot, Storage, StorageError, copy,
+};
+use pq_keystore::{Store, StoreError};
+
+use crate::kit::{Fixture, admin, kek};
+use crate::places::{Memory, Place};
+
+/// A storage in which somebody makes a key as soon as its log is read.
+struct Busy {
+    storage: Arc<dyn Storage>,
+    store: Store,
+    is_changed: AtomicBool,
+}
+
+impl Storage for Busy {
+    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
+        self.storage.get(keys)
+    }
+
+    fn list(
+        &self,
+        prefix: &RowPrefix,
+        after: Option<&RowKey>,
+        limit: usize,
+    ) -> Result<Page, StorageError> {
+        self.storage.list(prefix, after, limit)
+    }
+
+    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
+        self.storage.commit(change)
+    }
+
+    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
+        if !self.is_changed.swap(true, Ordering::Relaxed) {
+            make(&self.store, "t/p/late");
+        }
+        self.storage.entries(from, limit)
+    }
+
+    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
+        self.storage.wait_for_change(since, timeout)
+    }
+
+    fn description(&self) -> String {
+        self.storage.description()
+    }
+}
+
+fn make(store: &Store, name: &str) {
+    let algorithm = AnyAlgorithm::named("Ed25519").unwrap();
+    store
+        .create_key(&admin(), &name.parse().unwrap(), algorithm, &Policy::default())
+        .unwrap();
+}
+
+/// More keys than one page and one commit have, and a log that is longer than one commit's.
+#[test]
+fn a_copy_is_the_same_store() {
+    let fixture = Fixture::new(&Memory::new());
+    for number in 0..300 {
+        make(&fixture.store, &format!("t/p/{number:03}"));
+    }
+    let head = fixture.store.signed_head(&admin()).unwrap();
+    let other: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    let copied = copy(&*fixture.storage, &*other).unwrap();
+    // 128 rows of the index, two of the store, and two of each key.
+    assert_eq!(copied.rows, 128 + 2 + 600);
+    assert_eq!(copied.head, head.head);
+    let store = Store::open(other.clone(), &kek(b"secret"), fixture.clock.options()).unwrap();
+    let report = store.check(&admin(), &[head]).unwrap();
+    assert_eq!((report.keys, report.versions), (300, 300));
+    assert!(report.damaged.is_empty());
+    // There is a store already.
+    let twice = copy(&*fixture.storage, &*other);
+    assert!(matches!(twice, Err(CopyError::NotEmpty(_))), "{twice:?}");
+}
+
+#[test]
+fn a_storage_that_is_changed_meanwhile_gives_no_store() {
+    let Fixture {
+        storage,
+        store,
+        clock,
+    } = Fixture::new(&Memory::new());
+    let busy = Busy {
+        storage,
+        store,
+        is_changed: AtomicBool::new(false),
+    };
+    let other: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    let copied = copy(&busy, &*other);
+    assert!(matches!(copied, Err(CopyError::Changed(_))), "{copied:?}");
+    let opened = Store::open(other, &kek(b"secret"), clock.options());
+    assert!(matches!(opened, Err(StoreError::NoStore(_))));
+}
