@@ -59,7 +59,12 @@ impl Storage for Busy {
 fn make(store: &Store, name: &str) {
     let algorithm = AnyAlgorithm::named("Ed25519").unwrap();
     store
-        .create_key(&admin(), &name.parse().unwrap(), algorithm, &Policy::default())
+        .create_key(
+            &admin(),
+            &name.parse().unwrap(),
+            algorithm,
+            &Policy::default(),
+        )
         .unwrap();
 }
 
