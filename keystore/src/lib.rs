@@ -5,6 +5,8 @@
 extern crate alloc;
 
 pub mod audit;
+#[cfg(feature = "door")]
+pub mod door;
 mod encoding;
 mod name;
 pub mod policy;
@@ -13,6 +15,8 @@ pub mod sealing;
 mod signer;
 pub mod storage;
 mod store;
+#[cfg(any(feature = "door", feature = "remote"))]
+mod versioned;
 
 pub use encoding::InvalidRecord;
 pub use name::{InvalidName, KeyId, KeyName, Version};

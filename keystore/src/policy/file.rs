@@ -56,6 +56,7 @@ struct File {
     #[serde(default)]
     grants: BTreeMap<String, Vec<String>>,
     min_version: Option<u32>,
+    min_signing_version: Option<u32>,
     rotate_after: Option<String>,
     exportable: Option<bool>,
     inputs: Option<Vec<String>>,
@@ -76,6 +77,7 @@ impl Policy {
     /// let policy = Policy::from_toml(r#"
     ///     exportable = false          # never changes after the key was created
     ///     min-version = 1             # older versions don't verify
+    ///     min-signing-version = 1     # older versions don't sign
     ///     rotate-after = "90d"        # or "never"
     ///     inputs = ["message", "mu"]  # and "digest"
     ///     max-message = 1048576       # bytes
@@ -108,9 +110,18 @@ impl Policy {
             grants: grants(&file.grants)?,
             ..Self::default()
         };
-        if let Some(number) = file.min_version {
-            let problem = || value("min-version", "versions begin with 1");
-            policy.min_version = Version::new(number).ok_or_else(problem)?;
+        for (key, number, version) in [
+            ("min-version", file.min_version, &mut policy.min_version),
+            (
+                "min-signing-version",
+                file.min_signing_version,
+                &mut policy.min_signing_version,
+            ),
+        ] {
+            if let Some(number) = number {
+                let problem = || value(key, "versions begin with 1");
+                *version = Version::new(number).ok_or_else(problem)?;
+            }
         }
         policy.rotate_after = match file.rotate_after.as_deref() {
             None | Some("never") => None,
@@ -166,10 +177,11 @@ impl Policy {
             UseAudit::Counted => "counted",
         };
         let mut text = format!(
-            "exportable = {}\nmin-version = {}\nrotate-after = {rotate_after:?}\ninputs = [{}]\nmax-message = {}\n\
+            "exportable = {}\nmin-version = {}\nmin-signing-version = {}\nrotate-after = {rotate_after:?}\ninputs = [{}]\nmax-message = {}\n\
              when-away = {when_away:?}\naudit = {audit:?}\ndestroy-after = {:?}\n",
             self.exportable,
             self.min_version,
+            self.min_signing_version,
             inputs.join(", "),
             self.max_message,
             seconds(self.destroy_after),

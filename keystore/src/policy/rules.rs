@@ -30,6 +30,8 @@ pub struct Policy {
     pub grants: Grants,
     /// The first version that verifies and decapsulates. The versions before it are of no use any more.
     pub min_version: Version,
+    /// The first version that signs.
+    pub min_signing_version: Version,
     /// How old the newest version may become before the key is due for rotation, in whole seconds; `None` for any age.
     pub rotate_after: Option<Duration>,
     /// Whether private keys may be exported. It is decided when the key is created, and never changes.
@@ -51,6 +53,7 @@ impl Default for Policy {
         Self {
             grants: Grants::new(),
             min_version: Version::FIRST,
+            min_signing_version: Version::FIRST,
             rotate_after: None,
             exportable: false,
             inputs: Inputs::default(),
@@ -194,6 +197,7 @@ impl Policy {
         self.grants.write(writer);
         writer
             .u32(self.min_version.get())
+            .u32(self.min_signing_version.get())
             .optional(self.rotate_after.map(|age| age.as_secs()))
             .bool(self.exportable)
             .u8(self.inputs.0)
@@ -211,6 +215,8 @@ impl Policy {
             grants: Grants::read(reader)?,
             min_version: Version::new(reader.u32()?)
                 .ok_or(InvalidRecord::Value("the minimum version is 0"))?,
+            min_signing_version: Version::new(reader.u32()?)
+                .ok_or(InvalidRecord::Value("the minimum version to sign is 0"))?,
             rotate_after: reader.optional()?.map(Duration::from_secs),
             exportable: reader.bool()?,
             inputs: match reader.u8()? {

@@ -12,14 +12,14 @@ const TAG_LEN: usize = 16;
 
 /// A sealed text was changed, or is under another key, or the plain one is too long.
 #[derive(Debug)]
-pub(super) struct Refused;
+pub(crate) struct Refused;
 
 fn cipher(key: &[u8; KEY_LEN]) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new(key.into())
 }
 
 /// Encrypts: the nonce, the text, and the tag.
-pub(super) fn seal(
+pub(crate) fn seal(
     key: &[u8; KEY_LEN],
     aad: &[u8],
     text: &[u8],
@@ -40,7 +40,7 @@ pub(super) fn seal(
 }
 
 /// Decrypts what [`seal`] made.
-pub(super) fn open(
+pub(crate) fn open(
     key: &[u8; KEY_LEN],
     aad: &[u8],
     sealed: &[u8],

@@ -15,6 +15,8 @@ mod kek;
 mod passphrase;
 mod sealer;
 
+#[cfg(feature = "door")]
+pub(crate) use self::cipher::{open, seal};
 pub use self::file::{CredentialKek, KeyFileKek};
 pub(crate) use self::kek::KekRecord;
 pub use self::kek::{Kek, KekError, WrappedKey};

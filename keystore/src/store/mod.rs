@@ -7,6 +7,8 @@ mod batch;
 mod cache;
 mod checking;
 mod commit;
+#[cfg(feature = "door")]
+mod door;
 mod error;
 mod inner;
 mod lifecycle;

@@ -90,6 +90,7 @@ impl Store {
     ) -> Result<Signed, StoreError> {
         let (inner, version) = (self.inner(), id.version());
         let key = inner.usable(principal, Verb::Sign, id.name())?;
+        check_signing_minimum(&key, version)?;
         check_input(&key, input)?;
         let private = inner.private(&key, version, Verb::Sign)?;
         let signature = sign_by(&private, input)?;
@@ -198,7 +199,18 @@ fn cannot(algorithm: AnyAlgorithm, what: &'static str) -> StoreError {
 }
 
 fn check_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
-    let min_version = key.record.policy.min_version;
+    check_not_below(key, version, key.record.policy.min_version)
+}
+
+fn check_signing_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
+    check_not_below(key, version, key.record.policy.min_signing_version)
+}
+
+fn check_not_below(
+    key: &CachedKey,
+    version: Version,
+    min_version: Version,
+) -> Result<(), StoreError> {
     match version < min_version {
         true => Err(StoreError::BelowMinimum {
             id: key.name.at(version),
@@ -408,6 +420,7 @@ impl Inner {
         loop {
             let key = self.usable(principal, Verb::Sign, name)?;
             let version = key.newest_enabled.ok_or_else(|| no_version(name))?;
+            check_signing_minimum(&key, version)?;
             match self.private(&key, version, Verb::Sign) {
                 Ok(private) => return Ok((key, version, private)),
                 // Another version is the newest enabled one since.

@@ -1,0 +1,97 @@
+//! Algorithms as the types of Transit's keys.
+
+use pq_keys::Algorithm;
+use pq_keys::any::AnyAlgorithm;
+use pq_keys::classical::ClassicalAlgorithm;
+
+use super::refusal::Refusal;
+
+/// The type of a key, and its parameter set where the type has several.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct KeyType {
+    pub(super) name: String,
+    pub(super) parameter_set: Option<String>,
+}
+
+/// The families whose types are spelt with a parameter set, and by OpenBao without their hyphen: `mldsa-65`.
+const FAMILIES: [(&str, &str); 3] = [
+    ("ml-dsa", "mldsa"),
+    ("slh-dsa", "slhdsa"),
+    ("ml-kem", "mlkem"),
+];
+
+impl KeyType {
+    pub(super) fn of(algorithm: AnyAlgorithm) -> Self {
+        let name = algorithm.name().to_lowercase();
+        if let AnyAlgorithm::PostQuantum(_) = algorithm {
+            for (family, _) in FAMILIES {
+                let set = name.strip_prefix(family);
+                if let Some(set) = set.and_then(|set| set.strip_prefix('-')) {
+                    // Vault names the sets of SLH-DSA in full.
+                    let parameter_set = Some(match family {
+                        "slh-dsa" => name.clone(),
+                        _ => set.into(),
+                    });
+                    let name = family.into();
+                    return Self {
+                        name,
+                        parameter_set,
+                    };
+                }
+            }
+        }
+        Self {
+            name,
+            parameter_set: None,
+        }
+    }
+}
+
+/// The algorithm of a type.
+pub(super) fn algorithm(name: &str, parameter_set: Option<&str>) -> Result<AnyAlgorithm, Refusal> {
+    let parameter_set = parameter_set.filter(|set| !set.is_empty());
+    let full = match parameter_set {
+        Some(set) if FAMILIES.iter().any(|(family, _)| *family == name) => {
+            match set.starts_with(name) {
+                true => set.into(),
+                false => format!("{name}-{set}"),
+            }
+        }
+        Some(_) => {
+            return Err(Refusal::bad(format!(
+                "a key of type {name} has no parameter_set"
+            )));
+        }
+        None => FAMILIES
+            .iter()
+            .find_map(|(family, short)| Some(format!("{family}{}", name.strip_prefix(short)?)))
+            .unwrap_or_else(|| name.into()),
+    };
+    // Types are in lower case, as Vault has them.
+    let is_lower = !full.bytes().any(|byte| byte.is_ascii_uppercase());
+    let named = AnyAlgorithm::named(&full).filter(|_| is_lower);
+    match named.filter(|algorithm| !matches!(algorithm, AnyAlgorithm::Agreement(_))) {
+        Some(algorithm) => Ok(algorithm),
+        None => Err(Refusal::bad(match parameter_set {
+            Some(set) => format!("unknown parameter_set {set:?} of key type {name}"),
+            None => format!("unknown key type {name}"),
+        })),
+    }
+}
+
+/// Whether keys of it encapsulate, and do not sign.
+pub(super) fn encapsulates(algorithm: AnyAlgorithm) -> bool {
+    matches!(
+        algorithm,
+        AnyAlgorithm::PostQuantum(Algorithm::Kem(_)) | AnyAlgorithm::XWing
+    )
+}
+
+/// Whether its public keys are PEM, as Vault has those of ECDSA and RSA. Those of other algorithms are raw, in base64.
+pub(super) fn has_pem(algorithm: AnyAlgorithm) -> bool {
+    match algorithm {
+        AnyAlgorithm::Classical(algorithm) => algorithm != ClassicalAlgorithm::Ed25519,
+        AnyAlgorithm::Composite(_) => true,
+        _ => false,
+    }
+}

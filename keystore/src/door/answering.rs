@@ -1,0 +1,307 @@
+//! Requests find what answers them.
+
+use alloc::sync::Arc;
+use core::fmt;
+use std::sync::{PoisonError, RwLock};
+use std::time::SystemTime;
+
+use super::access::{AccessList, Authenticated};
+use super::paths::{Operation, Resource};
+use super::refusal::Refusal;
+use super::response::Response;
+use super::{envelope, exporting, keys, signing, system};
+use crate::name::{InvalidName, KeyName};
+use crate::policy::{Policy, Principal, Verb};
+use crate::store::Store;
+
+/// A request, as far as the door reads it.
+#[derive(Clone, Copy, Default)]
+pub struct Request<'a> {
+    /// The method, such as `POST` or `LIST`.
+    pub method: &'a str,
+    /// The path, from `/v1/` on.
+    pub path: &'a str,
+    /// What follows `?`.
+    pub query: Option<&'a str>,
+    /// The value of `X-Vault-Token`.
+    pub vault_token: Option<&'a str>,
+    /// The value of `Authorization`, of which `Bearer` and a token is read.
+    pub authorization: Option<&'a str>,
+    /// The DER of the client's certificate, which TLS has verified.
+    pub certificate: Option<&'a [u8]>,
+    /// The body. Its length has to be bounded before it is in memory: [`Door::max_body_len`] says by what.
+    pub body: &'a [u8],
+}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Tokens and bodies are secrets.
+        f.debug_struct("Request")
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A prefix of paths, and the keys that are there.
+pub(super) struct Mount {
+    path: String,
+    pub(super) tenant: String,
+    pub(super) purpose: String,
+}
+
+/// Answers the requests of Vault's Transit API by a store.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pq_keystore::policy::Principal;
+/// # use pq_keystore::sealing::{Argon2Cost, PassphraseKek};
+/// # use pq_keystore::storage::MemoryStorage;
+/// # use pq_keystore::{Store, StoreOptions};
+/// use pq_keystore::door::{AccessList, Door, Request};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let kek = PassphraseKek::new(b"x").cost(Argon2Cost { memory: 64, passes: 1, lanes: 1 });
+/// # let admin = Principal::new("admin")?;
+/// # let store = Store::create(Arc::new(MemoryStorage::new()), &kek, &admin, StoreOptions::default())?;
+/// let token = "hvs.a-random-token";
+/// let access = format!("[[tokens]]\nsha256 = {:?}\nprincipal = \"admin\"", AccessList::digest(token.as_bytes()));
+/// let door = Door::new(store, AccessList::from_toml(&access)?).mount("transit", "shop", "tokens")?;
+///
+/// let response = door.answer(&Request {
+///     method: "POST",
+///     path: "/v1/transit/keys/session",
+///     vault_token: Some(token),
+///     body: br#"{"type": "ml-dsa", "parameter_set": "65"}"#,
+///     ..Request::default()
+/// });
+/// assert_eq!(response.status, 204);    // the key is shop/tokens/session
+/// # Ok(())
+/// # }
+/// ```
+pub struct Door {
+    pub(super) store: Store,
+    mounts: Vec<Mount>,
+    access: RwLock<Arc<AccessList>>,
+    pub(super) template: Policy,
+    max_body_len: usize,
+    clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Door").finish_non_exhaustive()
+    }
+}
+
+/// Why there is no such mount.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidMount {
+    /// The path is no part of one, or has another meaning.
+    #[error("a mount is named by a to z, 0 to 9, \"-\" and \"_\", and neither sys nor auth: {0:?}")]
+    Path(String),
+    /// There is a mount there already.
+    #[error("there is a mount {0} already")]
+    Taken(String),
+    /// No key has such a name.
+    #[error("{0}")]
+    Name(InvalidName),
+}
+
+impl Door {
+    /// A door to a store for those on a list, without a mount. A body has at most 2 MiB.
+    pub fn new(store: Store, access: AccessList) -> Self {
+        Self {
+            store,
+            mounts: Vec::new(),
+            access: RwLock::new(access.into()),
+            template: Policy::default(),
+            max_body_len: 2 * 1024 * 1024,
+            clock: Arc::new(SystemTime::now),
+        }
+    }
+
+    /// Adds a mount: the key `tenant/purpose/NAME` is `NAME` there.
+    ///
+    /// # Errors
+    ///
+    /// If there can't be such a mount, or is one already.
+    pub fn mount(mut self, path: &str, tenant: &str, purpose: &str) -> Result<Self, InvalidMount> {
+        let is_path = |byte: u8| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_')
+        };
+        let is_ours = ["", "sys", "auth"].contains(&path);
+        if is_ours || path.len() > 64 || !path.bytes().all(is_path) {
+            return Err(InvalidMount::Path(path.into()));
+        }
+        if self.mounts.iter().any(|mount| mount.path == path) {
+            return Err(InvalidMount::Taken(path.into()));
+        }
+        KeyName::new(tenant, purpose, "x").map_err(InvalidMount::Name)?;
+        self.mounts.push(Mount {
+            path: path.into(),
+            tenant: tenant.into(),
+            purpose: purpose.into(),
+        });
+        Ok(self)
+    }
+
+    /// The policy of new keys, beside what requests say of it.
+    pub fn new_keys(self, template: Policy) -> Self {
+        Self { template, ..self }
+    }
+
+    /// The most bytes of a body. What a request takes in memory is a few times as much.
+    pub fn with_max_body_len(self, max_body_len: usize) -> Self {
+        Self {
+            max_body_len,
+            ..self
+        }
+    }
+
+    /// The most bytes of a body. A server reads no more.
+    pub fn max_body_len(&self) -> usize {
+        self.max_body_len
+    }
+
+    /// Where the time comes from by which tokens expire.
+    pub fn clock(self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        Self {
+            clock: Arc::new(clock),
+            ..self
+        }
+    }
+
+    /// Knows others from now on: what is not on this list is let in no more.
+    pub fn replace_access(&self, access: AccessList) {
+        let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
+        *current = access.into();
+    }
+
+    /// The answer to a body that is longer than [`max_body_len`](Self::max_body_len), and was not read.
+    pub fn too_long() -> Response {
+        Refusal::new(413, "the body is too long").into()
+    }
+
+    /// Answers a request. It may wait for the storage.
+    pub fn answer(&self, request: &Request<'_>) -> Response {
+        match self.reply(request) {
+            Ok(response) => response,
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    fn reply(&self, request: &Request<'_>) -> Result<Response, Refusal> {
+        let unknown = || Refusal::new(404, "no handler for this route");
+        let path = request.path.strip_prefix("/v1/").ok_or_else(unknown)?;
+        if path == "sys/health" {
+            return system::health(request.method, (self.clock)());
+        }
+        let authenticated = self.authenticate(request).ok_or_else(Refusal::denied)?;
+        if request.body.len() > self.max_body_len {
+            return Ok(Self::too_long());
+        }
+        let operation = Operation::of(request.method, request.query);
+        if path == "auth/token/lookup-self" {
+            return match operation {
+                Some(Operation::Read) => system::lookup_self(&authenticated),
+                _ => Err(Refusal::unsupported()),
+            };
+        }
+        let (mount, rest) = path.split_once('/').ok_or_else(unknown)?;
+        let mut mounts = self.mounts.iter();
+        let mount = mounts.find(|known| known.path == mount);
+        let mount = mount.ok_or_else(unknown)?;
+        let resource = Resource::at(rest).ok_or_else(unknown)?;
+        let operation = operation.ok_or_else(Refusal::unsupported)?;
+        let call = Call {
+            door: self,
+            mount,
+            principal: &authenticated.principal,
+            query: request.query,
+            body: request.body,
+        };
+        call.dispatch(resource, operation)
+    }
+
+    fn authenticate(&self, request: &Request<'_>) -> Option<Authenticated> {
+        let access = {
+            let access = self.access.read().unwrap_or_else(PoisonError::into_inner);
+            access.clone()
+        };
+        let now = (self.clock)();
+        // Who shows a token is its principal or nobody.
+        match (request.vault_token, request.authorization) {
+            (Some(token), _) => access.by_token(token, now),
+            (None, Some(field)) => {
+                let (scheme, token) = field.split_once(' ')?;
+                let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+                access.by_token(token, now).filter(|_| is_bearer)
+            }
+            (None, None) => access.by_certificate(request.certificate?, now),
+        }
+    }
+}
+
+/// A request of somebody who is known, under a mount.
+pub(super) struct Call<'a> {
+    pub(super) door: &'a Door,
+    pub(super) mount: &'a Mount,
+    pub(super) principal: &'a Principal,
+    pub(super) query: Option<&'a str>,
+    pub(super) body: &'a [u8],
+}
+
+impl Call<'_> {
+    fn dispatch(&self, resource: Resource<'_>, operation: Operation) -> Result<Response, Refusal> {
+        use Operation::{Delete, List, Read, Write};
+
+        match (resource, operation) {
+            (Resource::Keys, List) => keys::list(self),
+            (Resource::Key(name), Read) => keys::read(self, &self.name(name)?),
+            (Resource::Key(name), Write) => keys::create(self, &self.name(name)?),
+            (Resource::Key(name), Delete) => keys::delete(self, &self.name(name)?),
+            (Resource::Config(name), Write) => keys::configure(self, &self.name(name)?),
+            (Resource::Rotate(name), Write) => keys::rotate(self, &self.name(name)?),
+            (Resource::Trim(name), Write) => keys::trim(self, &self.name(name)?),
+            (
+                Resource::Export {
+                    kind,
+                    name,
+                    version,
+                },
+                Read,
+            ) => exporting::export(self, kind, &self.name(name)?, version),
+            (Resource::Sign { name, hash }, Write) => signing::sign(self, &self.name(name)?, hash),
+            (Resource::Verify { name, hash }, Write) => {
+                signing::verify(self, &self.name(name)?, hash)
+            }
+            (Resource::Encrypt(name), Write) => envelope::encrypt(self, &self.name(name)?),
+            (Resource::Decrypt(name), Write) => envelope::decrypt(self, &self.name(name)?),
+            (Resource::DataKey { kind, name }, Write) => {
+                envelope::data_key(self, kind, &self.name(name)?)
+            }
+            _ => Err(Refusal::unsupported()),
+        }
+    }
+
+    /// The key that the mount has under a name.
+    fn name(&self, name: &str) -> Result<KeyName, Refusal> {
+        KeyName::new(&self.mount.tenant, &self.mount.purpose, name)
+            .map_err(|error| Refusal::bad(error.to_string()))
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.door.store
+    }
+
+    /// Checks the right to something before anything else is looked at.
+    pub(super) fn require(&self, verb: Verb, name: &KeyName) -> Result<(), Refusal> {
+        match self.store().algorithm(self.principal, verb, name) {
+            // That there is no such key is told by what wanted to use it.
+            Ok(_) | Err(crate::store::StoreError::NotFound(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The bodies of requests: JSON whose memory the length of the body bounds.
+
+use alloc::borrow::Cow;
+use core::fmt;
+use core::marker::PhantomData;
+use core::time::Duration;
+
+use base64ct::{Base64, Encoding};
+use serde::de::{Error, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
+use zeroize::Zeroizing;
+
+use super::MAX_BATCH;
+use super::refusal::Refusal;
+use crate::name::Version;
+
+/// The most characters of what serde says, which may repeat what the client sent.
+const MAX_COMPLAINT: usize = 200;
+
+/// Reads a body. An empty one says nothing, as `{}` does.
+pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal> {
+    let body = match body {
+        [] => b"{}",
+        body => body,
+    };
+    serde_json::from_slice(body).map_err(|error| {
+        let said: String = error.to_string().chars().take(MAX_COMPLAINT).collect();
+        Refusal::bad(format!("failed to parse JSON input: {said}"))
+    })
+}
+
+/// A text, which is not copied where it has no escapes.
+#[derive(Debug, Default)]
+pub(super) struct Text<'a>(Cow<'a, str>);
+
+impl Text<'_> {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The bytes that the text has in base64.
+    pub(super) fn decode(&self, field: &str) -> Result<Zeroizing<Vec<u8>>, Refusal> {
+        let bytes = Base64::decode_vec(&self.0).map(Zeroizing::new);
+        bytes.map_err(|_| Refusal::bad(format!("{field} is not base64 with padding")))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(Reader)
+    }
+}
+
+/// A value that Vault takes as itself or as a text, as its command line sends it.
+trait Weak: Sized {
+    const EXPECTED: &'static str;
+
+    fn from_bool(_: bool) -> Option<Self> {
+        None
+    }
+
+    fn from_number(_: u64) -> Option<Self> {
+        None
+    }
+
+    fn from_text(text: &str) -> Option<Self>;
+}
+
+struct WeakReader<T>(PhantomData<T>);
+
+impl<T: Weak> Visitor<'_> for WeakReader<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<T, E> {
+        T::from_bool(value).ok_or_else(|| E::invalid_type(Unexpected::Bool(value), &self))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
+        T::from_number(value).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(value), &self))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<T, E> {
+        T::from_text(value).ok_or_else(|| E::invalid_value(Unexpected::Other("this text"), &self))
+    }
+}
+
+macro_rules! weak {
+    ($($type:ty),+) => {$(
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(WeakReader(PhantomData))
+            }
+        }
+    )+};
+}
+
+weak!(Flag, Number, Parameter, Period);
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flag(pub(super) bool);
+
+impl Weak for Flag {
+    const EXPECTED: &'static str = "true or false";
+
+    fn from_bool(value: bool) -> Option<Self> {
+        Some(Self(value))
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self)
+    }
+}
+
+/// Whether a flag is set, which it is not if the body has none.
+pub(super) fn is_set(flag: Option<Flag>) -> bool {
+    flag.is_some_and(|Flag(value)| value)
+}
+
+/// A number that is not negative.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Number(pub(super) u32);
+
+impl Weak for Number {
+    const EXPECTED: &'static str = "a number from 0 to 4294967295";
+
+    fn from_number(value: u64) -> Option<Self> {
+        u32::try_from(value).ok().map(Self)
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|_| is_number).map(Self)
+    }
+}
+
+impl Number {
+    /// The version with this number, or `None` for 0, which stands for the newest one.
+    pub(super) fn version(self) -> Option<Version> {
+        Version::new(self.0)
+    }
+}
+
+/// The name of a parameter set, which may be a number.
+#[derive(Debug)]
+pub(super) struct Parameter(pub(super) String);
+
+impl Weak for Parameter {
+    const EXPECTED: &'static str = "a parameter set, such as 65";
+
+    fn from_number(value: u64) -> Option<Self> {
+        Some(Self(value.to_string()))
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        Some(Self(text.to_owned()))
+    }
+}
+
+/// A time in seconds, or as Go writes one: `720h`, `1h30m`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Period(pub(super) Duration);
+
+impl Weak for Period {
+    const EXPECTED: &'static str = "a time, such as 3600 or \"720h\"";
+
+    fn from_number(value: u64) -> Option<Self> {
+        Some(Self(Duration::from_secs(value)))
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        let mut seconds = 0_u64;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let (number, unit) = rest.split_at(digits);
+            let factor = match unit.bytes().next() {
+                // A number of seconds alone.
+                None if number.len() == text.len() => 1,
+                Some(b's') => 1,
+                Some(b'm') => 60,
+                Some(b'h') => 3_600,
+                Some(b'd') => 86_400,
+                _ => return None,
+            };
+            let part = number.parse::<u64>().ok()?.checked_mul(factor)?;
+            seconds = seconds.checked_add(part)?;
+            rest = unit.get(1..).unwrap_or_default();
+        }
+        (!text.is_empty()).then_some(Self(Duration::from_secs(seconds)))
+    }
+}
+
+/// The items of a batch, at most [`MAX_BATCH`].
+#[derive(Debug)]
+pub(super) struct Batch<T>(pub(super) Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Batch<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+            type Value = Batch<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "at most {MAX_BATCH} items")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+                let mut batch = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    if batch.len() == MAX_BATCH {
+                        return Err(A::Error::invalid_length(MAX_BATCH + 1, &self));
+                    }
+                    batch.push(item);
+                }
+                Ok(Batch(batch))
+            }
+        }
+
+        deserializer.deserialize_seq(Reader(PhantomData))
+    }
+}

@@ -1,0 +1,360 @@
+//! Data is encrypted to keys of ML-KEM and X-Wing, and data keys are made.
+//!
+//! A ciphertext is `vault:vN:` and the base64 of
+//!
+//! ```text
+//! length of the KEM's ciphertext, 2 bytes || the KEM's ciphertext || nonce, 24 bytes || encrypted text || tag, 16 bytes
+//! ```
+//!
+//! The text is encrypted by XChaCha20-Poly1305, with the client's `associated_data`, under
+//! HMAC-SHA-256(shared secret, label || name of the version || 0 || the KEM's ciphertext): so a ciphertext is of one version
+//! of one key, and no other use of the shared secret gives the same key.
+
+use hmac::{Hmac, KeyInit, Mac};
+use pq_keys::random;
+use serde::{Deserialize, Serialize, Serializer};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use base64ct::{Base64, Encoding};
+
+use super::answering::Call;
+use super::body::{self, Batch, Flag, Number, Text, is_set};
+use super::refusal::Refusal;
+use super::response::Response;
+use crate::name::{KeyId, KeyName};
+use crate::policy::Verb;
+use crate::sealing::{KEY_LEN, open, seal};
+use crate::store::StoreError;
+use crate::versioned::Versioned;
+
+const LABEL: &[u8] = b"pq-keystore door 1 ";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Encrypt<'a> {
+    #[serde(borrow)]
+    plaintext: Option<Text<'a>>,
+    #[serde(borrow)]
+    associated_data: Option<Text<'a>>,
+    #[serde(borrow)]
+    context: Option<Text<'a>>,
+    #[serde(borrow)]
+    nonce: Option<Text<'a>>,
+    key_version: Option<Number>,
+    #[serde(borrow)]
+    batch_input: Option<Batch<EncryptItem<'a>>>,
+    #[serde(borrow)]
+    r#type: Option<Text<'a>>,
+    convergent_encryption: Option<Flag>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EncryptItem<'a> {
+    #[serde(borrow)]
+    plaintext: Option<Text<'a>>,
+    #[serde(borrow)]
+    associated_data: Option<Text<'a>>,
+    #[serde(borrow)]
+    context: Option<Text<'a>>,
+    #[serde(borrow)]
+    nonce: Option<Text<'a>>,
+    key_version: Option<Number>,
+    #[serde(borrow)]
+    reference: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Decrypt<'a> {
+    #[serde(borrow)]
+    ciphertext: Option<Text<'a>>,
+    #[serde(borrow)]
+    associated_data: Option<Text<'a>>,
+    #[serde(borrow)]
+    context: Option<Text<'a>>,
+    #[serde(borrow)]
+    nonce: Option<Text<'a>>,
+    #[serde(borrow)]
+    batch_input: Option<Batch<DecryptItem<'a>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DecryptItem<'a> {
+    #[serde(borrow)]
+    ciphertext: Option<Text<'a>>,
+    #[serde(borrow)]
+    associated_data: Option<Text<'a>>,
+    #[serde(borrow)]
+    context: Option<Text<'a>>,
+    #[serde(borrow)]
+    nonce: Option<Text<'a>>,
+    #[serde(borrow)]
+    reference: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewDataKey<'a> {
+    bits: Option<Number>,
+    #[serde(borrow)]
+    context: Option<Text<'a>>,
+    #[serde(borrow)]
+    nonce: Option<Text<'a>>,
+}
+
+/// Bytes that are written in base64, and wiped.
+struct SecretBytes(Zeroizing<Vec<u8>>);
+
+impl Serialize for SecretBytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&Zeroizing::new(Base64::encode_string(&self.0)))
+    }
+}
+
+#[derive(Default, Serialize)]
+struct Item {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plaintext: Option<SecretBytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ciphertext: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_version: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Items {
+    batch_results: Vec<Item>,
+}
+
+/// Answers the items of a batch.
+fn batch<T>(
+    items: &[T],
+    reference: impl Fn(&T) -> Option<&Text<'_>>,
+    answer: impl Fn(&T) -> Result<Item, Refusal>,
+) -> Result<Response, Refusal> {
+    if items.is_empty() {
+        return Err(Refusal::bad("missing batch_input to process"));
+    }
+    let batch_results = items.iter().map(|item| Item {
+        reference: reference(item).map(|text| text.as_str().into()),
+        ..answer(item).unwrap_or_else(|refusal| Item {
+            error: Some(refusal.errors.join("; ")),
+            ..Item::default()
+        })
+    });
+    Response::data(&Items {
+        batch_results: batch_results.collect(),
+    })
+}
+
+/// Checks that nothing is asked for that only other keys of Vault have.
+fn check_unsaid(fields: [(&str, &Option<Text<'_>>); 2]) -> Result<(), Refusal> {
+    for (field, value) in fields {
+        if value.as_ref().is_some_and(|text| !text.as_str().is_empty()) {
+            return Err(Refusal::bad(format!(
+                "{field} is for derived and convergent keys, which there are none of here"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn bytes(text: &Option<Text<'_>>, field: &str) -> Result<Zeroizing<Vec<u8>>, Refusal> {
+    let text = text.as_ref();
+    let text = text.ok_or_else(|| Refusal::bad(format!("missing {field}")))?;
+    text.decode(field)
+}
+
+fn associated(text: &Option<Text<'_>>) -> Result<Zeroizing<Vec<u8>>, Refusal> {
+    match text {
+        None => Ok(Zeroizing::default()),
+        Some(text) => text.decode("associated_data"),
+    }
+}
+
+fn no_key(error: StoreError) -> Refusal {
+    match error {
+        StoreError::NotFound(_) => Refusal::bad("encryption key not found"),
+        error => error.into(),
+    }
+}
+
+pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    call.require(Verb::Encapsulate, name)?;
+    let body: Encrypt<'_> = body::read(call.body)?;
+    if is_set(body.convergent_encryption) {
+        return Err(Refusal::bad("convergent_encryption is not supported"));
+    }
+    // Vault takes it as the type of a key that it makes on the way, which happens to none here.
+    drop(body.r#type);
+    let one = |plaintext: &Option<Text<'_>>,
+               associated_data: &Option<Text<'_>>,
+               version,
+               unsaid: [(&str, &Option<Text<'_>>); 2]| {
+        check_unsaid(unsaid)?;
+        encrypt_one(
+            call,
+            name,
+            version,
+            &associated(associated_data)?,
+            &bytes(plaintext, "plaintext")?,
+        )
+    };
+    match &body.batch_input {
+        Some(_) if body.plaintext.is_some() => {
+            Err(Refusal::bad("give plaintext or batch_input, not both"))
+        }
+        Some(Batch(items)) => batch(
+            items,
+            |item| item.reference.as_ref(),
+            |item| {
+                one(
+                    &item.plaintext,
+                    &item.associated_data,
+                    item.key_version,
+                    [("context", &item.context), ("nonce", &item.nonce)],
+                )
+            },
+        ),
+        None => Response::data(&one(
+            &body.plaintext,
+            &body.associated_data,
+            body.key_version,
+            [("context", &body.context), ("nonce", &body.nonce)],
+        )?),
+    }
+}
+
+pub(super) fn decrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    call.require(Verb::Decapsulate, name)?;
+    let body: Decrypt<'_> = body::read(call.body)?;
+    let one = |ciphertext: &Option<Text<'_>>,
+               associated_data: &Option<Text<'_>>,
+               unsaid: [(&str, &Option<Text<'_>>); 2]| {
+        check_unsaid(unsaid)?;
+        let ciphertext = ciphertext.as_ref();
+        let ciphertext = ciphertext.ok_or_else(|| Refusal::bad("missing ciphertext"))?;
+        decrypt_one(
+            call,
+            name,
+            &associated(associated_data)?,
+            ciphertext.as_str(),
+        )
+    };
+    match &body.batch_input {
+        Some(_) if body.ciphertext.is_some() => {
+            Err(Refusal::bad("give ciphertext or batch_input, not both"))
+        }
+        Some(Batch(items)) => batch(
+            items,
+            |item| item.reference.as_ref(),
+            |item| {
+                one(
+                    &item.ciphertext,
+                    &item.associated_data,
+                    [("context", &item.context), ("nonce", &item.nonce)],
+                )
+            },
+        ),
+        None => Response::data(&one(
+            &body.ciphertext,
+            &body.associated_data,
+            [("context", &body.context), ("nonce", &body.nonce)],
+        )?),
+    }
+}
+
+pub(super) fn data_key(call: &Call<'_>, kind: &str, name: &KeyName) -> Result<Response, Refusal> {
+    let is_shown = match kind {
+        "plaintext" => true,
+        "wrapped" => false,
+        _ => return Err(Refusal::bad("invalid path, must be plaintext or wrapped")),
+    };
+    call.require(Verb::Encapsulate, name)?;
+    let body: NewDataKey<'_> = body::read(call.body)?;
+    check_unsaid([("context", &body.context), ("nonce", &body.nonce)])?;
+    let len = match body.bits {
+        None | Some(Number(256)) => 32,
+        Some(Number(128)) => 16,
+        Some(Number(512)) => 64,
+        Some(_) => return Err(Refusal::bad("invalid bit length: bits is 128, 256 or 512")),
+    };
+    let key = random::secret(len).map_err(StoreError::from)?;
+    let made = encrypt_one(call, name, None, &[], &key)?;
+    Response::data(&Item {
+        plaintext: is_shown.then_some(SecretBytes(key)),
+        ..made
+    })
+}
+
+fn encrypt_one(
+    call: &Call<'_>,
+    name: &KeyName,
+    version: Option<Number>,
+    associated_data: &[u8],
+    text: &[u8],
+) -> Result<Item, Refusal> {
+    let made = call.store().encapsulate(call.principal, name);
+    let made = made.map_err(no_key)?;
+    if let Some(version) = version.and_then(Number::version)
+        && version != made.id.version()
+    {
+        return Err(Refusal::bad("data is encrypted to the newest version only"));
+    }
+    let len = u16::try_from(made.ciphertext.len())
+        .map_err(|_| Refusal::internal("the ciphertext of a KEM is too long"))?;
+    let key = text_key(&made.id, &made.secret, &made.ciphertext)?;
+    let sealed = seal(&key, associated_data, text).map_err(StoreError::from)?;
+    let whole = [&len.to_be_bytes(), &*made.ciphertext, &*sealed].concat();
+    Ok(Item {
+        ciphertext: Some(Versioned::write(made.id.version(), &whole)),
+        key_version: Some(made.id.version().get()),
+        ..Item::default()
+    })
+}
+
+fn decrypt_one(
+    call: &Call<'_>,
+    name: &KeyName,
+    associated_data: &[u8],
+    ciphertext: &str,
+) -> Result<Item, Refusal> {
+    let no_ciphertext = || Refusal::bad("invalid ciphertext");
+    let whole = Versioned::parse(ciphertext).ok_or_else(no_ciphertext)?;
+    let (len, rest) = whole.bytes.split_first_chunk().ok_or_else(no_ciphertext)?;
+    let len = usize::from(u16::from_be_bytes(*len));
+    let (encapsulated, sealed) = rest.split_at_checked(len).ok_or_else(no_ciphertext)?;
+    let id = name.at(whole.version);
+    let secret = call
+        .store()
+        .decapsulate(call.principal, &id, encapsulated)
+        .map_err(no_key)?;
+    let key = text_key(&id, &secret, encapsulated)?;
+    let text = open(&key, associated_data, sealed);
+    let text = text.map_err(|_| Refusal::bad("the ciphertext was changed, or is another key's"))?;
+    Ok(Item {
+        plaintext: Some(SecretBytes(text)),
+        ..Item::default()
+    })
+}
+
+/// The key that encrypts the text.
+fn text_key(
+    id: &KeyId,
+    secret: &[u8; 32],
+    encapsulated: &[u8],
+) -> Result<Zeroizing<[u8; KEY_LEN]>, Refusal> {
+    let mac = Hmac::<Sha256>::new_from_slice(secret);
+    let mut mac = mac.map_err(|_| Refusal::internal("HMAC takes keys of any length"))?;
+    for part in [LABEL, id.to_string().as_bytes(), &[0], encapsulated] {
+        mac.update(part);
+    }
+    Ok(Zeroizing::new(mac.finalize().into_bytes().into()))
+}

@@ -1,0 +1,415 @@
+//! Keys are created, shown, listed, configured, rotated, trimmed and deleted.
+
+use alloc::collections::BTreeMap;
+use core::time::Duration;
+
+use base64ct::{Base64, Encoding};
+use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
+use serde::{Deserialize, Serialize};
+
+use super::algorithms::{KeyType, algorithm, encapsulates, has_pem};
+use super::answering::Call;
+use super::body::{self, Flag, Number, Parameter, Period, Text, is_set};
+use super::paths::parameter;
+use super::refusal::Refusal;
+use super::response::Response;
+use super::system::time;
+use crate::name::{KeyName, Version};
+use crate::policy::{Policy, Verb};
+use crate::record::{Origin, VersionState};
+use crate::store::{KeyDetails, StoreError};
+
+/// The most names in one list.
+const MAX_LISTED: usize = 10_000;
+
+/// How long a destruction waits for keys that may not be deleted, if the policy of new keys doesn't say it.
+const NOT_DELETED_BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The shortest time between rotations, as with Vault.
+const SHORTEST_ROTATION: Duration = Duration::from_secs(60 * 60);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Create<'a> {
+    #[serde(borrow)]
+    r#type: Option<Text<'a>>,
+    parameter_set: Option<Parameter>,
+    exportable: Option<Flag>,
+    derived: Option<Flag>,
+    convergent_encryption: Option<Flag>,
+    allow_plaintext_backup: Option<Flag>,
+    auto_rotate_period: Option<Period>,
+    key_size: Option<Number>,
+}
+
+pub(super) fn create(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    call.require(Verb::Create, name)?;
+    let body: Create<'_> = body::read(call.body)?;
+    let key_type = body.r#type.as_ref();
+    let key_type = key_type.ok_or_else(|| Refusal::bad("type is needed, such as ml-dsa"))?;
+    let parameter_set = body.parameter_set.map(|Parameter(set)| set);
+    let algorithm = algorithm(key_type.as_str(), parameter_set.as_deref())?;
+    for (field, value) in [
+        ("derived", body.derived),
+        ("convergent_encryption", body.convergent_encryption),
+        ("allow_plaintext_backup", body.allow_plaintext_backup),
+    ] {
+        refuse_set(field, value)?;
+    }
+    if body.key_size.is_some_and(|Number(size)| size != 0) {
+        return Err(Refusal::bad(
+            "key_size is for keys of HMAC, which there are none of here",
+        ));
+    }
+    let mut policy = new_policy(call, is_set(body.exportable));
+    if let Some(period) = body.auto_rotate_period {
+        policy.rotate_after = rotation(period)?;
+    }
+    match call
+        .store()
+        .create_key(call.principal, name, algorithm, &policy)
+    {
+        Err(StoreError::Exists(_)) => already(call, name, algorithm, policy.exportable),
+        created => {
+            created?;
+            Ok(Response::done())
+        }
+    }
+}
+
+/// The policy of a new key.
+fn new_policy(call: &Call<'_>, exportable: bool) -> Policy {
+    Policy {
+        exportable,
+        ..call.door.template.clone()
+    }
+}
+
+/// With Vault, creating a key that is there already does nothing. It does so here if it is such a key, and whoever asks
+/// may see that.
+fn already(
+    call: &Call<'_>,
+    name: &KeyName,
+    algorithm: AnyAlgorithm,
+    exportable: bool,
+) -> Result<Response, Refusal> {
+    let there = || Refusal::bad(format!("key {} exists already", name.name()));
+    match call.store().show(call.principal, name) {
+        Ok(key) if is_deleted(&key) => Err(Refusal::bad(format!(
+            "key {} was deleted; its name is not used again",
+            name.name()
+        ))),
+        Ok(key) if key.algorithm == algorithm && key.policy.exportable == exportable => {
+            Ok(Response::done())
+        }
+        Ok(_) | Err(StoreError::Denied { .. }) => Err(there()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn refuse_set(field: &str, value: Option<Flag>) -> Result<(), Refusal> {
+    match is_set(value) {
+        true => Err(Refusal::bad(format!("{field} is not supported"))),
+        false => Ok(()),
+    }
+}
+
+/// How old a version may become; 0 is for any age.
+fn rotation(Period(period): Period) -> Result<Option<Duration>, Refusal> {
+    match period {
+        Duration::ZERO => Ok(None),
+        period if period < SHORTEST_ROTATION => Err(Refusal::bad(
+            "auto_rotate_period must be 0 to disable or at least an hour",
+        )),
+        period => Ok(Some(period)),
+    }
+}
+
+#[derive(Serialize)]
+struct Key {
+    name: String,
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameter_set: Option<String>,
+    keys: BTreeMap<u32, KeyVersion>,
+    latest_version: u32,
+    min_available_version: u32,
+    min_decryption_version: u32,
+    /// 0 where all versions sign that there are.
+    min_encryption_version: u32,
+    deletion_allowed: bool,
+    exportable: bool,
+    allow_plaintext_backup: bool,
+    derived: bool,
+    imported_key: bool,
+    auto_rotate_period: u64,
+    supports_signing: bool,
+    supports_encryption: bool,
+    supports_decryption: bool,
+    supports_derivation: bool,
+}
+
+#[derive(Serialize)]
+struct KeyVersion {
+    creation_time: String,
+    name: &'static str,
+    public_key: String,
+    /// Not of Vault: its state in the store.
+    state: &'static str,
+}
+
+pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    let key = match call.store().show(call.principal, name) {
+        Err(StoreError::NotFound(_)) => return Err(Refusal::nothing()),
+        Ok(key) if is_deleted(&key) => return Err(Refusal::nothing()),
+        key => key?,
+    };
+    let KeyType {
+        name: key_type,
+        parameter_set,
+    } = KeyType::of(key.algorithm);
+    let versions = key.versions.iter().map(|version| {
+        let shown = KeyVersion {
+            creation_time: time(version.created),
+            name: key.algorithm.name(),
+            public_key: public_key(&version.public_key),
+            state: version.state.name(),
+        };
+        (version.version.get(), shown)
+    });
+    let is_kem = encapsulates(key.algorithm);
+    let number = |version: Option<Version>| version.map_or(0, Version::get);
+    let imported = |origin: Origin| origin == Origin::Imported;
+    Response::data(&Key {
+        name: name.name().into(),
+        r#type: key_type,
+        parameter_set,
+        keys: versions.collect(),
+        latest_version: number(key.versions.last().map(|last| last.version)),
+        min_available_version: number(key.versions.first().map(|first| first.version)),
+        min_decryption_version: key.policy.min_version.get(),
+        min_encryption_version: number(
+            Some(key.policy.min_signing_version).filter(|version| *version != Version::FIRST),
+        ),
+        deletion_allowed: key.policy.destroy_after.is_zero(),
+        exportable: key.policy.exportable,
+        allow_plaintext_backup: false,
+        derived: false,
+        imported_key: key.versions.iter().any(|version| imported(version.origin)),
+        auto_rotate_period: key.policy.rotate_after.map_or(0, |age| age.as_secs()),
+        supports_signing: !is_kem,
+        supports_encryption: is_kem,
+        supports_decryption: is_kem,
+        supports_derivation: false,
+    })
+}
+
+/// A public key as Vault shows it: PEM, or raw in base64.
+pub(super) fn public_key(key: &AnyPublicKey) -> String {
+    match has_pem(key.algorithm()) {
+        true => key.to_spki_pem(),
+        false => Base64::encode_string(key.as_bytes()),
+    }
+}
+
+/// Whether a key was deleted by the door: nothing of it is left that is of use.
+fn is_deleted(key: &KeyDetails) -> bool {
+    key.versions.iter().all(|version| is_gone(version.state))
+}
+
+fn is_gone(state: VersionState) -> bool {
+    state == VersionState::Destroyed { verifies: false }
+}
+
+#[derive(Serialize)]
+struct Names {
+    keys: Vec<String>,
+}
+
+pub(super) fn list(call: &Call<'_>) -> Result<Response, Refusal> {
+    let (tenant, purpose) = (&*call.mount.tenant, &*call.mount.purpose);
+    let limit = match parameter(call.query, "limit") {
+        None => MAX_LISTED,
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|limit| (1..=MAX_LISTED).contains(limit))
+            .ok_or_else(|| Refusal::bad(format!("limit is a number from 1 to {MAX_LISTED}")))?,
+    };
+    let after = parameter(call.query, "after").filter(|after| !after.is_empty());
+    let after = after.map(|name| KeyName::new(tenant, purpose, name));
+    let mut after = after
+        .transpose()
+        .map_err(|error| Refusal::bad(error.to_string()))?;
+    let mut keys = Vec::new();
+    loop {
+        let page = call
+            .store()
+            .list(call.principal, Some(tenant), after.as_ref(), 100)?;
+        for key in page.keys {
+            if key.name.purpose() != purpose {
+                continue;
+            }
+            // Of most keys the newest version says that they are there.
+            if is_gone(key.state) {
+                match call.store().show(call.principal, &key.name) {
+                    Ok(key) if is_deleted(&key) => continue,
+                    // It was listed, so it stays so.
+                    Ok(_) | Err(StoreError::Denied { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            if keys.len() == limit {
+                return match parameter(call.query, "limit") {
+                    Some(_) => Response::data(&Names { keys }),
+                    None => Err(Refusal::bad(format!(
+                        "there are more than {MAX_LISTED} keys; list them in pages, by limit and after"
+                    ))),
+                };
+            }
+            keys.push(key.name.name().to_owned());
+        }
+        match page.next {
+            Some(next) => after = Some(next),
+            None if keys.is_empty() => return Err(Refusal::nothing()),
+            None => return Response::data(&Names { keys }),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Configure {
+    min_decryption_version: Option<Number>,
+    min_encryption_version: Option<Number>,
+    deletion_allowed: Option<Flag>,
+    exportable: Option<Flag>,
+    allow_plaintext_backup: Option<Flag>,
+    auto_rotate_period: Option<Period>,
+}
+
+pub(super) fn configure(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    call.require(Verb::SetPolicy, name)?;
+    let body: Configure = body::read(call.body)?;
+    refuse_set("allow_plaintext_backup", body.allow_plaintext_backup)?;
+    let rotate_after = body.auto_rotate_period.map(rotation).transpose()?;
+    let not_deleted_before = match call.door.template.destroy_after {
+        Duration::ZERO => NOT_DELETED_BEFORE,
+        time => time,
+    };
+    // 0 is the first version to verify, and any to sign.
+    let version = |number: Number| number.version().unwrap_or(Version::FIRST);
+    let changed = call
+        .store()
+        .change_policy(call.principal, name, |policy, newest| {
+            if let Some(number) = body.min_decryption_version {
+                policy.min_version = version(number);
+            }
+            if let Some(number) = body.min_encryption_version {
+                policy.min_signing_version = version(number);
+            }
+            if let Some(rotate_after) = rotate_after {
+                policy.rotate_after = rotate_after;
+            }
+            if let Some(Flag(exportable)) = body.exportable {
+                policy.exportable = exportable;
+            }
+            match body.deletion_allowed {
+                Some(Flag(true)) => policy.destroy_after = Duration::ZERO,
+                Some(Flag(false)) if policy.destroy_after.is_zero() => {
+                    policy.destroy_after = not_deleted_before;
+                }
+                _ => {}
+            }
+            let floor = policy.min_signing_version;
+            match () {
+                () if policy.min_version > newest || floor > newest => Err(StoreError::Policy(
+                    "no minimum may be above the newest version of the key",
+                )),
+                () if floor != Version::FIRST && floor < policy.min_version => {
+                    Err(StoreError::Policy(
+                        "min_encryption_version may not be below min_decryption_version",
+                    ))
+                }
+                () => Ok(()),
+            }
+        });
+    changed.map_err(no_key)?;
+    Ok(Response::done())
+}
+
+fn no_key(error: StoreError) -> Refusal {
+    match error {
+        StoreError::NotFound(name) => Refusal::bad(format!(
+            "no existing key named {} could be found",
+            name.name()
+        )),
+        error => error.into(),
+    }
+}
+
+/// A body that says nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+pub(super) fn rotate(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    call.require(Verb::Rotate, name)?;
+    let Nothing {} = body::read(call.body)?;
+    let rotated = call.store().rotate(call.principal, name);
+    rotated.map_err(no_key)?;
+    Ok(Response::done())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trim {
+    min_available_version: Option<Number>,
+}
+
+pub(super) fn trim(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    call.require(Verb::Destroy, name)?;
+    let body: Trim = body::read(call.body)?;
+    let before = body.min_available_version.and_then(Number::version);
+    let before = before.ok_or_else(|| Refusal::bad("min_available_version is needed"))?;
+    let trimmed = call.store().trim(call.principal, name, before);
+    trimmed.map_err(|error| match error {
+        StoreError::State { id, .. } => Refusal::bad(format!(
+            "version {} is of use; min_available_version may not be above min_decryption_version",
+            id.version()
+        )),
+        error => no_key(error),
+    })?;
+    Ok(Response::done())
+}
+
+/// Destroys all versions, step by step; if it fails on the way, asking again goes on.
+pub(super) fn delete(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    let (store, principal) = (call.store(), call.principal);
+    for verb in [Verb::Destroy, Verb::Schedule, Verb::Disable] {
+        call.require(verb, name)?;
+    }
+    let (policy, versions) = store
+        .versions(principal, Verb::Destroy, name)
+        .map_err(no_key)?;
+    if !policy.destroy_after.is_zero() {
+        return Err(Refusal::bad("deletion is not allowed for this key"));
+    }
+    for (version, mut state) in versions {
+        let id = name.at(version);
+        if state.verifies() {
+            store.disable(principal, &id)?;
+            state = match state {
+                VersionState::Enabled => VersionState::Disabled,
+                state => state,
+            };
+        }
+        if state == VersionState::Disabled {
+            store.schedule_destruction(principal, &id, Duration::ZERO)?;
+        }
+        if !matches!(state, VersionState::Destroyed { .. }) {
+            store.destroy(principal, &id)?;
+        }
+    }
+    Ok(Response::done())
+}

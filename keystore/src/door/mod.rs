@@ -1,0 +1,51 @@
+//! The network door, without I/O: requests of Vault's Transit API to responses.
+//!
+//! A [`Door`] gets the method, path, tokens and body of a request, and gives back a status and JSON, so that existing clients
+//! of Transit work unchanged with a [`Store`]. Who reads requests from connections is up to the program. Everything here may
+//! wait for the store's storage, so a server calls it on a thread that may block.
+//!
+//! | method and path, under `/v1/` | what it does | verb |
+//! |---|---|---|
+//! | `LIST transit/keys`, `GET transit/keys?list=true` | names; `after` and `limit` for pages | list |
+//! | `POST transit/keys/NAME` | a new key of a `type`, such as `ml-dsa` with `parameter_set`, or `mldsa-65` | create |
+//! | `GET transit/keys/NAME` | versions and public keys | show |
+//! | `DELETE transit/keys/NAME` | destroys all versions, if `deletion_allowed` | disable, schedule, destroy |
+//! | `POST transit/keys/NAME/config` | `min_decryption_version`, `min_encryption_version`, `deletion_allowed`, `auto_rotate_period` | set-policy |
+//! | `POST transit/keys/NAME/rotate` | a new version | rotate |
+//! | `POST transit/keys/NAME/trim` | removes versions before `min_available_version` | destroy |
+//! | `POST transit/keys/NAME/import` | a new key that was made elsewhere, wrapped | import |
+//! | `POST transit/keys/NAME/import_version` | the same as a new version | import |
+//! | `GET transit/wrapping_key` | the key to wrap such keys for | import |
+//! | `GET transit/export/TYPE/NAME[/VERSION]` | `signing-key`, `encryption-key` or `public-key`; `format` is `pem`, `der` or `raw` | export, or show |
+//! | `POST transit/sign/NAME[/HASH]` | signs `input` or `batch_input` | sign |
+//! | `POST transit/verify/NAME[/HASH]` | verifies `signature` | verify |
+//! | `POST transit/encrypt/NAME` | encrypts `plaintext` to a key of ML-KEM or X-Wing | encapsulate |
+//! | `POST transit/decrypt/NAME` | the reverse | decapsulate |
+//! | `POST transit/datakey/plaintext/NAME`, `…/wrapped/NAME` | a new data key, encrypted | encapsulate |
+//! | `GET auth/token/lookup-self` | who the client is, and until when | |
+//! | `GET sys/health` | for everybody | |
+//!
+//! `PUT` is `POST`. Signatures and ciphertexts are `vault:vN:` and base64. Errors are `{"errors": […]}`. Who has no right to
+//! something learns nothing but `permission denied`, whether there is such a key or not.
+
+// This room uses `name`, `policy`, `record`, `sealing`, `store` and `versioned`.
+
+mod access;
+mod algorithms;
+mod answering;
+mod body;
+mod envelope;
+mod exporting;
+mod keys;
+mod paths;
+mod refusal;
+mod response;
+mod signing;
+mod system;
+
+pub use self::access::{AccessList, Authenticated, InvalidAccessList};
+pub use self::answering::{Door, InvalidMount, Request};
+pub use self::response::Response;
+
+/// The most items of a batch.
+pub const MAX_BATCH: usize = 256;

@@ -1,0 +1,70 @@
+//! What the door asks of a store beside its verbs.
+
+use pq_keys::any::AnyAlgorithm;
+
+use super::Store;
+use super::error::StoreError;
+use crate::name::{KeyName, Version};
+use crate::policy::{Policy, Principal, Verb};
+use crate::record::VersionState;
+
+impl Store {
+    /// The algorithm of a key with which a principal may do something.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Denied`]; [`StoreError::NotFound`] only to those who may.
+    pub(crate) fn algorithm(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+    ) -> Result<AnyAlgorithm, StoreError> {
+        let key = self.inner().permitted(principal, verb, name)?;
+        Ok(key.record.algorithm)
+    }
+
+    /// The policy and the versions of a key with which a principal may do something, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`algorithm`](Self::algorithm).
+    pub(crate) fn versions(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+    ) -> Result<(Policy, Vec<(Version, VersionState)>), StoreError> {
+        let key = self.inner().permitted(principal, verb, name)?;
+        let mut versions: Vec<_> = key.record.newest_first().collect();
+        versions.reverse();
+        Ok((key.record.policy.clone(), versions))
+    }
+
+    /// Changes what a key's policy says. `change` gets the policy as it is, and the newest version, and may be called
+    /// again if others change the key at the same time.
+    ///
+    /// # Errors
+    ///
+    /// Those of `change` and of [`set_policy`](Self::set_policy).
+    pub(crate) fn change_policy(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        mut change: impl FnMut(&mut Policy, Version) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.inner()
+            .change_key(principal, Verb::SetPolicy, name, &[], |_, record, _, _| {
+                let mut policy = record.policy.clone();
+                change(&mut policy, record.newest())?;
+                if policy.exportable != record.policy.exportable {
+                    return Err(StoreError::ExportableChanged(name.clone()));
+                }
+                if let Some(problem) = policy.problem() {
+                    return Err(StoreError::Policy(problem));
+                }
+                record.policy = policy;
+                Ok((None, ()))
+            })
+    }
+}
