@@ -11,6 +11,8 @@ mod encoding;
 mod name;
 pub mod policy;
 mod record;
+#[cfg(feature = "remote")]
+pub mod remote;
 pub mod sealing;
 mod signer;
 pub mod storage;
@@ -27,6 +29,8 @@ pub use store::{
     KeyDetails, KeyPage, KeySummary, Rotated, SignRequest, Signed, Store, StoreError, StoreOptions,
     VerifyRequest, VersionDetails,
 };
+#[cfg(feature = "metrics")]
+pub use store::{DURATION_BUCKETS, OPERATION_DURATION, OPERATIONS};
 
 /// The README's programs, which are compiled as documentation tests.
 #[cfg(doctest)]

@@ -116,6 +116,11 @@ fn wanted(
     let newest = versions.last().map(|(version, _)| *version);
     let wanted: Vec<_> = match version {
         Some("latest") => newest.into_iter().collect(),
+        None => versions
+            .iter()
+            .filter(|(_, state)| verb == Verb::Show || *state == VersionState::Enabled)
+            .map(|(version, _)| *version)
+            .collect(),
         Some(text) => {
             let version: Result<Version, _> = text.parse();
             let version = version.map_err(|_| Refusal::bad("invalid key version"))?;
@@ -124,11 +129,6 @@ fn wanted(
                 false => return Err(StoreError::VersionNotFound(name.at(version)).into()),
             }
         }
-        None => versions
-            .iter()
-            .filter(|(_, state)| verb == Verb::Show || *state == VersionState::Enabled)
-            .map(|(version, _)| *version)
-            .collect(),
     };
     match wanted.len() {
         0..=MAX_BATCH => Ok(wanted),

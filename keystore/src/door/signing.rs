@@ -66,6 +66,9 @@ struct SignItem<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Verify<'a> {
+    /// That of the path again, as hvac sends it.
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
     #[serde(borrow)]
     input: Option<Text<'a>>,
     #[serde(borrow)]
@@ -455,6 +458,9 @@ pub(super) fn verify(
     let found = call.store().algorithm(call.principal, Verb::Verify, name);
     let algorithm = found.map_err(|error| no_key(error, "signature verification"))?;
     let body: Verify<'_> = body::read(call.body)?;
+    if body.name.is_some_and(|named| named.as_str() != name.name()) {
+        return Err(Refusal::bad("name is another one than the path's"));
+    }
     let manner = Manner {
         hash: hash
             .or_else(|| said(&body.hash_algorithm))

@@ -49,6 +49,7 @@ pub(super) fn health(method: &str, now: SystemTime) -> Result<Response, Refusal>
 #[derive(Serialize)]
 struct Token<'a> {
     accessor: &'static str,
+    creation_time: u64,
     creation_ttl: u64,
     display_name: &'a str,
     entity_id: &'static str,
@@ -69,6 +70,7 @@ pub(super) fn lookup_self(authenticated: &Authenticated) -> Result<Response, Ref
     let name = authenticated.principal.as_str();
     Response::data(&Token {
         accessor: "",
+        creation_time: 0,
         creation_ttl: 0,
         display_name: name,
         entity_id: "",

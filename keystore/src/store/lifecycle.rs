@@ -46,13 +46,15 @@ impl Store {
         algorithm: AnyAlgorithm,
         policy: &Policy,
     ) -> Result<KeyId, StoreError> {
-        let inner = self.inner();
-        if !inner.grants().permits(principal, Verb::Create, name) {
-            return Err(inner.denied(principal, Verb::Create, Some(name)));
-        }
-        check_algorithm(algorithm)?;
-        let key = AnyPrivateKey::generate(algorithm)?;
-        inner.add_key(principal, Verb::Create, name, &key, policy)
+        self.inner().measured(Verb::Create, name, || {
+            let inner = self.inner();
+            if !inner.grants().permits(principal, Verb::Create, name) {
+                return Err(inner.denied(principal, Verb::Create, Some(name)));
+            }
+            check_algorithm(algorithm)?;
+            let key = AnyPrivateKey::generate(algorithm)?;
+            inner.add_key(principal, Verb::Create, name, &key, policy)
+        })
     }
 
     /// Puts a private key that was made elsewhere into the store, as the first version of a new key. Whoever had it before
@@ -69,12 +71,14 @@ impl Store {
         key: &AnyPrivateKey,
         policy: &Policy,
     ) -> Result<KeyId, StoreError> {
-        let inner = self.inner();
-        if !inner.grants().permits(principal, Verb::Import, name) {
-            return Err(inner.denied(principal, Verb::Import, Some(name)));
-        }
-        check_import(key)?;
-        inner.add_key(principal, Verb::Import, name, key, policy)
+        self.inner().measured(Verb::Import, name, || {
+            let inner = self.inner();
+            if !inner.grants().permits(principal, Verb::Import, name) {
+                return Err(inner.denied(principal, Verb::Import, Some(name)));
+            }
+            check_import(key)?;
+            inner.add_key(principal, Verb::Import, name, key, policy)
+        })
     }
 
     /// Puts a private key that was made elsewhere into the store, as the newest version of a key of the same algorithm.
@@ -88,9 +92,11 @@ impl Store {
         name: &KeyName,
         key: &AnyPrivateKey,
     ) -> Result<KeyId, StoreError> {
-        self.inner().permitted(principal, Verb::Import, name)?;
-        check_import(key)?;
-        self.inner().add_version(principal, Verb::Import, name, key)
+        self.inner().measured(Verb::Import, name, || {
+            self.inner().permitted(principal, Verb::Import, name)?;
+            check_import(key)?;
+            self.inner().add_version(principal, Verb::Import, name, key)
+        })
     }
 
     /// Makes a new version, which signs from now on. Those before it still verify and decapsulate.
@@ -100,13 +106,15 @@ impl Store {
     /// [`StoreError::Denied`], [`StoreError::NotFound`], [`StoreError::Limit`] if the key has 4,096 versions, and those of
     /// the storage.
     pub fn rotate(&self, principal: &Principal, name: &KeyName) -> Result<KeyId, StoreError> {
-        let inner = self.inner();
-        let algorithm = inner
-            .permitted(principal, Verb::Rotate, name)?
-            .record
-            .algorithm;
-        let key = AnyPrivateKey::generate(algorithm)?;
-        inner.add_version(principal, Verb::Rotate, name, &key)
+        self.inner().measured(Verb::Rotate, name, || {
+            let inner = self.inner();
+            let algorithm = inner
+                .permitted(principal, Verb::Rotate, name)?
+                .record
+                .algorithm;
+            let key = AnyPrivateKey::generate(algorithm)?;
+            inner.add_version(principal, Verb::Rotate, name, &key)
+        })
     }
 
     /// Rotates all keys whose newest version is older than their policy wants, as far as the principal may rotate them.
@@ -183,19 +191,21 @@ impl Store {
         principal: &Principal,
         id: &KeyId,
     ) -> Result<Zeroizing<Vec<u8>>, StoreError> {
-        let (inner, name) = (self.inner(), id.name());
-        let key = inner.permitted(principal, Verb::Export, name)?;
-        if !key.record.policy.exportable {
-            return Err(StoreError::NotExportable(name.clone()));
-        }
-        let private = inner.private(&key, id.version(), Verb::Export)?;
-        let exported = private.to_pkcs8_der()?;
-        // The state that the key was read in has to be the current one.
-        inner.change_key(principal, Verb::Export, name, &[], |_, record, _, _| {
-            require_enabled(record, id, Verb::Export)?;
-            Ok((Some(id.version()), ()))
-        })?;
-        Ok(exported)
+        self.inner().measured(Verb::Export, id.name(), || {
+            let (inner, name) = (self.inner(), id.name());
+            let key = inner.permitted(principal, Verb::Export, name)?;
+            if !key.record.policy.exportable {
+                return Err(StoreError::NotExportable(name.clone()));
+            }
+            let private = inner.private(&key, id.version(), Verb::Export)?;
+            let exported = private.to_pkcs8_der()?;
+            // The state that the key was read in has to be the current one.
+            inner.change_key(principal, Verb::Export, name, &[], |_, record, _, _| {
+                require_enabled(record, id, Verb::Export)?;
+                Ok((Some(id.version()), ()))
+            })?;
+            Ok(exported)
+        })
     }
 }
 

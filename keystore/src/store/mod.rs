@@ -13,6 +13,7 @@ mod error;
 mod inner;
 mod lifecycle;
 mod loading;
+mod measuring;
 mod opening;
 mod options;
 mod rows;
@@ -29,6 +30,8 @@ pub use self::batch::{SignRequest, VerifyRequest};
 pub use self::checking::CheckReport;
 pub use self::error::{Damage, StoreError};
 pub use self::lifecycle::Rotated;
+#[cfg(feature = "metrics")]
+pub use self::measuring::{DURATION_BUCKETS, OPERATION_DURATION, OPERATIONS};
 pub use self::options::StoreOptions;
 pub use self::showing::{KeyDetails, KeyPage, KeySummary, VersionDetails};
 pub use self::using::{Encapsulated, Signed};

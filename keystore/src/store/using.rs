@@ -13,6 +13,7 @@ use super::cache::CachedKey;
 use super::error::StoreError;
 use super::inner::Inner;
 use super::lifecycle::require_enabled;
+use super::measuring::code;
 use super::uses::outcome;
 use crate::audit::Event;
 use crate::name::{KeyId, KeyName, Version};
@@ -88,15 +89,17 @@ impl Store {
         id: &KeyId,
         input: Input<'_>,
     ) -> Result<Signed, StoreError> {
-        let (inner, version) = (self.inner(), id.version());
-        let key = inner.usable(principal, Verb::Sign, id.name())?;
-        check_signing_minimum(&key, version)?;
-        check_input(&key, input)?;
-        let private = inner.private(&key, version, Verb::Sign)?;
-        let signature = sign_by(&private, input)?;
-        inner.log_use(inner.used(&key, principal, Verb::Sign, Some(version), None)?)?;
-        let id = id.clone();
-        Ok(Signed { id, signature })
+        self.inner().measured(Verb::Sign, id.name(), || {
+            let (inner, version) = (self.inner(), id.version());
+            let key = inner.usable(principal, Verb::Sign, id.name())?;
+            check_signing_minimum(&key, version)?;
+            check_input(&key, input)?;
+            let private = inner.private(&key, version, Verb::Sign)?;
+            let signature = sign_by(&private, input)?;
+            inner.log_use(inner.used(&key, principal, Verb::Sign, Some(version), None)?)?;
+            let id = id.clone();
+            Ok(Signed { id, signature })
+        })
     }
 
     /// Verifies a signature by the version that it names, or by the newest 16 of those that are permitted. Returns the
@@ -133,25 +136,33 @@ impl Store {
         principal: &Principal,
         name: &KeyName,
     ) -> Result<Encapsulated, StoreError> {
-        let inner = self.inner();
-        let key = inner.usable(principal, Verb::Encapsulate, name)?;
-        let version = key.newest_enabled.ok_or_else(|| no_version(name))?;
-        let public = inner.public(&key, version)?;
-        let mut secret = Zeroizing::new([0; 32]);
-        let ciphertext = match &*public {
-            AnyPublicKey::PostQuantum(PublicKey::Encapsulation(key)) => key
-                .encapsulate_into(&mut secret)
-                .map_err(AnyKeyError::from)?,
-            AnyPublicKey::XWing(key) => key
-                .encapsulate_into(&mut secret)
-                .map_err(AnyKeyError::from)?,
-            _ => return Err(cannot(key.record.algorithm, "encapsulate")),
-        };
-        inner.log_use(inner.used(&key, principal, Verb::Encapsulate, Some(version), None)?)?;
-        Ok(Encapsulated {
-            id: name.at(version),
-            ciphertext,
-            secret,
+        self.inner().measured(Verb::Encapsulate, name, || {
+            let inner = self.inner();
+            let key = inner.usable(principal, Verb::Encapsulate, name)?;
+            let version = key.newest_enabled.ok_or_else(|| no_version(name))?;
+            let public = inner.public(&key, version)?;
+            let mut secret = Zeroizing::new([0; 32]);
+            let ciphertext = match &*public {
+                AnyPublicKey::PostQuantum(PublicKey::Encapsulation(key)) => key
+                    .encapsulate_into(&mut secret)
+                    .map_err(AnyKeyError::from)?,
+                AnyPublicKey::XWing(key) => key
+                    .encapsulate_into(&mut secret)
+                    .map_err(AnyKeyError::from)?,
+                _ => return Err(cannot(key.record.algorithm, "encapsulate")),
+            };
+            inner.log_use(inner.used(
+                &key,
+                principal,
+                Verb::Encapsulate,
+                Some(version),
+                None,
+            )?)?;
+            Ok(Encapsulated {
+                id: name.at(version),
+                ciphertext,
+                secret,
+            })
         })
     }
 
@@ -168,25 +179,33 @@ impl Store {
         id: &KeyId,
         ciphertext: &[u8],
     ) -> Result<Zeroizing<[u8; 32]>, StoreError> {
-        let (inner, version) = (self.inner(), id.version());
-        let key = inner.usable(principal, Verb::Decapsulate, id.name())?;
-        check_minimum(&key, version)?;
-        require_enabled(&key.record, id, Verb::Decapsulate)?;
-        let private = inner.private(&key, version, Verb::Decapsulate)?;
-        let mut secret = Zeroizing::new([0; 32]);
-        match &*private {
-            AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(key)) => {
-                key.decapsulate_into(ciphertext, &mut secret)
-                    .map_err(AnyKeyError::from)?;
+        self.inner().measured(Verb::Decapsulate, id.name(), || {
+            let (inner, version) = (self.inner(), id.version());
+            let key = inner.usable(principal, Verb::Decapsulate, id.name())?;
+            check_minimum(&key, version)?;
+            require_enabled(&key.record, id, Verb::Decapsulate)?;
+            let private = inner.private(&key, version, Verb::Decapsulate)?;
+            let mut secret = Zeroizing::new([0; 32]);
+            match &*private {
+                AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(key)) => {
+                    key.decapsulate_into(ciphertext, &mut secret)
+                        .map_err(AnyKeyError::from)?;
+                }
+                AnyPrivateKey::XWing(key) => {
+                    key.decapsulate_into(ciphertext, &mut secret)
+                        .map_err(AnyKeyError::from)?;
+                }
+                _ => return Err(cannot(key.record.algorithm, "decapsulate")),
             }
-            AnyPrivateKey::XWing(key) => {
-                key.decapsulate_into(ciphertext, &mut secret)
-                    .map_err(AnyKeyError::from)?;
-            }
-            _ => return Err(cannot(key.record.algorithm, "decapsulate")),
-        }
-        inner.log_use(inner.used(&key, principal, Verb::Decapsulate, Some(version), None)?)?;
-        Ok(secret)
+            inner.log_use(inner.used(
+                &key,
+                principal,
+                Verb::Decapsulate,
+                Some(version),
+                None,
+            )?)?;
+            Ok(secret)
+        })
     }
 }
 
@@ -332,6 +351,17 @@ impl Inner {
         name: &KeyName,
         input: Input<'_>,
     ) -> Result<(Signed, Option<Event>), StoreError> {
+        self.measured(Verb::Sign, name, || {
+            self.sign_newest(principal, name, input)
+        })
+    }
+
+    fn sign_newest(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        input: Input<'_>,
+    ) -> Result<(Signed, Option<Event>), StoreError> {
         let (key, version, private) = self.signing_key(principal, name)?;
         check_input(&key, input)?;
         let signature = sign_by(&private, input)?;
@@ -342,6 +372,23 @@ impl Inner {
 
     /// Verifies, and says what is to be written to the log before the result is given out.
     pub(super) fn verify(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        version: Option<Version>,
+        input: Input<'_>,
+        signature: &[u8],
+    ) -> Result<(Result<KeyId, StoreError>, Option<Event>), StoreError> {
+        let code = |result: &Result<(Result<KeyId, _>, _), _>| match result {
+            Ok((verified, _)) => code(verified),
+            Err(error) => Some(StoreError::code(error)),
+        };
+        self.measured_with(Verb::Verify, name, code, || {
+            self.verify_named(principal, name, version, input, signature)
+        })
+    }
+
+    fn verify_named(
         &self,
         principal: &Principal,
         name: &KeyName,

@@ -7,6 +7,7 @@ mod handler;
 mod media_type;
 mod protection;
 mod unread;
+mod whole;
 mod zeros;
 
 pub use answer::Page;
@@ -14,3 +15,4 @@ pub(crate) use handler::{AnyBody, AnyHandler};
 pub use handler::{BoxError, Handler};
 pub use protection::Protection;
 pub(crate) use unread::close_if_unread;
+pub use whole::WholeRequests;

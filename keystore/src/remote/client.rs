@@ -1,0 +1,341 @@
+//! What is asked of a key server.
+
+use alloc::sync::Arc;
+use core::fmt;
+
+use base64ct::{Base64, Encoding};
+use pq_keys::any::AnyPublicKey;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use zeroize::Zeroizing;
+
+use super::error::RemoteError;
+use super::messages::{Create, Envelope, Errors, Exported, Item, Result as Answer, Results, Use};
+use super::signer::RemoteSigner;
+use super::transport::{Transport, TransportRequest, TransportResponse};
+use crate::name::{KeyName, Version};
+use crate::policy::Input;
+use crate::versioned::Versioned;
+
+/// A signature, and the version that made it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RemoteSignature {
+    /// Which version of the key.
+    pub version: Version,
+    /// The signature, as in certificates.
+    pub signature: Vec<u8>,
+}
+
+/// Keys of a server that speaks Vault's Transit API, such as [`Door`](crate::door) does. Clones share connections.
+#[derive(Clone)]
+pub struct RemoteStore(Arc<Shared>);
+
+struct Shared {
+    transport: Box<dyn Transport>,
+    mount: String,
+    token: Option<Zeroizing<String>>,
+}
+
+impl fmt::Debug for RemoteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteStore")
+            .field("mount", &self.0.mount)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RemoteStore {
+    /// The keys under a mount, such as `transit`, for the owner of a token, or of the certificate that the transport shows.
+    pub fn new(transport: impl Transport + 'static, mount: &str, token: Option<&str>) -> Self {
+        Self(Arc::new(Shared {
+            transport: Box::new(transport),
+            mount: mount.into(),
+            token: token.map(|token| Zeroizing::new(token.into())),
+        }))
+    }
+
+    /// Makes a new key of a type that the server knows, such as `mldsa-65`.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Refused`], and those of the transport.
+    pub fn create(&self, name: &str, key_type: &str, exportable: bool) -> Result<(), RemoteError> {
+        let body = Create {
+            r#type: key_type,
+            exportable,
+        };
+        self.write(&format!("keys/{}", checked(name)?), &body, false)
+            .map(drop)
+    }
+
+    /// Makes a new version of a key.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Refused`], and those of the transport, after which there may be a new version.
+    pub fn rotate(&self, name: &str) -> Result<(), RemoteError> {
+        let target = format!("keys/{}/rotate", checked(name)?);
+        self.write(&target, &serde_json::Map::new(), false)
+            .map(drop)
+    }
+
+    /// The public key of a version, or of the newest one, with its number.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Refused`], [`RemoteError::Answer`], [`RemoteError::Key`], and those of the transport.
+    pub fn public_key(
+        &self,
+        name: &str,
+        version: Option<Version>,
+    ) -> Result<(Version, AnyPublicKey), RemoteError> {
+        let version = version.map_or_else(|| "latest".into(), |version| version.to_string());
+        let target = format!("export/public-key/{}/{version}?format=der", checked(name)?);
+        let response = self.send(&TransportRequest {
+            method: "GET",
+            target: &self.target(&target),
+            token: self.token(),
+            body: &[],
+            repeatable: true,
+        })?;
+        let exported: Exported = data(&response)?;
+        let mut keys = exported.keys.into_iter();
+        let (Some((version, key)), None) = (keys.next(), keys.next()) else {
+            return Err(RemoteError::Answer("it has not one public key"));
+        };
+        let version = version.parse()?;
+        let key = Base64::decode_vec(&key);
+        let key = key.map_err(|_| RemoteError::Answer("its public key is no base64"))?;
+        Ok((version, AnyPublicKey::from_spki_der(&key)?))
+    }
+
+    /// The newest version of a key as a signer.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`public_key`](Self::public_key), and [`RemoteError::Answer`] if it is no key that signs.
+    pub fn signer(&self, name: &str) -> Result<RemoteSigner, RemoteError> {
+        let (version, key) = self.public_key(name, None)?;
+        RemoteSigner::new(self.clone(), name, version, key)
+    }
+
+    /// Signs by a version, or by the newest one.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Refused`], [`RemoteError::Answer`], and those of the transport.
+    pub fn sign(
+        &self,
+        name: &str,
+        version: Option<Version>,
+        input: Input<'_>,
+    ) -> Result<RemoteSignature, RemoteError> {
+        let body = one(version, input, None)?;
+        self.sign_with(name, version, &body)
+    }
+
+    pub(super) fn sign_with(
+        &self,
+        name: &str,
+        version: Option<Version>,
+        body: &Use,
+    ) -> Result<RemoteSignature, RemoteError> {
+        let response = self.write(&format!("sign/{}", checked(name)?), body, true)?;
+        signature(data(&response)?, version)
+    }
+
+    /// Verifies a signature by the version that made it.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Refused`] also if the version may not verify, [`RemoteError::Answer`], and those of the transport.
+    pub fn verify(
+        &self,
+        name: &str,
+        version: Version,
+        input: Input<'_>,
+        signature: &[u8],
+    ) -> Result<bool, RemoteError> {
+        let body = one(None, input, Some(Versioned::write(version, signature)))?;
+        let response = self.write(&format!("verify/{}", checked(name)?), &body, true)?;
+        valid(data(&response)?)
+    }
+
+    /// Signs several messages in one request. Each has its own result.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sign`](Self::sign), if no message has a result.
+    pub fn sign_batch(
+        &self,
+        name: &str,
+        version: Option<Version>,
+        messages: &[&[u8]],
+    ) -> Result<Vec<Result<RemoteSignature, RemoteError>>, RemoteError> {
+        let items = messages.iter().map(|message| Item {
+            input: Base64::encode_string(message),
+            signature: None,
+        });
+        let body = batch(version, items.collect());
+        let response = self.write(&format!("sign/{}", checked(name)?), &body, true)?;
+        let results = results(&response, messages.len())?;
+        Ok(results
+            .into_iter()
+            .map(|result| signature(result, version))
+            .collect())
+    }
+
+    /// Verifies several signatures of messages in one request.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`verify`](Self::verify), if no signature has a result.
+    pub fn verify_batch(
+        &self,
+        name: &str,
+        signatures: &[(&[u8], &RemoteSignature)],
+    ) -> Result<Vec<Result<bool, RemoteError>>, RemoteError> {
+        let items = signatures.iter().map(|(message, signed)| Item {
+            input: Base64::encode_string(message),
+            signature: Some(Versioned::write(signed.version, &signed.signature)),
+        });
+        let body = batch(None, items.collect());
+        let response = self.write(&format!("verify/{}", checked(name)?), &body, true)?;
+        let results = results(&response, signatures.len())?;
+        Ok(results.into_iter().map(valid).collect())
+    }
+
+    fn target(&self, rest: &str) -> String {
+        format!("/v1/{}/{rest}", self.0.mount)
+    }
+
+    fn token(&self) -> Option<&str> {
+        self.0.token.as_deref().map(String::as_str)
+    }
+
+    fn write(
+        &self,
+        target: &str,
+        body: &impl Serialize,
+        repeatable: bool,
+    ) -> Result<TransportResponse, RemoteError> {
+        let body = serde_json::to_vec(body).map(Zeroizing::new);
+        let body = body.map_err(|_| RemoteError::Answer("the request is no JSON"))?;
+        self.send(&TransportRequest {
+            method: "POST",
+            target: &self.target(target),
+            token: self.token(),
+            body: &body,
+            repeatable,
+        })
+    }
+
+    fn send(&self, request: &TransportRequest<'_>) -> Result<TransportResponse, RemoteError> {
+        let response = self.0.transport.send(request)?;
+        match response.status {
+            200 | 204 => Ok(response),
+            status => {
+                // A proxy in between refuses in words of its own.
+                let errors = serde_json::from_slice::<Errors>(&response.body);
+                let errors = errors.map_or_else(
+                    |_| vec!["it says nothing in JSON".into()],
+                    |errors| errors.errors,
+                );
+                Err(RemoteError::Refused { status, errors })
+            }
+        }
+    }
+}
+
+/// The name, if it is one that a path can have.
+fn checked(name: &str) -> Result<&str, RemoteError> {
+    KeyName::new("x", "x", name)?;
+    Ok(name)
+}
+
+fn one(
+    version: Option<Version>,
+    input: Input<'_>,
+    signature: Option<String>,
+) -> Result<Use, RemoteError> {
+    let (bytes, prehashed) = match input {
+        Input::Message {
+            message,
+            context: [],
+        } => (message, false),
+        Input::Mu(mu) => (&mu[..], true),
+        _ => {
+            return Err(RemoteError::Answer(
+                "contexts and digests are not sent; send µ, which includes them",
+            ));
+        }
+    };
+    Ok(Use {
+        prehashed,
+        input: Some(Base64::encode_string(bytes)),
+        signature,
+        ..batch_of(version, None)
+    })
+}
+
+fn batch(version: Option<Version>, items: Vec<Item>) -> Use {
+    batch_of(version, Some(items))
+}
+
+fn batch_of(version: Option<Version>, batch_input: Option<Vec<Item>>) -> Use {
+    Use {
+        key_version: version.map(Version::get),
+        prehashed: false,
+        // Keys of RSA sign in this way only, and others have no choice.
+        signature_algorithm: Some("pkcs1v15"),
+        input: None,
+        signature: None,
+        batch_input,
+    }
+}
+
+fn data<T: DeserializeOwned>(response: &TransportResponse) -> Result<T, RemoteError> {
+    let envelope: Result<Envelope<T>, _> = serde_json::from_slice(&response.body);
+    let envelope =
+        envelope.map_err(|_| RemoteError::Answer("its JSON has not what was asked for"))?;
+    Ok(envelope.data)
+}
+
+fn results(response: &TransportResponse, count: usize) -> Result<Vec<Answer>, RemoteError> {
+    let results: Results = data(response)?;
+    match results.batch_results.len() == count {
+        true => Ok(results.batch_results),
+        false => Err(RemoteError::Answer("a batch has another number of results")),
+    }
+}
+
+fn refused(answer: Answer) -> RemoteError {
+    match answer.error {
+        Some(error) => RemoteError::Refused {
+            status: 400,
+            errors: vec![error],
+        },
+        None => RemoteError::Answer("it has no result"),
+    }
+}
+
+/// The signature in an answer, which has to be by the version that was asked for.
+fn signature(answer: Answer, asked: Option<Version>) -> Result<RemoteSignature, RemoteError> {
+    let Some(text) = &answer.signature else {
+        return Err(refused(answer));
+    };
+    let signature = Versioned::parse(text);
+    let signature = signature.ok_or(RemoteError::Answer("its signature is no signature"))?;
+    match asked.is_none_or(|asked| asked == signature.version) {
+        true => Ok(RemoteSignature {
+            version: signature.version,
+            signature: signature.bytes,
+        }),
+        false => Err(RemoteError::Answer("another version signed")),
+    }
+}
+
+fn valid(answer: Answer) -> Result<bool, RemoteError> {
+    answer.valid.ok_or_else(|| refused(answer))
+}

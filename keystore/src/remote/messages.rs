@@ -1,0 +1,59 @@
+//! The JSON that is sent and read.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize)]
+pub(super) struct Create<'a> {
+    pub(super) r#type: &'a str,
+    pub(super) exportable: bool,
+}
+
+/// A request to sign, or to verify if it has a signature.
+#[derive(Serialize)]
+pub(super) struct Use {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) key_version: Option<u32>,
+    pub(super) prehashed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) signature_algorithm: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) input: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) signature: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) batch_input: Option<Vec<Item>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Item {
+    pub(super) input: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) signature: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Envelope<T> {
+    pub(super) data: T,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Errors {
+    pub(super) errors: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Result {
+    pub(super) signature: Option<String>,
+    pub(super) valid: Option<bool>,
+    pub(super) error: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Results {
+    pub(super) batch_results: Vec<Result>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Exported {
+    pub(super) keys: alloc::collections::BTreeMap<String, String>,
+}

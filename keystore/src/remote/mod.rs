@@ -1,0 +1,20 @@
+//! The client of a door: keys that are behind a network, as signers.
+//!
+//! A [`RemoteStore`] asks a server of Vault's Transit API over a [`Transport`], of which [`TlsTransport`] is the one over TCP
+//! and TLS. All of it blocks, no longer than the transport's time limit.
+
+// This room uses `name`, `policy` and `versioned`.
+
+mod client;
+mod error;
+mod http;
+mod messages;
+mod signer;
+mod tls;
+mod transport;
+
+pub use self::client::{RemoteSignature, RemoteStore};
+pub use self::error::{RemoteError, TransportError};
+pub use self::signer::RemoteSigner;
+pub use self::tls::{TlsTransport, TlsTransportOptions};
+pub use self::transport::{Transport, TransportRequest, TransportResponse};

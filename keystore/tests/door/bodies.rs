@@ -1,0 +1,307 @@
+//! Paths, methods and bodies that are not answered, and those at their limits.
+
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use pq_keystore::door::{AccessList, Door, MAX_BATCH, Request};
+
+use crate::kit::{CERTIFICATE, House, NOW, ROOT};
+
+#[test]
+fn unknown_paths_and_methods() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    for path in [
+        "",
+        "key/a",
+        "keys/a/b",
+        "keys/a/config/x",
+        "sign",
+        "sign/a/b/c",
+        "export/a",
+        "random",
+        "hmac/a",
+        "backup/a",
+    ] {
+        for method in ["GET", "POST", "LIST", "DELETE"] {
+            house.ask(ROOT, method, path, "{}").error(404);
+        }
+    }
+    for path in [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/other/keys/a",
+        "/v2/transit/keys/a",
+        "/v1/sys/seal",
+        "/v1/transit",
+    ] {
+        let answer = house.send(&Request {
+            method: "GET",
+            path,
+            vault_token: Some(ROOT),
+            ..Request::default()
+        });
+        answer.error(404);
+    }
+    for (method, path) in [
+        ("GET", "sign/a"),
+        ("DELETE", "keys/a/rotate"),
+        ("LIST", "keys/a"),
+        ("POST", "keys"),
+        ("POST", "export/signing-key/a"),
+        ("PATCH", "keys/a"),
+        ("get", "keys/a"),
+    ] {
+        house.ask(ROOT, method, path, "{}").error(405);
+    }
+    for name in ["A", "a%20b", "-a", "a b", "..", &"a".repeat(65)] {
+        house.get(&format!("keys/{name}")).error(400);
+    }
+}
+
+/// No body that isn't as it should be does anything.
+#[test]
+fn bad_bodies() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    for body in [
+        "{",
+        "[]",
+        "null",
+        "1",
+        "{}x",
+        "\u{feff}{}",
+        r#"{"input": "aGVsbG8=", "input": "aGVsbG8="}"#,
+        r#"{"input": "aGVsbG8=", "unknown": 1}"#,
+        r#"{"input": "aGVsbG8"}"#,
+        r#"{"input": "aGVsbG8=\n"}"#,
+        r#"{"input": "aGVs-G8="}"#,
+        r#"{"input": 5}"#,
+        r#"{"input": ["aGVsbG8="]}"#,
+        r#"{"input": "aGVsbG8=", "key_version": -1}"#,
+        r#"{"input": "aGVsbG8=", "key_version": 1.5}"#,
+        r#"{"input": "aGVsbG8=", "key_version": "1 "}"#,
+        r#"{"input": "aGVsbG8=", "key_version": 4294967296}"#,
+        r#"{"input": "aGVsbG8=", "prehashed": "yes"}"#,
+        r#"{"batch_input": {}}"#,
+        r#"{"batch_input": [[]]}"#,
+        r#"{"batch_input": [{"input": "aGVsbG8=", "key_version": 1}]}"#,
+        "",
+        "{}",
+    ] {
+        let error = house.post("sign/a", body).error(400);
+        assert!(error.len() < 400, "{error}");
+    }
+    let deep = "[".repeat(100_000);
+    for body in [
+        &deep,
+        &format!(r#"{{"input": {deep}"#),
+        &format!(r#"{{"x": {deep}"#),
+    ] {
+        house.post("sign/a", body).error(400);
+    }
+    house
+        .post(
+            "sign/a",
+            r#"{"input": "aGVsbG8=", "key_version": "1", "prehashed": "false"}"#,
+        )
+        .expect(200);
+    house
+        .post("sign/a", r#"{"input": "aGVs\u0062G8="}"#)
+        .expect(200);
+}
+
+#[test]
+fn limits() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    let batch = |count: usize| {
+        let items = vec![r#"{"input":""}"#; count].join(",");
+        house.post("sign/a", &format!(r#"{{"batch_input": [{items}]}}"#))
+    };
+    let results = batch(MAX_BATCH).expect(200);
+    assert_eq!(
+        results["data"]["batch_results"].as_array().unwrap().len(),
+        MAX_BATCH
+    );
+    batch(MAX_BATCH + 1).error(400);
+
+    let limit = house.door.max_body_len();
+    let body = |len: usize| {
+        let frame = r#"{"input": ""}"#;
+        let text = "A".repeat(len - frame.len());
+        format!(r#"{{"input": "{text}"}}"#)
+    };
+    // The base64 has a multiple of four characters.
+    let longest = (limit - 13) / 4 * 4 + 13;
+    house.post("sign/a", &body(longest)).expect(200);
+    house.post("sign/a", &body(longest + 4)).error(413);
+    assert_eq!(Door::too_long().status, 413);
+}
+
+#[test]
+fn who_is_known() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    let request = Request {
+        method: "GET",
+        path: "/v1/transit/keys/a",
+        ..Request::default()
+    };
+    let bearer = format!("bearer {ROOT}");
+    let (basic, double) = (format!("Basic {ROOT}"), format!("Bearer  {ROOT}"));
+    let status = |request: Request<'_>| house.send(&request).status;
+    assert_eq!(
+        status(Request {
+            vault_token: Some(ROOT),
+            ..request
+        }),
+        200
+    );
+    assert_eq!(
+        status(Request {
+            authorization: Some(&bearer),
+            ..request
+        }),
+        200
+    );
+    assert_eq!(
+        status(Request {
+            certificate: Some(CERTIFICATE),
+            ..request
+        }),
+        200
+    );
+    for refused in [
+        request,
+        Request {
+            vault_token: Some(""),
+            ..request
+        },
+        Request {
+            vault_token: Some(&ROOT[1..]),
+            ..request
+        },
+        Request {
+            vault_token: Some(&AccessList::digest(ROOT.as_bytes())),
+            ..request
+        },
+        Request {
+            authorization: Some(ROOT),
+            ..request
+        },
+        Request {
+            authorization: Some(&basic),
+            ..request
+        },
+        Request {
+            authorization: Some(&double),
+            ..request
+        },
+        Request {
+            certificate: Some(b"another"),
+            ..request
+        },
+        // A wrong token is not made good by anything.
+        Request {
+            vault_token: Some("wrong"),
+            certificate: Some(CERTIFICATE),
+            ..request
+        },
+        Request {
+            vault_token: Some("wrong"),
+            authorization: Some(&bearer),
+            ..request
+        },
+    ] {
+        assert_eq!(house.send(&refused).error(403), "permission denied");
+    }
+
+    let own = Request {
+        path: "/v1/auth/token/lookup-self",
+        certificate: Some(CERTIFICATE),
+        ..request
+    };
+    let known = house.send(&own).expect(200);
+    assert_eq!(known["data"]["display_name"], "root");
+    assert_eq!(known["data"]["ttl"], 60);
+    *house.clock.lock().unwrap() = Duration::from_secs(NOW + 59);
+    house.send(&own).expect(200);
+    *house.clock.lock().unwrap() = Duration::from_secs(NOW + 60);
+    house.send(&own).error(403);
+
+    house.door.replace_access(AccessList::default());
+    assert_eq!(
+        status(Request {
+            vault_token: Some(ROOT),
+            ..request
+        }),
+        403
+    );
+    let health = Request {
+        path: "/v1/sys/health",
+        ..request
+    };
+    assert_eq!(house.send(&health).expect(200)["sealed"], false);
+    house
+        .send(&Request {
+            method: "POST",
+            ..health
+        })
+        .error(405);
+}
+
+#[test]
+fn access_lists_are_read_strictly() {
+    let digest = AccessList::digest(b"x");
+    let entry = |rest: &str| format!("[[tokens]]\nsha256 = {digest:?}\nprincipal = \"a\"\n{rest}");
+    AccessList::from_toml("").unwrap();
+    AccessList::from_toml(&entry("")).unwrap();
+    AccessList::from_toml(&entry("expires = \"2027-01-01T00:00:00Z\"")).unwrap();
+    for text in [
+        entry("expires = \"2027-01-01\""),
+        entry("expires = \"2027-02-30T00:00:00Z\""),
+        entry("token = \"x\""),
+        entry(&entry("")),
+        entry("").replace(&digest, &digest[2..]),
+        entry("").replace(&digest, &format!("{digest}00")),
+        entry("").replace("\"a\"", "\"*\""),
+        entry("").replace("tokens", "token"),
+    ] {
+        let refused = AccessList::from_toml(&text).unwrap_err();
+        assert!(!refused.to_string().contains(&digest), "{refused}");
+    }
+}
+
+#[test]
+fn mounts() {
+    let house = House::new();
+    let door = || Door::new(house.store.clone(), AccessList::default());
+    for path in ["", "sys", "auth", "a/b", "A", &"a".repeat(65)] {
+        assert!(door().mount(path, "shop", "tokens").is_err());
+    }
+    assert!(door().mount("a", "Shop", "tokens").is_err());
+    let door = door().mount("a", "shop", "tokens").unwrap();
+    assert!(door.mount("a", "shop", "others").is_err());
+}
+
+/// What one server changes, the other one sees.
+#[test]
+fn two_servers_of_one_storage() {
+    let [one, other] = House::two();
+    one.create("a", "mldsa-44");
+    let first = other.signature("a");
+    assert!(one.verifies("a", &first));
+    other.post("keys/a/rotate", "").expect(204);
+    let second = other.signature("a");
+    assert!(second.starts_with("vault:v2:"));
+    assert!(one.verifies("a", &second) && other.verifies("a", &first));
+    one.post("keys/a/config", r#"{"min_decryption_version": 2}"#)
+        .expect(204);
+    assert_eq!(
+        other.get("keys/a").expect(200)["data"]["min_decryption_version"],
+        2
+    );
+    assert!(Arc::strong_count(&one.door) == 1);
+}

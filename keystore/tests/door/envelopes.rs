@@ -1,0 +1,118 @@
+//! Data encrypted to keys of ML-KEM and X-Wing.
+
+use base64ct::{Base64, Encoding};
+use serde_json::json;
+
+use crate::kit::House;
+
+fn encrypt(house: &House, name: &str, body: &str) -> String {
+    let made = house.post(&format!("encrypt/{name}"), body).expect(200);
+    made["data"]["ciphertext"].as_str().unwrap().into()
+}
+
+#[test]
+fn opened_by_the_version_it_is_for() {
+    let house = House::new();
+    for key_type in ["mlkem-512", "mlkem-768", "mlkem-1024", "x-wing"] {
+        house.create(key_type, key_type);
+        let ciphertext = encrypt(&house, key_type, r#"{"plaintext": "aGVsbG8="}"#);
+        let again = encrypt(&house, key_type, r#"{"plaintext": "aGVsbG8="}"#);
+        assert_ne!(ciphertext, again);
+        house
+            .post(&format!("keys/{key_type}/rotate"), "")
+            .expect(204);
+        let path = format!("decrypt/{key_type}");
+        let open =
+            |ciphertext: &str| house.post(&path, &json!({"ciphertext": ciphertext}).to_string());
+        assert_eq!(
+            open(&ciphertext).expect(200)["data"]["plaintext"],
+            "aGVsbG8="
+        );
+        let moved = ciphertext.replace("vault:v1:", "vault:v2:");
+        open(&moved).error(400);
+        open("vault:v1:AAAA").error(400);
+        open("vault:v1:").error(400);
+        let mut bytes = Base64::decode_vec(&ciphertext[9..]).unwrap();
+        for position in [0, 1, 2, bytes.len() / 2, bytes.len() - 50, bytes.len() - 1] {
+            bytes[position] ^= 1;
+            open(&format!("vault:v1:{}", Base64::encode_string(&bytes))).error(400);
+            bytes[position] ^= 1;
+        }
+        open(&format!("vault:v1:{}", Base64::encode_string(&bytes))).expect(200);
+    }
+}
+
+#[test]
+fn associated_data_and_batches() {
+    let house = House::new();
+    house.create("a", "mlkem-768");
+    let sealed = encrypt(
+        &house,
+        "a",
+        r#"{"plaintext": "aGVsbG8=", "associated_data": "YWQ="}"#,
+    );
+    let body = json!({"batch_input": [
+        {"ciphertext": sealed, "associated_data": "YWQ=", "reference": "x"},
+        {"ciphertext": sealed},
+        {"ciphertext": sealed, "associated_data": "YWR4"},
+        {},
+    ]});
+    let opened = house.post("decrypt/a", &body.to_string()).expect(200);
+    let results = opened["data"]["batch_results"].as_array().unwrap();
+    assert_eq!(
+        results[0],
+        json!({"plaintext": "aGVsbG8=", "reference": "x"})
+    );
+    assert!(
+        results[1..]
+            .iter()
+            .all(|result| result["error"].is_string() && result["plaintext"].is_null())
+    );
+
+    let sealed = house
+        .post(
+            "encrypt/a",
+            r#"{"batch_input": [{"plaintext": ""}, {"plaintext": "?"}]}"#,
+        )
+        .expect(200);
+    let results = &sealed["data"]["batch_results"];
+    assert!(results[0]["ciphertext"].is_string() && results[1]["error"].is_string());
+    for body in [
+        "{}",
+        r#"{"plaintext": "aGVsbG8=", "context": "YWQ="}"#,
+        r#"{"plaintext": "aGVsbG8=", "nonce": "YWQ="}"#,
+        r#"{"plaintext": "aGVsbG8=", "key_version": 2}"#,
+        r#"{"plaintext": "aGVsbG8=", "batch_input": [{"plaintext": ""}]}"#,
+        r#"{"batch_input": []}"#,
+    ] {
+        house.post("encrypt/a", body).error(400);
+    }
+    house.create("s", "ed25519");
+    house.post("encrypt/s", r#"{"plaintext": ""}"#).error(400);
+    house
+        .post("encrypt/none", r#"{"plaintext": ""}"#)
+        .error(400);
+}
+
+#[test]
+fn data_keys() {
+    let house = House::new();
+    house.create("a", "mlkem-768");
+    for (bits, len) in [(128, 16), (256, 32), (512, 64)] {
+        let body = json!({"bits": bits}).to_string();
+        let shown = house.post("datakey/plaintext/a", &body).expect(200);
+        let key = shown["data"]["plaintext"].as_str().unwrap();
+        assert_eq!(Base64::decode_vec(key).unwrap().len(), len);
+        let body = json!({"ciphertext": shown["data"]["ciphertext"]}).to_string();
+        assert_eq!(
+            house.post("decrypt/a", &body).expect(200)["data"]["plaintext"],
+            key
+        );
+        let wrapped = house.post("datakey/wrapped/a", &json!({"bits": bits}).to_string());
+        assert!(wrapped.expect(200)["data"]["plaintext"].is_null());
+    }
+    house
+        .post("datakey/plaintext/a", r#"{"bits": 192}"#)
+        .error(400);
+    house.post("datakey/other/a", "").error(400);
+}

@@ -1,0 +1,274 @@
+//! Keys through the door, from creation to deletion.
+
+use core::time::Duration;
+
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, Readable};
+use serde_json::{Value, json};
+
+use crate::kit::{House, ROOT};
+
+#[test]
+fn types_have_two_spellings() {
+    let house = House::new();
+    for (name, body, key_type, set) in [
+        (
+            "a",
+            r#"{"type":"ml-dsa","parameter_set":"65"}"#,
+            "ml-dsa",
+            "65",
+        ),
+        (
+            "b",
+            r#"{"type":"ml-dsa","parameter_set":44}"#,
+            "ml-dsa",
+            "44",
+        ),
+        ("c", r#"{"type":"mldsa-87"}"#, "ml-dsa", "87"),
+        (
+            "d",
+            r#"{"type":"ml-kem","parameter_set":"768"}"#,
+            "ml-kem",
+            "768",
+        ),
+        ("e", r#"{"type":"mlkem-1024"}"#, "ml-kem", "1024"),
+        (
+            "f",
+            r#"{"type":"slh-dsa","parameter_set":"slh-dsa-sha2-128f"}"#,
+            "slh-dsa",
+            "slh-dsa-sha2-128f",
+        ),
+    ] {
+        house.post(&format!("keys/{name}"), body).expect(204);
+        let key = house.get(&format!("keys/{name}")).expect(200);
+        assert_eq!(key["data"]["type"], key_type);
+        assert_eq!(key["data"]["parameter_set"], set);
+        assert_eq!(key["data"]["supports_signing"], key_type != "ml-kem");
+    }
+    for key_type in ["ed25519", "ecdsa-p256", "ecdsa-p384", "rsa-2048"] {
+        house.create(key_type, key_type);
+        let key = house.get(&format!("keys/{key_type}")).expect(200);
+        assert_eq!(key["data"]["type"], key_type);
+        assert_eq!(key["data"]["parameter_set"], Value::Null);
+    }
+    for body in [
+        r#"{"type":"aes256-gcm96"}"#,
+        r#"{"type":"ML-DSA-65"}"#,
+        r#"{"type":"x25519"}"#,
+        r#"{"type":"ml-dsa"}"#,
+        r#"{"type":"ml-dsa","parameter_set":"66"}"#,
+        r#"{"type":"mldsa-65","parameter_set":"65"}"#,
+        r#"{"type":"ed25519","parameter_set":"65"}"#,
+        r#"{"type":"ml-dsa","parameter_set":"65","derived":true}"#,
+        "{}",
+        "",
+    ] {
+        house.post("keys/none", body).error(400);
+        assert_eq!(house.get("keys/none").status, 404);
+    }
+}
+
+/// Creating what is there does nothing, and creating something else of the same name is refused.
+#[test]
+fn creating_twice() {
+    let house = House::new();
+    let body = r#"{"type":"mldsa-44"}"#;
+    house.post("keys/a", body).expect(204);
+    let signature = house.signature("a");
+    house.post("keys/a", body).expect(204);
+    assert!(house.verifies("a", &signature));
+    house.post("keys/a", r#"{"type":"mldsa-65"}"#).error(400);
+    house
+        .post("keys/a", r#"{"type":"mldsa-44","exportable":true}"#)
+        .error(400);
+}
+
+#[test]
+fn rotated_configured_and_trimmed() {
+    let house = House::new();
+    house.create("a", "mldsa-44");
+    let first = house.signature("a");
+    for _ in 0..3 {
+        house.ask(ROOT, "PUT", "keys/a/rotate", "").expect(204);
+    }
+    let fourth = house.signature("a");
+    assert!(first.starts_with("vault:v1:") && fourth.starts_with("vault:v4:"));
+    assert!(house.verifies("a", &first) && house.verifies("a", &fourth));
+    // Each verifies under the version that it names, and under no other.
+    let moved = fourth.replace("vault:v4:", "vault:v3:");
+    assert!(!house.verifies("a", &moved));
+
+    house
+        .post("keys/a/trim", r#"{"min_available_version": 2}"#)
+        .error(400);
+    for body in [
+        r#"{"min_decryption_version": 5}"#,
+        r#"{"min_encryption_version": 5}"#,
+        r#"{"min_decryption_version": 3, "min_encryption_version": 2}"#,
+        r#"{"auto_rotate_period": "59m"}"#,
+        r#"{"exportable": false}"#,
+        r#"{"unknown": 1}"#,
+    ] {
+        house.post("keys/a/config", body).error(400);
+    }
+    house
+        .post(
+            "keys/a/config",
+            r#"{"min_decryption_version": "2", "min_encryption_version": 3, "auto_rotate_period": "1h30m"}"#,
+        )
+        .expect(204);
+    let key = house.get("keys/a").expect(200);
+    assert_eq!(key["data"]["min_decryption_version"], 2);
+    assert_eq!(key["data"]["min_encryption_version"], 3);
+    assert_eq!(key["data"]["auto_rotate_period"], 5400);
+    assert_eq!(key["data"]["latest_version"], 4);
+
+    // Version 1 verifies no more, 2 signs no more.
+    let body = format!(r#"{{"input": "aGVsbG8=", "signature": {first:?}}}"#);
+    house.post("verify/a", &body).error(400);
+    for (version, status) in [(1, 400), (2, 400), (3, 200), (4, 200), (0, 200), (5, 400)] {
+        let body = format!(r#"{{"input": "aGVsbG8=", "key_version": {version}}}"#);
+        assert_eq!(house.post("sign/a", &body).status, status, "{version}");
+    }
+
+    house
+        .post("keys/a/trim", r#"{"min_available_version": 3}"#)
+        .error(400);
+    house
+        .post("keys/a/trim", r#"{"min_available_version": 2}"#)
+        .expect(204);
+    let key = house.get("keys/a").expect(200);
+    assert_eq!(key["data"]["min_available_version"], 2);
+    assert_eq!(key["data"]["keys"].as_object().unwrap().len(), 3);
+    house.post("keys/a/trim", "{}").error(400);
+}
+
+#[test]
+fn exported() {
+    let house = House::new();
+    for key_type in ["mldsa-65", "ed25519", "ecdsa-p384", "rsa-2048"] {
+        house.create(key_type, key_type);
+        house
+            .post(&format!("keys/{key_type}/rotate"), "{}")
+            .expect(204);
+        let all = house
+            .get(&format!("export/signing-key/{key_type}"))
+            .expect(200);
+        let keys = all["data"]["keys"].as_object().unwrap();
+        assert_eq!(keys.len(), 2);
+        for (version, pem) in keys {
+            let key = AnyPrivateKey::from_pem(pem.as_str().unwrap()).unwrap();
+            let path = format!("export/public-key/{key_type}/{version}?format=pem");
+            let public = house.get(&path).expect(200);
+            let public = public["data"]["keys"][version].as_str().unwrap();
+            assert_eq!(key.public_half().to_spki_pem(), public);
+            let path = format!("export/public-key/{key_type}/{version}?format=der");
+            let der = house.get(&path).expect(200);
+            let der = base64(der["data"]["keys"][version].as_str().unwrap());
+            assert_eq!(
+                AnyPublicKey::from_spki_der(&der).unwrap().to_spki_pem(),
+                public
+            );
+        }
+        let latest = house
+            .get(&format!("export/signing-key/{key_type}/latest?format=der"))
+            .expect(200);
+        let latest = latest["data"]["keys"].as_object().unwrap();
+        assert_eq!(latest.keys().collect::<Vec<_>>(), ["2"]);
+        assert!(AnyPrivateKey::from_der(&base64(latest["2"].as_str().unwrap())).is_ok());
+    }
+    house.get("export/encryption-key/ed25519").error(400);
+    house.get("export/hmac-key/ed25519").error(400);
+    house.get("export/signing-key/ed25519/3").error(400);
+    house.get("export/signing-key/ed25519/0").error(400);
+    house.get("export/signing-key/ed25519/+1").error(400);
+    house
+        .get("export/signing-key/ed25519?format=jwk")
+        .error(400);
+    assert_eq!(
+        house.get("export/signing-key/none").expect(404),
+        json!({"errors": []})
+    );
+
+    house.post("keys/kept", r#"{"type":"ed25519"}"#).expect(204);
+    house.get("export/signing-key/kept").error(400);
+    house.get("export/public-key/kept").expect(200);
+}
+
+fn base64(text: &str) -> Vec<u8> {
+    use base64ct::Encoding;
+    base64ct::Base64::decode_vec(text).unwrap()
+}
+
+#[test]
+fn deleted_only_if_allowed() {
+    let house = House::new();
+    house.create("a", "mldsa-44");
+    house.create("b", "mldsa-44");
+    house.post("keys/a/rotate", "").expect(204);
+    let signature = house.signature("a");
+    house.ask(ROOT, "DELETE", "keys/a", "").error(400);
+    assert!(house.verifies("a", &signature));
+    house
+        .post("keys/a/config", r#"{"deletion_allowed": true}"#)
+        .expect(204);
+    assert_eq!(
+        house.get("keys/a").expect(200)["data"]["deletion_allowed"],
+        true
+    );
+    house
+        .post("keys/a/config", r#"{"deletion_allowed": "false"}"#)
+        .expect(204);
+    house.ask(ROOT, "DELETE", "keys/a", "").error(400);
+    house
+        .post("keys/a/config", r#"{"deletion_allowed": "true"}"#)
+        .expect(204);
+    *house.clock.lock().unwrap() += Duration::from_secs(1);
+    house.ask(ROOT, "DELETE", "keys/a", "").expect(204);
+
+    assert_eq!(house.get("keys/a").expect(404), json!({"errors": []}));
+    let listed = house.ask(ROOT, "LIST", "keys", "").expect(200);
+    assert_eq!(listed["data"]["keys"], json!(["b"]));
+    house.post("sign/a", r#"{"input": "aGVsbG8="}"#).error(400);
+    let body = format!(r#"{{"input": "aGVsbG8=", "signature": {signature:?}}}"#);
+    house.post("verify/a", &body).error(400);
+    assert_eq!(house.get("export/signing-key/a").status, 200);
+    house
+        .post("keys/a", r#"{"type":"mldsa-44","exportable":true}"#)
+        .error(400);
+    // Asked again, it is done.
+    house.ask(ROOT, "DELETE", "keys/a", "").expect(204);
+    assert!(house.verifies("b", &house.signature("b")));
+}
+
+#[test]
+fn listed_in_pages() {
+    let house = House::new();
+    assert_eq!(
+        house.ask(ROOT, "LIST", "keys", "").expect(404),
+        json!({"errors": []})
+    );
+    let algorithm = AnyAlgorithm::named("Ed25519").unwrap();
+    let root = crate::kit::principal("root");
+    for purpose in ["signing", "tokens", "zebras"] {
+        for number in 0..12 {
+            let name = format!("shop/{purpose}/k{number:02}").parse().unwrap();
+            let policy = pq_keystore::policy::Policy::default();
+            house
+                .store
+                .create_key(&root, &name, algorithm, &policy)
+                .unwrap();
+        }
+    }
+    let names = |answer: Value| -> Vec<String> {
+        serde_json::from_value(answer["data"]["keys"].clone()).unwrap()
+    };
+    let all: Vec<_> = (0..12).map(|number| format!("k{number:02}")).collect();
+    assert_eq!(names(house.ask(ROOT, "LIST", "keys", "").expect(200)), all);
+    assert_eq!(names(house.get("keys?list=true").expect(200)), all);
+    assert_eq!(names(house.get("keys/?list=true").expect(200)), all);
+    let page = house.get("keys?list=true&limit=5&after=k03").expect(200);
+    assert_eq!(names(page), all[4..9]);
+    house.get("keys?list=true&limit=0").error(400);
+    house.get("keys?list=true&after=K").error(400);
+    house.get("keys").error(405);
+}

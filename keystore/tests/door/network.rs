@@ -1,0 +1,209 @@
+//! The client over TLS, to a server of pq-serving in this process.
+
+use alloc::sync::Arc;
+use std::net::TcpListener;
+use std::thread;
+
+use hyper::body::Bytes;
+use hyper::{Request, Response, StatusCode};
+use pq_keys::{Signer, SubjectKey, VerifyingKey};
+use pq_keystore::door::{self, Door};
+use pq_keystore::policy::Input;
+use pq_keystore::remote::{
+    RemoteError, RemoteStore, TlsTransport, TlsTransportOptions, TransportError,
+};
+use pq_serving::demonstration::Pki;
+use pq_serving::{Identity, Limits, Protection, Server, Tls, WholeRequests};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_pq::Profile;
+use tokio::runtime::Runtime;
+
+use crate::kit::{House, ROOT};
+
+/// A server of a door, until it is dropped.
+struct Served {
+    runtime: Runtime,
+    server: Option<Server>,
+    pki: Pki,
+    port: u16,
+}
+
+fn answer(door: &Door, request: &Request<Option<Bytes>>) -> Response<Bytes> {
+    let text = |name| {
+        request
+            .headers()
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    };
+    let answer = match request.body() {
+        None => Door::too_long(),
+        Some(body) => door.answer(&door::Request {
+            method: request.method().as_str(),
+            path: request.uri().path(),
+            query: request.uri().query(),
+            vault_token: text("x-vault-token"),
+            authorization: text("authorization"),
+            certificate: None,
+            body,
+        }),
+    };
+    let mut response = Response::new(Bytes::from_owner(answer.body));
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap();
+    response
+}
+
+impl Served {
+    fn new(house: &House) -> Self {
+        let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
+        Self::at(house, pki, 0)
+    }
+
+    fn at(house: &House, pki: Pki, port: u16) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let tls = Tls::new(Identity::try_from(&pki.server).unwrap(), &[], None).unwrap();
+        let door = house.door.clone();
+        let handler = WholeRequests::new(
+            door.max_body_len(),
+            8,
+            move |request: Request<Option<Bytes>>, _: &Protection| answer(&door, &request),
+        );
+        let server = runtime.block_on(async {
+            let server = Server::builder(tls)
+                .limits(Limits::default())
+                .handler(handler);
+            server.bind(("127.0.0.1", port)).await.unwrap()
+        });
+        let port = server.local_addr().port();
+        Self {
+            runtime,
+            server: Some(server),
+            pki,
+            port,
+        }
+    }
+
+    fn config(&self) -> Arc<ClientConfig> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.pki.root.der().to_vec().into()).unwrap();
+        let builder = pq_serving::provider_builder(Profile::Default, &[]).unwrap();
+        let provider = Arc::new(builder.build().unwrap());
+        ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth()
+            .into()
+    }
+
+    fn remote(&self, token: &str) -> RemoteStore {
+        let options = TlsTransportOptions::default();
+        let transport = TlsTransport::new(self.config(), "localhost", self.port, options).unwrap();
+        RemoteStore::new(transport, "transit", Some(token))
+    }
+
+    fn stop(&mut self) {
+        if let Some(server) = self.server.take() {
+            self.runtime.block_on(server.shutdown());
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+#[test]
+fn signs_over_tls() {
+    let house = House::new();
+    let served = Served::new(&house);
+    let remote = served.remote(ROOT);
+    remote.create("a", "mldsa-65", false).unwrap();
+    let signer = remote.signer("a").unwrap();
+    let key = VerifyingKey::from_spki_der(&signer.spki()).unwrap();
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let (signer, key, remote) = (&signer, &key, &remote);
+            scope.spawn(move || {
+                for round in 0..25 {
+                    let message = format!("{number} {round}");
+                    let signature = signer.sign(message.as_bytes()).unwrap();
+                    key.verify(message.as_bytes(), &signature).unwrap();
+                    let input = Input::message(message.as_bytes());
+                    assert!(
+                        remote
+                            .verify("a", signer.version(), input, &signature)
+                            .unwrap()
+                    );
+                }
+            });
+        }
+    });
+    let refused = served.remote("wrong").signer("a").unwrap_err();
+    assert!(matches!(refused, RemoteError::Refused { status: 403, .. }));
+    let long = vec![0; house.door.max_body_len()];
+    let refused = remote.sign("a", None, Input::message(&long)).unwrap_err();
+    // It is told, or meets a connection that is closed on it while it sends.
+    assert!(
+        matches!(
+            refused,
+            RemoteError::Refused { status: 413, .. }
+                | RemoteError::Transport(TransportError::Broken(_))
+        ),
+        "{refused}"
+    );
+    signer.sign(b"after that").unwrap();
+}
+
+/// Without its server a key signs nothing, and says that trying again helps; it signs again when there is a server.
+#[test]
+fn the_server_goes_away() {
+    let house = House::new();
+    let mut served = Served::new(&house);
+    let remote = served.remote(ROOT);
+    remote.create("a", "mldsa-44", false).unwrap();
+    let signer = remote.signer("a").unwrap();
+    signer.sign(b"1").unwrap();
+    served.stop();
+    let refused = remote.sign("a", None, Input::message(b"2")).unwrap_err();
+    assert!(refused.retry(), "{refused}");
+    let again = Served::new(&house);
+    again.remote(ROOT).signer("a").unwrap().sign(b"3").unwrap();
+}
+
+/// A server that another root has certified gets no request.
+#[test]
+fn another_root() {
+    let house = House::new();
+    let (served, other) = (Served::new(&house), Served::new(&house));
+    let options = TlsTransportOptions::default();
+    let transport = TlsTransport::new(other.config(), "localhost", served.port, options).unwrap();
+    let remote = RemoteStore::new(transport, "transit", Some(ROOT));
+    let refused = remote.create("a", "mldsa-44", false).unwrap_err();
+    assert!(
+        matches!(refused, RemoteError::Transport(TransportError::Tls(_))),
+        "{refused}"
+    );
+    assert!(!refused.retry());
+    assert_eq!(house.get("keys/a").status, 404);
+}
+
+/// A server that accepts connections and says nothing is waited for no longer than the time limit.
+#[test]
+fn a_silent_server() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let house = House::new();
+    let served = Served::new(&house);
+    let mut options = TlsTransportOptions::default();
+    options.answering = core::time::Duration::from_millis(200);
+    let transport = TlsTransport::new(served.config(), "127.0.0.1", port, options).unwrap();
+    let remote = RemoteStore::new(transport, "transit", Some(ROOT));
+    let refused = remote.sign("a", None, Input::message(b"")).unwrap_err();
+    assert!(
+        matches!(refused, RemoteError::Transport(TransportError::TimedOut)),
+        "{refused}"
+    );
+    assert!(refused.retry());
+}

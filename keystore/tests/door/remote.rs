@@ -1,0 +1,203 @@
+//! The client over a transport that is a function call, and signatures by many threads under rotation.
+
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use pq_keys::any::AnyPublicKey;
+use pq_keys::{SignatureAlgorithm, Signer, SigningKey, SubjectKey, VerifyingKey};
+use pq_keystore::door::{Door, Request};
+use pq_keystore::policy::Input;
+use pq_keystore::remote::{
+    RemoteError, RemoteStore, Transport, TransportError, TransportRequest, TransportResponse,
+};
+
+use crate::kit::{House, ROOT, STRANGER};
+
+/// Carries requests by calling the door, and counts their bytes.
+pub(crate) struct Direct {
+    door: Arc<Door>,
+    sent: Arc<AtomicUsize>,
+}
+
+impl Transport for Direct {
+    fn send(&self, request: &TransportRequest<'_>) -> Result<TransportResponse, TransportError> {
+        self.sent.fetch_max(request.body.len(), Ordering::SeqCst);
+        let (path, query) = match request.target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (request.target, None),
+        };
+        let response = self.door.answer(&Request {
+            method: request.method,
+            path,
+            query,
+            vault_token: request.token,
+            body: request.body,
+            ..Request::default()
+        });
+        Ok(TransportResponse {
+            status: response.status,
+            body: response.body,
+        })
+    }
+}
+
+fn remote(house: &House, token: &str) -> (RemoteStore, Arc<AtomicUsize>) {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let transport = Direct {
+        door: house.door.clone(),
+        sent: sent.clone(),
+    };
+    (RemoteStore::new(transport, "transit", Some(token)), sent)
+}
+
+#[test]
+fn signers_of_every_kind() {
+    let house = House::new();
+    let (remote, _) = remote(&house, ROOT);
+    for key_type in [
+        "mldsa-44",
+        "mldsa-87",
+        "slhdsa-sha2-128f",
+        "ed25519",
+        "ecdsa-p256",
+        "ecdsa-p384",
+        "rsa-2048",
+    ] {
+        remote.create(key_type, key_type, false).unwrap();
+        let signer = remote.signer(key_type).unwrap();
+        remote.rotate(key_type).unwrap();
+        // It stays with its version.
+        assert_eq!(signer.version().get(), 1);
+        let signature = signer.sign(b"hello").unwrap();
+        let key = AnyPublicKey::from_spki_der(&signer.spki()).unwrap();
+        key.verify(b"hello", &signature).unwrap();
+        let input = Input::message(b"hello");
+        assert!(
+            remote
+                .verify(key_type, signer.version(), input, &signature)
+                .unwrap()
+        );
+        let other = Input::message(b"other");
+        assert!(
+            !remote
+                .verify(key_type, signer.version(), other, &signature)
+                .unwrap()
+        );
+        let newest = remote.sign(key_type, None, input).unwrap();
+        assert_eq!(newest.version.get(), 2);
+        assert!(key.verify(b"hello", &newest.signature).is_err());
+    }
+    // What its signatures are called is what a key in memory calls them.
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let signer = remote.signer("mldsa-44").unwrap();
+    assert_eq!(signer.signature_algorithm(), key.signature_algorithm());
+    remote.create("kem", "mlkem-768", false).unwrap();
+    assert!(matches!(remote.signer("kem"), Err(RemoteError::Answer(_))));
+}
+
+/// However long the message, 64 bytes are sent.
+#[test]
+fn only_mu_is_sent() {
+    let house = House::new();
+    let (remote, sent) = remote(&house, ROOT);
+    remote.create("a", "mldsa-65", false).unwrap();
+    let signer = remote.signer("a").unwrap();
+    let message = vec![7; 3 * 1024 * 1024];
+    let signature = signer.sign(&message).unwrap();
+    assert!(sent.load(Ordering::SeqCst) < 256);
+    VerifyingKey::from_spki_der(&signer.spki())
+        .unwrap()
+        .verify(&message, &signature)
+        .unwrap();
+}
+
+#[test]
+fn errors_say_whether_trying_again_helps() {
+    let house = House::new();
+    let (root, _) = remote(&house, ROOT);
+    root.create("a", "mldsa-44", false).unwrap();
+    let (stranger, _) = remote(&house, STRANGER);
+    let refused = stranger.signer("a").unwrap_err();
+    assert!(
+        matches!(&refused, RemoteError::Refused { status: 403, .. }),
+        "{refused}"
+    );
+    assert!(!refused.retry());
+    for name in ["../a", "a/b", "a?b", "A", ""] {
+        let refused = root.sign(name, None, Input::message(b"")).unwrap_err();
+        assert!(matches!(refused, RemoteError::Name(_)), "{refused}");
+    }
+    assert!(RemoteError::Transport(TransportError::TimedOut).retry());
+    let busy = RemoteError::Refused {
+        status: 503,
+        errors: vec![],
+    };
+    assert!(busy.retry());
+}
+
+/// Each signature verifies under the version that it names, and under none of its neighbours, whatever is rotated meanwhile.
+#[test]
+fn eight_threads_under_rotation() {
+    const THREADS: usize = 8;
+    const EACH: usize = 320;
+    const BATCH: usize = 8;
+
+    let house = House::new();
+    let (remote, _) = remote(&house, ROOT);
+    remote.create("a", "mldsa-44", false).unwrap();
+    let done = AtomicBool::new(false);
+    let verified = AtomicUsize::new(0);
+    let mut rotations = 0;
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..THREADS)
+            .map(|number| {
+                let (remote, verified) = (&remote, &verified);
+                scope.spawn(move || {
+                    for round in 0..EACH / BATCH {
+                        let message = format!("{number} {round}");
+                        let messages = [message.as_bytes(); BATCH];
+                        let signed = remote.sign_batch("a", None, &messages).unwrap();
+                        let signed: Vec<_> = signed.into_iter().map(Result::unwrap).collect();
+                        let pairs: Vec<_> = signed.iter().map(|one| (messages[0], one)).collect();
+                        let results = remote.verify_batch("a", &pairs).unwrap();
+                        assert!(results.into_iter().all(|result| result.unwrap()));
+                        verified.fetch_add(signed.len(), Ordering::SeqCst);
+                        let input = Input::message(messages[0]);
+                        let one = &signed[0];
+                        let number = one.version.get();
+                        for other in [number.checked_sub(1), number.checked_add(1)] {
+                            let Some(other) = other.and_then(pq_keystore::Version::new) else {
+                                continue;
+                            };
+                            // The next version may not be there yet.
+                            match remote.verify("a", other, input, &one.signature) {
+                                Ok(valid) => assert!(!valid),
+                                Err(RemoteError::Refused { status: 400, .. }) => {
+                                    assert!(other.get() > number);
+                                }
+                                Err(error) => panic!("{error}"),
+                            }
+                        }
+                    }
+                })
+            })
+            .collect();
+        let rotator = scope.spawn(|| {
+            let mut rotations = 0;
+            while !done.load(Ordering::SeqCst) && rotations < 4_000 {
+                remote.rotate("a").unwrap();
+                rotations += 1;
+                thread::sleep(core::time::Duration::from_millis(10));
+            }
+            rotations
+        });
+        let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
+        done.store(true, Ordering::SeqCst);
+        rotations = rotator.join().unwrap();
+        assert!(ended.iter().all(Result::is_ok));
+    });
+    assert_eq!(verified.load(Ordering::SeqCst), THREADS * EACH);
+    let key = house.get("keys/a").expect(200);
+    assert_eq!(key["data"]["latest_version"], rotations + 1);
+}

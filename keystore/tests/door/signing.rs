@@ -1,0 +1,207 @@
+//! Signatures through the door.
+
+use base64ct::{Base64, Encoding};
+use pq_keys::PublicKey;
+use pq_keys::any::AnyPublicKey;
+use pq_keys::signing::{PreHash, SignatureOptions};
+use serde_json::json;
+
+use crate::kit::House;
+
+#[test]
+fn every_algorithm_signs_and_verifies() {
+    let house = House::new();
+    for key_type in [
+        "mldsa-44",
+        "mldsa-65",
+        "mldsa-87",
+        "ed25519",
+        "ecdsa-p256",
+        "ecdsa-p384",
+        "slhdsa-shake-128f",
+    ] {
+        house.create(key_type, key_type);
+        let signature = house.signature(key_type);
+        assert!(house.verifies(key_type, &signature), "{key_type}");
+        // Valid base64 of another signature.
+        let (head, bytes) = signature.rsplit_once(':').unwrap();
+        let mut bytes = Base64::decode_vec(bytes).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        let other = format!("{head}:{}", Base64::encode_string(&bytes));
+        assert!(!house.verifies(key_type, &other), "{key_type}");
+    }
+    house.create("rsa", "rsa-2048");
+    house
+        .post("sign/rsa", r#"{"input": "aGVsbG8="}"#)
+        .error(400);
+    let manner = r#""signature_algorithm": "pkcs1v15", "hash_algorithm": "sha2-256""#;
+    let signed = house
+        .post("sign/rsa", &format!(r#"{{"input": "aGVsbG8=", {manner}}}"#))
+        .expect(200);
+    let signature = &signed["data"]["signature"];
+    let body = format!(r#"{{"input": "aGVsbG8=", "signature": {signature}, {manner}}}"#);
+    assert_eq!(
+        house.post("verify/rsa", &body).expect(200)["data"]["valid"],
+        true
+    );
+}
+
+/// What is asked for in a way that a key does not sign is refused, and not signed in another.
+#[test]
+fn no_other_way_of_signing() {
+    let house = House::new();
+    for key_type in [
+        "mldsa-44",
+        "ecdsa-p256",
+        "ecdsa-p384",
+        "ed25519",
+        "mlkem-768",
+    ] {
+        house.create(key_type, key_type);
+    }
+    let digest = Base64::encode_string(&[7; 32]);
+    for (name, body) in [
+        ("ecdsa-p256", r#""hash_algorithm": "sha2-512""#),
+        ("ecdsa-p384", r#""hash_algorithm": "sha2-256""#),
+        ("ecdsa-p256", r#""marshaling_algorithm": "jws""#),
+        ("ecdsa-p256", r#""prehashed": true"#),
+        ("ed25519", r#""prehashed": true"#),
+        ("mldsa-44", r#""prehashed": true"#),
+        ("mldsa-44", r#""prehashed": true, "hash_algorithm": "md5""#),
+        (
+            "mldsa-44",
+            r#""prehashed": true, "hash_algorithm": "sha2-384""#,
+        ),
+        ("mldsa-44", r#""context": "aGVsbG8=""#),
+        ("mldsa-44", r#""salt_length": "20""#),
+        ("mldsa-44", r#""batch_input": [{"input": "aGVsbG8="}]"#),
+        ("mlkem-768", r#""prehashed": false"#),
+    ] {
+        let body = format!(r#"{{"input": "{digest}", {body}}}"#);
+        house.post(&format!("sign/{name}"), &body).error(400);
+    }
+    house
+        .post("sign/ecdsa-p256/sha2-512", r#"{"input": "aGVsbG8="}"#)
+        .error(400);
+    house
+        .post("sign/ecdsa-p256/sha2-256", r#"{"input": "aGVsbG8="}"#)
+        .expect(200);
+}
+
+#[test]
+fn mu_digests_and_contexts() {
+    let house = House::new();
+    house.create("a", "mldsa-65");
+    let public = house.get("export/public-key/a?format=der").expect(200);
+    let public = Base64::decode_vec(public["data"]["keys"]["1"].as_str().unwrap()).unwrap();
+    let AnyPublicKey::PostQuantum(PublicKey::Verifying(key)) =
+        AnyPublicKey::from_spki_der(&public).unwrap()
+    else {
+        panic!("it is a key of ML-DSA");
+    };
+    let sign = |body: &str| {
+        let signed = house.post("sign/a", body).expect(200);
+        let signature = signed["data"]["signature"].as_str().unwrap().to_owned();
+        Base64::decode_vec(signature.strip_prefix("vault:v1:").unwrap()).unwrap()
+    };
+
+    let mut hasher = key.hasher(&SignatureOptions::new()).unwrap();
+    hasher.update(b"hello");
+    let hashed = hasher.finish();
+    let mu = Base64::encode_string(hashed.mu().unwrap());
+    for hash in ["", r#", "hash_algorithm": "none""#] {
+        let signature = sign(&format!(r#"{{"input": "{mu}", "prehashed": true{hash}}}"#));
+        key.verify(b"hello", &signature).unwrap();
+    }
+
+    let signature = sign(r#"{"input": "aGVsbG8=", "signature_context": "Y3R4"}"#);
+    key.verify_with(
+        b"hello",
+        &signature,
+        &SignatureOptions::new().context(b"ctx"),
+    )
+    .unwrap();
+
+    // The template of new keys has no digests.
+    let mut hasher = PreHash::Sha512.hasher();
+    hasher.update(b"hello");
+    let digest = Base64::encode_string(hasher.finish().as_bytes());
+    let body =
+        format!(r#"{{"input": "{digest}", "prehashed": true, "hash_algorithm": "sha2-512"}}"#);
+    assert!(house.post("sign/a", &body).error(400).contains("digest"));
+}
+
+/// What an item of a batch is refused for concerns no other item.
+#[test]
+fn batches() {
+    let house = House::new();
+    house.create("a", "mldsa-44");
+    house.post("keys/a/rotate", "").expect(204);
+    let signed = house
+        .post(
+            "sign/a",
+            r#"{"batch_input": [{"input": "aGVsbG8=", "reference": "x"}, {"input": "?"}, {}, {"input": "", "reference": "y"}]}"#,
+        )
+        .expect(200);
+    let results = signed["data"]["batch_results"].as_array().unwrap();
+    assert_eq!(results.len(), 4);
+    assert_eq!(results[0]["reference"], "x");
+    assert_eq!(results[0]["key_version"], 2);
+    assert_eq!(results[3]["reference"], "y");
+    for bad in &results[1..3] {
+        assert!(
+            bad["error"].is_string() && bad["signature"].is_null(),
+            "{bad}"
+        );
+    }
+    let first = results[0]["signature"].clone();
+    assert!(house.verifies("a", first.as_str().unwrap()));
+    let last = results[3]["signature"].clone();
+
+    let body = json!({"batch_input": [
+        {"input": "aGVsbG8=", "signature": first, "reference": "x"},
+        {"input": "aGVsbG8=", "signature": last},
+        {"input": "aGVsbG8=", "signature": "vault:v3:AAAA"},
+        {"input": "aGVsbG8="},
+        {"input": "", "signature": last},
+    ]});
+    let verified = house.post("verify/a", &body.to_string()).expect(200);
+    let results = verified["data"]["batch_results"].as_array().unwrap();
+    assert_eq!(results[0], json!({"valid": true, "reference": "x"}));
+    assert_eq!(results[1], json!({"valid": false}));
+    assert!(results[2]["error"].is_string() && results[3]["error"].is_string());
+    assert_eq!(results[4], json!({"valid": true}));
+
+    let by_version = house
+        .post(
+            "sign/a",
+            r#"{"key_version": 1, "batch_input": [{"input": ""}]}"#,
+        )
+        .expect(200);
+    assert_eq!(by_version["data"]["batch_results"][0]["key_version"], 1);
+    house.post("sign/a", r#"{"batch_input": []}"#).error(400);
+}
+
+#[test]
+fn signatures_have_one_spelling() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    let signature = house.signature("a");
+    let bytes = signature.strip_prefix("vault:v1:").unwrap();
+    for spelling in [
+        bytes.to_owned(),
+        format!("vault:v01:{bytes}"),
+        format!("vault:v+1:{bytes}"),
+        format!("vault:v0:{bytes}"),
+        format!("vault:v4294967296:{bytes}"),
+        format!("Vault:v1:{bytes}"),
+        format!("vault:v1:{bytes} "),
+        format!("vault:v1:{}", bytes.trim_end_matches('=')),
+        format!("vault:v1:{bytes}===="),
+        format!("vault:v1:{}", bytes.replace('=', "\n=")),
+    ] {
+        let body = json!({"input": "aGVsbG8=", "signature": spelling}).to_string();
+        house.post("verify/a", &body).error(400);
+    }
+}

@@ -1,0 +1,114 @@
+"""hvac, unchanged: keys of classical types by its own methods, and of ML-DSA, which it does not know, by `write_data`."""
+
+import base64
+import os
+
+import hvac
+
+client = hvac.Client(
+    url=os.environ["VAULT_ADDR"],
+    token=os.environ["VAULT_TOKEN"],
+    verify=os.environ["VAULT_CACERT"],
+)
+transit = client.secrets.transit
+
+
+def encoded(message):
+    return base64.b64encode(message).decode()
+
+
+def refused(error, call, *arguments, **named):
+    try:
+        call(*arguments, **named)
+    except error as raised:
+        return raised
+    raise AssertionError(f"{call} was not refused")
+
+
+def signed(name, message, **manner):
+    return transit.sign_data(name, hash_input=encoded(message), **manner)["data"]["signature"]
+
+
+def verifies(name, message, signature, **manner):
+    answer = transit.verify_signed_data(name, hash_input=encoded(message), signature=signature, **manner)
+    return answer["data"]["valid"]
+
+
+def lifecycle(name, **manner):
+    """Signs, rotates, verifies both, exports, raises the minimum, trims."""
+    first = signed(name, b"message", **manner)
+    assert first.startswith("vault:v1:"), first
+    transit.rotate_key(name)
+    second = signed(name, b"message", **manner)
+    assert second.startswith("vault:v2:"), second
+    for signature in (first, second):
+        assert verifies(name, b"message", signature, **manner)
+        assert not verifies(name, b"another", signature, **manner)
+    assert not verifies(name, b"message", second.replace("vault:v2:", "vault:v1:"), **manner)
+    old = transit.sign_data(name, hash_input=encoded(b"x"), key_version=1, **manner)
+    assert old["data"]["key_version"] == 1
+
+    batch = [{"input": encoded(b"1")}, {"input": encoded(b"2")}]
+    results = transit.sign_data(name, batch_input=batch, **manner)["data"]["batch_results"]
+    assert len(results) == 2
+    assert verifies(name, b"2", results[1]["signature"], **manner)
+
+    exported = transit.export_key(name, key_type="signing-key")["data"]
+    assert sorted(exported["keys"]) == ["1", "2"], exported["keys"].keys()
+    assert "PRIVATE KEY" in exported["keys"]["1"]
+    assert list(transit.export_key(name, key_type="signing-key", version="2")["data"]["keys"]) == ["2"]
+
+    transit.update_key_configuration(name, min_decryption_version=2, min_encryption_version=2)
+    refused(hvac.exceptions.InvalidRequest, verifies, name, b"message", first, **manner)
+    transit.trim_key(name, min_version=2)
+    key = transit.read_key(name)["data"]
+    assert list(key["keys"]) == ["2"], key["keys"].keys()
+    assert key["latest_version"] == 2 and key["min_available_version"] == 2
+    assert verifies(name, b"message", second, **manner)
+
+    refused(hvac.exceptions.InvalidRequest, transit.delete_key, name)
+    transit.update_key_configuration(name, deletion_allowed=True)
+    transit.delete_key(name)
+    refused(hvac.exceptions.InvalidPath, transit.read_key, name)
+
+
+assert client.is_authenticated()
+assert client.lookup_token()["data"]["display_name"] == "client"
+assert client.sys.read_health_status(method="GET")["sealed"] is False
+
+for key_type, manner in [
+    ("ed25519", {}),
+    ("ecdsa-p256", {}),
+    ("ecdsa-p384", {"hash_algorithm": "sha2-384"}),
+    ("rsa-2048", {"signature_algorithm": "pkcs1v15"}),
+]:
+    name = f"hvac-{key_type}"
+    transit.create_key(name, key_type=key_type, exportable=True)
+    assert name in transit.list_keys()["data"]["keys"]
+    assert transit.read_key(name)["data"]["type"] == key_type
+    lifecycle(name, **manner)
+
+for name, data in [
+    ("hvac-ml-dsa", {"type": "ml-dsa", "parameter_set": "65"}),
+    ("hvac-mldsa-87", {"type": "mldsa-87"}),
+    ("hvac-slh-dsa", {"type": "slh-dsa", "parameter_set": "slh-dsa-shake-128f"}),
+]:
+    client.write_data(f"transit/keys/{name}", data={**data, "exportable": True})
+    lifecycle(name)
+
+client.write_data("transit/keys/hvac-ml-kem", data={"type": "ml-kem", "parameter_set": "768"})
+sealed = transit.encrypt_data("hvac-ml-kem", plaintext=encoded(b"secret"))["data"]["ciphertext"]
+assert transit.decrypt_data("hvac-ml-kem", ciphertext=sealed)["data"]["plaintext"] == encoded(b"secret")
+made = transit.generate_data_key("hvac-ml-kem", key_type="plaintext", bits=256)["data"]
+opened = transit.decrypt_data("hvac-ml-kem", ciphertext=made["ciphertext"])
+assert opened["data"]["plaintext"] == made["plaintext"]
+
+error = refused(hvac.exceptions.InvalidRequest, transit.create_key, "hvac-none", key_type="ecdsa-p521")
+assert error.errors == ["unknown key type ecdsa-p521"], error.errors
+# For what isn't there, it reads nothing.
+assert client.read("transit/nothing") is None
+assert client.read("kv/secret") is None
+stranger = hvac.Client(url=client.url, token=os.environ["STRANGER"], verify=os.environ["VAULT_CACERT"])
+for name in ("hvac-ml-kem", "hvac-missing"):
+    error = refused(hvac.exceptions.Forbidden, stranger.secrets.transit.read_key, name)
+    assert error.errors == ["permission denied"], error.errors
