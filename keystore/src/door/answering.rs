@@ -6,12 +6,13 @@ use std::sync::{PoisonError, RwLock};
 use std::time::SystemTime;
 
 use super::access::{AccessList, Authenticated};
+use super::call::{Call, Mount};
 use super::paths::{Operation, Resource};
 use super::refusal::Refusal;
 use super::response::Response;
 use super::{envelope, exporting, keys, signing, system};
 use crate::name::{InvalidName, KeyName};
-use crate::policy::{Policy, Principal, Verb};
+use crate::policy::Policy;
 use crate::store::Store;
 
 /// A request, as far as the door reads it.
@@ -41,13 +42,6 @@ impl fmt::Debug for Request<'_> {
             .field("path", &self.path)
             .finish_non_exhaustive()
     }
-}
-
-/// A prefix of paths, and the keys that are there.
-pub(super) struct Mount {
-    path: String,
-    pub(super) tenant: String,
-    pub(super) purpose: String,
 }
 
 /// Answers the requests of Vault's Transit API by a store.
@@ -80,10 +74,10 @@ pub(super) struct Mount {
 /// # }
 /// ```
 pub struct Door {
-    pub(super) store: Store,
+    store: Store,
     mounts: Vec<Mount>,
     access: RwLock<Arc<AccessList>>,
-    pub(super) template: Policy,
+    template: Policy,
     max_body_len: usize,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
 }
@@ -216,13 +210,14 @@ impl Door {
         let resource = Resource::at(rest).ok_or_else(unknown)?;
         let operation = operation.ok_or_else(Refusal::unsupported)?;
         let call = Call {
-            door: self,
+            store: &self.store,
+            template: &self.template,
             mount,
             principal: &authenticated.principal,
             query: request.query,
             body: request.body,
         };
-        call.dispatch(resource, operation)
+        dispatch(&call, resource, operation)
     }
 
     fn authenticate(&self, request: &Request<'_>) -> Option<Authenticated> {
@@ -244,64 +239,37 @@ impl Door {
     }
 }
 
-/// A request of somebody who is known, under a mount.
-pub(super) struct Call<'a> {
-    pub(super) door: &'a Door,
-    pub(super) mount: &'a Mount,
-    pub(super) principal: &'a Principal,
-    pub(super) query: Option<&'a str>,
-    pub(super) body: &'a [u8],
-}
+/// Does what is asked for, if there is something to be done.
+fn dispatch(
+    call: &Call<'_>,
+    resource: Resource<'_>,
+    operation: Operation,
+) -> Result<Response, Refusal> {
+    use Operation::{Delete, List, Read, Write};
 
-impl Call<'_> {
-    fn dispatch(&self, resource: Resource<'_>, operation: Operation) -> Result<Response, Refusal> {
-        use Operation::{Delete, List, Read, Write};
-
-        match (resource, operation) {
-            (Resource::Keys, List) => keys::list(self),
-            (Resource::Key(name), Read) => keys::read(self, &self.name(name)?),
-            (Resource::Key(name), Write) => keys::create(self, &self.name(name)?),
-            (Resource::Key(name), Delete) => keys::delete(self, &self.name(name)?),
-            (Resource::Config(name), Write) => keys::configure(self, &self.name(name)?),
-            (Resource::Rotate(name), Write) => keys::rotate(self, &self.name(name)?),
-            (Resource::Trim(name), Write) => keys::trim(self, &self.name(name)?),
-            (
-                Resource::Export {
-                    kind,
-                    name,
-                    version,
-                },
-                Read,
-            ) => exporting::export(self, kind, &self.name(name)?, version),
-            (Resource::Sign { name, hash }, Write) => signing::sign(self, &self.name(name)?, hash),
-            (Resource::Verify { name, hash }, Write) => {
-                signing::verify(self, &self.name(name)?, hash)
-            }
-            (Resource::Encrypt(name), Write) => envelope::encrypt(self, &self.name(name)?),
-            (Resource::Decrypt(name), Write) => envelope::decrypt(self, &self.name(name)?),
-            (Resource::DataKey { kind, name }, Write) => {
-                envelope::data_key(self, kind, &self.name(name)?)
-            }
-            _ => Err(Refusal::unsupported()),
+    match (resource, operation) {
+        (Resource::Keys, List) => keys::list(call),
+        (Resource::Key(name), Read) => keys::read(call, &call.name(name)?),
+        (Resource::Key(name), Write) => keys::create(call, &call.name(name)?),
+        (Resource::Key(name), Delete) => keys::delete(call, &call.name(name)?),
+        (Resource::Config(name), Write) => keys::configure(call, &call.name(name)?),
+        (Resource::Rotate(name), Write) => keys::rotate(call, &call.name(name)?),
+        (Resource::Trim(name), Write) => keys::trim(call, &call.name(name)?),
+        (
+            Resource::Export {
+                kind,
+                name,
+                version,
+            },
+            Read,
+        ) => exporting::export(call, kind, &call.name(name)?, version),
+        (Resource::Sign { name, hash }, Write) => signing::sign(call, &call.name(name)?, hash),
+        (Resource::Verify { name, hash }, Write) => signing::verify(call, &call.name(name)?, hash),
+        (Resource::Encrypt(name), Write) => envelope::encrypt(call, &call.name(name)?),
+        (Resource::Decrypt(name), Write) => envelope::decrypt(call, &call.name(name)?),
+        (Resource::DataKey { kind, name }, Write) => {
+            envelope::data_key(call, kind, &call.name(name)?)
         }
-    }
-
-    /// The key that the mount has under a name.
-    fn name(&self, name: &str) -> Result<KeyName, Refusal> {
-        KeyName::new(&self.mount.tenant, &self.mount.purpose, name)
-            .map_err(|error| Refusal::bad(error.to_string()))
-    }
-
-    pub(super) fn store(&self) -> &Store {
-        &self.door.store
-    }
-
-    /// Checks the right to something before anything else is looked at.
-    pub(super) fn require(&self, verb: Verb, name: &KeyName) -> Result<(), Refusal> {
-        match self.store().algorithm(self.principal, verb, name) {
-            // That there is no such key is told by what wanted to use it.
-            Ok(_) | Err(crate::store::StoreError::NotFound(_)) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        _ => Err(Refusal::unsupported()),
     }
 }

@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 
 use base64ct::{Base64, Encoding};
 
-use super::answering::Call;
 use super::body::{self, Batch, Flag, Number, Text, is_set};
+use super::call::Call;
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::{KeyId, KeyName};
@@ -301,7 +301,7 @@ fn encrypt_one(
     associated_data: &[u8],
     text: &[u8],
 ) -> Result<Item, Refusal> {
-    let made = call.store().encapsulate(call.principal, name);
+    let made = call.store.encapsulate(call.principal, name);
     let made = made.map_err(no_key)?;
     if let Some(version) = version.and_then(Number::version)
         && version != made.id.version()

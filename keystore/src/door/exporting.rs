@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::MAX_BATCH;
 use super::algorithms::{KeyType, encapsulates};
-use super::answering::Call;
+use super::call::Call;
 use super::keys::public_key;
 use super::paths::parameter;
 use super::refusal::Refusal;
@@ -57,12 +57,12 @@ pub(super) fn export(
         "public-key" => Verb::Show,
         _ => return Err(Refusal::bad(format!("invalid export type: {kind}"))),
     };
-    let known = call.store().versions(call.principal, verb, name);
+    let known = call.store.versions(call.principal, verb, name);
     let (_, versions) = match known {
         Err(StoreError::NotFound(_)) => return Err(Refusal::nothing()),
         known => known?,
     };
-    let algorithm = call.store().algorithm(call.principal, verb, name)?;
+    let algorithm = call.store.algorithm(call.principal, verb, name)?;
     let format = match parameter(call.query, "format") {
         None | Some("" | "default") => Format::Default,
         Some("pem") => Format::Pem,
@@ -82,12 +82,12 @@ pub(super) fn export(
     match verb {
         Verb::Export => {
             for version in wanted {
-                let der = call.store().export(call.principal, &name.at(version))?;
+                let der = call.store.export(call.principal, &name.at(version))?;
                 keys.insert(version.get(), private(&der, format)?);
             }
         }
         _ => {
-            for shown in call.store().show(call.principal, name)?.versions {
+            for shown in call.store.show(call.principal, name)?.versions {
                 if wanted.contains(&shown.version) {
                     keys.insert(shown.version.get(), public(&shown.public_key, format));
                 }

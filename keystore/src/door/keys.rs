@@ -8,8 +8,8 @@ use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::algorithms::{KeyType, algorithm, encapsulates, has_pem};
-use super::answering::Call;
 use super::body::{self, Flag, Number, Parameter, Period, Text, is_set};
+use super::call::Call;
 use super::paths::parameter;
 use super::refusal::Refusal;
 use super::response::Response;
@@ -81,7 +81,7 @@ pub(super) fn create(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
 fn new_policy(call: &Call<'_>, exportable: bool) -> Policy {
     Policy {
         exportable,
-        ..call.door.template.clone()
+        ..call.template.clone()
     }
 }
 
@@ -94,7 +94,7 @@ fn already(
     exportable: bool,
 ) -> Result<Response, Refusal> {
     let there = || Refusal::bad(format!("key {} exists already", name.name()));
-    match call.store().show(call.principal, name) {
+    match call.store.show(call.principal, name) {
         Ok(key) if is_deleted(&key) => Err(Refusal::bad(format!(
             "key {} was deleted; its name is not used again",
             name.name()
@@ -159,7 +159,7 @@ struct KeyVersion {
 }
 
 pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
-    let key = match call.store().show(call.principal, name) {
+    let key = match call.store.show(call.principal, name) {
         Err(StoreError::NotFound(_)) => return Err(Refusal::nothing()),
         Ok(key) if is_deleted(&key) => return Err(Refusal::nothing()),
         key => key?,
@@ -252,7 +252,7 @@ pub(super) fn list(call: &Call<'_>) -> Result<Response, Refusal> {
             }
             // Of most keys the newest version says that they are there.
             if is_gone(key.state) {
-                match call.store().show(call.principal, &key.name) {
+                match call.store.show(call.principal, &key.name) {
                     Ok(key) if is_deleted(&key) => continue,
                     // It was listed, so it stays so.
                     Ok(_) | Err(StoreError::Denied { .. }) => {}
@@ -293,7 +293,7 @@ pub(super) fn configure(call: &Call<'_>, name: &KeyName) -> Result<Response, Ref
     let body: Configure = body::read(call.body)?;
     refuse_set("allow_plaintext_backup", body.allow_plaintext_backup)?;
     let rotate_after = body.auto_rotate_period.map(rotation).transpose()?;
-    let not_deleted_before = match call.door.template.destroy_after {
+    let not_deleted_before = match call.template.destroy_after {
         Duration::ZERO => NOT_DELETED_BEFORE,
         time => time,
     };
@@ -356,7 +356,7 @@ struct Nothing {}
 pub(super) fn rotate(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Rotate, name)?;
     let Nothing {} = body::read(call.body)?;
-    let rotated = call.store().rotate(call.principal, name);
+    let rotated = call.store.rotate(call.principal, name);
     rotated.map_err(no_key)?;
     Ok(Response::done())
 }
@@ -372,7 +372,7 @@ pub(super) fn trim(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
     let body: Trim = body::read(call.body)?;
     let before = body.min_available_version.and_then(Number::version);
     let before = before.ok_or_else(|| Refusal::bad("min_available_version is needed"))?;
-    let trimmed = call.store().trim(call.principal, name, before);
+    let trimmed = call.store.trim(call.principal, name, before);
     trimmed.map_err(|error| match error {
         StoreError::State { id, .. } => Refusal::bad(format!(
             "version {} is of use; min_available_version may not be above min_decryption_version",
@@ -385,7 +385,7 @@ pub(super) fn trim(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
 
 /// Destroys all versions, step by step; if it fails on the way, asking again goes on.
 pub(super) fn delete(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
-    let (store, principal) = (call.store(), call.principal);
+    let (store, principal) = (call.store, call.principal);
     for verb in [Verb::Destroy, Verb::Schedule, Verb::Disable] {
         call.require(verb, name)?;
     }

@@ -34,6 +34,7 @@ mod access;
 mod algorithms;
 mod answering;
 mod body;
+mod call;
 mod envelope;
 mod exporting;
 mod keys;

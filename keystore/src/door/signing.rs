@@ -7,8 +7,8 @@ use pq_keys::signing::PreHash;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::answering::Call;
 use super::body::{self, Batch, Flag, Number, Text, is_set};
+use super::call::Call;
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::{KeyName, Version};
@@ -350,7 +350,7 @@ pub(super) fn sign(
     name: &KeyName,
     hash: Option<&str>,
 ) -> Result<Response, Refusal> {
-    let found = call.store().algorithm(call.principal, Verb::Sign, name);
+    let found = call.store.algorithm(call.principal, Verb::Sign, name);
     let algorithm = found.map_err(|error| no_key(error, "signing"))?;
     let body: Sign<'_> = body::read(call.body)?;
     let manner = Manner {
@@ -433,7 +433,7 @@ fn sign_one(
     version: Option<Version>,
     input: Input<'_>,
 ) -> Result<Signed, StoreError> {
-    let (store, principal) = (call.store(), call.principal);
+    let (store, principal) = (call.store, call.principal);
     match version {
         Some(version) => store.sign_by(principal, &name.at(version), input),
         None => store.sign(principal, name, input),
@@ -455,7 +455,7 @@ pub(super) fn verify(
     name: &KeyName,
     hash: Option<&str>,
 ) -> Result<Response, Refusal> {
-    let found = call.store().algorithm(call.principal, Verb::Verify, name);
+    let found = call.store.algorithm(call.principal, Verb::Verify, name);
     let algorithm = found.map_err(|error| no_key(error, "signature verification"))?;
     let body: Verify<'_> = body::read(call.body)?;
     if body.name.is_some_and(|named| named.as_str() != name.name()) {
@@ -474,7 +474,7 @@ pub(super) fn verify(
     let Some(items) = not_both(body.batch_input, &body.input)? else {
         let message = message(kind, &body.input, &body.context, &body.signature_context)?;
         let signature = signature(&body.signature)?;
-        let verified = call.store().verify(
+        let verified = call.store.verify(
             call.principal,
             name,
             Some(signature.version),
@@ -506,7 +506,7 @@ pub(super) fn verify(
         .iter()
         .filter_map(|request| request.as_ref().ok().copied())
         .collect();
-    let verified = call.store().verify_batch(call.principal, &good);
+    let verified = call.store.verify_batch(call.principal, &good);
     let mut verified = verified.into_iter().map(|verified| match verified {
         Err(StoreError::InvalidSignature) => Ok(false),
         verified => verified.map(|_| true),

@@ -11,7 +11,6 @@ use zeroize::Zeroizing;
 
 use super::error::RemoteError;
 use super::messages::{Create, Envelope, Errors, Exported, Item, Result as Answer, Results, Use};
-use super::signer::RemoteSigner;
 use super::transport::{Transport, TransportRequest, TransportResponse};
 use crate::name::{KeyName, Version};
 use crate::policy::Input;
@@ -108,16 +107,6 @@ impl RemoteStore {
         let key = Base64::decode_vec(&key);
         let key = key.map_err(|_| RemoteError::Answer("its public key is no base64"))?;
         Ok((version, AnyPublicKey::from_spki_der(&key)?))
-    }
-
-    /// The newest version of a key as a signer.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`public_key`](Self::public_key), and [`RemoteError::Answer`] if it is no key that signs.
-    pub fn signer(&self, name: &str) -> Result<RemoteSigner, RemoteError> {
-        let (version, key) = self.public_key(name, None)?;
-        RemoteSigner::new(self.clone(), name, version, key)
     }
 
     /// Signs by a version, or by the newest one.

@@ -19,7 +19,7 @@ use crate::name::Version;
 /// One version of a key behind a network, which signs for pq-x509, pq-cms, pq-jose and pq-ssh.
 ///
 /// It asks each time, and keeps nothing but the public key. Of ML-DSA it sends µ, 64 bytes, whatever the message's length.
-/// It stays with its version when the key is rotated: [`RemoteStore::signer`] makes one of the new version. An error says in
+/// It stays with its version when the key is rotated: [another](Self::newest) is of the new version. An error says in
 /// [`RemoteError::retry`], which [`SignError::get_ref`] gives access to, whether trying again helps.
 #[derive(Clone)]
 pub struct RemoteSigner {
@@ -40,15 +40,16 @@ impl fmt::Debug for RemoteSigner {
 }
 
 impl RemoteSigner {
-    pub(super) fn new(
-        store: RemoteStore,
-        name: &str,
-        version: Version,
-        key: AnyPublicKey,
-    ) -> Result<Self, RemoteError> {
+    /// The newest version of a key.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RemoteStore::public_key`], and [`RemoteError::Answer`] if it is no key that signs.
+    pub fn newest(store: &RemoteStore, name: &str) -> Result<Self, RemoteError> {
+        let (version, key) = store.public_key(name, None)?;
         let algorithm = signature_algorithm(&key)?;
         Ok(Self {
-            store,
+            store: store.clone(),
             name: name.into(),
             version,
             key,

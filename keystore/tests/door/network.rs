@@ -10,7 +10,7 @@ use pq_keys::{Signer, SubjectKey, VerifyingKey};
 use pq_keystore::door::{self, Door};
 use pq_keystore::policy::Input;
 use pq_keystore::remote::{
-    RemoteError, RemoteStore, TlsTransport, TlsTransportOptions, TransportError,
+    RemoteError, RemoteSigner, RemoteStore, TlsTransport, TlsTransportOptions, TransportError,
 };
 use pq_serving::demonstration::Pki;
 use pq_serving::{Identity, Limits, Protection, Server, Tls, WholeRequests};
@@ -120,7 +120,7 @@ fn signs_over_tls() {
     let served = Served::new(&house);
     let remote = served.remote(ROOT);
     remote.create("a", "mldsa-65", false).unwrap();
-    let signer = remote.signer("a").unwrap();
+    let signer = RemoteSigner::newest(&remote, "a").unwrap();
     let key = VerifyingKey::from_spki_der(&signer.spki()).unwrap();
     thread::scope(|scope| {
         for number in 0..4 {
@@ -140,7 +140,7 @@ fn signs_over_tls() {
             });
         }
     });
-    let refused = served.remote("wrong").signer("a").unwrap_err();
+    let refused = RemoteSigner::newest(&served.remote("wrong"), "a").unwrap_err();
     assert!(matches!(refused, RemoteError::Refused { status: 403, .. }));
     let long = vec![0; house.door.max_body_len()];
     let refused = remote.sign("a", None, Input::message(&long)).unwrap_err();
@@ -163,13 +163,16 @@ fn the_server_goes_away() {
     let mut served = Served::new(&house);
     let remote = served.remote(ROOT);
     remote.create("a", "mldsa-44", false).unwrap();
-    let signer = remote.signer("a").unwrap();
+    let signer = RemoteSigner::newest(&remote, "a").unwrap();
     signer.sign(b"1").unwrap();
     served.stop();
     let refused = remote.sign("a", None, Input::message(b"2")).unwrap_err();
     assert!(refused.retry(), "{refused}");
     let again = Served::new(&house);
-    again.remote(ROOT).signer("a").unwrap().sign(b"3").unwrap();
+    RemoteSigner::newest(&again.remote(ROOT), "a")
+        .unwrap()
+        .sign(b"3")
+        .unwrap();
 }
 
 /// A server that another root has certified gets no request.

@@ -9,7 +9,8 @@ use pq_keys::{SignatureAlgorithm, Signer, SigningKey, SubjectKey, VerifyingKey};
 use pq_keystore::door::{Door, Request};
 use pq_keystore::policy::Input;
 use pq_keystore::remote::{
-    RemoteError, RemoteStore, Transport, TransportError, TransportRequest, TransportResponse,
+    RemoteError, RemoteSigner, RemoteStore, Transport, TransportError, TransportRequest,
+    TransportResponse,
 };
 
 use crate::kit::{House, ROOT, STRANGER};
@@ -65,7 +66,7 @@ fn signers_of_every_kind() {
         "rsa-2048",
     ] {
         remote.create(key_type, key_type, false).unwrap();
-        let signer = remote.signer(key_type).unwrap();
+        let signer = RemoteSigner::newest(&remote, key_type).unwrap();
         remote.rotate(key_type).unwrap();
         // It stays with its version.
         assert_eq!(signer.version().get(), 1);
@@ -90,10 +91,13 @@ fn signers_of_every_kind() {
     }
     // What its signatures are called is what a key in memory calls them.
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
-    let signer = remote.signer("mldsa-44").unwrap();
+    let signer = RemoteSigner::newest(&remote, "mldsa-44").unwrap();
     assert_eq!(signer.signature_algorithm(), key.signature_algorithm());
     remote.create("kem", "mlkem-768", false).unwrap();
-    assert!(matches!(remote.signer("kem"), Err(RemoteError::Answer(_))));
+    assert!(matches!(
+        RemoteSigner::newest(&remote, "kem"),
+        Err(RemoteError::Answer(_))
+    ));
 }
 
 /// However long the message, 64 bytes are sent.
@@ -102,7 +106,7 @@ fn only_mu_is_sent() {
     let house = House::new();
     let (remote, sent) = remote(&house, ROOT);
     remote.create("a", "mldsa-65", false).unwrap();
-    let signer = remote.signer("a").unwrap();
+    let signer = RemoteSigner::newest(&remote, "a").unwrap();
     let message = vec![7; 3 * 1024 * 1024];
     let signature = signer.sign(&message).unwrap();
     assert!(sent.load(Ordering::SeqCst) < 256);
@@ -118,7 +122,7 @@ fn errors_say_whether_trying_again_helps() {
     let (root, _) = remote(&house, ROOT);
     root.create("a", "mldsa-44", false).unwrap();
     let (stranger, _) = remote(&house, STRANGER);
-    let refused = stranger.signer("a").unwrap_err();
+    let refused = RemoteSigner::newest(&stranger, "a").unwrap_err();
     assert!(
         matches!(&refused, RemoteError::Refused { status: 403, .. }),
         "{refused}"

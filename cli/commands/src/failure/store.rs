@@ -1,5 +1,8 @@
 //! Why a command on a key store failed: what was wrong, what to do next, its exit status and the store's stable code.
 
+use core::error::Error;
+use std::path::Path;
+
 use pq_keystore::audit::InvalidHead;
 use pq_keystore::policy::{InvalidPolicyFile, InvalidPrincipal};
 use pq_keystore::sealing::KekError;
@@ -77,9 +80,24 @@ pub(crate) enum StoreFailure {
     },
     #[error("nothing was copied: {0}")]
     Copy(CopyError),
+    #[error("{file} is no file of tokens: {problem}")]
+    Tokens { file: String, problem: String },
+    #[error("the store can't be served: {0}")]
+    Serve(Box<dyn Error + Send + Sync>),
 }
 
 impl StoreFailure {
+    pub(crate) fn serve(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Serve(error.into())
+    }
+
+    pub(crate) fn tokens(file: &Path, problem: &dyn Error) -> Self {
+        Self::Tokens {
+            file: file.display().to_string(),
+            problem: problem.to_string(),
+        }
+    }
+
     pub(super) fn status(&self) -> ExitStatus {
         match self {
             Self::Store(error) | Self::NotRotated { error, .. } => of_error(error),
@@ -90,6 +108,8 @@ impl StoreFailure {
             | Self::GrantsFile { .. }
             | Self::Signature(_)
             | Self::Copy(_)
+            | Self::Tokens { .. }
+            | Self::Serve(_)
             | Self::Head {
                 error: InvalidHead::Form(_),
                 ..

@@ -27,6 +27,7 @@ mod public;
 mod restore;
 mod rewrap;
 mod rotate;
+mod serve;
 mod show;
 mod sign;
 mod signature;
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     Rewrap(rewrap::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
+    Serve(Box<serve::Arguments>),
 }
 
 pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
@@ -102,5 +104,6 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Rewrap(arguments) => rewrap::run(&arguments, json),
         Command::Backup(arguments) => backup::run(&arguments, json),
         Command::Restore(arguments) => restore::run(&arguments, json),
+        Command::Serve(arguments) => serve::run(&arguments),
     }
 }

@@ -1,0 +1,261 @@
+//! The command `pqtls store serve`: the store behind HTTPS, as Vault's Transit API.
+//!
+//! It may use the rest of its [room](super), and what that room may use.
+
+mod access;
+mod handler;
+
+use alloc::sync::Arc;
+use core::convert::Infallible;
+use core::str::FromStr;
+use core::time::Duration;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use pq_keystore::Store;
+use pq_keystore::door::{Door, InvalidMount};
+use pq_serving::options::{LimitOptions, ListenOptions, LogOptions, RevocationOptions};
+use pq_serving::{
+    Limits, ListWatcher, StopSignals, Tls, WholeRequests, provider_builder, reload_on_hangup,
+    roots_from_pem_file,
+};
+use rustls_pq::Profile;
+use rustls_pq::identity::{FilePair, IdentityFiles};
+use tokio::runtime::Runtime;
+
+use self::access::AccessFile;
+use super::made::policy_in;
+use super::place::Place;
+use crate::exit_status::ExitStatus;
+use crate::failure::{Failure, StoreFailure};
+use crate::files::Source;
+
+/// Serve the keys of a store over HTTPS, to clients of Vault's Transit API
+///
+/// Clients show tokens, whose SHA-256 is in the file of --tokens with who they are and until when, or certificates of a CA of
+/// --client-ca that the file names. What each may do, the store's grants and the policies of keys say. The names of keys
+/// under a mount are those of one tenant and purpose. While it serves, no other process can use the store's file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    listening: ListenOptions,
+
+    /// PEM file with the server's certificate chain, leaf first
+    #[arg(long, value_name = "FILE")]
+    cert: PathBuf,
+
+    /// PEM file with the private key of the chain's leaf
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+
+    /// TOML file with the digests of tokens and certificates, and the principal of each; it is read again when it changes
+    #[arg(long, value_name = "FILE")]
+    tokens: PathBuf,
+
+    /// Require client certificates that a CA in this PEM file issued
+    #[arg(long, value_name = "FILE")]
+    client_ca: Option<PathBuf>,
+
+    #[command(flatten)]
+    lists: RevocationOptions,
+
+    /// The keys under a path: those whose names begin with tenant/purpose; can be repeated
+    #[arg(
+        long,
+        value_name = "PATH=TENANT/PURPOSE",
+        default_value = "transit=transit/keys"
+    )]
+    mount: Vec<Mount>,
+
+    /// The policy of new keys, in TOML, beside what clients say of it
+    #[arg(long, value_name = "FILE")]
+    new_keys: Option<Source>,
+
+    /// The most bytes of a request's body
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 2 * 1024 * 1024,
+        value_parser = clap::value_parser!(u32).range(1024..=64 * 1024 * 1024)
+    )]
+    max_body: u32,
+
+    /// How many requests use the store at a time; others wait
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 64,
+        value_parser = clap::value_parser!(u16).range(1..=512)
+    )]
+    at_once: u16,
+
+    #[command(flatten)]
+    limits: LimitOptions,
+
+    #[command(flatten)]
+    log: LogOptions,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pqtls store serve --store keys.redb --kek-file store.kek --cert server.pem --key server.key --tokens tokens.toml
+  pqtls store serve --store keys.redb --kek-file store.kek --cert server.pem --key server.key --tokens tokens.toml \\
+      --listen 127.0.0.1:0 --client-ca clients.pem --mount transit=shop/tokens
+
+A file of tokens:
+  [[tokens]]
+  sha256 = \"…\"                      # printf %s TOKEN | sha256sum
+  principal = \"ci\"
+  expires = \"2027-12-31T00:00:00Z\"  # without it, never
+
+  [[certificates]]
+  sha256 = \"…\"                      # pqtls cert fingerprint client.pem
+  principal = \"web\"";
+
+/// How often certificates and tokens are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+
+/// `PATH=TENANT/PURPOSE`.
+#[derive(Clone, Debug)]
+struct Mount {
+    path: String,
+    tenant: String,
+    purpose: String,
+}
+
+impl FromStr for Mount {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text
+            .split_once('=')
+            .and_then(|(path, keys)| Some((path, keys.split_once('/')?)));
+        let (path, (tenant, purpose)) =
+            parts.ok_or("a mount is PATH=TENANT/PURPOSE, such as transit=shop/tokens")?;
+        Ok(Self {
+            path: path.into(),
+            tenant: tenant.into(),
+            purpose: purpose.into(),
+        })
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    let access = AccessFile::read(&arguments.tokens)?;
+    // Before anything listens: it may ask for a passphrase.
+    let store = arguments.place.open()?.store;
+    let door = Arc::new(door(arguments, store, &access)?);
+    arguments.log.clone().start("pqtls_commands");
+    let runtime = Runtime::new().map_err(StoreFailure::serve)?;
+    let stopped = runtime.block_on(serve(arguments, door, access))?;
+    Ok(match stopped {
+        true => ExitStatus::Done,
+        false => ExitStatus::InputOutput,
+    })
+}
+
+fn door(arguments: &Arguments, store: Store, access: &AccessFile) -> Result<Door, Failure> {
+    let mut door = Door::new(store, access.list().clone())
+        .with_max_body_len(usize::try_from(arguments.max_body).unwrap_or(usize::MAX));
+    for mount in &arguments.mount {
+        let Mount {
+            path,
+            tenant,
+            purpose,
+        } = mount;
+        door = door
+            .mount(path, tenant, purpose)
+            .map_err(|error: InvalidMount| StoreFailure::serve(error))?;
+    }
+    if let Some(file) = &arguments.new_keys {
+        door = door.new_keys(policy_in(file)?);
+    }
+    Ok(door)
+}
+
+/// Serves until a signal comes. Returns whether it ended by itself.
+async fn serve(
+    arguments: &Arguments,
+    door: Arc<Door>,
+    access: AccessFile,
+) -> Result<bool, StoreFailure> {
+    let builder = provider_builder(Profile::Default, &[]).map_err(StoreFailure::serve)?;
+    let provider = Arc::new(builder.clone().build().map_err(StoreFailure::serve)?);
+    let pair = FilePair::new(&arguments.cert, &arguments.key).as_default();
+    let (identities, watcher) = IdentityFiles::new(provider.clone())
+        .with_pair(pair)
+        .watch(LOOK_EVERY)
+        .map_err(StoreFailure::serve)?;
+    let clients = match &arguments.client_ca {
+        None => None,
+        Some(file) => {
+            let roots = roots_from_pem_file(file).map_err(StoreFailure::serve)?;
+            let builder = builder.roots(&roots);
+            let verified = arguments.lists.verify_clients(builder, roots, LOOK_EVERY);
+            Some(verified.map_err(StoreFailure::serve)?)
+        }
+    };
+    let (verifier, lists) = clients.unzip();
+    let lists = lists.flatten();
+    let in_use = lists.as_ref().map(ListWatcher::in_use);
+    let tls = Tls::with(provider, identities, verifier).map_err(StoreFailure::serve)?;
+    let limits = Limits::from(arguments.limits);
+    let answering = door.clone();
+    let handler = WholeRequests::new(
+        door.max_body_len(),
+        usize::from(arguments.at_once),
+        move |request, protection: &_| handler::answer(&answering, &request, protection),
+    );
+    let listening = arguments
+        .listening
+        .start(tls, limits, in_use, handler)
+        .await
+        .map_err(StoreFailure::serve)?;
+    // Before anyone is told that the server is there.
+    let stop = StopSignals::catch().map_err(StoreFailure::serve)?;
+    let reloading = reload_on_hangup(Some(watcher), lists).map_err(StoreFailure::serve)?;
+    let tokens = tokio::spawn(keep_reading(access, door));
+    welcome(
+        listening.server.local_addr().port(),
+        listening.server.listens_on(),
+    )
+    .map_err(StoreFailure::serve)?;
+    let stopped = listening.server.run(stop, reloading).await;
+    tokens.abort();
+    stopped.map_err(StoreFailure::serve)
+}
+
+/// Prints on standard output; programs read the address from the first line.
+fn welcome(port: u16, places: &[String]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match port {
+        0 => writeln!(out, "Serving on {}", places.join(", "))?,
+        _ => writeln!(
+            out,
+            "Serving https://localhost:{port}/ on {}",
+            places.join(", ")
+        )?,
+    }
+    out.flush()
+}
+
+/// Reads the file of tokens again when it changes. One that can't be read changes nothing, and the log says so.
+async fn keep_reading(mut access: AccessFile, door: Arc<Door>) -> Infallible {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        match access.read_again().await {
+            Ok(false) => {}
+            Ok(true) => {
+                door.replace_access(access.list().clone());
+                tracing::info!("the file of tokens is in use as it is now");
+            }
+            Err(error) => {
+                tracing::error!(%error, "the file of tokens can't be used; those known before are");
+            }
+        }
+    }
+}
