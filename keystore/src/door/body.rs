@@ -23,6 +23,10 @@ pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal>
         [] => b"{}",
         body => body,
     };
+    // A reader of members would take an array of their values, too.
+    if !body.trim_ascii_start().starts_with(b"{") {
+        return Err(Refusal::bad("failed to parse JSON input: it is no object"));
+    }
     serde_json::from_slice(body).map_err(|error| {
         let said: String = error.to_string().chars().take(MAX_COMPLAINT).collect();
         Refusal::bad(format!("failed to parse JSON input: {said}"))

@@ -13,9 +13,6 @@
 //! | `POST transit/keys/NAME/config` | `min_decryption_version`, `min_encryption_version`, `deletion_allowed`, `auto_rotate_period` | set-policy |
 //! | `POST transit/keys/NAME/rotate` | a new version | rotate |
 //! | `POST transit/keys/NAME/trim` | removes versions before `min_available_version` | destroy |
-//! | `POST transit/keys/NAME/import` | a new key that was made elsewhere, wrapped | import |
-//! | `POST transit/keys/NAME/import_version` | the same as a new version | import |
-//! | `GET transit/wrapping_key` | the key to wrap such keys for | import |
 //! | `GET transit/export/TYPE/NAME[/VERSION]` | `signing-key`, `encryption-key` or `public-key`; `format` is `pem`, `der` or `raw` | export, or show |
 //! | `POST transit/sign/NAME[/HASH]` | signs `input` or `batch_input` | sign |
 //! | `POST transit/verify/NAME[/HASH]` | verifies `signature` | verify |
@@ -24,6 +21,8 @@
 //! | `POST transit/datakey/plaintext/NAME`, `…/wrapped/NAME` | a new data key, encrypted | encapsulate |
 //! | `GET auth/token/lookup-self` | who the client is, and until when | |
 //! | `GET sys/health` | for everybody | |
+//!
+//! Keys that were made elsewhere are not imported by the door: Transit wraps them by RSA-OAEP, which nothing here decrypts.
 //!
 //! `PUT` is `POST`. Signatures and ciphertexts are `vault:vN:` and base64. Errors are `{"errors": […]}`. Who has no right to
 //! something learns nothing but `permission denied`, whether there is such a key or not.

@@ -8,9 +8,6 @@ pub(super) enum Resource<'p> {
     Config(&'p str),
     Rotate(&'p str),
     Trim(&'p str),
-    Import(&'p str),
-    ImportVersion(&'p str),
-    WrappingKey,
     Export {
         kind: &'p str,
         name: &'p str,
@@ -45,11 +42,8 @@ impl<'p> Resource<'p> {
                 "config" => Self::Config(name),
                 "rotate" => Self::Rotate(name),
                 "trim" => Self::Trim(name),
-                "import" => Self::Import(name),
-                "import_version" => Self::ImportVersion(name),
                 _ => return None,
             },
-            (Some("wrapping_key"), None, None, None, None) => Self::WrappingKey,
             (Some("export"), Some(kind), Some(name), version, None) => Self::Export {
                 kind,
                 name,

@@ -91,7 +91,7 @@ impl Store {
     ) -> Result<Signed, StoreError> {
         self.inner().measured(Verb::Sign, id.name(), || {
             let (inner, version) = (self.inner(), id.version());
-            let key = inner.usable(principal, Verb::Sign, id.name())?;
+            let key = inner.usable_at(principal, Verb::Sign, id)?;
             check_signing_minimum(&key, version)?;
             check_input(&key, input)?;
             let private = inner.private(&key, version, Verb::Sign)?;
@@ -181,7 +181,7 @@ impl Store {
     ) -> Result<Zeroizing<[u8; 32]>, StoreError> {
         self.inner().measured(Verb::Decapsulate, id.name(), || {
             let (inner, version) = (self.inner(), id.version());
-            let key = inner.usable(principal, Verb::Decapsulate, id.name())?;
+            let key = inner.usable_at(principal, Verb::Decapsulate, id)?;
             check_minimum(&key, version)?;
             require_enabled(&key.record, id, Verb::Decapsulate)?;
             let private = inner.private(&key, version, Verb::Decapsulate)?;
@@ -396,7 +396,10 @@ impl Inner {
         input: Input<'_>,
         signature: &[u8],
     ) -> Result<(Result<KeyId, StoreError>, Option<Event>), StoreError> {
-        let key = self.usable(principal, Verb::Verify, name)?;
+        let key = match version {
+            Some(version) => self.usable_at(principal, Verb::Verify, &name.at(version))?,
+            None => self.usable(principal, Verb::Verify, name)?,
+        };
         check_input(&key, input)?;
         let result = match version {
             Some(version) => {
@@ -489,6 +492,21 @@ impl Inner {
         let key = self.permitted(principal, verb, name)?;
         self.check_reached(&key)?;
         Ok(key)
+    }
+
+    /// The same for a version, which another process may have made since the key was read.
+    fn usable_at(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        id: &KeyId,
+    ) -> Result<Arc<CachedKey>, StoreError> {
+        let key = self.usable(principal, verb, id.name())?;
+        if id.version() <= key.record.newest() {
+            return Ok(key);
+        }
+        self.load(id.name())?;
+        self.usable(principal, verb, id.name())
     }
 
     /// Counts a use, or returns the entry of it.

@@ -2,6 +2,7 @@
 
 extern crate alloc;
 
+mod arbitrary;
 mod bodies;
 mod envelopes;
 mod keys;
