@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, Readable};
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey, Readable};
 use serde_json::{Value, json};
 
 use crate::kit::{House, ROOT};
@@ -156,7 +156,7 @@ fn exported() {
         let keys = all["data"]["keys"].as_object().unwrap();
         assert_eq!(keys.len(), 2);
         for (version, pem) in keys {
-            let key = AnyPrivateKey::from_pem(pem.as_str().unwrap()).unwrap();
+            let key = AnySigningKey::from_pem(pem.as_str().unwrap()).unwrap();
             let path = format!("export/public-key/{key_type}/{version}?format=pem");
             let public = house.get(&path).expect(200);
             let public = public["data"]["keys"][version].as_str().unwrap();

@@ -152,8 +152,7 @@ fn eight_threads_under_rotation() {
     remote.create("a", "mldsa-44", false).unwrap();
     let done = AtomicBool::new(false);
     let verified = AtomicUsize::new(0);
-    let mut rotations = 0;
-    thread::scope(|scope| {
+    let rotations = thread::scope(|scope| {
         let workers: Vec<_> = (0..THREADS)
             .map(|number| {
                 let (remote, verified) = (&remote, &verified);
@@ -198,8 +197,8 @@ fn eight_threads_under_rotation() {
         });
         let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
         done.store(true, Ordering::SeqCst);
-        rotations = rotator.join().unwrap();
         assert!(ended.iter().all(Result::is_ok));
+        rotator.join().unwrap()
     });
     assert_eq!(verified.load(Ordering::SeqCst), THREADS * EACH);
     let key = house.get("keys/a").expect(200);

@@ -149,7 +149,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     // Before anything listens: it may ask for a passphrase.
     let store = arguments.place.open()?.store;
     let door = Arc::new(door(arguments, store, &access)?);
-    arguments.log.clone().start("pqtls_commands");
+    arguments.log.start("pqtls_commands");
     let runtime = Runtime::new().map_err(StoreFailure::serve)?;
     let stopped = runtime.block_on(serve(arguments, door, access))?;
     Ok(match stopped {
