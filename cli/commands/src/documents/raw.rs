@@ -24,8 +24,7 @@ pub(crate) fn raw_bytes(
     what: &str,
     len: usize,
 ) -> Result<Zeroizing<Vec<u8>>, DocumentError> {
-    let (found, right) = bytes_of_length(source, &[len])?;
-    right.ok_or_else(|| DocumentError::NotOfLength {
+    bytes_of_length(source, &[len], |found| DocumentError::NotOfLength {
         file: source.to_string(),
         what: what.into(),
         len,
@@ -40,24 +39,26 @@ pub(crate) fn raw_ciphertext(source: &Source) -> Result<Zeroizing<Vec<u8>>, Docu
         .map(|algorithm| algorithm.ciphertext_len())
         .collect();
     lens.push(x_wing::CIPHERTEXT_LEN);
-    let (found, right) = bytes_of_length(source, &lens)?;
-    right.ok_or_else(|| DocumentError::NoCiphertext {
+    bytes_of_length(source, &lens, |found| DocumentError::NoCiphertext {
         file: source.to_string(),
         found,
     })
 }
 
-/// How many bytes a file has, and those that it means, if they have one of these lengths.
+/// What the bytes of a file mean that has one of these lengths; `refused` says of a file with so many bytes why it hasn't.
 fn bytes_of_length(
     source: &Source,
     lens: &[usize],
-) -> Result<(usize, Option<Zeroizing<Vec<u8>>>), DocumentError> {
+    refused: impl FnOnce(usize) -> DocumentError,
+) -> Result<Zeroizing<Vec<u8>>, DocumentError> {
     // In hexadecimal, with spaces in between.
     let longest = lens.iter().max().copied().unwrap_or_default();
     let bytes = source.read(4 * longest)?;
     let found = bytes.len();
-    let mut readings = readings(bytes).into_iter();
-    Ok((found, readings.find(|raw| lens.contains(&raw.len()))))
+    let right = readings(bytes)
+        .into_iter()
+        .find(|raw| lens.contains(&raw.len()));
+    right.ok_or_else(|| refused(found))
 }
 
 /// Twice what the longest expanded key has in hexadecimal.

@@ -108,8 +108,9 @@ impl Line {
             key: entry.key.as_ref().map(ToString::to_string),
             version: entry.version.map(|version| version.get()),
             refused: match &entry.outcome {
+                Outcome::Done => None,
                 Outcome::Refused(code) => Some(code.clone()),
-                _ => None,
+                _ => Some("other".into()),
             },
             count: entry.count,
         }

@@ -37,7 +37,7 @@ pub(super) struct KekOptions {
 impl KekOptions {
     /// The key of a store that is there.
     pub(super) fn kek(&self, store: &str) -> Result<Box<dyn Kek>, Failure> {
-        if let Some(kek) = self.from_file()? {
+        if let Some(kek) = self.named()? {
             return Ok(kek);
         }
         match self.passphrase.of(store) {
@@ -51,18 +51,19 @@ impl KekOptions {
 
     /// The key of a new store.
     pub(super) fn of_new(&self) -> Result<Box<dyn Kek>, Failure> {
-        match self.from_file()? {
+        match self.named()? {
             Some(kek) => Ok(kek),
             None => Ok(Box::new(PassphraseKek::new(&self.passphrase.of_new()?))),
         }
     }
 
-    fn from_file(&self) -> Result<Option<Box<dyn Kek>>, Failure> {
+    /// The key in a file, if one is named.
+    fn named(&self) -> Result<Option<Box<dyn Kek>>, Failure> {
         if let Some(kek) = from_files(self.kek_file.as_ref(), self.kek_credential.as_ref())? {
             return Ok(Some(kek));
         }
-        let named = std::env::var_os("PQTLS_STORE_KEK").filter(|file| !file.is_empty());
-        match named.filter(|_| !self.passphrase.is_given()) {
+        let file = std::env::var_os("PQTLS_STORE_KEK").filter(|file| !file.is_empty());
+        match file.filter(|_| !self.passphrase.is_given()) {
             Some(file) => from_files(Some(&file.into()), None),
             None => Ok(None),
         }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::place::{Opened, Place};
 use super::show::destroy_at;
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, of_store_error};
 use crate::report::{self, Report};
 
 /// A duration, or none.
@@ -162,7 +162,11 @@ impl Of {
                 found.map(|version| version.state)
             }
             Err(StoreError::Denied { .. }) => None,
-            Err(error) => return Err(error.into()),
+            // The change was made, whatever is wrong with the key's rows.
+            Err(error) => {
+                report::warn(of_store_error(&error));
+                None
+            }
         };
         let report = Changed {
             key: id.name().to_string(),
