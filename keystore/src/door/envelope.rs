@@ -333,7 +333,7 @@ fn decrypt_one(
     let (encapsulated, sealed) = rest.split_at_checked(len).ok_or_else(no_ciphertext)?;
     let id = name.at(whole.version);
     let secret = call
-        .store()
+        .store
         .decapsulate(call.principal, &id, encapsulated)
         .map_err(no_key)?;
     let key = text_key(&id, &secret, encapsulated)?;

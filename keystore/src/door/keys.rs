@@ -66,7 +66,7 @@ pub(super) fn create(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
         policy.rotate_after = rotation(period)?;
     }
     match call
-        .store()
+        .store
         .create_key(call.principal, name, algorithm, &policy)
     {
         Err(StoreError::Exists(_)) => already(call, name, algorithm, policy.exportable),
@@ -244,7 +244,7 @@ pub(super) fn list(call: &Call<'_>) -> Result<Response, Refusal> {
     let mut keys = Vec::new();
     loop {
         let page = call
-            .store()
+            .store
             .list(call.principal, Some(tenant), after.as_ref(), 100)?;
         for key in page.keys {
             if key.name.purpose() != purpose {
@@ -300,7 +300,7 @@ pub(super) fn configure(call: &Call<'_>, name: &KeyName) -> Result<Response, Ref
     // 0 is the first version to verify, and any to sign.
     let version = |number: Number| number.version().unwrap_or(Version::FIRST);
     let changed = call
-        .store()
+        .store
         .change_policy(call.principal, name, |policy, newest| {
             if let Some(number) = body.min_decryption_version {
                 policy.min_version = version(number);

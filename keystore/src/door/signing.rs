@@ -388,10 +388,7 @@ pub(super) fn sign(
                 Some(SignRequest { key: name, input })
             });
             let requests: Vec<_> = requests.collect();
-            let mut made = call
-                .store()
-                .sign_batch(call.principal, &requests)
-                .into_iter();
+            let mut made = call.store.sign_batch(call.principal, &requests).into_iter();
             in_places(inputs, || made.next())
         }
     };
