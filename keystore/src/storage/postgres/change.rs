@@ -129,10 +129,10 @@ impl Worker {
             Ok(made)
         };
         // Whatever the error is, it says nothing of the commit.
-        match self.pool.retrying(&self.options, look).await {
-            Ok(made) => made,
-            Err(_) => None,
-        }
+        let Ok(made) = self.pool.retrying(&self.options, look).await else {
+            return None;
+        };
+        made
     }
 }
 
