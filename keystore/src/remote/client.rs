@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
 use super::error::RemoteError;
-use super::messages::{Create, Envelope, Errors, Exported, Item, Result as Answer, Results, Use};
+use super::messages::{Answer, Create, Envelope, Errors, Exported, Item, Results, Use};
 use super::transport::{Transport, TransportRequest, TransportResponse};
 use crate::name::{KeyName, Version};
 use crate::policy::Input;

@@ -42,7 +42,7 @@ pub(super) struct Errors {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Result {
+pub(super) struct Answer {
     pub(super) signature: Option<String>,
     pub(super) valid: Option<bool>,
     pub(super) error: Option<String>,
@@ -50,7 +50,7 @@ pub(super) struct Result {
 
 #[derive(Deserialize)]
 pub(super) struct Results {
-    pub(super) batch_results: Vec<Result>,
+    pub(super) batch_results: Vec<Answer>,
 }
 
 #[derive(Deserialize)]
