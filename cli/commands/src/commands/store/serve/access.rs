@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pq_keystore::door::AccessList;
 
-use crate::failure::StoreFailure;
+use crate::failure::{Failure, StoreFailure};
 
 /// As much as is read of a file, which is more than one may have.
 const MAX_READ: u64 = 2 * 1024 * 1024;
@@ -19,7 +19,7 @@ pub(super) struct AccessFile {
 }
 
 impl AccessFile {
-    pub(super) fn read(path: &Path) -> Result<Self, StoreFailure> {
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let text = text(path)?;
         let list = list(path, &text)?;
         Ok(Self {
@@ -34,7 +34,7 @@ impl AccessFile {
     }
 
     /// Reads it again, and says whether it is another one now.
-    pub(super) async fn read_again(&mut self) -> Result<bool, StoreFailure> {
+    pub(super) async fn read_again(&mut self) -> Result<bool, Failure> {
         let path = self.path.clone();
         let read = tokio::task::spawn_blocking(move || text(&path)).await;
         let text = read.map_err(StoreFailure::serve)??;
@@ -47,7 +47,7 @@ impl AccessFile {
     }
 }
 
-fn text(path: &Path) -> Result<String, StoreFailure> {
+fn text(path: &Path) -> Result<String, Failure> {
     let failed = |error| StoreFailure::tokens(path, &error);
     let mut text = String::new();
     let file = File::open(path).map_err(failed)?;
@@ -57,6 +57,6 @@ fn text(path: &Path) -> Result<String, StoreFailure> {
     Ok(text)
 }
 
-fn list(path: &Path, text: &str) -> Result<AccessList, StoreFailure> {
-    AccessList::from_toml(text).map_err(|error| StoreFailure::tokens(path, &error))
+fn list(path: &Path, text: &str) -> Result<AccessList, Failure> {
+    Ok(AccessList::from_toml(text).map_err(|error| StoreFailure::tokens(path, &error))?)
 }

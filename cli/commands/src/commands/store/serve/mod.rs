@@ -102,9 +102,11 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  pqtls store serve --store keys.redb --kek-file store.kek --cert server.pem --key server.key --tokens tokens.toml
-  pqtls store serve --store keys.redb --kek-file store.kek --cert server.pem --key server.key --tokens tokens.toml \\
-      --listen 127.0.0.1:0 --client-ca clients.pem --mount transit=shop/tokens
+  pqtls store serve --kek-file kek --cert server.pem --key server.key \\
+      --tokens tokens.toml
+  pqtls store serve --kek-file kek --cert server.pem --key server.key \\
+      --tokens tokens.toml --client-ca clients.pem \\
+      --listen 127.0.0.1:0 --mount transit=shop/tokens
 
 A file of tokens:
   [[tokens]]
