@@ -160,7 +160,7 @@ fn the_whole_matrix() {
             for asked in requests(&signature, &ciphertext) {
                 let may = asked.verbs.iter().all(|verb| verbs.contains(*verb));
                 // What changes the key is left to those who may not.
-                if may && asked.method == "DELETE" || may && asked.path.ends_with("rotate") {
+                if may && (asked.method == "DELETE" || asked.path.ends_with("rotate")) {
                     continue;
                 }
                 if may && matches!(state, State::Missing) && asked.path == "keys/S" {
