@@ -23,6 +23,7 @@ pub(crate) struct Shown {
 pub(crate) static ALL: LazyLock<Vec<Shown>> = LazyLock::new(|| {
     let folder = Folder::with_ca();
     make_trust_stores(&folder);
+    folder.write("tokens.toml", "");
     let mut shown = Vec::new();
     visit(&pqtls_commands::command(), "pqtls", &folder, &mut shown);
     shown
@@ -41,7 +42,10 @@ fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>)
     for line in after.lines() {
         match line.trim().strip_prefix("$ ") {
             Some(line) => {
-                let outcome = folder.shell(line);
+                let outcome = match name == "pqtls store serve" {
+                    true => folder.shell(&served_briefly(line)),
+                    false => folder.shell(line),
+                };
                 examples.push((line.to_owned(), as_at_home(outcome.ok(), folder)));
             }
             None if line == "Examples:" => {}
@@ -71,6 +75,19 @@ fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>)
             );
         }
     }
+}
+
+/// A server's example, which is stopped once it serves, on a port that the system chooses.
+fn served_briefly(line: &str) -> String {
+    format!(
+        "{line} --listen 127.0.0.1:0 >served 2>&1 & server=$!; tries=0
+        until grep -q '^Serving' served; do
+            tries=$((tries + 1))
+            [ $tries -lt 1200 ] && kill -0 $server || {{ cat served; exit 1; }}
+            sleep 0.1
+        done
+        kill $server && wait $server && rm served"
+    )
 }
 
 /// The output with the paths that a user would see.

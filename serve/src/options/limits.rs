@@ -12,7 +12,7 @@ pub struct LimitOptions {
     /// Connections at a time; others wait
     #[arg(
         long,
-        value_name = "NUMBER",
+        value_name = "N",
         default_value_t = Limits::default().connections,
         value_parser = at_least_one,
         help_heading = "Limits"
@@ -24,7 +24,7 @@ pub struct LimitOptions {
     /// [default: 64, or half of --max-connections if that is less]
     #[arg(
         long,
-        value_name = "NUMBER",
+        value_name = "N",
         value_parser = at_least_one,
         help_heading = "Limits"
     )]
@@ -34,7 +34,7 @@ pub struct LimitOptions {
     /// address that has the most
     #[arg(
         long,
-        value_name = "NUMBER",
+        value_name = "N",
         default_value_t = Limits::default().handshakes,
         value_parser = at_least_one,
         help_heading = "Limits"
@@ -45,7 +45,7 @@ pub struct LimitOptions {
     /// Raise it behind a proxy
     #[arg(
         long,
-        value_name = "NUMBER",
+        value_name = "N",
         default_value_t = Limits::default().handshakes_per_address,
         value_parser = at_least_one,
         help_heading = "Limits"
@@ -55,7 +55,7 @@ pub struct LimitOptions {
     /// Requests at a time, until their answers are sent; one more is answered with 503
     #[arg(
         long,
-        value_name = "NUMBER",
+        value_name = "N",
         default_value_t = Limits::default().requests,
         value_parser = at_least_one,
         help_heading = "Limits"
@@ -65,7 +65,7 @@ pub struct LimitOptions {
     /// Requests at a time for each address; one more is answered with 503. Raise it behind a proxy
     #[arg(
         long,
-        value_name = "NUMBER",
+        value_name = "N",
         default_value_t = Limits::default().requests_per_address,
         value_parser = at_least_one,
         help_heading = "Limits"

@@ -36,7 +36,7 @@ use crate::files::Source;
 /// --client-ca that the file names. What each may do, the store's grants and the policies of keys say. The names of keys
 /// under a mount are those of one tenant and purpose. While it serves, no other process can use the store's file.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, next_line_help = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     listening: ListenOptions,
@@ -102,11 +102,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  pqtls store serve --kek-file kek --cert server.pem --key server.key \\
-      --tokens tokens.toml
-  pqtls store serve --kek-file kek --cert server.pem --key server.key \\
-      --tokens tokens.toml --client-ca clients.pem \\
-      --listen 127.0.0.1:0 --mount transit=shop/tokens
+  $ pqtls store serve --kek-file kek --cert me.pem --key server.key --tokens tokens.toml
 
 A file of tokens:
   [[tokens]]
