@@ -1,7 +1,7 @@
 //! The network door, without I/O: requests of Vault's Transit API to responses.
 //!
 //! A [`Door`] gets the method, path, tokens and body of a request, and gives back a status and JSON, so that existing clients
-//! of Transit work unchanged with a [`Store`]. Who reads requests from connections is up to the program. Everything here may
+//! of Transit work unchanged with a [`Store`](crate::Store). Who reads requests from connections is up to the program. Everything here may
 //! wait for the store's storage, so a server calls it on a thread that may block.
 //!
 //! | method and path, under `/v1/` | what it does | verb |
