@@ -58,7 +58,7 @@ def lifecycle(name, **manner):
     assert "PRIVATE KEY" in exported["keys"]["1"]
     assert list(transit.export_key(name, key_type="signing-key", version="2")["data"]["keys"]) == ["2"]
 
-    transit.update_key_configuration(name, min_decryption_version=2, min_encryption_version=2)
+    transit.update_key_configuration(name, min_decryption_version=2)
     refused(hvac.exceptions.InvalidRequest, verifies, name, b"message", first, **manner)
     transit.trim_key(name, min_version=2)
     key = transit.read_key(name)["data"]

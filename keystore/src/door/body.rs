@@ -17,14 +17,14 @@ use crate::name::Version;
 /// The most characters of what serde says, which may repeat what the client sent.
 const MAX_COMPLAINT: usize = 200;
 
-/// Reads a body. An empty one says nothing, as `{}` does.
+/// Reads a body. An empty one says nothing, as `{}` does, and `null`, which Vault's client for Go sends then.
 pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal> {
-    let body = match body {
-        [] => b"{}",
+    let body = match body.trim_ascii() {
+        b"" | b"null" => b"{}",
         body => body,
     };
     // A reader of members would take an array of their values, too.
-    if !body.trim_ascii_start().starts_with(b"{") {
+    if !body.starts_with(b"{") {
         return Err(Refusal::bad("failed to parse JSON input: it is no object"));
     }
     serde_json::from_slice(body).map_err(|error| {

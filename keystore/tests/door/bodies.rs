@@ -62,6 +62,18 @@ fn unknown_paths_and_methods() {
     }
 }
 
+/// Vault's client for Go sends `null` where there is nothing to say.
+#[test]
+fn no_body() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    for (number, body) in ["", "{}", "null", " null\n"].into_iter().enumerate() {
+        house.post("keys/a/rotate", body).expect(204);
+        let key = house.get("keys/a").expect(200);
+        assert_eq!(key["data"]["latest_version"], number + 2);
+    }
+}
+
 /// No body that isn't as it should be does anything.
 #[test]
 fn bad_bodies() {
