@@ -44,15 +44,17 @@ fn has_one_encoding<T: PartialEq + Debug>(
 }
 
 fn key() -> KeyRecord {
-    let mut policy = Policy::default();
-    policy.grants = Grants::new()
+    let grants = Grants::new()
         .grant(&principal("a"), Verb::Sign)
         .grant(&principal("b"), Role::User.verbs())
         .grant_anyone(Verb::Verify);
     KeyRecord {
         serial: 3,
         algorithm: algorithm(),
-        policy,
+        policy: Policy {
+            grants,
+            ..Policy::default()
+        },
         created: 1_800_000_000_000,
         rotated: 1_800_000_000_001,
         first: Version::FIRST,
