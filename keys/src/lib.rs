@@ -94,6 +94,7 @@ pub mod signing {
 
     pub use crate::keys::{
         ExpandedKeys, HashedMessage, MessageHasher, Mode, SignatureOptions, SigningVariant,
+        Unverified, verify_batch,
     };
 }
 

@@ -6,6 +6,7 @@
 mod agreement;
 mod algorithm;
 mod backend;
+mod batch;
 mod classical;
 mod composite;
 mod error;
@@ -25,6 +26,7 @@ pub use agreement::{Agreement, AgreementError, AgreementKey, AgreementPublicKey}
 pub use algorithm::{
     Algorithm, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, UnknownAlgorithm,
 };
+pub use batch::{Unverified, verify_batch};
 pub use classical::check_classical;
 pub use composite::CompositeIdentifier;
 pub use error::KeyError;

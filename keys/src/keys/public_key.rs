@@ -181,6 +181,18 @@ impl VerifyingKey {
         Ok(MessageHasher(hasher))
     }
 
+    /// The form in which the key's [`mode`](Self::mode) signs a message.
+    pub(super) fn own_message<'a>(&self, message: &'a [u8]) -> Message<'a> {
+        match self.pre_hash {
+            None => Message::Pure(message),
+            Some(row) => Message::Hashed(row.hash, message),
+        }
+    }
+
+    pub(super) fn backend(&self) -> &dyn AnyVerifyingKey {
+        &*self.key
+    }
+
     /// The form in which a message is signed: itself, or hashed.
     pub(super) fn message<'a>(
         &self,
@@ -210,7 +222,7 @@ impl VerifyingKey {
     }
 
     /// Converts an error of pq-core's verification: wrong options, or else an invalid signature.
-    fn refusal(&self, error: pq_core::Error) -> KeyError {
+    pub(super) fn refusal(&self, error: pq_core::Error) -> KeyError {
         match error {
             pq_core::Error::ContextTooLong => KeyError::Operation {
                 algorithm: self.algorithm.into(),

@@ -3,6 +3,7 @@
 // Classical and composite keys need graviola, which is for these architectures.
 #[cfg(all(feature = "any", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod any;
+mod batches;
 mod keys;
 #[cfg(feature = "encryption")]
 mod protection;
