@@ -38,7 +38,7 @@ fn a_server_goes_away_and_comes_back() {
     }
     // It is told as soon as it is noticed.
     while impatient.wait_for_change(1, short).is_ok() {}
-    let opened = PostgresStorage::open(options.clone().timeout(short));
+    let opened = PostgresStorage::open(options.timeout(short));
     assert!(is_away(&opened.unwrap_err()));
 
     let _process = cluster.start();

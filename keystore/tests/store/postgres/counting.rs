@@ -1,6 +1,6 @@
 //! Rows that are counted up, with an entry in the log each time: what is lost or made twice is seen.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use pq_keystore::KeyName;
 use pq_keystore::storage::{
