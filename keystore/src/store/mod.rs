@@ -21,6 +21,7 @@ mod showing;
 mod states;
 mod uses;
 mod using;
+mod verifying;
 mod worker;
 
 use alloc::sync::Arc;

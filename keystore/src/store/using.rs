@@ -1,11 +1,11 @@
-//! Keys are used: to sign, verify, encapsulate and decapsulate.
+//! Keys are used: to sign, encapsulate and decapsulate.
 
 use alloc::sync::Arc;
 
 use pq_keys::any::{AnyAlgorithm, AnyKeyError, AnyPrivateKey, AnyPublicKey, AnySigningKey};
 use pq_keys::signing::{Digest, HashedMessage, SignatureOptions, SigningVariant};
 use pq_keys::spki::AlgorithmIdentifierOwned;
-use pq_keys::{KeyError, PrivateKey, PublicKey, Signer, SubjectKey};
+use pq_keys::{PrivateKey, PublicKey, Signer, SubjectKey};
 use zeroize::Zeroizing;
 
 use super::Store;
@@ -13,14 +13,10 @@ use super::cache::CachedKey;
 use super::error::StoreError;
 use super::inner::Inner;
 use super::lifecycle::require_enabled;
-use super::measuring::code;
 use super::uses::outcome;
 use crate::audit::Event;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Input, Principal, UseAudit, Verb};
-
-/// How many versions are tried if a signature names none.
-const TRIED: usize = 16;
 
 /// How often a key is read again whose state changed while it was read.
 const TRIES: usize = 8;
@@ -100,30 +96,6 @@ impl Store {
             let id = id.clone();
             Ok(Signed { id, signature })
         })
-    }
-
-    /// Verifies a signature by the version that it names, or by the newest 16 of those that are permitted. Returns the
-    /// version under which it is valid.
-    ///
-    /// Versions verify from the policy's minimum on, unless they are disabled; also those whose private key was destroyed.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::InvalidSignature`]; [`StoreError::VersionNeeded`] if there are more versions to try;
-    /// [`StoreError::BelowMinimum`] and [`StoreError::State`] if the version may not verify; and those of
-    /// [`sign`](Self::sign).
-    pub fn verify(
-        &self,
-        principal: &Principal,
-        name: &KeyName,
-        version: Option<Version>,
-        input: Input<'_>,
-        signature: &[u8],
-    ) -> Result<KeyId, StoreError> {
-        let inner = self.inner();
-        let (verified, event) = inner.verify(principal, name, version, input, signature)?;
-        inner.log_use(event)?;
-        verified
     }
 
     /// Encapsulates a new secret to the newest enabled version of a key of ML-KEM or X-Wing.
@@ -209,15 +181,15 @@ impl Store {
     }
 }
 
-fn no_version(name: &KeyName) -> StoreError {
+pub(super) fn no_version(name: &KeyName) -> StoreError {
     StoreError::NoEnabledVersion(name.clone())
 }
 
-fn cannot(algorithm: AnyAlgorithm, what: &'static str) -> StoreError {
+pub(super) fn cannot(algorithm: AnyAlgorithm, what: &'static str) -> StoreError {
     StoreError::Algorithm { algorithm, what }
 }
 
-fn check_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
+pub(super) fn check_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
     check_not_below(key, version, key.record.policy.min_version)
 }
 
@@ -240,7 +212,7 @@ fn check_not_below(
 }
 
 /// Checks what the policy says about the input.
-fn check_input(key: &CachedKey, input: Input<'_>) -> Result<(), StoreError> {
+pub(super) fn check_input(key: &CachedKey, input: Input<'_>) -> Result<(), StoreError> {
     let policy = &key.record.policy;
     if !policy.inputs.contains(input.kind()) {
         return Err(StoreError::InputNotPermitted {
@@ -262,7 +234,10 @@ fn check_input(key: &CachedKey, input: Input<'_>) -> Result<(), StoreError> {
 }
 
 /// What ML-DSA and SLH-DSA sign if the input is not the message.
-fn hashed(algorithm: AnyAlgorithm, input: Input<'_>) -> Result<Option<HashedMessage>, StoreError> {
+pub(super) fn hashed(
+    algorithm: AnyAlgorithm,
+    input: Input<'_>,
+) -> Result<Option<HashedMessage>, StoreError> {
     Ok(match input {
         Input::Message { .. } => None,
         Input::Mu(mu) => Some(HashedMessage::from_mu(*mu)),
@@ -278,7 +253,7 @@ fn hashed(algorithm: AnyAlgorithm, input: Input<'_>) -> Result<Option<HashedMess
     })
 }
 
-const TAKES_MESSAGES: &str = "sign or verify a digest or µ; give the message";
+pub(super) const TAKES_MESSAGES: &str = "sign or verify a digest or µ; give the message";
 
 fn sign_by(key: &AnyPrivateKey, input: Input<'_>) -> Result<Vec<u8>, StoreError> {
     let algorithm = key.algorithm();
@@ -319,30 +294,6 @@ fn sign_by(key: &AnyPrivateKey, input: Input<'_>) -> Result<Vec<u8>, StoreError>
     Ok(made?)
 }
 
-/// Verifies; `false` if the signature isn't valid.
-fn verify_by(key: &AnyPublicKey, input: Input<'_>, signature: &[u8]) -> Result<bool, StoreError> {
-    let algorithm = key.algorithm();
-    let verified: Result<(), AnyKeyError> = match (key, input) {
-        (_, Input::Message { message, context }) => {
-            key.verify_with_context(message, signature, context)
-        }
-        (AnyPublicKey::PostQuantum(PublicKey::Verifying(key)), _) => {
-            match hashed(algorithm, input)? {
-                Some(hashed) => key.verify_hashed(&hashed, signature).map_err(Into::into),
-                None => return Err(cannot(algorithm, "verify this")),
-            }
-        }
-        _ => return Err(cannot(algorithm, TAKES_MESSAGES)),
-    };
-    match verified {
-        Ok(()) => Ok(true),
-        Err(error) if error.is_invalid_signature() => Ok(false),
-        Err(AnyKeyError::NotASignatureKey(_)) => Err(cannot(algorithm, "verify")),
-        Err(AnyKeyError::PostQuantum(KeyError::NoMu(_))) => Err(cannot(algorithm, "verify µ")),
-        Err(error) => Err(error.into()),
-    }
-}
-
 impl Inner {
     /// Signs, and says what is to be written to the log before the signature is given out.
     pub(super) fn sign(
@@ -370,96 +321,6 @@ impl Inner {
         Ok((Signed { id, signature }, event))
     }
 
-    /// Verifies, and says what is to be written to the log before the result is given out.
-    pub(super) fn verify(
-        &self,
-        principal: &Principal,
-        name: &KeyName,
-        version: Option<Version>,
-        input: Input<'_>,
-        signature: &[u8],
-    ) -> Result<(Result<KeyId, StoreError>, Option<Event>), StoreError> {
-        let code = |result: &Result<(Result<KeyId, _>, _), _>| match result {
-            Ok((verified, _)) => code(verified),
-            Err(error) => Some(StoreError::code(error)),
-        };
-        self.measured_with(Verb::Verify, name, code, || {
-            self.verify_named(principal, name, version, input, signature)
-        })
-    }
-
-    fn verify_named(
-        &self,
-        principal: &Principal,
-        name: &KeyName,
-        version: Option<Version>,
-        input: Input<'_>,
-        signature: &[u8],
-    ) -> Result<(Result<KeyId, StoreError>, Option<Event>), StoreError> {
-        let key = match version {
-            Some(version) => self.usable_at(principal, Verb::Verify, &name.at(version))?,
-            None => self.usable(principal, Verb::Verify, name)?,
-        };
-        check_input(&key, input)?;
-        let result = match version {
-            Some(version) => {
-                self.check_verifies(&key, version)?;
-                match verify_by(&*self.public(&key, version)?, input, signature)? {
-                    true => Ok(version),
-                    false => Err(StoreError::InvalidSignature),
-                }
-            }
-            None => self.verify_by_any(&key, input, signature)?,
-        };
-        let (named, code) = match &result {
-            Ok(version) => (Some(*version), None),
-            Err(error) => (version, Some(error.code())),
-        };
-        let event = self.used(&key, principal, Verb::Verify, named, code)?;
-        Ok((result.map(|version| name.at(version)), event))
-    }
-
-    fn verify_by_any(
-        &self,
-        key: &CachedKey,
-        input: Input<'_>,
-        signature: &[u8],
-    ) -> Result<Result<Version, StoreError>, StoreError> {
-        let versions = key.record.newest_first();
-        let permitted = versions.filter(|(version, state)| {
-            state.verifies() && *version >= key.record.policy.min_version
-        });
-        let mut tried = 0;
-        for (version, _) in permitted {
-            if tried == TRIED {
-                return Ok(Err(StoreError::VersionNeeded { tried }));
-            }
-            tried += 1;
-            if verify_by(&*self.public(key, version)?, input, signature)? {
-                return Ok(Ok(version));
-            }
-        }
-        Ok(Err(match tried {
-            0 => no_version(&key.name),
-            _ => StoreError::InvalidSignature,
-        }))
-    }
-
-    fn check_verifies(&self, key: &CachedKey, version: Version) -> Result<(), StoreError> {
-        let id = || key.name.at(version);
-        let state = key.record.state(version);
-        let state = state.ok_or_else(|| StoreError::VersionNotFound(id()))?;
-        check_minimum(key, version)?;
-        match state.verifies() {
-            true => Ok(()),
-            false => Err(StoreError::State {
-                id: id(),
-                state,
-                verb: Verb::Verify,
-            }),
-        }
-    }
-
     /// The version that signs now, with its private key.
     fn signing_key(
         &self,
@@ -483,7 +344,7 @@ impl Inner {
     }
 
     /// The key, if the principal may do this with it, and the storage was reached lately enough.
-    fn usable(
+    pub(super) fn usable(
         &self,
         principal: &Principal,
         verb: Verb,
@@ -495,7 +356,7 @@ impl Inner {
     }
 
     /// The same for a version, which another process may have made since the key was read.
-    fn usable_at(
+    pub(super) fn usable_at(
         &self,
         principal: &Principal,
         verb: Verb,
@@ -529,7 +390,7 @@ impl Inner {
         Ok(None)
     }
 
-    fn log_use(&self, event: Option<Event>) -> Result<(), StoreError> {
+    pub(super) fn log_use(&self, event: Option<Event>) -> Result<(), StoreError> {
         match event {
             Some(event) => self.log(&[event]),
             None => Ok(()),

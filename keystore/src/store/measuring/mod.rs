@@ -45,6 +45,26 @@ impl Inner {
         measured.end(self, name, code(&result));
         result
     }
+
+    /// Does the same with several keys at once, and records how it went with each, and its share of the time.
+    #[cfg_attr(
+        not(feature = "metrics"),
+        expect(unused_variables, reason = "nothing is recorded")
+    )]
+    pub(super) fn measured_together<'a, T>(
+        &self,
+        verb: Verb,
+        names: impl Iterator<Item = &'a KeyName>,
+        code: impl Fn(&Result<T, StoreError>) -> Option<&'static str>,
+        operation: impl FnOnce() -> Vec<Result<T, StoreError>>,
+    ) -> Vec<Result<T, StoreError>> {
+        #[cfg(feature = "metrics")]
+        let measured = Measured::begin(verb);
+        let results = operation();
+        #[cfg(feature = "metrics")]
+        measured.end_together(self, names.zip(results.iter().map(code)));
+        results
+    }
 }
 
 /// The code of a result that is no success.

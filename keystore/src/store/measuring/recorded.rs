@@ -1,5 +1,6 @@
 //! What is recorded of operations.
 
+use core::time::Duration;
 use std::time::Instant;
 
 use crate::name::KeyName;
@@ -10,7 +11,8 @@ use crate::store::inner::Inner;
 /// `unknown`, and `done` or a [code](crate::StoreError::code).
 pub const OPERATIONS: &str = "pq_keystore_operations_total";
 
-/// The seconds that operations take, with the labels `operation` and `algorithm`.
+/// The seconds that operations take, with the labels `operation` and `algorithm`. Of operations in a batch, each takes its
+/// share of what they take together.
 pub const OPERATION_DURATION: &str = "pq_keystore_operation_duration_seconds";
 
 /// Buckets for [`OPERATION_DURATION`], in seconds: a recorder takes them, since the facade has none. Signing takes tens of
@@ -36,23 +38,40 @@ impl Measured {
 
     /// It has ended with the code of an error, or is done.
     pub(in crate::store) fn end(self, inner: &Inner, name: &KeyName, code: Option<&'static str>) {
-        let taken = self.began.elapsed();
-        // Of a key that isn't in memory, nobody is asked for the algorithm.
-        let key = inner.cache.get(name);
-        let algorithm = key.map_or("unknown", |key| key.record.algorithm.name());
-        let operation = self.verb.name();
-        metrics::counter!(
-            OPERATIONS,
-            "operation" => operation,
-            "algorithm" => algorithm,
-            "outcome" => code.unwrap_or("done"),
-        )
-        .increment(1);
-        metrics::histogram!(
-            OPERATION_DURATION,
-            "operation" => operation,
-            "algorithm" => algorithm,
-        )
-        .record(taken);
+        record(inner, self.verb, name, code, self.began.elapsed());
     }
+
+    /// They have ended, each with the code of an error, or done.
+    pub(in crate::store) fn end_together<'a>(
+        self,
+        inner: &Inner,
+        ended: impl Iterator<Item = (&'a KeyName, Option<&'static str>)>,
+    ) {
+        let taken = self.began.elapsed();
+        let ended: Vec<_> = ended.collect();
+        let share = taken.div_f64(ended.len().max(1) as f64);
+        for (name, code) in ended {
+            record(inner, self.verb, name, code, share);
+        }
+    }
+}
+
+fn record(inner: &Inner, verb: Verb, name: &KeyName, code: Option<&'static str>, taken: Duration) {
+    // Of a key that isn't in memory, nobody is asked for the algorithm.
+    let key = inner.cache.get(name);
+    let algorithm = key.map_or("unknown", |key| key.record.algorithm.name());
+    let operation = verb.name();
+    metrics::counter!(
+        OPERATIONS,
+        "operation" => operation,
+        "algorithm" => algorithm,
+        "outcome" => code.unwrap_or("done"),
+    )
+    .increment(1);
+    metrics::histogram!(
+        OPERATION_DURATION,
+        "operation" => operation,
+        "algorithm" => algorithm,
+    )
+    .record(taken);
 }
