@@ -22,7 +22,9 @@ mod versioned;
 
 pub use encoding::InvalidRecord;
 pub use name::{InvalidName, KeyId, KeyName, Version};
-pub use record::{Origin, Scope, StoreGrants, UnknownScope, VersionState};
+pub use record::{
+    InvalidGrantsFile, MAX_GRANTS_FILE_LEN, Origin, Scope, StoreGrants, UnknownScope, VersionState,
+};
 pub use signer::StoredSigner;
 pub use store::{
     Attestation, AttestedVersion, CheckReport, Damage, Encapsulated, InvalidAttestation,

@@ -3,6 +3,7 @@
 //! Each row has one encoding. A row ends with a MAC, which [`sealing`](crate::sealing) makes and checks before a record is
 //! read. It uses [`name`](crate::name), [`policy`](crate::policy) and [`encoding`](crate::encoding).
 
+mod grants_file;
 mod index;
 mod key;
 mod store;
@@ -10,6 +11,7 @@ mod store;
 mod tests;
 mod version;
 
+pub use self::grants_file::{InvalidGrantsFile, MAX_GRANTS_FILE_LEN};
 pub(crate) use self::index::{BUCKETS, IndexRecord, bucket_of};
 pub(crate) use self::key::{KeyRecord, MAX_VERSIONS};
 pub use self::key::{Origin, VersionState};

@@ -1,11 +1,8 @@
-//! The commands `pqtls store grants show` and `pqtls store grants set`, and the file of a store's grants: a table for each
-//! scope of keys, with what each principal may do.
+//! The commands `pqtls store grants show` and `pqtls store grants set`.
 
-use alloc::collections::BTreeMap;
-use core::fmt::{self, Write};
+use core::fmt;
 
-use pq_keystore::policy::{Principal, Verbs};
-use pq_keystore::{Scope, StoreGrants};
+use pq_keystore::{MAX_GRANTS_FILE_LEN, StoreGrants};
 use serde::Serialize;
 
 use super::place::Place;
@@ -50,7 +47,7 @@ impl Show {
         let OutputOptions { out, force } = &self.output;
         let delivery = Delivery::to(&[out], *force, json)?;
         let opened = self.place.open()?;
-        let text = to_toml(&opened.store.store_grants(&opened.principal)?);
+        let text = opened.store.store_grants(&opened.principal)?.to_toml();
         let output = Output {
             to: out,
             content: text.as_bytes(),
@@ -86,17 +83,14 @@ Examples:
   $ pqtls store grants set grants.toml --kek-file kek
   $ pqtls store list --as watcher --kek-file kek";
 
-/// The most bytes of a file of grants.
-const LIMIT: usize = 256 * 1024;
-
 impl Set {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        let bytes = self.file.read(LIMIT)?;
+        let bytes = self.file.read(MAX_GRANTS_FILE_LEN)?;
         let text =
             core::str::from_utf8(&bytes).map_err(|_| Failure::NotText(self.file.to_string()))?;
-        let grants = from_toml(text).map_err(|problem| StoreFailure::GrantsFile {
+        let grants = StoreGrants::from_toml(text).map_err(|error| StoreFailure::GrantsFile {
             file: self.file.to_string(),
-            problem,
+            problem: error.to_string(),
         })?;
         let opened = self.place.open()?;
         opened.store.set_store_grants(&opened.principal, &grants)?;
@@ -106,47 +100,6 @@ impl Set {
         report::print(&report, json)?;
         Ok(ExitStatus::Done)
     }
-}
-
-fn from_toml(text: &str) -> Result<StoreGrants, String> {
-    type File = BTreeMap<String, BTreeMap<String, Vec<String>>>;
-    let file: File = toml::from_str(text).map_err(|error| error.message().trim_end().to_owned())?;
-    let mut grants = StoreGrants::new();
-    for (scope, principals) in &file {
-        let scope: Scope = scope.parse().map_err(|error| format!("{error}"))?;
-        for (name, names) in principals {
-            let mut verbs = Verbs::NONE;
-            for name in names {
-                let named: Verbs = name.parse().map_err(|error| format!("{error}"))?;
-                verbs = verbs | named;
-            }
-            grants = match name.as_str() {
-                "*" => grants.grant_anyone(&scope, verbs),
-                name => {
-                    let principal = Principal::new(name).map_err(|error| error.to_string())?;
-                    grants.grant(&scope, &principal, verbs)
-                }
-            };
-        }
-    }
-    Ok(grants)
-}
-
-fn to_toml(grants: &StoreGrants) -> String {
-    let mut text = String::new();
-    for (scope, grants) in grants.scopes() {
-        let anyone = Some(("*", grants.anyone())).filter(|(_, verbs)| *verbs != Verbs::NONE);
-        let named = grants.principals();
-        let named = named.map(|(principal, verbs)| (principal.as_str(), verbs));
-        // Visible ASCII is quoted alike in Rust and TOML. Writing to a string doesn't fail.
-        let _ = writeln!(text, "[{:?}]", scope.to_string());
-        for (name, verbs) in anyone.into_iter().chain(named) {
-            let verbs = verbs.iter().map(|verb| format!("{:?}", verb.name()));
-            let verbs: Vec<_> = verbs.collect();
-            let _ = writeln!(text, "{name:?} = [{}]", verbs.join(", "));
-        }
-    }
-    text
 }
 
 #[derive(Debug, Serialize)]
