@@ -134,6 +134,8 @@ impl StoreGrants {
 pub(crate) struct StoreRecord {
     /// How often it was written. The index has the same number.
     pub(crate) serial: u64,
+    /// How often the row of the wrapped key was written. So an older one, under a KEK of before, doesn't belong to it.
+    pub(crate) kek: u64,
     /// Random, so that rows of one store are not rows of another.
     pub(crate) id: [u8; 16],
     /// When it was created, in milliseconds since 1970.
@@ -148,7 +150,11 @@ pub(crate) struct StoreRecord {
 impl StoreRecord {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::of_format(FORMAT);
-        writer.u64(self.serial).array(&self.id).u64(self.created);
+        writer
+            .u64(self.serial)
+            .u64(self.kek)
+            .array(&self.id)
+            .u64(self.created);
         writer.u32(u32::try_from(self.grants.0.len()).unwrap_or(u32::MAX));
         for (scope, grants) in &self.grants.0 {
             writer.text(&scope.to_string());
@@ -159,7 +165,8 @@ impl StoreRecord {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, InvalidRecord> {
         let mut reader = Reader::of_format(FORMAT, bytes)?;
-        let (serial, id, created) = (reader.u64()?, reader.array()?, reader.u64()?);
+        let (serial, kek) = (reader.u64()?, reader.u64()?);
+        let (id, created) = (reader.array()?, reader.u64()?);
         let mut grants = StoreGrants::new();
         for _ in 0..reader.u32()? {
             let scope = reader.text()?.parse::<Scope>();
@@ -180,6 +187,7 @@ impl StoreRecord {
         reader.finish()?;
         Ok(Self {
             serial,
+            kek,
             id,
             created,
             grants,

@@ -159,6 +159,7 @@ fn the_store_has_one_encoding() {
         .grant_anyone(&scope("t/p/*"), Verb::List);
     let store = StoreRecord {
         serial: 1,
+        kek: 2,
         id: [9; 16],
         created: 5,
         grants,

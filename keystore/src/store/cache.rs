@@ -71,6 +71,11 @@ impl CachedKey {
         self.privates.get(version)
     }
 
+    /// Whether a private key of it is kept, because it was used.
+    pub(super) fn is_in_use(&self) -> bool {
+        !read(&self.privates.0).is_empty()
+    }
+
     pub(super) fn keep_private(&self, version: Version, key: &Arc<AnyPrivateKey>) {
         self.privates.put(version, key);
     }

@@ -102,10 +102,16 @@ impl Store {
             versions: 0,
             damaged: Vec::new(),
         };
-        let names: Vec<KeyName> = check.rows.keys().cloned().collect();
-        report.keys = names.len();
+        let names: Vec<Option<KeyName>> = check.rows.keys().cloned().collect();
         for name in names {
-            match check.key(inner, &name) {
+            let checked = match &name {
+                Some(name) => {
+                    report.keys += 1;
+                    check.key(inner, name)
+                }
+                None => check.store(inner).map(|()| 0),
+            };
+            match checked {
                 Ok(versions) => report.versions += versions,
                 Err(error @ (StoreError::Damaged { .. } | StoreError::Key(_))) => {
                     report.damaged.push(error);
@@ -128,8 +134,8 @@ struct LogCheck<'a> {
     chain: Chain,
     /// The kept heads that were not reached, by their numbers.
     missing: HashMap<u64, Vec<&'a SignedHead>>,
-    /// What the log says that the row of each key was left as.
-    rows: HashMap<KeyName, [u8; 32]>,
+    /// What the log says that the row of each key was left as, and under no name that of the store.
+    rows: HashMap<Option<KeyName>, [u8; 32]>,
 }
 
 impl<'a> LogCheck<'a> {
@@ -161,8 +167,8 @@ impl<'a> LogCheck<'a> {
                         return Err(not_reached(head));
                     }
                 }
-                if let Some((name, row)) = read.key.zip(read.row) {
-                    self.rows.insert(name, row);
+                if let Some(row) = read.row {
+                    self.rows.insert(read.key, row);
                 }
             }
         }
@@ -182,19 +188,37 @@ impl<'a> LogCheck<'a> {
                 inner.open_private(&name.at(*version), found)?;
             }
         }
+        self.row(inner, Some(name), &row)?;
+        Ok(versions.len())
+    }
+
+    /// Checks the row of the store.
+    fn store(&mut self, inner: &Inner) -> Result<(), StoreError> {
+        let row = RowKey::store();
+        inner.table.read(core::slice::from_ref(&row))?.store()?;
+        self.row(inner, None, &row)
+    }
+
+    /// Checks that the row of a key or of the store is what the log says that it was left as.
+    fn row(
+        &mut self,
+        inner: &Inner,
+        name: Option<&KeyName>,
+        row: &RowKey,
+    ) -> Result<(), StoreError> {
         // The row may have been changed since the log was read: then the log has gone on, too.
         for _ in 0..8 {
-            let rows = inner.table.read(core::slice::from_ref(&row))?;
+            let rows = inner.table.read(core::slice::from_ref(row))?;
             let found = rows
-                .value(&row)
+                .value(row)
                 .map(|value| <[u8; 32]>::from(Sha256::digest(value)));
-            if found == self.rows.get(name).copied() {
-                return Ok(versions.len());
+            if found == self.rows.get(&name.cloned()).copied() {
+                return Ok(());
             }
             let before = self.chain.head();
             self.read_on(inner)?;
             if self.chain.head() == before {
-                return Err(StoreError::damaged(&row, Damage::PutBack));
+                return Err(StoreError::damaged(row, Damage::PutBack));
             }
         }
         Err(StoreError::Contended)

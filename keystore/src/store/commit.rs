@@ -6,9 +6,7 @@ use std::thread;
 use super::error::StoreError;
 use super::rows::{Rows, Table};
 use crate::audit::Event;
-use crate::storage::{
-    Append, Change, CommitError, Committed, LogHead, MAX_CHANGE_ENTRIES, RowChange, RowKey,
-};
+use crate::storage::{Append, Change, CommitError, LogHead, MAX_CHANGE_ENTRIES, RowChange, RowKey};
 
 /// How often a change is tried while others change the same rows.
 const TRIES: u32 = 200;
@@ -25,19 +23,20 @@ pub(super) struct Plan<T> {
 
 /// What became of one try.
 enum Tried {
-    Made(Committed),
+    /// It was made, at this revision, unless that is no longer known.
+    Made(Option<u64>),
     Conflict,
 }
 
 impl Table {
     /// Reads rows, decides on them what to do, and does it. If others change the rows or the log meanwhile, it decides
-    /// anew. Returns what was decided, and the revision.
+    /// anew. Returns what was decided, and the revision, unless the storage lost it.
     pub(super) fn commit<T>(
         &self,
         keys: &[RowKey],
         now: impl Fn() -> u64,
         mut decide: impl FnMut(&Rows<'_>, u64) -> Result<Plan<T>, StoreError>,
-    ) -> Result<(T, u64), StoreError> {
+    ) -> Result<(T, Option<u64>), StoreError> {
         for attempt in 0..TRIES {
             let rows = self.read(keys)?;
             let time = now();
@@ -51,7 +50,7 @@ impl Table {
                 append: Some(append),
             };
             match self.try_once(&change)? {
-                Tried::Made(made) => return Ok((plan.value, made.revision)),
+                Tried::Made(revision) => return Ok((plan.value, revision)),
                 // Those who try again wait a little longer each time, and not all for the same time.
                 Tried::Conflict => thread::sleep(Duration::from_micros(
                     u64::from(attempt) * u64::from(rows.head.hash[0]),
@@ -77,7 +76,7 @@ impl Table {
     /// Makes a change, and finds out what became of it if the storage doesn't know.
     fn try_once(&self, change: &Change) -> Result<Tried, StoreError> {
         let mut reason = match self.storage.commit(change) {
-            Ok(made) => return Ok(Tried::Made(made)),
+            Ok(made) => return Ok(Tried::Made(Some(made.revision))),
             Err(CommitError::Conflict) => return Ok(Tried::Conflict),
             Err(CommitError::Storage(error)) => return Err(error.into()),
             Err(error @ CommitError::OutcomeUnknown { .. }) => error.to_string(),
@@ -87,10 +86,10 @@ impl Table {
         for attempt in 0..SETTLING_TRIES {
             thread::sleep(Duration::from_millis(20 * u64::from(attempt)));
             match self.storage.commit(change) {
-                Ok(made) => return Ok(Tried::Made(made)),
+                Ok(made) => return Ok(Tried::Made(Some(made.revision))),
                 Err(CommitError::Conflict) => match self.was_made(change) {
-                    Ok(Some(made)) => return Ok(Tried::Made(made)),
-                    Ok(None) => return Ok(Tried::Conflict),
+                    Ok(true) => return Ok(Tried::Made(None)),
+                    Ok(false) => return Ok(Tried::Conflict),
                     Err(error) => reason = error.to_string(),
                 },
                 Err(error) => reason = error.to_string(),
@@ -100,18 +99,15 @@ impl Table {
     }
 
     /// Whether the log has the entries of a change, which no other change has.
-    fn was_made(&self, change: &Change) -> Result<Option<Committed>, StoreError> {
+    fn was_made(&self, change: &Change) -> Result<bool, StoreError> {
         let last = change
             .append
             .as_ref()
             .and_then(|append| append.entries.last());
         let Some(last) = last else {
-            return Ok(None);
+            return Ok(false);
         };
         let found = self.storage.entries(last.sequence, 1)?;
-        let is_there = found.first().is_some_and(|entry| entry.hash == last.hash);
-        // Rows that were written since have a later revision, so what is cached with this one is read again.
-        let revision = self.storage.get(&[])?.revision;
-        Ok(is_there.then_some(Committed { revision }))
+        Ok(found.first().is_some_and(|entry| entry.hash == last.hash))
     }
 }

@@ -18,7 +18,7 @@ use super::uses::Uses;
 use crate::audit::Event;
 use crate::name::KeyName;
 use crate::policy::{Principal, Verb, WhenAway};
-use crate::record::StoreGrants;
+use crate::record::{KeyRecord, StoreGrants};
 use crate::storage::{MAX_CHANGE_ENTRIES, RowKey};
 
 /// How long the storage may be silent before it counts as away.
@@ -86,7 +86,7 @@ impl Inner {
         &self,
         keys: &[RowKey],
         decide: impl FnMut(&Rows<'_>, u64) -> Result<Plan<T>, StoreError>,
-    ) -> Result<(T, u64), StoreError> {
+    ) -> Result<(T, Option<u64>), StoreError> {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.table.commit(keys, || self.options.now(), decide)
     }
@@ -150,9 +150,23 @@ impl Inner {
         }))
     }
 
-    /// Reads a key anew after it was changed. If it can't be read, its next use says so.
+    /// Keeps a key as it was written at this revision. If the revision isn't known, it is read anew, and if it can't be
+    /// read, its next use says so.
+    pub(super) fn keep_written(&self, name: &KeyName, record: KeyRecord, revision: Option<u64>) {
+        match revision {
+            Some(revision) => {
+                self.cache
+                    .put(name, revision, record, || self.uses.of(name));
+            }
+            None if self.load(name).is_err() => self.cache.forget(name),
+            None => {}
+        }
+    }
+
+    /// Reads a key anew after it was not changed, perhaps because others had changed it. While the storage is away, what is
+    /// in memory stays there: a change that failed takes no key from those who use it.
     pub(super) fn reload(&self, name: &KeyName) {
-        if self.load(name).is_err() {
+        if self.load(name).is_err_and(|error| !error.retry()) {
             self.cache.forget(name);
         }
     }
@@ -174,9 +188,16 @@ impl Inner {
                 if rows.row_revision(row) == Some(*cached) {
                     continue;
                 }
+                let is_in_use = self.cache.get(name).is_some_and(|key| key.is_in_use());
                 // What is wrong with it, its next use says.
-                if !matches!(self.keep(name, &rows), Ok(Some(_))) {
+                let Ok(Some(key)) = self.keep(name, &rows) else {
                     self.cache.forget(name);
+                    continue;
+                };
+                // A key in use is ready with its new version before the storage may go away. If it can't be read, its
+                // next use says so, too.
+                if let Some(newest) = key.newest_enabled.filter(|_| is_in_use) {
+                    let _ = self.private(&key, newest, Verb::Sign);
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! Keys are created, imported, rotated, given another policy, and exported.
 
+use alloc::sync::Arc;
+
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, Readable};
 use pq_keys::signing::Mode;
 use pq_keys::{PrivateKey, SubjectKey};
@@ -306,7 +308,7 @@ impl Inner {
         let (store, key_row, version_row) =
             (RowKey::store(), RowKey::key(name), RowKey::version(&id));
         let wanted = [store.clone(), key_row.clone(), version_row.clone()];
-        self.commit(&wanted, |rows, now| {
+        let (record, revision) = self.commit(&wanted, |rows, now| {
             if !rows.store()?.grants.permits(principal, verb, name) {
                 return Err(self.denied(principal, verb, Some(name)));
             }
@@ -332,10 +334,10 @@ impl Inner {
             Ok(Plan {
                 rows: draft.finish(),
                 events: vec![event.leaving(&row)],
-                value: (),
+                value: record,
             })
         })?;
-        self.reload(name);
+        self.keep_written(name, record, revision);
         Ok(id)
     }
 
@@ -347,7 +349,8 @@ impl Inner {
         name: &KeyName,
         key: &AnyPrivateKey,
     ) -> Result<KeyId, StoreError> {
-        self.change_key(principal, verb, name, &[], |_, record, draft, now| {
+        let is_in_use = self.cache.get(name).is_some_and(|key| key.is_in_use());
+        let id = self.change_key(principal, verb, name, &[], |_, record, draft, now| {
             if record.algorithm != key.algorithm() {
                 return Err(StoreError::Algorithm {
                     algorithm: key.algorithm(),
@@ -367,7 +370,14 @@ impl Inner {
             record.states.push(VersionState::Enabled);
             record.rotated = now;
             Ok((Some(version), id))
-        })
+        })?;
+        // A key in use goes on without the storage.
+        if let Some(kept) = self.cache.get(name).filter(|_| is_in_use)
+            && require_enabled(&kept.record, &id, verb).is_ok()
+        {
+            kept.keep_private(id.version(), &Arc::new(key.clone()));
+        }
+        Ok(id)
     }
 
     /// Changes a key, if the principal may: `decide` gets the key's record to be changed, and says which version the log
@@ -413,11 +423,18 @@ impl Inner {
             Ok(Plan {
                 rows: draft.finish(),
                 events: vec![event.leaving(&row)],
-                value,
+                value: (value, record),
             })
         });
-        // Also after a change whose outcome is unknown.
-        self.reload(name);
-        Ok(changed?.0)
+        match changed {
+            Ok(((value, record), revision)) => {
+                self.keep_written(name, record, revision);
+                Ok(value)
+            }
+            Err(error) => {
+                self.reload(name);
+                Err(error)
+            }
+        }
     }
 }

@@ -52,6 +52,7 @@ impl Store {
             StoreGrants::new().grant(&Scope::all(), administrator, Role::Administrator.verbs());
         let record = StoreRecord {
             serial: 1,
+            kek: wrapped.serial,
             id,
             created: now,
             grants,
@@ -119,6 +120,9 @@ impl Store {
         rows.check_serial(&row, wrapped.serial)?;
         let record = rows.store()?;
         drop(rows);
+        if record.kek != wrapped.serial {
+            return Err(StoreError::damaged(&row, Damage::PutBack));
+        }
         let own_key = own_key(&table, &record)?;
         let inner = Inner::new(table, options, own_key, record.grants);
         Ok(Self(Arc::new(Worker::start(inner)?)))
@@ -135,7 +139,7 @@ impl Store {
         let inner = self.inner();
         let key = RowKey::kek();
         let store_key = inner.table.sealer.store_key();
-        inner.administer(principal, slice::from_ref(&key), |rows, _| {
+        inner.administer(principal, slice::from_ref(&key), |rows, record| {
             let value = rows.value(&key);
             let value = value.ok_or_else(|| StoreError::damaged(&key, Damage::Missing))?;
             let before = KekRecord::decode(value)
@@ -143,10 +147,11 @@ impl Store {
             rows.check_serial(&key, before.serial)?;
             let serial = before.serial.saturating_add(1);
             let wrapped = KekRecord::wrap(kek, serial, inner.table.store, store_key)?;
+            record.kek = serial;
             let mut draft = rows.change();
             draft.put_plain(&key, wrapped.encode());
             draft.set_serial(&key, serial)?;
-            Ok((draft, None))
+            Ok(draft)
         })
     }
 
@@ -183,13 +188,8 @@ impl Store {
             ));
         }
         inner.administer(principal, &[], |rows, record| {
-            let mut record = record.clone();
-            record.serial = record.serial.saturating_add(1);
             record.grants = grants.clone();
-            let mut draft = rows.change();
-            draft.set_serial(&RowKey::store(), record.serial)?;
-            let row = draft.put(&RowKey::store(), record.encode());
-            Ok((draft, Some(row)))
+            Ok(rows.change())
         })?;
         inner.set_grants(grants.clone());
         Ok(())
@@ -211,31 +211,25 @@ impl Store {
 }
 
 impl Inner {
-    /// Changes rows of the store itself, and says so in the log.
+    /// Changes the record of the store, and other rows of it, and says so in the log.
     fn administer(
         &self,
         principal: &Principal,
         keys: &[RowKey],
-        mut decide: impl for<'r> FnMut(
-            &'r Rows<'_>,
-            &StoreRecord,
-        ) -> Result<(Draft<'r>, Option<Vec<u8>>), StoreError>,
+        mut decide: impl for<'r> FnMut(&'r Rows<'_>, &mut StoreRecord) -> Result<Draft<'r>, StoreError>,
     ) -> Result<(), StoreError> {
         let store = RowKey::store();
         let wanted = [keys, slice::from_ref(&store)].concat();
         self.commit(&wanted, |rows, _| {
-            let record = rows.store()?;
+            let mut record = rows.store()?;
             self.check_store_right(&record.grants, principal, Verb::Administer)?;
-            let (mut draft, row) = decide(rows, &record)?;
-            let mut event = Event::done(principal, Verb::Administer);
-            match row {
-                Some(row) => event = event.leaving(&row),
-                // The right stands there.
-                None => draft.rely_on(&store),
-            }
+            let mut draft = decide(rows, &mut record)?;
+            record.serial = record.serial.saturating_add(1);
+            draft.set_serial(&store, record.serial)?;
+            let row = draft.put(&store, record.encode());
             Ok(Plan {
                 rows: draft.finish(),
-                events: vec![event],
+                events: vec![Event::done(principal, Verb::Administer).leaving(&row)],
                 value: (),
             })
         })?;

@@ -2,6 +2,9 @@
 
 extern crate alloc;
 
+#[cfg(feature = "remote")]
+#[path = "../store/amounts.rs"]
+mod amounts;
 mod arbitrary;
 mod bodies;
 mod envelopes;

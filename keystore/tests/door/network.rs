@@ -1,12 +1,16 @@
 //! The client over TLS, to a server of pq-serving in this process.
 
 use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::time::Duration;
 use std::net::TcpListener;
 use std::thread;
+use std::time::Instant;
 
 use hyper::body::Bytes;
 use hyper::{Request, Response, StatusCode};
 use pq_keys::{Signer, SubjectKey, VerifyingKey};
+use pq_keystore::Version;
 use pq_keystore::door::{self, Door};
 use pq_keystore::policy::Input;
 use pq_keystore::remote::{
@@ -18,6 +22,7 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_pq::Profile;
 use tokio::runtime::Runtime;
 
+use crate::amounts::signatures;
 use crate::kit::{House, ROOT};
 
 /// A server of a door, until it is dropped.
@@ -156,6 +161,64 @@ fn signs_over_tls() {
     signer.sign(b"after that").unwrap();
 }
 
+/// Eight threads sign and verify while a key is rotated every 10 ms: each signature verifies under the version that it
+/// names, and under none beside it. As many as `PQ_KEYSTORE_SIGNATURES` says, 2,000 by default.
+#[test]
+fn signs_under_rotation() {
+    const THREADS: u64 = 8;
+    let each = signatures() / THREADS;
+    let house = House::new();
+    let served = Served::new(&house);
+    let remote = served.remote(ROOT);
+    remote.create("a", "mldsa-44", false).unwrap();
+    let done = AtomicBool::new(false);
+    let (started, rotations) = (Instant::now(), AtomicU64::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // A key has at most 4,096 versions.
+            while !done.load(Ordering::Acquire) && rotations.load(Ordering::Relaxed) < 4_000 {
+                remote.rotate("a").unwrap();
+                rotations.fetch_add(1, Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let threads: Vec<_> = (0..THREADS)
+            .map(|number| {
+                let remote = &remote;
+                scope.spawn(move || {
+                    for index in 0..each {
+                        let message = format!("{number} {index}");
+                        let input = Input::message(message.as_bytes());
+                        let made = remote.sign("a", None, input).unwrap();
+                        let verify = |version| remote.verify("a", version, input, &made.signature);
+                        assert!(verify(made.version).unwrap());
+                        if let Some(before) = Version::new(made.version.get() - 1) {
+                            assert!(!verify(before).unwrap());
+                        }
+                        // It may not be there yet.
+                        match verify(made.version.next().unwrap()) {
+                            Ok(is_valid) => assert!(!is_valid),
+                            Err(RemoteError::Refused { status: 400, .. }) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                })
+            })
+            .collect();
+        let threads: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+        done.store(true, Ordering::Release);
+        for thread in threads {
+            thread.unwrap();
+        }
+    });
+    println!(
+        "{} signatures in {:?}, {} rotations",
+        THREADS * each,
+        started.elapsed(),
+        rotations.into_inner()
+    );
+}
+
 /// Without its server a key signs nothing, and says that trying again helps; it signs again when there is a server.
 #[test]
 fn the_server_goes_away() {
@@ -200,7 +263,7 @@ fn a_silent_server() {
     let house = House::new();
     let served = Served::new(&house);
     let mut options = TlsTransportOptions::default();
-    options.answering = core::time::Duration::from_millis(200);
+    options.answering = Duration::from_millis(200);
     let transport = TlsTransport::new(served.config(), "127.0.0.1", port, options).unwrap();
     let remote = RemoteStore::new(transport, "transit", Some(ROOT));
     let refused = remote.sign("a", None, Input::message(b"")).unwrap_err();

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pq_keys::any::AnyAlgorithm;
-use pq_keystore::policy::{Grants, Input, Policy, Principal, Role};
+use pq_keystore::audit::Outcome;
+use pq_keystore::policy::{Grants, Input, Policy, Principal, Role, Verb};
 use pq_keystore::sealing::{Argon2Cost, PassphraseKek};
 use pq_keystore::storage::{Change, Expected, Row, RowChange, RowKey, RowPrefix, Storage, Write};
 use pq_keystore::{KeyId, KeyName, Store, StoreError, StoreOptions, Version};
@@ -202,4 +203,19 @@ pub(crate) fn version(number: u32) -> Version {
 /// The code of a refusal.
 pub(crate) fn code<T>(result: Result<T, StoreError>) -> &'static str {
     result.err().map_or("done", |error| error.code())
+}
+
+/// How often a verb was used by this log, in a way that succeeded.
+pub(crate) fn counted(store: &Store, verb: Verb) -> u64 {
+    let (mut counted, mut from) = (0, 1);
+    loop {
+        let entries = store.audit_log(&admin(), from, 1000).unwrap();
+        let Some(last) = entries.last() else {
+            return counted;
+        };
+        from = last.sequence + 1;
+        let of = entries.iter();
+        let of = of.filter(|entry| entry.verb == verb && entry.outcome == Outcome::Done);
+        counted += of.map(|entry| entry.count).sum::<u64>();
+    }
 }

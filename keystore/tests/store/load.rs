@@ -7,74 +7,147 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-use pq_keystore::policy::{Input, UseAudit, WhenAway};
+use pq_keystore::policy::{Input, UseAudit, Verb, WhenAway};
 use pq_keystore::storage::{
     Change, CommitError, Committed, LogEntry, Page, RowKey, RowPrefix, Snapshot, Storage,
     StorageError,
 };
-use pq_keystore::{KeyId, Store};
+use pq_keystore::{KeyId, KeyName, Signed, Store, Version};
 
-use crate::kit::{Fixture, admin, code, kek, user};
+use crate::amounts::signatures;
+use crate::kit::{Fixture, admin, code, counted, kek, user};
 use crate::places::Place;
 
-/// How many signatures each of eight threads makes.
-const SIGNATURES: usize = 250;
+/// Rotates a key every 10 ms, and removes old versions before there are too many.
+pub(crate) struct Rotation<'a> {
+    store: &'a Store,
+    key: &'a KeyName,
+}
+
+impl<'a> Rotation<'a> {
+    /// How often old versions are removed, and how many are kept then.
+    const TRIMMED_EVERY: u32 = 1_000;
+    const KEPT: u32 = 500;
+
+    pub(crate) fn of(store: &'a Store, key: &'a KeyName) -> Self {
+        Self { store, key }
+    }
+
+    /// Makes a version, and waits.
+    pub(crate) fn rotate(&mut self) -> Version {
+        let version = self.store.rotate(&admin(), self.key).unwrap().version();
+        if version.get().is_multiple_of(Self::TRIMMED_EVERY) {
+            let first = Version::new(version.get() - Self::KEPT).unwrap();
+            let mut policy = self.store.show(&admin(), self.key).unwrap().policy;
+            policy.min_version = first;
+            self.store.set_policy(&admin(), self.key, &policy).unwrap();
+            self.store.trim(&admin(), self.key, first).unwrap();
+        }
+        thread::sleep(Duration::from_millis(10));
+        version
+    }
+}
+
+/// Signs a message, and verifies the signature under the version that it names, and under no other: not under the one
+/// before, and not under the one after, which may have been made since.
+pub(crate) fn sign_and_verify(store: &Store, key: &KeyName, message: &[u8]) -> Signed {
+    let input = Input::message(message);
+    let made = store.sign(&user(), key, input).unwrap();
+    let by = |version| store.verify(&user(), key, version, input, &made.signature);
+    let version = made.id.version();
+    assert_eq!(by(Some(version)).unwrap(), made.id);
+    if let Some(before) = Version::new(version.get() - 1) {
+        // It may have been removed, if this thread was stopped for long.
+        let code = code(by(Some(before)));
+        assert!(
+            [
+                "invalid-signature",
+                "below-min-version",
+                "version-not-found"
+            ]
+            .contains(&code),
+            "{code}"
+        );
+    }
+    let code = code(by(version.next()));
+    assert!(
+        ["invalid-signature", "version-not-found"].contains(&code),
+        "{code}"
+    );
+    made
+}
 
 pub(crate) fn signatures_under_rotation(place: &impl Place) {
+    const THREADS: u64 = 8;
+    // So many of each thread are kept, and verified again at the end.
+    const KEPT: u64 = 100;
+    let each = signatures() / THREADS;
     let fixture = Fixture::new(place);
     let key = fixture.key("k", "ML-DSA-44");
     let done = AtomicBool::new(false);
     let signed = Mutex::new(Vec::new());
+    let started = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| {
+            let mut rotation = Rotation::of(&fixture.store, &key);
             while !done.load(Ordering::Acquire) {
-                fixture.store.rotate(&admin(), &key).unwrap();
-                thread::sleep(Duration::from_millis(10));
+                rotation.rotate();
             }
         });
-        let threads: Vec<_> = (0..8_u32)
+        let threads: Vec<_> = (0..THREADS)
             .map(|number| {
                 let (fixture, key, signed) = (&fixture, &key, &signed);
                 scope.spawn(move || {
                     let mut own = Vec::new();
-                    for index in 0..SIGNATURES {
+                    let mut last = Version::FIRST;
+                    for index in 0..each {
                         let message = format!("{number} {index}").into_bytes();
-                        let made = fixture.sign(key, &message);
-                        fixture.verify(&made.id, &message, &made.signature).unwrap();
-                        own.push((message, made));
+                        let made = sign_and_verify(&fixture.store, key, &message);
+                        // A thread never goes back to an older version.
+                        assert!(made.id.version() >= last);
+                        last = made.id.version();
+                        if index + KEPT >= each {
+                            own.push((message, made));
+                        }
                     }
-                    // A thread never goes back to an older version.
-                    assert!(own.is_sorted_by_key(|(_, made)| made.id.version()));
                     signed.lock().unwrap().extend(own);
                 })
             })
             .collect();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        // The rotation ends also after a failure.
+        let threads: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         done.store(true, Ordering::Release);
+        for thread in threads {
+            thread.unwrap();
+        }
     });
     let signed = signed.into_inner().unwrap();
-    assert_eq!(signed.len(), 8 * SIGNATURES);
+    let newest = fixture.store.show(&admin(), &key).unwrap().versions;
+    println!(
+        "{} signatures in {:?}, {} rotations",
+        THREADS * each,
+        started.elapsed(),
+        newest[newest.len() - 1].version
+    );
+    assert_eq!(signed.len() as u64, THREADS * each.min(KEPT));
     let fixture = fixture.reopened();
     let public = fixture.store.show(&admin(), &key).unwrap().versions;
+    let first = public[0].version.get();
     for (message, made) in &signed {
-        let number = made.id.version().get() as usize;
-        public[number - 1]
-            .public_key
-            .verify(message, &made.signature)
-            .unwrap();
-        let other = &public[number % public.len()];
-        if public.len() > 1 {
-            other
-                .public_key
-                .verify(message, &made.signature)
-                .unwrap_err();
+        let Some(position) = made.id.version().get().checked_sub(first) else {
+            continue;
+        };
+        let own = position as usize;
+        for other in own.saturating_sub(1)..(own + 2).min(public.len()) {
+            let verified = public[other].public_key.verify(message, &made.signature);
+            assert_eq!(verified.is_ok(), other == own);
         }
     }
     let entries = fixture.store.check(&admin(), &[]).unwrap();
     assert!(entries.damaged.is_empty());
     assert_eq!(entries.versions, public.len());
+    // Each use was counted.
+    assert_eq!(counted(&fixture.store, Verb::Sign), THREADS * each);
 }
 
 /// Waits until something is so.

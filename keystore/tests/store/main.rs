@@ -2,11 +2,14 @@
 
 extern crate alloc;
 
+mod amounts;
 mod audit;
 mod batch;
 mod copying;
+mod forged;
+mod forging;
 mod keks;
-#[cfg(all(feature = "redb", unix))]
+#[cfg(all(any(feature = "redb", feature = "postgres"), unix))]
 mod kill;
 mod kit;
 mod load;
@@ -47,6 +50,7 @@ macro_rules! on {
             tests_of!(tampering, $place:
                 changed_rows_are_refused, swapped_rows_are_refused, older_rows_are_refused, missing_rows_are_refused,
                 another_kek_is_refused, rewrapping_touches_no_key,
+                rows_put_back_with_their_index,
             );
             tests_of!(audit, $place:
                 each_change_has_an_entry, uses_are_counted, uses_are_audited_one_by_one, refusals_are_bounded,

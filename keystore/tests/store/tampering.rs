@@ -1,8 +1,9 @@
 //! Rows that were changed, moved, put back or removed behind the store's back.
 
-use pq_keystore::policy::Input;
+use pq_keystore::policy::{Input, Verb};
 use pq_keystore::storage::{RowKey, Write};
-use pq_keystore::{Store, StoreOptions};
+use pq_keystore::{Scope, Store, StoreOptions};
+use sha2::{Digest, Sha256};
 
 use crate::kit::{Fixture, admin, code, kek, user, version};
 use crate::places::Place;
@@ -251,7 +252,8 @@ pub(crate) fn rewrapping_touches_no_key(place: &impl Place) {
     fixture.store.rewrap(&admin(), &kek(b"new")).unwrap();
     let after = fixture.rows();
     for ((key, before), (_, after)) in before.iter().zip(&after) {
-        assert_eq!(before == after, *key != RowKey::kek(), "{key}");
+        let is_of_store = [RowKey::kek(), RowKey::store()].contains(key);
+        assert_eq!(before == after, !is_of_store, "{key}");
     }
     let open = |passphrase: &[u8]| {
         Store::open(
@@ -269,4 +271,161 @@ pub(crate) fn rewrapping_touches_no_key(place: &impl Place) {
     // The old row with the old passphrase is one that was put back.
     fixture.write(&RowKey::kek(), Write::Put(old));
     assert_eq!(code(open(b"secret")), "put-back");
+}
+
+/// Each bit of each kind of row, as far as rows are small: what is wrong is said, and which row, and the rest works. It is
+/// the same code for each storage, and memory is fast.
+#[test]
+fn every_bit_is_covered() {
+    let fixture = Fixture::new(&crate::places::Memory::new());
+    let small = fixture.key("small", "Ed25519");
+    fixture.key("good", "Ed25519");
+    let index = index_of(&RowKey::key(&small));
+    let rows = [
+        RowKey::key(&small),
+        RowKey::version(&small.at(version(1))),
+        index,
+    ];
+    for key in rows {
+        let value = fixture.row(&key).value;
+        for bit in 0..8 * value.len() {
+            let mut changed = value.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            fixture.write(&key, Write::Put(changed));
+            let refused = fixture.store.show(&user(), &small).unwrap_err();
+            assert_eq!(refused.code(), "damaged", "{key} {bit}");
+            assert!(refused.to_string().contains(key.as_str()), "{refused}");
+            if bit % 61 == 0 {
+                assert_eq!(sign(&fixture, "good"), "done");
+                assert_eq!(fixture.store.check(&admin(), &[]).unwrap().damaged.len(), 1);
+            }
+        }
+        fixture.write(&key, Write::Put(value));
+        fixture.store.show(&user(), &small).unwrap();
+    }
+    let (storage, options) = (fixture.storage.clone(), fixture.clock.options());
+    let key = RowKey::kek();
+    let value = fixture.row(&key).value;
+    for bit in 0..8 * value.len() {
+        let mut changed = value.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        fixture.write(&key, Write::Put(changed));
+        let opened = Store::open(storage.clone(), &kek(b"secret"), options.clone());
+        assert_eq!(code(opened), "damaged", "{key} {bit}");
+    }
+    fixture.write(&key, Write::Put(value));
+    assert!(
+        fixture
+            .store
+            .check(&admin(), &[])
+            .unwrap()
+            .damaged
+            .is_empty()
+    );
+    assert_eq!(sign(&fixture.reopened(), "small"), "done");
+}
+
+/// The number of the index's row where a row stands.
+fn bucket_of(key: &RowKey) -> u8 {
+    Sha256::digest(key.as_str())[31] % 128
+}
+
+fn index_of(key: &RowKey) -> RowKey {
+    RowKey::index(bucket_of(key))
+}
+
+/// Whoever puts back a row together with its row of the index, or the operator's key of before, is noticed by the check, and
+/// spoils what else stands there.
+pub(crate) fn rows_put_back_with_their_index(place: &impl Place) {
+    let mut fixture = Fixture::new(place);
+    let key = fixture.key("k", "ML-DSA-44");
+    let bucket = bucket_of(&RowKey::key(&key));
+    let neighbour = (0..)
+        .map(|number| format!("n{number}"))
+        .find(|text| bucket_of(&RowKey::key(&crate::kit::name(text))) == bucket)
+        .unwrap();
+    fixture.key(&neighbour, "Ed25519");
+    fixture.key("other", "Ed25519");
+    let rows = [RowKey::key(&key), index_of(&RowKey::key(&key))];
+    let backup = rows.clone().map(|row| fixture.row(&row).value);
+    fixture
+        .store
+        .disable(&admin(), &key.at(version(1)))
+        .unwrap();
+    let current = rows.clone().map(|row| fixture.row(&row).value);
+    let put = |fixture: &Fixture, rows: &[RowKey], values: &[Vec<u8>]| {
+        for (row, value) in rows.iter().zip(values) {
+            fixture.write(row, Write::Put(value.clone()));
+        }
+    };
+    put(&fixture, &rows, &backup);
+    fixture = fixture.reopened();
+    // The key signs again, as it did when the backup was made.
+    assert_eq!(sign(&fixture, "k"), "done");
+    let report = fixture.store.check(&admin(), &[]).unwrap();
+    assert_eq!(report.damaged.len(), 1);
+    assert_eq!(report.damaged[0].code(), "put-back");
+    assert!(report.damaged[0].to_string().contains(rows[0].as_str()));
+    put(&fixture, &rows, &current);
+    fixture = fixture.reopened();
+    assert_eq!(sign(&fixture, "k"), "no-enabled-version");
+    // A neighbour that was changed since the backup is spoilt at once.
+    let change = fixture
+        .store
+        .rotate(&admin(), &crate::kit::name(&neighbour));
+    change.unwrap();
+    let current = rows.clone().map(|row| fixture.row(&row).value);
+    put(&fixture, &rows, &backup);
+    fixture = fixture.reopened();
+    assert_eq!(sign(&fixture, &neighbour), "put-back");
+    assert_eq!(sign(&fixture, "other"), "done");
+    put(&fixture, &rows, &current);
+
+    // The grants of before: the row of the store, and its index's.
+    let mut rows = vec![RowKey::store(), index_of(&RowKey::store())];
+    let backup: Vec<_> = rows.iter().map(|row| fixture.row(row).value).collect();
+    let grants = fixture.store.store_grants(&admin()).unwrap();
+    let more = grants.clone().grant(&Scope::all(), &user(), Verb::Create);
+    fixture.store.set_store_grants(&admin(), &more).unwrap();
+    let current: Vec<_> = rows.iter().map(|row| fixture.row(row).value).collect();
+    put(&fixture, &rows[..1], &backup);
+    let opened = Store::open(
+        fixture.storage.clone(),
+        &kek(b"secret"),
+        fixture.clock.options(),
+    );
+    assert_eq!(code(opened), "put-back");
+    put(&fixture, &rows, &backup);
+    fixture = fixture.reopened();
+    assert_eq!(fixture.store.store_grants(&admin()).unwrap(), grants);
+    let report = fixture.store.check(&admin(), &[]).unwrap();
+    assert_eq!(report.damaged[0].code(), "put-back");
+    assert!(report.damaged[0].to_string().contains("store"));
+    put(&fixture, &rows, &current);
+    fixture = fixture.reopened();
+    assert!(
+        fixture
+            .store
+            .check(&admin(), &[])
+            .unwrap()
+            .damaged
+            .is_empty()
+    );
+
+    // The operator's key of before.
+    rows.extend([RowKey::kek(), index_of(&RowKey::kek())]);
+    let backup: Vec<_> = rows.iter().map(|row| fixture.row(row).value).collect();
+    fixture.store.rewrap(&admin(), &kek(b"new")).unwrap();
+    put(&fixture, &rows[2..], &backup[2..]);
+    let open = |fixture: &Fixture| {
+        Store::open(
+            fixture.storage.clone(),
+            &kek(b"secret"),
+            fixture.clock.options(),
+        )
+    };
+    assert_eq!(code(open(&fixture)), "put-back");
+    put(&fixture, &rows, &backup);
+    let report = open(&fixture).unwrap().check(&admin(), &[]).unwrap();
+    assert_eq!(report.damaged[0].code(), "put-back");
 }

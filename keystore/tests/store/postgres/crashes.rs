@@ -7,6 +7,8 @@ use std::time::Instant;
 
 use pq_keystore::storage::{CommitError, PostgresOptions, PostgresStorage, StorageError};
 
+use crate::amounts::amount;
+
 use super::counting::{Counter, check};
 use super::server::{Cluster, PATIENCE, Pooler, Process, open, patient};
 
@@ -15,10 +17,7 @@ const KILLS: u64 = 5;
 const THREADS: usize = 2;
 
 fn kills() -> u64 {
-    match std::env::var("PQ_KEYSTORE_KILLS") {
-        Ok(kills) => kills.parse().unwrap(),
-        Err(_) => KILLS,
-    }
+    amount("PQ_KEYSTORE_KILLS", KILLS)
 }
 
 /// Counts in a row of its own until told to stop. The server may go away at any moment.

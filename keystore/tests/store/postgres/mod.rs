@@ -1,10 +1,13 @@
 //! The storage in PostgreSQL, on servers that these tests start and kill.
 
 mod away;
+mod away_under_load;
 mod counting;
 mod crashes;
+mod killed;
 mod lost_answers;
 mod pooler;
+mod processes;
 mod proxy;
 mod server;
 mod sharing;
@@ -16,6 +19,11 @@ use pq_keystore::storage::{PostgresOptions, Storage};
 
 use crate::places::Place;
 use server::{Pooler, Process, new_schema, open, options, patient, shared_folder};
+
+/// The storage of a database that somebody else has started.
+pub(crate) fn at(address: &str) -> Arc<dyn Storage> {
+    Arc::new(open(&patient(address)))
+}
 
 /// A schema of a server's database.
 pub(crate) struct Direct(PostgresOptions);

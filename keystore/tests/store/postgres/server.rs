@@ -349,6 +349,11 @@ pub(super) fn shared_folder() -> Option<&'static Path> {
     Some(shared()?.folder())
 }
 
+/// Where the shared server is.
+pub(super) fn shared_address() -> Option<String> {
+    Some(shared()?.address())
+}
+
 /// Options that wait for a server that starts, and for a machine that is busy.
 pub(super) fn patient(address: &str) -> PostgresOptions {
     PostgresOptions::new(address)

@@ -1,0 +1,343 @@
+//! Rows with a right MAC that the store never wrote: what somebody can do who knows the store's key, or what a mistake of
+//! the store would do. Each value is an encoding of something else.
+
+use alloc::sync::Arc;
+
+use pq_keystore::audit::Chain;
+use pq_keystore::policy::Input;
+use pq_keystore::storage::{
+    Append, Change, Expected, LogEntry, LogHead, MemoryStorage, RowChange, RowKey, RowPrefix,
+    Storage, Write,
+};
+use pq_keystore::{KeyName, Store, StoreError};
+
+use crate::forging::{Forger, OpenKek, TAG_LEN};
+use crate::kit::{Clock, Fixture, admin, code, user, version};
+
+/// A store whose key is known.
+struct Forged {
+    fixture: Fixture,
+    kek: OpenKek,
+    forger: Forger,
+}
+
+impl Forged {
+    fn new() -> Self {
+        let (storage, clock) = (Arc::new(MemoryStorage::new()), Clock::new());
+        let kek = OpenKek::default();
+        let store = Store::create(storage.clone(), &kek, &admin(), clock.options()).unwrap();
+        let forger = Forger::new(&store, &kek);
+        let fixture = Fixture {
+            storage,
+            store,
+            clock,
+        };
+        Self {
+            fixture,
+            kek,
+            forger,
+        }
+    }
+
+    /// What a row says.
+    fn record(&self, row: &RowKey) -> Vec<u8> {
+        let mut value = self.fixture.row(row).value;
+        value.truncate(value.len() - TAG_LEN);
+        value
+    }
+
+    /// Writes a row as the store would.
+    fn write(&self, row: &RowKey, record: &[u8]) {
+        let value = self.forger.value(row, record);
+        self.fixture.write(row, Write::Put(value));
+    }
+
+    /// The store anew.
+    fn open(&self) -> Result<Store, StoreError> {
+        let storage = self.fixture.storage.clone();
+        Store::open(storage, &self.kek, self.fixture.clock.options())
+    }
+
+    fn sign(&self, key: &KeyName) -> Result<(), StoreError> {
+        let store = self.open()?;
+        store
+            .sign(&user(), key, Input::message(b"message"))
+            .map(drop)
+    }
+}
+
+#[test]
+fn rows_are_forged_as_the_store_writes_them() {
+    let forged = Forged::new();
+    let key = forged.fixture.key("k", "Ed25519");
+    for row in [
+        RowKey::key(&key),
+        RowKey::version(&key.at(version(1))),
+        RowKey::store(),
+        RowKey::index(0),
+    ] {
+        let value = forged.fixture.row(&row).value;
+        assert_eq!(forged.forger.value(&row, &forged.record(&row)), value);
+    }
+}
+
+/// A private key is bound to its name, version, algorithm, public key, and whether it may be exported, beside the row's MAC.
+#[test]
+fn private_keys_are_bound() {
+    let forged = Forged::new();
+    let fixture = &forged.fixture;
+    let exportable = |policy: &mut pq_keystore::policy::Policy| policy.exportable = true;
+    let [a, b] = ["a", "b"].map(|text| fixture.key_with(text, "Ed25519", exportable));
+    let kept = fixture.key("kept", "Ed25519");
+    fixture.store.rotate(&admin(), &a).unwrap();
+    let pkcs8 = fixture
+        .store
+        .export(&admin_of_export(fixture), &a.at(version(1)))
+        .unwrap();
+    // nonce, tag, and the length before them
+    let sealed_len = pkcs8.len() + 24 + 16 + 4;
+    let [a1, a2, b1, kept1] = [
+        a.at(version(1)),
+        a.at(version(2)),
+        b.at(version(1)),
+        kept.at(version(1)),
+    ]
+    .map(|id| RowKey::version(&id));
+    let original = [&a1, &a2, &b1, &kept1].map(|row| forged.record(row));
+    let is_refused = |key: &KeyName, row: &RowKey| {
+        let refused = forged.sign(key).unwrap_err();
+        assert!(
+            ["damaged", "put-back"].contains(&refused.code()),
+            "{refused}"
+        );
+        assert!(refused.to_string().contains(row.as_str()), "{refused}");
+        assert_eq!(code(forged.sign(&kept)), "done");
+        let store = forged.open().unwrap();
+        assert_eq!(store.check(&admin(), &[]).unwrap().damaged.len(), 1);
+    };
+    // The whole record of another version or key, and its private key alone.
+    for other in [&original[0], &original[2]] {
+        forged.write(&a2, other);
+        is_refused(&a, &a2);
+        let own = &original[1];
+        let (head, _) = own.split_at(own.len() - sealed_len);
+        let (_, tail) = other.split_at(other.len() - sealed_len);
+        forged.write(&a2, &[head, tail].concat());
+        is_refused(&a, &a2);
+        // and its public key
+        let (own_tail, head) = (
+            &own[own.len() - sealed_len..],
+            &other[..other.len() - sealed_len],
+        );
+        forged.write(&a2, &[head, own_tail].concat());
+        is_refused(&a, &a2);
+    }
+    forged.write(&a2, &original[1]);
+    // A key that may not be exported: its version says that it may, and its row, too.
+    let exportable_at = original[3].len() - sealed_len - 2;
+    assert_eq!(original[3][exportable_at..][..2], [0, 1]);
+    let mut changed = original[3].clone();
+    changed[exportable_at] = 1;
+    forged.write(&kept1, &changed);
+    let store = forged.open().unwrap();
+    assert_eq!(code(store.show(&user(), &kept)), "put-back");
+    let row = RowKey::key(&kept);
+    let record = forged.record(&row);
+    let mut found = false;
+    for at in 0..record.len() {
+        let mut changed = record.clone();
+        changed[at] ^= 1;
+        forged.write(&row, &changed);
+        let store = forged.open().unwrap();
+        if let Ok(details) = store.show(&user(), &kept) {
+            found = true;
+            assert!(details.policy.exportable);
+            let exported = store.export(&admin_of_export(fixture), &kept.at(version(1)));
+            assert_eq!(code(exported), "damaged");
+        }
+    }
+    assert!(found, "no byte says that a key may be exported");
+}
+
+/// Lets the administrator export, and returns it.
+fn admin_of_export(fixture: &Fixture) -> pq_keystore::policy::Principal {
+    use pq_keystore::policy::Verb;
+
+    let grants = fixture.store.store_grants(&admin()).unwrap();
+    let grants = grants.grant(&pq_keystore::Scope::all(), &admin(), Verb::Export);
+    fixture.store.set_store_grants(&admin(), &grants).unwrap();
+    admin()
+}
+
+/// Whatever byte of a record is another, with a right MAC: the key is refused, or the check says which row is not what the
+/// log has; and the rest works.
+#[test]
+fn other_records_are_noticed() {
+    let forged = Forged::new();
+    let fixture = &forged.fixture;
+    let key = fixture.key("k", "Ed25519");
+    let good = fixture.key("good", "Ed25519");
+    fixture.store.rotate(&admin(), &key).unwrap();
+    fixture
+        .store
+        .disable(&admin(), &key.at(version(1)))
+        .unwrap();
+    let row = RowKey::key(&key);
+    let record = forged.record(&row);
+    let mut accepted = 0;
+    for at in 0..record.len() {
+        for change in [1, 0x80] {
+            let mut changed = record.clone();
+            changed[at] ^= change;
+            forged.write(&row, &changed);
+            let store = forged.open().unwrap();
+            if let Err(error) = store.show(&admin(), &key) {
+                assert!(
+                    ["damaged", "put-back", "missing"].contains(&error.code()),
+                    "{error}"
+                );
+            } else {
+                accepted += 1;
+            }
+            let report = store.check(&admin(), &[]).unwrap();
+            assert_eq!(report.damaged.len(), 1, "{at}");
+            assert!(
+                report.damaged[0].to_string().contains("/t/p/k"),
+                "{at}: {:?}",
+                report.damaged
+            );
+            store
+                .sign(&user(), &good, Input::message(b"message"))
+                .unwrap();
+        }
+    }
+    assert!(accepted > 20, "{accepted}");
+    // Shorter and longer ones.
+    for changed in [
+        &record[..record.len() - 1],
+        &[&record[..], b"\0"].concat(),
+        b"",
+        b"\x01",
+    ] {
+        forged.write(&row, changed);
+        assert_eq!(code(forged.sign(&key)), "damaged");
+        assert_eq!(code(forged.sign(&good)), "done");
+    }
+    forged.write(&row, &record);
+    assert_eq!(code(forged.sign(&key)), "done");
+    // The store itself: its grants, its key, its number.
+    let record = forged.record(&RowKey::store());
+    let mut opened = 0;
+    for at in (0..record.len()).filter(|at| *at < 200 || at % 50 == 0) {
+        let mut changed = record.clone();
+        changed[at] ^= 1;
+        forged.write(&RowKey::store(), &changed);
+        match forged.open() {
+            Err(error) => assert!(
+                ["damaged", "put-back", "missing"].contains(&error.code()),
+                "{error}"
+            ),
+            Ok(store) => {
+                opened += 1;
+                match store.check(&admin(), &[]) {
+                    Ok(report) => assert_eq!(report.damaged.len(), 1, "{at}"),
+                    // The administrator has another name now.
+                    Err(error) => assert_eq!(error.code(), "denied"),
+                }
+            }
+        }
+    }
+    assert!(opened > 5, "{opened}");
+    forged.write(&RowKey::store(), &record);
+    assert!(
+        forged
+            .open()
+            .unwrap()
+            .check(&admin(), &[])
+            .unwrap()
+            .damaged
+            .is_empty()
+    );
+}
+
+/// Each bit of each entry of the log, and of its hash; an entry that is missing, one that stands twice, and two that are
+/// swapped.
+#[test]
+fn other_logs_are_noticed() {
+    let forged = Forged::new();
+    let fixture = &forged.fixture;
+    let key = fixture.key("k", "Ed25519");
+    fixture
+        .store
+        .disable(&admin(), &key.at(version(1)))
+        .unwrap();
+    let refused = fixture.store.rotate(&user(), &key);
+    assert_eq!(code(refused), "denied");
+    fixture.store.signed_head(&admin()).unwrap();
+    let log = fixture.storage.entries(1, 1000).unwrap();
+    assert_eq!(log.len(), 4);
+    let follow = |log: &[LogEntry]| {
+        let mut chain = Chain::new(fixture.store.id());
+        log.iter()
+            .try_for_each(|entry| chain.follow(entry).map(drop))
+    };
+    follow(&log).unwrap();
+    for number in 0..log.len() {
+        for bit in 0..8 * log[number].value.len() {
+            let mut changed = log.clone();
+            changed[number].value[bit / 8] ^= 1 << (bit % 8);
+            follow(&changed).unwrap_err();
+        }
+        for bit in 0..256 {
+            let mut changed = log.clone();
+            changed[number].hash[bit / 8] ^= 1 << (bit % 8);
+            follow(&changed).unwrap_err();
+        }
+    }
+    let rows = fixture
+        .storage
+        .list(&RowPrefix::all(), None, 1000)
+        .unwrap()
+        .rows;
+    let check = |log: Vec<LogEntry>| {
+        let storage = Arc::new(MemoryStorage::new());
+        let put = |(key, row): &(RowKey, pq_keystore::storage::Row)| RowChange {
+            key: key.clone(),
+            expected: Expected::Absent,
+            write: Write::Put(row.value.clone()),
+        };
+        let change = Change {
+            rows: rows.iter().map(put).collect(),
+            append: Some(Append {
+                after: LogHead::EMPTY,
+                entries: log,
+            }),
+        };
+        storage.commit(&change).unwrap();
+        let store = Store::open(storage, &forged.kek, fixture.clock.options()).unwrap();
+        // What it is about goes on.
+        assert_eq!(store.show(&user(), &key).unwrap().versions.len(), 1);
+        code(store.check(&admin(), &[]))
+    };
+    assert_eq!(check(log.clone()), "done");
+    let renumbered = |mut log: Vec<LogEntry>| {
+        for (entry, sequence) in log.iter_mut().zip(1..) {
+            entry.sequence = sequence;
+        }
+        log
+    };
+    let mut changed = log.clone();
+    changed[1].value[40] ^= 1;
+    let missing = [&log[..1], &log[2..]].concat();
+    let twice = [&log[..2], &log[1..]].concat();
+    let mut swapped = log.clone();
+    swapped.swap(1, 2);
+    for log in [
+        changed,
+        renumbered(missing),
+        renumbered(twice),
+        renumbered(swapped),
+    ] {
+        assert_eq!(check(log), "log-broken");
+    }
+}
