@@ -5,6 +5,7 @@
 extern crate alloc;
 
 pub mod audit;
+pub mod custody;
 #[cfg(feature = "door")]
 pub mod door;
 mod encoding;

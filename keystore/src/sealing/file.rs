@@ -117,7 +117,7 @@ impl FileKek {
 }
 
 #[cfg(unix)]
-fn others_may_read(metadata: &std::fs::Metadata) -> bool {
+pub(crate) fn others_may_read(metadata: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
 
     metadata.permissions().mode() & 0o077 != 0
@@ -125,7 +125,7 @@ fn others_may_read(metadata: &std::fs::Metadata) -> bool {
 
 /// On other systems, the folder says who may read what is in it.
 #[cfg(not(unix))]
-fn others_may_read(_: &std::fs::Metadata) -> bool {
+pub(crate) fn others_may_read(_: &std::fs::Metadata) -> bool {
     false
 }
 

@@ -1,0 +1,85 @@
+//! Why a token did not do something.
+
+use super::answers::InvalidAnswer;
+use super::object::ObjectId;
+
+/// Why a token did not do something.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The store was opened without this token.
+    #[error("the store was opened without this token; give its module, label and PIN")]
+    NotGiven,
+    /// The token isn't there, or doesn't answer.
+    #[error("the token is away: {0}; try again when it is back")]
+    Away(String),
+    /// All sessions are in use, for longer than the options permit.
+    #[error("all {sessions} sessions with the token were in use for {seconds} seconds; try again")]
+    Busy {
+        /// How many there are.
+        sessions: usize,
+        /// How long it was waited for one.
+        seconds: u64,
+    },
+    /// The token refused the PIN. It isn't tried again, since tokens lock themselves after some wrong ones.
+    #[error("the token refused the PIN ({0}); it isn't tried again, so that the token doesn't lock itself")]
+    Pin(String),
+    /// The PIN can't be read.
+    #[error("the PIN can't be read: {0}")]
+    PinSource(String),
+    /// The module can't be loaded.
+    #[error("the module {module} can't be used: {reason}")]
+    Module {
+        /// Its file.
+        module: String,
+        /// Why.
+        reason: String,
+    },
+    /// There is no such key in the token.
+    #[error("the token has no key {0}")]
+    NoObject(ObjectId),
+    /// The token or its module can't do this.
+    #[error("the token can't {what}")]
+    Unsupported {
+        /// What.
+        what: String,
+    },
+    /// What the module answered is nothing that it may answer.
+    #[error("the module answered wrongly: {0}")]
+    Answer(InvalidAnswer),
+    /// The module refused, for another reason.
+    #[error("the token refused: {0}")]
+    Refused(String),
+}
+
+impl TokenError {
+    /// A stable name for the error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotGiven => "token-not-given",
+            Self::Away(_) => "token-away",
+            Self::Busy { .. } => "token-busy",
+            Self::Pin(_) | Self::PinSource(_) => "token-pin",
+            Self::Module { .. } => "token-module",
+            Self::NoObject(_) => "token-no-object",
+            Self::Unsupported { .. } => "token-unsupported",
+            Self::Answer(_) => "token-answer",
+            Self::Refused(_) => "token",
+        }
+    }
+
+    /// Whether trying the same again helps.
+    pub fn retry(&self) -> bool {
+        matches!(self, Self::Away(_) | Self::Busy { .. })
+    }
+
+    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
+        Self::Unsupported { what: what.into() }
+    }
+}
+
+impl From<InvalidAnswer> for TokenError {
+    fn from(error: InvalidAnswer) -> Self {
+        Self::Answer(error)
+    }
+}

@@ -1,0 +1,118 @@
+//! Which token it is, and how it is used.
+
+use core::fmt;
+use core::time::Duration;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use crate::custody::TokenError;
+
+/// The most bytes of a PIN.
+const MAX_PIN_LEN: usize = 256;
+
+/// The PIN of a token's user. It is wiped when it is dropped, and never printed.
+#[derive(Clone)]
+pub struct Pin(Zeroizing<String>);
+
+impl Pin {
+    /// This PIN.
+    pub fn new(pin: &str) -> Self {
+        Self(Zeroizing::new(pin.into()))
+    }
+
+    /// The PIN in a file, which nobody but its owner may read. One end of line after it is no part of it.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::PinSource`] if it can't be read, is empty, has more than 256 bytes, or is no text.
+    pub fn read(path: &Path) -> Result<Self, TokenError> {
+        let wrong =
+            |reason: &dyn fmt::Display| TokenError::PinSource(format!("{}: {reason}", path.display()));
+        let file = File::open(path).map_err(|error| wrong(&error))?;
+        let metadata = file.metadata().map_err(|error| wrong(&error))?;
+        if crate::sealing::others_may_read(&metadata) {
+            return Err(wrong(&"others than its owner may read it; chmod 600"));
+        }
+        let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_PIN_LEN + 3));
+        let limit = MAX_PIN_LEN as u64 + 3;
+        file.take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(|error| wrong(&error))?;
+        let text = core::str::from_utf8(&bytes).map_err(|_| wrong(&"it is no text"))?;
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        match text.len() {
+            1..=MAX_PIN_LEN => Ok(Self::new(text)),
+            _ => Err(wrong(&"a PIN has 1 to 256 bytes")),
+        }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pin")
+    }
+}
+
+/// Which token it is, and how it is used. By default there are at most eight sessions, and whoever finds all of them in use
+/// waits five seconds for one.
+#[derive(Clone, Debug)]
+pub struct Pkcs11Options {
+    pub(super) module: PathBuf,
+    pub(super) label: String,
+    pub(super) serial: Option<String>,
+    pub(super) pin: Option<Pin>,
+    pub(super) sessions: usize,
+    pub(super) wait: Duration,
+}
+
+impl Pkcs11Options {
+    /// The token with this label (`CKA_LABEL` as `C_GetTokenInfo` gives it, without trailing spaces), behind a module, which is
+    /// a library that is loaded into this process. Whoever writes that file runs code in this process.
+    pub fn new(module: impl Into<PathBuf>, label: impl Into<String>) -> Self {
+        Self {
+            module: module.into(),
+            label: label.into(),
+            serial: None,
+            pin: None,
+            sessions: 8,
+            wait: Duration::from_secs(5),
+        }
+    }
+
+    /// Its serial number, where several tokens have one label.
+    pub fn serial(self, serial: impl Into<String>) -> Self {
+        Self {
+            serial: Some(serial.into()),
+            ..self
+        }
+    }
+
+    /// The PIN of its user. Without it, the token is taken to ask for it itself, or to want none.
+    pub fn pin(self, pin: Pin) -> Self {
+        Self {
+            pin: Some(pin),
+            ..self
+        }
+    }
+
+    /// How many sessions there are at most, 1 to 1,024: as many calls go on at once. Each reads and writes.
+    pub fn sessions(self, sessions: usize) -> Self {
+        Self {
+            sessions: sessions.clamp(1, 1024),
+            ..self
+        }
+    }
+
+    /// How long to wait for a session while all are in use.
+    pub fn wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
+    }
+}

@@ -1,0 +1,278 @@
+//! A token behind PKCS#11 as a place for private keys.
+
+use cryptoki::mechanism::Mechanism;
+use cryptoki::object::{Attribute, AttributeInfo, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::session::Session;
+use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
+use zeroize::Zeroizing;
+
+use super::failure::Failure;
+use super::mechanisms::{self, Generation};
+use super::options::Pkcs11Options;
+use super::sessions::Sessions;
+use crate::custody::answers::{self, InvalidAnswer, MAX_ATTRIBUTE_LEN, PublicAttributes};
+use crate::custody::{ObjectId, Token, TokenError, TokenInput};
+
+/// A token behind PKCS#11, as a place for private keys: of ML-DSA, SLH-DSA and ML-KEM where its module has PKCS#11 3.2, and of
+/// ECDSA, Ed25519 and RSA.
+///
+/// Its sessions are kept and bounded. One that was lost is opened anew, and the token logged in to, once for each call; so a
+/// token that was away is used again as soon as it is back. A PIN that was refused isn't tried again by this value.
+///
+/// Each call blocks until the module answers, and a module may hang. The module is code in this process: what it answers is
+/// checked, what it does is not. It is loaded once for all tokens, and stays.
+///
+/// PKCS#11 has no mechanism for external µ, so that a token signs messages and digests only; digests are those of SHA-2.
+pub struct Pkcs11Token {
+    sessions: Sessions,
+}
+
+impl Pkcs11Token {
+    /// The token with these options. A session is opened, so that a wrong label or PIN is said at once.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Module`], [`TokenError::Away`], [`TokenError::Pin`], and others.
+    pub fn open(options: Pkcs11Options) -> Result<Self, TokenError> {
+        let token = Self::new(options);
+        token.sessions.with(|_| Ok(()))?;
+        Ok(token)
+    }
+
+    /// The same without asking the token, which may be away yet.
+    pub fn new(options: Pkcs11Options) -> Self {
+        Self {
+            sessions: Sessions::new(options),
+        }
+    }
+}
+
+impl core::fmt::Debug for Pkcs11Token {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Pkcs11Token")
+            .field(self.sessions.options())
+            .finish()
+    }
+}
+
+impl Token for Pkcs11Token {
+    fn generate(
+        &self,
+        algorithm: AnyAlgorithm,
+        object: &ObjectId,
+        label: &str,
+    ) -> Result<AnyPublicKey, TokenError> {
+        let generation = mechanisms::generation(algorithm)?;
+        self.sessions.with_fresh(|opened| {
+            let (public, private) = generate(&opened.session, &generation, object, label)?;
+            check_private(&opened.session, private)?;
+            let attributes = public_attributes(&opened.session, public, algorithm)?;
+            Ok(answers::public_key(algorithm, &attributes)?)
+        })
+    }
+
+    fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError> {
+        let TokenInput {
+            object,
+            algorithm,
+            input,
+        } = *request;
+        let answer = self.sessions.with(|opened| {
+            mechanisms::sign(algorithm, input, |mechanism, data| {
+                let key = opened.find(object, ObjectClass::PRIVATE_KEY)?;
+                Ok::<_, Failure>(opened.session.sign(mechanism, key, data)?)
+            })
+        })?;
+        Ok(answers::signature(algorithm, answer)?)
+    }
+
+    fn decapsulate(
+        &self,
+        object: &ObjectId,
+        ciphertext: &[u8],
+    ) -> Result<Zeroizing<[u8; 32]>, TokenError> {
+        self.sessions.with(|opened| {
+            let key = opened.find(object, ObjectClass::PRIVATE_KEY)?;
+            let session = &opened.session;
+            let template = [
+                Attribute::Class(ObjectClass::SECRET_KEY),
+                Attribute::KeyType(KeyType::GENERIC_SECRET),
+                Attribute::Token(false),
+                Attribute::Sensitive(false),
+                Attribute::Extractable(true),
+            ];
+            let secret = session.decapsulate_key(&Mechanism::MlKem, key, &template, ciphertext)?;
+            let value = attribute(session, secret, AttributeType::Value).map(Zeroizing::new);
+            // It is gone with the session, too.
+            session.destroy_object(secret)?;
+            Ok(answers::secret(&value?)?)
+        })
+    }
+
+    fn destroy(&self, object: &ObjectId) -> Result<(), TokenError> {
+        self.sessions.with(|opened| {
+            opened.forget(object);
+            let wanted = [
+                Attribute::Token(true),
+                Attribute::Id(object.as_bytes().to_vec()),
+            ];
+            for handle in opened.session.find_objects(&wanted)? {
+                opened.session.destroy_object(handle)?;
+            }
+            match opened.session.find_objects(&wanted)?.len() {
+                0 => Ok(()),
+                _ => Err(TokenError::Refused("the key is still there".into()).into()),
+            }
+        })
+    }
+
+    fn objects(&self, store: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
+        self.sessions.with(|opened| {
+            let mut objects = Vec::new();
+            // Public keys, too: a pair may have lost its other half.
+            for class in [ObjectClass::PRIVATE_KEY, ObjectClass::PUBLIC_KEY] {
+                let wanted = [Attribute::Token(true), Attribute::Class(class)];
+                for handle in opened.session.find_objects(&wanted)? {
+                    objects.extend(object_of(&opened.session, handle, store)?);
+                }
+            }
+            objects.sort_unstable();
+            objects.dedup();
+            Ok(objects)
+        })
+    }
+
+    fn description(&self) -> String {
+        let options = self.sessions.options();
+        format!(
+            "the token {:?} of {}",
+            options.label,
+            options.module.display()
+        )
+    }
+}
+
+/// Makes a key pair whose private key stays where it is.
+fn generate(
+    session: &Session,
+    generation: &Generation,
+    object: &ObjectId,
+    label: &str,
+) -> Result<(ObjectHandle, ObjectHandle), Failure> {
+    let named = || {
+        [
+            Attribute::Token(true),
+            Attribute::Id(object.as_bytes().to_vec()),
+            Attribute::Label(label.as_bytes().to_vec()),
+        ]
+    };
+    let mut public = Vec::from(named());
+    public.extend(generation.attributes.iter().cloned());
+    let mut private = Vec::from(named());
+    private.extend([
+        Attribute::Private(true),
+        Attribute::Sensitive(true),
+        Attribute::Extractable(false),
+    ]);
+    match generation.is_kem {
+        true => {
+            public.push(Attribute::Encapsulate(true));
+            private.push(Attribute::Decapsulate(true));
+        }
+        false => {
+            public.push(Attribute::Verify(true));
+            private.push(Attribute::Sign(true));
+        }
+    }
+    Ok(session.generate_key_pair(&generation.mechanism, &public, &private)?)
+}
+
+/// Checks that a private key is one that the token doesn't give out.
+fn check_private(session: &Session, key: ObjectHandle) -> Result<(), Failure> {
+    let wanted = [AttributeType::Sensitive, AttributeType::Extractable];
+    let found = session.get_attributes(key, &wanted)?;
+    match found[..] {
+        [Attribute::Sensitive(true), Attribute::Extractable(false)] => Ok(()),
+        _ => Err(InvalidAnswer::Attribute("its private key can be taken out").into()),
+    }
+}
+
+fn public_attributes(
+    session: &Session,
+    key: ObjectHandle,
+    algorithm: AnyAlgorithm,
+) -> Result<PublicAttributes, Failure> {
+    use pq_keys::classical::ClassicalAlgorithm::{EcdsaP256, EcdsaP384, Ed25519};
+
+    let read = |kind| attribute(session, key, kind).map(Some);
+    let mut attributes = PublicAttributes::default();
+    match algorithm {
+        AnyAlgorithm::PostQuantum(_) => attributes.value = read(AttributeType::Value)?,
+        AnyAlgorithm::Classical(EcdsaP256 | EcdsaP384 | Ed25519) => {
+            attributes.point = read(AttributeType::EcPoint)?;
+        }
+        _ => {
+            attributes.modulus = read(AttributeType::Modulus)?;
+            attributes.exponent = read(AttributeType::PublicExponent)?;
+        }
+    }
+    Ok(attributes)
+}
+
+/// The value of an attribute that is bytes. Its length is asked for first, so that none is read that is too long.
+fn attribute(
+    session: &Session,
+    key: ObjectHandle,
+    kind: AttributeType,
+) -> Result<Vec<u8>, Failure> {
+    match session.get_attribute_info(key, &[kind])?[..] {
+        [AttributeInfo::Available(..=MAX_ATTRIBUTE_LEN)] => {}
+        [AttributeInfo::Available(len)] => {
+            return Err(InvalidAnswer::Length {
+                what: "attribute",
+                len,
+            }
+            .into());
+        }
+        _ => return Err(InvalidAnswer::Attribute("an attribute can't be read").into()),
+    }
+    let mut found = session.get_attributes(key, &[kind])?;
+    match found.pop() {
+        Some(
+            Attribute::Value(value)
+            | Attribute::EcPoint(value)
+            | Attribute::Modulus(value)
+            | Attribute::PublicExponent(value)
+            | Attribute::Id(value),
+        ) if found.is_empty() => Ok(value),
+        _ => Err(InvalidAnswer::Attribute("an attribute is another one").into()),
+    }
+}
+
+/// Which object of a store it is, if any. One that was removed meanwhile is none.
+fn object_of(
+    session: &Session,
+    key: ObjectHandle,
+    store: [u8; 16],
+) -> Result<Option<ObjectId>, Failure> {
+    use cryptoki::error::{Error, RvError};
+
+    let info = match session.get_attribute_info(key, &[AttributeType::Id]) {
+        Err(Error::Pkcs11(RvError::ObjectHandleInvalid, _)) => return Ok(None),
+        info => info?,
+    };
+    if !matches!(info[..], [AttributeInfo::Available(ObjectId::LEN)]) {
+        return Ok(None);
+    }
+    let id = match session.get_attributes(key, &[AttributeType::Id]) {
+        Err(Error::Pkcs11(RvError::ObjectHandleInvalid, _)) => return Ok(None),
+        found => found?,
+    };
+    let [Attribute::Id(id)] = &id[..] else {
+        return Ok(None);
+    };
+    let bytes = <[u8; ObjectId::LEN]>::try_from(&id[..]).ok();
+    Ok(bytes
+        .map(ObjectId::from_bytes)
+        .filter(|object| object.is_of(store)))
+}

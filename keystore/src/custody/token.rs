@@ -1,0 +1,77 @@
+//! The trait of places where private keys stay.
+
+use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
+use zeroize::Zeroizing;
+
+use super::error::TokenError;
+use super::object::ObjectId;
+use crate::policy::Input;
+
+/// What a token signs, and by which key.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenInput<'a> {
+    /// Which key pair.
+    pub object: &'a ObjectId,
+    /// Its algorithm.
+    pub algorithm: AnyAlgorithm,
+    /// What is signed.
+    pub input: Input<'a>,
+}
+
+/// A place that makes private keys, keeps them, and uses them for others.
+///
+/// All methods block, perhaps as long as the device likes: nobody can end a call of a module that hangs. So who serves others
+/// calls them where blocking is allowed, and bounds the wait. They may be called by several threads.
+///
+/// What a token answers isn't believed: the store verifies each signature under the public key of the version before it gives
+/// it out, and takes public keys and shared secrets only of the right form. A shared secret can't be checked: whoever
+/// encapsulated it notices.
+pub trait Token: Send + Sync {
+    /// Makes a key pair that signs or decapsulates, whose private key can't be taken out, and returns its public key. The
+    /// label is for people who look at the token. No object has this identifier before.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Unsupported`] if the token has no such keys, and others. There may be an object afterwards.
+    fn generate(
+        &self,
+        algorithm: AnyAlgorithm,
+        object: &ObjectId,
+        label: &str,
+    ) -> Result<AnyPublicKey, TokenError>;
+
+    /// Signs. The signature is as in certificates: DER of two integers for ECDSA (RFC 3279, section 2.2.3).
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::NoObject`], [`TokenError::Unsupported`] for an input that the token can't sign, and others.
+    fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError>;
+
+    /// Decapsulates a secret of ML-KEM. The ciphertext has the algorithm's length.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::NoObject`], [`TokenError::Unsupported`], and others.
+    fn decapsulate(
+        &self,
+        object: &ObjectId,
+        ciphertext: &[u8],
+    ) -> Result<Zeroizing<[u8; 32]>, TokenError>;
+
+    /// Removes a key pair. That there is none is no error.
+    ///
+    /// # Errors
+    ///
+    /// If it may still be there.
+    fn destroy(&self, object: &ObjectId) -> Result<(), TokenError>;
+
+    /// The key pairs that the store with this number made, in any order.
+    ///
+    /// # Errors
+    ///
+    /// If the token can't say so.
+    fn objects(&self, store: [u8; 16]) -> Result<Vec<ObjectId>, TokenError>;
+
+    /// What it is, in a few words for messages, without the PIN.
+    fn description(&self) -> String;
+}
