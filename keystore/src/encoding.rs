@@ -95,6 +95,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads what begins with the number of one of two formats, and says whether it is the second.
+    pub(crate) fn of_formats(
+        formats: [u8; 2],
+        bytes: &'a [u8],
+    ) -> Result<(Self, bool), InvalidRecord> {
+        let mut reader = Self(bytes);
+        match reader.u8()? {
+            found if found == formats[0] => Ok((reader, false)),
+            found if found == formats[1] => Ok((reader, true)),
+            found => Err(InvalidRecord::Format(found)),
+        }
+    }
+
     /// The next bytes, as many as this.
     fn take(&mut self, len: usize) -> Result<&'a [u8], InvalidRecord> {
         let (taken, rest) = self

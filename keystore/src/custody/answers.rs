@@ -142,7 +142,10 @@ pub fn secret(answer: &[u8]) -> Result<Zeroizing<[u8; 32]>, InvalidAnswer> {
     Ok(secret)
 }
 
-fn needed<'a>(attribute: &'a Option<Vec<u8>>, name: &'static str) -> Result<&'a [u8], InvalidAnswer> {
+fn needed<'a>(
+    attribute: &'a Option<Vec<u8>>,
+    name: &'static str,
+) -> Result<&'a [u8], InvalidAnswer> {
     let value = attribute.as_deref().ok_or(InvalidAnswer::Missing(name))?;
     match value.len() {
         0 | MAX_ATTRIBUTE_LEN.. => Err(InvalidAnswer::Length {

@@ -22,7 +22,9 @@ pub enum TokenError {
         seconds: u64,
     },
     /// The token refused the PIN. It isn't tried again, since tokens lock themselves after some wrong ones.
-    #[error("the token refused the PIN ({0}); it isn't tried again, so that the token doesn't lock itself")]
+    #[error(
+        "the token refused the PIN ({0}); it isn't tried again, so that the token doesn't lock itself"
+    )]
     Pin(String),
     /// The PIN can't be read.
     #[error("the PIN can't be read: {0}")]

@@ -7,7 +7,8 @@ use core::time::Duration;
 
 use pq_keys::any::AnyAlgorithm;
 
-use super::read_algorithm;
+use super::{read_algorithm, read_token};
+use crate::custody::TokenName;
 use crate::encoding::{InvalidRecord, Reader, Writer};
 use crate::name::Version;
 use crate::policy::Policy;
@@ -16,6 +17,9 @@ use crate::policy::Policy;
 pub(crate) const MAX_VERSIONS: usize = 4_096;
 
 const FORMAT: u8 = 1;
+
+/// With the token in which new versions are made.
+const FORMAT_WITH_TOKEN: u8 = 2;
 
 /// The state of a version of a key, named as in Google's and AWS's key management services.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -135,11 +139,16 @@ pub(crate) struct KeyRecord {
     pub(crate) first: Version,
     /// The states of that version and all after it; there is at least one.
     pub(crate) states: Vec<VersionState>,
+    /// In which token new versions are made, if in any.
+    pub(crate) token: Option<TokenName>,
 }
 
 impl KeyRecord {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::of_format(FORMAT);
+        let mut writer = Writer::of_format(match self.token {
+            None => FORMAT,
+            Some(_) => FORMAT_WITH_TOKEN,
+        });
         writer.u64(self.serial).text(self.algorithm.name());
         self.policy.write(&mut writer);
         writer
@@ -150,11 +159,14 @@ impl KeyRecord {
         for state in &self.states {
             state.write(&mut writer);
         }
+        if let Some(token) = &self.token {
+            writer.text(token.as_str());
+        }
         writer.finish()
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, InvalidRecord> {
-        let mut reader = Reader::of_format(FORMAT, bytes)?;
+        let (mut reader, has_token) = Reader::of_formats([FORMAT, FORMAT_WITH_TOKEN], bytes)?;
         let serial = reader.u64()?;
         let algorithm = read_algorithm(&mut reader)?;
         let policy = Policy::read(&mut reader)?;
@@ -169,6 +181,10 @@ impl KeyRecord {
         let states = (0..count)
             .map(|_| VersionState::read(&mut reader))
             .collect::<Result<_, _>>()?;
+        let token = match has_token {
+            true => Some(read_token(&mut reader)?),
+            false => None,
+        };
         reader.finish()?;
         Ok(Self {
             serial,
@@ -178,6 +194,7 @@ impl KeyRecord {
             rotated,
             first,
             states,
+            token,
         })
     }
 

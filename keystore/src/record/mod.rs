@@ -1,7 +1,8 @@
 //! What the rows of a store say: the store, its keys, their versions, and the index.
 //!
 //! Each row has one encoding. A row ends with a MAC, which [`sealing`](crate::sealing) makes and checks before a record is
-//! read. It uses [`name`](crate::name), [`policy`](crate::policy) and [`encoding`](crate::encoding).
+//! read. It uses [`name`](crate::name), [`policy`](crate::policy),
+//! [`custody`](crate::custody) and [`encoding`](crate::encoding).
 
 mod grants_file;
 mod index;
@@ -17,10 +18,11 @@ pub(crate) use self::key::{KeyRecord, MAX_VERSIONS};
 pub use self::key::{Origin, VersionState};
 pub(crate) use self::store::StoreRecord;
 pub use self::store::{Scope, StoreGrants, UnknownScope};
-pub(crate) use self::version::VersionRecord;
+pub(crate) use self::version::{PrivatePart, VersionRecord};
 
 use pq_keys::any::AnyAlgorithm;
 
+use crate::custody::TokenName;
 use crate::encoding::{InvalidRecord, Reader};
 
 /// Reads an algorithm by its name, as it is written.
@@ -30,4 +32,10 @@ pub(crate) fn read_algorithm(reader: &mut Reader<'_>) -> Result<AnyAlgorithm, In
     found.ok_or(InvalidRecord::Value(
         "its algorithm isn't known; use a newer program",
     ))
+}
+
+/// Reads the name of a token.
+fn read_token(reader: &mut Reader<'_>) -> Result<TokenName, InvalidRecord> {
+    let name = reader.text()?.parse();
+    name.map_err(|_| InvalidRecord::Value("no token's name"))
 }

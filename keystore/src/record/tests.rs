@@ -5,6 +5,7 @@ use core::fmt::Debug;
 use pq_keys::any::AnyAlgorithm;
 
 use super::*;
+use crate::custody::ObjectId;
 use crate::encoding::InvalidRecord;
 use crate::name::Version;
 use crate::policy::{Grants, Policy, Principal, Role, Verb};
@@ -31,8 +32,8 @@ fn has_one_encoding<T: PartialEq + Debug>(
     let longer = [&bytes[..], b"\0"].concat();
     assert_eq!(decode(&longer), Err(InvalidRecord::Trailing));
     let mut newer = bytes.clone();
-    newer[0] = 2;
-    assert_eq!(decode(&newer), Err(InvalidRecord::Format(2)));
+    newer[0] = 3;
+    assert_eq!(decode(&newer), Err(InvalidRecord::Format(3)));
     for bit in 0..8 * bytes.len() {
         let mut changed = bytes.clone();
         changed[bit / 8] ^= 1 << (bit % 8);
@@ -67,12 +68,18 @@ fn key() -> KeyRecord {
             VersionState::Disabled,
             VersionState::Enabled,
         ],
+        token: None,
     }
 }
 
 #[test]
 fn keys_have_one_encoding() {
     has_one_encoding(&key(), KeyRecord::encode, KeyRecord::decode);
+    let in_token = KeyRecord {
+        token: Some("hsm".parse().unwrap()),
+        ..key()
+    };
+    has_one_encoding(&in_token, KeyRecord::encode, KeyRecord::decode);
 }
 
 #[test]
@@ -110,6 +117,7 @@ fn the_largest_key_fits_into_a_row() {
     record.states = vec![state; MAX_VERSIONS];
     let names = (0..crate::policy::MAX_GRANTS).map(|number| principal(&format!("{number:0>128}")));
     let grants = names.map(|name| (name, Role::User.verbs()));
+    record.token = Some("t".repeat(64).parse().unwrap());
     record.policy.grants = grants.fold(Grants::new(), |all, (name, verbs)| all.grant(&name, verbs));
     assert_eq!(record.policy.problem(), None);
     let with_mac = record.encode().len() + 32;
@@ -126,14 +134,28 @@ fn versions_have_one_encoding() {
         by: principal("a"),
         origin: Origin::Imported,
         exportable: true,
-        sealed: Some(vec![4; 20]),
+        private: PrivatePart::Sealed(Some(vec![4; 20])),
     };
     has_one_encoding(&version, VersionRecord::encode, VersionRecord::decode);
     let destroyed = VersionRecord {
-        sealed: None,
+        private: PrivatePart::Sealed(None),
         origin: Origin::Generated,
         exportable: false,
         ..version
+    };
+    has_one_encoding(&destroyed, VersionRecord::encode, VersionRecord::decode);
+    let in_token = VersionRecord {
+        private: PrivatePart::InToken {
+            token: "hsm".parse().unwrap(),
+            object: ObjectId::from_bytes([5; 32]),
+            is_destroyed: false,
+        },
+        ..destroyed
+    };
+    has_one_encoding(&in_token, VersionRecord::encode, VersionRecord::decode);
+    let destroyed = VersionRecord {
+        private: in_token.private.clone().destroyed(),
+        ..in_token
     };
     has_one_encoding(&destroyed, VersionRecord::encode, VersionRecord::decode);
 }

@@ -3,11 +3,58 @@
 use pq_keys::any::AnyAlgorithm;
 
 use super::key::Origin;
-use super::read_algorithm;
+use super::{read_algorithm, read_token};
+use crate::custody::{ObjectId, TokenName};
 use crate::encoding::{InvalidRecord, Reader, Writer};
 use crate::policy::Principal;
 
 const FORMAT: u8 = 1;
+
+/// With the private key in a token.
+const FORMAT_WITH_TOKEN: u8 = 2;
+
+/// Where the private key of a version is, or was until it was destroyed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum PrivatePart {
+    /// Here, as PKCS#8, sealed; `None` once it was destroyed.
+    Sealed(Option<Vec<u8>>),
+    /// In a token.
+    InToken {
+        token: TokenName,
+        object: ObjectId,
+        is_destroyed: bool,
+    },
+}
+
+impl PrivatePart {
+    /// Whether there is a private key.
+    pub(crate) fn exists(&self) -> bool {
+        match self {
+            Self::Sealed(sealed) => sealed.is_some(),
+            Self::InToken { is_destroyed, .. } => !is_destroyed,
+        }
+    }
+
+    /// Where it is, or was, if that is a token.
+    pub(crate) fn in_token(&self) -> Option<(&TokenName, &ObjectId)> {
+        match self {
+            Self::Sealed(_) => None,
+            Self::InToken { token, object, .. } => Some((token, object)),
+        }
+    }
+
+    /// The same when it was destroyed.
+    pub(crate) fn destroyed(self) -> Self {
+        match self {
+            Self::Sealed(_) => Self::Sealed(None),
+            Self::InToken { token, object, .. } => Self::InToken {
+                token,
+                object,
+                is_destroyed: true,
+            },
+        }
+    }
+}
 
 /// A version of a key. Besides the private key's, nothing in it changes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -22,13 +69,15 @@ pub(crate) struct VersionRecord {
     pub(crate) origin: Origin,
     /// Whether the private key may be exported.
     pub(crate) exportable: bool,
-    /// The private key as PKCS#8, sealed; `None` once it was destroyed.
-    pub(crate) sealed: Option<Vec<u8>>,
+    pub(crate) private: PrivatePart,
 }
 
 impl VersionRecord {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::of_format(FORMAT);
+        let mut writer = Writer::of_format(match self.private {
+            PrivatePart::Sealed(_) => FORMAT,
+            PrivatePart::InToken { .. } => FORMAT_WITH_TOKEN,
+        });
         writer
             .text(self.algorithm.name())
             .bytes(&self.spki)
@@ -36,15 +85,23 @@ impl VersionRecord {
             .text(self.by.as_str());
         self.origin.write(&mut writer);
         writer.bool(self.exportable);
-        match &self.sealed {
-            Some(sealed) => writer.bool(true).bytes(sealed),
-            None => writer.bool(false),
+        match &self.private {
+            PrivatePart::Sealed(Some(sealed)) => writer.bool(true).bytes(sealed),
+            PrivatePart::Sealed(None) => writer.bool(false),
+            PrivatePart::InToken {
+                token,
+                object,
+                is_destroyed,
+            } => writer
+                .text(token.as_str())
+                .array(object.as_bytes())
+                .bool(*is_destroyed),
         };
         writer.finish()
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, InvalidRecord> {
-        let mut reader = Reader::of_format(FORMAT, bytes)?;
+        let (mut reader, is_in_token) = Reader::of_formats([FORMAT, FORMAT_WITH_TOKEN], bytes)?;
         let record = Self {
             algorithm: read_algorithm(&mut reader)?,
             spki: reader.bytes()?.into(),
@@ -53,9 +110,16 @@ impl VersionRecord {
                 .map_err(|_| InvalidRecord::Value("no principal's name"))?,
             origin: Origin::read(&mut reader)?,
             exportable: reader.bool()?,
-            sealed: match reader.bool()? {
-                true => Some(reader.bytes()?.into()),
-                false => None,
+            private: match is_in_token {
+                true => PrivatePart::InToken {
+                    token: read_token(&mut reader)?,
+                    object: ObjectId::from_bytes(reader.array()?),
+                    is_destroyed: reader.bool()?,
+                },
+                false => PrivatePart::Sealed(match reader.bool()? {
+                    true => Some(reader.bytes()?.into()),
+                    false => None,
+                }),
             },
         };
         reader.finish()?;

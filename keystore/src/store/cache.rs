@@ -5,8 +5,9 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use pq_keys::any::{AnyPrivateKey, AnyPublicKey};
+use pq_keys::any::AnyPublicKey;
 
+use super::held::HeldKey;
 use super::uses::Counts;
 use crate::name::{KeyName, Version};
 use crate::record::{KeyRecord, VersionState};
@@ -22,7 +23,7 @@ pub(super) struct CachedKey {
     pub(super) record: KeyRecord,
     pub(super) newest_enabled: Option<Version>,
     pub(super) counts: Arc<Counts>,
-    privates: Kept<AnyPrivateKey>,
+    privates: Kept<HeldKey>,
     publics: Kept<AnyPublicKey>,
     used: AtomicU64,
 }
@@ -67,7 +68,7 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 
 impl CachedKey {
     /// The private key of a version, if it is kept.
-    pub(super) fn private(&self, version: Version) -> Option<Arc<AnyPrivateKey>> {
+    pub(super) fn private(&self, version: Version) -> Option<Arc<HeldKey>> {
         self.privates.get(version)
     }
 
@@ -76,7 +77,7 @@ impl CachedKey {
         !read(&self.privates.0).is_empty()
     }
 
-    pub(super) fn keep_private(&self, version: Version, key: &Arc<AnyPrivateKey>) {
+    pub(super) fn keep_private(&self, version: Version, key: &Arc<HeldKey>) {
         self.privates.put(version, key);
     }
 

@@ -7,9 +7,11 @@ use sha2::{Digest, Sha256};
 use super::Store;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
+use super::tokens::{Orphan, TokensSeen};
 use crate::audit::{self, AuditEntry, Chain, SignedHead};
 use crate::name::KeyName;
 use crate::policy::{Principal, Verb};
+use crate::record::PrivatePart;
 use crate::storage::{LogHead, MAX_PAGE_ROWS, RowKey};
 
 /// What a check found.
@@ -22,8 +24,11 @@ pub struct CheckReport {
     pub keys: usize,
     /// How many versions of them.
     pub versions: usize,
-    /// What is wrong with rows: they were changed, put back, or are missing.
+    /// What is wrong with rows: they were changed, put back, or are missing. And which tokens could not be asked for the keys
+    /// that they should have.
     pub damaged: Vec<StoreError>,
+    /// Keys in tokens that no version refers to: see [`Store::remove_orphans`].
+    pub orphans: Vec<Orphan>,
 }
 
 impl Store {
@@ -101,13 +106,16 @@ impl Store {
             keys: 0,
             versions: 0,
             damaged: Vec::new(),
+            orphans: Vec::new(),
         };
+        // Before the rows are read: what is made from now on is none of them.
+        let mut tokens = TokensSeen::look(inner);
         let names: Vec<Option<KeyName>> = check.rows.keys().cloned().collect();
         for name in names {
             let checked = match &name {
                 Some(name) => {
                     report.keys += 1;
-                    check.key(inner, name)
+                    check.key(inner, name, &mut tokens)
                 }
                 None => check.store(inner).map(|()| 0),
             };
@@ -119,6 +127,7 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
+        tokens.finish(inner, &mut report);
         Ok(report)
     }
 }
@@ -175,7 +184,12 @@ impl<'a> LogCheck<'a> {
     }
 
     /// Checks the rows of a key, and returns how many versions it has.
-    fn key(&mut self, inner: &Inner, name: &KeyName) -> Result<usize, StoreError> {
+    fn key(
+        &mut self,
+        inner: &Inner,
+        name: &KeyName,
+        tokens: &mut TokensSeen,
+    ) -> Result<usize, StoreError> {
         let row = RowKey::key(name);
         let versions = match inner.whole(name) {
             Err(StoreError::NotFound(_)) => {
@@ -184,8 +198,11 @@ impl<'a> LogCheck<'a> {
             whole => whole?.versions,
         };
         for (version, _, found) in &versions {
-            if found.sealed.is_some() {
-                inner.open_private(&name.at(*version), found)?;
+            let id = name.at(*version);
+            match &found.private {
+                PrivatePart::Sealed(Some(_)) => drop(inner.open_private(&id, found)?),
+                PrivatePart::Sealed(None) => {}
+                PrivatePart::InToken { .. } => tokens.refer(&id, &found.private),
             }
         }
         self.row(inner, Some(name), &row)?;

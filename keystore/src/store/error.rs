@@ -5,6 +5,7 @@ use pq_keys::errors::from_causes;
 use pq_keys::random::RandomnessError;
 
 use crate::audit::{BrokenChain, InvalidHead};
+use crate::custody::{TokenError, TokenName};
 use crate::encoding::InvalidRecord;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{InputKind, Principal, Verb};
@@ -13,7 +14,7 @@ use crate::sealing::KekError;
 use crate::storage::StorageError;
 
 /// Why a store did not do something. Nothing was changed, except with
-/// [`OutcomeUnknown`](Self::OutcomeUnknown).
+/// [`OutcomeUnknown`](Self::OutcomeUnknown) and [`LeftInToken`](Self::LeftInToken).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -171,6 +172,24 @@ pub enum StoreError {
     /// A key can't be made, read or used.
     #[error("{0}")]
     Key(AnyKeyError),
+    /// A token did not do something.
+    #[error("token {token}: {error}")]
+    Token {
+        /// Which one.
+        token: TokenName,
+        /// Why.
+        error: TokenError,
+    },
+    /// The versions are destroyed or removed, but private keys of theirs are still in a token.
+    #[error(
+        "it is destroyed, but its private key is still in token {token}: {error}; destroy it again, or remove what no version refers to"
+    )]
+    LeftInToken {
+        /// Which token.
+        token: TokenName,
+        /// Why it was not removed from there.
+        error: TokenError,
+    },
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness: {0}")]
     Randomness(RandomnessError),
@@ -195,6 +214,9 @@ pub enum Damage {
     /// Its private key can't be opened, or is another one than its public key.
     #[error("its private key does not belong to it")]
     PrivateKey,
+    /// The token doesn't have its private key.
+    #[error("its private key is not in the token")]
+    NotInToken,
 }
 
 impl StoreError {
@@ -243,6 +265,8 @@ impl StoreError {
             Self::HeadNotReached { .. } => "head-not-reached",
             Self::Head(_) => "head",
             Self::Key(_) => "key",
+            Self::Token { error, .. } => error.code(),
+            Self::LeftInToken { .. } => "left-in-token",
             Self::Randomness(_) => "randomness",
         }
     }
@@ -253,6 +277,7 @@ impl StoreError {
             Self::Storage(error) => error.retry(),
             Self::Away { .. } | Self::Contended | Self::Randomness(_) => true,
             Self::Key(error) => error.is_lack_of_randomness(),
+            Self::Token { error, .. } | Self::LeftInToken { error, .. } => error.retry(),
             _ => false,
         }
     }

@@ -1,23 +1,23 @@
 //! Keys are created, imported, rotated, given another policy, and exported.
 
-use alloc::sync::Arc;
-
+use pq_keys::PrivateKey;
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, Readable};
 use pq_keys::signing::Mode;
-use pq_keys::{PrivateKey, SubjectKey};
 use zeroize::Zeroizing;
 
 use super::Store;
 use super::commit::Plan;
 use super::error::StoreError;
+use super::held::HeldKey;
 use super::inner::Inner;
+use super::making::{NOT_FROM_TOKENS, NewKey};
 use super::rows::{Draft, Rows};
 use super::showing::Names;
 use crate::audit::Event;
+use crate::custody::TokenName;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Policy, Principal, Verb};
-use crate::record::{KeyRecord, MAX_VERSIONS, Origin, VersionRecord, VersionState};
-use crate::sealing::Bound;
+use crate::record::{KeyRecord, VersionState};
 use crate::storage::RowKey;
 
 /// How many keys one page of a search for due keys has.
@@ -55,7 +55,45 @@ impl Store {
             }
             check_algorithm(algorithm)?;
             let key = AnyPrivateKey::generate(algorithm)?;
-            inner.add_key(principal, Verb::Create, name, &key, policy)
+            inner.add_key(principal, Verb::Create, name, &NewKey::Here(&key), policy)
+        })
+    }
+
+    /// Makes a new key in a token that the store was [given](crate::StoreOptions::token). Its private key never leaves the
+    /// token, and those of later versions are made there, too.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_key`](Self::create_key); [`StoreError::Policy`] if the policy permits exports; and [`StoreError::Token`] if
+    /// the token isn't given, or makes no such key.
+    pub fn create_key_in(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        algorithm: AnyAlgorithm,
+        policy: &Policy,
+        token: &TokenName,
+    ) -> Result<KeyId, StoreError> {
+        self.inner().measured(Verb::Create, name, || {
+            let inner = self.inner();
+            if !inner.grants().permits(principal, Verb::Create, name) {
+                return Err(inner.denied(principal, Verb::Create, Some(name)));
+            }
+            check_algorithm(algorithm)?;
+            if policy.exportable {
+                return Err(StoreError::Policy(NOT_FROM_TOKENS));
+            }
+            // What stands in the way anyhow leaves no key in the token.
+            if let Some(problem) = policy.problem() {
+                return Err(StoreError::Policy(problem));
+            }
+            if inner.key(name)?.is_some() {
+                return Err(StoreError::Exists(name.clone()));
+            }
+            inner.in_token(token, algorithm, name, |made| {
+                let key = NewKey::InToken(made);
+                inner.add_key(principal, Verb::Create, name, &key, policy)
+            })
         })
     }
 
@@ -79,7 +117,7 @@ impl Store {
                 return Err(inner.denied(principal, Verb::Import, Some(name)));
             }
             check_import(key)?;
-            inner.add_key(principal, Verb::Import, name, key, policy)
+            inner.add_key(principal, Verb::Import, name, &NewKey::Here(key), policy)
         })
     }
 
@@ -87,7 +125,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`import_key`](Self::import_key), and [`StoreError::NotFound`].
+    /// As [`import_key`](Self::import_key), and [`StoreError::NotFound`]; [`StoreError::Policy`] for a key whose versions are made
+    /// in a token.
     pub fn import_version(
         &self,
         principal: &Principal,
@@ -97,25 +136,47 @@ impl Store {
         self.inner().measured(Verb::Import, name, || {
             self.inner().permitted(principal, Verb::Import, name)?;
             check_import(key)?;
-            self.inner().add_version(principal, Verb::Import, name, key)
+            let key = NewKey::Here(key);
+            self.inner()
+                .add_version(principal, Verb::Import, name, &key, None)
         })
     }
 
-    /// Makes a new version, which signs from now on. Those before it still verify and decapsulate.
+    /// Makes a new version, which signs from now on, where that before it was made. Those before it still verify and
+    /// decapsulate.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Denied`], [`StoreError::NotFound`], [`StoreError::Limit`] if the key has 4,096 versions, and those of
-    /// the storage.
+    /// [`StoreError::Denied`], [`StoreError::NotFound`], [`StoreError::Limit`] if the key has 4,096 versions,
+    /// [`StoreError::Token`] if its token makes none, and those of the storage.
     pub fn rotate(&self, principal: &Principal, name: &KeyName) -> Result<KeyId, StoreError> {
         self.inner().measured(Verb::Rotate, name, || {
             let inner = self.inner();
-            let algorithm = inner
+            let token = inner
                 .permitted(principal, Verb::Rotate, name)?
                 .record
-                .algorithm;
-            let key = AnyPrivateKey::generate(algorithm)?;
-            inner.add_version(principal, Verb::Rotate, name, &key)
+                .token
+                .clone();
+            inner.rotate(principal, name, token.as_ref())
+        })
+    }
+
+    /// Makes a new version in this token, or in the store, and those after it, too. So a key moves to a token: versions of before
+    /// stay where they are, until they are destroyed.
+    ///
+    /// # Errors
+    ///
+    /// As [`rotate`](Self::rotate), and [`StoreError::Policy`] if the key may be exported and the place is a token.
+    pub fn rotate_to(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        token: Option<&TokenName>,
+    ) -> Result<KeyId, StoreError> {
+        self.inner().measured(Verb::Rotate, name, || {
+            let inner = self.inner();
+            inner.permitted(principal, Verb::Rotate, name)?;
+            inner.rotate(principal, name, token)
         })
     }
 
@@ -200,6 +261,9 @@ impl Store {
                 return Err(StoreError::NotExportable(name.clone()));
             }
             let private = inner.private(&key, id.version(), Verb::Export)?;
+            let HeldKey::Here(private) = &*private else {
+                return Err(StoreError::NotExportable(name.clone()));
+            };
             let exported = private.to_pkcs8_der()?;
             // The state that the key was read in has to be the current one.
             inner.change_key(principal, Verb::Export, name, &[], |_, record, _, _| {
@@ -259,127 +323,6 @@ pub(super) fn require_enabled(
 }
 
 impl Inner {
-    /// The record of a new version, with its private key sealed.
-    fn new_version(
-        &self,
-        id: &KeyId,
-        key: &AnyPrivateKey,
-        principal: &Principal,
-        verb: Verb,
-        exportable: bool,
-        now: u64,
-    ) -> Result<VersionRecord, StoreError> {
-        let row = RowKey::version(id);
-        let spki = key.spki().to_vec();
-        let bound = Bound {
-            row: row.as_str(),
-            algorithm: key.algorithm().name(),
-            spki: &spki,
-            exportable,
-        };
-        let sealed = self.table.sealer.seal(&bound, &key.to_pkcs8_der()?)?;
-        Ok(VersionRecord {
-            algorithm: key.algorithm(),
-            spki,
-            created: now,
-            by: principal.clone(),
-            origin: match verb {
-                Verb::Import => Origin::Imported,
-                _ => Origin::Generated,
-            },
-            exportable,
-            sealed: Some(sealed),
-        })
-    }
-
-    /// Adds a key with one version.
-    fn add_key(
-        &self,
-        principal: &Principal,
-        verb: Verb,
-        name: &KeyName,
-        key: &AnyPrivateKey,
-        policy: &Policy,
-    ) -> Result<KeyId, StoreError> {
-        if let Some(problem) = policy.problem() {
-            return Err(StoreError::Policy(problem));
-        }
-        let id = name.at(Version::FIRST);
-        let (store, key_row, version_row) =
-            (RowKey::store(), RowKey::key(name), RowKey::version(&id));
-        let wanted = [store.clone(), key_row.clone(), version_row.clone()];
-        let (record, revision) = self.commit(&wanted, |rows, now| {
-            if !rows.store()?.grants.permits(principal, verb, name) {
-                return Err(self.denied(principal, verb, Some(name)));
-            }
-            if rows.key(name)?.is_some() {
-                return Err(StoreError::Exists(name.clone()));
-            }
-            let record = KeyRecord {
-                serial: 1,
-                algorithm: key.algorithm(),
-                policy: policy.clone(),
-                created: now,
-                rotated: now,
-                first: Version::FIRST,
-                states: vec![VersionState::Enabled],
-            };
-            let version = self.new_version(&id, key, principal, verb, policy.exportable, now)?;
-            let mut draft = rows.change();
-            draft.rely_on(&store);
-            draft.set_serial(&key_row, record.serial)?;
-            draft.put(&version_row, version.encode());
-            let row = draft.put(&key_row, record.encode());
-            let event = Event::done(principal, verb).with(name, Some(id.version()));
-            Ok(Plan {
-                rows: draft.finish(),
-                events: vec![event.leaving(&row)],
-                value: record,
-            })
-        })?;
-        self.keep_written(name, record, revision);
-        Ok(id)
-    }
-
-    /// Adds a version to a key.
-    fn add_version(
-        &self,
-        principal: &Principal,
-        verb: Verb,
-        name: &KeyName,
-        key: &AnyPrivateKey,
-    ) -> Result<KeyId, StoreError> {
-        let is_in_use = self.cache.get(name).is_some_and(|key| key.is_in_use());
-        let id = self.change_key(principal, verb, name, &[], |_, record, draft, now| {
-            if record.algorithm != key.algorithm() {
-                return Err(StoreError::Algorithm {
-                    algorithm: key.algorithm(),
-                    what: "be a version of a key of another algorithm",
-                });
-            }
-            let next = record
-                .newest()
-                .next()
-                .filter(|_| record.states.len() < MAX_VERSIONS);
-            let limit = StoreError::Limit("a key has at most 4,096 versions; remove old ones");
-            let version = next.ok_or(limit)?;
-            let id = name.at(version);
-            let exportable = record.policy.exportable;
-            let new = self.new_version(&id, key, principal, verb, exportable, now)?;
-            draft.put_new(&RowKey::version(&id), new.encode());
-            record.states.push(VersionState::Enabled);
-            record.rotated = now;
-            Ok((Some(version), id))
-        })?;
-        // A key in use goes on without the storage.
-        if let Some(kept) = self.cache.get(name).filter(|_| is_in_use)
-            && require_enabled(&kept.record, &id, verb).is_ok()
-        {
-            kept.keep_private(id.version(), &Arc::new(key.clone()));
-        }
-        Ok(id)
-    }
-
     /// Changes a key, if the principal may: `decide` gets the key's record to be changed, and says which version the log
     /// names.
     pub(super) fn change_key<T>(

@@ -7,12 +7,13 @@ use pq_keys::{PublicKey, SubjectKey};
 
 use super::cache::CachedKey;
 use super::error::{Damage, StoreError};
+use super::held::{HeldKey, KeyInToken};
 use super::inner::Inner;
 use super::lifecycle::require_enabled;
 use super::rows::Rows;
 use crate::name::{KeyId, Version};
 use crate::policy::Verb;
-use crate::record::VersionRecord;
+use crate::record::{PrivatePart, VersionRecord};
 use crate::sealing::Bound;
 use crate::storage::RowKey;
 
@@ -36,7 +37,7 @@ impl Inner {
         key: &CachedKey,
         version: Version,
         verb: Verb,
-    ) -> Result<Arc<AnyPrivateKey>, StoreError> {
+    ) -> Result<Arc<HeldKey>, StoreError> {
         let id = key.name.at(version);
         require_enabled(&key.record, &id, verb)?;
         if let Some(private) = key.private(version) {
@@ -48,13 +49,27 @@ impl Inner {
             .ok_or_else(|| StoreError::NotFound(key.name.clone()))?;
         require_enabled(&record, &id, verb)?;
         let found = rows.version(&id, &record)?;
-        let private = Arc::new(self.open_private(&id, &found)?);
+        let private = Arc::new(self.held(&id, &found)?);
         if require_enabled(&kept.record, &id, verb).is_ok() {
             kept.keep_private(version, &private);
         }
         Ok(private)
     }
 
+    /// The private key of a record, wherever it is. A token isn't asked yet.
+    fn held(&self, id: &KeyId, record: &VersionRecord) -> Result<HeldKey, StoreError> {
+        let Some((name, object)) = record.private.in_token() else {
+            return self.open_private(id, record).map(HeldKey::Here);
+        };
+        Ok(HeldKey::InToken(KeyInToken {
+            token: self.token(name)?.clone(),
+            name: name.clone(),
+            object: *object,
+            public: expanded(&record.spki)?,
+        }))
+    }
+
+    /// Opens a private key that is sealed in its row.
     pub(super) fn open_private(
         &self,
         id: &KeyId,
@@ -68,7 +83,9 @@ impl Inner {
             spki: &record.spki,
             exportable: record.exportable,
         };
-        let sealed = record.sealed.as_ref().ok_or_else(damaged)?;
+        let PrivatePart::Sealed(Some(sealed)) = &record.private else {
+            return Err(damaged());
+        };
         let opened = self
             .table
             .sealer
@@ -96,12 +113,16 @@ impl Inner {
             .ok_or_else(|| StoreError::NotFound(key.name.clone()))?;
         let id = key.name.at(version);
         let found = rows.version(&id, &record)?;
-        let public = match AnyPublicKey::from_spki_der(&found.spki)? {
-            AnyPublicKey::PostQuantum(PublicKey::Verifying(key)) => key.expand().into(),
-            other => other,
-        };
-        let public = Arc::new(public);
+        let public = Arc::new(expanded(&found.spki)?);
         kept.keep_public(version, &public);
         Ok(public)
     }
+}
+
+/// The public key in a SubjectPublicKeyInfo, in the form that verifies fastest.
+fn expanded(spki: &[u8]) -> Result<AnyPublicKey, StoreError> {
+    Ok(match AnyPublicKey::from_spki_der(spki)? {
+        AnyPublicKey::PostQuantum(PublicKey::Verifying(key)) => key.expand().into(),
+        other => other,
+    })
 }

@@ -10,15 +10,18 @@ mod commit;
 #[cfg(feature = "door")]
 mod door;
 mod error;
+mod held;
 mod inner;
 mod lifecycle;
 mod loading;
+mod making;
 mod measuring;
 mod opening;
 mod options;
 mod rows;
 mod showing;
 mod states;
+mod tokens;
 mod uses;
 mod using;
 mod verifying;
@@ -35,6 +38,7 @@ pub use self::lifecycle::Rotated;
 pub use self::measuring::{DURATION_BUCKETS, OPERATION_DURATION, OPERATIONS};
 pub use self::options::StoreOptions;
 pub use self::showing::{KeyDetails, KeyPage, KeySummary, VersionDetails};
+pub use self::tokens::Orphan;
 pub use self::using::{Encapsulated, Signed};
 
 use self::worker::Worker;

@@ -211,6 +211,11 @@ impl Store {
 }
 
 impl Inner {
+    /// Writes the store's own row as it is, so that what relies on it is decided on anew.
+    pub(super) fn touch_store(&self, principal: &Principal) -> Result<(), StoreError> {
+        self.administer(principal, &[], |rows, _| Ok(rows.change()))
+    }
+
     /// Changes the record of the store, and other rows of it, and says so in the log.
     fn administer(
         &self,

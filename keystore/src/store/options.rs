@@ -1,14 +1,18 @@
 //! How a store runs.
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::custody::{Token, TokenName};
 
 /// How a store runs. The [default](Self::default) keeps 256 keys in memory, and takes the time from the system.
 #[derive(Clone)]
 pub struct StoreOptions {
     pub(super) cached_keys: usize,
     pub(super) clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    pub(super) tokens: BTreeMap<TokenName, Arc<dyn Token>>,
 }
 
 impl StoreOptions {
@@ -19,6 +23,13 @@ impl StoreOptions {
             cached_keys,
             ..self
         }
+    }
+
+    /// Gives the store a token, in which keys can be made, under the name by which its records know it. Keys in a token that
+    /// isn't given can't be used, and the rest of the store goes on.
+    pub fn token(mut self, name: TokenName, token: Arc<dyn Token>) -> Self {
+        self.tokens.insert(name, token);
+        self
     }
 
     /// Where the time comes from.
@@ -43,6 +54,7 @@ impl Default for StoreOptions {
         Self {
             cached_keys: 256,
             clock: Arc::new(SystemTime::now),
+            tokens: BTreeMap::new(),
         }
     }
 }
@@ -51,6 +63,7 @@ impl fmt::Debug for StoreOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoreOptions")
             .field("cached_keys", &self.cached_keys)
+            .field("tokens", &self.tokens.keys())
             .finish_non_exhaustive()
     }
 }

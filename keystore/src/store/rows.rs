@@ -125,7 +125,7 @@ impl Rows<'_> {
         let state = key
             .state(id.version())
             .ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
-        if state.has_private_key() != record.sealed.is_some() {
+        if state.has_private_key() != record.private.exists() {
             return Err(damaged(Damage::PutBack));
         }
         let is_of_key =

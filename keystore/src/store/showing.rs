@@ -8,6 +8,7 @@ use super::Store;
 use super::cache::CachedKey;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
+use crate::custody::TokenName;
 use crate::name::{KeyName, Version};
 use crate::policy::{Policy, Principal, Verb};
 use crate::record::{KeyRecord, Origin, VersionRecord, VersionState};
@@ -70,6 +71,8 @@ pub struct KeyDetails {
     pub rotated: u64,
     /// Whether it is due for rotation.
     pub is_due: bool,
+    /// In which token new versions are made, if in any.
+    pub token: Option<TokenName>,
     /// The versions that are kept, the oldest first.
     pub versions: Vec<VersionDetails>,
 }
@@ -88,6 +91,8 @@ pub struct VersionDetails {
     pub by: Principal,
     /// Where the private key was made.
     pub origin: Origin,
+    /// In which token the private key is, or was until it was destroyed; `None` if it is sealed in the store.
+    pub token: Option<TokenName>,
     /// The public key.
     pub public_key: AnyPublicKey,
 }
@@ -152,6 +157,7 @@ impl Store {
                 created: found.created,
                 by: found.by,
                 origin: found.origin,
+                token: found.private.in_token().map(|(token, _)| token.clone()),
                 public_key: AnyPublicKey::from_spki_der(&found.spki)?,
             })
         };
@@ -161,6 +167,7 @@ impl Store {
             created: record.created,
             rotated: record.rotated,
             is_due: record.is_due(inner.options.now()),
+            token: record.token,
             versions: versions
                 .into_iter()
                 .map(version)

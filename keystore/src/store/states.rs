@@ -6,6 +6,7 @@ use super::Store;
 use super::error::StoreError;
 use super::inner::Inner;
 use super::rows::Rows;
+use super::tokens::PlaceInToken;
 use crate::audit::AuditEntry;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Principal, Verb};
@@ -110,34 +111,15 @@ impl Store {
     ///
     /// [`StoreError::NotYet`] before that time by the clock, [`StoreError::ClockBehind`] if the clock is behind the last
     /// entry of the log, [`StoreError::State`] unless it is scheduled, and those of [`disable`](Self::disable).
+    /// [`StoreError::LeftInToken`] if it is destroyed, but its token didn't remove the private key, as it was away: then
+    /// destroying it again removes it there.
     pub fn destroy(&self, principal: &Principal, id: &KeyId) -> Result<(), StoreError> {
-        let (inner, name, version) = (self.inner(), id.name(), id.version());
-        inner.change_key(
-            principal,
-            Verb::Destroy,
-            name,
-            &[version],
-            |rows, record, draft, now| {
-                let not_found = || StoreError::VersionNotFound(id.clone());
-                let (at, verifies) = match record.state(version).ok_or_else(not_found)? {
-                    VersionState::DestroyScheduled { at, verifies } => (at, verifies),
-                    state => return Err(in_state(id, state, Verb::Destroy)),
-                };
-                inner.check_clock(rows, now)?;
-                if now < at {
-                    return Err(StoreError::NotYet {
-                        id: id.clone(),
-                        seconds: (at - now).div_ceil(1000),
-                    });
-                }
-                let mut destroyed = rows.version(id, record)?;
-                destroyed.sealed = None;
-                draft.put(&RowKey::version(id), destroyed.encode());
-                let state = record.state_mut(version).ok_or_else(not_found)?;
-                *state = VersionState::Destroyed { verifies };
-                Ok((Some(version), ()))
-            },
-        )
+        let inner = self.inner();
+        match inner.destroy_version(principal, id) {
+            Ok(Some(left)) => inner.remove_from_token(&left),
+            Ok(None) => Ok(()),
+            Err(error) => inner.destroy_again(id, error),
+        }
     }
 
     /// Removes all versions before this one, with their public keys. They are of no use any more: each was destroyed, or is
@@ -146,7 +128,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::State`] if a version is of use, [`StoreError::VersionNotFound`] if the key has no version `before`,
-    /// and those of [`disable`](Self::disable). Versions may have been removed before an error.
+    /// [`StoreError::LeftInToken`] if a token didn't remove private keys, and those of [`disable`](Self::disable). Versions
+    /// may have been removed before an error.
     pub fn trim(
         &self,
         principal: &Principal,
@@ -166,12 +149,13 @@ impl Store {
             if old.is_empty() {
                 return Ok(());
             }
-            inner.change_key(
+            let left = inner.change_key(
                 principal,
                 Verb::Destroy,
                 name,
                 &old,
-                |_, record, draft, _| {
+                |rows, record, draft, _| {
+                    let mut left = Vec::new();
                     if record.first != first {
                         return Err(StoreError::Contended);
                     }
@@ -183,15 +167,59 @@ impl Store {
                         if !is_destroyed && *version >= record.policy.min_version {
                             return Err(in_state(&id, state, Verb::Destroy));
                         }
+                        // A damaged row doesn't keep the others from being removed: what it had in a token is an orphan.
+                        if let Ok(found) = rows.version(&id, record) {
+                            left.extend(PlaceInToken::of(&found.private));
+                        }
                         draft.delete(&RowKey::version(&id));
                     }
                     record.states.drain(..old.len());
                     let last = old.last().and_then(|version| version.next());
                     record.first = last.ok_or(StoreError::Contended)?;
-                    Ok((Some(record.first), ()))
+                    Ok((Some(record.first), left))
                 },
             )?;
+            left.iter()
+                .try_for_each(|left| inner.remove_from_token(left))?;
         }
+    }
+}
+
+impl Inner {
+    /// Destroys a version in the storage, and returns where its private key is yet to be removed.
+    fn destroy_version(
+        &self,
+        principal: &Principal,
+        id: &KeyId,
+    ) -> Result<Option<PlaceInToken>, StoreError> {
+        let (name, version) = (id.name(), id.version());
+        self.change_key(
+            principal,
+            Verb::Destroy,
+            name,
+            &[version],
+            |rows, record, draft, now| {
+                let not_found = || StoreError::VersionNotFound(id.clone());
+                let (at, verifies) = match record.state(version).ok_or_else(not_found)? {
+                    VersionState::DestroyScheduled { at, verifies } => (at, verifies),
+                    state => return Err(in_state(id, state, Verb::Destroy)),
+                };
+                self.check_clock(rows, now)?;
+                if now < at {
+                    return Err(StoreError::NotYet {
+                        id: id.clone(),
+                        seconds: (at - now).div_ceil(1000),
+                    });
+                }
+                let mut destroyed = rows.version(id, record)?;
+                let left = PlaceInToken::of(&destroyed.private);
+                destroyed.private = destroyed.private.destroyed();
+                draft.put(&RowKey::version(id), destroyed.encode());
+                let state = record.state_mut(version).ok_or_else(not_found)?;
+                *state = VersionState::Destroyed { verifies };
+                Ok((Some(version), left))
+            },
+        )
     }
 }
 

@@ -2,15 +2,15 @@
 
 use alloc::sync::Arc;
 
-use pq_keys::any::{AnyAlgorithm, AnyKeyError, AnyPrivateKey, AnyPublicKey, AnySigningKey};
-use pq_keys::signing::{Digest, HashedMessage, SignatureOptions, SigningVariant};
+use pq_keys::PublicKey;
+use pq_keys::any::{AnyKeyError, AnyPublicKey};
 use pq_keys::spki::AlgorithmIdentifierOwned;
-use pq_keys::{PrivateKey, PublicKey, Signer, SubjectKey};
 use zeroize::Zeroizing;
 
 use super::Store;
 use super::cache::CachedKey;
 use super::error::StoreError;
+use super::held::{HeldKey, cannot};
 use super::inner::Inner;
 use super::lifecycle::require_enabled;
 use super::uses::outcome;
@@ -69,9 +69,8 @@ impl Store {
         name: &KeyName,
     ) -> Result<(KeyId, Vec<u8>, AlgorithmIdentifierOwned), StoreError> {
         let (_, version, private) = self.inner().signing_key(principal, name)?;
-        let key = AnySigningKey::try_from((*private).clone())?;
-        let spki = key.spki().to_vec();
-        Ok((name.at(version), spki, key.signature_algorithm()))
+        let (spki, algorithm) = private.as_signer()?;
+        Ok((name.at(version), spki, algorithm))
     }
 
     /// Signs by one version, for signatures that have to be by the key that somebody knows.
@@ -91,7 +90,7 @@ impl Store {
             check_signing_minimum(&key, version)?;
             check_input(&key, input)?;
             let private = inner.private(&key, version, Verb::Sign)?;
-            let signature = sign_by(&private, input)?;
+            let signature = private.sign(input)?;
             inner.log_use(inner.used(&key, principal, Verb::Sign, Some(version), None)?)?;
             let id = id.clone();
             Ok(Signed { id, signature })
@@ -157,18 +156,7 @@ impl Store {
             check_minimum(&key, version)?;
             require_enabled(&key.record, id, Verb::Decapsulate)?;
             let private = inner.private(&key, version, Verb::Decapsulate)?;
-            let mut secret = Zeroizing::new([0; 32]);
-            match &*private {
-                AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(key)) => {
-                    key.decapsulate_into(ciphertext, &mut secret)
-                        .map_err(AnyKeyError::from)?;
-                }
-                AnyPrivateKey::XWing(key) => {
-                    key.decapsulate_into(ciphertext, &mut secret)
-                        .map_err(AnyKeyError::from)?;
-                }
-                _ => return Err(cannot(key.record.algorithm, "decapsulate")),
-            }
+            let secret = private.decapsulate(ciphertext)?;
             inner.log_use(inner.used(
                 &key,
                 principal,
@@ -183,10 +171,6 @@ impl Store {
 
 pub(super) fn no_version(name: &KeyName) -> StoreError {
     StoreError::NoEnabledVersion(name.clone())
-}
-
-pub(super) fn cannot(algorithm: AnyAlgorithm, what: &'static str) -> StoreError {
-    StoreError::Algorithm { algorithm, what }
 }
 
 pub(super) fn check_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
@@ -233,67 +217,6 @@ pub(super) fn check_input(key: &CachedKey, input: Input<'_>) -> Result<(), Store
     }
 }
 
-/// What ML-DSA and SLH-DSA sign if the input is not the message.
-pub(super) fn hashed(
-    algorithm: AnyAlgorithm,
-    input: Input<'_>,
-) -> Result<Option<HashedMessage>, StoreError> {
-    Ok(match input {
-        Input::Message { .. } => None,
-        Input::Mu(mu) => Some(HashedMessage::from_mu(*mu)),
-        Input::Digest {
-            hash,
-            digest,
-            context,
-        } => {
-            let digest = Digest::from_bytes(hash, digest);
-            let digest = digest.map_err(|_| cannot(algorithm, "take a digest of this length"))?;
-            Some(HashedMessage::from_digest(digest, context))
-        }
-    })
-}
-
-pub(super) const TAKES_MESSAGES: &str = "sign or verify a digest or µ; give the message";
-
-fn sign_by(key: &AnyPrivateKey, input: Input<'_>) -> Result<Vec<u8>, StoreError> {
-    let algorithm = key.algorithm();
-    let hashed = hashed(algorithm, input)?;
-    let made: Result<_, AnyKeyError> = match (key, input) {
-        (
-            AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)),
-            Input::Message { message, context },
-        ) => {
-            let options = SignatureOptions::new().context(context);
-            key.sign_with(message, &options, SigningVariant::Hedged)
-                .map_err(Into::into)
-        }
-        (AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)), _) => match hashed {
-            Some(hashed) => key
-                .sign_hashed(&hashed, SigningVariant::Hedged)
-                .map_err(Into::into),
-            None => return Err(cannot(algorithm, "sign this")),
-        },
-        (AnyPrivateKey::Composite(key), Input::Message { message, context }) => {
-            key.sign_with_context(message, context).map_err(Into::into)
-        }
-        (
-            AnyPrivateKey::Classical(key),
-            Input::Message {
-                message,
-                context: [],
-            },
-        ) => key.sign(message).map_err(Into::into),
-        (AnyPrivateKey::Classical(key), Input::Message { .. }) => {
-            Err(AnyKeyError::NoContext(key.algorithm()))
-        }
-        (AnyPrivateKey::Composite(_) | AnyPrivateKey::Classical(_), _) => {
-            return Err(cannot(algorithm, TAKES_MESSAGES));
-        }
-        _ => return Err(cannot(algorithm, "sign")),
-    };
-    Ok(made?)
-}
-
 impl Inner {
     /// Signs, and says what is to be written to the log before the signature is given out.
     pub(super) fn sign(
@@ -315,7 +238,7 @@ impl Inner {
     ) -> Result<(Signed, Option<Event>), StoreError> {
         let (key, version, private) = self.signing_key(principal, name)?;
         check_input(&key, input)?;
-        let signature = sign_by(&private, input)?;
+        let signature = private.sign(input)?;
         let event = self.used(&key, principal, Verb::Sign, Some(version), None)?;
         let id = name.at(version);
         Ok((Signed { id, signature }, event))
@@ -326,7 +249,7 @@ impl Inner {
         &self,
         principal: &Principal,
         name: &KeyName,
-    ) -> Result<(Arc<CachedKey>, Version, Arc<AnyPrivateKey>), StoreError> {
+    ) -> Result<(Arc<CachedKey>, Version, Arc<HeldKey>), StoreError> {
         let mut tries = 0;
         loop {
             let key = self.usable(principal, Verb::Sign, name)?;

@@ -10,9 +10,10 @@ use super::Store;
 use super::batch::VerifyRequest;
 use super::cache::CachedKey;
 use super::error::StoreError;
+use super::held::{TAKES_MESSAGES, cannot, hashed};
 use super::inner::Inner;
 use super::measuring::code;
-use super::using::{TAKES_MESSAGES, cannot, check_input, check_minimum, hashed, no_version};
+use super::using::{check_input, check_minimum, no_version};
 use crate::audit::Event;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Input, Principal, Verb};
@@ -63,7 +64,11 @@ impl Store {
 }
 
 /// Verifies; `false` if the signature isn't valid.
-fn verify_by(key: &AnyPublicKey, input: Input<'_>, signature: &[u8]) -> Result<bool, StoreError> {
+pub(super) fn verify_by(
+    key: &AnyPublicKey,
+    input: Input<'_>,
+    signature: &[u8],
+) -> Result<bool, StoreError> {
     let algorithm = key.algorithm();
     let verified = match (key, input) {
         (_, Input::Message { message, context }) => {

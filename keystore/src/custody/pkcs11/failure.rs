@@ -90,8 +90,12 @@ pub(super) fn refused(error: &Error) -> TokenError {
             _,
         ) => TokenError::Away(text),
         Error::Pkcs11(
-            RvError::PinIncorrect | RvError::PinInvalid | RvError::PinLenRange | RvError::PinLocked
-            | RvError::PinExpired | RvError::UserPinNotInitialized,
+            RvError::PinIncorrect
+            | RvError::PinInvalid
+            | RvError::PinLenRange
+            | RvError::PinLocked
+            | RvError::PinExpired
+            | RvError::UserPinNotInitialized,
             _,
         ) => TokenError::Pin(text),
         _ => TokenError::Refused(text),

@@ -55,11 +55,20 @@ pub(super) fn generation(algorithm: AnyAlgorithm) -> Result<Generation, TokenErr
     Ok(match algorithm {
         AnyAlgorithm::PostQuantum(Algorithm::Kem(set)) => {
             let set = ml_kem(set).ok_or_else(|| unsupported(algorithm))?;
-            of(Mechanism::MlKemKeyPairGen, Attribute::ParameterSet(set.into()))
+            of(
+                Mechanism::MlKemKeyPairGen,
+                Attribute::ParameterSet(set.into()),
+            )
         }
         AnyAlgorithm::PostQuantum(Algorithm::Signature(set)) => match (ml_dsa(set), slh_dsa(set)) {
-            (Some(set), _) => of(Mechanism::MlDsaKeyPairGen, Attribute::ParameterSet(set.into())),
-            (_, Some(set)) => of(Mechanism::SlhDsaKeyPairGen, Attribute::ParameterSet(set.into())),
+            (Some(set), _) => of(
+                Mechanism::MlDsaKeyPairGen,
+                Attribute::ParameterSet(set.into()),
+            ),
+            (_, Some(set)) => of(
+                Mechanism::SlhDsaKeyPairGen,
+                Attribute::ParameterSet(set.into()),
+            ),
             (None, None) => return Err(unsupported(algorithm)),
         },
         AnyAlgorithm::Classical(classical) => match classical {
@@ -126,7 +135,10 @@ pub(super) fn sign<T, E: From<TokenError>>(
     sign: impl FnOnce(&Mechanism<'_>, &[u8]) -> Result<T, E>,
 ) -> Result<T, E> {
     match (algorithm, input) {
-        (AnyAlgorithm::PostQuantum(Algorithm::Signature(set)), Input::Message { message, context }) => {
+        (
+            AnyAlgorithm::PostQuantum(Algorithm::Signature(set)),
+            Input::Message { message, context },
+        ) => {
             // It points to the context, which outlives the call.
             let context = (!context.is_empty()).then_some(context);
             let parameters = SignAdditionalContext::new(HedgeType::Preferred, context);

@@ -46,7 +46,10 @@ pub(super) fn slot_of(module: &Pkcs11, options: &Pkcs11Options) -> Result<Slot, 
         error => error,
     };
     let mut found = Vec::new();
-    for slot in module.get_slots_with_token().map_err(|error| away(&error))? {
+    for slot in module
+        .get_slots_with_token()
+        .map_err(|error| away(&error))?
+    {
         // The token of one slot may go while others are looked at.
         let info = match module.get_token_info(slot) {
             Ok(info) => info,

@@ -29,8 +29,9 @@ impl Pin {
     ///
     /// [`TokenError::PinSource`] if it can't be read, is empty, has more than 256 bytes, or is no text.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
-        let wrong =
-            |reason: &dyn fmt::Display| TokenError::PinSource(format!("{}: {reason}", path.display()));
+        let wrong = |reason: &dyn fmt::Display| {
+            TokenError::PinSource(format!("{}: {reason}", path.display()))
+        };
         let file = File::open(path).map_err(|error| wrong(&error))?;
         let metadata = file.metadata().map_err(|error| wrong(&error))?;
         if crate::sealing::others_may_read(&metadata) {

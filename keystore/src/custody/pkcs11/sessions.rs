@@ -93,10 +93,7 @@ impl Sessions {
         self.once(act).map_err(Failure::into_error)
     }
 
-    fn once<T>(
-        &self,
-        act: impl FnOnce(&mut Opened) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    fn once<T>(&self, act: impl FnOnce(&mut Opened) -> Result<T, Failure>) -> Result<T, Failure> {
         let (place, idle) = self.wait_for_place()?;
         let mut opened = match idle {
             Some(opened) => opened,

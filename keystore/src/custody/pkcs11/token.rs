@@ -1,7 +1,9 @@
 //! A token behind PKCS#11 as a place for private keys.
 
 use cryptoki::mechanism::Mechanism;
-use cryptoki::object::{Attribute, AttributeInfo, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::object::{
+    Attribute, AttributeInfo, AttributeType, KeyType, ObjectClass, ObjectHandle,
+};
 use cryptoki::session::Session;
 use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 use zeroize::Zeroizing;

@@ -1,0 +1,247 @@
+//! A private key that is ready to be used: in memory, or in a token. What it signs, and how public keys verify that.
+
+use alloc::sync::Arc;
+
+use pq_keys::any::{AnyAlgorithm, AnyKeyError, AnyPrivateKey, AnyPublicKey, AnySigningKey};
+use pq_keys::classical::ClassicalAlgorithm;
+use pq_keys::der::Any;
+use pq_keys::signing::{Digest, HashedMessage, PreHash, SignatureOptions, SigningVariant};
+use pq_keys::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
+use pq_keys::{Algorithm, KeyError, PrivateKey, SignatureAlgorithm, Signer, SubjectKey};
+use zeroize::Zeroizing;
+
+use super::error::StoreError;
+use super::verifying::verify_by;
+use crate::custody::answers::InvalidAnswer;
+use crate::custody::{ObjectId, Token, TokenError, TokenInput, TokenName};
+use crate::policy::Input;
+
+/// A private key that is ready to be used.
+pub(super) enum HeldKey {
+    /// In memory.
+    Here(AnyPrivateKey),
+    /// In a token.
+    InToken(KeyInToken),
+}
+
+/// A private key in a token, with its public half.
+pub(super) struct KeyInToken {
+    pub(super) name: TokenName,
+    pub(super) token: Arc<dyn Token>,
+    pub(super) object: ObjectId,
+    /// In the form that verifies fastest.
+    pub(super) public: AnyPublicKey,
+}
+
+impl HeldKey {
+    /// Signs. What a token signed is verified before it is given out.
+    pub(super) fn sign(&self, input: Input<'_>) -> Result<Vec<u8>, StoreError> {
+        match self {
+            Self::Here(key) => sign_by(key, input),
+            Self::InToken(key) => key.sign(input),
+        }
+    }
+
+    /// Decapsulates a secret of ML-KEM or X-Wing.
+    pub(super) fn decapsulate(&self, ciphertext: &[u8]) -> Result<Zeroizing<[u8; 32]>, StoreError> {
+        let mut secret = Zeroizing::new([0; 32]);
+        match self {
+            Self::Here(AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(key))) => {
+                key.decapsulate_into(ciphertext, &mut secret)
+                    .map_err(AnyKeyError::from)?;
+            }
+            Self::Here(AnyPrivateKey::XWing(key)) => {
+                key.decapsulate_into(ciphertext, &mut secret)
+                    .map_err(AnyKeyError::from)?;
+            }
+            Self::Here(key) => return Err(cannot(key.algorithm(), "decapsulate")),
+            Self::InToken(key) => return key.decapsulate(ciphertext),
+        }
+        Ok(secret)
+    }
+
+    /// The public key as SubjectPublicKeyInfo, and the identifier of signatures.
+    pub(super) fn as_signer(&self) -> Result<(Vec<u8>, AlgorithmIdentifierOwned), StoreError> {
+        match self {
+            Self::Here(key) => {
+                let key = AnySigningKey::try_from(key.clone())?;
+                Ok((key.spki().to_vec(), key.signature_algorithm()))
+            }
+            Self::InToken(key) => {
+                let algorithm = key.public.algorithm();
+                let identifier = signature_algorithm(algorithm)?;
+                Ok((key.public.to_spki_der().into(), identifier))
+            }
+        }
+    }
+}
+
+impl KeyInToken {
+    fn failed(&self, error: impl Into<TokenError>) -> StoreError {
+        StoreError::Token {
+            token: self.name.clone(),
+            error: error.into(),
+        }
+    }
+
+    fn sign(&self, input: Input<'_>) -> Result<Vec<u8>, StoreError> {
+        let algorithm = self.public.algorithm();
+        check_token_input(algorithm, input)?;
+        let request = TokenInput {
+            object: &self.object,
+            algorithm,
+            input,
+        };
+        let signature = self.token.sign(&request);
+        let signature = signature.map_err(|error| self.failed(error))?;
+        match verify_by(&self.public, input, &signature)? {
+            true => Ok(signature),
+            false => Err(self.failed(InvalidAnswer::Signature)),
+        }
+    }
+
+    fn decapsulate(&self, ciphertext: &[u8]) -> Result<Zeroizing<[u8; 32]>, StoreError> {
+        let algorithm = self.public.algorithm();
+        let AnyAlgorithm::PostQuantum(Algorithm::Kem(set)) = algorithm else {
+            return Err(cannot(algorithm, "decapsulate"));
+        };
+        if ciphertext.len() != set.ciphertext_len() {
+            return Err(cannot(algorithm, "decapsulate a ciphertext of this length"));
+        }
+        let secret = self.token.decapsulate(&self.object, ciphertext);
+        secret.map_err(|error| self.failed(error))
+    }
+}
+
+/// The identifier of the signatures of a key in a token.
+fn signature_algorithm(algorithm: AnyAlgorithm) -> Result<AlgorithmIdentifierOwned, StoreError> {
+    const ECDSA_SHA256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2");
+    const ECDSA_SHA384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.3");
+    const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
+    const SHA256_RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.11");
+
+    let (oid, parameters) = match algorithm {
+        AnyAlgorithm::PostQuantum(Algorithm::Signature(set)) => (set.oid(), None),
+        AnyAlgorithm::Classical(ClassicalAlgorithm::EcdsaP256) => (ECDSA_SHA256, None),
+        AnyAlgorithm::Classical(ClassicalAlgorithm::EcdsaP384) => (ECDSA_SHA384, None),
+        AnyAlgorithm::Classical(ClassicalAlgorithm::Ed25519) => (ED25519, None),
+        // Those of RSA have NULL (RFC 4055, section 5).
+        AnyAlgorithm::Classical(_) => (SHA256_RSA, Some(Any::null())),
+        _ => return Err(AnyKeyError::NotASignatureKey(algorithm).into()),
+    };
+    Ok(AlgorithmIdentifierOwned { oid, parameters })
+}
+
+/// Refuses before the token is asked what a key in memory refuses, so that both refuse the same.
+fn check_token_input(algorithm: AnyAlgorithm, input: Input<'_>) -> Result<(), StoreError> {
+    let signature = match algorithm {
+        AnyAlgorithm::PostQuantum(Algorithm::Signature(set)) => Some(set),
+        AnyAlgorithm::Classical(_) => None,
+        _ => return Err(cannot(algorithm, "sign")),
+    };
+    let context = match (signature, input) {
+        (None, Input::Message { context: [], .. }) => return Ok(()),
+        (None, Input::Message { .. }) => {
+            let AnyAlgorithm::Classical(classical) = algorithm else {
+                return Err(cannot(algorithm, "sign"));
+            };
+            return Err(AnyKeyError::NoContext(classical).into());
+        }
+        (None, _) => return Err(cannot(algorithm, TAKES_MESSAGES)),
+        (Some(_), Input::Message { context, .. }) => context,
+        (Some(set), Input::Digest { hash, context, .. }) => {
+            hashed(algorithm, input)?;
+            check_strength(set, hash)?;
+            context
+        }
+        (Some(set), Input::Mu(_)) => {
+            return match SignatureAlgorithm::ML_DSA.contains(&set) {
+                true => Ok(()),
+                false => Err(AnyKeyError::from(KeyError::NoMu(set)).into()),
+            };
+        }
+    };
+    match context.len() {
+        ..=255 => Ok(()),
+        _ => Err(cannot(
+            algorithm,
+            "sign with a context of more than 255 bytes",
+        )),
+    }
+}
+
+fn check_strength(set: SignatureAlgorithm, hash: PreHash) -> Result<(), StoreError> {
+    match hash.digest_len() < set.least_digest_len() {
+        true => Err(AnyKeyError::from(KeyError::WeakPreHash {
+            algorithm: set,
+            hash,
+        })
+        .into()),
+        false => Ok(()),
+    }
+}
+
+pub(super) fn cannot(algorithm: AnyAlgorithm, what: &'static str) -> StoreError {
+    StoreError::Algorithm { algorithm, what }
+}
+
+/// What ML-DSA and SLH-DSA sign if the input is not the message.
+pub(super) fn hashed(
+    algorithm: AnyAlgorithm,
+    input: Input<'_>,
+) -> Result<Option<HashedMessage>, StoreError> {
+    Ok(match input {
+        Input::Message { .. } => None,
+        Input::Mu(mu) => Some(HashedMessage::from_mu(*mu)),
+        Input::Digest {
+            hash,
+            digest,
+            context,
+        } => {
+            let digest = Digest::from_bytes(hash, digest);
+            let digest = digest.map_err(|_| cannot(algorithm, "take a digest of this length"))?;
+            Some(HashedMessage::from_digest(digest, context))
+        }
+    })
+}
+
+pub(super) const TAKES_MESSAGES: &str = "sign or verify a digest or µ; give the message";
+
+fn sign_by(key: &AnyPrivateKey, input: Input<'_>) -> Result<Vec<u8>, StoreError> {
+    let algorithm = key.algorithm();
+    let hashed = hashed(algorithm, input)?;
+    let made: Result<_, AnyKeyError> = match (key, input) {
+        (
+            AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)),
+            Input::Message { message, context },
+        ) => {
+            let options = SignatureOptions::new().context(context);
+            key.sign_with(message, &options, SigningVariant::Hedged)
+                .map_err(Into::into)
+        }
+        (AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)), _) => match hashed {
+            Some(hashed) => key
+                .sign_hashed(&hashed, SigningVariant::Hedged)
+                .map_err(Into::into),
+            None => return Err(cannot(algorithm, "sign this")),
+        },
+        (AnyPrivateKey::Composite(key), Input::Message { message, context }) => {
+            key.sign_with_context(message, context).map_err(Into::into)
+        }
+        (
+            AnyPrivateKey::Classical(key),
+            Input::Message {
+                message,
+                context: [],
+            },
+        ) => key.sign(message).map_err(Into::into),
+        (AnyPrivateKey::Classical(key), Input::Message { .. }) => {
+            Err(AnyKeyError::NoContext(key.algorithm()))
+        }
+        (AnyPrivateKey::Composite(_) | AnyPrivateKey::Classical(_), _) => {
+            return Err(cannot(algorithm, TAKES_MESSAGES));
+        }
+        _ => return Err(cannot(algorithm, "sign")),
+    };
+    Ok(made?)
+}

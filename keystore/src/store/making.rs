@@ -1,0 +1,230 @@
+//! New versions of keys: made here or in a token, and committed.
+
+use alloc::sync::Arc;
+
+use pq_keys::SubjectKey;
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey};
+
+use super::commit::Plan;
+use super::error::StoreError;
+use super::held::HeldKey;
+use super::inner::Inner;
+use super::lifecycle::require_enabled;
+use super::rows::Rows;
+use super::tokens::MadeInToken;
+use crate::audit::Event;
+use crate::custody::TokenName;
+use crate::name::{KeyId, KeyName, Version};
+use crate::policy::{Policy, Principal, Verb};
+use crate::record::{KeyRecord, MAX_VERSIONS, Origin, PrivatePart, VersionRecord, VersionState};
+use crate::sealing::Bound;
+use crate::storage::RowKey;
+
+pub(super) const NOT_FROM_TOKENS: &str =
+    "a key that may be exported isn't made in a token, which gives out no private key";
+
+/// The private key of a new version.
+pub(super) enum NewKey<'a> {
+    /// To be sealed in the store.
+    Here(&'a AnyPrivateKey),
+    InToken(&'a MadeInToken),
+}
+
+impl NewKey<'_> {
+    fn algorithm(&self) -> AnyAlgorithm {
+        match self {
+            Self::Here(key) => key.algorithm(),
+            Self::InToken(made) => made.public.algorithm(),
+        }
+    }
+
+    fn spki(&self) -> Vec<u8> {
+        match self {
+            Self::Here(key) => key.spki().to_vec(),
+            Self::InToken(made) => made.public.to_spki_der().into(),
+        }
+    }
+
+    fn token(&self) -> Option<&TokenName> {
+        match self {
+            Self::Here(_) => None,
+            Self::InToken(made) => Some(&made.token),
+        }
+    }
+
+    /// Checks that nobody has removed it from its token since it was made there.
+    fn check_kept(&self, rows: &Rows<'_>) -> Result<(), StoreError> {
+        match self {
+            Self::Here(_) => Ok(()),
+            Self::InToken(made) => made.check_kept(rows),
+        }
+    }
+}
+
+impl Inner {
+    /// Makes a new version in this token, or in the store.
+    pub(super) fn rotate(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        token: Option<&TokenName>,
+    ) -> Result<KeyId, StoreError> {
+        let record = &self.permitted(principal, Verb::Rotate, name)?.record;
+        match token {
+            None => {
+                let key = AnyPrivateKey::generate(record.algorithm)?;
+                self.add_version(principal, Verb::Rotate, name, &NewKey::Here(&key), None)
+            }
+            Some(token) => self.in_token(token, record.algorithm, name, |made| {
+                let key = NewKey::InToken(made);
+                self.add_version(principal, Verb::Rotate, name, &key, Some(token))
+            }),
+        }
+    }
+
+    /// The record of a new version, with its private key sealed.
+    fn new_version(
+        &self,
+        id: &KeyId,
+        key: &NewKey<'_>,
+        principal: &Principal,
+        verb: Verb,
+        exportable: bool,
+        now: u64,
+    ) -> Result<VersionRecord, StoreError> {
+        let row = RowKey::version(id);
+        let spki = key.spki();
+        let private = match key {
+            NewKey::Here(private) => {
+                let bound = Bound {
+                    row: row.as_str(),
+                    algorithm: key.algorithm().name(),
+                    spki: &spki,
+                    exportable,
+                };
+                let sealed = self.table.sealer.seal(&bound, &private.to_pkcs8_der()?)?;
+                PrivatePart::Sealed(Some(sealed))
+            }
+            NewKey::InToken(made) => PrivatePart::InToken {
+                token: made.token.clone(),
+                object: made.object,
+                is_destroyed: false,
+            },
+        };
+        Ok(VersionRecord {
+            algorithm: key.algorithm(),
+            spki,
+            created: now,
+            by: principal.clone(),
+            origin: match verb {
+                Verb::Import => Origin::Imported,
+                _ => Origin::Generated,
+            },
+            exportable,
+            private,
+        })
+    }
+
+    /// Adds a key with one version.
+    pub(super) fn add_key(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+        key: &NewKey<'_>,
+        policy: &Policy,
+    ) -> Result<KeyId, StoreError> {
+        if let Some(problem) = policy.problem() {
+            return Err(StoreError::Policy(problem));
+        }
+        let id = name.at(Version::FIRST);
+        let (store, key_row, version_row) =
+            (RowKey::store(), RowKey::key(name), RowKey::version(&id));
+        let wanted = [store.clone(), key_row.clone(), version_row.clone()];
+        let (record, revision) = self.commit(&wanted, |rows, now| {
+            if !rows.store()?.grants.permits(principal, verb, name) {
+                return Err(self.denied(principal, verb, Some(name)));
+            }
+            if rows.key(name)?.is_some() {
+                return Err(StoreError::Exists(name.clone()));
+            }
+            key.check_kept(rows)?;
+            let record = KeyRecord {
+                serial: 1,
+                algorithm: key.algorithm(),
+                policy: policy.clone(),
+                created: now,
+                rotated: now,
+                first: Version::FIRST,
+                states: vec![VersionState::Enabled],
+                token: key.token().cloned(),
+            };
+            let version = self.new_version(&id, key, principal, verb, policy.exportable, now)?;
+            let mut draft = rows.change();
+            draft.rely_on(&store);
+            draft.set_serial(&key_row, record.serial)?;
+            draft.put(&version_row, version.encode());
+            let row = draft.put(&key_row, record.encode());
+            let event = Event::done(principal, verb).with(name, Some(id.version()));
+            Ok(Plan {
+                rows: draft.finish(),
+                events: vec![event.leaving(&row)],
+                value: record,
+            })
+        })?;
+        self.keep_written(name, record, revision);
+        Ok(id)
+    }
+
+    /// Adds a version to a key. From then on, versions are made in this token, or in the store.
+    pub(super) fn add_version(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+        key: &NewKey<'_>,
+        token: Option<&TokenName>,
+    ) -> Result<KeyId, StoreError> {
+        let is_in_use = self.cache.get(name).is_some_and(|key| key.is_in_use());
+        let id = self.change_key(principal, verb, name, &[], |rows, record, draft, now| {
+            key.check_kept(rows)?;
+            if verb == Verb::Import && record.token.is_some() {
+                return Err(StoreError::Policy(
+                    "versions of this key are made in a token, and not imported",
+                ));
+            }
+            if token.is_some() && record.policy.exportable {
+                return Err(StoreError::Policy(NOT_FROM_TOKENS));
+            }
+            record.token = token.cloned();
+            if record.algorithm != key.algorithm() {
+                return Err(StoreError::Algorithm {
+                    algorithm: key.algorithm(),
+                    what: "be a version of a key of another algorithm",
+                });
+            }
+            let next = record
+                .newest()
+                .next()
+                .filter(|_| record.states.len() < MAX_VERSIONS);
+            let limit = StoreError::Limit("a key has at most 4,096 versions; remove old ones");
+            let version = next.ok_or(limit)?;
+            let id = name.at(version);
+            let exportable = record.policy.exportable;
+            let new = self.new_version(&id, key, principal, verb, exportable, now)?;
+            draft.put_new(&RowKey::version(&id), new.encode());
+            record.states.push(VersionState::Enabled);
+            record.rotated = now;
+            Ok((Some(version), id))
+        })?;
+        // A key in use goes on without the storage.
+        if let NewKey::Here(key) = key
+            && let Some(kept) = self.cache.get(name).filter(|_| is_in_use)
+            && require_enabled(&kept.record, &id, verb).is_ok()
+        {
+            let key = HeldKey::Here((*key).clone());
+            kept.keep_private(id.version(), &Arc::new(key));
+        }
+        Ok(id)
+    }
+}

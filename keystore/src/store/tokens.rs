@@ -1,0 +1,328 @@
+//! Keys in tokens: made before the rows that refer to them, removed after, and found if either was cut short.
+//!
+//! A key is made in its token first, and committed then, so that no version is acknowledged without its key. Whoever removes
+//! keys that no version refers to writes the row of the store in between: a key that was made before, and isn't committed yet,
+//! can't be committed any more, since its commit expects that row as it was. So no clock decides which keys are too old.
+
+use alloc::sync::Arc;
+use core::slice;
+use std::collections::{BTreeMap, HashSet};
+
+use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
+
+use super::Store;
+use super::checking::CheckReport;
+use super::error::{Damage, StoreError};
+use super::inner::Inner;
+use super::rows::Rows;
+use crate::custody::answers::InvalidAnswer;
+use crate::custody::{ObjectId, Token, TokenError, TokenName};
+use crate::name::{KeyId, KeyName};
+use crate::policy::{Principal, Verb};
+use crate::record::{PrivatePart, VersionState};
+use crate::storage::RowKey;
+
+/// How often a key is made anew because others were removed meanwhile.
+const TRIES: usize = 8;
+
+/// A key in a token that no version of the store refers to. It was made for a version that was not committed, or is about to
+/// be; or its version was destroyed or removed while the token was away.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub struct Orphan {
+    /// The token.
+    pub token: TokenName,
+    /// The key in it.
+    pub object: ObjectId,
+}
+
+/// A key that was made in a token, for a version that isn't committed yet.
+pub(super) struct MadeInToken {
+    pub(super) token: TokenName,
+    pub(super) object: ObjectId,
+    pub(super) public: AnyPublicKey,
+    /// The revision of the store's own row before it was made.
+    before: Option<u64>,
+}
+
+impl MadeInToken {
+    /// Checks that nobody removed keys from tokens since it was made, among which it may have been.
+    pub(super) fn check_kept(&self, rows: &Rows<'_>) -> Result<(), StoreError> {
+        match rows.row_revision(&RowKey::store()) == self.before {
+            true => Ok(()),
+            false => Err(StoreError::Contended),
+        }
+    }
+}
+
+/// Where a private key is.
+pub(super) struct PlaceInToken {
+    token: TokenName,
+    object: ObjectId,
+}
+
+impl PlaceInToken {
+    /// Where that of a version is, if in a token.
+    pub(super) fn of(private: &PrivatePart) -> Option<Self> {
+        private.in_token().map(|(token, object)| Self {
+            token: token.clone(),
+            object: *object,
+        })
+    }
+}
+
+impl Store {
+    /// Removes keys of this store from the tokens that it was given, if no version refers to them, and returns them. A key that is
+    /// being made at the same time is made anew.
+    ///
+    /// Keys that were made after the backup from which a store was restored are removed, too: its rows don't refer to them.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Denied`] if the principal may not [administer](Verb::Administer) the store; [`StoreError::Damaged`] if a row
+    /// is, since it may refer to one, and then nothing is removed; [`StoreError::Token`]; and those of the storage. Some may
+    /// have been removed before an error.
+    pub fn remove_orphans(&self, principal: &Principal) -> Result<Vec<Orphan>, StoreError> {
+        let inner = self.inner();
+        inner.check_store_right(&inner.grants(), principal, Verb::Administer)?;
+        let mut orphans = Vec::new();
+        for (name, token) in &inner.options.tokens {
+            let objects = inner.objects(name, token)?;
+            orphans.extend(objects.into_iter().map(|object| Orphan {
+                token: name.clone(),
+                object,
+            }));
+        }
+        if orphans.is_empty() {
+            return Ok(orphans);
+        }
+        inner.touch_store(principal)?;
+        let referred = inner.referred()?;
+        orphans.retain(|orphan| !referred.contains(&orphan.object));
+        for orphan in &orphans {
+            let removed = inner.token(&orphan.token)?.destroy(&orphan.object);
+            removed.map_err(|error| StoreError::Token {
+                token: orphan.token.clone(),
+                error,
+            })?;
+        }
+        Ok(orphans)
+    }
+}
+
+impl Inner {
+    /// A token that the store was given.
+    pub(super) fn token(&self, name: &TokenName) -> Result<&Arc<dyn Token>, StoreError> {
+        let token = self.options.tokens.get(name);
+        token.ok_or_else(|| StoreError::Token {
+            token: name.clone(),
+            error: TokenError::NotGiven,
+        })
+    }
+
+    /// The keys of this store in a token.
+    fn objects(
+        &self,
+        name: &TokenName,
+        token: &Arc<dyn Token>,
+    ) -> Result<Vec<ObjectId>, StoreError> {
+        let store = self.table.store;
+        let objects = token.objects(store).map_err(|error| StoreError::Token {
+            token: name.clone(),
+            error,
+        })?;
+        // Whatever the token says: keys of others are never removed.
+        Ok(objects
+            .into_iter()
+            .filter(|object| object.is_of(store))
+            .collect())
+    }
+
+    /// Makes a key in a token and commits it; if it isn't committed, it is removed from there.
+    pub(super) fn in_token<T>(
+        &self,
+        name: &TokenName,
+        algorithm: AnyAlgorithm,
+        label: &KeyName,
+        mut commit: impl FnMut(&MadeInToken) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let token = self.token(name)?;
+        let failed = |error| StoreError::Token {
+            token: name.clone(),
+            error,
+        };
+        let mut tries = 0;
+        loop {
+            let row = RowKey::store();
+            let before = self.table.read(slice::from_ref(&row))?.row_revision(&row);
+            let object = ObjectId::new(self.table.store)?;
+            let made = token.generate(algorithm, &object, &label.to_string());
+            let made = made.and_then(|public| match public.algorithm() == algorithm {
+                true => Ok(public),
+                false => Err(InvalidAnswer::Attribute("its algorithm is another").into()),
+            });
+            let result = match made {
+                Ok(public) => commit(&MadeInToken {
+                    token: name.clone(),
+                    object,
+                    public,
+                    before,
+                }),
+                Err(error) => Err(failed(error)),
+            };
+            match result {
+                // It may have been committed. If it wasn't, it is found as one that no version refers to.
+                Err(StoreError::OutcomeUnknown(_)) | Ok(_) => return result,
+                Err(error) => {
+                    // What can't be removed now is found later.
+                    let _ = token.destroy(&object);
+                    if !matches!(error, StoreError::Contended) || tries == TRIES {
+                        return Err(error);
+                    }
+                    tries += 1;
+                }
+            }
+        }
+    }
+
+    /// Removes the private key of a version that is destroyed.
+    pub(super) fn remove_from_token(&self, place: &PlaceInToken) -> Result<(), StoreError> {
+        let left = |error| StoreError::LeftInToken {
+            token: place.token.clone(),
+            error,
+        };
+        match self.options.tokens.get(&place.token) {
+            Some(token) => token.destroy(&place.object).map_err(left),
+            None => Err(left(TokenError::NotGiven)),
+        }
+    }
+
+    /// Removes the private key of a version that was destroyed before, if it is in a token yet. Otherwise, the error is why the
+    /// version isn't destroyed again.
+    pub(super) fn destroy_again(&self, id: &KeyId, error: StoreError) -> Result<(), StoreError> {
+        let StoreError::State {
+            state: VersionState::Destroyed { .. },
+            ..
+        } = &error
+        else {
+            return Err(error);
+        };
+        let rows = [RowKey::key(id.name()), RowKey::version(id)];
+        let rows = self.table.read(&rows)?;
+        let record = rows.key(id.name())?;
+        let record = record.ok_or_else(|| StoreError::NotFound(id.name().clone()))?;
+        let found = rows.version(id, &record)?;
+        let place = PlaceInToken::of(&found.private).filter(|_| !found.private.exists());
+        let Some(place) = place else {
+            return Err(error);
+        };
+        let token = self.token(&place.token)?;
+        match self.objects(&place.token, token)?.contains(&place.object) {
+            true => self.remove_from_token(&place),
+            false => Err(error),
+        }
+    }
+
+    /// All keys in tokens that versions refer to.
+    fn referred(&self) -> Result<HashSet<ObjectId>, StoreError> {
+        let mut referred = HashSet::new();
+        let mut after = None;
+        loop {
+            let names = self.names(None, after.as_ref(), usize::MAX)?;
+            if let Some(error) = names.damaged.into_iter().next() {
+                return Err(error);
+            }
+            for name in names.names {
+                for (_, _, found) in self.whole(&name)?.versions {
+                    let private = found.private;
+                    let object = private.in_token().filter(|_| private.exists());
+                    referred.extend(object.map(|(_, object)| *object));
+                }
+            }
+            match names.next {
+                Some(next) => after = Some(RowKey::key(&next)),
+                None => return Ok(referred),
+            }
+        }
+    }
+}
+
+/// What tokens had when a check began, and which of it versions refer to.
+pub(super) struct TokensSeen {
+    /// Keys that no version was found to refer to yet.
+    unreferred: BTreeMap<TokenName, HashSet<ObjectId>>,
+    /// Keys that versions refer to, and no token had.
+    missing: Vec<(KeyId, TokenName, ObjectId)>,
+    errors: Vec<StoreError>,
+}
+
+impl TokensSeen {
+    /// Asks the tokens for their keys.
+    pub(super) fn look(inner: &Inner) -> Self {
+        let mut seen = Self {
+            unreferred: BTreeMap::new(),
+            missing: Vec::new(),
+            errors: Vec::new(),
+        };
+        for (name, token) in &inner.options.tokens {
+            match inner.objects(name, token) {
+                Ok(objects) => {
+                    let objects = objects.into_iter().collect();
+                    seen.unreferred.insert(name.clone(), objects);
+                }
+                Err(error) => seen.errors.push(error),
+            }
+        }
+        seen
+    }
+
+    /// A version refers to a key in a token.
+    pub(super) fn refer(&mut self, id: &KeyId, private: &PrivatePart) {
+        let Some((token, object)) = private.in_token().filter(|_| private.exists()) else {
+            return;
+        };
+        let had = self
+            .unreferred
+            .get_mut(token)
+            .is_some_and(|objects| objects.remove(object));
+        if !had {
+            self.missing.push((id.clone(), token.clone(), *object));
+        }
+    }
+
+    /// Says what is missing, and what nobody refers to.
+    pub(super) fn finish(self, inner: &Inner, report: &mut CheckReport) {
+        let failed: HashSet<_> = self.errors.iter().filter_map(token_of).collect();
+        for (id, name, object) in &self.missing {
+            if failed.contains(name) {
+                continue;
+            }
+            let row = RowKey::version(id);
+            report.damaged.push(match inner.token(name) {
+                // It may have been made since.
+                Ok(token) => match inner.objects(name, token) {
+                    Ok(objects) if objects.contains(object) => continue,
+                    Ok(_) => StoreError::damaged(&row, Damage::NotInToken),
+                    Err(error) => error,
+                },
+                Err(error) => error,
+            });
+        }
+        let orphans = self.unreferred.into_iter().flat_map(|(token, objects)| {
+            objects.into_iter().map(move |object| Orphan {
+                token: token.clone(),
+                object,
+            })
+        });
+        report.orphans.extend(orphans);
+        report.orphans.sort_unstable();
+        report.damaged.extend(self.errors);
+    }
+}
+
+fn token_of(error: &StoreError) -> Option<TokenName> {
+    match error {
+        StoreError::Token { token, .. } => Some(token.clone()),
+        _ => None,
+    }
+}
