@@ -120,7 +120,10 @@ pub fn signature(algorithm: AnyAlgorithm, answer: Vec<u8>) -> Result<Vec<u8>, In
             return two_numbers(&answer[..48], &answer[48..]);
         }
         AnyAlgorithm::Classical(classical) => length(classical.max_signature_len())?,
-        _ => length(0)?,
+        _ => {
+            let reason = format!("it signed by a key of {algorithm}");
+            return Err(InvalidAnswer::Value(reason));
+        }
     }
     Ok(answer)
 }

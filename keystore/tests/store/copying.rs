@@ -96,6 +96,7 @@ fn a_storage_that_is_changed_meanwhile_gives_no_store() {
         storage,
         store,
         clock,
+        ..
     } = Fixture::new(&Memory::new());
     let busy = Busy {
         storage,

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use pq_keys::any::AnyAlgorithm;
 use pq_keystore::audit::Outcome;
+use pq_keystore::custody::TokenName;
 use pq_keystore::policy::{Grants, Input, Policy, Principal, Role, Verb};
 use pq_keystore::sealing::{Argon2Cost, PassphraseKek};
 use pq_keystore::storage::{Change, Expected, Row, RowChange, RowKey, RowPrefix, Storage, Write};
@@ -37,27 +38,33 @@ pub(crate) fn kek(passphrase: &[u8]) -> PassphraseKek {
     })
 }
 
-/// A clock that stands still until it is set.
+/// A clock that stands still until it is set, and what a store is opened with beside it.
 #[derive(Clone)]
-pub(crate) struct Clock(Arc<Mutex<Duration>>);
+pub(crate) struct Clock {
+    time: Arc<Mutex<Duration>>,
+    options: StoreOptions,
+}
 
 impl Clock {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Duration::from_secs(1_800_000_000))))
+    pub(crate) fn new(options: StoreOptions) -> Self {
+        Self {
+            time: Arc::new(Mutex::new(Duration::from_secs(1_800_000_000))),
+            options,
+        }
     }
 
     pub(crate) fn advance(&self, time: Duration) {
-        *self.0.lock().unwrap() += time;
+        *self.time.lock().unwrap() += time;
     }
 
     pub(crate) fn set_back(&self, time: Duration) {
-        *self.0.lock().unwrap() -= time;
+        *self.time.lock().unwrap() -= time;
     }
 
     pub(crate) fn options(&self) -> StoreOptions {
-        let clock = self.0.clone();
+        let clock = self.time.clone();
         let now = move || -> SystemTime { UNIX_EPOCH + *clock.lock().unwrap() };
-        StoreOptions::default().clock(now)
+        self.options.clone().clock(now)
     }
 }
 
@@ -66,16 +73,22 @@ pub(crate) struct Fixture {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) store: Store,
     pub(crate) clock: Clock,
+    /// In which token keys are made, if in any.
+    pub(crate) token: Option<TokenName>,
+    /// What stands for an algorithm here.
+    stand_in: fn(&'static str) -> Option<&'static str>,
 }
 
 impl Fixture {
-    pub(crate) fn new(place: &impl Place) -> Self {
-        let (storage, clock) = (place.open(), Clock::new());
+    pub(crate) fn new<P: Place>(place: &P) -> Self {
+        let (storage, clock) = (place.open(), Clock::new(place.options()));
         let store = Store::create(storage.clone(), &kek(b"secret"), &admin(), clock.options());
         Self {
             storage,
             store: store.unwrap(),
             clock,
+            token: place.token(),
+            stand_in: P::algorithm,
         }
     }
 
@@ -85,6 +98,8 @@ impl Fixture {
             storage,
             store,
             clock,
+            token,
+            stand_in,
         } = self;
         drop(store);
         let store = Store::open(storage.clone(), &kek(b"secret"), clock.options()).unwrap();
@@ -92,11 +107,18 @@ impl Fixture {
             storage,
             store,
             clock,
+            token,
+            stand_in,
         }
     }
 
+    /// What stands for an algorithm here, or `None` if there are no such keys.
+    pub(crate) fn stand_in(&self, algorithm: &'static str) -> Option<&'static str> {
+        (self.stand_in)(algorithm)
+    }
+
     /// A new key, which the user may use.
-    pub(crate) fn key(&self, text: &str, algorithm: &str) -> KeyName {
+    pub(crate) fn key(&self, text: &str, algorithm: &'static str) -> KeyName {
         self.key_with(text, algorithm, |_| {})
     }
 
@@ -104,16 +126,19 @@ impl Fixture {
     pub(crate) fn key_with(
         &self,
         text: &str,
-        algorithm: &str,
+        algorithm: &'static str,
         change: impl FnOnce(&mut Policy),
     ) -> KeyName {
         let mut policy = user_policy();
         change(&mut policy);
         let name = name(text);
-        let id = self
-            .store
-            .create_key(&admin(), &name, named(algorithm), &policy)
-            .unwrap();
+        let algorithm = named(self.stand_in(algorithm).unwrap());
+        let store = &self.store;
+        let id = match &self.token {
+            None => store.create_key(&admin(), &name, algorithm, &policy),
+            Some(token) => store.create_key_in(&admin(), &name, algorithm, &policy, token),
+        };
+        let id = id.unwrap();
         assert_eq!(id, name.at(Version::FIRST));
         name
     }

@@ -23,6 +23,7 @@ mod redb_file;
 mod storage;
 mod suites;
 mod tampering;
+mod tokens;
 mod verbs;
 
 use suites::tests_of;
@@ -70,3 +71,44 @@ on!(
     in_postgres: crate::postgres::Direct,
     through_pgbouncer: crate::postgres::Pooled,
 );
+
+/// Runs the suites on keys in a token: those of verbs, rights and load. What a key in a token can't do, such as being exported or
+/// signing µ, `tokens` tests.
+macro_rules! in_tokens {
+    ($($token:ident: $place:ty),+ $(,)?) => {$(
+        mod $token {
+            use super::*;
+
+            tests_of!(verbs, $place:
+                keys_of_each_algorithm_sign, keys_that_encapsulate, versions_sign_and_verify_in_turn,
+                states_follow_each_other, due_keys_are_rotated, keys_are_listed_in_pages, a_key_signs_for_others,
+                policies_are_checked, more_is_counted_than_fits,
+            );
+            tests_of!(audit, $place:
+                each_change_has_an_entry, uses_are_counted, uses_are_audited_one_by_one, attestations_are_signed,
+            );
+            tests_of!(load, $place: signatures_under_rotation, stores_see_each_other, the_storage_is_away);
+            tests_of!(tokens, $place:
+                keys_stay_in_their_token, a_key_moves_to_a_token_and_back, what_no_version_refers_to_is_removed,
+                removing_disturbs_no_rotation, digests_are_signed_and_mu_is_not,
+            );
+        }
+    )+};
+}
+
+// It makes some 500 keys, which takes a token long that makes safe what it writes.
+mod in_a_stand_in_too {
+    use super::*;
+
+    tests_of!(matrix, crate::tokens::StandIn: who_has_no_right_gets_nothing);
+}
+#[cfg(feature = "pkcs11")]
+mod in_softhsm_too {
+    use super::*;
+
+    tests_of!(matrix, crate::tokens::SoftHsm: who_has_no_right_gets_nothing);
+}
+
+in_tokens!(in_a_stand_in: crate::tokens::StandIn);
+#[cfg(feature = "pkcs11")]
+in_tokens!(in_kryoptic: crate::tokens::Kryoptic, in_softhsm: crate::tokens::SoftHsm);

@@ -41,9 +41,13 @@ fn first(key: &KeyName) -> KeyId {
     key.at(version(1))
 }
 
-/// All verbs with keys that sign, and those of the store.
-fn tries() -> Vec<Try> {
+/// All verbs with keys that sign, and those of the store. A token gives out no keys, and takes none.
+fn tries(is_in_token: bool) -> Vec<Try> {
     const ALWAYS: [&str; 4] = ["done"; 4];
+    let (exported, imported) = match is_in_token {
+        true => (["not-exportable"; 4], ["policy"; 4]),
+        false => (["done", "state", "state", "state"], ALWAYS),
+    };
     vec![
         (Verb::Create, ALWAYS, |store, who, key| {
             let new = KeyName::new("t", "new", key.name()).unwrap();
@@ -107,7 +111,7 @@ fn tries() -> Vec<Try> {
         ),
         (
             Verb::Export,
-            ["done", "state", "state", "state"],
+            exported,
             |store, who, key| store.export(who, &first(key)).map(drop),
         ),
         (Verb::Attest, ALWAYS, |store, who, key| {
@@ -165,7 +169,7 @@ fn tries() -> Vec<Try> {
         (Verb::Rotate, ALWAYS, |store, who, key| {
             store.rotate(who, key).map(drop)
         }),
-        (Verb::Import, ALWAYS, |store, who, key| {
+        (Verb::Import, imported, |store, who, key| {
             let made = AnyPrivateKey::generate(named("ML-DSA-44")).unwrap();
             store.import_version(who, key, &made).map(drop)
         }),
@@ -220,7 +224,7 @@ pub(crate) fn who_has_no_right_gets_nothing(place: &impl Place) {
         principals.push((by_store, role.verbs().iter().collect(), From::Store));
     }
     store.set_store_grants(&admin(), &grants).unwrap();
-    let tries = tries();
+    let tries = tries(fixture.token.is_some());
     let mut tried = 0;
     for (column, state) in STATES.into_iter().enumerate() {
         for (principal, verbs, from) in &principals {
@@ -228,7 +232,7 @@ pub(crate) fn who_has_no_right_gets_nothing(place: &impl Place) {
             let key = fixture.key_with(&text, "ML-DSA-44", |policy| {
                 policy.grants = own.clone();
                 policy.destroy_after = Duration::ZERO;
-                policy.exportable = true;
+                policy.exportable = fixture.token.is_none();
             });
             bring(&fixture, &first(&key), state);
             let before = fixture.store.show(&admin(), &key).unwrap();

@@ -4,6 +4,8 @@ use alloc::sync::Arc;
 
 #[cfg(feature = "redb")]
 use pq_keystore::storage::RedbStorage;
+use pq_keystore::StoreOptions;
+use pq_keystore::custody::{Token, TokenName};
 use pq_keystore::storage::{MemoryStorage, Storage};
 #[cfg(feature = "redb")]
 use tempfile::TempDir;
@@ -20,6 +22,26 @@ pub(crate) trait Place: Sized {
 
     /// The storage at this place: the same rows each time.
     fn open(&self) -> Arc<dyn Storage>;
+
+    /// What stores at this place are opened with, beside their clock.
+    fn options(&self) -> StoreOptions {
+        StoreOptions::default()
+    }
+
+    /// In which token keys are made, if in any.
+    fn token(&self) -> Option<TokenName> {
+        None
+    }
+
+    /// The token itself, to look behind the store's back.
+    fn in_token(&self) -> Arc<dyn Token> {
+        unreachable!("keys are in no token here")
+    }
+
+    /// What stands for an algorithm here, or `None` if there are no such keys.
+    fn algorithm(name: &'static str) -> Option<&'static str> {
+        Some(name)
+    }
 }
 
 pub(crate) struct Memory(Arc<MemoryStorage>);

@@ -1,0 +1,166 @@
+//! A token that goes away, fails and lies: keys that are half made or half removed, and answers that are not given out.
+
+use core::time::Duration;
+
+use pq_keystore::policy::Input;
+use pq_keystore::{Store, StoreError, VersionState};
+
+use super::stand_in::{Mood, StandIn};
+use super::{MESSAGE, token};
+use crate::kit::{Clock, Fixture, admin, code, kek, name, named, user, user_policy, version};
+use crate::places::Place;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[test]
+fn a_token_that_is_away_helps_when_it_is_back() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let store = &fixture.store;
+    let key = fixture.key("k", "ML-DSA-44");
+    let kem = fixture.key("kem", "ML-KEM-768");
+    let signed = fixture.sign(&key, MESSAGE);
+    let made = store.encapsulate(&user(), &kem).unwrap();
+    place.token.is(Mood::Away);
+    let errors = [
+        store.sign(&user(), &key, Input::message(MESSAGE)).map(drop),
+        store.decapsulate(&user(), &made.id, &made.ciphertext).map(drop),
+        store.rotate(&admin(), &key).map(drop),
+        store
+            .create_key_in(&admin(), &name("n"), named("ML-DSA-44"), &user_policy(), &token())
+            .map(drop),
+        store.remove_orphans(&admin()).map(drop),
+    ];
+    for error in errors.map(Result::unwrap_err) {
+        assert_eq!((error.code(), error.retry()), ("token-away", true));
+    }
+    // What is here goes on.
+    fixture.verify(&signed.id, MESSAGE, &signed.signature).unwrap();
+    store.encapsulate(&user(), &kem).unwrap();
+    let here = name("here");
+    store.create_key(&admin(), &here, named("ML-DSA-44"), &user_policy()).unwrap();
+    fixture.sign(&here, MESSAGE);
+    let report = store.check(&admin(), &[]).unwrap();
+    let codes: Vec<_> = report.damaged.iter().map(StoreError::code).collect();
+    assert_eq!(codes, ["token-away"]);
+    place.token.is(Mood::Well);
+    fixture.sign(&key, MESSAGE);
+    let secret = store.decapsulate(&user(), &made.id, &made.ciphertext).unwrap();
+    assert_eq!(secret, made.secret);
+    store.rotate(&admin(), &key).unwrap();
+    assert!(store.check(&admin(), &[]).unwrap().damaged.is_empty());
+}
+
+#[test]
+fn a_store_without_its_token_goes_on() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let key = fixture.key("k", "ML-DSA-44");
+    let signed = fixture.sign(&key, MESSAGE);
+    let clock = Clock::new(Default::default());
+    let store = Store::open(fixture.storage.clone(), &kek(b"secret"), clock.options()).unwrap();
+    let version = Some(signed.id.version());
+    let input = Input::message(MESSAGE);
+    store.verify(&user(), &key, version, input, &signed.signature).unwrap();
+    let refused = store.sign(&user(), &key, input).unwrap_err();
+    assert_eq!((refused.code(), refused.retry()), ("token-not-given", false));
+    assert_eq!(code(store.rotate(&admin(), &key)), "token-not-given");
+    let report = store.check(&admin(), &[]).unwrap();
+    let codes: Vec<_> = report.damaged.iter().map(StoreError::code).collect();
+    assert_eq!(codes, ["token-not-given"]);
+    // Without it, the key moves back.
+    let moved = store.rotate_to(&admin(), &key, None).unwrap();
+    assert_eq!(store.sign(&user(), &key, input).unwrap().id, moved);
+}
+
+#[test]
+fn a_key_that_was_half_made_is_found() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let store = &fixture.store;
+    let key = fixture.key("k", "ML-DSA-44");
+    place.token.is(Mood::AwayAfterMaking);
+    assert_eq!(code(store.rotate(&admin(), &key)), "token-away");
+    let new = store.create_key_in(&admin(), &name("n"), named("ML-DSA-44"), &user_policy(), &token());
+    assert_eq!(code(new), "token-away");
+    place.token.is(Mood::Well);
+    assert_eq!(store.show(&admin(), &key).unwrap().versions.len(), 1);
+    let orphans = store.check(&admin(), &[]).unwrap().orphans;
+    assert_eq!(orphans.len(), 2);
+    assert_eq!(store.remove_orphans(&admin()).unwrap(), orphans);
+    assert_eq!(place.in_token().objects(store.id()).unwrap().len(), 1);
+    fixture.sign(&key, MESSAGE);
+}
+
+#[test]
+fn a_key_that_was_half_removed_is_removed_later() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let store = &fixture.store;
+    let key = fixture.key("k", "ML-DSA-44");
+    let first = key.at(version(1));
+    let signed = fixture.sign(&key, MESSAGE);
+    for _ in 0..3 {
+        store.rotate(&admin(), &key).unwrap();
+    }
+    store.schedule_destruction(&admin(), &first, DAY).unwrap();
+    fixture.clock.advance(DAY);
+    place.token.is(Mood::Away);
+    let left = store.destroy(&admin(), &first).unwrap_err();
+    assert_eq!((left.code(), left.retry()), ("left-in-token", true));
+    let state = store.show(&admin(), &key).unwrap().versions[0].state;
+    assert_eq!(state, VersionState::Destroyed { verifies: true });
+    assert_eq!(code(store.destroy(&admin(), &first)), "token-away");
+    place.token.is(Mood::Well);
+    assert_eq!(store.check(&admin(), &[]).unwrap().orphans.len(), 1);
+    assert_eq!(code(store.destroy(&user(), &first)), "denied");
+    store.destroy(&admin(), &first).unwrap();
+    assert_eq!(code(store.destroy(&admin(), &first)), "state");
+    assert_eq!(store.check(&admin(), &[]).unwrap().orphans, []);
+    fixture.verify(&first, MESSAGE, &signed.signature).unwrap();
+    // Versions that are of no use any more are removed, and later their keys.
+    let mut policy = user_policy();
+    policy.min_version = version(4);
+    store.set_policy(&admin(), &key, &policy).unwrap();
+    place.token.is(Mood::Away);
+    assert_eq!(code(store.trim(&admin(), &key, version(4))), "left-in-token");
+    place.token.is(Mood::Well);
+    assert_eq!(store.remove_orphans(&admin()).unwrap().len(), 2);
+    assert_eq!(place.in_token().objects(store.id()).unwrap().len(), 1);
+    fixture.sign(&key, MESSAGE);
+}
+
+#[test]
+fn what_a_token_answers_is_verified() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let store = &fixture.store;
+    let keys = ["ML-DSA-44", "SLH-DSA-SHA2-128f", "ECDSA-P256"]
+        .map(|algorithm| fixture.key(&algorithm.to_ascii_lowercase(), algorithm));
+    let moods = [
+        Mood::SignsByAnother,
+        Mood::SignsBytes(0),
+        Mood::SignsBytes(64),
+        Mood::SignsBytes(2420),
+        Mood::SignsBytes(17_088),
+        Mood::SignsBytes(100_000),
+    ];
+    for key in &keys {
+        for mood in moods {
+            place.token.is(mood);
+            let refused = store.sign(&user(), key, Input::message(MESSAGE)).unwrap_err();
+            assert_eq!((refused.code(), refused.retry()), ("token-answer", false), "{mood:?}");
+        }
+    }
+    place.token.is(Mood::SignsAnother);
+    let refused = store.sign(&user(), &keys[0], Input::message(MESSAGE));
+    assert_eq!(code(refused), "token-answer");
+    place.token.is(Mood::MakesAnother);
+    assert_eq!(code(store.rotate(&admin(), &keys[0])), "token-answer");
+    place.token.is(Mood::Well);
+    for key in &keys {
+        fixture.sign(key, MESSAGE);
+    }
+    // The key of another algorithm isn't left there.
+    assert_eq!(store.check(&admin(), &[]).unwrap().orphans, []);
+}

@@ -1,0 +1,260 @@
+//! Keys in tokens: in one that is a stand-in of these tests, which can fail and lie, and behind PKCS#11 in kryoptic and SoftHSM.
+
+mod answers;
+mod failing;
+#[cfg(feature = "pkcs11")]
+mod modules;
+mod stand_in;
+
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::thread;
+
+use pq_keys::any::AnyPrivateKey;
+use pq_keys::signing::PreHash;
+use pq_keystore::Store;
+use pq_keystore::custody::{ObjectId, TokenName};
+use pq_keystore::policy::{Input, InputKind, Policy, Verb};
+
+#[cfg(feature = "pkcs11")]
+pub(crate) use self::modules::{Kryoptic, SoftHsm};
+pub(crate) use self::stand_in::StandIn;
+use crate::kit::{Fixture, admin, code, name, named, user, user_policy, version};
+use crate::places::{Memory, Place};
+
+const MESSAGE: &[u8] = b"message";
+
+/// The name of the token in all stores here.
+fn token() -> TokenName {
+    "hsm".parse().unwrap()
+}
+
+/// An object of a store that no version refers to, as a process leaves that is killed after making it.
+fn forsaken(store: &Store, number: u8) -> ObjectId {
+    let mut bytes = [number; ObjectId::LEN];
+    bytes[..16].copy_from_slice(&store.id());
+    ObjectId::from_bytes(bytes)
+}
+
+pub(crate) fn keys_stay_in_their_token(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let store = &fixture.store;
+    let key = fixture.key("k", "ML-DSA-44");
+    let algorithm = named(fixture.stand_in("ML-DSA-44").unwrap());
+    let second = store.rotate(&admin(), &key).unwrap();
+    let details = store.show(&admin(), &key).unwrap();
+    assert_eq!(details.token, fixture.token);
+    for found in &details.versions {
+        assert_eq!(found.token, fixture.token);
+    }
+    // Nobody gets it out, whatever the policy says.
+    let mut policy = user_policy();
+    policy.grants = policy.grants.grant(&user(), Verb::Export);
+    store.set_policy(&admin(), &key, &policy).unwrap();
+    assert_eq!(code(store.export(&user(), &second)), "not-exportable");
+    policy.exportable = true;
+    assert_eq!(code(store.set_policy(&admin(), &key, &policy)), "exportable-changed");
+    let other = name("exportable");
+    let refused = store.create_key_in(&admin(), &other, algorithm, &policy, &token());
+    assert_eq!(code(refused), "policy");
+    store.create_key(&admin(), &other, algorithm, &policy).unwrap();
+    let refused = store.rotate_to(&admin(), &other, Some(&token()));
+    assert_eq!(code(refused), "policy");
+    // Nobody gets one in.
+    let made = AnyPrivateKey::generate(algorithm).unwrap();
+    assert_eq!(code(store.import_version(&admin(), &key, &made)), "policy");
+    let refused = store.create_key_in(&admin(), &key, algorithm, &user_policy(), &token());
+    assert_eq!(code(refused), "exists");
+    let unknown = "another".parse().unwrap();
+    let refused = store.create_key_in(&admin(), &name("n"), algorithm, &user_policy(), &unknown);
+    assert_eq!(code(refused), "token-not-given");
+    let refused = store.create_key_in(&user(), &name("n"), algorithm, &user_policy(), &token());
+    assert_eq!(code(refused), "denied");
+    let composite = named("MLDSA65-Ed25519-SHA512");
+    let refused = store.create_key_in(&admin(), &name("n"), composite, &user_policy(), &token());
+    assert_eq!(code(refused), "token-unsupported");
+    let report = store.check(&admin(), &[]).unwrap();
+    assert!(report.damaged.is_empty(), "{:?}", report.damaged);
+    assert_eq!(report.orphans, []);
+}
+
+pub(crate) fn a_key_moves_to_a_token_and_back(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let store = &fixture.store;
+    let key = name("k");
+    let algorithm = named(fixture.stand_in("ML-DSA-65").unwrap());
+    store.create_key(&admin(), &key, algorithm, &user_policy()).unwrap();
+    let mut signatures = vec![fixture.sign(&key, MESSAGE)];
+    let moved = store.rotate_to(&admin(), &key, Some(&token())).unwrap();
+    signatures.push(fixture.sign(&key, MESSAGE));
+    store.rotate(&admin(), &key).unwrap();
+    signatures.push(fixture.sign(&key, MESSAGE));
+    store.rotate_to(&admin(), &key, None).unwrap();
+    signatures.push(fixture.sign(&key, MESSAGE));
+    let fixture = fixture.reopened();
+    let store = &fixture.store;
+    let places: Vec<_> = store
+        .show(&admin(), &key)
+        .unwrap()
+        .versions
+        .into_iter()
+        .map(|found| found.token)
+        .collect();
+    assert_eq!(places, [None, Some(token()), Some(token()), None]);
+    for (number, signed) in (1..).zip(&signatures) {
+        assert_eq!(signed.id, key.at(version(number)));
+        fixture.verify(&signed.id, MESSAGE, &signed.signature).unwrap();
+        store.sign_by(&user(), &signed.id, Input::message(MESSAGE)).unwrap();
+    }
+    assert_eq!(code(store.rotate_to(&user(), &key, None)), "denied");
+    // Destroyed and removed, the token has no key of it.
+    let day = Duration::from_secs(24 * 60 * 60);
+    store.schedule_destruction(&admin(), &moved, day).unwrap();
+    fixture.clock.advance(day);
+    store.destroy(&admin(), &moved).unwrap();
+    assert_eq!(code(store.destroy(&admin(), &moved)), "state");
+    fixture.verify(&moved, MESSAGE, &signatures[1].signature).unwrap();
+    let mut policy: Policy = user_policy();
+    policy.min_version = version(4);
+    store.set_policy(&admin(), &key, &policy).unwrap();
+    store.trim(&admin(), &key, version(4)).unwrap();
+    let report = store.check(&admin(), &[]).unwrap();
+    assert!(report.damaged.is_empty(), "{:?}", report.damaged);
+    assert_eq!((report.versions, report.orphans.len()), (1, 0));
+}
+
+pub(crate) fn what_no_version_refers_to_is_removed(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let other = Fixture::new(&Memory::new());
+    let store = &fixture.store;
+    let key = fixture.key("k", "ML-DSA-44");
+    store.rotate(&admin(), &key).unwrap();
+    let algorithm = named(fixture.stand_in("ML-DSA-44").unwrap());
+    let lost = [forsaken(store, 1), forsaken(store, 2)];
+    let kept = forsaken(&other.store, 3);
+    for object in lost.iter().chain([&kept]) {
+        place.in_token().generate(algorithm, object, "lost").unwrap();
+    }
+    let report = store.check(&admin(), &[]).unwrap();
+    assert!(report.damaged.is_empty(), "{:?}", report.damaged);
+    let found: Vec<_> = report.orphans.iter().map(|orphan| orphan.object).collect();
+    assert_eq!(found, lost);
+    assert_eq!(code(store.remove_orphans(&user())), "denied");
+    assert_eq!(store.remove_orphans(&admin()).unwrap(), report.orphans);
+    assert_eq!(store.remove_orphans(&admin()).unwrap(), []);
+    assert_eq!(store.check(&admin(), &[]).unwrap().orphans, []);
+    fixture.sign(&key, MESSAGE);
+    // Those of other stores are left alone.
+    let objects = |store: &Store| {
+        let mut objects = place.in_token().objects(store.id()).unwrap();
+        // The stand-in tells of all, which a store has to notice.
+        objects.retain(|object| object.is_of(store.id()));
+        objects
+    };
+    assert_eq!(objects(&other.store), [kept]);
+    place.in_token().destroy(&kept).unwrap();
+    // One that a version refers to, and somebody removed from the token, is missed.
+    let objects = objects(store);
+    assert_eq!(objects.len(), 2);
+    for object in &objects {
+        place.in_token().destroy(object).unwrap();
+    }
+    let report = store.check(&admin(), &[]).unwrap();
+    let codes: Vec<_> = report.damaged.iter().map(|error| error.code()).collect();
+    assert_eq!(codes, ["damaged"; 2]);
+    let signed = store.sign(&user(), &key, Input::message(MESSAGE));
+    assert_eq!(code(signed), "token-no-object");
+    // Rotated, it signs again.
+    store.rotate(&admin(), &key).unwrap();
+    fixture.sign(&key, MESSAGE);
+}
+
+/// Removing what nobody refers to again and again takes no key away that is being made.
+pub(crate) fn removing_disturbs_no_rotation(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let store = &fixture.store;
+    let keys = ["a", "b"].map(|text| fixture.key(text, "ML-DSA-44"));
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let rotating = keys.each_ref().map(|key| {
+            scope.spawn(move || {
+                for _ in 0..12 {
+                    // Others were removed each time that it was made: that is said, and nothing is done.
+                    match store.rotate(&admin(), key) {
+                        Err(error) => assert_eq!(error.code(), "contended"),
+                        Ok(id) => drop(store.sign_by(&user(), &id, Input::message(MESSAGE)).unwrap()),
+                    }
+                }
+            })
+        });
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Acquire) {
+                store.remove_orphans(&admin()).unwrap();
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let ended = rotating.map(|thread| thread.join());
+        is_done.store(true, Ordering::Release);
+        for ended in ended {
+            ended.unwrap();
+        }
+    });
+    store.remove_orphans(&admin()).unwrap();
+    let report = store.check(&admin(), &[]).unwrap();
+    assert!(report.damaged.is_empty(), "{:?}", report.damaged);
+    assert_eq!(report.orphans, []);
+    for key in &keys {
+        for found in store.show(&admin(), key).unwrap().versions {
+            let id = key.at(found.version);
+            let signed = store.sign_by(&user(), &id, Input::message(MESSAGE)).unwrap();
+            fixture.verify(&id, MESSAGE, &signed.signature).unwrap();
+        }
+    }
+}
+
+pub(crate) fn digests_are_signed_and_mu_is_not(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let store = &fixture.store;
+    let all = |policy: &mut Policy| policy.inputs = InputKind::ALL.into_iter().collect();
+    let key = fixture.key_with("k", "ML-DSA-44", all);
+    let is_classical = !named(fixture.stand_in("ML-DSA-44").unwrap()).is_post_quantum();
+    let digest = [7; 64];
+    let context = [8; 256];
+    let with_context = |context| Input::Message {
+        message: MESSAGE,
+        context,
+    };
+    let of_digest = |hash, digest, context| Input::Digest {
+        hash,
+        digest,
+        context,
+    };
+    let inputs = [
+        (Input::message(MESSAGE), "done", "done"),
+        (Input::message(b""), "done", "done"),
+        (with_context(b"context"), "done", "key"),
+        (with_context(&context[..255]), "done", "key"),
+        (with_context(&context), "algorithm", "key"),
+        (of_digest(PreHash::Sha512, &digest, b""), "done", "algorithm"),
+        (of_digest(PreHash::Sha256, &digest[..32], b"context"), "done", "algorithm"),
+        (of_digest(PreHash::Sha512, &digest[1..], b""), "algorithm", "algorithm"),
+        (of_digest(PreHash::Sha224, &digest[..28], b""), "key", "algorithm"),
+        (of_digest(PreHash::Shake256, &digest, b""), "token-unsupported", "algorithm"),
+        (Input::Mu(&digest), "token-unsupported", "algorithm"),
+    ];
+    for (index, (input, post_quantum, classical)) in inputs.into_iter().enumerate() {
+        let signed = store.sign(&user(), &key, input);
+        if let Ok(signed) = &signed {
+            let verified = store.verify(&user(), &key, None, input, &signed.signature);
+            assert_eq!(verified.unwrap(), signed.id);
+        }
+        let expected = if is_classical { classical } else { post_quantum };
+        assert_eq!(code(signed), expected, "{index}");
+    }
+    if let Some(algorithm) = fixture.stand_in("SLH-DSA-SHA2-128f") {
+        let key = fixture.key_with("slh", "SLH-DSA-SHA2-128f", all);
+        let signed = store.sign(&user(), &key, of_digest(PreHash::Sha256, &digest[..32], b"c"));
+        assert_eq!(code(signed), "done", "{algorithm}");
+        assert_eq!(code(store.sign(&user(), &key, Input::Mu(&digest))), "key");
+    }
+}

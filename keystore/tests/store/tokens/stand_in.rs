@@ -1,0 +1,196 @@
+//! A stand-in for a token, in memory, which goes away, fails and lies when it is told to.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use std::sync::Mutex;
+
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey};
+use pq_keys::signing::{Digest, HashedMessage, PreHash, SignatureOptions, SigningVariant};
+use pq_keys::{Algorithm, PrivateKey};
+use pq_keystore::StoreOptions;
+use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput, TokenName};
+use pq_keystore::policy::Input;
+use pq_keystore::storage::Storage;
+use zeroize::Zeroizing;
+
+use super::token;
+use crate::places::{Memory, Place};
+
+/// How a token behaves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Mood {
+    Well,
+    Away,
+    /// It makes keys, and then doesn't answer.
+    AwayAfterMaking,
+    /// It makes a key of another algorithm.
+    MakesAnother,
+    /// It signs with a key that it makes up.
+    SignsByAnother,
+    /// It signs something else.
+    SignsAnother,
+    /// It answers with so many bytes.
+    SignsBytes(usize),
+}
+
+pub(crate) struct TokenInMemory {
+    keys: Mutex<BTreeMap<ObjectId, AnyPrivateKey>>,
+    mood: Mutex<Mood>,
+}
+
+impl TokenInMemory {
+    pub(crate) fn new() -> Self {
+        Self {
+            keys: Mutex::default(),
+            mood: Mutex::new(Mood::Well),
+        }
+    }
+
+    pub(crate) fn is(&self, mood: Mood) {
+        *self.mood.lock().unwrap() = mood;
+    }
+
+    fn mood(&self) -> Result<Mood, TokenError> {
+        match *self.mood.lock().unwrap() {
+            Mood::Away => Err(TokenError::Away("nobody answers".into())),
+            mood => Ok(mood),
+        }
+    }
+
+    fn key(&self, object: &ObjectId) -> Result<AnyPrivateKey, TokenError> {
+        let found = self.keys.lock().unwrap().get(object).cloned();
+        found.ok_or(TokenError::NoObject(*object))
+    }
+}
+
+fn unsupported(what: &str) -> TokenError {
+    TokenError::Unsupported { what: what.into() }
+}
+
+impl Token for TokenInMemory {
+    fn generate(
+        &self,
+        algorithm: AnyAlgorithm,
+        object: &ObjectId,
+        _: &str,
+    ) -> Result<AnyPublicKey, TokenError> {
+        let mood = self.mood()?;
+        if !matches!(algorithm, AnyAlgorithm::PostQuantum(_) | AnyAlgorithm::Classical(_)) {
+            return Err(unsupported("make such keys"));
+        }
+        let algorithm = match mood {
+            Mood::MakesAnother => AnyAlgorithm::named("ML-DSA-87").unwrap(),
+            _ => algorithm,
+        };
+        let key = AnyPrivateKey::generate(algorithm).unwrap();
+        let public = key.public_half();
+        let before = self.keys.lock().unwrap().insert(*object, key);
+        assert!(before.is_none(), "it has such an object");
+        match mood {
+            Mood::AwayAfterMaking => Err(TokenError::Away("the line is cut".into())),
+            _ => Ok(public),
+        }
+    }
+
+    fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError> {
+        let mood = self.mood()?;
+        let mut key = self.key(request.object)?;
+        assert_eq!(key.algorithm(), request.algorithm);
+        match mood {
+            Mood::SignsBytes(len) => return Ok(vec![7; len]),
+            Mood::SignsByAnother => key = AnyPrivateKey::generate(request.algorithm).unwrap(),
+            _ => {}
+        }
+        match (key, request.input) {
+            (AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)), Input::Message { message, context }) => {
+                let message = if mood == Mood::SignsAnother { b"other" } else { message };
+                let options = SignatureOptions::new().context(context);
+                Ok(key.sign_with(message, &options, SigningVariant::Hedged).unwrap())
+            }
+            (
+                AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)),
+                Input::Digest { hash: hash @ (PreHash::Sha256 | PreHash::Sha512), digest, context },
+            ) => {
+                let digest = Digest::from_bytes(hash, digest).unwrap();
+                let hashed = HashedMessage::from_digest(digest, context);
+                Ok(key.sign_hashed(&hashed, SigningVariant::Hedged).unwrap())
+            }
+            (key @ AnyPrivateKey::Classical(_), Input::Message { message, .. }) => {
+                Ok(AnySigningKey::try_from(key).unwrap().sign(message).unwrap())
+            }
+            _ => Err(unsupported("sign this")),
+        }
+    }
+
+    fn decapsulate(
+        &self,
+        object: &ObjectId,
+        ciphertext: &[u8],
+    ) -> Result<Zeroizing<[u8; 32]>, TokenError> {
+        self.mood()?;
+        let AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(key)) = self.key(object)? else {
+            return Err(unsupported("decapsulate"));
+        };
+        let mut secret = Zeroizing::new([0; 32]);
+        key.decapsulate_into(ciphertext, &mut secret).unwrap();
+        Ok(secret)
+    }
+
+    fn destroy(&self, object: &ObjectId) -> Result<(), TokenError> {
+        if self.mood()? == Mood::AwayAfterMaking {
+            return Err(TokenError::Away("the line is cut".into()));
+        }
+        self.keys.lock().unwrap().remove(object);
+        Ok(())
+    }
+
+    fn objects(&self, _: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
+        self.mood()?;
+        Ok(self.keys.lock().unwrap().keys().copied().collect())
+    }
+
+    fn description(&self) -> String {
+        "a stand-in".into()
+    }
+}
+
+/// Rows in memory, and keys in a stand-in for a token.
+pub(crate) struct StandIn {
+    rows: Memory,
+    pub(crate) token: Arc<TokenInMemory>,
+}
+
+impl Place for StandIn {
+    fn new() -> Self {
+        Self {
+            rows: Memory::new(),
+            token: Arc::new(TokenInMemory::new()),
+        }
+    }
+
+    fn open(&self) -> Arc<dyn Storage> {
+        self.rows.open()
+    }
+
+    fn options(&self) -> StoreOptions {
+        StoreOptions::default().token(token(), self.token.clone())
+    }
+
+    fn token(&self) -> Option<TokenName> {
+        Some(token())
+    }
+
+    fn in_token(&self) -> Arc<dyn Token> {
+        self.token.clone()
+    }
+
+    fn algorithm(name: &'static str) -> Option<&'static str> {
+        let algorithm = AnyAlgorithm::named(name)?;
+        let has = matches!(
+            algorithm,
+            AnyAlgorithm::PostQuantum(Algorithm::Signature(_) | Algorithm::Kem(_))
+                | AnyAlgorithm::Classical(_)
+        );
+        has.then_some(name)
+    }
+}
