@@ -11,6 +11,7 @@ pub mod door;
 mod encoding;
 mod name;
 pub mod policy;
+mod private_file;
 mod record;
 #[cfg(feature = "remote")]
 pub mod remote;

@@ -1,14 +1,14 @@
 //! KEKs that are 32 bytes in a file: of the operator, or a credential of systemd.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
 use super::kek::{self, Kek, KekError, WrappedKey};
 use super::{KEY_LEN, cipher};
+use crate::private_file;
 
 /// A [`Kek`] in a file of 32 bytes, which nobody but its owner may read.
 pub struct KeyFileKek(FileKek);
@@ -67,19 +67,7 @@ impl FileKek {
             error: format!("{}: {error}", path.display()).into(),
         };
         let wrong = |reason: &str| unavailable(io::Error::other(reason));
-        let file = File::open(path).map_err(unavailable)?;
-        let metadata = file.metadata().map_err(unavailable)?;
-        if !metadata.is_file() {
-            return Err(wrong("it is no file"));
-        }
-        if others_may_read(&metadata) {
-            return Err(wrong("others than its owner may read it; chmod 600"));
-        }
-        let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_LEN + 1));
-        let limit = KEY_LEN as u64 + 1;
-        file.take(limit)
-            .read_to_end(&mut bytes)
-            .map_err(unavailable)?;
+        let bytes = private_file::read(path, KEY_LEN + 1).map_err(unavailable)?;
         let mut key = Zeroizing::new([0; KEY_LEN]);
         if bytes.len() != KEY_LEN {
             return Err(wrong(
@@ -114,19 +102,6 @@ impl FileKek {
         }
         kek::open(self.kind, &self.key, bound, &wrapped.ciphertext)
     }
-}
-
-#[cfg(unix)]
-pub(crate) fn others_may_read(metadata: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-
-    metadata.permissions().mode() & 0o077 != 0
-}
-
-/// On other systems, the folder says who may read what is in it.
-#[cfg(not(unix))]
-pub(crate) fn others_may_read(_: &std::fs::Metadata) -> bool {
-    false
 }
 
 macro_rules! of_file {

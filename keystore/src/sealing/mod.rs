@@ -17,8 +17,6 @@ mod sealer;
 
 #[cfg(feature = "door")]
 pub(crate) use self::cipher::{open, seal};
-#[cfg(feature = "pkcs11")]
-pub(crate) use self::file::others_may_read;
 pub use self::file::{CredentialKek, KeyFileKek};
 pub(crate) use self::kek::KekRecord;
 pub use self::kek::{Kek, KekError, WrappedKey};

@@ -73,6 +73,20 @@ impl Store {
         Ok((name.at(version), spki, algorithm))
     }
 
+    /// The public key of one version, which may sign now, and the identifier of its signatures.
+    pub(crate) fn version_that_signs(
+        &self,
+        principal: &Principal,
+        id: &KeyId,
+    ) -> Result<(Vec<u8>, AlgorithmIdentifierOwned), StoreError> {
+        let inner = self.inner();
+        let key = inner.usable_at(principal, Verb::Sign, id)?;
+        check_signing_minimum(&key, id.version())?;
+        let private = inner.private(&key, id.version(), Verb::Sign)?;
+        let key = AnySigningKey::try_from((*private).clone())?;
+        Ok((key.spki().to_vec(), key.signature_algorithm()))
+    }
+
     /// Signs by one version, for signatures that have to be by the key that somebody knows.
     ///
     /// # Errors

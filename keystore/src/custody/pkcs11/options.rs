@@ -2,13 +2,12 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
 use crate::custody::TokenError;
+use crate::private_file;
 
 /// The most bytes of a PIN.
 const MAX_PIN_LEN: usize = 256;
@@ -32,16 +31,7 @@ impl Pin {
         let wrong = |reason: &dyn fmt::Display| {
             TokenError::PinSource(format!("{}: {reason}", path.display()))
         };
-        let file = File::open(path).map_err(|error| wrong(&error))?;
-        let metadata = file.metadata().map_err(|error| wrong(&error))?;
-        if crate::sealing::others_may_read(&metadata) {
-            return Err(wrong(&"others than its owner may read it; chmod 600"));
-        }
-        let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_PIN_LEN + 3));
-        let limit = MAX_PIN_LEN as u64 + 3;
-        file.take(limit)
-            .read_to_end(&mut bytes)
-            .map_err(|error| wrong(&error))?;
+        let bytes = private_file::read(path, MAX_PIN_LEN + 3).map_err(|error| wrong(&error))?;
         let text = core::str::from_utf8(&bytes).map_err(|_| wrong(&"it is no text"))?;
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);

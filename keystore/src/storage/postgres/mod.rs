@@ -11,6 +11,7 @@ mod change;
 mod connection;
 mod failure;
 mod options;
+mod passfile;
 mod pool;
 mod read;
 mod schema;

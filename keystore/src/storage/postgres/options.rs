@@ -2,10 +2,14 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::io;
+use std::path::Path;
 
 use rustls::ClientConfig;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
+
+use super::passfile;
 
 /// The longest name of a schema: PostgreSQL cuts longer ones off.
 const MAX_SCHEMA_LEN: usize = 63;
@@ -63,6 +67,48 @@ impl PostgresOptions {
     pub fn tls(mut self, config: ClientConfig) -> Self {
         self.tls = Some(config);
         self
+    }
+
+    /// The user's password, instead of one in the connection string.
+    #[must_use]
+    pub fn password(mut self, password: &[u8]) -> Self {
+        self.database.password(password);
+        if let Some(direct) = &mut self.listen {
+            direct.password(password);
+        }
+        self
+    }
+
+    /// The password that a password file of libpq's (`~/.pgpass`) has for this database and user: that of the first line
+    /// which fits, with a name or `*` for each of host, port, database and user. Without one, nothing changes. Of several
+    /// hosts, the first for which there is one counts.
+    ///
+    /// # Errors
+    ///
+    /// If the file can't be read, if others may read it, or if it is longer than 1 MiB or no text.
+    pub fn password_file(mut self, path: &Path) -> io::Result<Self> {
+        let text = passfile::read(path)?;
+        for config in [Some(&mut self.database), self.listen.as_mut()] {
+            if let Some(config) = config
+                && let Some(password) = passfile::password(&text, config)
+            {
+                config.password(password.as_bytes());
+            }
+        }
+        Ok(self)
+    }
+
+    /// Whether it has a password. One in a connection string on a command line can be read by others.
+    pub fn has_password(&self) -> bool {
+        self.database.get_password().is_some()
+    }
+
+    /// Whether the database is reached by sockets of this machine alone, for which there is no TLS.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        let is_socket = |host: &Host| !matches!(host, Host::Tcp(_));
+        let hosts = self.database.get_hosts();
+        !hosts.is_empty() && hosts.iter().all(is_socket)
     }
 
     /// The schema that has the tables, `pq_keystore` by default. Each schema is a storage.
