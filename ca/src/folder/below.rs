@@ -308,7 +308,8 @@ impl<L: Ledger> Folder<L> {
         Ok(None)
     }
 
-    /// Whether a key that waits has the algorithm of another one, and is under a passphrase if that is.
+    /// Whether a key that waits has the algorithm of another one, and is kept alike: in the clear, under a passphrase, or, if
+    /// the text is not PEM, elsewhere.
     fn is_key_like(
         &self,
         role: Role,
@@ -320,9 +321,11 @@ impl<L: Ledger> Folder<L> {
         let text = self.owner.read(&path, Reader::Owner)?;
         let other = other.to_pem().map_err(key_error(path))?;
         let is_encrypted = |text: &[u8]| pem::blocks(text).any(|block| block.is_of(ENCRYPTED));
+        let is_pem = |text: &[u8]| pem::blocks(text).next().is_some();
         let algorithm = |of: &CertificateRequest| of.parsed().info.public_key.algorithm.clone();
         Ok(algorithm(request) == algorithm(of_other)
-            && is_encrypted(&text) == is_encrypted(other.as_bytes()))
+            && is_encrypted(&text) == is_encrypted(other.as_bytes())
+            && is_pem(&text) == is_pem(other.as_bytes()))
     }
 
     /// The error after the ledger above has the certificate: whether the last file is there says whether all is done.

@@ -1,14 +1,15 @@
-//! The trait for keys that a CA's folder can store as PEM, and its implementation for pq-keys's `SigningKey`.
+//! The trait for keys that a CA's folder can store as a text, such as PEM, and its implementation for pq-keys's `SigningKey`.
 
 use core::error::Error;
 
 use pq_x509::keys::{KeyError, Signer, SigningKey};
 use zeroize::Zeroizing;
 
-/// A CA's key that is stored as PEM in a file of the CA's folder.
+/// A CA's key that is stored as a text in a file of the CA's folder.
 ///
-/// [`SigningKey`] implements this trait. Implement it for keys of other algorithms, or for references to keys in a
-/// hardware module.
+/// [`SigningKey`] implements this trait, as PEM. Implement it for keys of other algorithms, or for references to keys in a key
+/// store or a hardware module: their text says which key it is, and has no PEM in it.
+/// [`authority_with`](super::Folder::authority_with) opens these.
 pub trait StoredKey: Signer + Sized {
     /// Why a key can't be read or written.
     type Error: Into<Box<dyn Error + Send + Sync>>;

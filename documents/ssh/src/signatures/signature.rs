@@ -102,6 +102,30 @@ impl Signature {
         bytes
     }
 
+    /// Signs a message for a purpose, as [`PrivateKey::sign`] does, by a key that is elsewhere, such as in a key store: `sign`
+    /// makes its signature of the bytes that it gets.
+    ///
+    /// # Errors
+    ///
+    /// [`SignatureError::EmptyNamespace`] and [`SignatureError::Namespace`] for an invalid purpose, and those of `sign`.
+    pub fn by<E: From<SignatureError>>(
+        key: &PublicKey,
+        namespace: &str,
+        message: &HashedMessage,
+        sign: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>,
+    ) -> Result<Self, E> {
+        let namespace = checked_namespace(namespace.as_bytes())?;
+        let key = key.clone().with_comment("");
+        let signed = signed_data(namespace, &[], message);
+        Ok(Self {
+            key: key.map_err(SignatureError::from)?,
+            namespace: namespace.to_owned(),
+            reserved: Vec::new(),
+            hash: message.algorithm(),
+            signature: sign(&signed)?,
+        })
+    }
+
     /// The signer's public key, as the signature claims it. It has no comment.
     pub fn public_key(&self) -> &PublicKey {
         &self.key
@@ -163,14 +187,8 @@ impl PrivateKey {
         namespace: &str,
         message: &HashedMessage,
     ) -> Result<Signature, SignatureError> {
-        let namespace = checked_namespace(namespace.as_bytes())?;
-        let signed = signed_data(namespace, &[], message);
-        Ok(Signature {
-            key: self.public_key().clone().with_comment("")?,
-            namespace: namespace.to_owned(),
-            reserved: Vec::new(),
-            hash: message.algorithm(),
-            signature: self.key().sign(&signed)?,
+        Signature::by(self.public_key(), namespace, message, |signed| {
+            Ok(self.key().sign(signed)?)
         })
     }
 }
