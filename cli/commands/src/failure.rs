@@ -4,6 +4,8 @@
 //! [`exit_status`](crate::exit_status), [`files`](crate::files), [`keys`](crate::keys),
 //! [`passphrases`](crate::passphrases), [`shell`](crate::shell) and [`words`](crate::words).
 
+mod database;
+mod signer;
 mod store;
 
 use std::io;
@@ -30,6 +32,7 @@ use pq_x509::pkcs12::Pkcs12Error;
 use pq_x509::request::RequestError;
 use pq_x509::validation::ValidationError;
 
+pub(crate) use self::database::DatabaseFailure;
 pub(crate) use self::store::{StoreFailure, of_store_error};
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;
@@ -560,6 +563,9 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(crate) fn status(&self) -> ExitStatus {
+        if let Some(failure) = self.of_key_in_store() {
+            return failure.status();
+        }
         match self {
             Self::Document(error) if error.is_refusal() => ExitStatus::Refused,
             Self::Document(DocumentError::Passphrase(error)) if error.is_usage() => {
@@ -697,7 +703,8 @@ impl Failure {
     pub(crate) fn code(&self) -> Option<&'static str> {
         match self {
             Self::Store(failure) => failure.code(),
-            _ => None,
+            Self::AtCa { failure, .. } | Self::StoppedAfter { failure, .. } => failure.code(),
+            _ => self.of_key_in_store().and_then(StoreFailure::code),
         }
     }
 
@@ -868,6 +875,12 @@ impl From<StoreFailure> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         StoreFailure::Store(error).into()
+    }
+}
+
+impl From<pq_ssh::SignatureError> for Failure {
+    fn from(error: pq_ssh::SignatureError) -> Self {
+        Self::SshSigning(error)
     }
 }
 

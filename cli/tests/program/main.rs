@@ -4,6 +4,7 @@ extern crate alloc;
 
 mod bench;
 mod ca;
+mod ca_in_store;
 mod certificates;
 mod classical;
 mod cms;
@@ -17,6 +18,7 @@ mod hpke;
 mod jose;
 mod json;
 mod keys;
+mod keys_in_store;
 #[cfg(target_os = "linux")]
 mod large_files;
 mod lint;
@@ -26,6 +28,8 @@ mod page;
 mod pem;
 mod raw;
 mod rollover;
+#[cfg(unix)]
+mod shared_store;
 mod show;
 #[cfg(target_os = "linux")]
 mod signals;

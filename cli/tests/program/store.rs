@@ -442,7 +442,7 @@ fn an_older_backup_is_noticed_by_a_head_that_was_kept() {
         "check --head head",
         1,
         "head-not-reached",
-        "who changed the store's file",
+        "who changed the store before",
     );
     // The head of another store is no head of this one.
     let other = Custody::new();
@@ -471,7 +471,7 @@ fn a_damaged_file_is_refused() {
     custody.refuses("list", 3, "storage", "pqtls store init");
     folder
         .pqtls("store list --store postgres://me:secret@db/keys --kek-file kek")
-        .fails(2, "stores in PostgreSQL are not supported");
+        .fails(2, "change the password");
 }
 
 #[test]

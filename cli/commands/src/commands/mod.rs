@@ -13,6 +13,7 @@ mod ca;
 mod cert;
 mod cms;
 mod completion;
+mod custody;
 mod decrypt;
 mod delivery;
 mod dev;

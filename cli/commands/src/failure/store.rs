@@ -1,14 +1,16 @@
 //! Why a command on a key store failed: what was wrong, what to do next, its exit status and the store's stable code.
 
 use core::error::Error;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use pq_keystore::audit::InvalidHead;
 use pq_keystore::policy::{InvalidPolicyFile, InvalidPrincipal};
 use pq_keystore::sealing::KekError;
 use pq_keystore::storage::{CopyError, StorageError};
-use pq_keystore::{Damage, InvalidAttestation, KeyName, StoreError};
+use pq_keystore::{Damage, InvalidAttestation, InvalidName, KeyId, KeyName, StoreError};
 
+use super::database::DatabaseFailure;
 use crate::exit_status::ExitStatus;
 
 /// Why a command on a key store failed.
@@ -21,10 +23,37 @@ pub(crate) enum StoreFailure {
          run this at a terminal to be asked for a passphrase"
     )]
     NoKek(String),
+    #[error(transparent)]
+    Database(#[from] DatabaseFailure),
     #[error(
-        "stores in PostgreSQL are not supported by this program; name a file with --store or PQTLS_STORE"
+        "{} begins as a key in a store, but was changed or cut off; restore it from a backup", .0.display()
     )]
-    NoPostgres,
+    Reference(PathBuf),
+    #[error(
+        "a key in a store signs messages and µ, and no pre-hash of this program; leave --pre-hash out, or sign by a key in a file"
+    )]
+    NoPreHash,
+    #[error(
+        "a key in a store signs with randomness; leave --deterministic out, or sign by a key in a file"
+    )]
+    NotDeterministic,
+    #[error(
+        "{key} is a key of {algorithm}, and SSH has keys of MLDSA44-Ed25519-SHA512; make one by \"pqtls store new\""
+    )]
+    NotComposite { key: KeyId, algorithm: &'static str },
+    #[error("the key store's file has no path that stays: {0}; name it by its absolute path")]
+    NoAbsolutePath(io::Error),
+    #[error("{0}")]
+    KeyName(InvalidName),
+    #[error(
+        "the store's key {key} is of {found}, and one of {asked} is asked for; name another key by --key-names, with \
+         --key-store"
+    )]
+    OtherAlgorithm {
+        key: KeyName,
+        found: &'static str,
+        asked: &'static str,
+    },
     #[error("PQTLS_STORE_AS: {0}; name who you are with --as")]
     Principal(InvalidPrincipal),
     #[error("{file} is no policy: {error}")]
@@ -101,10 +130,18 @@ impl StoreFailure {
     pub(super) fn status(&self) -> ExitStatus {
         match self {
             Self::Store(error) | Self::NotRotated { error, .. } => of_error(error),
-            Self::NoKek(_) | Self::NoPostgres | Self::Principal(_) | Self::LargeMessage { .. } => {
-                ExitStatus::Usage
-            }
-            Self::PolicyFile { .. }
+            Self::Database(failure) => failure.status(),
+            Self::NoKek(_)
+            | Self::KeyName(_)
+            | Self::NoPreHash
+            | Self::NotDeterministic
+            | Self::NotComposite { .. }
+            | Self::OtherAlgorithm { .. }
+            | Self::Principal(_)
+            | Self::LargeMessage { .. } => ExitStatus::Usage,
+            Self::Reference(_)
+            | Self::NoAbsolutePath(_)
+            | Self::PolicyFile { .. }
             | Self::GrantsFile { .. }
             | Self::Signature(_)
             | Self::Copy(_)
@@ -185,12 +222,13 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         }
         StoreError::State { .. } => "; see \"pqtls store show\"",
         StoreError::HeadNotReached { .. } => {
-            "; find out who changed the store's file before you use its keys"
+            "; find out who changed the store before you use its keys"
         }
         StoreError::Kek(KekError::Wrong { .. }) => "; give that one, or open a backup from before",
         StoreError::Storage(StorageError::NotOpened { .. }) => {
-            "; name the store's file with --store, or make one with \"pqtls store init\""
+            "; check where the store is (--store), or make one with \"pqtls store init\""
         }
+        StoreError::NoStore(_) => " by \"pqtls store init\"",
         StoreError::OutcomeUnknown(_) => "; look at the key before you try again",
         _ => "",
     };

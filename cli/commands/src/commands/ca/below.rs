@@ -12,14 +12,14 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
 use serde::Serialize;
 
-use super::ca_key::{CaKeyOptions, NewCaKey};
+use super::ca_key::{CaKeyOptions, Keeping, NewCaKey};
 use super::issued::public_pem;
 use super::place::Place;
+use crate::commands::custody::AnySigner;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Destination;
-use crate::keys::SigningKey;
 use crate::report::{Report, printable};
 use crate::shell::command_line;
 
@@ -41,7 +41,7 @@ pub(super) struct Above {
 /// The CA above: the authority of its root's key, and the certificate that clients trust.
 pub(super) struct Parent {
     folder: PathBuf,
-    pub(super) authority: Authority<SigningKey, LocalLedger>,
+    pub(super) authority: Authority<AnySigner, LocalLedger>,
     pub(super) root: Certificate,
 }
 
@@ -104,8 +104,8 @@ pub(super) struct NewRequest {
     subject: String,
     /// The file of the request.
     file: String,
-    /// How the key is encrypted, if it is.
-    protection: Option<String>,
+    #[serde(flatten)]
+    keeping: Keeping,
 }
 
 impl NewRequest {
@@ -113,14 +113,14 @@ impl NewRequest {
         request: &CertificateRequest,
         folder: &Path,
         role: Role,
-        protection: Option<String>,
+        keeping: Keeping,
     ) -> Self {
         Self {
             folder: folder.display().to_string(),
             name: role.name().into(),
             subject: printable(&request.parsed().info.subject.to_string()),
             file: String::new(),
-            protection,
+            keeping,
         }
     }
 
@@ -150,19 +150,13 @@ impl fmt::Display for NewRequest {
             name,
             subject,
             file,
-            protection,
+            keeping,
         } = self;
         writeln!(
             f,
             "{file}: a request by {subject}, for the key \"{name}\" of {folder}"
         )?;
-        match protection {
-            Some(protection) => writeln!(f, "  key       encrypted by {protection}")?,
-            None => writeln!(
-                f,
-                "  key       in the clear: whoever can read it can act as the CA"
-            )?,
-        }
+        writeln!(f, "  key       {}", keeping.in_words("it"))?;
         writeln!(f, "What to do next:")?;
         writeln!(
             f,

@@ -1,67 +1,355 @@
-//! The CA's own keys: how one in the folder is opened, and how a new one is kept.
+//! The CA's own keys: how one of the folder is opened, and how a new one is made and kept. The folder has the file of a key,
+//! or a text that says which version of which key in a store it is.
+
+use core::str::FromStr;
+use std::fs;
+use std::io;
+use std::path::Path;
 
 use pq_ca::authority::Authority;
-use pq_ca::folder::{Folder, Role, StoredKey};
+use pq_ca::folder::{Folder, FolderError, Role, StoredKey};
 use pq_ca::ledger::LocalLedger;
 use pq_keys::protection::Protection;
 use pq_keys::{SignError, Signer, SubjectKey};
+use pq_keystore::policy::{Grants, Policy, Principal, UseAudit, Verb, Verbs};
+use pq_keystore::{InvalidName, KeyName, StoreError};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
+use serde::Serialize;
 use zeroize::Zeroizing;
 
+use crate::commands::custody::{Access, AnySigner, KeyInStore, Opened, Reference, StorePlace};
 use crate::documents;
-use crate::failure::Failure;
+use crate::failure::{Failure, StoreFailure};
 use crate::keys::{Algorithm, KeyError, Narrow, PrivateKey, SigningKey};
 use crate::passphrases::{CaPassphraseOptions, Passphrase};
+use crate::words::protection_name;
 
 /// How to open the key of the CA that a command uses.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CaKeyOptions {
     #[command(flatten)]
     passphrase: CaPassphraseOptions,
+
+    #[command(flatten)]
+    pub(super) access: Access,
 }
 
 impl CaKeyOptions {
-    /// The CA with its key, which may be under a passphrase.
+    /// The CA with its key, which may be under a passphrase or in a store.
     pub(super) fn authority(
         &self,
         folder: &Folder,
         role: Role,
-    ) -> Result<Authority<SigningKey, LocalLedger>, Failure> {
-        folder.authority_with(role, |path, text| {
-            let file = path.display().to_string();
-            Ok(documents::ca_key(&file, text, &self.passphrase)?)
+    ) -> Result<Authority<AnySigner, LocalLedger>, Failure> {
+        folder.authority_with(role, |path, text| match reference(path, text)? {
+            Some(reference) => Ok(AnySigner::Stored(self.in_store(&reference)?)),
+            None => {
+                let file = path.display().to_string();
+                let key = documents::ca_key(&file, text, &self.passphrase)?;
+                Ok(AnySigner::File(key))
+            }
         })
+    }
+
+    /// The key of a store that is meant.
+    fn in_store(&self, reference: &Reference) -> Result<KeyInStore, Failure> {
+        KeyInStore::at(self.access.open_at(&reference.store)?, &reference.key)
+    }
+}
+
+fn reference(path: &Path, text: &[u8]) -> Result<Option<Reference>, Failure> {
+    let read = Reference::in_text(text).transpose();
+    Ok(read.map_err(|_| StoreFailure::Reference(path.into()))?)
+}
+
+/// How a key of a CA is kept.
+pub(super) enum Kept {
+    /// Its file is not in the folder.
+    Elsewhere,
+    Clear,
+    Encrypted,
+    InStore(Reference),
+}
+
+impl Kept {
+    /// How the key in this file of a CA's folder is.
+    pub(super) fn in_file(path: &Path) -> Result<Self, Failure> {
+        let text = match fs::read(path).map(Zeroizing::new) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Self::Elsewhere),
+            Err(cause) => {
+                let (doing, path) = ("read", path.into());
+                return Err(FolderError::Io { doing, path, cause }.into());
+            }
+        };
+        if let Some(reference) = reference(path, &text)? {
+            return Ok(Self::InStore(reference));
+        }
+        let file = path.display().to_string();
+        Ok(match documents::is_ca_key_encrypted(&file, &text)? {
+            true => Self::Encrypted,
+            false => Self::Clear,
+        })
+    }
+}
+
+/// Where the new keys of a CA are made, if that is in a store.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct KeyStoreOptions {
+    /// Make new keys in this key store, and never in a file: a file, or postgres://USER@HOST/DATABASE?sslrootcert=FILE. The
+    /// CA's folder says which key of which store it is
+    #[arg(
+        long,
+        value_name = "STORE",
+        help_heading = HEADING,
+        conflicts_with_all = ["passphrase_file", "passphrase_fd", "passphrase_env", "no_passphrase"],
+    )]
+    key_store: Option<StorePlace>,
+
+    /// How the names of keys begin there: TENANT/PURPOSE/root and TENANT/PURPOSE/issuing
+    #[arg(
+        long,
+        value_name = "TENANT/PURPOSE",
+        help_heading = HEADING,
+        default_value = "pki/ca",
+        requires = "key_store",
+    )]
+    key_names: KeyNames,
+}
+
+const HEADING: &str = "Key store of the new keys [default: they lie in files]";
+
+/// What the names of a CA's keys begin with.
+#[derive(Clone, Debug)]
+struct KeyNames {
+    tenant: String,
+    purpose: String,
+}
+
+impl FromStr for KeyNames {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (tenant, purpose) = text
+            .split_once('/')
+            .ok_or("write TENANT/PURPOSE, such as pki/ca")?;
+        let names = Self {
+            tenant: tenant.into(),
+            purpose: purpose.into(),
+        };
+        names.name(Role::Root).map_err(|error| error.to_string())?;
+        Ok(names)
+    }
+}
+
+impl KeyNames {
+    /// The name of the root's key, or of the one that issues, whose versions follow each other.
+    fn name(&self, role: Role) -> Result<KeyName, InvalidName> {
+        let role = match role {
+            Role::Root => Role::Root,
+            _ => Role::Issuing,
+        };
+        KeyName::new(&self.tenant, &self.purpose, &role.name())
+    }
+}
+
+/// How new keys are made and kept.
+pub(super) enum NewKeys<'a> {
+    /// In files, under this passphrase if there is one.
+    Files(Option<&'a Passphrase>),
+    /// In a store, by names of options.
+    Store {
+        place: StorePlace,
+        options: &'a KeyStoreOptions,
+        access: &'a Access,
+    },
+    /// As the next version of a key in a store.
+    NextOf(Reference, &'a Access),
+}
+
+impl<'a> NewKeys<'a> {
+    /// As options say.
+    pub(super) fn by(
+        options: &'a KeyStoreOptions,
+        access: &'a Access,
+        passphrase: Option<&'a Passphrase>,
+    ) -> Result<Self, Failure> {
+        Ok(match options.place()? {
+            Some(place) => Self::Store {
+                place,
+                options,
+                access,
+            },
+            None => Self::Files(passphrase),
+        })
+    }
+
+    /// Makes a key.
+    pub(super) fn make(&self, role: Role, algorithm: Algorithm) -> Result<NewCaKey, Failure> {
+        if let Algorithm::PostQuantum(kem @ pq_keys::Algorithm::Kem(_)) = algorithm {
+            return Err(Failure::Unsupported(kem));
+        }
+        match self {
+            Self::Files(passphrase) => NewCaKey::generate(algorithm, *passphrase),
+            Self::Store {
+                place,
+                options,
+                access,
+            } => {
+                let name = options
+                    .key_names
+                    .name(role)
+                    .map_err(StoreFailure::KeyName)?;
+                NewCaKey::in_store(place, access.open_at(place)?, &name, algorithm)
+            }
+            Self::NextOf(reference, access) => {
+                let (place, name) = (&reference.store, reference.key.name());
+                NewCaKey::in_store(place, access.open_at(place)?, name, algorithm)
+            }
+        }
+    }
+}
+
+impl KeyStoreOptions {
+    pub(super) fn is_given(&self) -> bool {
+        self.key_store.is_some()
+    }
+
+    fn place(&self) -> Result<Option<StorePlace>, Failure> {
+        let place = self.key_store.clone().map(StorePlace::absolute).transpose();
+        Ok(place.map_err(StoreFailure::NoAbsolutePath)?)
     }
 }
 
 /// A new key of a CA, with the text of its file.
 pub(super) struct NewCaKey {
-    key: SigningKey,
+    key: AnySigner,
     pem: Zeroizing<String>,
+    pub(super) keeping: Keeping,
+}
+
+/// How new keys are kept, for reports.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Keeping {
+    /// How the keys are encrypted, if they are in files and encrypted.
+    pub(super) protection: Option<String>,
+    /// The key store that has them, if one does.
+    pub(super) key_store: Option<String>,
+    /// Which versions of which keys they are there.
+    pub(super) stored_keys: Vec<String>,
+}
+
+impl Keeping {
+    pub(super) fn in_store(reference: &Reference) -> Self {
+        Self {
+            protection: None,
+            key_store: Some(reference.store.to_string()),
+            stored_keys: vec![reference.key.to_string()],
+        }
+    }
+
+    /// Of another key that is made with this one, and kept alike.
+    pub(super) fn and(mut self, other: &Self) -> Self {
+        self.stored_keys.extend_from_slice(&other.stored_keys);
+        self
+    }
+
+    pub(super) fn is_in_the_clear(&self) -> bool {
+        self.protection.is_none() && self.key_store.is_none()
+    }
+
+    /// In words, after "key" or "keys": `them` stands for what others may read.
+    pub(super) fn in_words(&self, them: &str) -> String {
+        match (&self.key_store, &self.protection) {
+            (Some(store), _) => {
+                format!("in the key store {store}: {}", self.stored_keys.join(", "))
+            }
+            (None, Some(protection)) => format!("encrypted by {protection}"),
+            (None, None) => format!("in the clear: whoever can read {them} can act as the CA"),
+        }
+    }
 }
 
 impl NewCaKey {
-    pub(super) fn generate(
-        algorithm: Algorithm,
-        passphrase: Option<&Passphrase>,
-    ) -> Result<Self, Failure> {
-        if let Algorithm::PostQuantum(kem @ pq_keys::Algorithm::Kem(_)) = algorithm {
-            return Err(Failure::Unsupported(kem));
-        }
+    fn generate(algorithm: Algorithm, passphrase: Option<&Passphrase>) -> Result<Self, Failure> {
         let key = PrivateKey::generate(algorithm)?;
+        let protection = Protection::default();
         let pem = match passphrase {
             Some(passphrase) => {
-                let protection = Protection::default();
                 Zeroizing::new(key.to_encrypted_pkcs8_pem(passphrase, &protection)?)
             }
             None => key.to_pkcs8_pem()?,
         };
         Ok(Self {
-            key: SigningKey::narrow(key)?,
+            key: AnySigner::File(SigningKey::narrow(key)?),
             pem,
+            keeping: Keeping {
+                protection: passphrase.map(|_| protection_name(&protection)),
+                ..Keeping::default()
+            },
         })
     }
+
+    /// A key of a store, or the next version of the one that has the name. The process that made a version is the only one
+    /// that has a certificate made for it: so what another process left behind, which was killed before a folder had it, is
+    /// not taken up, but followed.
+    fn in_store(
+        place: &StorePlace,
+        opened: Opened,
+        name: &KeyName,
+        algorithm: Algorithm,
+    ) -> Result<Self, Failure> {
+        let Opened { store, principal } = &opened;
+        let made = store.create_key(principal, name, algorithm, &policy_for(principal));
+        let id = match made {
+            Err(StoreError::Exists(_)) => {
+                let found = store.show(principal, name)?.algorithm;
+                if found != algorithm {
+                    return Err(StoreFailure::OtherAlgorithm {
+                        key: name.clone(),
+                        found: found.name(),
+                        asked: algorithm.name(),
+                    }
+                    .into());
+                }
+                store.rotate(principal, name)?
+            }
+            made => made?,
+        };
+        let reference = Reference {
+            store: place.clone(),
+            key: id,
+        };
+        Self::of_reference(&reference, opened)
+    }
+
+    /// The key that a folder has already.
+    pub(super) fn known(reference: &Reference, access: &Access) -> Result<Self, Failure> {
+        Self::of_reference(reference, access.open_at(&reference.store)?)
+    }
+
+    fn of_reference(reference: &Reference, opened: Opened) -> Result<Self, Failure> {
+        Ok(Self {
+            key: AnySigner::Stored(KeyInStore::at(opened, &reference.key)?),
+            pem: Zeroizing::new(reference.to_string()),
+            keeping: Keeping::in_store(reference),
+        })
+    }
+}
+
+/// The longest list of revoked certificates that is signed, in bytes.
+const MAX_LIST: u64 = 1 << 30;
+
+/// The policy of a CA's key: whoever makes it signs with it, and each signature has an entry in the audit log before it is given
+/// out.
+fn policy_for(principal: &Principal) -> Policy {
+    let verbs: Verbs = [Verb::Sign, Verb::Verify, Verb::Show].into_iter().collect();
+    let mut policy = Policy::default();
+    policy.grants = Grants::new().grant(principal, verbs);
+    policy.audit = UseAudit::Each;
+    policy.max_message = MAX_LIST;
+    policy
 }
 
 impl SubjectKey for NewCaKey {
@@ -76,7 +364,7 @@ impl Signer for NewCaKey {
     }
 
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        Signer::sign(&self.key, message)
+        self.key.sign(message)
     }
 }
 
@@ -86,7 +374,11 @@ impl StoredKey for NewCaKey {
     fn from_pem(text: &[u8]) -> Result<Self, KeyError> {
         let key = SigningKey::from_pem(text)?;
         let pem = key.to_pem()?;
-        Ok(Self { key, pem })
+        Ok(Self {
+            key: AnySigner::File(key),
+            pem,
+            keeping: Keeping::default(),
+        })
     }
 
     fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {

@@ -3,28 +3,28 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::path::Path;
 
 use pq_ca::folder::{
     Constraints, Folder, FolderError, Interruption, KeyPlan, Plan, Role, SubordinatePlan,
 };
 use pq_ca::policy::{ListUrl, NamePattern, Network, Policy, parse_duration};
-use pq_keys::protection::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
 use super::below::{Above, NewRequest};
-use super::ca_key::NewCaKey;
+use super::ca_key::{Keeping, Kept, KeyStoreOptions, NewCaKey, NewKeys};
 use super::place::{Actor, Place};
 use super::signals::{stop_on_signals, wait_for_the_end};
 use crate::arguments::AlgorithmParser;
+use crate::commands::custody::Reference;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::keys::Algorithm;
-use crate::passphrases::{Passphrase, PassphraseOptions};
+use crate::passphrases::PassphraseOptions;
 use crate::report::{self, CertificateFacts, Report};
 use crate::shell::quoted;
-use crate::words::protection_name;
 
 /// Make a CA in a new folder
 ///
@@ -35,6 +35,10 @@ use crate::words::protection_name;
 ///
 /// A passphrase encrypts both keys; then commands that use one of them ask for it, or take it by their own options.
 /// Without one, whoever can read the files of the keys can act as the CA.
+///
+/// With --key-store, the keys are made in a key store (see "pqtls store") and never lie in a file: root.key and issuing.key say
+/// which version of which key it is, and commands open the store with the options by which "pqtls store" does. A key that has the
+/// name already gets its next version: each version has one certificate.
 ///
 /// With --under, the root of a CA that is at hand certifies the new CA's key; if that was interrupted, the same command
 /// completes it. With --request, another CA does: the request
@@ -127,6 +131,9 @@ pub(crate) struct Arguments {
     no_passphrase: bool,
 
     #[command(flatten)]
+    key_store: KeyStoreOptions,
+
+    #[command(flatten)]
     pub(super) place: Place,
 
     #[command(flatten)]
@@ -141,6 +148,10 @@ Examples:
   $ pqtls ca init --dir safe-ca --name \"Safe CA\" --passphrase-file ca-secret.txt
   $ pqtls ca crl --dir safe-ca --ca-passphrase-file ca-secret.txt --out safe.crl
   $ pqtls ca init --dir team-ca --name \"Team CA\" --dns team.example.org --under ca
+  $ (umask 077; head -c 32 /dev/urandom > ca-kek)
+  $ pqtls store init --store ca-keys.redb --kek-file ca-kek
+  $ pqtls ca init --dir kept-ca --name \"Kept CA\" --key-store ca-keys.redb --kek-file ca-kek
+  $ pqtls ca crl --dir kept-ca --kek-file ca-kek --out kept.crl
   $ pqtls ca init --dir waiting-ca --name \"Waiting CA\" --request waiting.request";
 
 /// The options for passphrases stand under a heading that says whose they are.
@@ -156,16 +167,18 @@ fn of_new_keys(argument: clap::Arg) -> clap::Arg {
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let now = UnixTime::now();
     check_free(arguments)?;
-    let passphrase = match arguments.no_passphrase {
+    let passphrase = match arguments.no_passphrase || arguments.key_store.is_given() {
         true => None,
         false => arguments.passphrase.of_new_or_none("the CA's keys")?,
     };
+    let access = &arguments.above.ca_key.access;
+    let keys = NewKeys::by(&arguments.key_store, access, passphrase.as_ref())?;
     let interruption = Interruption::default();
     let _stopped_by_signals = stop_on_signals(&interruption)?;
     if arguments.above.under.is_some() || arguments.above.request.is_some() {
-        return below(arguments, passphrase.as_ref(), now, &interruption, json);
+        return below(arguments, &keys, now, &interruption, json);
     }
-    let (folder, plan) = create(arguments, passphrase.as_ref(), now, &interruption)?;
+    let (folder, plan) = create(arguments, &keys, now, &interruption)?;
     let root = folder.certificate(Role::Root)?;
     let issuing = match folder.issuing_role()? {
         Role::Root => None,
@@ -174,7 +187,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let report = NewCa {
         folder: folder.path().display().to_string(),
         policy: folder.policy_path().display().to_string(),
-        protection: passphrase.map(|_| protection_name(&Protection::default())),
+        keeping: match &plan.issuing {
+            Some(issuing) => plan.root.key.keeping.clone().and(&issuing.key.keeping),
+            None => plan.root.key.keeping.clone(),
+        },
         root: CertificateFacts::of(&root, now),
         issuing: issuing.map(|certificate| CertificateFacts::of(&certificate, now)),
         is_below: false,
@@ -209,7 +225,7 @@ fn check_free(arguments: &Arguments) -> Result<(), Failure> {
 /// Makes a CA below another one.
 fn below(
     arguments: &Arguments,
-    passphrase: Option<&Passphrase>,
+    keys: &NewKeys<'_>,
     now: UnixTime,
     interruption: &Interruption,
     json: bool,
@@ -224,17 +240,21 @@ fn below(
         Delivery::to(&[to], false, json)?;
     }
     let (constraints, policy) = names(arguments);
+    let key = match begun_in_store(&path)? {
+        Some(reference) => NewCaKey::known(&reference, &arguments.above.ca_key.access)?,
+        None => keys.make(Role::Issuing, arguments.algorithm)?,
+    };
     let plan = SubordinatePlan {
         name: arguments.name.clone(),
-        key: NewCaKey::generate(arguments.algorithm, passphrase)?,
+        key,
         validity: arguments.validity,
         constraints,
         policy,
     };
-    let protection = passphrase.map(|_| protection_name(&Protection::default()));
+    let keeping = plan.key.keeping.clone();
     if let Some(to) = &arguments.above.request {
         let request = Folder::create_pending(&path, &plan, interruption)?;
-        let new = NewRequest::of(&request, &path, Role::Issuing, protection);
+        let new = NewRequest::of(&request, &path, Role::Issuing, keeping);
         return new.deliver(to, &request, &arguments.place, json);
     }
     let Some(parent) = parent else {
@@ -244,7 +264,7 @@ fn below(
     let report = NewCa {
         folder: folder.path().display().to_string(),
         policy: folder.policy_path().display().to_string(),
-        protection,
+        keeping,
         root: CertificateFacts::of(&folder.certificate(Role::Root)?, now),
         issuing: Some(CertificateFacts::of(
             &folder.certificate(Role::Issuing)?,
@@ -263,19 +283,38 @@ fn below(
     Ok(ExitStatus::Done)
 }
 
+/// The key in a store of a CA that waits there for its certificate, which this command completes.
+fn begun_in_store(path: &Path) -> Result<Option<Reference>, Failure> {
+    match Folder::open(path) {
+        Err(FolderError::Pending(_)) => {}
+        _ => return Ok(None),
+    }
+    let key = Folder::open_pending(path)?.key_path(Role::Issuing);
+    Ok(match Kept::in_file(&key)? {
+        Kept::InStore(reference) => Some(reference),
+        _ => None,
+    })
+}
+
 /// Makes a CA and prints nothing.
 pub(in crate::commands) fn run_quietly(arguments: &Arguments) -> Result<(), Failure> {
     let interruption = Interruption::default();
-    create(arguments, None, UnixTime::now(), &interruption).map(|_| ())
+    create(
+        arguments,
+        &NewKeys::Files(None),
+        UnixTime::now(),
+        &interruption,
+    )
+    .map(|_| ())
 }
 
 fn create(
     arguments: &Arguments,
-    passphrase: Option<&Passphrase>,
+    keys: &NewKeys<'_>,
     now: UnixTime,
     interruption: &Interruption,
 ) -> Result<(Folder, Plan<NewCaKey>), Failure> {
-    let plan = plan(arguments, passphrase)?;
+    let plan = plan(arguments, keys)?;
     let path = arguments.place.path();
     let by = arguments.actor.name();
     let made = Folder::create_unless_stopped(path, &plan, &by, now, interruption);
@@ -289,7 +328,7 @@ fn create(
 /// The most characters of the name of a CA with a root of its own, which has " Root" in addition.
 const MAX_NAME: usize = 64 - " Root".len();
 
-fn plan(arguments: &Arguments, passphrase: Option<&Passphrase>) -> Result<Plan<NewCaKey>, Failure> {
+fn plan(arguments: &Arguments, keys: &NewKeys<'_>) -> Result<Plan<NewCaKey>, Failure> {
     let len = arguments.name.chars().count();
     if !arguments.no_intermediate && len > MAX_NAME {
         let most = MAX_NAME;
@@ -302,13 +341,13 @@ fn plan(arguments: &Arguments, passphrase: Option<&Passphrase>) -> Result<Plan<N
         None => VALIDITY.min(root_validity),
     };
     let root = KeyPlan {
-        key: NewCaKey::generate(arguments.root.unwrap_or(arguments.algorithm), passphrase)?,
+        key: keys.make(Role::Root, arguments.root.unwrap_or(arguments.algorithm))?,
         validity: root_validity,
     };
     let issuing = match arguments.no_intermediate {
         true => None,
         false => Some(KeyPlan {
-            key: NewCaKey::generate(arguments.algorithm, passphrase)?,
+            key: keys.make(Role::Issuing, arguments.algorithm)?,
             validity,
         }),
     };
@@ -380,8 +419,8 @@ pub(super) fn domain(text: &str) -> Result<Domain, String> {
 struct NewCa {
     folder: String,
     policy: String,
-    /// How the keys are encrypted, if they are.
-    protection: Option<String>,
+    #[serde(flatten)]
+    keeping: Keeping,
     root: CertificateFacts,
     /// None if the root issues.
     issuing: Option<CertificateFacts>,
@@ -418,20 +457,14 @@ impl fmt::Display for NewCa {
             true => writeln!(f, "  names     all, as none was given with --dns or --ip")?,
             false => writeln!(f, "  names     {}", names.join(", "))?,
         }
-        match &self.protection {
-            Some(protection) => writeln!(f, "  keys      encrypted by {protection}")?,
-            None => writeln!(
-                f,
-                "  keys      in the clear: whoever can read them can act as the CA"
-            )?,
-        }
+        writeln!(f, "  keys      {}", self.keeping.in_words("them"))?;
         writeln!(f, "  policy    {policy}")?;
         writeln!(f, "What to do next:")?;
         if !self.is_below {
             writeln!(f, "  give {folder}/root.pem to all who are to trust the CA")?;
         }
         writeln!(f, "  read {policy}, and change there what may be issued")?;
-        if self.protection.is_none() {
+        if self.keeping.is_in_the_clear() {
             let key = match self.issuing {
                 Some(_) => "issuing.key",
                 None => "root.key",
@@ -442,7 +475,7 @@ impl fmt::Display for NewCa {
                 quoted(&format!("{folder}/{key}"))
             )?;
         }
-        if self.issuing.is_some() && !self.is_below {
+        if self.issuing.is_some() && !self.is_below && self.keeping.key_store.is_none() {
             writeln!(
                 f,
                 "  move {folder}/root.key to a safe place; issuing certificates doesn't need it"

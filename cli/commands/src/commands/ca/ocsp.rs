@@ -19,6 +19,7 @@ use super::ca_key::CaKeyOptions;
 use super::place::Place;
 use super::which::Which;
 use super::which_key::WhichKey;
+use crate::commands::custody::{KeySource, Location, SignerStore};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::documents;
 use crate::exit_status::ExitStatus;
@@ -59,9 +60,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     validity: Option<Duration>,
 
-    /// The private key of an OCSP responder, to sign instead of the CA's key
+    /// The private key of an OCSP responder, to sign instead of the CA's key: a file, or store:NAME for a key in a key store
     #[arg(long, value_name = "FILE", requires = "cert")]
-    key: Option<Source>,
+    key: Option<KeySource>,
 
     /// The responder's certificate
     #[arg(long, value_name = "FILE", requires = "key")]
@@ -75,6 +76,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     ca_key: CaKeyOptions,
+
+    #[command(flatten, next_help_heading = "Key store, for --key store:NAME")]
+    key_store: Location,
 
     #[command(flatten)]
     pub(super) place: Place,
@@ -144,7 +148,9 @@ fn respond(arguments: &Arguments) -> Result<(OcspResponse, Certificate), Failure
     };
     let (response, signer) = match (&arguments.key, &arguments.cert) {
         (Some(key), Some(certificate)) => {
-            let key = documents::signing_key(key, &arguments.passphrase)?;
+            let access = arguments.ca_key.access.clone();
+            let store = SignerStore::at(arguments.key_store.clone(), access);
+            let key = store.signer(key, &arguments.passphrase)?;
             let certificate = documents::first_certificate(certificate)?;
             let responder = folder.responder(role, certificate.clone(), key)?;
             let responder = match arguments.validity {

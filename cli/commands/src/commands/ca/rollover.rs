@@ -2,32 +2,26 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::path::Path;
-use std::{fs, io};
 
 use pq_ca::folder::{Folder, FolderError, NewName, Role, Successor};
 use pq_ca::ledger::{Ledger, LedgerError};
 use pq_ca::policy::parse_duration;
 use pq_keys::encoding::rfc3339;
-use pq_keys::protection::Protection;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
-use zeroize::Zeroizing;
 
 use super::below::{Above, NewRequest};
-use super::ca_key::NewCaKey;
+use super::ca_key::{Keeping, Kept, KeyStoreOptions, NewKeys};
 use super::crl::{OtherList, other_lists};
 use super::place::{Actor, Place};
 use super::which_key::role;
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::Delivery;
-use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::keys::Algorithm;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{self, CertificateFacts, Report};
-use crate::words::protection_name;
 
 /// Have a new key issue, in the place of the one that issues now
 ///
@@ -35,6 +29,9 @@ use crate::words::protection_name;
 /// before stay valid, and that key goes on to sign their revocation lists and OCSP responses: make them with
 /// "pqtls ca crl --issuer" and "pqtls ca ocsp --issuer" until its last certificate has expired. Whatever names revoked
 /// certificates, "pqtls ca revoke" knows which list they belong on.
+///
+/// Where the key before is in a key store, the new key is that key's next version; with --key-store, it is a key or version of
+/// another store, or of another name.
 ///
 /// The new certificate has the name of the first one with a number and the beginning of the key's digest, such as
 /// "Example CA 2 (3f9a01c4)": no two keys have one name, since revoked certificates are known by their issuer's. With
@@ -87,7 +84,7 @@ pub(crate) struct Arguments {
         value_name = "NAME",
         value_parser = issuing_key,
         conflicts_with_all = [
-            "name", "same_name", "algorithm", "validity", "publish", "under", "request", "no_passphrase",
+            "name", "same_name", "algorithm", "validity", "publish", "under", "request", "no_passphrase", "key_store",
         ],
     )]
     use_key: Option<Role>,
@@ -104,6 +101,9 @@ pub(crate) struct Arguments {
         conflicts_with_all = ["passphrase_file", "passphrase_fd", "passphrase_env"],
     )]
     no_passphrase: bool,
+
+    #[command(flatten)]
+    key_store: KeyStoreOptions,
 
     #[command(flatten)]
     pub(super) place: Place,
@@ -164,24 +164,36 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     // Before a passphrase is asked for
     let own = CertificateFacts::of(&folder.certificate(before)?, now);
-    let passphrase = match arguments.no_passphrase {
+    let access = &arguments.above.ca_key.access;
+    let has_said_where = arguments.no_passphrase
+        || arguments.passphrase.is_given()
+        || arguments.key_store.is_given();
+    // As the key before, unless somebody says otherwise
+    let as_before = match has_said_where {
         true => None,
-        false => arguments.passphrase.of_new_or_none("the new key")?,
+        false => Some(Kept::in_file(&folder.key_path(before))?),
     };
-    let key = folder.key_path(before);
-    if passphrase.is_none() && !arguments.no_passphrase && is_encrypted(&key)? {
-        return Err(Failure::NewKeyInTheClear(key));
-    }
+    let is_asked = !arguments.no_passphrase
+        && !arguments.key_store.is_given()
+        && !matches!(as_before, Some(Kept::InStore(_)));
+    let passphrase = match is_asked {
+        true => arguments.passphrase.of_new_or_none("the new key")?,
+        false => None,
+    };
+    let keys = match as_before {
+        Some(Kept::Encrypted) if passphrase.is_none() => {
+            return Err(Failure::NewKeyInTheClear(folder.key_path(before)));
+        }
+        Some(Kept::InStore(reference)) => NewKeys::NextOf(reference, access),
+        _ => NewKeys::by(&arguments.key_store, access, passphrase.as_ref())?,
+    };
     let algorithm = match arguments.algorithm {
         Some(algorithm) => algorithm,
         None => Algorithm::named(&own.key_algorithm).ok_or(Failure::NameTheAlgorithm)?,
     };
-    let protection = passphrase
-        .as_ref()
-        .map(|_| protection_name(&Protection::default()));
     let successor = |name| -> Result<_, Failure> {
         Ok(Successor {
-            key: NewCaKey::generate(algorithm, passphrase.as_ref())?,
+            key: keys.make(Role::Issuing, algorithm)?,
             name,
             validity: arguments.validity,
             is_for_later: arguments.publish,
@@ -194,22 +206,29 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     warn_if_behind(&folder.ledger()?, now)?;
     let waiting = folder.waiting()?;
-    let role = match (under, request) {
+    let (role, keeping) = match (under, request) {
         (Some(under), _) => {
             let parent = arguments.above.parent(under)?;
             let successor = successor(name)?;
             let done = folder.rollover_below(&parent.authority, &[], &successor, &by, now);
-            done.map_err(|error| parent.failure(error))?
+            let role = done.map_err(|error| parent.failure(error))?;
+            // Which may be one that was begun before
+            match Kept::in_file(&folder.key_path(role))? {
+                Kept::InStore(reference) => (role, Keeping::in_store(&reference)),
+                _ => (role, successor.key.keeping),
+            }
         }
         (None, Some(to)) => {
             let successor = successor(name)?;
             let (role, request) = folder.request_successor(&successor.key, &successor.name)?;
-            let new = NewRequest::of(&request, folder.path(), role, protection);
+            let new = NewRequest::of(&request, folder.path(), role, successor.key.keeping);
             return new.deliver(to, &request, &arguments.place, json);
         }
         (None, None) => {
             let root = arguments.above.ca_key.authority(&folder, Role::Root)?;
-            folder.rollover(&root, &successor(name)?, &by, now)?
+            let successor = successor(name)?;
+            let role = folder.rollover(&root, &successor, &by, now)?;
+            (role, successor.key.keeping)
         }
     };
     let was_begun = role == before || waiting.iter().any(|(one, _)| *one == role);
@@ -217,7 +236,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         arguments,
         &folder,
         (before, role),
-        protection,
+        Some(keeping),
         was_begun,
         json,
     )
@@ -241,28 +260,11 @@ fn warn_if_behind(ledger: &impl Ledger, now: UnixTime) -> Result<(), Failure> {
     }
 }
 
-/// Whether a key is under a passphrase, if it is there: it may be kept elsewhere.
-fn is_encrypted(key: &Path) -> Result<bool, Failure> {
-    match fs::read(key).map(Zeroizing::new) {
-        Ok(text) => {
-            let file = key.display().to_string();
-            Ok(documents::is_ca_key_encrypted(&file, &text)?)
-        }
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(cause) => Err(FolderError::Io {
-            doing: "read",
-            path: key.into(),
-            cause,
-        }
-        .into()),
-    }
-}
-
 fn report(
     arguments: &Arguments,
     folder: &Folder,
     (before, role): (Role, Role),
-    protection: Option<String>,
+    keeping: Option<Keeping>,
     was_begun: bool,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
@@ -272,8 +274,8 @@ fn report(
     let report = RolledOver {
         name: role.name().into(),
         certificate: CertificateFacts::of(&folder.certificate(role)?, now),
-        protection,
-        is_new: arguments.use_key.is_none(),
+        is_new: keeping.is_some(),
+        keeping: keeping.unwrap_or_default(),
         was_begun,
         issues,
         before: before.name().into(),
@@ -291,9 +293,9 @@ struct RolledOver {
     /// The new key's name in the ledger.
     name: String,
     certificate: CertificateFacts,
-    /// How the new key is encrypted, if it is.
-    protection: Option<String>,
-    /// Whether the key was made by this command, so that `protection` is known.
+    #[serde(flatten)]
+    keeping: Keeping,
+    /// Whether the key was made by this command, so that `keeping` is known.
     #[serde(skip)]
     is_new: bool,
     /// Whether an earlier command made it, and this one completed that.
@@ -332,13 +334,8 @@ impl fmt::Display for RolledOver {
             &certificate.not_after,
         );
         writeln!(f, "{name}: {subject}, {algorithm}, until {until}")?;
-        match &self.protection {
-            Some(protection) => writeln!(f, "  key       encrypted by {protection}")?,
-            None if self.is_new => writeln!(
-                f,
-                "  key       in the clear: whoever can read it can act as the CA"
-            )?,
-            None => {}
+        if self.is_new {
+            writeln!(f, "  key       {}", self.keeping.in_words("it"))?;
         }
         if self.was_begun {
             writeln!(

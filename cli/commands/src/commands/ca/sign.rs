@@ -18,11 +18,11 @@ use super::ca_key::CaKeyOptions;
 use super::issue::TermsOptions;
 use super::issued::public_pem;
 use super::place::{Actor, Place};
+use crate::commands::custody::AnySigner;
 use crate::documents::{DocumentError, Numbered, Requests};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Growing, OutputError, Source};
-use crate::keys::SigningKey;
 use crate::report::{self, Report, printable};
 
 /// Issue certificates for requests
@@ -238,7 +238,7 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
 
 /// What all requests of a command line share.
 struct Shop {
-    authority: Authority<SigningKey, LocalLedger>,
+    authority: Authority<AnySigner, LocalLedger>,
     /// What follows the certificates in a file.
     chain: String,
     by: String,
@@ -250,7 +250,7 @@ struct Shop {
 struct Work<'a> {
     shop: &'a Shop,
     /// The ticket of each is where its certificate belongs.
-    series: Series<'a, SigningKey, LocalLedger, Made>,
+    series: Series<'a, AnySigner, LocalLedger, Made>,
     /// Files that are not written yet. The last one may still grow.
     files: Vec<Unwritten<'a>>,
     outcomes: Vec<Outcome>,

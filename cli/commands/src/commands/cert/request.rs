@@ -8,11 +8,11 @@ use pq_x509::request::CertificateRequest;
 use serde::Serialize;
 
 use super::names::{Names, TakesNames};
+use crate::commands::custody::{KeySource, SignerStore};
 use crate::commands::delivery::{Delivery, OutputOptions};
-use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Output, Source};
+use crate::files::{Access, Output};
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, fingerprint, printable};
 
@@ -25,7 +25,7 @@ use crate::report::{Report, fingerprint, printable};
 pub(crate) struct Arguments {
     /// The private key, of a signature algorithm; "-" is standard input
     #[arg(long, value_name = "FILE")]
-    key: Source,
+    key: KeySource,
 
     #[command(flatten)]
     names: Names,
@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
+
+    #[command(flatten, next_help_heading = "Key store, for --key store:NAME")]
+    key_store: SignerStore,
 }
 
 const EXAMPLES: &str = "\
@@ -53,7 +56,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let key = documents::signing_key(&arguments.key, &arguments.passphrase)?;
+    let key = arguments
+        .key_store
+        .signer(&arguments.key, &arguments.passphrase)?;
     let request = CertificateRequest::builder()
         .with_names(&arguments.names)
         .sign(&key)?;

@@ -13,12 +13,11 @@ use serde::Serialize;
 use super::names::{Names, TakesNames, TakesSubject};
 use super::purpose::Purpose;
 use crate::arguments::Subject;
+use crate::commands::custody::{AnySigner, KeySource, SignerStore};
 use crate::commands::delivery::{Delivery, OutputOptions};
-use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Output, Source};
-use crate::keys::SigningKey;
+use crate::files::{Access, Output};
 use crate::passphrases::PassphraseOptions;
 use crate::report::{CertificateFacts, Report};
 
@@ -31,7 +30,7 @@ use crate::report::{CertificateFacts, Report};
 pub(crate) struct Arguments {
     /// The private key, of a signature algorithm; "-" is standard input
     #[arg(long, value_name = "FILE")]
-    key: Source,
+    key: KeySource,
 
     #[command(flatten)]
     names: Names,
@@ -64,6 +63,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
+
+    #[command(flatten, next_help_heading = "Key store, for --key store:NAME")]
+    key_store: SignerStore,
 }
 
 const EXAMPLES: &str = "\
@@ -81,7 +83,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let key = documents::signing_key(&arguments.key, &arguments.passphrase)?;
+    let key = arguments
+        .key_store
+        .signer(&arguments.key, &arguments.passphrase)?;
     let certificate = match &arguments.names.subject {
         Some(subject) if arguments.ca => root(subject, arguments.validity, &key)?,
         _ => end_entity(arguments, &key)?,
@@ -106,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 fn root(
     subject: &Subject,
     validity: Option<Duration>,
-    key: &SigningKey,
+    key: &AnySigner,
 ) -> Result<Certificate, IssueError> {
     let builder = CertificateBuilder::ca("").with_subject(subject);
     let root = Issuer::self_signed(with_validity(builder, validity), key)?;
@@ -114,7 +118,7 @@ fn root(
 }
 
 /// Issues the certificate as a root with the same name and key would.
-fn end_entity(arguments: &Arguments, key: &SigningKey) -> Result<Certificate, Failure> {
+fn end_entity(arguments: &Arguments, key: &AnySigner) -> Result<Certificate, Failure> {
     let subject = subject(&arguments.names).ok_or(Failure::OnlyLongNames)?;
     let mut builder = CertificateBuilder::end_entity()
         .with_names(&arguments.names)

@@ -9,6 +9,7 @@ use pq_x509::certificate::Certificate;
 use serde::Serialize;
 
 use super::input::MessageWriter;
+use crate::commands::custody::{AnySigner, KeySource, SignerStore};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::watched::Watched;
 use crate::documents;
@@ -30,9 +31,9 @@ pub(crate) struct Arguments {
     #[arg(default_value = "-")]
     file: Source,
 
-    /// A private key that signs; once for each signer
+    /// A private key that signs: a file, or store:NAME for a key in a key store; once for each signer
     #[arg(long = "key", value_name = "FILE", required = true)]
-    keys: Vec<Source>,
+    keys: Vec<KeySource>,
 
     /// The certificate of each key, in the same order; CAs may follow it in its file, for those who verify
     #[arg(long = "cert", value_name = "FILE", required = true)]
@@ -55,6 +56,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     output: OutputOptions,
+
+    #[command(flatten, next_help_heading = "Key store, for --key store:NAME")]
+    key_store: SignerStore,
 }
 
 const EXAMPLES: &str = "\
@@ -77,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let mut signers = Vec::new();
     for (key, certificates) in arguments.keys.iter().zip(&arguments.certificates) {
         signers.push((
-            documents::signing_key(key, &arguments.passphrase)?,
+            arguments.key_store.signer(key, &arguments.passphrase)?,
             documents::certificates(certificates)?,
         ));
     }
@@ -87,8 +91,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         let Some((certificate, cas)) = certificates.split_first() else {
             continue;
         };
-        builder = builder.certificates(cas).signer(match &key.0 {
-            AnySigningKey::PostQuantum(key) => DocumentSigner::new(certificate, key),
+        builder = builder.certificates(cas).signer(match key {
+            AnySigner::File(SigningKey(AnySigningKey::PostQuantum(key))) => {
+                DocumentSigner::new(certificate, key)
+            }
             other => DocumentSigner::with_signer(certificate, other),
         });
     }
@@ -137,7 +143,7 @@ struct By {
 }
 
 impl By {
-    fn of(key: &SigningKey, certificate: &Certificate) -> Self {
+    fn of(key: &AnySigner, certificate: &Certificate) -> Self {
         Self {
             subject: certificate.describe_subject(),
             algorithm: key.algorithm().name(),

@@ -10,7 +10,7 @@ use crate::passphrases::{NewStorePassphraseOptions, PassphraseError, StorePassph
 
 /// What the store is sealed under.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct KekOptions {
+pub(in crate::commands) struct KekOptions {
     /// A file of 32 bytes that the store is sealed under, which only its owner may read [default: the environment
     /// variable PQTLS_STORE_KEK]
     #[arg(
@@ -36,7 +36,7 @@ pub(super) struct KekOptions {
 
 impl KekOptions {
     /// The key of a store that is there.
-    pub(super) fn kek(&self, store: &str) -> Result<Box<dyn Kek>, Failure> {
+    pub(in crate::commands) fn kek(&self, store: &str) -> Result<Box<dyn Kek>, Failure> {
         if let Some(kek) = self.named()? {
             return Ok(kek);
         }
@@ -50,7 +50,7 @@ impl KekOptions {
     }
 
     /// The key of a new store.
-    pub(super) fn of_new(&self) -> Result<Box<dyn Kek>, Failure> {
+    pub(in crate::commands) fn of_new(&self) -> Result<Box<dyn Kek>, Failure> {
         match self.named()? {
             Some(kek) => Ok(kek),
             None => Ok(Box::new(PassphraseKek::new(&self.passphrase.of_new()?))),
@@ -72,7 +72,7 @@ impl KekOptions {
 
 /// What the store is to be sealed under.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct NewKekOptions {
+pub(in crate::commands) struct NewKekOptions {
     /// A file of 32 bytes to seal the store under, which only its owner may read
     #[arg(
         long,
@@ -94,7 +94,7 @@ pub(super) struct NewKekOptions {
 }
 
 impl NewKekOptions {
-    pub(super) fn kek(&self) -> Result<Box<dyn Kek>, Failure> {
+    pub(in crate::commands) fn kek(&self) -> Result<Box<dyn Kek>, Failure> {
         let (file, credential) = (self.new_kek_file.as_ref(), self.new_kek_credential.as_ref());
         match from_files(file, credential)? {
             Some(kek) => Ok(kek),

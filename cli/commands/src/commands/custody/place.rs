@@ -1,8 +1,14 @@
-//! Options that commands of this group share: where the store is (`--store` or `PQTLS_STORE`), who asks (`--as` or
+//! Options that commands on a key store share: where it is (`--store` or `PQTLS_STORE`), who asks (`--as` or
 //! `PQTLS_STORE_AS`), and what it is sealed under.
 
+use alloc::rc::Rc;
 use alloc::sync::Arc;
+use core::cell::RefCell;
+use core::convert::Infallible;
+use core::fmt;
+use core::str::FromStr;
 use std::env;
+use std::io;
 use std::path::PathBuf;
 
 use pq_keystore::policy::Principal;
@@ -10,64 +16,138 @@ use pq_keystore::storage::{RedbStorage, Storage};
 use pq_keystore::{Store, StoreError, StoreOptions};
 
 use super::kek::KekOptions;
+use super::postgres::Address;
 use crate::failure::{Failure, StoreFailure};
+
+/// A place of a store.
+#[derive(Clone, Debug)]
+pub(in crate::commands) enum StorePlace {
+    /// A file, for one process at a time.
+    File(PathBuf),
+    /// A database, for several.
+    Postgres(Address),
+}
+
+impl FromStr for StorePlace {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match Address::in_text(text) {
+            Some(address) => Self::Postgres(address),
+            None => Self::File(text.into()),
+        })
+    }
+}
+
+impl fmt::Display for StorePlace {
+    /// An address has no password once it was [opened](Self::open).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Postgres(address) => address.fmt(f),
+        }
+    }
+}
+
+impl StorePlace {
+    /// The same place, whatever the folder of the process.
+    pub(in crate::commands) fn absolute(self) -> io::Result<Self> {
+        Ok(match self {
+            Self::File(path) => Self::File(std::path::absolute(path)?),
+            Self::Postgres(address) => Self::Postgres(address),
+        })
+    }
+
+    /// What is there; a database gets its tables, if it has none.
+    pub(in crate::commands) fn open(&self) -> Result<Arc<dyn Storage>, Failure> {
+        Ok(match self {
+            Self::File(path) => Arc::new(RedbStorage::open(path).map_err(StoreError::Storage)?),
+            Self::Postgres(address) => Arc::new(address.open()?),
+        })
+    }
+}
 
 /// Where the store is.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Location {
-    /// The store's file [default: the environment variable PQTLS_STORE, or else keys.redb]
-    #[arg(long, value_name = "FILE", display_order = 800)]
-    store: Option<PathBuf>,
+pub(in crate::commands) struct Location {
+    /// The store: a file, or postgres://USER@HOST/DATABASE?sslrootcert=FILE [default: the environment variable PQTLS_STORE,
+    /// or else keys.redb]
+    #[arg(long, value_name = "STORE", display_order = 800)]
+    store: Option<StorePlace>,
 }
 
 impl Location {
-    /// The store's file.
-    pub(super) fn path(&self) -> Result<PathBuf, Failure> {
-        let from_environment = || env::var_os("PQTLS_STORE").filter(|file| !file.is_empty());
-        let path = self
-            .store
-            .clone()
-            .or_else(|| from_environment().map(PathBuf::from))
-            .unwrap_or_else(|| "keys.redb".into());
-        let text = path.to_string_lossy();
-        let is_address = ["postgres://", "postgresql://"]
-            .iter()
-            .any(|scheme| text.starts_with(scheme));
-        match is_address {
-            // It may have a password in it, so it is not shown.
-            true => Err(StoreFailure::NoPostgres.into()),
-            false => Ok(path),
-        }
+    /// Where it is.
+    pub(in crate::commands) fn place(&self) -> StorePlace {
+        let from_environment = || {
+            let place = env::var_os("PQTLS_STORE").filter(|place| !place.is_empty())?;
+            Some(match place.to_str().and_then(Address::in_text) {
+                Some(address) => StorePlace::Postgres(address),
+                None => StorePlace::File(place.into()),
+            })
+        };
+        let named = self.store.clone().or_else(from_environment);
+        named.unwrap_or_else(|| StorePlace::File("keys.redb".into()))
     }
 
-    /// The file, opened by this process alone.
-    pub(super) fn storage(&self) -> Result<RedbStorage, Failure> {
-        Ok(RedbStorage::open(&self.path()?).map_err(StoreError::Storage)?)
+    /// What is there. A file is opened by this process alone.
+    pub(in crate::commands) fn storage(&self) -> Result<Arc<dyn Storage>, Failure> {
+        self.place().open()
     }
 }
 
 /// Where the store is, who asks, and what it is sealed under.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Place {
+pub(in crate::commands) struct Place {
     #[command(flatten)]
-    pub(super) location: Location,
+    pub(in crate::commands) location: Location,
 
+    #[command(flatten)]
+    pub(in crate::commands) access: Access,
+}
+
+/// Who asks, and what the store is sealed under.
+#[derive(Clone, Debug, clap::Args)]
+pub(in crate::commands) struct Access {
     /// Who you are, for policies and the audit log [default: the environment variable PQTLS_STORE_AS, or else operator]
     #[arg(long = "as", value_name = "NAME", display_order = 801)]
     principal: Option<Principal>,
 
     #[command(flatten)]
-    pub(super) kek: KekOptions,
+    pub(in crate::commands) kek: KekOptions,
+
+    #[arg(skip)]
+    open: OpenStores,
+}
+
+/// The stores that a command has open, by their places: a file can't be opened twice.
+#[derive(Clone, Default)]
+struct OpenStores(Rc<RefCell<Vec<(String, Opened)>>>);
+
+impl fmt::Debug for OpenStores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let open = self.0.borrow();
+        f.debug_list()
+            .entries(open.iter().map(|(place, _)| place))
+            .finish()
+    }
 }
 
 /// A store, and who asks.
-pub(super) struct Opened {
-    pub(super) store: Store,
-    pub(super) principal: Principal,
+#[derive(Clone)]
+pub(in crate::commands) struct Opened {
+    pub(in crate::commands) store: Store,
+    pub(in crate::commands) principal: Principal,
 }
 
 impl Place {
-    pub(super) fn principal(&self) -> Result<Principal, Failure> {
+    pub(in crate::commands) fn open(&self) -> Result<Opened, Failure> {
+        self.access.open_at(&self.location.place())
+    }
+}
+
+impl Access {
+    pub(in crate::commands) fn principal(&self) -> Result<Principal, Failure> {
         if let Some(principal) = &self.principal {
             return Ok(principal.clone());
         }
@@ -77,17 +157,32 @@ impl Place {
         Ok(principal.map_err(StoreFailure::Principal)?)
     }
 
-    pub(super) fn open(&self) -> Result<Opened, Failure> {
-        let principal = self.principal()?;
-        self.open_in(Arc::new(self.location.storage()?), principal)
+    /// Opens the store at a place, unless this command has it open.
+    pub(in crate::commands) fn open_at(&self, place: &StorePlace) -> Result<Opened, Failure> {
+        let name = place.to_string();
+        let known = self
+            .open
+            .0
+            .borrow()
+            .iter()
+            .find(|(other, _)| *other == name)
+            .cloned();
+        if let Some((_, opened)) = known {
+            return Ok(opened);
+        }
+        // Before a passphrase is asked for
+        self.principal()?;
+        let opened = self.open_in(place.open()?)?;
+        self.open.0.borrow_mut().push((name, opened.clone()));
+        Ok(opened)
     }
 
     /// Opens the store in a storage.
-    pub(super) fn open_in(
+    pub(in crate::commands) fn open_in(
         &self,
         storage: Arc<dyn Storage>,
-        principal: Principal,
     ) -> Result<Opened, Failure> {
+        let principal = self.principal()?;
         let kek = self
             .kek
             .kek(&format!("the store in {}", storage.description()))?;

@@ -11,8 +11,8 @@ use crate::failure::Failure;
 /// Sign and verify JSON Web Tokens (RFC 7519) with ML-DSA
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    Sign(sign::Arguments),
-    Verify(verify::Arguments),
+    Sign(Box<sign::Arguments>),
+    Verify(Box<verify::Arguments>),
 }
 
 pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {

@@ -12,6 +12,7 @@ use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
 use crate::arguments::time;
+use crate::commands::custody::{KeySource, SignerStore};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::key::KeyFacts;
 use crate::documents;
@@ -28,9 +29,9 @@ use crate::report::Report;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A private ML-DSA key in PEM or DER, as a JSON Web Key or as a COSE_Key; "-" is standard input
+    /// A private ML-DSA key in PEM or DER, as a JSON Web Key or as a COSE_Key, or store:NAME for one in a key store; "-" is standard input
     #[arg(long, value_name = "FILE")]
-    key: Source,
+    key: KeySource,
 
     /// Further claims: a file with a JSON object; "-" is standard input
     #[arg(long, value_name = "FILE")]
@@ -77,6 +78,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     output: OutputOptions,
+
+    #[command(flatten, next_help_heading = "Key store, for --key store:NAME")]
+    key_store: SignerStore,
 }
 
 const EXAMPLES: &str = "\
@@ -87,8 +91,10 @@ Examples:
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let key = documents::post_quantum_signing_key(&arguments.key, &arguments.passphrase)?;
-    let public = Jwk::new(key.verifying_key().clone())?;
+    let (key, public) = arguments
+        .key_store
+        .post_quantum_signer(&arguments.key, &arguments.passphrase)?;
+    let public = Jwk::new(public)?;
     let kid = arguments.kid.clone();
     let kid = kid.unwrap_or_else(|| public.thumbprint().to_string());
     let more = match &arguments.claims {
@@ -108,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     if let Some(type_) = &arguments.type_ {
         header = header.with_type(type_);
     }
-    let token = claims.sign(&header, &key)? + "\n";
+    let token = claims.sign(&header, &*key)? + "\n";
     let report = TokenSigned {
         key: KeyFacts::of(&public.verifying_key().clone().into()),
         kid,

@@ -76,6 +76,10 @@ impl AgreedOptions {
         self.pre_hash.map_or(options, |hash| options.pre_hash(hash))
     }
 
+    pub(super) fn context(&self) -> &[u8] {
+        self.context.as_bytes()
+    }
+
     /// Reads the message, or hashes it while it is read. Returns what a key signs or verifies, and the
     /// facts for the report.
     pub(super) fn read(

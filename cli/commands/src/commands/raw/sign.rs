@@ -2,16 +2,19 @@
 
 use core::fmt;
 
+use pq_keys::VerifyingKey;
 use pq_keys::signing::SigningVariant;
+use pq_keystore::policy::Input;
 use serde::Serialize;
 
 use super::format::Format;
 use super::message::{AgreedOptions, Message, MessageFacts};
+use crate::commands::custody::{KeySource, SignerStore};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::key::KeyFacts;
 use crate::documents;
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, StoreFailure};
 use crate::files::{Access, Source};
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
@@ -29,9 +32,9 @@ use crate::report::Report;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A private key in PEM or DER; "-" is standard input
+    /// A private key in PEM or DER, or store:NAME for one in a key store; "-" is standard input
     #[arg(long, value_name = "FILE")]
-    key: Source,
+    key: KeySource,
 
     /// What to sign; "-" is standard input
     #[arg(default_value = "-")]
@@ -40,7 +43,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     agreed: AgreedOptions,
 
-    /// Make the same signature each time; without randomness, side channels and faults reveal more about
+    /// Make the same signature each time, by a key in a file; without randomness, side channels and faults reveal more about
     /// the key
     #[arg(long)]
     deterministic: bool,
@@ -54,6 +57,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
+
+    #[command(flatten, next_help_heading = "Key store, for --key store:NAME")]
+    key_store: SignerStore,
 }
 
 const EXAMPLES: &str = "\
@@ -68,21 +74,28 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let format = arguments.format;
     let delivery = Delivery::to(&[out], *force, json)?;
     format.check(out)?;
-    let key = documents::post_quantum_signing_key(&arguments.key, &arguments.passphrase)?;
-    let public = key.verifying_key();
-    let agreed = &arguments.agreed;
-    let (message, facts) = agreed.read(&arguments.file, public, |options| key.hasher(options))?;
-    facts.check_to_sign()?;
     let variant = match arguments.deterministic {
         true => SigningVariant::Deterministic,
         false => SigningVariant::Hedged,
     };
-    let signature = match &message {
-        Message::Whole(message) => key.sign_with(message, &agreed.options(), variant),
-        Message::Hashed(message) => key.sign_hashed(message, variant),
-    }?;
+    let agreed = &arguments.agreed;
+    let (public, facts, signature) = match &arguments.key {
+        KeySource::File(file) => {
+            let key = documents::post_quantum_signing_key(file, &arguments.passphrase)?;
+            let public = key.verifying_key();
+            let read = agreed.read(&arguments.file, public, |options| key.hasher(options))?;
+            let (message, facts) = read;
+            facts.check_to_sign()?;
+            let signature = match &message {
+                Message::Whole(message) => key.sign_with(message, &agreed.options(), variant),
+                Message::Hashed(message) => key.sign_hashed(message, variant),
+            }?;
+            (public.clone(), facts, signature)
+        }
+        KeySource::Store(name) => arguments.sign_in_store(name)?,
+    };
     let report = Signed {
-        key: KeyFacts::of(&public.clone().into()),
+        key: KeyFacts::of(&public.into()),
         message: facts,
         deterministic: arguments.deterministic,
         format,
@@ -90,6 +103,29 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     let content = format.encode(&signature);
     delivery.deliver(&[format.output(out, &content, Access::Public)], &report)
+}
+
+impl Arguments {
+    /// Signs by a key in a store, which gets µ where there is one, and otherwise the message.
+    fn sign_in_store(&self, name: &str) -> Result<(VerifyingKey, MessageFacts, Vec<u8>), Failure> {
+        if self.deterministic {
+            return Err(StoreFailure::NotDeterministic.into());
+        }
+        let key = self.key_store.key(name)?;
+        let (public, agreed) = (key.verifying_key()?, &self.agreed);
+        let (message, facts) =
+            agreed.read(&self.file, &public, |options| public.hasher(options))?;
+        facts.check_to_sign()?;
+        let input = match &message {
+            Message::Whole(message) => Input::Message {
+                message,
+                context: agreed.context(),
+            },
+            Message::Hashed(message) => Input::Mu(message.mu().ok_or(StoreFailure::NoPreHash)?),
+        };
+        let signature = key.sign_input(input)?;
+        Ok((public, facts, signature))
+    }
 }
 
 /// A signature that was made.

@@ -2,10 +2,12 @@
 
 use core::fmt;
 
-use pq_ssh::HashAlgorithm;
+use pq_keystore::policy::Input;
+use pq_ssh::{HashAlgorithm, PublicKey, Signature, SignatureError};
 use serde::Serialize;
 
 use super::input;
+use crate::commands::custody::{KeySource, SignerStore};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -23,9 +25,9 @@ pub(crate) struct Arguments {
     #[arg(default_value = "-")]
     file: Source,
 
-    /// The private key
+    /// The private key: a file, or store:NAME for a key in a key store, of MLDSA44-Ed25519-SHA512
     #[arg(long, value_name = "FILE")]
-    key: Source,
+    key: KeySource,
 
     /// What the signature is for; it is valid for nothing else
     #[arg(long, value_name = "NAME", default_value = "file")]
@@ -36,6 +38,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     output: OutputOptions,
+
+    #[command(flatten, next_help_heading = "Key store, for --key store:NAME")]
+    key_store: SignerStore,
 }
 
 const EXAMPLES: &str = "\
@@ -46,20 +51,33 @@ Examples:
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let key = input::private_key(&arguments.key, &arguments.passphrase)?;
-    let message = input::hashed(&arguments.file, HashAlgorithm::Sha512)?;
-    let signature = key.sign(&arguments.namespace, &message);
-    let signature = signature.map_err(Failure::SshSigning)?.to_armored();
+    let (namespace, hash) = (&arguments.namespace, HashAlgorithm::Sha512);
+    let signature = match &arguments.key {
+        KeySource::File(file) => {
+            let key = input::private_key(file, &arguments.passphrase)?;
+            let message = input::hashed(&arguments.file, hash)?;
+            key.sign(namespace, &message)?
+        }
+        KeySource::Store(name) => {
+            let key = arguments.key_store.key(name)?;
+            let public = PublicKey::new(key.composite_key()?).map_err(SignatureError::Key)?;
+            let message = input::hashed(&arguments.file, hash)?;
+            Signature::by(&public, namespace, &message, |signed| {
+                key.sign_input(Input::message(signed))
+            })?
+        }
+    };
+    let armored = signature.to_armored();
     let output = Output {
         to: out,
-        content: signature.as_bytes(),
+        content: armored.as_bytes(),
         access: Access::Public,
         is_binary: false,
     };
     let report = SshSigned {
         message: arguments.file.to_string(),
         namespace: arguments.namespace.clone(),
-        fingerprint: key.public_key().fingerprint(),
+        fingerprint: signature.public_key().fingerprint(),
         file: out.to_string(),
     };
     delivery.deliver(&[output], &report)

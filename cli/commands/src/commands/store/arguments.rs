@@ -1,46 +1,8 @@
-//! Values on the command line: keys with or without a version, and grants.
+//! Values on the command line: grants.
 
-use core::fmt;
 use core::str::FromStr;
 
 use pq_keystore::policy::{Grants, InvalidPrincipal, Principal, Verbs};
-use pq_keystore::{InvalidName, KeyId, KeyName, Version};
-
-/// A key, or one version of it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct KeyOrVersion {
-    pub(super) name: KeyName,
-    pub(super) version: Option<Version>,
-}
-
-impl FromStr for KeyOrVersion {
-    type Err = InvalidName;
-
-    fn from_str(text: &str) -> Result<Self, InvalidName> {
-        match text.contains('#') {
-            true => {
-                let id: KeyId = text.parse()?;
-                Ok(Self {
-                    name: id.name().clone(),
-                    version: Some(id.version()),
-                })
-            }
-            false => Ok(Self {
-                name: text.parse()?,
-                version: None,
-            }),
-        }
-    }
-}
-
-impl fmt::Display for KeyOrVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.version {
-            Some(version) => self.name.at(version).fmt(f),
-            None => self.name.fmt(f),
-        }
-    }
-}
 
 /// What a new key's policy grants to somebody: `NAME=VERB,…`, where a role stands for its verbs, and `*` for everybody.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use pq_keystore::KeyName;
 use serde::Serialize;
 
 use super::attestation::AttestationFacts;
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;

@@ -7,7 +7,7 @@ use pq_keystore::policy::Principal;
 use serde::Serialize;
 
 use super::moment;
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::copying::copy_to;
-use super::place::Location;
+use crate::commands::custody::Location;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{self, Report, hex};
@@ -14,8 +14,8 @@ use crate::report::{self, Report, hex};
 /// Copy a store to another file, as it is at one moment
 ///
 /// What is sealed stays sealed, so it takes no passphrase, and the copy is as safe as what the store is sealed under. No
-/// other process can use the store meanwhile. A copy of the file by other means can be half of one change and half of the
-/// next.
+/// other process can use a store's file meanwhile; of a store in PostgreSQL, which others go on using, nothing is copied if
+/// one changes it meanwhile. A copy of the file by other means can be half of one change and half of the next.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -32,9 +32,9 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let storage = arguments.location.storage()?;
-    let copied = copy_to(&storage, &arguments.file, |_| Ok(()))?;
+    let copied = copy_to(&*storage, &arguments.file, |_| Ok(()))?;
     let report = Backup {
-        store: arguments.location.path()?.display().to_string(),
+        store: arguments.location.place().to_string(),
         file: arguments.file.display().to_string(),
         rows: copied.rows,
         sequence: copied.head.sequence,

@@ -6,7 +6,7 @@ use pq_keystore::audit::SignedHead;
 use pq_keystore::{CheckReport, StoreError};
 use serde::Serialize;
 
-use super::place::{Opened, Place};
+use crate::commands::custody::{Opened, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;

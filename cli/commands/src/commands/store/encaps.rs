@@ -5,7 +5,7 @@ use core::fmt;
 use pq_keystore::KeyName;
 use serde::Serialize;
 
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::raw::format::Format;
 use crate::exit_status::ExitStatus;

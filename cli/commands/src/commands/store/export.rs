@@ -8,7 +8,7 @@ use pq_keystore::KeyId;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::key::KeyFacts;
 use crate::commands::key::encode::{self, Encoding};

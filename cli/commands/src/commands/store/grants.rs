@@ -5,7 +5,7 @@ use core::fmt;
 use pq_keystore::{MAX_GRANTS_FILE_LEN, StoreGrants};
 use serde::Serialize;
 
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure};

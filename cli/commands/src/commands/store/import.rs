@@ -6,7 +6,7 @@ use pq_keystore::KeyName;
 use serde::Serialize;
 
 use super::made::{Made, PolicyOptions};
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;

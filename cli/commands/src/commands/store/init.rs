@@ -4,11 +4,11 @@ use alloc::sync::Arc;
 use core::fmt;
 use std::fs;
 
-use pq_keystore::storage::RedbStorage;
+use pq_keystore::storage::{RedbStorage, Storage};
 use pq_keystore::{Store, StoreError, StoreOptions};
 use serde::Serialize;
 
-use super::place::Place;
+use crate::commands::custody::{Place, StorePlace};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{self, Destination};
@@ -16,7 +16,8 @@ use crate::report::{self, Report, fingerprint, hex};
 
 /// Make a key store
 ///
-/// It is one file, which only its owner can read. Private keys in it are sealed under a key of the store, which is sealed
+/// It is one file, which only its owner can read, or a schema of a PostgreSQL database, which several machines share: see
+/// "A store that several machines share" in docs/keys.md. Private keys in it are sealed under a key of the store, which is sealed
 /// under your passphrase, or under 32 random bytes in a file (--kek-file) or a credential of systemd (--kek-credential).
 /// Whoever loses what the store is sealed under loses all keys in it.
 ///
@@ -36,18 +37,25 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let place = &arguments.place;
-    let path = place.location.path()?;
-    files::check(&Destination::from(path.clone().into_os_string()), false)?;
-    let operator = place.principal()?;
-    let kek = place.kek.of_new()?;
-    let storage = RedbStorage::create(&path).map_err(StoreError::Storage)?;
-    let made = Store::create(Arc::new(storage), &*kek, &operator, StoreOptions::default());
+    let at = place.location.place();
+    if let StorePlace::File(path) = &at {
+        files::check(&Destination::from(path.clone().into_os_string()), false)?;
+    }
+    let operator = place.access.principal()?;
+    let kek = place.access.kek.of_new()?;
+    let storage: Arc<dyn Storage> = match &at {
+        StorePlace::File(path) => Arc::new(RedbStorage::create(path).map_err(StoreError::Storage)?),
+        StorePlace::Postgres(_) => at.open()?,
+    };
+    let made = Store::create(storage, &*kek, &operator, StoreOptions::default());
     let store = made.inspect_err(|_| {
-        // It has nothing yet, and was made here. What went wrong is told.
-        let _ = fs::remove_file(&path);
+        if let StorePlace::File(path) = &at {
+            // It has nothing yet, and was made here. What went wrong is told.
+            let _ = fs::remove_file(path);
+        }
     })?;
     let report = StoreMade {
-        store: path.display().to_string(),
+        store: at.to_string(),
         id: hex(&store.id()),
         operator: operator.to_string(),
         sealed_under: kek.kind(),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::check::damage;
 use super::moment;
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{self, Report};

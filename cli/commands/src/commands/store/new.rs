@@ -6,8 +6,8 @@ use pq_keystore::KeyName;
 use serde::Serialize;
 
 use super::made::{Made, PolicyOptions};
-use super::place::Place;
 use crate::arguments::{AlgorithmParser, list_of_algorithms};
+use crate::commands::custody::Place;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::keys::Algorithm;

@@ -5,8 +5,7 @@ use core::fmt;
 use pq_keystore::{KeyDetails, StoreError, VersionState};
 use serde::Serialize;
 
-use super::arguments::KeyOrVersion;
-use super::place::Place;
+use crate::commands::custody::{KeyOrVersion, Place};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::key::KeyFacts;
 use crate::commands::key::encode::{self, Encoding};

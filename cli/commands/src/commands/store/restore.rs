@@ -5,14 +5,14 @@ use core::fmt;
 use std::path::PathBuf;
 
 use pq_keystore::StoreError;
-use pq_keystore::storage::RedbStorage;
+use pq_keystore::storage::{RedbStorage, copy};
 use serde::Serialize;
 
 use super::check::{KeptHeads, damage};
-use super::copying::copy_to;
-use super::place::Place;
+use super::copying::{check_copy, copy_to};
+use crate::commands::custody::{Place, StorePlace};
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, StoreFailure};
 use crate::report::{self, Report, hex};
 
 /// Make a store from a backup, once all of it was checked
@@ -38,16 +38,25 @@ Examples:
   $ pqtls store list --store restored.redb --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let path = arguments.place.location.path()?;
-    let principal = arguments.place.principal()?;
+    let to = arguments.place.location.place();
+    // Before a passphrase is asked for
+    arguments.place.access.principal()?;
     let backup = RedbStorage::open(&arguments.backup).map_err(StoreError::Storage)?;
-    let copied = copy_to(&backup, &path, |storage| {
-        let opened = arguments.place.open_in(Arc::new(storage), principal)?;
+    let check = |storage: RedbStorage| {
+        let opened = arguments.place.access.open_in(Arc::new(storage))?;
         let found = arguments.kept.check(&opened)?;
         damage(found.damaged).map(drop)
-    })?;
+    };
+    let copied = match &to {
+        StorePlace::File(path) => copy_to(&backup, path, check)?,
+        StorePlace::Postgres(_) => {
+            let storage = to.open()?;
+            check_copy(&backup, check)?;
+            copy(&backup, &*storage).map_err(StoreFailure::Copy)?
+        }
+    };
     let report = Restored {
-        store: path.display().to_string(),
+        store: to.to_string(),
         backup: arguments.backup.display().to_string(),
         sequence: copied.head.sequence,
         hash: hex(&copied.head.hash),

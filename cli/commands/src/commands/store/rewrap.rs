@@ -4,8 +4,8 @@ use core::fmt;
 
 use serde::Serialize;
 
-use super::kek::NewKekOptions;
-use super::place::Place;
+use crate::commands::custody::NewKekOptions;
+use crate::commands::custody::Place;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{self, Report};

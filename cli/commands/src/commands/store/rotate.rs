@@ -5,7 +5,7 @@ use core::fmt;
 use pq_keystore::{KeyName, Rotated};
 use serde::Serialize;
 
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure, of_store_error};
 use crate::report::{self, Report};

@@ -6,7 +6,7 @@ use pq_keystore::{KeyName, VersionDetails, VersionState};
 use serde::Serialize;
 
 use super::moment;
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::commands::key::KeyFacts;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;

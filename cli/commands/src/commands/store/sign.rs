@@ -4,10 +4,9 @@ use core::fmt;
 
 use serde::Serialize;
 
-use super::arguments::KeyOrVersion;
 use super::input::{AgreedOptions, InputFacts};
-use super::place::Place;
 use super::signature;
+use crate::commands::custody::{KeyOrVersion, Place};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;

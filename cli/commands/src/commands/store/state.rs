@@ -8,8 +8,8 @@ use pq_ca::policy::{DurationError, parse_duration};
 use pq_keystore::{KeyId, StoreError, VersionState};
 use serde::Serialize;
 
-use super::place::{Opened, Place};
 use super::show::destroy_at;
+use crate::commands::custody::{Opened, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, of_store_error};
 use crate::report::{self, Report};

@@ -5,7 +5,7 @@ use core::fmt;
 use pq_keystore::KeyId;
 use serde::Serialize;
 
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{self, Report};

@@ -5,10 +5,9 @@ use core::fmt;
 use pq_keystore::StoreError;
 use serde::Serialize;
 
-use super::arguments::KeyOrVersion;
 use super::input::{AgreedOptions, InputFacts};
-use super::place::Place;
 use super::signature::{self, SignatureFile};
+use crate::commands::custody::{KeyOrVersion, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;

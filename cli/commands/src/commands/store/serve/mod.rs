@@ -25,7 +25,7 @@ use tokio::runtime::Runtime;
 
 use self::access::AccessFile;
 use super::made::policy_in;
-use super::place::Place;
+use crate::commands::custody::Place;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;

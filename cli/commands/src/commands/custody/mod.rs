@@ -1,0 +1,18 @@
+//! Key stores as commands open them: where one is, who asks, and what it is sealed under; and their keys as those that sign.
+//!
+//! It may use the rest of its [room](super), and what that room may use.
+
+mod kek;
+mod key_name;
+mod key_source;
+mod place;
+mod postgres;
+mod reference;
+mod signer;
+
+pub(in crate::commands) use kek::NewKekOptions;
+pub(in crate::commands) use key_name::KeyOrVersion;
+pub(in crate::commands) use key_source::{KeySource, SignerStore};
+pub(in crate::commands) use place::{Access, Location, Opened, Place, StorePlace};
+pub(in crate::commands) use reference::Reference;
+pub(in crate::commands) use signer::{AnySigner, KeyInStore};

@@ -1,0 +1,257 @@
+//! Stores in PostgreSQL: the address, of which some options are this program's, the password, which is never part of it, and
+//! TLS.
+
+use core::fmt;
+use core::time::Duration;
+use std::env;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pq_keystore::StoreError;
+use pq_keystore::storage::{PostgresOptions, PostgresStorage};
+use pq_serving::{provider_builder, roots_from_pem_file};
+use rustls::ClientConfig;
+use rustls_pq::Profile;
+use zeroize::Zeroizing;
+
+use crate::failure::{DatabaseFailure, Failure, StoreFailure};
+
+/// The address of a store in PostgreSQL, as it was given.
+#[derive(Clone)]
+pub(in crate::commands) struct Address(String);
+
+impl Address {
+    /// An address, if the text begins as one.
+    pub(super) fn in_text(text: &str) -> Option<Self> {
+        let schemes = ["postgres://", "postgresql://"];
+        let is_one = schemes.iter().any(|scheme| text.starts_with(scheme));
+        is_one.then(|| Self(text.into()))
+    }
+
+    /// Connects to the database.
+    pub(super) fn open(&self) -> Result<PostgresStorage, Failure> {
+        let options = self.options().map_err(StoreFailure::from)?;
+        Ok(PostgresStorage::open(options).map_err(StoreError::Storage)?)
+    }
+
+    fn options(&self) -> Result<PostgresOptions, DatabaseFailure> {
+        let (address, own) = Own::split_from(&self.0)?;
+        let mut options = PostgresOptions::new(&address).map_err(DatabaseFailure::Address)?;
+        if options.has_password() {
+            return Err(DatabaseFailure::PasswordInAddress);
+        }
+        if let Some(schema) = &own.schema {
+            options = options.schema(schema).map_err(DatabaseFailure::Address)?;
+        }
+        if let Some(time) = own.connect_timeout {
+            options = options.connect_timeout(time);
+        }
+        if let Some(time) = own.timeout {
+            options = options.timeout(time);
+        }
+        options = with_password(options, own.passfile)?;
+        if own.is_without_tls || options.is_local() {
+            return Ok(options);
+        }
+        let roots = own.roots.or_else(|| variable("PGSSLROOTCERT"));
+        Ok(options.tls(tls(&roots.ok_or(DatabaseFailure::NoRoots)?)?))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Address {
+    /// Nothing of it, since there may be a password in it that was not refused yet.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Address")
+    }
+}
+
+/// The options of an address that are this program's, and not tokio-postgres's.
+#[derive(Default)]
+struct Own {
+    is_without_tls: bool,
+    roots: Option<PathBuf>,
+    schema: Option<String>,
+    passfile: Option<PathBuf>,
+    connect_timeout: Option<Duration>,
+    timeout: Option<Duration>,
+}
+
+impl Own {
+    /// The address without these options, and the options.
+    fn split_from(text: &str) -> Result<(String, Self), DatabaseFailure> {
+        let mut own = Self::default();
+        let Some((address, options)) = text.split_once('?') else {
+            return Ok((text.into(), own));
+        };
+        let mut others = Vec::new();
+        for option in options.split('&') {
+            if !own.take(option)? {
+                others.push(option);
+            }
+        }
+        Ok(match others.is_empty() {
+            true => (address.into(), own),
+            false => (format!("{address}?{}", others.join("&")), own),
+        })
+    }
+
+    /// Takes an option, if it is one of these.
+    fn take(&mut self, option: &str) -> Result<bool, DatabaseFailure> {
+        let Some((name, value)) = option.split_once('=') else {
+            return Ok(false);
+        };
+        let wrong = || DatabaseFailure::Option(name.into());
+        let value = || decoded(value).ok_or_else(wrong);
+        let seconds = || {
+            let seconds = value()?.parse().ok().filter(|seconds| *seconds > 0);
+            let seconds = seconds.ok_or_else(wrong)?;
+            Ok::<_, DatabaseFailure>(Duration::from_secs(seconds))
+        };
+        match name {
+            "sslmode" => match value()?.as_str() {
+                "disable" => self.is_without_tls = true,
+                "verify-full" => self.is_without_tls = false,
+                _ => return Err(DatabaseFailure::SslMode),
+            },
+            "sslrootcert" => self.roots = Some(value()?.into()),
+            "schema" => self.schema = Some(value()?),
+            "passfile" => self.passfile = Some(value()?.into()),
+            "connect_timeout" => self.connect_timeout = Some(seconds()?),
+            "timeout" => self.timeout = Some(seconds()?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// Text without its percent-encoding (RFC 3986, section 2.1).
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, after) = rest.split_at_checked(2)?;
+        let mut byte = [0];
+        base16ct::mixed::decode(digits, &mut byte).ok()?;
+        bytes.push(byte[0]);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    let value = env::var_os(name).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}
+
+/// With the password of the address's password file, `PGPASSWORD`, the file of `PGPASSFILE` or `~/.pgpass`: the first of these
+/// that there is.
+fn with_password(
+    options: PostgresOptions,
+    passfile: Option<PathBuf>,
+) -> Result<PostgresOptions, DatabaseFailure> {
+    let named = match passfile {
+        Some(file) => Some(file),
+        None => {
+            if let Some(password) = env::var_os("PGPASSWORD").filter(|value| !value.is_empty()) {
+                let password = Zeroizing::new(password.into_encoded_bytes());
+                return Ok(options.password(&password));
+            }
+            variable("PGPASSFILE")
+        }
+    };
+    let (file, may_be_missing) = match (named, variable("HOME")) {
+        (Some(file), _) => (file, false),
+        (None, Some(home)) => (home.join(".pgpass"), true),
+        (None, None) => return Ok(options),
+    };
+    match options.clone().password_file(&file) {
+        Err(error) if may_be_missing && error.kind() == io::ErrorKind::NotFound => Ok(options),
+        read => read.map_err(|error| DatabaseFailure::PasswordFile { file, error }),
+    }
+}
+
+/// TLS by this project's provider, to a server with a certificate for its name by one of these roots.
+fn tls(roots: &Path) -> Result<ClientConfig, DatabaseFailure> {
+    let failed = |error: &dyn fmt::Display| DatabaseFailure::Tls(error.to_string());
+    let roots = roots_from_pem_file(roots).map_err(|error| failed(&error))?;
+    let builder = provider_builder(Profile::Default, &[]).map_err(|error| failed(&error))?;
+    let provider = builder
+        .roots(&roots)
+        .build()
+        .map_err(|error| failed(&error))?;
+    let config = ClientConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| failed(&error))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(options: &str) -> (String, Own) {
+        Own::split_from(&format!("postgresql://db/keys{options}")).unwrap()
+    }
+
+    #[test]
+    fn options_of_this_program_are_taken_from_the_address() {
+        let (address, own) = split(
+            "?schema=a&target_session_attrs=read-write&sslrootcert=my%20roots.pem&timeout=7&user=x",
+        );
+        assert_eq!(
+            address,
+            "postgresql://db/keys?target_session_attrs=read-write&user=x"
+        );
+        assert_eq!(own.schema.as_deref(), Some("a"));
+        assert_eq!(own.roots.as_deref(), Some(Path::new("my roots.pem")));
+        assert_eq!(own.timeout, Some(Duration::from_secs(7)));
+        assert_eq!(own.connect_timeout, None);
+        assert!(!own.is_without_tls);
+        let (address, own) = split("?sslmode=disable");
+        assert_eq!(address, "postgresql://db/keys");
+        assert!(own.is_without_tls);
+        for wrong in [
+            "sslmode=prefer",
+            "sslrootcert=%4",
+            "schema=%ff",
+            "timeout=0",
+        ] {
+            assert!(
+                Own::split_from(&format!("postgres://db/keys?{wrong}")).is_err(),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_network_wants_tls_and_an_address_no_password() {
+        let options = |text: &str| Address::in_text(text).unwrap().options();
+        assert!(matches!(
+            options("postgres://a:hunter2@db/keys?sslmode=disable"),
+            Err(DatabaseFailure::PasswordInAddress)
+        ));
+        assert!(matches!(
+            options("postgres://a@db/keys?password=hunter2&sslmode=disable"),
+            Err(DatabaseFailure::PasswordInAddress)
+        ));
+        assert!(matches!(
+            options("postgres://a@db:x/keys"),
+            Err(DatabaseFailure::Address(_))
+        ));
+        assert!(options("postgres://a@db/keys?sslmode=disable").is_ok());
+        // Sockets of this machine have no TLS.
+        assert!(options("postgres://a@%2Frun%2Fpostgresql/keys").is_ok());
+        assert!(options("postgres://a@db/keys?sslrootcert=/none").is_err());
+    }
+}

@@ -1,0 +1,361 @@
+//! CAs whose keys are in a key store, and never in a file.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::folder::{Folder, Outcome};
+use crate::store::make_keks;
+
+const INIT: &str = "ca init --name Example --algorithm ML-DSA-44 --kek-file kek";
+
+/// A folder with a store.
+fn with_store() -> Folder {
+    let folder = Folder::new();
+    make_keks(&folder);
+    folder.pqtls("store init --kek-file kek").ok();
+    folder
+}
+
+/// A CA in a folder with a store.
+fn with_ca() -> Folder {
+    let folder = with_store();
+    folder.pqtls(&format!("{INIT} --key-store keys.redb")).ok();
+    folder
+}
+
+fn json(outcome: &Outcome) -> Value {
+    serde_json::from_str(outcome.ok()).unwrap()
+}
+
+/// The text that stands for a key.
+fn reference(folder: &Folder, key: &str) -> String {
+    let store = folder.path().join("keys.redb");
+    format!(
+        "pqtls key in a store 1\nstore: {}\nkey: {key}\n",
+        store.display()
+    )
+}
+
+/// The versions of a key that the store has.
+fn versions(folder: &Folder, key: &str) -> usize {
+    let shown = json(&folder.pqtls(&format!("store show {key} --kek-file kek --json")));
+    shown["versions"].as_array().unwrap().len()
+}
+
+fn no_file_has_a_private_key(folder: &Folder) {
+    for (path, content) in folder.files() {
+        let text = String::from_utf8_lossy(&content);
+        assert!(!text.contains("PRIVATE KEY"), "{}", path.display());
+    }
+    for entry in fs::read_dir(folder.path().join("ca")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            let text = fs::read(&path).unwrap();
+            let text = String::from_utf8_lossy(&text);
+            assert!(!text.contains("PRIVATE KEY"), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_root_that_was_never_a_file_does_all_that_a_ca_does() {
+    let folder = with_store();
+    let made = folder.pqtls(&format!("{INIT} --key-store keys.redb"));
+    let said = made.ok();
+    assert!(said.contains("in the key store"), "{said}");
+    assert!(said.contains("pki/ca/root#1, pki/ca/issuing#1"), "{said}");
+    assert!(
+        !said.contains("in the clear") && !said.contains("move "),
+        "{said}"
+    );
+    assert_eq!(
+        folder.read("ca/root.key"),
+        reference(&folder, "pki/ca/root#1")
+    );
+    assert_eq!(
+        folder.read("ca/issuing.key"),
+        reference(&folder, "pki/ca/issuing#1")
+    );
+    no_file_has_a_private_key(&folder);
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    folder
+        .pqtls("cert request --key a.key --name a.example --out a.csr")
+        .ok();
+    // The store is named by the folder, wherever the command runs.
+    for command in [
+        "ca issue a.example --key a.key --out a.pem",
+        "ca sign a.csr --out b.pem",
+        "ca renew a.pem --out c.pem",
+        "ca revoke b.pem",
+        "ca crl --out ca.crl",
+        "ca crl --root --out root.crl",
+        "ca ocsp --for a.pem --out a.ocsp",
+    ] {
+        let is_public = command.starts_with("ca revoke");
+        let options = if is_public { "" } else { " --kek-file kek" };
+        folder.pqtls(&format!("{command}{options}")).ok();
+    }
+    folder
+        .pqtls("cert verify c.pem --roots ca/root.pem --crl ca.crl --crl root.crl")
+        .ok();
+    folder.pqtls("ca show").ok();
+    // Each signature has an entry.
+    let log = json(&folder.pqtls("store audit log --kek-file kek --json"));
+    let entries = log["entries"].as_array().unwrap();
+    let signed = entries.iter().filter(|entry| entry["verb"] == "sign");
+    assert!(signed.count() >= 8);
+}
+
+#[test]
+fn what_the_store_says_reaches_the_user() {
+    let folder = with_ca();
+    let issue = "ca issue a.example --new-key a.key --out a.pem";
+    // no KEK, a wrong one, another principal, a disabled key
+    for (options, status, words) in [
+        ("", 2, "--kek-file FILE"),
+        ("--kek-file kek-2", 1, "give that one"),
+        ("--kek-file kek --as eve", 4, "eve may not sign"),
+    ] {
+        let refused = folder.pqtls(&format!("{issue} {options}"));
+        assert_eq!(refused.status(), status, "{}", refused.stderr());
+        assert!(refused.stderr().contains(words), "{}", refused.stderr());
+        assert!(!folder.path().join("a.key").exists());
+    }
+    folder
+        .pqtls("store disable pki/ca/issuing#1 --kek-file kek")
+        .ok();
+    let disabled = folder.pqtls(&format!("{issue} --kek-file kek"));
+    assert_eq!(disabled.status(), 1, "{}", disabled.stderr());
+    assert!(
+        disabled.stderr().contains("is disabled"),
+        "{}",
+        disabled.stderr()
+    );
+    folder
+        .pqtls("store enable pki/ca/issuing#1 --kek-file kek")
+        .ok();
+    // a store that is away, and a text that was changed
+    fs::rename(
+        folder.path().join("keys.redb"),
+        folder.path().join("away.redb"),
+    )
+    .unwrap();
+    let away = folder.pqtls(&format!("{issue} --kek-file kek"));
+    assert_eq!(away.status(), 3, "{}", away.stderr());
+    assert!(
+        away.stderr().contains("can't be opened"),
+        "{}",
+        away.stderr()
+    );
+    let text = folder.read("ca/issuing.key");
+    let moved = text.replace("keys.redb", "away.redb");
+    folder.write("ca/issuing.key", &moved);
+    folder.pqtls(&format!("{issue} --kek-file kek")).ok();
+    folder.write("ca/issuing.key", moved.replace("#1", "#01"));
+    let changed = folder.pqtls("ca crl --out x.crl --kek-file kek");
+    assert_eq!(changed.status(), 3, "{}", changed.stderr());
+    assert!(
+        changed.stderr().contains("was changed or cut off"),
+        "{}",
+        changed.stderr()
+    );
+    // The other key is not the certificate's.
+    folder.write("ca/issuing.key", moved.replace("issuing#1", "root#1"));
+    let other = folder.pqtls("ca crl --out x.crl --kek-file kek");
+    assert_eq!(other.status(), 1, "{}", other.stderr());
+    assert!(
+        other.stderr().contains("ca/issuing.key"),
+        "{}",
+        other.stderr()
+    );
+    assert!(!folder.path().join("x.crl").exists());
+}
+
+#[test]
+fn a_key_that_follows_is_the_next_version_in_the_store() {
+    let folder = with_ca();
+    folder
+        .pqtls("ca issue a.example --new-key a.key --out a.pem --kek-file kek")
+        .ok();
+    let rolled = json(&folder.pqtls("ca rollover --kek-file kek --json"));
+    assert_eq!(rolled["stored_keys"][0], "pki/ca/issuing#2");
+    assert_eq!(
+        folder.read("ca/issuing-2.key"),
+        reference(&folder, "pki/ca/issuing#2")
+    );
+    folder
+        .pqtls("ca issue b.example --new-key b.key --out b.pem --kek-file kek")
+        .ok();
+    // The version before signs the list of its own certificates.
+    folder
+        .pqtls("ca crl --issuer issuing --out 1.crl --kek-file kek")
+        .ok();
+    folder.pqtls("ca crl --out 2.crl --kek-file kek").ok();
+    folder
+        .pqtls("ca crl --root --out root.crl --kek-file kek")
+        .ok();
+    for (certificate, list) in [("a", "1"), ("b", "2")] {
+        folder
+            .pqtls(&format!(
+                "cert verify {certificate}.pem --roots ca/root.pem --crl {list}.crl --crl root.crl"
+            ))
+            .ok();
+    }
+    folder
+        .pqtls("ca rollover --use issuing --kek-file kek")
+        .ok();
+    // A version keeps its key's algorithm; another key may have another one.
+    let other = folder.pqtls("ca rollover --algorithm ML-DSA-65 --kek-file kek");
+    assert_eq!(other.status(), 2, "{}", other.stderr());
+    assert!(other.stderr().contains("--key-names"), "{}", other.stderr());
+    folder
+        .pqtls(
+            "ca rollover --algorithm ML-DSA-65 --key-store keys.redb --key-names pki/later --kek-file kek",
+        )
+        .ok();
+    assert_eq!(
+        folder.read("ca/issuing-3.key"),
+        reference(&folder, "pki/later/issuing#1")
+    );
+    // And out of the store, if somebody says so.
+    folder
+        .pqtls("ca rollover --no-passphrase --kek-file kek")
+        .ok();
+    assert!(
+        folder
+            .read("ca/issuing-4.key")
+            .starts_with("-----BEGIN PRIVATE KEY-----")
+    );
+    folder
+        .pqtls("ca rollover --algorithm ML-DSA-44 --key-store keys.redb --kek-file kek")
+        .ok();
+    assert_eq!(
+        folder.read("ca/issuing-5.key"),
+        reference(&folder, "pki/ca/issuing#3")
+    );
+}
+
+#[test]
+fn what_a_killed_command_left_in_the_store_gets_no_second_certificate() {
+    let folder = with_store();
+    // as if the command had ended after it made the root's key, or both
+    folder
+        .pqtls("store new pki/ca/root --algorithm ML-DSA-44 --grant operator=user --kek-file kek")
+        .ok();
+    folder.pqtls(&format!("{INIT} --key-store keys.redb")).ok();
+    assert_eq!(
+        folder.read("ca/root.key"),
+        reference(&folder, "pki/ca/root#2")
+    );
+    assert_eq!(
+        folder.read("ca/issuing.key"),
+        reference(&folder, "pki/ca/issuing#1")
+    );
+    // Another CA of these names has versions of its own.
+    folder
+        .pqtls(&format!("{INIT} --key-store keys.redb --dir other"))
+        .ok();
+    assert_eq!(
+        folder.read("other/root.key"),
+        reference(&folder, "pki/ca/root#3")
+    );
+    // as if a rollover had ended after it made a version
+    folder
+        .pqtls("store rotate pki/ca/issuing --kek-file kek")
+        .ok();
+    folder.pqtls("ca rollover --kek-file kek").ok();
+    assert_eq!(
+        folder.read("ca/issuing-2.key"),
+        reference(&folder, "pki/ca/issuing#4")
+    );
+    assert_eq!(versions(&folder, "pki/ca/issuing"), 4);
+    // A folder that is not free makes no key.
+    let taken = folder.pqtls(&format!("{INIT} --key-store keys.redb"));
+    assert_eq!(taken.status(), 3, "{}", taken.stderr());
+    assert_eq!(versions(&folder, "pki/ca/root"), 3);
+    // The key of that name has another algorithm.
+    let other = folder.pqtls(&format!(
+        "{INIT} --root ML-DSA-65 --key-store keys.redb --dir third"
+    ));
+    assert_eq!(other.status(), 2, "{}", other.stderr());
+    assert!(other.stderr().contains("--key-names"), "{}", other.stderr());
+    assert!(!folder.path().join("third").exists());
+}
+
+#[test]
+fn cas_below_others_have_their_keys_in_a_store_too() {
+    let folder = with_ca();
+    let below = "ca init --name Below --algorithm ML-DSA-44 --key-store keys.redb --kek-file kek";
+    folder
+        .pqtls(&format!(
+            "{below} --key-names pki/below --dir below --under ca"
+        ))
+        .ok();
+    assert_eq!(
+        folder.read("below/issuing.key"),
+        reference(&folder, "pki/below/issuing#1")
+    );
+    folder
+        .pqtls("ca issue a.example --new-key a.key --out a.pem --dir below --kek-file kek")
+        .ok();
+    folder.pqtls("cert verify a.pem --roots ca/root.pem").ok();
+    folder
+        .pqtls("ca rollover --dir below --under ca --kek-file kek")
+        .ok();
+    assert_eq!(
+        folder.read("below/issuing-2.key"),
+        reference(&folder, "pki/below/issuing#2")
+    );
+    // by a request
+    folder
+        .pqtls(&format!(
+            "{below} --key-names pki/asked --dir asked --request asked.csr"
+        ))
+        .ok();
+    folder
+        .pqtls("ca certify asked.csr --out asked.pem --kek-file kek")
+        .ok();
+    folder
+        .pqtls("ca install asked.pem --root ca/root.pem --dir asked")
+        .ok();
+    folder
+        .pqtls("ca issue b.example --new-key b.key --out b.pem --dir asked --kek-file kek")
+        .ok();
+    folder.pqtls("cert verify b.pem --roots ca/root.pem").ok();
+    folder
+        .pqtls("ca rollover --dir asked --request asked-2.csr --kek-file kek")
+        .ok();
+    assert_eq!(
+        folder.read("asked/issuing-2.key"),
+        reference(&folder, "pki/asked/issuing#2")
+    );
+    folder
+        .pqtls("ca certify asked-2.csr --out asked-2.pem --kek-file kek")
+        .ok();
+    folder.pqtls("ca install asked-2.pem --dir asked").ok();
+    folder
+        .pqtls("ca rollover --use issuing-2 --dir asked --kek-file kek")
+        .ok();
+    folder
+        .pqtls("ca crl --dir asked --out asked.crl --kek-file kek")
+        .ok();
+}
+
+/// Killed after the key and the request were written, before the CA above knew of it: the same command goes on.
+#[test]
+fn a_ca_that_was_begun_goes_on_with_its_key() {
+    let folder = with_ca();
+    let below = "ca init --name Below --algorithm ML-DSA-44 --key-store keys.redb --kek-file kek \
+                 --key-names pki/below --dir below";
+    folder.pqtls(&format!("{below} --request below.csr")).ok();
+    let key = folder.read("below/issuing.key");
+    let done = json(&folder.pqtls(&format!("{below} --under ca --json")));
+    assert_eq!(done["stored_keys"][0], "pki/below/issuing#1");
+    assert_eq!(folder.read("below/issuing.key"), key);
+    assert_eq!(versions(&folder, "pki/below/issuing"), 1);
+    folder
+        .pqtls("ca issue a.example --new-key a.key --out a.pem --dir below --kek-file kek")
+        .ok();
+    folder.pqtls("cert verify a.pem --roots ca/root.pem").ok();
+}

@@ -1,0 +1,262 @@
+//! `pqtls store` in PostgreSQL, on servers that these tests start.
+
+use std::thread;
+
+use databases::{Cluster, new_schema, private_file};
+use serde_json::Value;
+
+use crate::folder::{Folder, Outcome};
+use crate::store::make_keks;
+
+/// Options of addresses that wait for a machine that is busy.
+const PATIENCE: &str = "connect_timeout=120&timeout=120";
+
+/// The address of an empty schema on the shared server, which is reached by a socket.
+fn address() -> Option<String> {
+    let folder = databases::shared()?.folder().display().to_string();
+    let (host, schema) = (folder.replace('/', "%2F"), new_schema());
+    Some(format!(
+        "postgres://postgres@{host}/postgres?schema={schema}&{PATIENCE}"
+    ))
+}
+
+/// Runs a command on a store there.
+fn run(folder: &Folder, address: &str, line: &str) -> Outcome {
+    folder.pqtls(&format!("store {line} --store {address} --kek-file kek"))
+}
+
+fn json(folder: &Folder, address: &str, line: &str) -> Value {
+    let done = run(folder, address, &format!("{line} --json"));
+    serde_json::from_str(done.ok()).unwrap()
+}
+
+#[test]
+fn several_processes_use_one_store() {
+    let Some(address) = address() else { return };
+    let folder = Folder::new();
+    make_keks(&folder);
+    folder.write("app", "Version 1.0\n");
+    let missing = run(&folder, &address, "list");
+    assert_eq!(missing.status(), 3, "{}", missing.stderr());
+    assert!(
+        missing.stderr().contains("pqtls store init"),
+        "{}",
+        missing.stderr()
+    );
+    run(&folder, &address, "init").ok();
+    let again = run(&folder, &address, "init");
+    assert_eq!(again.status(), 3, "{}", again.stderr());
+    run(
+        &folder,
+        &address,
+        "new shop/files/app --algorithm ML-DSA-44 --grant operator=user",
+    )
+    .ok();
+    // The environment names it, too.
+    folder
+        .shell(&format!(
+            "PQTLS_STORE='{address}' pqtls store sign --key shop/files/app app --out env.sig --kek-file kek"
+        ))
+        .ok();
+    const PROCESSES: usize = 3;
+    let signed: Vec<_> = thread::scope(|scope| {
+        let sign = |number: usize| {
+            let (folder, address) = (&folder, &address);
+            scope.spawn(move || {
+                let line = format!("sign --key shop/files/app app --out {number}.sig");
+                run(folder, address, &line)
+            })
+        };
+        let threads: Vec<_> = (0..PROCESSES).map(sign).collect();
+        threads.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    for (number, signed) in signed.iter().enumerate() {
+        signed.ok();
+        let verify = format!("verify --key shop/files/app --signature {number}.sig app");
+        run(&folder, &address, &verify).ok();
+    }
+    let checked = json(&folder, &address, "check");
+    assert_eq!(
+        (&checked["keys"], &checked["versions"]),
+        (&1.into(), &1.into())
+    );
+}
+
+#[test]
+fn a_store_moves_between_a_file_and_a_database_with_its_log() {
+    let (Some(first), Some(second), Some(third)) = (address(), address(), address()) else {
+        return;
+    };
+    let folder = Folder::new();
+    make_keks(&folder);
+    folder.write("app", "Version 1.0\n");
+    // from a file to a database
+    folder.pqtls("store init --kek-file kek").ok();
+    folder
+        .pqtls(
+            "store new shop/files/app --algorithm ML-DSA-44 --grant operator=user --kek-file kek",
+        )
+        .ok();
+    folder
+        .pqtls("store sign --key shop/files/app app --out 1.sig --kek-file kek")
+        .ok();
+    folder
+        .pqtls("store audit head --out 1.head --kek-file kek")
+        .ok();
+    folder.pqtls("store backup 1.backup").ok();
+    let wrong = folder.pqtls(&format!(
+        "store restore 1.backup --store {first} --kek-file kek-2"
+    ));
+    assert_eq!(wrong.status(), 1, "{}", wrong.stderr());
+    run(&folder, &first, "restore 1.backup --head 1.head").ok();
+    let verify = "verify --key shop/files/app --signature 1.sig app";
+    run(&folder, &first, verify).ok();
+    assert_eq!(json(&folder, &first, "check --head 1.head")["heads"], 1);
+    // What is there is not replaced.
+    let taken = run(&folder, &first, "restore 1.backup");
+    assert_eq!(taken.status(), 3, "{}", taken.stderr());
+    assert!(
+        taken.stderr().contains("is not empty"),
+        "{}",
+        taken.stderr()
+    );
+    // from a database to a file, and to another database
+    run(&folder, &first, "rotate shop/files/app").ok();
+    run(&folder, &first, "audit head --out 2.head").ok();
+    folder
+        .pqtls(&format!("store backup 2.backup --store {first}"))
+        .ok();
+    let old = run(&folder, &second, "restore 1.backup --head 2.head");
+    assert_eq!(old.status(), 1, "{}", old.stderr());
+    assert!(
+        old.stderr().contains("the log does not lead"),
+        "{}",
+        old.stderr()
+    );
+    // Nothing came of that.
+    run(&folder, &second, "restore 2.backup --head 2.head").ok();
+    folder
+        .pqtls("store restore 2.backup --head 2.head --store file.redb --kek-file kek")
+        .ok();
+    let versions = |shown: Value| shown["versions"].as_array().unwrap().len();
+    assert_eq!(versions(json(&folder, &second, "show shop/files/app")), 2);
+    assert_eq!(
+        versions(json(&folder, "file.redb", "show shop/files/app")),
+        2
+    );
+    run(&folder, &second, verify).ok();
+    // A schema that only has tables is empty.
+    assert_eq!(run(&folder, &third, "list").status(), 3);
+    run(&folder, &third, "restore 2.backup").ok();
+}
+
+const PASSWORD: &str = "hunter2-and-more";
+
+#[test]
+fn over_a_network_it_wants_tls_and_shows_no_password() {
+    let folder = Folder::new();
+    make_keks(&folder);
+    for ca in ["ca", "other"] {
+        folder
+            .pqtls(&format!(
+                "ca init --name Example --algorithm ECDSA-P256 --dir {ca}"
+            ))
+            .ok();
+    }
+    folder
+        .pqtls("ca issue 127.0.0.1 --new-key server.key --out server.pem")
+        .ok();
+    let Some(cluster) = Cluster::new(&["fsync=off", "ssl=on"]) else {
+        return;
+    };
+    private_file(
+        &cluster.data().join("server.crt"),
+        &folder.read("server.pem"),
+    );
+    private_file(
+        &cluster.data().join("server.key"),
+        &folder.read("server.key"),
+    );
+    let access = "local all all trust\nhostssl all keeper all scram-sha-256\n";
+    private_file(&cluster.data().join("pg_hba.conf"), access);
+    let (_process, port) = cluster.start_on_port();
+    cluster.run(
+        port,
+        &format!(
+            "CREATE ROLE keeper LOGIN PASSWORD '{PASSWORD}'; GRANT CREATE ON DATABASE postgres TO keeper"
+        ),
+    );
+    let line = format!("127.0.0.1:*:postgres:keeper:{PASSWORD}\n");
+    folder.write("passfile", format!("# of the store\n{line}"));
+    folder.write("wrong", line.replace("hunter2", "hunter3"));
+    folder.shell("chmod 600 passfile wrong").ok();
+    let address = format!("postgres://keeper@127.0.0.1:{port}/postgres?{PATIENCE}");
+    let with_roots = format!("{address}&sslrootcert=ca/root.pem");
+    let good = format!("{with_roots}&passfile=passfile");
+    run(&folder, &good, "init").ok();
+    for environment in [
+        format!("PGPASSWORD={PASSWORD}"),
+        "PGPASSFILE=passfile".into(),
+        "PGPASSFILE=passfile PGSSLROOTCERT=ca/root.pem".into(),
+    ] {
+        let store = match environment.contains("ROOTCERT") {
+            true => &address,
+            false => &with_roots,
+        };
+        folder
+            .shell(&format!(
+                "{environment} pqtls store list --store '{store}' --kek-file kek"
+            ))
+            .ok();
+    }
+    for (store, status, words) in [
+        (
+            format!("{with_roots}&passfile=wrong"),
+            3,
+            "password authentication failed",
+        ),
+        (with_roots.clone(), 3, "password missing"),
+        (format!("{with_roots}&passfile=missing"), 3, "missing: "),
+        (
+            format!("{address}&sslrootcert=other/root.pem&passfile=passfile"),
+            3,
+            "certificate",
+        ),
+        (
+            format!("{address}&passfile=passfile"),
+            2,
+            "?sslrootcert=FILE",
+        ),
+        (format!("{good}&sslmode=require"), 2, "verify-full"),
+        (format!("{good}&sslmode=disable"), 3, "no pg_hba.conf entry"),
+        (format!("{good}&schema=A"), 2, "schema"),
+        (
+            format!("postgres://keeper:{PASSWORD}@127.0.0.1:{port}/postgres"),
+            2,
+            "change the password",
+        ),
+        (
+            format!("{with_roots}&password={PASSWORD}"),
+            2,
+            "change the password",
+        ),
+        (
+            format!("postgres://keeper:{PASSWORD}@127.0.0.1:{port}x/postgres"),
+            2,
+            "can't be read",
+        ),
+    ] {
+        let refused = run(&folder, &store, "list");
+        let said = refused.stderr();
+        assert_eq!(refused.status(), status, "{said}");
+        assert!(said.contains(words), "{said}");
+        assert!(!said.contains("hunter"), "{said}");
+    }
+    folder.shell("chmod 644 passfile").ok();
+    let refused = run(&folder, &good, "list");
+    assert!(
+        refused.stderr().contains("others than its owner"),
+        "{}",
+        refused.stderr()
+    );
+}
