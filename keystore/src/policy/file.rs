@@ -1,13 +1,12 @@
 //! The policy of a key as a file.
 
 use alloc::collections::BTreeMap;
-use core::fmt::Write as _;
 use core::time::Duration;
 
 use serde::Deserialize;
 
-use super::grants::Grants;
-use super::principal::{InvalidPrincipal, Principal};
+use super::grants_file::{self, InvalidGrants};
+use super::principal::InvalidPrincipal;
 use super::rules::{InputKind, Policy, UseAudit, WhenAway};
 use super::verb::{UnknownVerb, Verbs};
 use crate::name::Version;
@@ -107,7 +106,7 @@ impl Policy {
         let file: File = toml::from_str(text)
             .map_err(|error| InvalidPolicyFile::Toml(error.to_string().trim_end().into()))?;
         let mut policy = Self {
-            grants: grants(&file.grants)?,
+            grants: grants_file::read(&file.grants, Verbs::of_keys())?,
             ..Self::default()
         };
         for (key, number, version) in [
@@ -187,48 +186,23 @@ impl Policy {
             seconds(self.destroy_after),
         );
         text.push_str("\n[grants]\n");
-        let anyone = Some(("*", self.grants.anyone())).filter(|(_, verbs)| *verbs != Verbs::NONE);
-        let named = self
-            .grants
-            .principals()
-            .map(|(principal, verbs)| (principal.as_str(), verbs));
-        for (name, verbs) in anyone.into_iter().chain(named) {
-            let verbs: Vec<_> = verbs
-                .iter()
-                .map(|verb| format!("{:?}", verb.name()))
-                .collect();
-            // Visible ASCII is quoted alike in Rust and TOML. Writing to a string doesn't fail.
-            let _ = writeln!(text, "{name:?} = [{}]", verbs.join(", "));
-        }
+        grants_file::write(&mut text, &self.grants);
         text
+    }
+}
+
+impl From<InvalidGrants> for InvalidPolicyFile {
+    fn from(error: InvalidGrants) -> Self {
+        match error {
+            InvalidGrants::Verb(error) => Self::Verb(error),
+            InvalidGrants::Principal(error) => Self::Principal(error),
+        }
     }
 }
 
 fn value(key: &'static str, problem: impl Into<String>) -> InvalidPolicyFile {
     let problem = problem.into();
     InvalidPolicyFile::Value { key, problem }
-}
-
-fn grants(table: &BTreeMap<String, Vec<String>>) -> Result<Grants, InvalidPolicyFile> {
-    let mut grants = Grants::new();
-    for (name, names) in table {
-        let mut verbs = Verbs::NONE;
-        for name in names {
-            let named: Verbs = name.parse().map_err(InvalidPolicyFile::Verb)?;
-            // Of a role, what a key can grant; a verb that it can't is an error.
-            let is_verb = named.iter().count() == 1;
-            let of_key = named.iter().filter(|verb| Verbs::of_keys().contains(*verb));
-            verbs = verbs | if is_verb { named } else { of_key.collect() };
-        }
-        grants = match name.as_str() {
-            "*" => grants.grant_anyone(verbs),
-            name => {
-                let principal = Principal::new(name).map_err(InvalidPolicyFile::Principal)?;
-                grants.grant(&principal, verbs)
-            }
-        };
-    }
-    Ok(grants)
 }
 
 /// Reads a number with its unit.

@@ -4,6 +4,7 @@
 
 mod file;
 mod grants;
+pub(crate) mod grants_file;
 mod principal;
 mod rules;
 mod verb;

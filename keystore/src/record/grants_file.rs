@@ -1,50 +1,54 @@
-//! The grants of a store as a file.
+//! The grants of a store as a file: a table for each scope.
 
 use alloc::collections::BTreeMap;
-use core::fmt::Write as _;
+use core::fmt::Write;
 
 use super::store::{Scope, StoreGrants, UnknownScope};
-use crate::policy::{InvalidPrincipal, Principal, UnknownVerb, Verbs};
+use crate::policy::grants_file::{self, InvalidGrants, Table};
+use crate::policy::{InvalidPrincipal, UnknownVerb, Verbs};
 
-/// The most bytes of a file of grants.
+/// The most bytes of a file of a store's grants.
 pub const MAX_GRANTS_FILE_LEN: usize = 256 * 1024;
 
-/// Why a text is no file of grants.
+/// Why a text is no file of a store's grants.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidGrantsFile {
     /// It is too long.
     #[error("a file of grants has at most {MAX_GRANTS_FILE_LEN} bytes")]
     TooLong,
-    /// It is no TOML, or no table of principals for each scope.
+    /// It is not TOML, or has something else in it.
     #[error("{0}")]
     Toml(String),
-    /// A table is for no scope.
+    /// A table is of no scope.
     #[error("{0}")]
     Scope(UnknownScope),
-    /// A grant names something else than a verb or a role.
+    /// A table grants a verb or role that there is not.
     #[error("{0}")]
     Verb(UnknownVerb),
-    /// A grant is for no principal.
+    /// A table grants something to a name that nobody can have.
     #[error("{0}")]
     Principal(InvalidPrincipal),
 }
 
+impl From<InvalidGrants> for InvalidGrantsFile {
+    fn from(error: InvalidGrants) -> Self {
+        match error {
+            InvalidGrants::Verb(error) => Self::Verb(error),
+            InvalidGrants::Principal(error) => Self::Principal(error),
+        }
+    }
+}
+
 impl StoreGrants {
-    /// Reads grants from TOML: a table for each scope, with the verbs or roles of each principal, of whom `*` is
-    /// everybody.
+    /// Reads the form of files: for each scope a table with verbs or roles of each principal, where `*` is everybody.
     ///
     /// ```
     /// use pq_keystore::StoreGrants;
     ///
-    /// let grants = StoreGrants::from_toml(r#"
-    ///     ["*"]
-    ///     admin = ["administrator"]
-    ///
-    ///     ["shop/tokens/*"]
-    ///     ci = ["sign", "show"]
-    ///     "*" = ["verify"]
-    /// "#)?;
+    /// let file = "[\"*\"]\noperator = [\"administrator\"]\n[\"shop/*\"]\nwatcher = [\"list\", \"show\"]\n";
+    /// let grants = StoreGrants::from_toml(file)?;
+    /// assert_eq!(grants.scopes().len(), 2);
     /// assert_eq!(StoreGrants::from_toml(&grants.to_toml())?, grants);
     /// # Ok::<_, pq_keystore::InvalidGrantsFile>(())
     /// ```
@@ -53,49 +57,51 @@ impl StoreGrants {
     ///
     /// An [`InvalidGrantsFile`] that says what is wrong.
     pub fn from_toml(text: &str) -> Result<Self, InvalidGrantsFile> {
-        type File = BTreeMap<String, BTreeMap<String, Vec<String>>>;
         if text.len() > MAX_GRANTS_FILE_LEN {
             return Err(InvalidGrantsFile::TooLong);
         }
-        let file: File = toml::from_str(text)
+        let file: BTreeMap<String, Table> = toml::from_str(text)
             .map_err(|error| InvalidGrantsFile::Toml(error.message().trim_end().into()))?;
-        let mut grants = Self::new();
-        for (scope, principals) in &file {
+        let mut all = Self::new();
+        for (scope, table) in &file {
             let scope: Scope = scope.parse().map_err(InvalidGrantsFile::Scope)?;
-            for (name, names) in principals {
-                let mut verbs = Verbs::NONE;
-                for name in names {
-                    let named: Verbs = name.parse().map_err(InvalidGrantsFile::Verb)?;
-                    verbs = verbs | named;
-                }
-                grants = match name.as_str() {
-                    "*" => grants.grant_anyone(&scope, verbs),
-                    name => {
-                        let principal = Principal::new(name);
-                        let principal = principal.map_err(InvalidGrantsFile::Principal)?;
-                        grants.grant(&scope, &principal, verbs)
-                    }
-                };
-            }
+            let grants = grants_file::read(table, Verbs::all());
+            all.insert(scope, grants?);
         }
-        Ok(grants)
+        Ok(all)
     }
 
     /// The grants as a file, with verbs instead of roles.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         for (scope, grants) in self.scopes() {
-            let anyone = Some(("*", grants.anyone())).filter(|(_, verbs)| *verbs != Verbs::NONE);
-            let named = grants.principals();
-            let named = named.map(|(principal, verbs)| (principal.as_str(), verbs));
-            // Visible ASCII is quoted alike in Rust and TOML. Writing to a string doesn't fail.
+            // Writing to a string doesn't fail.
             let _ = writeln!(text, "[{:?}]", scope.to_string());
-            for (name, verbs) in anyone.into_iter().chain(named) {
-                let verbs = verbs.iter().map(|verb| format!("{:?}", verb.name()));
-                let verbs: Vec<_> = verbs.collect();
-                let _ = writeln!(text, "{name:?} = [{}]", verbs.join(", "));
-            }
+            grants_file::write(&mut text, grants);
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_of_grants_is_refused() {
+        for (text, words) in [
+            ("[\"shop\"]\na = [\"sign\"]\n", "a scope is"),
+            ("[\"*\"]\na = [\"fly\"]\n", "fly"),
+            ("[\"*\"]\n\"\" = [\"sign\"]\n", "name"),
+            ("a = 1\n", "invalid type"),
+        ] {
+            let error = StoreGrants::from_toml(text).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let long = "#".repeat(MAX_GRANTS_FILE_LEN + 1);
+        assert_eq!(
+            StoreGrants::from_toml(&long),
+            Err(InvalidGrantsFile::TooLong)
+        );
     }
 }

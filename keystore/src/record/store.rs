@@ -102,6 +102,11 @@ impl StoreGrants {
         self
     }
 
+    /// Has these grants be those of a scope.
+    pub(super) fn insert(&mut self, scope: Scope, grants: Grants) {
+        self.0.insert(scope, grants);
+    }
+
     /// The grants of each scope.
     pub fn scopes(&self) -> impl ExactSizeIterator<Item = (&Scope, &Grants)> {
         self.0.iter()

@@ -4,6 +4,7 @@ mod backend;
 mod header;
 mod tables;
 
+use core::cell::RefCell;
 use core::panic::AssertUnwindSafe;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -32,8 +33,8 @@ const CACHE_LEN: usize = 16 * 1024 * 1024;
 /// A commit is on the disk when it returns: it is written in two phases, so that also a file of hostile values is either as
 /// before or as after.
 ///
-/// A file that was changed by others can make redb panic. The panic is caught here, and is [`StorageError::Damaged`]; a
-/// program whose panics abort ends.
+/// A file that was changed by others can make redb panic. The panic is caught here, and is [`StorageError::Damaged`]. A
+/// program whose panics abort ends; its panic hook can say why, by [`damage_of_panic`](Self::damage_of_panic).
 pub struct RedbStorage {
     path: PathBuf,
     database: Database,
@@ -95,6 +96,12 @@ impl RedbStorage {
         })
     }
 
+    /// For the panic hook of a program: what the panic of this thread means, if it was using a storage's file.
+    pub fn damage_of_panic() -> Option<StorageError> {
+        let path = IN_USE.with(|path| path.try_borrow().ok()?.clone())?;
+        Some(damaged(&path, PANICKED))
+    }
+
     /// Does something with the database.
     fn with<T>(&self, act: impl FnOnce(&Database) -> Result<T, Error>) -> Result<T, StorageError> {
         if self.panicked.load(Ordering::Acquire) {
@@ -121,12 +128,31 @@ fn builder() -> Builder {
     builder
 }
 
+std::thread_local! {
+    /// The file that this thread has redb use.
+    static IN_USE: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
+}
+
+/// Forgets the file that was in use, also after a panic.
+struct Used;
+
+impl Drop for Used {
+    fn drop(&mut self) {
+        IN_USE.with(|path| path.take());
+    }
+}
+
 /// Does something with a file. redb panics where a file isn't as it wrote it.
 fn guarded<T>(
     path: &Path,
     act: impl FnOnce() -> Result<T, StorageError>,
 ) -> Result<T, StorageError> {
-    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| Err(damaged(path, PANICKED)))
+    IN_USE.with(|in_use| in_use.replace(Some(path.into())));
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        let _used = Used;
+        act()
+    }));
+    done.unwrap_or_else(|_| Err(damaged(path, PANICKED)))
 }
 
 fn description(path: &Path) -> String {
