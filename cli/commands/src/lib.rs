@@ -39,12 +39,16 @@ mod words;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::process::ExitCode;
+use std::panic;
+use std::process::{self, ExitCode};
 
 use clap::{CommandFactory, Parser};
+use pq_keystore::StoreError;
+use pq_keystore::storage::RedbStorage;
 
 use self::commands::Arguments;
 use self::exit_status::ExitStatus;
+use self::failure::Failure;
 
 /// The doctests compile and run the page's Rust examples; `tests/program` runs its commands.
 #[cfg(doctest)]
@@ -59,23 +63,42 @@ pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
     let status = match Arguments::try_parse_from(&command_line) {
         Ok(arguments) => {
             let json = arguments.json;
+            say_what_panics_mean(json);
             match commands::run(arguments) {
                 Ok(status) => status,
                 // The reader, perhaps `head`, has read enough.
                 Err(failure) if failure.is_broken_pipe() => ExitStatus::Done,
-                Err(failure) => {
-                    let status = failure.status();
-                    if json {
-                        report::print_failure(&failure.to_string(), status as u8, failure.code());
-                    }
-                    complain(&format!("pqtls: {failure}\n"));
-                    status
-                }
+                Err(failure) => fail(&failure, json),
             }
         }
         Err(error) => explain(&error, &command_line),
     };
     status.into()
+}
+
+/// Says why a command failed.
+fn fail(failure: &Failure, json: bool) -> ExitStatus {
+    let status = failure.status();
+    if json {
+        report::print_failure(&failure.to_string(), status as u8, failure.code());
+    }
+    complain(&format!("pqtls: {failure}\n"));
+    status
+}
+
+/// redb panics where a store's file isn't as it wrote it. The released program aborts when it panics, so what that means is
+/// said before.
+fn say_what_panics_mean(json: bool) {
+    let others = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        match RedbStorage::damage_of_panic() {
+            Some(damage) => {
+                let status = fail(&StoreError::Storage(damage).into(), json);
+                process::exit(i32::from(status as u8))
+            }
+            None => others(panic),
+        }
+    }));
 }
 
 /// The program's commands with their options and help, for tests and generated pages.

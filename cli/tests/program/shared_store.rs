@@ -164,7 +164,7 @@ fn over_a_network_it_wants_tls_and_shows_no_password() {
             .ok();
     }
     folder
-        .pqtls("ca issue 127.0.0.1 --new-key server.key --out server.pem")
+        .pqtls("ca issue 127.0.0.1 --algorithm ECDSA-P256 --new-key server.key --out server.pem")
         .ok();
     let Some(cluster) = Cluster::new(&["fsync=off", "ssl=on"]) else {
         return;

@@ -8,7 +8,9 @@ use pq_keystore::audit::InvalidHead;
 use pq_keystore::policy::{InvalidPolicyFile, InvalidPrincipal};
 use pq_keystore::sealing::KekError;
 use pq_keystore::storage::{CopyError, StorageError};
-use pq_keystore::{Damage, InvalidAttestation, InvalidName, KeyId, KeyName, StoreError};
+use pq_keystore::{
+    Damage, InvalidAttestation, InvalidGrantsFile, InvalidName, KeyId, KeyName, StoreError,
+};
 
 use super::database::DatabaseFailure;
 use crate::exit_status::ExitStatus;
@@ -62,9 +64,12 @@ pub(crate) enum StoreFailure {
         error: InvalidPolicyFile,
     },
     #[error(
-        "{file} is no file of grants: {problem}; \"pqtls store grants show\" writes one to change"
+        "{file} is no file of grants: {error}; \"pqtls store grants show\" writes one to change"
     )]
-    GrantsFile { file: String, problem: String },
+    GrantsFile {
+        file: String,
+        error: InvalidGrantsFile,
+    },
     #[error("{0} begins as a signature of a key store, but was changed or cut off; get it again")]
     Signature(String),
     #[error(

@@ -80,6 +80,19 @@ pub(crate) fn print<R: Report>(report: &R, json: bool) -> Result<(), OutputError
     }
 }
 
+/// Prints what a command says of something that it has checked, and returns why that is refused, if it is. People read only the
+/// reason then.
+pub(crate) fn print_verdict<R: Report, E: From<OutputError>>(
+    report: &R,
+    refused: Option<E>,
+    json: bool,
+) -> Result<(), E> {
+    if json || refused.is_none() {
+        print(report, json)?;
+    }
+    refused.map_or(Ok(()), Err)
+}
+
 /// How many columns the terminal has that reports go to, if they go to one.
 #[cfg(unix)]
 pub(crate) fn terminal_width() -> Option<usize> {

@@ -6,12 +6,12 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::format::Format;
-use crate::commands::delivery::{Delivery, OutputOptions};
+use super::secret::SecretOptions;
 use crate::commands::key::KeyFacts;
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Source};
+use crate::files::Source;
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
@@ -30,12 +30,8 @@ pub(crate) struct Arguments {
     #[arg(default_value = "-")]
     ciphertext: Source,
 
-    /// How to write the secret
-    #[arg(long, value_enum, default_value = "raw", value_name = "FORMAT")]
-    format: Format,
-
     #[command(flatten)]
-    output: OutputOptions,
+    output: SecretOptions,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
@@ -47,10 +43,8 @@ Examples:
   $ cmp kem.secret kem.secret2";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let OutputOptions { out, force } = &arguments.output;
-    let format = arguments.format;
-    let delivery = Delivery::to(&[out], *force, json)?;
-    format.check(out)?;
+    let output = &arguments.output;
+    let delivery = output.check(json)?;
     let key = documents::decapsulation_key(&arguments.key, &arguments.passphrase)?;
     let algorithm = key.algorithm();
     let what = format!("ciphertext of {algorithm}");
@@ -58,14 +52,13 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         documents::raw_bytes(&arguments.ciphertext, &what, algorithm.ciphertext_len())?;
     let mut secret = Zeroizing::new([0; 32]);
     key.decapsulate_into(&ciphertext, &mut secret)?;
-    let content = format.encode(&*secret);
     let report = Decapsulated {
         key: KeyFacts::of(&key.encapsulation_key().clone().into()),
-        format,
+        format: output.format,
         ciphertext: arguments.ciphertext.to_string(),
-        file: out.to_string(),
+        file: output.output.out.to_string(),
     };
-    delivery.deliver(&[format.output(out, &content, Access::Private)], &report)
+    output.deliver(&delivery, &*secret, &report)
 }
 
 /// The facts about a secret that was recovered, without the secret.

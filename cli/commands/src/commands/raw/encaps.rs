@@ -7,12 +7,12 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::format::Format;
-use crate::commands::delivery::{Delivery, OutputOptions};
+use super::secret::EncapsulationOptions;
 use crate::commands::key::KeyFacts;
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Destination, OutputError, Source};
+use crate::files::Source;
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
@@ -27,16 +27,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     key: Source,
 
-    /// Where to write the shared secret; "-" is standard output
-    #[arg(long, value_name = "FILE")]
-    secret: Destination,
-
-    /// How to write both
-    #[arg(long, value_enum, default_value = "raw", value_name = "FORMAT")]
-    format: Format,
-
     #[command(flatten)]
-    output: OutputOptions,
+    output: EncapsulationOptions,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
@@ -48,34 +40,18 @@ Examples:
   $ pqtls encaps --key kem.pub --out kem.ct --secret kem.secret";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let OutputOptions {
-        out: ciphertext_to,
-        force,
-    } = &arguments.output;
-    let secret_to = &arguments.secret;
-    let format = arguments.format;
-    let delivery = Delivery::to(&[ciphertext_to, secret_to], *force, json)?;
-    for to in [ciphertext_to, secret_to] {
-        format.check(to)?;
-    }
-    if ciphertext_to == secret_to {
-        return Err(OutputError::Twice(secret_to.to_string()).into());
-    }
+    let delivery = arguments.output.check(json)?;
     let key = documents::encapsulation_key(&arguments.key, &arguments.passphrase)?;
     let mut secret = Zeroizing::new([0; 32]);
-    let ciphertext = format.encode(&key.encapsulate_into(&mut secret)?);
-    let secret = format.encode(&*secret);
-    let outputs = [
-        format.output(ciphertext_to, &ciphertext, Access::Public),
-        format.output(secret_to, &secret, Access::Private),
-    ];
+    let ciphertext = key.encapsulate_into(&mut secret)?;
+    let output = &arguments.output;
     let report = Encapsulated {
         key: KeyFacts::of(&key.into()),
-        format,
-        ciphertext: ciphertext_to.to_string(),
-        secret_file: secret_to.to_string(),
+        format: output.format,
+        ciphertext: output.output.out.to_string(),
+        secret_file: output.secret.to_string(),
     };
-    delivery.deliver(&outputs, &report)
+    output.deliver(&delivery, (&ciphertext, &*secret), &report)
 }
 
 /// The facts about a secret that was made, without the secret.

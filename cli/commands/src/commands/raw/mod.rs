@@ -7,5 +7,6 @@ pub(super) mod encaps;
 pub(super) mod format;
 pub(super) mod message;
 pub(super) mod mu;
+pub(super) mod secret;
 pub(super) mod sign;
 pub(super) mod verify;

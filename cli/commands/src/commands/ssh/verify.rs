@@ -85,15 +85,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         fingerprint: signature.public_key().fingerprint(),
         reason: failure.as_ref().map(Failure::to_string),
     };
-    match failure {
-        None => report::print(&verdict, json)?,
-        Some(failure) => {
-            if json {
-                report::print(&verdict, json)?;
-            }
-            return Err(failure);
-        }
-    }
+    report::print_verdict(&verdict, failure, json)?;
     Ok(ExitStatus::Done)
 }
 

@@ -6,6 +6,7 @@ use pq_keystore::audit::SignedHead;
 use pq_keystore::{CheckReport, StoreError};
 use serde::Serialize;
 
+use super::texts;
 use crate::commands::custody::{Opened, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure};
@@ -44,13 +45,12 @@ const LIMIT: usize = 16 * 1024;
 impl KeptHeads {
     fn read(&self) -> Result<Vec<SignedHead>, Failure> {
         let read = |file: &Source| {
-            let bytes = file.read(LIMIT)?;
-            let text =
-                core::str::from_utf8(&bytes).map_err(|_| Failure::NotText(file.to_string()))?;
-            let head = text.parse().map_err(|error| StoreFailure::Head {
-                file: file.to_string(),
-                error,
-            })?;
+            let head = texts::read(file, LIMIT)?
+                .parse()
+                .map_err(|error| StoreFailure::Head {
+                    file: file.to_string(),
+                    error,
+                })?;
             Ok(head)
         };
         self.heads.iter().map(read).collect()

@@ -6,12 +6,12 @@ use pq_keystore::KeyId;
 use serde::Serialize;
 
 use crate::commands::custody::Place;
-use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::raw::format::Format;
+use crate::commands::raw::secret::SecretOptions;
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Source};
+use crate::files::Source;
 use crate::report::Report;
 
 /// Recover the shared secret from a ciphertext by a key of a store
@@ -29,12 +29,8 @@ pub(crate) struct Arguments {
     #[arg(default_value = "-")]
     ciphertext: Source,
 
-    /// How to write the secret
-    #[arg(long, value_enum, default_value = "raw", value_name = "FORMAT")]
-    format: Format,
-
     #[command(flatten)]
-    output: OutputOptions,
+    output: SecretOptions,
 
     #[command(flatten)]
     place: Place,
@@ -46,25 +42,22 @@ Examples:
   $ cmp box.secret box.secret2";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let OutputOptions { out, force } = &arguments.output;
-    let format = arguments.format;
-    let delivery = Delivery::to(&[out], *force, json)?;
-    format.check(out)?;
+    let output = &arguments.output;
+    let delivery = output.check(json)?;
     let ciphertext = documents::raw_ciphertext(&arguments.ciphertext)?;
     let opened = arguments.place.open()?;
     let id = &arguments.key;
     let secret = opened
         .store
         .decapsulate(&opened.principal, id, &ciphertext)?;
-    let content = format.encode(&*secret);
     let report = Decapsulated {
         key: id.name().to_string(),
         version: id.version().get(),
-        format,
+        format: output.format,
         ciphertext: arguments.ciphertext.to_string(),
-        file: out.to_string(),
+        file: output.output.out.to_string(),
     };
-    delivery.deliver(&[format.output(out, &content, Access::Private)], &report)
+    output.deliver(&delivery, &*secret, &report)
 }
 
 /// The facts about a secret that was recovered, without the secret.

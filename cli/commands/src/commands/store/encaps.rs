@@ -6,11 +6,10 @@ use pq_keystore::KeyName;
 use serde::Serialize;
 
 use crate::commands::custody::Place;
-use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::raw::format::Format;
+use crate::commands::raw::secret::EncapsulationOptions;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Destination, OutputError};
 use crate::report::Report;
 
 /// Make a shared secret and the ciphertext that carries it to a key of a store
@@ -23,16 +22,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY")]
     key: KeyName,
 
-    /// Where to write the shared secret; "-" is standard output
-    #[arg(long, value_name = "FILE")]
-    secret: Destination,
-
-    /// How to write both
-    #[arg(long, value_enum, default_value = "raw", value_name = "FORMAT")]
-    format: Format,
-
     #[command(flatten)]
-    output: OutputOptions,
+    output: EncapsulationOptions,
 
     #[command(flatten)]
     place: Place,
@@ -43,35 +34,20 @@ Examples:
   $ pqtls store encaps --key shop/mail/box --out box.ct --secret box.secret --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let OutputOptions { out, force } = &arguments.output;
-    let (secret_to, format) = (&arguments.secret, arguments.format);
-    let delivery = Delivery::to(&[out, secret_to], *force, json)?;
-    for to in [out, secret_to] {
-        format.check(to)?;
-    }
-    if out == secret_to {
-        return Err(OutputError::Twice(secret_to.to_string()).into());
-    }
+    let delivery = arguments.output.check(json)?;
     let opened = arguments.place.open()?;
     let made = opened
         .store
         .encapsulate(&opened.principal, &arguments.key)?;
-    let (ciphertext, secret) = (
-        format.encode(&made.ciphertext),
-        format.encode(&*made.secret),
-    );
-    let outputs = [
-        format.output(out, &ciphertext, Access::Public),
-        format.output(secret_to, &secret, Access::Private),
-    ];
+    let output = &arguments.output;
     let report = Encapsulated {
         key: made.id.name().to_string(),
         version: made.id.version().get(),
-        format,
-        ciphertext: out.to_string(),
-        secret_file: secret_to.to_string(),
+        format: output.format,
+        ciphertext: output.output.out.to_string(),
+        secret_file: output.secret.to_string(),
     };
-    delivery.deliver(&outputs, &report)
+    output.deliver(&delivery, (&made.ciphertext, &*made.secret), &report)
 }
 
 /// The facts about a secret that was made, without the secret.

@@ -1,15 +1,17 @@
-//! The commands `pqtls store grants show` and `pqtls store grants set`.
+//! The commands `pqtls store grants show` and `pqtls store grants set`, and the file of a store's grants: a table for each
+//! scope of keys, with what each principal may do.
 
 use core::fmt;
 
 use pq_keystore::{MAX_GRANTS_FILE_LEN, StoreGrants};
 use serde::Serialize;
 
+use super::texts;
 use crate::commands::custody::Place;
-use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::delivery::OutputOptions;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure};
-use crate::files::{Access, Output, Source};
+use crate::files::Source;
 use crate::report::{self, Report};
 
 /// Show and set who may do what in a store, with which keys
@@ -44,20 +46,11 @@ Examples:
 
 impl Show {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        let OutputOptions { out, force } = &self.output;
-        let delivery = Delivery::to(&[out], *force, json)?;
-        let opened = self.place.open()?;
-        let text = opened.store.store_grants(&opened.principal)?.to_toml();
-        let output = Output {
-            to: out,
-            content: text.as_bytes(),
-            access: Access::Public,
-            is_binary: false,
+        let make = || {
+            let opened = self.place.open()?;
+            Ok(opened.store.store_grants(&opened.principal)?.to_toml())
         };
-        let report = GrantsFile {
-            file: out.to_string(),
-        };
-        delivery.deliver(&[output], &report)
+        texts::write(&self.output, json, make, |file| GrantsFile { file })
     }
 }
 
@@ -85,12 +78,10 @@ Examples:
 
 impl Set {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        let bytes = self.file.read(MAX_GRANTS_FILE_LEN)?;
-        let text =
-            core::str::from_utf8(&bytes).map_err(|_| Failure::NotText(self.file.to_string()))?;
-        let grants = StoreGrants::from_toml(text).map_err(|error| StoreFailure::GrantsFile {
+        let text = texts::read(&self.file, MAX_GRANTS_FILE_LEN)?;
+        let grants = StoreGrants::from_toml(&text).map_err(|error| StoreFailure::GrantsFile {
             file: self.file.to_string(),
-            problem: error.to_string(),
+            error,
         })?;
         let opened = self.place.open()?;
         opened.store.set_store_grants(&opened.principal, &grants)?;

@@ -1,13 +1,15 @@
 //! The command `pqtls store list`.
 
+use core::cell::{Cell, RefCell};
 use core::fmt;
 
-use pq_keystore::{KeySummary, StoreError};
-use serde::Serialize;
+use pq_keystore::{KeyName, KeyPage, KeySummary, StoreError};
+use serde::ser::{Error as _, SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
 
 use super::check::damage;
 use super::moment;
-use crate::commands::custody::Place;
+use crate::commands::custody::{Opened, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{self, Report};
@@ -38,34 +40,105 @@ const PAGE: usize = 100;
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let opened = arguments.place.open()?;
-    let (mut keys, mut damaged) = (Vec::new(), Vec::new());
-    let mut after = None;
-    loop {
-        let tenant = arguments.tenant.as_deref();
-        let page = opened
-            .store
-            .list(&opened.principal, tenant, after.as_ref(), PAGE)?;
-        let wanted = page.keys.iter().filter(|key| !arguments.due || key.is_due);
-        keys.extend(wanted.map(Line::of));
-        damaged.extend(page.damaged);
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    let report = List {
-        keys,
-        damaged: damaged.iter().map(StoreError::to_string).collect(),
+    let tenant = arguments.tenant.as_deref();
+    // Before anything is printed: who asks may have no right to it.
+    let first = opened.store.list(&opened.principal, tenant, None, PAGE)?;
+    let listing = Listing {
+        opened,
+        arguments,
+        first: Cell::new(Some(first)),
+        damaged: RefCell::default(),
+        trouble: Cell::new(None),
     };
-    report::print(&report, json)?;
-    damage(damaged)
+    let printed = report::print(&listing, json);
+    if let Some(error) = listing.trouble.take() {
+        return Err(error.into());
+    }
+    printed?;
+    damage(listing.damaged.into_inner())
 }
 
-#[derive(Debug, Serialize)]
-struct List {
-    keys: Vec<Line>,
-    /// What is wrong with rows that should be among them.
-    damaged: Vec<String>,
+/// Keys that are read from the store while they are printed: memory may not hold all of them.
+struct Listing<'a> {
+    opened: Opened,
+    arguments: &'a Arguments,
+    first: Cell<Option<KeyPage>>,
+    /// What is wrong with rows that should be among them: as many as the report says.
+    damaged: RefCell<Vec<StoreError>>,
+    /// Why the store could not be read to its end. `fmt` can't return this error.
+    trouble: Cell<Option<StoreError>>,
+}
+
+/// The most damaged rows that are told of, by name and in the count.
+const MAX_DAMAGED: usize = 10_000;
+
+impl Listing<'_> {
+    /// Shows pages until there are no more or printing fails, and returns the error of printing.
+    fn each<E>(&self, mut show: impl FnMut(&[Line]) -> Result<(), E>) -> Result<(), E> {
+        let mut page = self.first.take();
+        while let Some(KeyPage {
+            keys,
+            damaged,
+            next,
+            ..
+        }) = page
+        {
+            let is_wanted = |key: &&KeySummary| !self.arguments.due || key.is_due;
+            let lines: Vec<_> = keys.iter().filter(is_wanted).map(Line::of).collect();
+            let mut all = self.damaged.borrow_mut();
+            let room = MAX_DAMAGED.saturating_sub(all.len());
+            all.extend(damaged.into_iter().take(room));
+            drop(all);
+            show(&lines)?;
+            page = next.and_then(|after| self.page_after(&after));
+        }
+        Ok(())
+    }
+
+    fn page_after(&self, after: &KeyName) -> Option<KeyPage> {
+        let (Opened { store, principal }, tenant) =
+            (&self.opened, self.arguments.tenant.as_deref());
+        match store.list(principal, tenant, Some(after), PAGE) {
+            Ok(page) => Some(page),
+            Err(error) => {
+                self.trouble.set(Some(error));
+                None
+            }
+        }
+    }
+}
+
+impl Serialize for Listing<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(Some(2))?;
+        fields.serialize_entry("keys", &Keys(self))?;
+        let damaged = self.damaged.borrow();
+        let damaged: Vec<_> = damaged.iter().map(StoreError::to_string).collect();
+        fields.serialize_entry("damaged", &damaged)?;
+        fields.end()
+    }
+}
+
+struct Keys<'a>(&'a Listing<'a>);
+
+impl Serialize for Keys<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        self.0.each(|lines| {
+            lines
+                .iter()
+                .try_for_each(|line| list.serialize_element(line))
+        })?;
+        match self.0.trouble.take() {
+            // A list that is cut short is not JSON.
+            Some(error) => {
+                let said = S::Error::custom(&error);
+                self.0.trouble.set(Some(error));
+                Err(said)
+            }
+            None => list.end(),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -95,29 +168,38 @@ impl Line {
     }
 }
 
-impl Report for List {
+impl Report for Listing<'_> {
     const SCHEMA: &'static str = "store-list/1";
 }
 
-impl fmt::Display for List {
+impl fmt::Display for Listing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.keys.is_empty() && self.damaged.is_empty() {
-            return writeln!(f, "no keys");
-        }
+        let mut is_empty = true;
         let id = |line: &Line| format!("{}#{}", line.key, line.version);
-        let width = self.keys.iter().map(|line| id(line).len()).max();
-        let width = width.unwrap_or_default();
-        for line in &self.keys {
-            let due = if line.due { ", due for rotation" } else { "" };
-            writeln!(
-                f,
-                "{:width$}  {} ({}) of {}{due}",
-                id(line),
-                line.algorithm,
-                line.state,
-                line.rotated
-            )?;
+        self.each(|lines| {
+            is_empty &= lines.is_empty();
+            // The columns of a page are aligned.
+            let width = lines.iter().map(|line| id(line).len()).max();
+            let width = width.unwrap_or_default();
+            for line in lines {
+                let due = if line.due { ", due for rotation" } else { "" };
+                writeln!(
+                    f,
+                    "{:width$}  {} ({}) of {}{due}",
+                    id(line),
+                    line.algorithm,
+                    line.state,
+                    line.rotated
+                )?;
+            }
+            Ok::<_, fmt::Error>(())
+        })?;
+        let trouble = self.trouble.take();
+        let is_known = trouble.is_none() && self.damaged.borrow().is_empty();
+        self.trouble.set(trouble);
+        match is_empty && is_known {
+            true => writeln!(f, "no keys"),
+            false => Ok(()),
         }
-        Ok(())
     }
 }

@@ -7,6 +7,7 @@ use pq_keystore::policy::{MAX_POLICY_FILE_LEN, Policy};
 use serde::Serialize;
 
 use super::arguments::Grant;
+use super::texts;
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;
 use crate::keys::Algorithm;
@@ -43,9 +44,7 @@ impl PolicyOptions {
 
 /// Reads a policy file.
 pub(super) fn policy_in(file: &Source) -> Result<Policy, Failure> {
-    let bytes = file.read(MAX_POLICY_FILE_LEN)?;
-    let text = core::str::from_utf8(&bytes).map_err(|_| Failure::NotText(file.to_string()))?;
-    let policy = Policy::from_toml(text);
+    let policy = Policy::from_toml(&texts::read(file, MAX_POLICY_FILE_LEN)?);
     Ok(policy.map_err(|error| StoreFailure::PolicyFile {
         file: file.to_string(),
         error,

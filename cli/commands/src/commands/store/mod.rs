@@ -30,6 +30,7 @@ mod show;
 mod sign;
 mod signature;
 mod state;
+mod texts;
 mod trim;
 mod verify;
 mod verify_attestation;

@@ -6,11 +6,12 @@ use pq_keystore::KeyName;
 use serde::Serialize;
 
 use super::made::policy_in;
+use super::texts;
 use crate::commands::custody::Place;
-use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::delivery::OutputOptions;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Output, Source};
+use crate::files::Source;
 use crate::report::{self, Report};
 
 /// Show and set what a key may be used for, and by whom
@@ -48,22 +49,15 @@ Examples:
 
 impl Show {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        let OutputOptions { out, force } = &self.output;
-        let delivery = Delivery::to(&[out], *force, json)?;
-        let opened = self.place.open()?;
-        let details = opened.store.show(&opened.principal, &self.key)?;
-        let text = details.policy.to_toml();
-        let output = Output {
-            to: out,
-            content: text.as_bytes(),
-            access: Access::Public,
-            is_binary: false,
+        let make = || {
+            let opened = self.place.open()?;
+            let details = opened.store.show(&opened.principal, &self.key)?;
+            Ok(details.policy.to_toml())
         };
-        let report = Policy {
+        texts::write(&self.output, json, make, |file| Policy {
             key: self.key.to_string(),
-            file: out.to_string(),
-        };
-        delivery.deliver(&[output], &report)
+            file,
+        })
     }
 }
 

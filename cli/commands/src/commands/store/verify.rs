@@ -81,18 +81,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         signature: arguments.signature.to_string(),
         reason: failure.as_ref().map(Failure::to_string),
     };
-    match failure {
-        None => {
-            report::print(&report, json)?;
-            Ok(ExitStatus::Done)
-        }
-        Some(failure) => {
-            if json {
-                report::print(&report, json)?;
-            }
-            Err(failure)
-        }
-    }
+    report::print_verdict(&report, failure, json)?;
+    Ok(ExitStatus::Done)
 }
 
 #[derive(Debug, Serialize)]
