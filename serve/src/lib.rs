@@ -44,7 +44,7 @@ pub use http::{BoxError, Handler, Page, Protection, WholeRequests};
 pub use identities::Identity;
 pub use listening::{Server, ServerBuilder, allow_descriptors};
 #[cfg(feature = "metrics")]
-pub use metrics::{Metrics, MetricsPort};
+pub use metrics::{Metrics, MetricsPort, RecorderInUse, record_facade};
 pub use provider::{provider, provider_builder};
 #[cfg(feature = "signals")]
 pub use reload::reload_on_hangup;

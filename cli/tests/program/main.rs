@@ -28,6 +28,7 @@ mod page;
 mod pem;
 mod raw;
 mod rollover;
+mod serve;
 #[cfg(unix)]
 mod shared_store;
 mod show;

@@ -14,6 +14,7 @@ use rustls::ProtocolVersion;
 use rustls_pq::{Group, Negotiated};
 
 use super::documents::Documents;
+use super::recorded;
 use crate::configuration::Tls;
 use crate::events::{Event, HANDSHAKE_FAILURES, Observer, Observers, REFUSALS};
 use crate::revocation::ListsInUse;
@@ -137,6 +138,7 @@ impl Metrics {
     pub(super) fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         prometheus_text::encode(&mut text, &self.registry)?;
+        recorded::append(&mut text)?;
         Ok(text)
     }
 }

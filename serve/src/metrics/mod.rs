@@ -5,6 +5,8 @@
 mod counts;
 mod documents;
 mod port;
+mod recorded;
 
 pub use counts::Metrics;
 pub use port::MetricsPort;
+pub use recorded::{RecorderInUse, record_facade};

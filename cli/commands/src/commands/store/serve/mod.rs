@@ -12,12 +12,12 @@ use core::time::Duration;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use pq_keystore::Store;
 use pq_keystore::door::{Door, InvalidMount};
+use pq_keystore::{DURATION_BUCKETS, OPERATION_DURATION, Store};
 use pq_serving::options::{LimitOptions, ListenOptions, LogOptions, RevocationOptions};
 use pq_serving::{
-    Limits, ListWatcher, StopSignals, Tls, WholeRequests, provider_builder, reload_on_hangup,
-    roots_from_pem_file,
+    Limits, ListWatcher, StopSignals, Tls, WholeRequests, provider_builder, record_facade,
+    reload_on_hangup, roots_from_pem_file,
 };
 use rustls_pq::Profile;
 use rustls_pq::identity::{FilePair, IdentityFiles};
@@ -148,6 +148,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let store = arguments.place.open()?.store;
     let door = Arc::new(door(arguments, store, &access)?);
     arguments.log.start("pqtls_commands");
+    record_facade(&[(OPERATION_DURATION, &DURATION_BUCKETS)]).map_err(StoreFailure::serve)?;
     let runtime = Runtime::new().map_err(StoreFailure::serve)?;
     let stopped = runtime.block_on(serve(arguments, door, access))?;
     Ok(match stopped {
@@ -220,6 +221,7 @@ async fn serve(
     welcome(
         listening.server.local_addr().port(),
         listening.server.listens_on(),
+        &listening.notes(),
     )
     .map_err(StoreFailure::serve)?;
     let stopped = listening.server.run(stop, reloading).await;
@@ -228,7 +230,7 @@ async fn serve(
 }
 
 /// Prints on standard output; programs read the address from the first line.
-fn welcome(port: u16, places: &[String]) -> io::Result<()> {
+fn welcome(port: u16, places: &[String], notes: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match port {
         0 => writeln!(out, "Serving on {}", places.join(", "))?,
@@ -238,6 +240,7 @@ fn welcome(port: u16, places: &[String]) -> io::Result<()> {
             places.join(", ")
         )?,
     }
+    write!(out, "{notes}")?;
     out.flush()
 }
 
