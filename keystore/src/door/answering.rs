@@ -10,7 +10,7 @@ use super::call::{Call, Mount};
 use super::paths::{Operation, Resource};
 use super::refusal::Refusal;
 use super::response::Response;
-use super::{envelope, exporting, keys, signing, system};
+use super::{envelope, exporting, importing, keys, signing, system};
 use crate::name::{InvalidName, KeyName};
 use crate::policy::Policy;
 use crate::store::Store;
@@ -248,6 +248,7 @@ fn dispatch(
     use Operation::{Delete, List, Read, Write};
 
     match (resource, operation) {
+        (Resource::WrappingKey, Read) => importing::wrapping_key(call),
         (Resource::Keys, List) => keys::list(call),
         (Resource::Key(name), Read) => keys::read(call, &call.name(name)?),
         (Resource::Key(name), Write) => keys::create(call, &call.name(name)?),
@@ -255,6 +256,10 @@ fn dispatch(
         (Resource::Config(name), Write) => keys::configure(call, &call.name(name)?),
         (Resource::Rotate(name), Write) => keys::rotate(call, &call.name(name)?),
         (Resource::Trim(name), Write) => keys::trim(call, &call.name(name)?),
+        (Resource::Import(name), Write) => importing::import(call, &call.name(name)?),
+        (Resource::ImportVersion(name), Write) => {
+            importing::import_version(call, &call.name(name)?)
+        }
         (
             Resource::Export {
                 kind,

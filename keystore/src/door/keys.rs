@@ -78,7 +78,7 @@ pub(super) fn create(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
 }
 
 /// The policy of a new key.
-fn new_policy(call: &Call<'_>, exportable: bool) -> Policy {
+pub(super) fn new_policy(call: &Call<'_>, exportable: bool) -> Policy {
     Policy {
         exportable,
         ..call.template.clone()
@@ -107,7 +107,7 @@ fn already(
     }
 }
 
-fn refuse_set(field: &str, value: Option<Flag>) -> Result<(), Refusal> {
+pub(super) fn refuse_set(field: &str, value: Option<Flag>) -> Result<(), Refusal> {
     match is_set(value) {
         true => Err(Refusal::bad(format!("{field} is not supported"))),
         false => Ok(()),
@@ -115,7 +115,7 @@ fn refuse_set(field: &str, value: Option<Flag>) -> Result<(), Refusal> {
 }
 
 /// How old a version may become; 0 is for any age.
-fn rotation(Period(period): Period) -> Result<Option<Duration>, Refusal> {
+pub(super) fn rotation(Period(period): Period) -> Result<Option<Duration>, Refusal> {
     match period {
         Duration::ZERO => Ok(None),
         period if period < SHORTEST_ROTATION => Err(Refusal::bad(
@@ -338,7 +338,7 @@ pub(super) fn configure(call: &Call<'_>, name: &KeyName) -> Result<Response, Ref
     Ok(Response::done())
 }
 
-fn no_key(error: StoreError) -> Refusal {
+pub(super) fn no_key(error: StoreError) -> Refusal {
     match error {
         StoreError::NotFound(name) => Refusal::bad(format!(
             "no existing key named {} could be found",

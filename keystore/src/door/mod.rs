@@ -13,6 +13,9 @@
 //! | `POST transit/keys/NAME/config` | `min_decryption_version`, `min_encryption_version`, `deletion_allowed`, `auto_rotate_period` | set-policy |
 //! | `POST transit/keys/NAME/rotate` | a new version | rotate |
 //! | `POST transit/keys/NAME/trim` | removes versions before `min_available_version` | destroy |
+//! | `GET transit/wrapping_key` | the public key under which keys are wrapped that are imported | import |
+//! | `POST transit/keys/NAME/import` | a new key of a `type`, from its `ciphertext` | import |
+//! | `POST transit/keys/NAME/import_version` | a new version, from its `ciphertext` | import |
 //! | `GET transit/export/TYPE/NAME[/VERSION]` | `signing-key`, `encryption-key` or `public-key`; `format` is `pem`, `der` or `raw` | export, or show |
 //! | `POST transit/sign/NAME[/HASH]` | signs `input` or `batch_input` | sign |
 //! | `POST transit/verify/NAME[/HASH]` | verifies `signature` | verify |
@@ -22,7 +25,9 @@
 //! | `GET auth/token/lookup-self` | who the client is, and until when | |
 //! | `GET sys/health` | for everybody | |
 //!
-//! Keys that were made elsewhere are not imported by the door: Transit wraps them by RSA-OAEP, which nothing here decrypts.
+//! A private key comes in as its `ciphertext`, in base64: a random AES-256 key under the wrapping key, by RSA-OAEP with
+//! SHA-256, and then the PKCS#8 under the AES key, by AES-KWP (RFC 5649). Who has the right to import some keys gets the
+//! wrapping key, which is made at the first request and stays.
 //!
 //! `PUT` is `POST`. Signatures and ciphertexts are `vault:vN:` and base64. Errors are `{"errors": […]}`. Who has no right to
 //! something learns nothing but `permission denied`, whether there is such a key or not.
@@ -36,6 +41,7 @@ mod body;
 mod call;
 mod envelope;
 mod exporting;
+mod importing;
 mod keys;
 mod paths;
 mod refusal;

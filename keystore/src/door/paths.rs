@@ -3,11 +3,14 @@
 /// What is asked for under a mount. Names are as the client wrote them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Resource<'p> {
+    WrappingKey,
     Keys,
     Key(&'p str),
     Config(&'p str),
     Rotate(&'p str),
     Trim(&'p str),
+    Import(&'p str),
+    ImportVersion(&'p str),
     Export {
         kind: &'p str,
         name: &'p str,
@@ -36,12 +39,15 @@ impl<'p> Resource<'p> {
         let mut parts = rest.splitn(5, '/');
         let mut part = || parts.next();
         Some(match (part(), part(), part(), part(), part()) {
+            (Some("wrapping_key"), None, None, None, None) => Self::WrappingKey,
             (Some("keys"), None | Some(""), None, None, None) => Self::Keys,
             (Some("keys"), Some(name), None, None, None) => Self::Key(name),
             (Some("keys"), Some(name), Some(verb), None, None) => match verb {
                 "config" => Self::Config(name),
                 "rotate" => Self::Rotate(name),
                 "trim" => Self::Trim(name),
+                "import" => Self::Import(name),
+                "import_version" => Self::ImportVersion(name),
                 _ => return None,
             },
             (Some("export"), Some(kind), Some(name), version, None) => Self::Export {

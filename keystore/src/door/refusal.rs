@@ -81,7 +81,8 @@ impl From<StoreError> for Refusal {
             | StoreError::Policy(_)
             | StoreError::NotYet { .. }
             | StoreError::Limit(_)
-            | StoreError::Key(_) => Self::bad(error.to_string()),
+            | StoreError::Key(_)
+            | StoreError::Wrapped => Self::bad(error.to_string()),
             // The others name places that clients have no business with.
             _ => Self {
                 problem: Some(error.to_string()),

@@ -11,6 +11,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod version;
+#[cfg(feature = "door")]
+mod wrapping;
 
 pub use self::grants_file::{InvalidGrantsFile, MAX_GRANTS_FILE_LEN};
 pub(crate) use self::index::{BUCKETS, IndexRecord, bucket_of};
@@ -19,6 +21,8 @@ pub use self::key::{Origin, VersionState};
 pub(crate) use self::store::StoreRecord;
 pub use self::store::{Scope, StoreGrants, UnknownScope};
 pub(crate) use self::version::{PrivatePart, VersionRecord};
+#[cfg(feature = "door")]
+pub(crate) use self::wrapping::WrappingRecord;
 
 use pq_keys::any::AnyAlgorithm;
 

@@ -118,6 +118,13 @@ impl StoreGrants {
         scopes.any(|(_, grants)| grants.permits(principal, verb))
     }
 
+    /// Whether a principal has a verb with some keys.
+    #[cfg(feature = "door")]
+    pub(crate) fn permits_some(&self, principal: &Principal, verb: Verb) -> bool {
+        let mut all = self.0.values();
+        all.any(|grants| grants.permits(principal, verb))
+    }
+
     /// Whether a principal has a verb with all keys.
     pub fn permits_all(&self, principal: &Principal, verb: Verb) -> bool {
         let grants = self.0.get(&Scope::all());

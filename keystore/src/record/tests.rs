@@ -206,3 +206,14 @@ fn scopes_have_one_spelling() {
     assert!(contains("*") && contains("t/*") && contains("t/p/*"));
     assert!(!contains("tt/*") && !contains("t/pp/*") && !contains("u/*") && !contains("u/p/*"));
 }
+
+#[cfg(feature = "door")]
+#[test]
+fn the_wrapping_key_has_one_encoding() {
+    let wrapping = WrappingRecord {
+        created: 7,
+        spki: vec![1; 9],
+        sealed: vec![2; 9],
+    };
+    has_one_encoding(&wrapping, WrappingRecord::encode, WrappingRecord::decode);
+}

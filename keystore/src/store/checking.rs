@@ -128,6 +128,12 @@ impl Store {
             }
         }
         tokens.finish(inner, &mut report);
+        #[cfg(feature = "door")]
+        match inner.unwrapping_key() {
+            Ok(_) => {}
+            Err(error @ StoreError::Damaged { .. }) => report.damaged.push(error),
+            Err(error) => return Err(error),
+        }
         Ok(report)
     }
 }

@@ -190,6 +190,11 @@ pub enum StoreError {
         /// Why it was not removed from there.
         error: TokenError,
     },
+    /// A key that is to be imported isn't wrapped under the store's key, or was changed.
+    #[error(
+        "it is not wrapped under the store's wrapping key, by RSA-OAEP with SHA-256 and AES-KWP"
+    )]
+    Wrapped,
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness: {0}")]
     Randomness(RandomnessError),
@@ -267,6 +272,7 @@ impl StoreError {
             Self::Key(_) => "key",
             Self::Token { error, .. } => error.code(),
             Self::LeftInToken { .. } => "left-in-token",
+            Self::Wrapped => "wrapped",
             Self::Randomness(_) => "randomness",
         }
     }

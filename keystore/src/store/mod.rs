@@ -11,6 +11,8 @@ mod commit;
 mod door;
 mod error;
 mod held;
+#[cfg(feature = "door")]
+mod importing;
 mod inner;
 mod lifecycle;
 mod loading;

@@ -6,6 +6,8 @@ use alloc::sync::Arc;
 use super::error::{Damage, StoreError};
 use crate::encoding::InvalidRecord;
 use crate::name::{KeyId, KeyName};
+#[cfg(feature = "door")]
+use crate::record::WrappingRecord;
 use crate::record::{IndexRecord, KeyRecord, StoreRecord, VersionRecord, bucket_of};
 use crate::sealing::Sealer;
 use crate::storage::{Change, Expected, LogHead, Row, RowChange, RowKey, Snapshot, Storage, Write};
@@ -105,6 +107,15 @@ impl Rows<'_> {
         let record = self.read(&key, StoreRecord::decode)?;
         let record = record.ok_or_else(|| StoreError::damaged(&key, Damage::Missing))?;
         self.check_serial(&key, record.serial)?;
+        Ok(record)
+    }
+
+    /// The record of the key under which imported keys are wrapped, or `None` if there never was one.
+    #[cfg(feature = "door")]
+    pub(super) fn wrapping(&self) -> Result<Option<WrappingRecord>, StoreError> {
+        let key = RowKey::wrapping();
+        let record = self.read(&key, WrappingRecord::decode)?;
+        self.check_serial(&key, record.is_some().into())?;
         Ok(record)
     }
 

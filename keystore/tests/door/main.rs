@@ -8,6 +8,7 @@ mod amounts;
 mod arbitrary;
 mod bodies;
 mod envelopes;
+mod importing;
 mod keys;
 mod kit;
 #[cfg(feature = "remote")]

@@ -76,6 +76,14 @@ fn requests(signature: &str, ciphertext: &str) -> Vec<Asked> {
             r#"{"min_available_version": 1}"#,
             &[Verb::Destroy],
         ),
+        asked("POST", "keys/S/import", "{not JSON", &[Verb::Import]),
+        asked(
+            "POST",
+            "keys/S/import_version",
+            r#"{"ciphertext": ""}"#,
+            &[Verb::Import],
+        ),
+        asked("GET", "wrapping_key", "", &[Verb::Import]),
         asked("POST", "keys/S/rotate", "", &[Verb::Rotate]),
         asked(
             "DELETE",

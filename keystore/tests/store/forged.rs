@@ -10,9 +10,11 @@ use pq_keystore::storage::{
     Storage, Write,
 };
 use pq_keystore::{KeyName, Store, StoreError};
+use sha2::{Digest, Sha256};
 
 use crate::forging::{Forger, OpenKek, TAG_LEN};
 use crate::kit::{Clock, Fixture, admin, code, user, version};
+use crate::places::{Memory, Place};
 
 /// A store whose key is known.
 struct Forged {
@@ -340,4 +342,38 @@ fn other_logs_are_noticed() {
     ] {
         assert_eq!(check(log), "log-broken");
     }
+}
+
+/// The row of the wrapped key has a checksum that anybody can make: what it says is bound to what the KEK wraps.
+#[test]
+fn other_wrapped_keys_are_refused() {
+    let fixture = Fixture::new(&Memory::new());
+    let row = RowKey::kek();
+    let mut record = fixture.row(&row).value;
+    record.truncate(record.len() - 32);
+    let open = |record: &[u8]| {
+        let value = [record, &Sha256::digest(record)].concat();
+        fixture.write(&row, Write::Put(value));
+        let kek = crate::kit::kek(b"secret");
+        code(Store::open(
+            fixture.storage.clone(),
+            &kek,
+            fixture.clock.options(),
+        ))
+    };
+    assert_eq!(open(&record), "done");
+    for at in 0..record.len() {
+        let mut changed = record.clone();
+        changed[at] ^= 1;
+        match at {
+            0 => assert_eq!(open(&changed), "damaged"),
+            // How often it was written, and the number of the store.
+            1..25 => assert_eq!(open(&changed), "wrong-kek", "{at}"),
+            _ => assert!(
+                ["damaged", "wrong-kek", "kek"].contains(&open(&changed)),
+                "{at}"
+            ),
+        }
+    }
+    assert_eq!(open(&record), "done");
 }

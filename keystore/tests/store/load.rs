@@ -12,7 +12,7 @@ use pq_keystore::storage::{
     Change, CommitError, Committed, LogEntry, Page, RowKey, RowPrefix, Snapshot, Storage,
     StorageError,
 };
-use pq_keystore::{KeyId, KeyName, Signed, Store, Version};
+use pq_keystore::{KeyId, KeyName, Scope, SignRequest, Signed, Store, Version};
 
 use crate::amounts::signatures;
 use crate::kit::{Fixture, admin, code, counted, kek, user};
@@ -204,9 +204,20 @@ struct Fragile {
     storage: Arc<dyn Storage>,
     is_away: AtomicBool,
     loses_answers: AtomicBool,
+    /// What happens in the place of the next commit, whose outcome is then unknown.
+    instead: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 impl Fragile {
+    fn new(storage: Arc<dyn Storage>) -> Self {
+        Self {
+            storage,
+            is_away: AtomicBool::new(false),
+            loses_answers: AtomicBool::new(false),
+            instead: Mutex::new(None),
+        }
+    }
+
     fn check(&self) -> Result<(), StorageError> {
         match self.is_away.load(Ordering::Acquire) {
             true => Err(StorageError::Away {
@@ -236,12 +247,17 @@ impl Storage for Fragile {
 
     fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
         self.check()?;
+        let lost = CommitError::OutcomeUnknown {
+            storage: "it".into(),
+            reason: "the answer was lost".into(),
+        };
+        if let Some(act) = self.instead.lock().unwrap().take() {
+            act();
+            return Err(lost);
+        }
         let made = self.storage.commit(change)?;
         match self.loses_answers.load(Ordering::Acquire) {
-            true => Err(CommitError::OutcomeUnknown {
-                storage: "it".into(),
-                reason: "the answer was lost".into(),
-            }),
+            true => Err(lost),
             false => Ok(made),
         }
     }
@@ -271,11 +287,7 @@ pub(crate) fn the_storage_is_away(place: &impl Place) {
     });
     let each = fixture.key_with("each", "ML-DSA-44", |policy| policy.audit = UseAudit::Each);
     let unknown = fixture.key("unknown", "ML-DSA-44");
-    let fragile = Arc::new(Fragile {
-        storage: fixture.storage.clone(),
-        is_away: AtomicBool::new(false),
-        loses_answers: AtomicBool::new(false),
-    });
+    let fragile = Arc::new(Fragile::new(fixture.storage.clone()));
     let store = Store::open(fragile.clone(), &kek(b"secret"), fixture.clock.options()).unwrap();
     let sign = |key| store.sign(&user(), key, Input::message(b"message"));
     for key in [&goes_on, &refuses, &each] {
@@ -292,9 +304,19 @@ pub(crate) fn the_storage_is_away(place: &impl Place) {
     ] {
         assert_eq!(refused, "away", "{what}");
     }
+    // Of a batch, those whose entry can't be written.
+    let requests = [&goes_on, &each].map(|key| SignRequest {
+        key,
+        input: Input::message(b"message"),
+    });
+    let made = store.sign_batch(&user(), &requests);
+    let codes: Vec<_> = made.into_iter().map(code).collect();
+    assert_eq!(codes, ["done", "away"]);
+    // A change that can't be made takes no key from those who use it.
     let rotated = store.rotate(&admin(), &goes_on);
     assert!(rotated.as_ref().unwrap_err().retry());
     assert_eq!(code(rotated), "away");
+    sign(&goes_on).unwrap();
     fragile.is_away.store(false, Ordering::Release);
     wait_until(|| code(sign(&refuses)) == "done");
     sign(&each).unwrap();
@@ -311,6 +333,69 @@ pub(crate) fn the_storage_is_away(place: &impl Place) {
     let of = entries
         .iter()
         .filter(|entry| entry.key.as_ref() == Some(&goes_on) && entry.principal == Some(user()));
-    assert_eq!(of.map(|entry| entry.count).sum::<u64>(), 3);
+    assert_eq!(of.map(|entry| entry.count).sum::<u64>(), 5);
     assert!(store.check(&admin(), &[]).unwrap().damaged.is_empty());
+}
+
+/// A key that is used goes on with a version that was made just before the storage went away, by this process or another.
+pub(crate) fn a_new_version_signs_while_away(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let key = fixture.key_with("k", "ML-DSA-44", |policy| {
+        policy.when_away = WhenAway::UseFor(Duration::from_secs(60 * 60));
+    });
+    let fragile = Arc::new(Fragile::new(fixture.storage.clone()));
+    let store = Store::open(fragile.clone(), &kek(b"secret"), fixture.clock.options()).unwrap();
+    let sign = || store.sign(&user(), &key, Input::message(b"message"));
+    sign().unwrap();
+    for _ in 0..2 {
+        let made = store.rotate(&admin(), &key).unwrap();
+        fragile.is_away.store(true, Ordering::Release);
+        assert_eq!(sign().unwrap().id, made);
+        fragile.is_away.store(false, Ordering::Release);
+    }
+}
+
+/// A commit without an answer that was not made is told from one that was, also if another change has its place in the log.
+pub(crate) fn a_lost_commit_is_made_once(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let key = fixture.key("k", "ML-DSA-44");
+    let fragile = Arc::new(Fragile::new(fixture.storage.clone()));
+    let store = Store::open(fragile.clone(), &kek(b"secret"), fixture.clock.options()).unwrap();
+    let (other, name) = (fixture.store.clone(), key.clone());
+    let instead = move || {
+        let id = other.rotate(&admin(), &name).unwrap();
+        assert_eq!(id.version().get(), 2);
+    };
+    // Nothing was counted that the store's thread would write now.
+    *fragile.instead.lock().unwrap() = Some(Box::new(instead));
+    let id = store.rotate(&admin(), &key).unwrap();
+    assert_eq!(id.version().get(), 3);
+    let versions = fixture.store.show(&admin(), &key).unwrap().versions;
+    assert_eq!(versions.len(), 3);
+    // And one that nobody took the place of is made at the next try.
+    *fragile.instead.lock().unwrap() = Some(Box::new(|| ()));
+    assert_eq!(store.rotate(&admin(), &key).unwrap().version().get(), 4);
+    assert!(store.check(&admin(), &[]).unwrap().damaged.is_empty());
+}
+
+/// What the store grants is seen by others, and so is what it no longer grants.
+pub(crate) fn grants_are_seen_by_others(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let key = fixture.key_with("k", "ML-DSA-44", |policy| {
+        policy.grants = Default::default()
+    });
+    let other = Store::open(
+        fixture.storage.clone(),
+        &kek(b"secret"),
+        fixture.clock.options(),
+    )
+    .unwrap();
+    let sign = || code(other.sign(&user(), &key, Input::message(b"message")));
+    assert_eq!(sign(), "denied");
+    let none = fixture.store.store_grants(&admin()).unwrap();
+    let some = none.clone().grant(&Scope::all(), &user(), Verb::Sign);
+    for (grants, expected) in [(&some, "done"), (&none, "denied")] {
+        fixture.store.set_store_grants(&admin(), grants).unwrap();
+        wait_until(|| sign() == expected);
+    }
 }

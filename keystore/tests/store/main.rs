@@ -57,7 +57,10 @@ macro_rules! on {
                 each_change_has_an_entry, uses_are_counted, uses_are_audited_one_by_one, refusals_are_bounded,
                 a_kept_head_shows_a_cut, a_put_back_store_is_noticed, attestations_are_signed,
             );
-            tests_of!(load, $place: signatures_under_rotation, stores_see_each_other, the_storage_is_away);
+            tests_of!(load, $place:
+                signatures_under_rotation, stores_see_each_other, the_storage_is_away,
+                a_new_version_signs_while_away, a_lost_commit_is_made_once, grants_are_seen_by_others,
+            );
             tests_of!(batch, $place: a_batch_gives_what_single_calls_give);
         }
     )+};

@@ -97,11 +97,18 @@ pub(crate) fn keys_that_encapsulate(place: &impl Place) {
             .store
             .verify(&user(), &key, None, Input::message(MESSAGE), b"");
         assert_eq!(code(refused), "algorithm");
+        let decapsulate = || {
+            let store = &fixture.store;
+            code(store.decapsulate(&user(), &first.id, &first.ciphertext))
+        };
+        let mut policy = fixture.store.show(&admin(), &key).unwrap().policy;
+        for (minimum, expected) in [(2, "below-min-version"), (1, "done")] {
+            policy.min_version = version(minimum);
+            fixture.store.set_policy(&admin(), &key, &policy).unwrap();
+            assert_eq!(decapsulate(), expected);
+        }
         fixture.store.disable(&admin(), &first.id).unwrap();
-        let refused = fixture
-            .store
-            .decapsulate(&user(), &first.id, &first.ciphertext);
-        assert_eq!(code(refused), "state");
+        assert_eq!(decapsulate(), "state");
     }
 }
 
@@ -174,6 +181,15 @@ pub(crate) fn versions_sign_and_verify_in_turn(place: &impl Place) {
         .map(|found| found.version.get())
         .collect();
     assert_eq!(numbers, (11..=20).collect::<Vec<_>>());
+    // No older version signs in the place of the newest one that may.
+    policy.min_signing_version = version(20);
+    fixture.store.set_policy(&admin(), &key, &policy).unwrap();
+    assert_eq!(fixture.sign(&key, MESSAGE).id, key.at(version(20)));
+    let newest = key.at(version(20));
+    fixture.store.disable(&admin(), &newest).unwrap();
+    let refused = fixture.store.sign(&user(), &key, Input::message(MESSAGE));
+    assert_eq!(code(refused), "below-min-version");
+    fixture.store.enable(&admin(), &newest).unwrap();
     let gone = fixture.verify(&signatures[2].id, MESSAGE, &signatures[2].signature);
     assert_eq!(code(gone), "version-not-found");
     fixture
@@ -235,7 +251,7 @@ pub(crate) fn states_follow_each_other(place: &impl Place) {
 
     store.schedule_destruction(&admin(), &first, DAY).unwrap();
     assert_eq!(code(store.destroy(&admin(), &first)), "not-yet");
-    fixture.clock.advance(DAY - Duration::from_secs(1));
+    fixture.clock.advance(DAY - Duration::from_millis(1));
     assert_eq!(code(store.destroy(&admin(), &first)), "not-yet");
     // A clock that is behind the log isn't believed, though the time has come by it.
     fixture.clock.advance(DAY);

@@ -1,0 +1,141 @@
+//! Private keys are imported, wrapped under a key of the store.
+
+use serde::{Deserialize, Serialize};
+
+use super::algorithms::{KeyType, algorithm};
+use super::body::{self, Flag, Number, Parameter, Period, Text};
+use super::call::Call;
+use super::keys::{new_policy, refuse_set, rotation};
+use super::refusal::Refusal;
+use super::response::Response;
+use crate::name::KeyName;
+use crate::policy::Verb;
+
+#[derive(Serialize)]
+struct WrappingKey {
+    public_key: String,
+}
+
+/// The public key of the store under which keys are wrapped, as PEM.
+pub(super) fn wrapping_key(call: &Call<'_>) -> Result<Response, Refusal> {
+    let key = call.store.wrapping_key(call.principal)?;
+    Response::data(&WrappingKey {
+        public_key: key.to_spki_pem(),
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Import<'a> {
+    #[serde(borrow)]
+    ciphertext: Option<Text<'a>>,
+    #[serde(borrow)]
+    hash_function: Option<Text<'a>>,
+    #[serde(borrow)]
+    r#type: Option<Text<'a>>,
+    parameter_set: Option<Parameter>,
+    #[serde(borrow)]
+    public_key: Option<Text<'a>>,
+    allow_rotation: Option<Flag>,
+    derived: Option<Flag>,
+    #[serde(borrow)]
+    context: Option<Text<'a>>,
+    exportable: Option<Flag>,
+    allow_plaintext_backup: Option<Flag>,
+    auto_rotate_period: Option<Period>,
+}
+
+pub(super) fn import(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    call.require(Verb::Import, name)?;
+    let body: Import<'_> = body::read(call.body)?;
+    let key_type = body.r#type.as_ref();
+    let key_type = key_type.ok_or_else(|| Refusal::bad("type is needed, such as ml-dsa"))?;
+    let parameter_set = body.parameter_set.map(|Parameter(set)| set);
+    let algorithm = algorithm(key_type.as_str(), parameter_set.as_deref())?;
+    for (field, value) in [
+        ("derived", body.derived),
+        ("allow_plaintext_backup", body.allow_plaintext_backup),
+    ] {
+        refuse_set(field, value)?;
+    }
+    if body
+        .context
+        .is_some_and(|context| !context.as_str().is_empty())
+    {
+        return Err(Refusal::bad(
+            "context is for derived keys, which there are none of here",
+        ));
+    }
+    if let Some(Flag(false)) = body.allow_rotation {
+        return Err(Refusal::bad(
+            "allow_rotation is not supported; a key is rotated by those who have the right to it",
+        ));
+    }
+    let wrapped = wrapped(body.ciphertext, body.hash_function, body.public_key)?;
+    let mut policy = new_policy(call, body::is_set(body.exportable));
+    if let Some(period) = body.auto_rotate_period {
+        policy.rotate_after = rotation(period)?;
+    }
+    let key = call.store.unwrap_key(&wrapped)?;
+    if key.algorithm() != algorithm {
+        let KeyType {
+            name,
+            parameter_set,
+        } = KeyType::of(key.algorithm());
+        let set = parameter_set.map(|set| format!(", parameter_set {set}"));
+        let set = set.unwrap_or_default();
+        return Err(Refusal::bad(format!("the key is of type {name}{set}")));
+    }
+    call.store.import_key(call.principal, name, &key, &policy)?;
+    Ok(Response::done())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ImportVersion<'a> {
+    #[serde(borrow)]
+    ciphertext: Option<Text<'a>>,
+    #[serde(borrow)]
+    hash_function: Option<Text<'a>>,
+    #[serde(borrow)]
+    public_key: Option<Text<'a>>,
+    /// Which version gets a private key that has only a public one, which none has here.
+    version: Option<Number>,
+}
+
+pub(super) fn import_version(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    call.require(Verb::Import, name)?;
+    let body: ImportVersion<'_> = body::read(call.body)?;
+    if body
+        .version
+        .is_some_and(|version| version.version().is_some())
+    {
+        return Err(Refusal::bad(
+            "version is for keys without private keys, which there are none of here",
+        ));
+    }
+    let wrapped = wrapped(body.ciphertext, body.hash_function, body.public_key)?;
+    let key = call.store.unwrap_key(&wrapped)?;
+    let imported = call.store.import_version(call.principal, name, &key);
+    imported.map_err(super::keys::no_key)?;
+    Ok(Response::done())
+}
+
+/// The wrapped key of a body.
+fn wrapped(
+    ciphertext: Option<Text<'_>>,
+    hash_function: Option<Text<'_>>,
+    public_key: Option<Text<'_>>,
+) -> Result<zeroize::Zeroizing<Vec<u8>>, Refusal> {
+    if public_key.is_some_and(|key| !key.as_str().is_empty()) {
+        return Err(Refusal::bad(
+            "public_key: keys without private keys are not supported",
+        ));
+    }
+    match hash_function.as_ref().map(Text::as_str) {
+        None | Some("" | "SHA256") => {}
+        Some(_) => return Err(Refusal::bad("hash_function: only SHA256 is supported")),
+    }
+    let ciphertext = ciphertext.ok_or_else(|| Refusal::bad("ciphertext is needed"))?;
+    ciphertext.decode("ciphertext")
+}
