@@ -13,6 +13,7 @@ pub mod names;
 pub mod openssl;
 pub mod pki;
 pub mod signatures;
+pub mod stores;
 pub mod tls;
 
 pub use edit::{Bytes, Edit};

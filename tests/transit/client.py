@@ -2,6 +2,8 @@
 
 import base64
 import os
+import subprocess
+import tempfile
 
 import hvac
 
@@ -72,6 +74,45 @@ def lifecycle(name, **manner):
     refused(hvac.exceptions.InvalidPath, transit.read_key, name)
 
 
+def openssl(*arguments, data=b""):
+    return subprocess.run(["openssl", *arguments], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+def imported():
+    """A key that OpenSSL made and wrapped comes in, and another one as its next version."""
+    wrapping_key = client.read("transit/wrapping_key")["data"]["public_key"]
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(wrapping_key)
+        file.flush()
+
+        def ciphertext(private_key):
+            aes_key = os.urandom(32)
+            oaep = ["rsa_padding_mode:oaep", "rsa_oaep_md:sha256", "rsa_mgf1_md:sha256"]
+            options = [part for option in oaep for part in ("-pkeyopt", option)]
+            first = openssl("pkeyutl", "-encrypt", "-pubin", "-inkey", file.name, *options, data=aes_key)
+            kwp = ["-id-aes256-wrap-pad", "-K", aes_key.hex(), "-iv", "A65959A6"]
+            return encoded(first + openssl("enc", *kwp, data=private_key))
+
+        private_keys = [
+            openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-outform", "DER")
+            for _ in range(2)
+        ]
+        # It writes the form of RFC 5915, and PKCS#8 of that.
+        private_keys = [openssl("pkcs8", "-topk8", "-nocrypt", "-inform", "DER", "-outform", "DER", data=key) for key in private_keys]
+        path = "transit/keys/hvac-imported"
+        body = {"type": "ecdsa-p256", "ciphertext": ciphertext(private_keys[0])}
+        client.write_data(f"{path}/import", data={**body, "exportable": True})
+        refused(hvac.exceptions.InvalidRequest, client.write_data, f"{path}/import", data=body)
+        client.write_data(f"{path}/import_version", data={"ciphertext": ciphertext(private_keys[1])})
+    key = transit.read_key("hvac-imported")["data"]
+    assert key["imported_key"] is True
+    for version, private_key in zip(("1", "2"), private_keys):
+        public_key = openssl("pkey", "-inform", "DER", "-pubout", data=private_key).decode()
+        assert key["keys"][version]["public_key"].strip() == public_key.strip()
+    signature = signed("hvac-imported", b"message")
+    assert signature.startswith("vault:v2:") and verifies("hvac-imported", b"message", signature)
+
+
 assert client.is_authenticated()
 assert client.lookup_token()["data"]["display_name"] == "client"
 assert client.sys.read_health_status(method="GET")["sealed"] is False
@@ -102,6 +143,8 @@ assert transit.decrypt_data("hvac-ml-kem", ciphertext=sealed)["data"]["plaintext
 made = transit.generate_data_key("hvac-ml-kem", key_type="plaintext", bits=256)["data"]
 opened = transit.decrypt_data("hvac-ml-kem", ciphertext=made["ciphertext"])
 assert opened["data"]["plaintext"] == made["plaintext"]
+
+imported()
 
 error = refused(hvac.exceptions.InvalidRequest, transit.create_key, "hvac-none", key_type="ecdsa-p521")
 assert error.errors == ["unknown key type ecdsa-p521"], error.errors

@@ -205,9 +205,12 @@ fn signs_under_rotation() {
                 })
             })
             .collect();
-        let threads: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
-        done.store(true, Ordering::Release);
+        let mut joined = Vec::new();
         for thread in threads {
+            joined.push(thread.join());
+        }
+        done.store(true, Ordering::Release);
+        for thread in joined {
             thread.unwrap();
         }
     });

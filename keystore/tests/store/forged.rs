@@ -332,7 +332,7 @@ fn other_logs_are_noticed() {
     changed[1].value[40] ^= 1;
     let missing = [&log[..1], &log[2..]].concat();
     let twice = [&log[..2], &log[1..]].concat();
-    let mut swapped = log.clone();
+    let mut swapped = log;
     swapped.swap(1, 2);
     for log in [
         changed,

@@ -34,7 +34,7 @@ impl<'a> Rotation<'a> {
     }
 
     /// Makes a version, and waits.
-    pub(crate) fn rotate(&mut self) -> Version {
+    pub(crate) fn rotate(&self) -> Version {
         let version = self.store.rotate(&admin(), self.key).unwrap().version();
         if version.get().is_multiple_of(Self::TRIMMED_EVERY) {
             let first = Version::new(version.get() - Self::KEPT).unwrap();
@@ -89,7 +89,7 @@ pub(crate) fn signatures_under_rotation(place: &impl Place) {
     let started = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| {
-            let mut rotation = Rotation::of(&fixture.store, &key);
+            let rotation = Rotation::of(&fixture.store, &key);
             while !done.load(Ordering::Acquire) {
                 rotation.rotate();
             }
@@ -115,9 +115,12 @@ pub(crate) fn signatures_under_rotation(place: &impl Place) {
             })
             .collect();
         // The rotation ends also after a failure.
-        let threads: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
-        done.store(true, Ordering::Release);
+        let mut joined = Vec::new();
         for thread in threads {
+            joined.push(thread.join());
+        }
+        done.store(true, Ordering::Release);
+        for thread in joined {
             thread.unwrap();
         }
     });
@@ -138,8 +141,9 @@ pub(crate) fn signatures_under_rotation(place: &impl Place) {
             continue;
         };
         let own = position as usize;
-        for other in own.saturating_sub(1)..(own + 2).min(public.len()) {
-            let verified = public[other].public_key.verify(message, &made.signature);
+        let beside = public.iter().enumerate().skip(own.saturating_sub(1));
+        for (other, version) in beside.take(3) {
+            let verified = version.public_key.verify(message, &made.signature);
             assert_eq!(verified.is_ok(), other == own);
         }
     }

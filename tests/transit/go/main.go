@@ -2,7 +2,15 @@
 package main
 
 import (
+	"crypto/aes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/binary"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -35,6 +43,55 @@ func refused(status int, err error) *api.ResponseError {
 }
 
 type data = map[string]interface{}
+
+// keyWrapWithPadding is AES-KWP (RFC 5649) of a key that is longer than a semiblock.
+func keyWrapWithPadding(with, key []byte) []byte {
+	block := must(aes.NewCipher(with))
+	count := (len(key) + 7) / 8
+	wrapped := make([]byte, 8+8*count)
+	copy(wrapped, []byte{0xa6, 0x59, 0x59, 0xa6})
+	binary.BigEndian.PutUint32(wrapped[4:], uint32(len(key)))
+	copy(wrapped[8:], key)
+	buffer := make([]byte, 16)
+	for step := 0; step < 6; step++ {
+		for index := 1; index <= count; index++ {
+			semiblock := wrapped[8*index : 8*index+8]
+			copy(buffer, wrapped[:8])
+			copy(buffer[8:], semiblock)
+			block.Encrypt(buffer, buffer)
+			number := binary.BigEndian.Uint64(buffer) ^ uint64(count*step+index)
+			binary.BigEndian.PutUint64(wrapped, number)
+			copy(semiblock, buffer[8:])
+		}
+	}
+	return wrapped
+}
+
+// imports wraps a key as Vault's guide says, with Go's own library.
+func imports(logical *api.Logical, message string) {
+	answer := must(logical.Read("transit/wrapping_key"))
+	block, _ := pem.Decode([]byte(answer.Data["public_key"].(string)))
+	wrapping := must(x509.ParsePKIXPublicKey(block.Bytes)).(*rsa.PublicKey)
+	check(wrapping.Size() == 512, "the wrapping key has 4096 bits")
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	pkcs8 := must(x509.MarshalPKCS8PrivateKey(must(private, err)))
+	ephemeral := make([]byte, 32)
+	must(rand.Read(ephemeral))
+	wrapped := must(rsa.EncryptOAEP(sha256.New(), rand.Reader, wrapping, ephemeral, []byte{}))
+	wrapped = append(wrapped, keyWrapWithPadding(ephemeral, pkcs8)...)
+	ciphertext := base64.StdEncoding.EncodeToString(wrapped)
+	body := data{"type": "ed25519", "ciphertext": ciphertext, "hash_function": "SHA256"}
+	must(logical.Write("transit/keys/go-imported/import", body))
+	must(logical.Write("transit/keys/go-imported/import_version", data{"ciphertext": ciphertext}))
+	signed := must(logical.Write("transit/sign/go-imported", data{"input": message}))
+	parts := strings.Split(signed.Data["signature"].(string), ":")
+	signature := must(base64.StdEncoding.DecodeString(parts[2]))
+	check(parts[1] == "v2" && ed25519.Verify(public, []byte("message"), signature), "an imported key signs")
+	wrapped[0] ^= 1
+	body["ciphertext"] = base64.StdEncoding.EncodeToString(wrapped)
+	_, err = logical.Write("transit/keys/go-changed/import", body)
+	refused(400, err)
+}
 
 func main() {
 	// It reads VAULT_ADDR, VAULT_TOKEN and VAULT_CACERT.
@@ -94,6 +151,8 @@ func main() {
 		gone := must(logical.Read("transit/keys/" + name))
 		check(gone == nil, "it is gone")
 	}
+
+	imports(logical, message)
 
 	_, err := logical.Write("transit/keys/go-none", data{"type": "aes256-gcm96"})
 	refusal := refused(400, err)

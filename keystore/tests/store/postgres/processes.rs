@@ -1,7 +1,8 @@
 //! Three processes with one database: one rotates, all sign and verify.
 
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::collections::BTreeMap;
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use pq_keystore::Version;
+use pq_keystore::{Store, StoreOptions, Version};
 
 use super::server::{new_schema, open, patient, shared_address};
 use crate::amounts::signatures;
@@ -38,7 +39,7 @@ fn a_process_that_signs() {
         return;
     };
     let options = patient(&address).schema(&schema).unwrap();
-    let store = kill::open(alloc::sync::Arc::new(open(&options)));
+    let store = kill::open(Arc::new(open(&options)));
     let newest = Mutex::new(0);
     let each = signatures() / THREADS.iter().sum::<u64>();
     thread::scope(|scope| {
@@ -101,23 +102,17 @@ fn three_processes_sign_under_rotation() {
     };
     let schema = new_schema();
     let options = patient(&address).schema(&schema).unwrap();
-    let storage = alloc::sync::Arc::new(open(&options));
-    let store = pq_keystore::Store::create(
-        storage,
-        &kek(b"secret"),
-        &admin(),
-        pq_keystore::StoreOptions::default(),
-    )
-    .unwrap();
+    let storage = Arc::new(open(&options));
+    let store = Store::create(storage, &kek(b"secret"), &admin(), StoreOptions::default()).unwrap();
     let key = name("k");
     store
         .create_key(&admin(), &key, named("ML-DSA-44"), &user_policy())
         .unwrap();
     let each = signatures() / THREADS.iter().sum::<u64>();
     let (done, rotated) = (AtomicBool::new(false), Mutex::new(BTreeMap::new()));
-    let (children, own) = thread::scope(|scope| {
+    let children = thread::scope(|scope| {
         scope.spawn(|| {
-            let mut rotation = Rotation::of(&store, &key);
+            let rotation = Rotation::of(&store, &key);
             while !done.load(Ordering::Acquire) {
                 let version = rotation.rotate();
                 rotated.lock().unwrap().insert(version.get(), now());
@@ -137,13 +132,21 @@ fn three_processes_sign_under_rotation() {
                 })
             })
             .collect();
-        let own = own.into_iter().map(|thread| thread.join()).count() as u64;
-        let children: Vec<_> = (children.into_iter()).map(|thread| thread.join()).collect();
+        let (mut seen, mut joined) = (Vec::new(), Vec::new());
+        for thread in own {
+            joined.push(thread.join());
+        }
+        for child in children {
+            seen.push(child.join());
+        }
         done.store(true, Ordering::Release);
-        (children, own)
+        for thread in joined {
+            thread.unwrap();
+        }
+        seen
     });
     let rotated = rotated.into_inner().unwrap();
-    let mut signed = own * each;
+    let mut signed = THREADS[0] * each;
     // How long after each rotation a child signed by that version or a newer one.
     let mut delays = Vec::new();
     for child in children {

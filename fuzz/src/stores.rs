@@ -1,0 +1,120 @@
+//! A store of keys, whose rows are taken out, changed, and put into a storage again.
+
+use std::sync::{Arc, LazyLock};
+
+use pq_keystore::policy::{Grants, Input, Policy, Principal, Role};
+use pq_keystore::storage::{
+    Append, Change, Expected, LogEntry, LogHead, MemoryStorage, RowChange, RowKey, RowPrefix,
+    Storage, Write,
+};
+use pq_keystore::{KeyName, Store, StoreError, StoreOptions, Version};
+
+use forging::{Forger, OpenKek};
+
+// The store's own tests forge rows, too.
+#[path = "../../keystore/tests/store/forging.rs"]
+mod forging;
+
+pub const MESSAGE: &[u8] = b"message";
+
+/// The store as it was made: with three keys, whose rows stand in different rows of the index.
+pub static HOUSE: LazyLock<House> = LazyLock::new(|| House::new().expect("a store in memory"));
+
+pub struct House {
+    /// All rows, and those of keys and versions first.
+    pub rows: Vec<(RowKey, Vec<u8>)>,
+    /// The log, which has some entries of each kind.
+    pub log: Vec<LogEntry>,
+    pub keys: [KeyName; 3],
+    /// A signature by the first version of each key.
+    pub signatures: [Vec<u8>; 3],
+    kek: OpenKek,
+    forger: Forger,
+}
+
+/// Whoever may do everything.
+pub fn somebody() -> Principal {
+    Principal::new("somebody").expect("a name")
+}
+
+impl House {
+    fn new() -> Result<Self, StoreError> {
+        let storage = Arc::new(MemoryStorage::new());
+        let (kek, who) = (OpenKek::default(), somebody());
+        let store = Store::create(storage.clone(), &kek, &who, StoreOptions::default())?;
+        let keys = ["a", "b", "c"].map(|name| KeyName::new("t", "p", name).expect("a name"));
+        let mut policy = Policy::default();
+        policy.destroy_after = core::time::Duration::ZERO;
+        policy.grants = Grants::new().grant(&who, Role::User.verbs());
+        let mut signatures = [const { Vec::new() }; 3];
+        for ((name, algorithm), signature) in keys
+            .iter()
+            .zip(["ML-DSA-44", "Ed25519", "Ed25519"])
+            .zip(&mut signatures)
+        {
+            let algorithm = pq_keys::any::AnyAlgorithm::named(algorithm).expect("known");
+            store.create_key(&who, name, algorithm, &policy)?;
+            *signature = store.sign(&who, name, Input::message(MESSAGE))?.signature;
+            store.rotate(&who, name)?;
+        }
+        let old = keys[2].at(Version::FIRST);
+        store.schedule_destruction(&who, &old, core::time::Duration::ZERO)?;
+        store.destroy(&who, &old)?;
+        // An entry of a refusal, and counts.
+        let stranger = Principal::new("stranger").expect("a name");
+        let refused = store.rotate(&stranger, &keys[0]);
+        assert!(matches!(refused, Err(StoreError::Denied { .. })));
+        store.audit_log(&who, 1, 1)?;
+        let forger = Forger::new(&store, &kek);
+        drop(store);
+        let is_of_key = |key: &RowKey| key.as_str().contains("/t/p/");
+        let mut rows = storage.list(&RowPrefix::all(), None, 1000)?.rows;
+        rows.sort_by_key(|(key, _)| !is_of_key(key));
+        Ok(Self {
+            rows: rows
+                .into_iter()
+                .map(|(key, row)| (key, row.value))
+                .collect(),
+            log: storage.entries(1, 1000)?,
+            keys,
+            signatures,
+            kek,
+            forger,
+        })
+    }
+
+    /// Another value of a row: without its MAC, changed, and with the right one.
+    pub fn forged(
+        &self,
+        key: &RowKey,
+        value: &[u8],
+        change: impl FnOnce(&[u8]) -> Vec<u8>,
+    ) -> Vec<u8> {
+        let (record, _) = value.split_at(value.len() - forging::TAG_LEN);
+        self.forger.value(key, &change(record))
+    }
+
+    /// A storage with these rows and this log, as if they had been written at once.
+    pub fn storage(&self, rows: &[(RowKey, Vec<u8>)], log: &[LogEntry]) -> Arc<MemoryStorage> {
+        let storage = Arc::new(MemoryStorage::new());
+        let put = |(key, value): &(RowKey, Vec<u8>)| RowChange {
+            key: key.clone(),
+            expected: Expected::Absent,
+            write: Write::Put(value.clone()),
+        };
+        let change = Change {
+            rows: rows.iter().map(put).collect(),
+            append: Some(Append {
+                after: LogHead::EMPTY,
+                entries: log.to_vec(),
+            }),
+        };
+        storage.commit(&change).expect("an empty storage");
+        storage
+    }
+
+    /// Opens the store in a storage.
+    pub fn open(&self, storage: Arc<MemoryStorage>) -> Result<Store, StoreError> {
+        Store::open(storage, &self.kek, StoreOptions::default())
+    }
+}
