@@ -8,7 +8,7 @@
 //! found: it was made for a version that was never committed, or its version was destroyed while the token was away.
 //! [`Store::check`](crate::Store::check) names them, and [`Store::remove_orphans`](crate::Store::remove_orphans) removes them.
 
-// This room uses `name` and `policy`.
+// This room uses `sealing`, `policy`, `name` and `encoding`.
 
 pub mod answers;
 mod error;
@@ -20,5 +20,5 @@ mod token;
 pub use self::error::TokenError;
 pub use self::object::{InvalidTokenName, ObjectId, TokenName};
 #[cfg(feature = "pkcs11")]
-pub use self::pkcs11::{Pin, Pkcs11Options, Pkcs11Token};
+pub use self::pkcs11::{Pin, Pkcs11Kek, Pkcs11Options, Pkcs11Token};
 pub use self::token::{Token, TokenInput};

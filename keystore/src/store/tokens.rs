@@ -168,6 +168,10 @@ impl Inner {
                     public,
                     before,
                 }),
+                // It may have been removed as one that no version refers to, before it was known here.
+                Err(_) if self.table.read(slice::from_ref(&row))?.row_revision(&row) != before => {
+                    Err(StoreError::Contended)
+                }
                 Err(error) => Err(failed(error)),
             };
             match result {

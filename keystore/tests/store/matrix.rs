@@ -109,11 +109,9 @@ fn tries(is_in_token: bool) -> Vec<Try> {
             ["algorithm", "state", "state", "state"],
             |store, who, key| store.decapsulate(who, &first(key), b"").map(drop),
         ),
-        (
-            Verb::Export,
-            exported,
-            |store, who, key| store.export(who, &first(key)).map(drop),
-        ),
+        (Verb::Export, exported, |store, who, key| {
+            store.export(who, &first(key)).map(drop)
+        }),
         (Verb::Attest, ALWAYS, |store, who, key| {
             store.attest(who, key).map(drop)
         }),

@@ -2,10 +2,10 @@
 
 use alloc::sync::Arc;
 
-#[cfg(feature = "redb")]
-use pq_keystore::storage::RedbStorage;
 use pq_keystore::StoreOptions;
 use pq_keystore::custody::{Token, TokenName};
+#[cfg(feature = "redb")]
+use pq_keystore::storage::RedbStorage;
 use pq_keystore::storage::{MemoryStorage, Storage};
 #[cfg(feature = "redb")]
 use tempfile::TempDir;

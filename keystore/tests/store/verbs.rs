@@ -84,7 +84,11 @@ pub(crate) fn keys_that_encapsulate(place: &impl Place) {
             .store
             .decapsulate(&user(), &first.id, &first.ciphertext[1..]);
         // A token isn't asked.
-        let refusal = if fixture.token.is_some() { "algorithm" } else { "key" };
+        let refusal = if fixture.token.is_some() {
+            "algorithm"
+        } else {
+            "key"
+        };
         assert_eq!(code(short), refusal);
         let other = fixture
             .store

@@ -56,6 +56,16 @@ pub(crate) enum StoreFailure {
         found: &'static str,
         asked: &'static str,
     },
+    #[error(
+        "this needs a token: give its module with --pkcs11-module FILE and its label with --token LABEL"
+    )]
+    NoToken,
+    #[error("a token has a module and a label: give both --pkcs11-module FILE and --token LABEL")]
+    HalfAToken,
+    #[error(
+        "{0:?} is no label of a token that a store can name: it has 1 to 64 characters, and begins with a letter or a digit"
+    )]
+    TokenLabel(String),
     #[error("PQTLS_STORE_AS: {0}; name who you are with --as")]
     Principal(InvalidPrincipal),
     #[error("{file} is no policy: {error}")]

@@ -41,6 +41,17 @@ impl Pin {
         }
     }
 
+    /// The PIN in a credential of systemd (`LoadCredential=`, `LoadCredentialEncrypted=`): a file in the folder that
+    /// `$CREDENTIALS_DIRECTORY` names.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), and if the variable isn't set or the name isn't one of a file.
+    pub fn credential(name: &str) -> Result<Self, TokenError> {
+        let file = crate::sealing::credential(std::env::var_os("CREDENTIALS_DIRECTORY"), name);
+        Self::read(&file.map_err(|reason| TokenError::PinSource(reason.into()))?)
+    }
+
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,5 +1,6 @@
 //! A token behind PKCS#11 as a place for private keys.
 
+use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{
     Attribute, AttributeInfo, AttributeType, KeyType, ObjectClass, ObjectHandle,
@@ -14,6 +15,12 @@ use super::options::Pkcs11Options;
 use super::sessions::Sessions;
 use crate::custody::answers::{self, InvalidAnswer, MAX_ATTRIBUTE_LEN, PublicAttributes};
 use crate::custody::{ObjectId, Token, TokenError, TokenInput};
+
+/// How often the keys of a token are listed while others remove some.
+const LISTED: usize = 32;
+
+/// How often it is looked whether a key is gone.
+const DESTROYED: usize = 8;
 
 /// A token behind PKCS#11, as a place for private keys: of ML-DSA, SLH-DSA and ML-KEM where its module has PKCS#11 3.2, and of
 /// ECDSA, Ed25519 and RSA.
@@ -118,29 +125,30 @@ impl Token for Pkcs11Token {
                 Attribute::Token(true),
                 Attribute::Id(object.as_bytes().to_vec()),
             ];
-            for handle in opened.session.find_objects(&wanted)? {
-                opened.session.destroy_object(handle)?;
+            // The halves of a pair that is being made may come one after the other.
+            for _ in 0..DESTROYED {
+                let found = opened.session.find_objects(&wanted)?;
+                if found.is_empty() {
+                    return Ok(());
+                }
+                for handle in found {
+                    opened.session.destroy_object(handle)?;
+                }
             }
-            match opened.session.find_objects(&wanted)?.len() {
-                0 => Ok(()),
-                _ => Err(TokenError::Refused("the key is still there".into()).into()),
-            }
+            Err(TokenError::Refused("the key is still there".into()).into())
         })
     }
 
     fn objects(&self, store: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
-        self.sessions.with(|opened| {
-            let mut objects = Vec::new();
-            // Public keys, too: a pair may have lost its other half.
-            for class in [ObjectClass::PRIVATE_KEY, ObjectClass::PUBLIC_KEY] {
-                let wanted = [Attribute::Token(true), Attribute::Class(class)];
-                for handle in opened.session.find_objects(&wanted)? {
-                    objects.extend(object_of(&opened.session, handle, store)?);
-                }
+        for _ in 0..LISTED {
+            let listed = self.sessions.with(|opened| list(&opened.session, store))?;
+            if let Some(objects) = listed {
+                return Ok(objects);
             }
-            objects.sort_unstable();
-            objects.dedup();
-            Ok(objects)
+        }
+        Err(TokenError::Busy {
+            sessions: self.sessions.options().sessions,
+            seconds: 0,
         })
     }
 
@@ -251,25 +259,39 @@ fn attribute(
     }
 }
 
-/// Which object of a store it is, if any. One that was removed meanwhile is none.
+/// The key pairs of a store; `None` if others were removed meanwhile, so that it has to be listed anew.
+fn list(session: &Session, store: [u8; 16]) -> Result<Option<Vec<ObjectId>>, Failure> {
+    let mut objects = Vec::new();
+    // Public keys, too: a pair may have lost its other half.
+    for class in [ObjectClass::PRIVATE_KEY, ObjectClass::PUBLIC_KEY] {
+        let wanted = [Attribute::Token(true), Attribute::Class(class)];
+        for handle in session.find_objects(&wanted)? {
+            match object_of(session, handle, store) {
+                // Modules say either of an object that is gone.
+                Err(Error::Pkcs11(
+                    RvError::ObjectHandleInvalid | RvError::AttributeValueInvalid,
+                    _,
+                )) => return Ok(None),
+                object => objects.extend(object?),
+            }
+        }
+    }
+    objects.sort_unstable();
+    objects.dedup();
+    Ok(Some(objects))
+}
+
+/// Which key of a store it is, if any.
 fn object_of(
     session: &Session,
     key: ObjectHandle,
     store: [u8; 16],
-) -> Result<Option<ObjectId>, Failure> {
-    use cryptoki::error::{Error, RvError};
-
-    let info = match session.get_attribute_info(key, &[AttributeType::Id]) {
-        Err(Error::Pkcs11(RvError::ObjectHandleInvalid, _)) => return Ok(None),
-        info => info?,
-    };
+) -> Result<Option<ObjectId>, Error> {
+    let info = session.get_attribute_info(key, &[AttributeType::Id])?;
     if !matches!(info[..], [AttributeInfo::Available(ObjectId::LEN)]) {
         return Ok(None);
     }
-    let id = match session.get_attributes(key, &[AttributeType::Id]) {
-        Err(Error::Pkcs11(RvError::ObjectHandleInvalid, _)) => return Ok(None),
-        found => found?,
-    };
+    let id = session.get_attributes(key, &[AttributeType::Id])?;
     let [Attribute::Id(id)] = &id[..] else {
         return Ok(None);
     };

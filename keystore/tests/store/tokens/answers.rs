@@ -24,7 +24,9 @@ fn with_point(point: &[u8]) -> PublicAttributes {
 }
 
 fn public(algorithm: &str) -> AnyPublicKey {
-    AnyPrivateKey::generate(named(algorithm)).unwrap().public_half()
+    AnyPrivateKey::generate(named(algorithm))
+        .unwrap()
+        .public_half()
 }
 
 #[test]
@@ -45,7 +47,10 @@ fn raw_keys_are_read() {
     assert!(matches!(refused, InvalidAnswer::Length { .. }));
     // FIPS 203, section 7.2.
     let unreduced = answers::public_key(named("ML-KEM-768"), &with_value(&[0xff; 1184]));
-    assert!(matches!(unreduced.unwrap_err(), InvalidAnswer::PublicKey { .. }));
+    assert!(matches!(
+        unreduced.unwrap_err(),
+        InvalidAnswer::PublicKey { .. }
+    ));
     for algorithm in ["X-Wing", "MLDSA65-Ed25519-SHA512", "X25519"] {
         answers::public_key(named(algorithm), &with_value(&[1; 32])).unwrap_err();
     }
@@ -83,7 +88,8 @@ fn points_are_read_in_both_forms() {
 #[test]
 fn signatures_of_ecdsa_are_written_as_in_certificates() {
     for (algorithm, len) in [("ECDSA-P256", 32), ("ECDSA-P384", 48)] {
-        let key = AnySigningKey::try_from(AnyPrivateKey::generate(named(algorithm)).unwrap()).unwrap();
+        let key =
+            AnySigningKey::try_from(AnyPrivateKey::generate(named(algorithm)).unwrap()).unwrap();
         for _ in 0..40 {
             // Both numbers, as PKCS#11 gives them, from the DER of each.
             let der = key.sign(b"message").unwrap();
@@ -95,7 +101,10 @@ fn signatures_of_ecdsa_are_written_as_in_certificates() {
                 raw.extend(vec![0; len - bytes.len()]);
                 raw.extend(bytes);
             }
-            assert_eq!(answers::signature(named(algorithm), raw.clone()).unwrap(), der);
+            assert_eq!(
+                answers::signature(named(algorithm), raw.clone()).unwrap(),
+                der
+            );
             raw.pop();
             answers::signature(named(algorithm), raw).unwrap_err();
         }

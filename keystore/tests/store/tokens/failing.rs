@@ -24,10 +24,18 @@ fn a_token_that_is_away_helps_when_it_is_back() {
     place.token.is(Mood::Away);
     let errors = [
         store.sign(&user(), &key, Input::message(MESSAGE)).map(drop),
-        store.decapsulate(&user(), &made.id, &made.ciphertext).map(drop),
+        store
+            .decapsulate(&user(), &made.id, &made.ciphertext)
+            .map(drop),
         store.rotate(&admin(), &key).map(drop),
         store
-            .create_key_in(&admin(), &name("n"), named("ML-DSA-44"), &user_policy(), &token())
+            .create_key_in(
+                &admin(),
+                &name("n"),
+                named("ML-DSA-44"),
+                &user_policy(),
+                &token(),
+            )
             .map(drop),
         store.remove_orphans(&admin()).map(drop),
     ];
@@ -35,17 +43,23 @@ fn a_token_that_is_away_helps_when_it_is_back() {
         assert_eq!((error.code(), error.retry()), ("token-away", true));
     }
     // What is here goes on.
-    fixture.verify(&signed.id, MESSAGE, &signed.signature).unwrap();
+    fixture
+        .verify(&signed.id, MESSAGE, &signed.signature)
+        .unwrap();
     store.encapsulate(&user(), &kem).unwrap();
     let here = name("here");
-    store.create_key(&admin(), &here, named("ML-DSA-44"), &user_policy()).unwrap();
+    store
+        .create_key(&admin(), &here, named("ML-DSA-44"), &user_policy())
+        .unwrap();
     fixture.sign(&here, MESSAGE);
     let report = store.check(&admin(), &[]).unwrap();
     let codes: Vec<_> = report.damaged.iter().map(StoreError::code).collect();
     assert_eq!(codes, ["token-away"]);
     place.token.is(Mood::Well);
     fixture.sign(&key, MESSAGE);
-    let secret = store.decapsulate(&user(), &made.id, &made.ciphertext).unwrap();
+    let secret = store
+        .decapsulate(&user(), &made.id, &made.ciphertext)
+        .unwrap();
     assert_eq!(secret, made.secret);
     store.rotate(&admin(), &key).unwrap();
     assert!(store.check(&admin(), &[]).unwrap().damaged.is_empty());
@@ -61,9 +75,14 @@ fn a_store_without_its_token_goes_on() {
     let store = Store::open(fixture.storage.clone(), &kek(b"secret"), clock.options()).unwrap();
     let version = Some(signed.id.version());
     let input = Input::message(MESSAGE);
-    store.verify(&user(), &key, version, input, &signed.signature).unwrap();
+    store
+        .verify(&user(), &key, version, input, &signed.signature)
+        .unwrap();
     let refused = store.sign(&user(), &key, input).unwrap_err();
-    assert_eq!((refused.code(), refused.retry()), ("token-not-given", false));
+    assert_eq!(
+        (refused.code(), refused.retry()),
+        ("token-not-given", false)
+    );
     assert_eq!(code(store.rotate(&admin(), &key)), "token-not-given");
     let report = store.check(&admin(), &[]).unwrap();
     let codes: Vec<_> = report.damaged.iter().map(StoreError::code).collect();
@@ -81,7 +100,13 @@ fn a_key_that_was_half_made_is_found() {
     let key = fixture.key("k", "ML-DSA-44");
     place.token.is(Mood::AwayAfterMaking);
     assert_eq!(code(store.rotate(&admin(), &key)), "token-away");
-    let new = store.create_key_in(&admin(), &name("n"), named("ML-DSA-44"), &user_policy(), &token());
+    let new = store.create_key_in(
+        &admin(),
+        &name("n"),
+        named("ML-DSA-44"),
+        &user_policy(),
+        &token(),
+    );
     assert_eq!(code(new), "token-away");
     place.token.is(Mood::Well);
     assert_eq!(store.show(&admin(), &key).unwrap().versions.len(), 1);
@@ -123,7 +148,10 @@ fn a_key_that_was_half_removed_is_removed_later() {
     policy.min_version = version(4);
     store.set_policy(&admin(), &key, &policy).unwrap();
     place.token.is(Mood::Away);
-    assert_eq!(code(store.trim(&admin(), &key, version(4))), "left-in-token");
+    assert_eq!(
+        code(store.trim(&admin(), &key, version(4))),
+        "left-in-token"
+    );
     place.token.is(Mood::Well);
     assert_eq!(store.remove_orphans(&admin()).unwrap().len(), 2);
     assert_eq!(place.in_token().objects(store.id()).unwrap().len(), 1);
@@ -148,8 +176,14 @@ fn what_a_token_answers_is_verified() {
     for key in &keys {
         for mood in moods {
             place.token.is(mood);
-            let refused = store.sign(&user(), key, Input::message(MESSAGE)).unwrap_err();
-            assert_eq!((refused.code(), refused.retry()), ("token-answer", false), "{mood:?}");
+            let refused = store
+                .sign(&user(), key, Input::message(MESSAGE))
+                .unwrap_err();
+            assert_eq!(
+                (refused.code(), refused.retry()),
+                ("token-answer", false),
+                "{mood:?}"
+            );
         }
     }
     place.token.is(Mood::SignsAnother);

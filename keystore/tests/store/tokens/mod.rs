@@ -2,6 +2,8 @@
 
 mod answers;
 mod failing;
+#[cfg(all(feature = "pkcs11", unix))]
+mod keks;
 #[cfg(feature = "pkcs11")]
 mod modules;
 mod stand_in;
@@ -53,11 +55,16 @@ pub(crate) fn keys_stay_in_their_token(place: &impl Place) {
     store.set_policy(&admin(), &key, &policy).unwrap();
     assert_eq!(code(store.export(&user(), &second)), "not-exportable");
     policy.exportable = true;
-    assert_eq!(code(store.set_policy(&admin(), &key, &policy)), "exportable-changed");
+    assert_eq!(
+        code(store.set_policy(&admin(), &key, &policy)),
+        "exportable-changed"
+    );
     let other = name("exportable");
     let refused = store.create_key_in(&admin(), &other, algorithm, &policy, &token());
     assert_eq!(code(refused), "policy");
-    store.create_key(&admin(), &other, algorithm, &policy).unwrap();
+    store
+        .create_key(&admin(), &other, algorithm, &policy)
+        .unwrap();
     let refused = store.rotate_to(&admin(), &other, Some(&token()));
     assert_eq!(code(refused), "policy");
     // Nobody gets one in.
@@ -83,7 +90,9 @@ pub(crate) fn a_key_moves_to_a_token_and_back(place: &impl Place) {
     let store = &fixture.store;
     let key = name("k");
     let algorithm = named(fixture.stand_in("ML-DSA-65").unwrap());
-    store.create_key(&admin(), &key, algorithm, &user_policy()).unwrap();
+    store
+        .create_key(&admin(), &key, algorithm, &user_policy())
+        .unwrap();
     let mut signatures = vec![fixture.sign(&key, MESSAGE)];
     let moved = store.rotate_to(&admin(), &key, Some(&token())).unwrap();
     signatures.push(fixture.sign(&key, MESSAGE));
@@ -103,8 +112,12 @@ pub(crate) fn a_key_moves_to_a_token_and_back(place: &impl Place) {
     assert_eq!(places, [None, Some(token()), Some(token()), None]);
     for (number, signed) in (1..).zip(&signatures) {
         assert_eq!(signed.id, key.at(version(number)));
-        fixture.verify(&signed.id, MESSAGE, &signed.signature).unwrap();
-        store.sign_by(&user(), &signed.id, Input::message(MESSAGE)).unwrap();
+        fixture
+            .verify(&signed.id, MESSAGE, &signed.signature)
+            .unwrap();
+        store
+            .sign_by(&user(), &signed.id, Input::message(MESSAGE))
+            .unwrap();
     }
     assert_eq!(code(store.rotate_to(&user(), &key, None)), "denied");
     // Destroyed and removed, the token has no key of it.
@@ -113,7 +126,9 @@ pub(crate) fn a_key_moves_to_a_token_and_back(place: &impl Place) {
     fixture.clock.advance(day);
     store.destroy(&admin(), &moved).unwrap();
     assert_eq!(code(store.destroy(&admin(), &moved)), "state");
-    fixture.verify(&moved, MESSAGE, &signatures[1].signature).unwrap();
+    fixture
+        .verify(&moved, MESSAGE, &signatures[1].signature)
+        .unwrap();
     let mut policy: Policy = user_policy();
     policy.min_version = version(4);
     store.set_policy(&admin(), &key, &policy).unwrap();
@@ -133,7 +148,10 @@ pub(crate) fn what_no_version_refers_to_is_removed(place: &impl Place) {
     let lost = [forsaken(store, 1), forsaken(store, 2)];
     let kept = forsaken(&other.store, 3);
     for object in lost.iter().chain([&kept]) {
-        place.in_token().generate(algorithm, object, "lost").unwrap();
+        place
+            .in_token()
+            .generate(algorithm, object, "lost")
+            .unwrap();
     }
     let report = store.check(&admin(), &[]).unwrap();
     assert!(report.damaged.is_empty(), "{:?}", report.damaged);
@@ -182,7 +200,11 @@ pub(crate) fn removing_disturbs_no_rotation(place: &impl Place) {
                     // Others were removed each time that it was made: that is said, and nothing is done.
                     match store.rotate(&admin(), key) {
                         Err(error) => assert_eq!(error.code(), "contended"),
-                        Ok(id) => drop(store.sign_by(&user(), &id, Input::message(MESSAGE)).unwrap()),
+                        Ok(id) => drop(
+                            store
+                                .sign_by(&user(), &id, Input::message(MESSAGE))
+                                .unwrap(),
+                        ),
                     }
                 }
             })
@@ -206,7 +228,9 @@ pub(crate) fn removing_disturbs_no_rotation(place: &impl Place) {
     for key in &keys {
         for found in store.show(&admin(), key).unwrap().versions {
             let id = key.at(found.version);
-            let signed = store.sign_by(&user(), &id, Input::message(MESSAGE)).unwrap();
+            let signed = store
+                .sign_by(&user(), &id, Input::message(MESSAGE))
+                .unwrap();
             fixture.verify(&id, MESSAGE, &signed.signature).unwrap();
         }
     }
@@ -235,11 +259,31 @@ pub(crate) fn digests_are_signed_and_mu_is_not(place: &impl Place) {
         (with_context(b"context"), "done", "key"),
         (with_context(&context[..255]), "done", "key"),
         (with_context(&context), "algorithm", "key"),
-        (of_digest(PreHash::Sha512, &digest, b""), "done", "algorithm"),
-        (of_digest(PreHash::Sha256, &digest[..32], b"context"), "done", "algorithm"),
-        (of_digest(PreHash::Sha512, &digest[1..], b""), "algorithm", "algorithm"),
-        (of_digest(PreHash::Sha224, &digest[..28], b""), "key", "algorithm"),
-        (of_digest(PreHash::Shake256, &digest, b""), "token-unsupported", "algorithm"),
+        (
+            of_digest(PreHash::Sha512, &digest, b""),
+            "done",
+            "algorithm",
+        ),
+        (
+            of_digest(PreHash::Sha256, &digest[..32], b"context"),
+            "done",
+            "algorithm",
+        ),
+        (
+            of_digest(PreHash::Sha512, &digest[1..], b""),
+            "algorithm",
+            "algorithm",
+        ),
+        (
+            of_digest(PreHash::Sha224, &digest[..28], b""),
+            "key",
+            "algorithm",
+        ),
+        (
+            of_digest(PreHash::Shake256, &digest, b""),
+            "token-unsupported",
+            "algorithm",
+        ),
         (Input::Mu(&digest), "token-unsupported", "algorithm"),
     ];
     for (index, (input, post_quantum, classical)) in inputs.into_iter().enumerate() {
@@ -248,12 +292,20 @@ pub(crate) fn digests_are_signed_and_mu_is_not(place: &impl Place) {
             let verified = store.verify(&user(), &key, None, input, &signed.signature);
             assert_eq!(verified.unwrap(), signed.id);
         }
-        let expected = if is_classical { classical } else { post_quantum };
+        let expected = if is_classical {
+            classical
+        } else {
+            post_quantum
+        };
         assert_eq!(code(signed), expected, "{index}");
     }
     if let Some(algorithm) = fixture.stand_in("SLH-DSA-SHA2-128f") {
         let key = fixture.key_with("slh", "SLH-DSA-SHA2-128f", all);
-        let signed = store.sign(&user(), &key, of_digest(PreHash::Sha256, &digest[..32], b"c"));
+        let signed = store.sign(
+            &user(),
+            &key,
+            of_digest(PreHash::Sha256, &digest[..32], b"c"),
+        );
         assert_eq!(code(signed), "done", "{algorithm}");
         assert_eq!(code(store.sign(&user(), &key, Input::Mu(&digest))), "key");
     }

@@ -75,7 +75,10 @@ impl Token for TokenInMemory {
         _: &str,
     ) -> Result<AnyPublicKey, TokenError> {
         let mood = self.mood()?;
-        if !matches!(algorithm, AnyAlgorithm::PostQuantum(_) | AnyAlgorithm::Classical(_)) {
+        if !matches!(
+            algorithm,
+            AnyAlgorithm::PostQuantum(_) | AnyAlgorithm::Classical(_)
+        ) {
             return Err(unsupported("make such keys"));
         }
         let algorithm = match mood {
@@ -102,14 +105,27 @@ impl Token for TokenInMemory {
             _ => {}
         }
         match (key, request.input) {
-            (AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)), Input::Message { message, context }) => {
-                let message = if mood == Mood::SignsAnother { b"other" } else { message };
+            (
+                AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)),
+                Input::Message { message, context },
+            ) => {
+                let message = if mood == Mood::SignsAnother {
+                    b"other"
+                } else {
+                    message
+                };
                 let options = SignatureOptions::new().context(context);
-                Ok(key.sign_with(message, &options, SigningVariant::Hedged).unwrap())
+                Ok(key
+                    .sign_with(message, &options, SigningVariant::Hedged)
+                    .unwrap())
             }
             (
                 AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)),
-                Input::Digest { hash: hash @ (PreHash::Sha256 | PreHash::Sha512), digest, context },
+                Input::Digest {
+                    hash: hash @ (PreHash::Sha256 | PreHash::Sha512),
+                    digest,
+                    context,
+                },
             ) => {
                 let digest = Digest::from_bytes(hash, digest).unwrap();
                 let hashed = HashedMessage::from_digest(digest, context);

@@ -1,10 +1,12 @@
-//! What the store is sealed under: a passphrase, a file or a credential of systemd.
+//! What the store is sealed under: a passphrase, a file, a credential of systemd or a key in a token.
 
 use std::path::PathBuf;
 
 use pq_keystore::StoreError;
+use pq_keystore::custody::Pkcs11Kek;
 use pq_keystore::sealing::{CredentialKek, Kek, KeyFileKek, PassphraseKek};
 
+use super::token::TokenOptions;
 use crate::failure::{Failure, StoreFailure};
 use crate::passphrases::{NewStorePassphraseOptions, PassphraseError, StorePassphraseOptions};
 
@@ -17,7 +19,7 @@ pub(in crate::commands) struct KekOptions {
         long,
         value_name = "FILE",
         display_order = 802,
-        conflicts_with_all = ["kek_credential", "StorePassphraseOptions"]
+        conflicts_with_all = ["kek_credential", "kek_pkcs11", "StorePassphraseOptions"]
     )]
     kek_file: Option<PathBuf>,
 
@@ -26,9 +28,21 @@ pub(in crate::commands) struct KekOptions {
         long,
         value_name = "NAME",
         display_order = 803,
-        conflicts_with = "StorePassphraseOptions"
+        conflicts_with_all = ["kek_pkcs11", "StorePassphraseOptions"]
     )]
     kek_credential: Option<String>,
+
+    /// The label of an AES key in the token that the store is sealed under
+    #[arg(
+        long,
+        value_name = "LABEL",
+        display_order = 804,
+        conflicts_with = "StorePassphraseOptions"
+    )]
+    kek_pkcs11: Option<String>,
+
+    #[command(flatten)]
+    pub(in crate::commands) token: TokenOptions,
 
     #[command(flatten)]
     passphrase: StorePassphraseOptions,
@@ -37,6 +51,11 @@ pub(in crate::commands) struct KekOptions {
 impl KekOptions {
     /// The key of a store that is there.
     pub(in crate::commands) fn kek(&self, store: &str) -> Result<Box<dyn Kek>, Failure> {
+        if let Some(label) = &self.kek_pkcs11 {
+            let (_, options) = self.token.needed()?;
+            let kek = Pkcs11Kek::open(options, label).map_err(StoreError::Kek)?;
+            return Ok(Box::new(kek));
+        }
         if let Some(kek) = self.named()? {
             return Ok(kek);
         }
@@ -51,6 +70,9 @@ impl KekOptions {
 
     /// The key of a new store.
     pub(in crate::commands) fn of_new(&self) -> Result<Box<dyn Kek>, Failure> {
+        if let Some(label) = &self.kek_pkcs11 {
+            return new_in_token(&self.token, label);
+        }
         match self.named()? {
             Some(kek) => Ok(kek),
             None => Ok(Box::new(PassphraseKek::new(&self.passphrase.of_new()?))),
@@ -77,7 +99,7 @@ pub(in crate::commands) struct NewKekOptions {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["new_kek_credential", "NewStorePassphraseOptions"]
+        conflicts_with_all = ["new_kek_credential", "new_kek_pkcs11", "NewStorePassphraseOptions"]
     )]
     new_kek_file: Option<PathBuf>,
 
@@ -85,22 +107,40 @@ pub(in crate::commands) struct NewKekOptions {
     #[arg(
         long,
         value_name = "NAME",
-        conflicts_with = "NewStorePassphraseOptions"
+        conflicts_with_all = ["new_kek_pkcs11", "NewStorePassphraseOptions"]
     )]
     new_kek_credential: Option<String>,
+
+    /// The label of an AES key in the token to seal the store under, which is made if there is none
+    #[arg(
+        long,
+        value_name = "LABEL",
+        conflicts_with = "NewStorePassphraseOptions"
+    )]
+    new_kek_pkcs11: Option<String>,
 
     #[command(flatten)]
     passphrase: NewStorePassphraseOptions,
 }
 
 impl NewKekOptions {
-    pub(in crate::commands) fn kek(&self) -> Result<Box<dyn Kek>, Failure> {
+    pub(in crate::commands) fn kek(&self, token: &TokenOptions) -> Result<Box<dyn Kek>, Failure> {
+        if let Some(label) = &self.new_kek_pkcs11 {
+            return new_in_token(token, label);
+        }
         let (file, credential) = (self.new_kek_file.as_ref(), self.new_kek_credential.as_ref());
         match from_files(file, credential)? {
             Some(kek) => Ok(kek),
             None => Ok(Box::new(PassphraseKek::new(&self.passphrase.of_new()?))),
         }
     }
+}
+
+/// A key in the token, which is made if there is none.
+fn new_in_token(token: &TokenOptions, label: &str) -> Result<Box<dyn Kek>, Failure> {
+    let (_, options) = token.needed()?;
+    let kek = Pkcs11Kek::open_or_create(options, label).map_err(StoreError::Kek)?;
+    Ok(Box::new(kek))
 }
 
 fn from_files(

@@ -9,6 +9,7 @@ mod place;
 mod postgres;
 mod reference;
 mod signer;
+mod token;
 
 pub(in crate::commands) use kek::NewKekOptions;
 pub(in crate::commands) use key_name::KeyOrVersion;

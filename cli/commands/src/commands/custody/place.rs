@@ -186,7 +186,8 @@ impl Access {
         let kek = self
             .kek
             .kek(&format!("the store in {}", storage.description()))?;
-        let store = Store::open(storage, &*kek, StoreOptions::default())?;
+        let options = self.kek.token.add_to(StoreOptions::default())?;
+        let store = Store::open(storage, &*kek, options)?;
         Ok(Opened { store, principal })
     }
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use pq_keystore::audit::SignedHead;
-use pq_keystore::{CheckReport, StoreError};
+use pq_keystore::{CheckReport, Orphan, StoreError};
 use serde::Serialize;
 
 use super::texts;
@@ -22,6 +22,10 @@ use crate::report::{self, Report, hex, with_unit};
 pub(crate) struct Arguments {
     #[command(flatten)]
     kept: KeptHeads,
+
+    /// Remove keys of this store from the token that no version refers to, if nothing is damaged
+    #[arg(long)]
+    remove_orphans: bool,
 
     #[command(flatten)]
     place: Place,
@@ -65,6 +69,14 @@ impl KeptHeads {
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let opened = arguments.place.open()?;
     let found = arguments.kept.check(&opened)?;
+    let removed = match arguments.remove_orphans && found.damaged.is_empty() {
+        true => opened.store.remove_orphans(&opened.principal)?,
+        false => Vec::new(),
+    };
+    let names = |orphans: &[Orphan]| {
+        let name = |orphan: &Orphan| format!("{}:{}", orphan.token, orphan.object);
+        orphans.iter().map(name).collect()
+    };
     let report = Checked {
         sequence: found.head.sequence,
         hash: hex(&found.head.hash),
@@ -72,6 +84,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         versions: found.versions as u64,
         heads: arguments.kept.heads.len() as u64,
         damaged: found.damaged.iter().map(StoreError::to_string).collect(),
+        orphans: names(&found.orphans),
+        removed: names(&removed),
     };
     if json || found.damaged.is_empty() {
         report::print(&report, json)?;
@@ -99,6 +113,10 @@ struct Checked {
     heads: u64,
     /// What is wrong with rows.
     damaged: Vec<String>,
+    /// Keys in the token that no version refers to, each as token:identifier.
+    orphans: Vec<String>,
+    /// Those that were removed.
+    removed: Vec<String>,
 }
 
 impl Report for Checked {
@@ -115,6 +133,15 @@ impl fmt::Display for Checked {
             with_unit(versions, "version"),
             self.sequence
         )?;
+        match (self.orphans.len() as u64, self.removed.len() as u64) {
+            (0, _) => {}
+            (orphans, 0) => writeln!(
+                f,
+                "the token has {} that no version refers to: see --remove-orphans",
+                with_unit(orphans, "key")
+            )?,
+            (_, removed) => writeln!(f, "{} removed from the token", with_unit(removed, "key"))?,
+        }
         match self.heads {
             0 => writeln!(
                 f,

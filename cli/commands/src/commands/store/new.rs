@@ -33,6 +33,10 @@ pub(crate) struct Arguments {
     )]
     algorithm: Algorithm,
 
+    /// Make it in the token, which its private keys never leave: give --pkcs11-module and --token
+    #[arg(long, conflicts_with = "exportable")]
+    in_token: bool,
+
     #[command(flatten)]
     policy: PolicyOptions,
 
@@ -51,7 +55,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let opened = arguments.place.open()?;
     let algorithm = arguments.algorithm;
     let (who, key) = (&opened.principal, &arguments.key);
-    let id = opened.store.create_key(who, key, algorithm, &policy)?;
+    let id = match arguments.in_token {
+        true => {
+            let (token, _) = arguments.place.access.kek.token.needed()?;
+            let store = &opened.store;
+            store.create_key_in(who, key, algorithm, &policy, &token)?
+        }
+        false => opened.store.create_key(who, key, algorithm, &policy)?,
+    };
     report::print(&NewKey(Made::of(&id, algorithm, &policy)), json)?;
     Ok(ExitStatus::Done)
 }

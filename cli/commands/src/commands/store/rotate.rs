@@ -12,6 +12,7 @@ use crate::report::{self, Report};
 
 /// Make a new version of a key, which signs from now on
 ///
+/// It is made where the version before it was, in the store or in a token, unless --to-token or --to-store moves the key.
 /// The versions before it still verify and decapsulate, until they are disabled, or the policy's min-version is above them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -23,6 +24,14 @@ pub(crate) struct Arguments {
     /// Rotate all keys whose newest version is older than their policy's rotate-after
     #[arg(long, conflicts_with = "key")]
     due: bool,
+
+    /// Make this version in the token, and those after it, too: give --pkcs11-module and --token
+    #[arg(long, requires = "key", conflicts_with = "to_store")]
+    to_token: bool,
+
+    /// Make this version in the store, and those after it, too
+    #[arg(long, requires = "key")]
+    to_store: bool,
 
     #[command(flatten)]
     place: Place,
@@ -38,7 +47,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let (store, who) = (&opened.store, &opened.principal);
     let rotated = match &arguments.key {
         Some(key) => {
-            let id = store.rotate(who, key)?;
+            let id = match (arguments.to_token, arguments.to_store) {
+                (true, _) => {
+                    let (token, _) = arguments.place.access.kek.token.needed()?;
+                    store.rotate_to(who, key, Some(&token))?
+                }
+                (false, true) => store.rotate_to(who, key, None)?,
+                (false, false) => store.rotate(who, key)?,
+            };
             report::print(
                 &Rotation::of(&[(key.clone(), Ok(id.version().get()))]),
                 json,

@@ -69,6 +69,8 @@ struct Line {
     created: String,
     by: String,
     origin: &'static str,
+    /// The token where the private key is, or was until it was destroyed.
+    token: Option<String>,
     fingerprint: String,
 }
 
@@ -82,6 +84,7 @@ impl Line {
             created: moment::text(version.created),
             by: version.by.to_string(),
             origin: version.origin.name(),
+            token: version.token.as_ref().map(ToString::to_string),
             fingerprint: KeyFacts::of(&version.public_key).fingerprint,
         }
     }
@@ -111,6 +114,9 @@ impl fmt::Display for Shown {
             };
             writeln!(f, "#{}  {}{destroy}", line.version, line.state)?;
             writeln!(f, "  {}     {} by {}", line.origin, line.created, line.by)?;
+            if let Some(token) = &line.token {
+                writeln!(f, "  in token     {token}")?;
+            }
             writeln!(f, "  fingerprint  {}", line.fingerprint)?;
         }
         Ok(())
