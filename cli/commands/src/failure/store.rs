@@ -147,6 +147,9 @@ impl StoreFailure {
             Self::Store(error) | Self::NotRotated { error, .. } => of_error(error),
             Self::Database(failure) => failure.status(),
             Self::NoKek(_)
+            | Self::NoToken
+            | Self::HalfAToken
+            | Self::TokenLabel(_)
             | Self::KeyName(_)
             | Self::NoPreHash
             | Self::NotDeterministic
