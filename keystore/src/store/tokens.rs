@@ -4,9 +4,10 @@
 //! keys that no version refers to writes the row of the store in between: a key that was made before, and isn't committed yet,
 //! can't be committed any more, since its commit expects that row as it was. So no clock decides which keys are too old.
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use core::slice;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 

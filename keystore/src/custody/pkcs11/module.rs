@@ -27,10 +27,11 @@ pub(super) fn load(path: &Path) -> Result<Pkcs11, TokenError> {
         .map_err(|error| failed(error.to_string()))?;
     let mut modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
     let modules = modules.get_or_insert_default();
-    if let Some(module) = modules.get(&file) {
-        return Ok(module.clone());
-    }
-    let module = Pkcs11::new(&file).map_err(|error| failed(describe(&error)))?;
+    let module = match modules.get(&file) {
+        Some(module) => module.clone(),
+        None => Pkcs11::new(&file).map_err(|error| failed(describe(&error)))?,
+    };
+    // Another library of the process may have finalised it.
     match module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
         Ok(()) | Err(Error::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => {}
         Err(error) => return Err(failed(describe(&error))),

@@ -6,6 +6,8 @@ mod failing;
 mod keks;
 #[cfg(feature = "pkcs11")]
 mod modules;
+#[cfg(all(feature = "pkcs11", unix))]
+mod serving;
 mod stand_in;
 
 use core::sync::atomic::{AtomicBool, Ordering};

@@ -1,0 +1,235 @@
+//! A TLS server whose key is in a token, and sessions that end behind a store's back.
+
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::env;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use cryptoki::context::Pkcs11;
+use hyper::body::Bytes;
+use hyper::{Request, Response};
+use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
+use pq_keystore::custody::{ObjectId, Pkcs11Token, Token, TokenError, TokenInput};
+use pq_keystore::policy::Input;
+use pq_keystore::storage::MemoryStorage;
+use pq_keystore::{Store, StoreOptions, StoredSigner};
+use pq_serving::{Limits, Protection, Server, Tls, WholeRequests};
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+use rustls_pq::identity::{Identities, Identity, IdentitySet};
+use rustls_pq::sign::{BoundedSigner, Bounds, SignatureCheck};
+use tokio::runtime::Runtime;
+use zeroize::Zeroizing;
+
+use super::modules::options;
+use super::{MESSAGE, token};
+use crate::kit::{admin, kek, name, named, user, user_policy};
+
+/// A token that can be taken away.
+struct Removable {
+    token: Pkcs11Token,
+    is_away: AtomicBool,
+}
+
+impl Removable {
+    fn there(&self) -> Result<&Pkcs11Token, TokenError> {
+        match self.is_away.load(Ordering::Acquire) {
+            true => Err(TokenError::Away("it was taken out".into())),
+            false => Ok(&self.token),
+        }
+    }
+}
+
+impl Token for Removable {
+    fn generate(
+        &self,
+        algorithm: AnyAlgorithm,
+        object: &ObjectId,
+        label: &str,
+    ) -> Result<AnyPublicKey, TokenError> {
+        self.there()?.generate(algorithm, object, label)
+    }
+
+    fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError> {
+        self.there()?.sign(request)
+    }
+
+    fn decapsulate(
+        &self,
+        object: &ObjectId,
+        ciphertext: &[u8],
+    ) -> Result<Zeroizing<[u8; 32]>, TokenError> {
+        self.there()?.decapsulate(object, ciphertext)
+    }
+
+    fn destroy(&self, object: &ObjectId) -> Result<(), TokenError> {
+        self.there()?.destroy(object)
+    }
+
+    fn objects(&self, store: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
+        self.there()?.objects(store)
+    }
+
+    fn description(&self) -> String {
+        self.token.description()
+    }
+}
+
+/// What OpenSSL's client says of a handshake, and whether it succeeded.
+fn connect(openssl: &Path, root: &Path, port: u16) -> (bool, String) {
+    let mut client = Command::new(openssl)
+        .args(["s_client", "-connect", &format!("127.0.0.1:{port}")])
+        .args(["-servername", "localhost", "-verify_hostname", "localhost"])
+        .args(["-verify_return_error", "-CAfile"])
+        .arg(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    // A client that has failed reads no more.
+    let _ = client.stdin.take().unwrap().write_all(request);
+    let output = client.wait_with_output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    (
+        output.status.success() && said.contains("Verify return code: 0"),
+        said,
+    )
+}
+
+#[test]
+fn a_server_with_its_key_in_a_token_serves_openssl() {
+    let named_by = |variable| env::var_os(variable);
+    let (Some(options), Some(openssl)) = (
+        options("PQ_KEYSTORE_KRYOPTIC"),
+        named_by("PQ_KEYSTORE_OPENSSL"),
+    ) else {
+        return testing::skipped::cannot_run("tests/token/run sets up the token and OpenSSL 3.5");
+    };
+    let removable = Arc::new(Removable {
+        token: Pkcs11Token::open(options).unwrap(),
+        is_away: AtomicBool::new(false),
+    });
+    let store = Store::create(
+        Arc::new(MemoryStorage::new()),
+        &kek(b"secret"),
+        &admin(),
+        StoreOptions::default().token(token(), removable.clone()),
+    )
+    .unwrap();
+    let key = name("server");
+    let algorithm = named("ML-DSA-65");
+    store
+        .create_key_in(&admin(), &key, algorithm, &user_policy(), &token())
+        .unwrap();
+
+    let signer = StoredSigner::newest(&store, &user(), &key).unwrap();
+    let root = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+    let leaf = root
+        .issue(CertificateBuilder::server().dns_name("localhost"), &signer)
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let root_file = folder.path().join("root.pem");
+    std::fs::write(&root_file, root.certificate().to_pem()).unwrap();
+
+    let bounds = Bounds {
+        timeout: Duration::from_secs(20),
+        ..Bounds::default()
+    };
+    let signer = BoundedSigner::new(Arc::new(signer), bounds).unwrap();
+    let provider = pq_serving::provider(rustls_pq::Profile::Default, &[]).unwrap();
+    let chain = vec![leaf.into_der()];
+    let identity = Identity::with_signer(chain, Arc::new(signer), SignatureCheck::Each, &provider);
+    let identities = IdentitySet::new().with_default(identity.unwrap());
+    let tls = Tls::with(provider, Identities::new(identities).into(), None).unwrap();
+    let runtime = Runtime::new().unwrap();
+    let answer = |_: Request<Option<Bytes>>, _: &Protection| Response::new(Bytes::from("here"));
+    let server = runtime.block_on(async {
+        let server = Server::builder(tls)
+            .limits(Limits::default())
+            .handler(WholeRequests::new(1000, 8, answer));
+        server.bind(("127.0.0.1", 0)).await.unwrap()
+    });
+    let port = server.local_addr().port();
+
+    let connect = || connect(Path::new(&openssl), &root_file, port);
+    let served = || {
+        let (succeeded, said) = connect();
+        assert!(succeeded, "{said}");
+        assert!(said.contains("here"), "{said}");
+    };
+    // Load from two threads, while the token is taken away and put back.
+    served();
+    for _ in 0..2 {
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..3).for_each(|_| served()));
+            }
+        });
+        removable.is_away.store(true, Ordering::Release);
+        for _ in 0..3 {
+            let began = Instant::now();
+            let (succeeded, said) = connect();
+            assert!(!succeeded && said.contains("alert"), "{said}");
+            assert!(began.elapsed() < Duration::from_secs(60));
+        }
+        removable.is_away.store(false, Ordering::Release);
+        // The circuit breaker of the bounds may be open yet.
+        let began = Instant::now();
+        while !connect().0 {
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "it serves no more"
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+        served();
+    }
+    runtime.block_on(server.shutdown());
+}
+
+/// All sessions of the process end, as when a token is taken out or another library finalises the module: the next call opens
+/// one, and logs in again.
+#[test]
+#[ignore = "it ends the sessions of all tests, so tests/token/run runs it alone"]
+fn sessions_that_were_lost_are_opened_anew() {
+    for variable in ["PQ_KEYSTORE_KRYOPTIC", "PQ_KEYSTORE_SOFTHSM"] {
+        let Some(options) = options(variable) else {
+            testing::skipped::cannot_run("tests/token/run sets up the token that it needs");
+            continue;
+        };
+        let token: Arc<dyn Token> = Arc::new(Pkcs11Token::open(options).unwrap());
+        let algorithm = named("ECDSA-P256");
+        let lose = || {
+            let module = Pkcs11::new(env::var_os(variable).unwrap()).unwrap();
+            module.finalize().unwrap();
+        };
+        let object = ObjectId::from_bytes([9; 32]);
+        lose();
+        let public = token.generate(algorithm, &object, "lost").unwrap();
+        for _ in 0..3 {
+            lose();
+            let request = TokenInput {
+                object: &object,
+                algorithm,
+                input: Input::message(MESSAGE),
+            };
+            public
+                .verify(MESSAGE, &token.sign(&request).unwrap())
+                .unwrap();
+        }
+        lose();
+        assert_eq!(token.objects([9; 16]).unwrap(), [object]);
+        lose();
+        token.destroy(&object).unwrap();
+        assert_eq!(token.objects([9; 16]).unwrap(), []);
+    }
+}
