@@ -9,16 +9,16 @@ use pq_x509::x509_cert::der::oid::db::rfc5280::{
 };
 use pq_x509::x509_cert::ext::pkix::ExtendedKeyUsage;
 
-use super::{CA_PROFILE, public_key};
+use super::public_key;
 use crate::ledger::{Issued, KeyHash, NewEntry, SerialNumber};
 use crate::policy::{KeyAlgorithm, Profile};
 
 /// The entry of a certificate that the key with this name issued earlier, or `None` if no ledger takes its number.
 /// Who ordered it when is known no more: `by` says who has it recorded now, and its time is that from which it is
-/// valid.
+/// valid. The certificate of a CA has the profile `of_cas`: only who knows the CA's keys can tell its own from others.
 pub(crate) fn adopted(
     certificate: &Certificate,
-    issuer: &str,
+    (issuer, of_cas): (&str, &str),
     by: &str,
 ) -> Result<Option<NewEntry<'static>>, KeyError> {
     let Ok(serial_number) = SerialNumber::from_bytes(certificate.serial_number()) else {
@@ -34,7 +34,10 @@ pub(crate) fn adopted(
         names: names.map(|name| name.to_string()).collect(),
         not_before: certificate.not_before(),
         not_after: certificate.not_after(),
-        profile: profile_of(certificate).into(),
+        profile: match certificate.is_ca() {
+            true => of_cas.into(),
+            false => profile_of(certificate).into(),
+        },
         key_algorithm: algorithm.map_or("unknown", KeyAlgorithm::name).into(),
         key: KeyHash::of(&key)?,
         halves: KeyHash::halves_of(&key)?,
@@ -47,12 +50,9 @@ pub(crate) fn adopted(
     }))
 }
 
-/// The profile by which the policy permitted it. One that is not told has a name that no policy has, so that nothing is
+/// The profile by which the policy permitted that of an end entity. One that is not told has a name that no policy has, so that nothing is
 /// renewed for more purposes than it had.
 fn profile_of(certificate: &Certificate) -> &'static str {
-    if certificate.is_ca() {
-        return CA_PROFILE;
-    }
     let usage = certificate.parsed().tbs_certificate().get_extension();
     let usage: Option<(bool, ExtendedKeyUsage)> = match usage {
         Ok(usage) => usage,

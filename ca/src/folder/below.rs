@@ -3,10 +3,12 @@
 //! Two ledgers change, one after the other, and each step may be the last. So a key is written with the request for its
 //! certificate; then the ledger above has the certificate; then this CA's ledger has it; then the files are written, and
 //! the request is removed. Whoever was killed, or had no space left, does the same again: a key that waits is taken up,
-//! with the certificate that the ledger above has for it, if it has one.
+//! with the certificate that the ledger above has for it, if it has one. Processes take [turns](Turn) at the folder, so that
+//! no two complete the same.
 
+use core::time::Duration;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pq_keys::files::Access;
 use pq_x509::certificate::{Certificate, CertificateError, is_same_name};
@@ -20,14 +22,16 @@ use pq_x509::x509_cert::ext::pkix::NameConstraints;
 
 use super::draft::Interruption;
 use super::error::FolderError;
+use super::lifetime::is_valid_for;
 use super::subordinate::{begin, name_constraints_of, request_of, request_path};
 use super::succession::{Next, Subject, chain_in, check_not_ahead, followed, generation, last_of};
+use super::turn::Turn;
 use super::{
     Certified, ENCRYPTED, Folder, Role, StoredKey, SubordinatePlan, Successor, certificate_path,
-    is_there, key_error, whole, write, write_key,
+    is_there, key_error, verdict, whole, write, write_key,
 };
 use crate::authority::{Authority, SUBORDINATE_PROFILE};
-use crate::ledger::{Generation, KeyHash, Ledger, Reader, Stage};
+use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, Reader, SerialNumber, Stage};
 
 impl Folder {
     /// Makes a CA in a new folder below another CA, whose [authority](Folder::authority) `above` certifies its key; that
@@ -36,13 +40,15 @@ impl Folder {
     ///
     /// If the process is killed, there is nothing, or a CA that waits for its certificate, as after
     /// [`create_pending`](Self::create_pending). The same call with an equal plan completes that, whatever the plan's key:
-    /// the CA has the key that it was begun with, and the certificate that `above` has for it already, if there is one.
+    /// the CA has the key that it was begun with, and the certificate that `above` has for it already, if there is one. Of
+    /// several processes that do this at once, one succeeds.
     ///
     /// # Errors
     ///
     /// Those of [`create`](Self::create_unless_stopped) and of [`Authority::certify`], [`FolderError::NameTaken`] if
     /// `above` certified a CA of the same name that is valid, [`FolderError::OtherPending`] if another CA waits in the
-    /// folder, [`FolderError::Above`] if the CA above or its ledger refuses it, and [`FolderError::CertifiedAbove`] if only the last steps failed.
+    /// folder, [`FolderError::OtherAbove`] if it was begun below another one, [`FolderError::Unusable`] if its certificate was
+    /// revoked or is not valid now, [`FolderError::Above`] if the CA above or its ledger refuses it, and [`FolderError::CertifiedAbove`] if only the last steps failed.
     #[allow(
         clippy::too_many_arguments,
         reason = "each is another thing, and all callers have all of them"
@@ -57,6 +63,12 @@ impl Folder {
         interruption: &Interruption,
     ) -> Result<Self, FolderError> {
         let path = path.into();
+        // Until the end: what another process begins here, it completes before this one looks.
+        let mut turn = Turn::wait(&path)?;
+        let begun = Self::begun_in(&path)?;
+        if begun.is_none() {
+            Self::check_free(&path)?;
+        }
         let constraints = plan.constraints.to_name_constraints()?;
         let asked = request_of(&plan.key, |request| {
             request
@@ -67,10 +79,6 @@ impl Folder {
         let constraints = match constraints {
             Some(own) => Some(own),
             None => name_constraints_of(above.issuer().certificate())?,
-        };
-        let begun = match Self::open(&path) {
-            Err(FolderError::Pending(_)) => Some(Self::open_pending(&path)?),
-            _ => None,
         };
         let request = match &begun {
             Some(folder) => folder.begun_by(plan, &asked)?,
@@ -87,15 +95,24 @@ impl Folder {
         }
         check_not_ahead(above.ledger(), now).map_err(FolderError::above)?;
         let recorded = match &begun {
-            Some(folder) => chain_in(&folder.ledger.open()?.generations()?, Role::Issuing)?,
+            Some(folder) => folder.first_recorded(above, root, now)?,
             None => None,
         };
+        let with_own = |own| [own].into_iter().chain(chain.iter().cloned()).collect();
         let found = match recorded {
-            Some(mut chain) => Some(chain.swap_remove(0)),
-            None => certified_by(above, &request, &digest, constraints.as_ref(), now)?,
+            Some(recorded) => Some(recorded),
+            None => {
+                certified_by(above, &request, &digest, constraints.as_ref(), now)?.map(with_own)
+            }
         };
-        let (own, made) = match found {
-            Some(own) => (own, None),
+        let (full, made) = match found {
+            Some(found) => {
+                if !is_valid_for(plan.validity, &found[0], above.issuer().certificate()) {
+                    return Err(FolderError::OtherPending(path));
+                }
+                verdict::check(&found, root, &[], now).map_err(FolderError::NotAccepted)?;
+                (found, None)
+            }
             None => {
                 let certified = Certified {
                     subject,
@@ -109,10 +126,9 @@ impl Folder {
                     .check_recordable(&made, &[])
                     .map_err(FolderError::above)?;
                 let own = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
-                (own, Some(made))
+                (with_own(own), Some(made))
             }
         };
-        let full: Vec<_> = [own].into_iter().chain(chain.iter().cloned()).collect();
         let draft = match &begun {
             Some(_) => None,
             None => {
@@ -125,17 +141,76 @@ impl Folder {
         interruption.finish(|| {
             if let Some(draft) = draft {
                 let folder = draft.path().to_owned();
-                draft.place(&path, || write_key(&folder, Role::Issuing, &plan.key))?;
+                turn = draft.place(&path, || write_key(&folder, Role::Issuing, &plan.key))?;
             }
             let folder = Self::open_pending(&path)?;
             if let Some(made) = made {
                 // Whoever gets it, the ledger above has it.
                 above.record_ca(made).map_err(FolderError::above)?;
             }
-            let completed = folder.complete_first(&full, root, by, now);
+            let completed = folder.complete_first(full, root, by, now);
             completed.map_err(|cause| folder.not_completed(Role::Issuing, Role::Root, cause))
         })?;
+        drop(turn);
         Self::open(path)
+    }
+
+    /// Whether a CA can be made there by [`create_below`](Self::create_below): nothing is there, an empty folder, or a CA
+    /// that was begun and waits for its certificate.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::Exists`], and others if what is there can't be read.
+    pub fn check_free_below(path: &Path) -> Result<(), FolderError> {
+        match Self::begun_in(path)? {
+            Some(_) => Ok(()),
+            None => Self::check_free(path),
+        }
+    }
+
+    /// The CA that was begun in a folder, and is not complete.
+    fn begun_in(path: &Path) -> Result<Option<Self>, FolderError> {
+        match Self::open(path) {
+            Err(FolderError::Pending(_) | FolderError::NotCompleted(_)) => {
+                Self::open_pending(path).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The certificates of the first key that the ledger has, its own first, if it has some: `above` certified it below
+    /// this root, and clients accept it now.
+    fn first_recorded<S: Signer, L: Ledger>(
+        &self,
+        above: &Authority<S, L>,
+        root: &Certificate,
+        now: UnixTime,
+    ) -> Result<Option<Vec<Certificate>>, FolderError> {
+        let recorded = chain_in(&self.ledger.open()?.generations()?, Role::Issuing)?;
+        let Some(chain) = recorded else {
+            return Ok(None);
+        };
+        if !whole::leads_to(root, &chain)
+            || !whole::is_issued_by(above.issuer().certificate(), &chain[0])
+        {
+            let last = chain.last().unwrap_or(&chain[0]);
+            return Err(FolderError::OtherAbove {
+                given: root.describe_subject(),
+                own: last.describe_issuer(),
+                root: certificate_path(&self.path, Role::Root),
+            });
+        }
+        let unusable = |why: String| FolderError::Unusable {
+            path: self.path.clone(),
+            why,
+        };
+        if let Some(refused) = refused_above(above, &chain[0])? {
+            return Err(unusable(refused));
+        }
+        match verdict::check(&chain, root, &[], now) {
+            Ok(()) => Ok(Some(chain)),
+            Err(error) => Err(unusable(error.to_string())),
+        }
     }
 
     /// The request with which a CA was begun that waits here, if it was begun by a plan like this one.
@@ -160,20 +235,24 @@ impl Folder {
         }
     }
 
-    /// Records the certificates of a new CA's key, and writes their files, the root's last.
+    /// Records the certificates of a new CA's key, unless the ledger has some for it, and writes the files of those that it
+    /// has then, the root's last.
     fn complete_first(
         &self,
-        full: &[Certificate],
+        mut full: Vec<Certificate>,
         root: &Certificate,
         by: &str,
         now: UnixTime,
     ) -> Result<(), FolderError> {
         let ledger = self.ledger.open()?;
-        if ledger.generations()?.is_empty() {
-            let first = generation(Role::Issuing, full, Stage::Issuing, by, now);
-            ledger.change_generations(&[], &[first], &[], &[])?;
+        match chain_in(&ledger.generations()?, Role::Issuing)? {
+            Some(recorded) => full = recorded,
+            None => {
+                let first = generation(Role::Issuing, &full, Stage::Issuing, by, now);
+                ledger.change_generations(&[], &[first], &[], &[])?;
+            }
         }
-        self.write_chain(Role::Issuing, full)?;
+        self.write_chain(Role::Issuing, &full)?;
         self.write_chain(Role::Root, core::slice::from_ref(root))?;
         self.forget_request(Role::Issuing);
         Ok(())
@@ -187,7 +266,8 @@ impl<L: Ledger> Folder<L> {
     ///
     /// If the process is killed, a key may be left that is [waiting](Self::waiting). The same call completes that, for a
     /// successor of the same name, algorithm and kind of protection: the CA gets the key that waits, and the certificate
-    /// that `above` has for it already, if there is one.
+    /// that `above` has for it already, if there is one. Of several processes that do this at once, one succeeds; those that
+    /// would complete the same return what it did.
     ///
     /// # Errors
     ///
@@ -214,40 +294,51 @@ impl<L: Ledger> Folder<L> {
         // Both, before anything is changed
         check_not_ahead(above.ledger(), now).map_err(FolderError::above)?;
         check_not_ahead(&self.ledger()?, now)?;
-        let (before, generations) = self.recorded_and_all()?;
-        let last = last_of(&generations)?;
-        let new = Next {
-            generations: &generations,
-            last: &last,
-            role: self.next_role(&generations)?,
-            key: &successor.key,
-            name: &successor.name,
-            validity: successor.validity,
+        let seen = self.look(above, successor, (&root, now))?;
+        // Until the end: what another process begins, it completes before this one looks again.
+        let _turn = Turn::wait(&self.path)?;
+        if self.recorded_and_all()?.0 != seen.before {
+            return self.done_meanwhile(seen.begun.as_ref());
+        }
+        let seen = match self.waiting_roles()? == seen.waiting {
+            true => seen,
+            false => self.look(above, successor, (&root, now))?,
         };
-        let (subject, constraints) = (new.subject()?, name_constraints_of(&last)?);
-        let asked = request_of(&successor.key, |request| {
-            subject.of_request(request).ca(Some(0), constraints.clone())
-        })?;
-        let begun = self.begun(&generations, &last, successor, &asked)?;
-        if let Some((role, _)) = &begun
-            && let Some(chain) = chain_in(&generations, *role)?
+        let Seen {
+            before,
+            generations,
+            last,
+            asked,
+            begun,
+            ..
+        } = &seen;
+        if let Some(Begun {
+            role,
+            certified: Some(chain),
+            is_recorded: true,
+            ..
+        }) = begun
         {
-            self.write_recorded(*role, &chain)?;
+            self.write_recorded(*role, chain)?;
             self.forget_request(*role);
             return Ok(*role);
         }
-        let (role, request) = begun
-            .as_ref()
-            .map_or((new.role, &asked), |(role, request)| (*role, request));
+        let (role, request) = match begun {
+            Some(begun) => (begun.role, &begun.request),
+            None => (seen.role, asked),
+        };
         let key = key_of(request)?;
-        let digest = KeyHash::of(&key).map_err(IssueError::SubjectKey)?;
-        let (own, made) = match certified_by(above, request, &digest, constraints.as_ref(), now)? {
-            Some(own) => (own, None),
+        let found = begun.as_ref().and_then(|begun| begun.certified.clone());
+        let (own, made) = match found {
+            Some(mut found) => (found.swap_remove(0), None),
             None => {
                 let next = Next {
+                    generations,
+                    last,
                     role,
                     key: &key,
-                    ..new
+                    name: &successor.name,
+                    validity: successor.validity,
                 };
                 let made = self.sign_next(&next, above, SUBORDINATE_PROFILE, (by, now))?;
                 above
@@ -260,72 +351,204 @@ impl<L: Ledger> Folder<L> {
         let full: Vec<_> = [own].into_iter().chain(chain.iter().cloned()).collect();
         self.check_accepted(&full, now)?;
         let is_for_later = successor.is_for_later;
-        let after = followed(&generations, (role, &full), is_for_later, by, now)?;
+        let after = followed(generations, (role, &full), is_for_later, by, now)?;
         if begun.is_none() {
             self.write_requested(role, &successor.key, request)?;
         }
         if let Some(made) = made {
             above.record_ca(made).map_err(FolderError::above)?;
         }
-        self.record_below(&before, &after).map_err(|error| {
-            match self.not_recorded(role, &after, error) {
+        match self.record_below(before, &after) {
+            // File systems without locks give nobody a turn.
+            Err(FolderError::Ledger(LedgerError::GenerationsChanged)) => {
+                let begun = begun.as_ref();
+                return self
+                    .done_meanwhile(begun)
+                    .map_err(|cause| self.certified_above(role, cause));
+            }
+            recorded => recorded.map_err(|error| match self.not_recorded(role, &after, error) {
                 done @ FolderError::NotSure { is_done: true, .. } => done,
                 cause => self.certified_above(role, cause),
-            }
-        })?;
+            })?,
+        }
         self.write_recorded(role, &full)?;
         self.forget_request(role);
         Ok(role)
+    }
+
+    /// What another process did with the key that waited, while this one waited for its turn.
+    fn done_meanwhile(&self, begun: Option<&Begun>) -> Result<Role, FolderError> {
+        let changed = || FolderError::from(LedgerError::GenerationsChanged);
+        let Begun { role, request, .. } = begun.ok_or_else(changed)?;
+        let recorded = chain_in(&self.ledger()?.generations()?, *role)?;
+        let key = &request.parsed().info.public_key;
+        let chain = recorded.filter(|chain| {
+            let certified = chain[0].parsed().tbs_certificate();
+            certified.subject_public_key_info() == key
+        });
+        let chain = chain.ok_or_else(changed)?;
+        if !is_there(&certificate_path(&self.path, *role))? {
+            self.write_recorded(*role, &chain)?;
+        }
+        self.forget_request(*role);
+        Ok(*role)
+    }
+
+    /// The keys of which there are requests.
+    fn waiting_roles(&self) -> Result<Vec<Role>, FolderError> {
+        let requests = self.requests()?.into_iter();
+        Ok(requests.map(|(role, _)| role).collect())
+    }
+
+    /// Looks what is there for a successor. This changes nothing.
+    fn look<S: Signer, M: Ledger>(
+        &self,
+        above: &Authority<S, M>,
+        successor: &Successor<impl StoredKey>,
+        (root, now): (&Certificate, UnixTime),
+    ) -> Result<Seen, FolderError> {
+        let (before, generations) = self.recorded_and_all()?;
+        let last = last_of(&generations)?;
+        let role = self.next_role(&generations)?;
+        let key = &successor.key;
+        let subject = Subject::of_next(&generations, &last, &successor.name, role, key)?;
+        let constraints = name_constraints_of(&last)?;
+        let asked = request_of(key, |request| {
+            subject.of_request(request).ca(Some(0), constraints.clone())
+        })?;
+        let waiting = self.waiting_roles()?;
+        let mut seen = Seen {
+            before,
+            generations,
+            last,
+            role,
+            asked,
+            waiting,
+            begun: None,
+        };
+        for (role, request) in self.requests()? {
+            if self.is_begun_by(successor, &seen, (role, &request))? {
+                seen.begun = self.begun(
+                    above,
+                    successor.validity,
+                    (role, request),
+                    &seen,
+                    (root, now),
+                )?;
+            }
+            if seen.begun.is_some() {
+                break;
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Whether a key was begun for a successor like this one: it waits, or the ledger has it and its certificate's file is
+    /// missing.
+    fn is_begun_by(
+        &self,
+        successor: &Successor<impl StoredKey>,
+        seen: &Seen,
+        (role, request): (Role, &CertificateRequest),
+    ) -> Result<bool, FolderError> {
+        let Seen {
+            generations, last, ..
+        } = seen;
+        let is_known = generations.iter().any(|one| one.name == role.name());
+        if is_known && is_there(&certificate_path(&self.path, role))? {
+            return Ok(false);
+        }
+        let key = key_of(request)?;
+        let subject = Subject::of_next(generations, last, &successor.name, role, &key)?;
+        Ok(subject.is(&request.parsed().info.subject)
+            && request.parsed().info.attributes == seen.asked.parsed().info.attributes
+            && self.is_key_like(role, request, &successor.key, &seen.asked)?)
+    }
+
+    /// A key that was begun, with the certificate that `above` has for it, unless it is of no use: others may know it, or
+    /// its certificate was revoked or is not valid now, or is valid for another time than is asked for.
+    fn begun<S: Signer, M: Ledger>(
+        &self,
+        above: &Authority<S, M>,
+        validity: Option<Duration>,
+        (role, request): (Role, CertificateRequest),
+        seen: &Seen,
+        (root, now): (&Certificate, UnixTime),
+    ) -> Result<Option<Begun>, FolderError> {
+        let issuer = above.issuer().certificate();
+        let key = key_of(&request)?;
+        for half in KeyHash::all_of(&key).map_err(IssueError::SubjectKey)? {
+            let compromised = above.ledger().compromised(&half);
+            if compromised.map_err(FolderError::above)?.is_some() {
+                return Ok(None);
+            }
+        }
+        let recorded = chain_in(&seen.generations, role)?;
+        let is_recorded = recorded.is_some();
+        let certified = match recorded {
+            Some(chain) => {
+                if !whole::is_issued_by(issuer, &chain[0])
+                    || refused_above(above, &chain[0])?.is_some()
+                    || verdict::check(&chain, root, &[], now).is_err()
+                {
+                    return Ok(None);
+                }
+                Some(chain)
+            }
+            None => {
+                let digest = KeyHash::of(&key).map_err(IssueError::SubjectKey)?;
+                let constraints = name_constraints_of(&seen.last)?;
+                certified_by(above, &request, &digest, constraints.as_ref(), now)?
+                    .map(|own| vec![own])
+            }
+        };
+        if let Some(certified) = &certified
+            && !is_valid_for(validity, &certified[0], issuer)
+        {
+            return Ok(None);
+        }
+        Ok(Some(Begun {
+            role,
+            request,
+            certified,
+            is_recorded,
+        }))
     }
 
     fn record_below(&self, before: &[Generation], after: &[Generation]) -> Result<(), FolderError> {
         Ok(self.ledger()?.change_generations(before, after, &[], &[])?)
     }
 
-    /// A key that was begun for a successor like this one: it waits, or the ledger has it and its certificate's file is
-    /// missing.
-    fn begun(
-        &self,
-        generations: &[Generation],
-        last: &Certificate,
-        successor: &Successor<impl StoredKey>,
-        asked: &CertificateRequest,
-    ) -> Result<Option<(Role, CertificateRequest)>, FolderError> {
-        for (role, request) in self.requests()? {
-            let is_known = generations.iter().any(|one| one.name == role.name());
-            if is_known && is_there(&certificate_path(&self.path, role))? {
-                continue;
-            }
-            let key = key_of(&request)?;
-            let subject = Subject::of_next(generations, last, &successor.name, role, &key)?;
-            if subject.is(&request.parsed().info.subject)
-                && request.parsed().info.attributes == asked.parsed().info.attributes
-                && self.is_key_like(role, &request, &successor.key, asked)?
-            {
-                return Ok(Some((role, request)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whether a key that waits has the algorithm of another one, and is kept alike: in the clear, under a passphrase, or, if
-    /// the text is not PEM, elsewhere.
-    fn is_key_like(
+    /// Whether a key that waits has the algorithm of another one, is kept alike (in the clear, under its passphrase, or, if the
+    /// text is not PEM, elsewhere), and is the key of its request.
+    fn is_key_like<K: StoredKey>(
         &self,
         role: Role,
         request: &CertificateRequest,
-        other: &impl StoredKey,
+        other: &K,
         of_other: &CertificateRequest,
     ) -> Result<bool, FolderError> {
         let path = self.key_path(role);
         let text = self.owner.read(&path, Reader::Owner)?;
-        let other = other.to_pem().map_err(key_error(path))?;
+        let kept = other.to_pem().map_err(key_error(path.clone()))?;
         let is_encrypted = |text: &[u8]| pem::blocks(text).any(|block| block.is_of(ENCRYPTED));
         let is_pem = |text: &[u8]| pem::blocks(text).next().is_some();
         let algorithm = |of: &CertificateRequest| of.parsed().info.public_key.algorithm.clone();
-        Ok(algorithm(request) == algorithm(of_other)
-            && is_encrypted(&text) == is_encrypted(other.as_bytes())
-            && is_pem(&text) == is_pem(other.as_bytes()))
+        if algorithm(request) != algorithm(of_other)
+            || is_encrypted(&text) != is_encrypted(kept.as_bytes())
+            || is_pem(&text) != is_pem(kept.as_bytes())
+        {
+            return Ok(false);
+        }
+        let key = other.read_like(&text).map_err(|cause| {
+            let request = request_path(&self.path, role);
+            FolderError::WaitingKey {
+                key: path,
+                request,
+                cause: cause.into(),
+            }
+        })?;
+        Ok(key.spki() == key_of(request)?)
     }
 
     /// The error after the ledger above has the certificate: whether the last file is there says whether all is done.
@@ -349,20 +572,23 @@ impl<L: Ledger> Folder<L> {
     }
 
     /// Removes the request for a certificate that is there. If it stays, it says the same as the certificate.
-    fn forget_request(&self, role: Role) {
+    pub(super) fn forget_request(&self, role: Role) {
         let _ = fs::remove_file(request_path(&self.path, role));
     }
 }
 
 /// The key for which a request asks for a certificate.
-fn key_of(request: &CertificateRequest) -> Result<SubjectPublicKeyInfoDer<'static>, FolderError> {
+pub(super) fn key_of(
+    request: &CertificateRequest,
+) -> Result<SubjectPublicKeyInfoDer<'static>, FolderError> {
     let der = request.parsed().info.public_key.to_der();
     Ok(der
         .map_err(|error| IssueError::from(CertificateError::from(error)))?
         .into())
 }
 
-/// The newest certificate that a CA has in its ledger for what a request asks for.
+/// The newest certificate that a CA has in its ledger for what a request asks for, and that is valid now. Where a clock was
+/// ahead, one may not be valid yet.
 fn certified_by<S: Signer, L: Ledger>(
     above: &Authority<S, L>,
     request: &CertificateRequest,
@@ -383,6 +609,53 @@ fn certified_by<S: Signer, L: Ledger>(
             found.push(one);
         }
     }
+    found.retain(|one| one.not_before() <= now);
     found.sort_by_key(|one| (one.not_after(), one.not_before()));
     Ok(found.pop())
+}
+
+/// Why a certificate of this CA can't be used, if its ledger has it as revoked or on hold.
+fn refused_above<S: Signer, L: Ledger>(
+    above: &Authority<S, L>,
+    certificate: &Certificate,
+) -> Result<Option<String>, FolderError> {
+    let of_ledger = |error: LedgerError| FolderError::above(error);
+    let number = SerialNumber::from_bytes(certificate.serial_number());
+    let number = number.map_err(|_| FolderError::NotOfThisCa(certificate.describe_subject()))?;
+    let entry = above.ledger().entry(&number).map_err(of_ledger)?;
+    let entry = entry
+        .ok_or(LedgerError::Unknown(number))
+        .map_err(of_ledger)?;
+    let revocation = entry.revocation();
+    Ok(revocation.map(|revocation| {
+        LedgerError::Revoked {
+            number,
+            reason: revocation.reason,
+        }
+        .to_string()
+    }))
+}
+
+/// What is there for a key that is to follow others.
+struct Seen {
+    /// The generations that the ledger has.
+    before: Vec<Generation>,
+    generations: Vec<Generation>,
+    last: Certificate,
+    /// What a new key is called.
+    role: Role,
+    /// The request for the new key.
+    asked: CertificateRequest,
+    /// The keys of which there are requests.
+    waiting: Vec<Role>,
+    begun: Option<Begun>,
+}
+
+/// A key that was begun, and is completed.
+struct Begun {
+    role: Role,
+    request: CertificateRequest,
+    /// The certificate that the CA above has for it, or what this CA's ledger has.
+    certified: Option<Vec<Certificate>>,
+    is_recorded: bool,
 }

@@ -4,8 +4,6 @@ use alloc::sync::Arc;
 #[cfg(unix)]
 use core::ops::ControlFlow;
 use std::ffi::OsStr;
-#[cfg(unix)]
-use std::fs::TryLockError;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -14,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pq_keys::files::{Access, folder_of, put_in_place, sync_folder, write_in_draft};
 
 use super::error::{FolderError, io_error};
+use super::turn::{Turn, try_lock};
 use super::{ISSUING_CERTIFICATE, LEDGER, POLICY, ROOT_CERTIFICATE};
 #[cfg(unix)]
 use crate::ledger::{Filter, Ledger, LedgerError, LocalLedger};
@@ -127,7 +126,7 @@ impl Draft {
         let path = above.join(new_name(above)?);
         make_private_folder(&path)?;
         let draft = Self {
-            _lock: match lock(&path) {
+            _lock: match try_lock(&path) {
                 Ok(lock) => lock,
                 Err(_) => return Ok(None),
             },
@@ -156,15 +155,15 @@ impl Draft {
         interruption: &Interruption,
         add_keys: impl FnOnce() -> Result<(), FolderError>,
     ) -> Result<(), FolderError> {
-        interruption.finish(|| self.place(path, add_keys))
+        interruption.finish(|| self.place(path, add_keys).map(drop))
     }
 
-    /// The same in what [may not be stopped](Interruption::finish).
+    /// The same in what [may not be stopped](Interruption::finish). This process has the turn at the folder then.
     pub(super) fn place(
-        self,
+        mut self,
         path: &Path,
         add_keys: impl FnOnce() -> Result<(), FolderError>,
-    ) -> Result<(), FolderError> {
+    ) -> Result<Turn, FolderError> {
         add_keys()?;
         sync_folder(&self.path).map_err(io_error("write", &self.path))?;
         // From here on it is a CA like any other, and stays. So nothing comes between this and its name.
@@ -176,7 +175,8 @@ impl Draft {
                 FolderError::Exists(path.into())
             }
             _ => io_error("create", path)(error),
-        })
+        })?;
+        Ok(Turn::of(self._lock.take()))
     }
 }
 
@@ -244,23 +244,6 @@ fn only_for_its_owner(builder: &mut DirBuilder) {
 
 #[cfg(not(unix))]
 fn only_for_its_owner(_: &mut DirBuilder) {}
-
-/// The lock on a draft, or none on file systems that have no locks; an error if another process has it.
-#[cfg(unix)]
-fn lock(draft: &Path) -> io::Result<Option<File>> {
-    let folder = File::open(draft)?;
-    match folder.try_lock() {
-        Ok(()) => Ok(Some(folder)),
-        Err(TryLockError::WouldBlock) => Err(ErrorKind::WouldBlock.into()),
-        Err(TryLockError::Error(_)) => Ok(None),
-    }
-}
-
-/// On other systems a folder can't be locked.
-#[cfg(not(unix))]
-fn lock(_: &Path) -> io::Result<Option<File>> {
-    Ok(None)
-}
 
 /// The files of a draft with secrets, which are removed first.
 const KEYS: [&str; 2] = ["root.key", "issuing.key"];
@@ -351,7 +334,7 @@ fn remove_file(path: &Path) -> io::Result<()> {
 fn remove_abandoned(above: &Path) {
     for path in own_drafts_in(above) {
         if is_unfinished(&path)
-            && let Ok(Some(_lock)) = lock(&path)
+            && let Ok(Some(_lock)) = try_lock(&path)
             // It may have got its name, and lost its marker, before this process had the lock.
             && is_unfinished(&path)
         {
@@ -367,7 +350,7 @@ fn remove_abandoned(_: &Path) {}
 #[cfg(unix)]
 pub(super) fn left_in(above: &Path) -> Vec<PathBuf> {
     own_drafts_in(above)
-        .filter(|path| matches!(lock(path), Ok(Some(_))))
+        .filter(|path| matches!(try_lock(path), Ok(Some(_))))
         .collect()
 }
 
@@ -571,7 +554,7 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         make(&elsewhere.path().join("of others"), &[mark, key]);
         std::os::unix::fs::symlink(elsewhere.path().join("of others"), draft("b")).unwrap();
-        let in_the_making = lock(&draft("4")).unwrap();
+        let in_the_making = try_lock(&draft("4")).unwrap();
 
         make_a_draft(above.path());
         for digit in ["1", "2", "3", "c", "d"] {

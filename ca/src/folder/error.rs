@@ -177,6 +177,26 @@ pub enum FolderError {
         /// Whose certificate it is.
         subject: String,
     },
+    /// The same of a CA below another one, which has the root's key.
+    #[error(
+        "the key of {issuer} issued the certificate of {subject}, and the CA above this one certified that key, but this copy of \
+         the folder, with its ledger, is from before that: put back a newer backup of the whole folder, which has the key; if \
+         there is none, but the key's two files, such as issuing-2.key and issuing-2.pem, copy these back, which is enough \
+         (\"pqtls ca rollover --use\" has it issue again); if the key is lost, have its certificate, which is the second one in a \
+         file of \"pqtls ca issue\", revoked at the CA above, whose ledger has it, and issue anew what that key issued"
+    )]
+    OfLaterKeyBelow {
+        /// The name of the key's owner, in its certificate.
+        issuer: String,
+        /// Whose certificate it is.
+        subject: String,
+    },
+    /// A CA above this one signed a certificate.
+    #[error(
+        "the CA above this one signed the certificate of {0}, so that its ledger has it, and its lists say whether it is \
+         revoked: what this CA recorded of it would reach nobody; revoke it at the CA above"
+    )]
+    OfTheCaAbove(String),
     /// A certificate is the root's own, which no ledger has.
     #[error(
         "this is the certificate of the CA's own root, which is in no ledger, and which no list of its own can revoke; \
@@ -280,9 +300,9 @@ pub enum FolderError {
     NotAccepted(ValidationError),
     /// A new key was to have the name of another one.
     #[error(
-        "\"{0}\" is the name of another key: of a root, or of one that issues, issued or will issue; revoked certificates \
-         are known by their issuer's name, so choose another (the issuing keys of one CA share one with \"pqtls ca \
-         rollover --same-name\")"
+        "\"{0}\" is the name of another key: of a root, of one that issues, issued or will issue, or of another CA that is \
+         certified; revoked certificates are known by their issuer's name, so choose another (the issuing keys of one CA share \
+         one with \"pqtls ca rollover --same-name\"; the CA above certifies that with --same-name, too)"
     )]
     NameTaken(String),
     /// The root's key is another CA's.
@@ -327,13 +347,13 @@ pub enum FolderError {
     Above(Box<Self>),
     /// The CA that was to certify a key is another one than the one above.
     #[error(
-        "the CA that was named as the one above has the root \"{given}\", and the one above this CA is another, whose root's \
-         certificate is {root} (\"{own}\"); name the folder of that CA (--under)"
+        "the CA that was named as the one above has the root \"{given}\", and the one above this CA is another, whose name is \
+         \"{own}\", and whose root's certificate belongs in {root}; name the folder of that CA (--under)"
     )]
     OtherAbove {
         /// The name of the CA that was given.
         given: String,
-        /// The name of this CA's root.
+        /// The name of the CA above this one.
         own: String,
         /// The file of its certificate.
         root: PathBuf,
@@ -352,10 +372,54 @@ pub enum FolderError {
     },
     /// A CA waits for its certificate, and another one was to be made in its folder.
     #[error(
-        "the CA in {0} was begun and waits for its certificate, and it has another name, is for other names, or has another \
-         algorithm, protection or policy; give the options with which it was begun, or choose another folder"
+        "the CA in {0} was begun and waits for its certificate, and it has another name, is for other names, is valid for \
+         another time, or has another key, algorithm, protection or policy; give the options with which it was begun, or choose another folder"
     )]
     OtherPending(PathBuf),
+    /// A CA was begun with a certificate that is of no use.
+    #[error(
+        "the CA in {path} was begun and is not complete, and can't be completed now: {why}; it issued nothing yet, so revoke \
+         its certificate at the CA above, remove {path}, and begin again"
+    )]
+    Unusable {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with the certificate.
+        why: String,
+    },
+    /// A CA was begun, and what did that was interrupted, or its root's certificate is lost.
+    #[error(
+        "{0} is missing: if the making of the CA there was interrupted, the same command completes it (\"pqtls ca init\" with \
+         --under, or \"pqtls ca install\"); otherwise restore it from a backup"
+    )]
+    NotCompleted(PathBuf),
+    /// A key that waits can't be read.
+    #[error(
+        "{key}, which waits for its certificate, can't be read as the new key is kept: {cause}; give the passphrase that it was \
+         made with, or, to give that key up, remove {key} and {request}"
+    )]
+    WaitingKey {
+        /// The key's file.
+        key: PathBuf,
+        /// Its request.
+        request: PathBuf,
+        /// The error of the key's [`StoredKey`](super::StoredKey).
+        cause: Box<dyn Error + Send + Sync>,
+    },
+    /// A new key was to have the name of one that waits for its certificate.
+    #[error(
+        "\"{name}\" is the name of the key in {key}, which waits for its certificate: have its request, {request}, signed and \
+         install what comes back (\"pqtls ca install\"), choose another name, or, to give that key up, remove {key} and \
+         {request}"
+    )]
+    NameWaits {
+        /// The name.
+        name: String,
+        /// The key's file.
+        key: PathBuf,
+        /// Its request.
+        request: PathBuf,
+    },
     /// Another thread stopped it, by [`Interruption::stop`](super::Interruption::stop).
     #[error("making the CA was stopped, and nothing is left of it; begin again")]
     Stopped,

@@ -21,6 +21,16 @@ pub trait StoredKey: Signer + Sized {
     /// If the text is not such a key.
     fn from_pem(text: &[u8]) -> Result<Self, Self::Error>;
 
+    /// Reads another key that is kept as this one is, such as one under the same passphrase. Implement it for keys whose
+    /// [text](Self::to_pem) is encrypted.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not such a key.
+    fn read_like(&self, text: &[u8]) -> Result<Self, Self::Error> {
+        Self::from_pem(text)
+    }
+
     /// The text that [`from_pem`](Self::from_pem) reads.
     ///
     /// # Errors

@@ -5,12 +5,12 @@ use core::time::Duration;
 use pq_x509::certificate::{Certificate, Validity};
 use pq_x509::pki_types::UnixTime;
 
-use super::EARLIER;
 use super::error::FolderError;
+use super::{EARLIER, verdict};
 use crate::time::system_time;
 
 /// The first and the last second of a certificate that is valid for this long from now on.
-pub(super) fn lifetime(validity: Duration, now: UnixTime) -> (UnixTime, UnixTime) {
+fn lifetime(validity: Duration, now: UnixTime) -> (UnixTime, UnixTime) {
     let now = Duration::from_secs(now.as_secs());
     (
         UnixTime::since_unix_epoch(now.saturating_sub(EARLIER)),
@@ -18,25 +18,45 @@ pub(super) fn lifetime(validity: Duration, now: UnixTime) -> (UnixTime, UnixTime
     )
 }
 
-/// These times, if the certificate above is valid for as long.
-pub(super) fn bounded(
-    (start, end): (UnixTime, UnixTime),
+/// The first and the last second of a certificate that is valid for as long as is asked for, or by default for this long, or
+/// as long as the certificate above if that is shorter.
+pub(super) fn lifetime_below(
     above: &Certificate,
+    asked: Option<Duration>,
+    default: Duration,
+    now: UnixTime,
 ) -> Result<(UnixTime, UnixTime), FolderError> {
-    match end > above.not_after() {
-        true => Err(FolderError::OutlivesParent {
-            until: above.not_after(),
-        }),
-        false => Ok((start.max(above.not_before()), end)),
+    let (start, end) = lifetime(asked.unwrap_or(default), now);
+    let (start, end) = match end > above.not_after() {
+        true if asked.is_some() && now <= above.not_after() => {
+            return Err(FolderError::OutlivesParent {
+                until: above.not_after(),
+            });
+        }
+        _ => (start.max(above.not_before()), end.min(above.not_after())),
+    };
+    if start >= end {
+        verdict::check_time(above, now).map_err(FolderError::NotAccepted)?;
     }
+    Ok((start, end))
 }
 
-/// These times, as far as the certificate above is valid.
-pub(super) fn shortened(
-    (start, end): (UnixTime, UnixTime),
+/// Whether a certificate is valid for as long as is asked for, since some time at which the one above it signed it.
+pub(super) fn is_valid_for(
+    asked: Option<Duration>,
+    certificate: &Certificate,
     above: &Certificate,
-) -> (UnixTime, UnixTime) {
-    (start.max(above.not_before()), end.min(above.not_after()))
+) -> bool {
+    let Some(asked) = asked else { return true };
+    let signed = certificate
+        .not_after()
+        .as_secs()
+        .checked_sub(asked.as_secs());
+    signed.is_some_and(|signed| {
+        let signed = UnixTime::since_unix_epoch(Duration::from_secs(signed));
+        let (start, _) = lifetime(asked, signed);
+        start.max(above.not_before()) == certificate.not_before()
+    })
 }
 
 pub(super) fn validity_of((start, end): (UnixTime, UnixTime)) -> Validity {

@@ -12,6 +12,7 @@ mod plan;
 mod reading;
 mod subordinate;
 mod succession;
+mod turn;
 mod verdict;
 mod whole;
 
@@ -26,10 +27,10 @@ use std::time::SystemTime;
 use pq_keys::files::{Access, folder_of, write_in_draft};
 use pq_x509::certificate::{Certificate, Validity};
 use pq_x509::issuing::{CertificateBuilder, IssueError, Issuer};
-use pq_x509::keys::Signer;
 use pq_x509::keys::encoding::pem;
+use pq_x509::keys::{Signer, SigningKey, SubjectKey};
 use pq_x509::ocsp::OcspResponder;
-use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
+use pq_x509::pki_types::{SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime};
 
 pub use self::draft::Interruption;
 use self::draft::{Draft, is_draft, left_in, make_private_folder};
@@ -42,7 +43,9 @@ use self::reading::{Owner, check_place, is_readable_by_others};
 use self::subordinate::request_path;
 pub use self::subordinate::{Certified, SubordinatePlan};
 pub use self::succession::{NewName, Successor};
-use crate::authority::{Authority, Responder, adopted};
+use crate::authority::{
+    Authority, CA_PROFILE, Responder, SUBORDINATE_PROFILE, adopted, public_key,
+};
 use crate::ledger::{Ledger, LocalLedger, NewEntry, Reader};
 use crate::policy::Policy;
 use crate::time::system_time;
@@ -251,7 +254,7 @@ impl Folder {
     /// # Errors
     ///
     /// [`FolderError::NoCa`] if there is no CA, [`FolderError::Pending`] if it waits for its certificate,
-    /// [`FolderError::Missing`] if there is one without its root's
+    /// [`FolderError::NotCompleted`] if it has one and was not completed, [`FolderError::Missing`] if there is one without its root's
     /// certificate, [`FolderError::Writable`] if other users may write to the folder, and [`FolderError::OfAnother`] if
     /// the system's administrator opens the folder of another user.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
@@ -270,7 +273,11 @@ impl Folder {
                 })
             }
             false if is_there(&request_path(&path, Role::Issuing))? => {
-                Err(FolderError::Pending(path))
+                let ledger = LedgerPlace::in_folder(&path, Owner::of(&path)?).open()?;
+                match ledger.generations()?.is_empty() {
+                    true => Err(FolderError::Pending(path)),
+                    false => Err(FolderError::NotCompleted(root)),
+                }
             }
             false if FILES_OF_A_CA.iter().any(|file| path.join(file).exists()) => {
                 Err(FolderError::Missing(root))
@@ -355,7 +362,8 @@ impl<L: Ledger> Folder<L> {
     /// The error that says where the ledger has the issuing certificate, if it has one by the root.
     fn in_ledger(&self, ledger: &L) -> Result<Option<FolderError>, FolderError> {
         let root = self.read_certificate(Role::Root)?;
-        let number = whole::issuing_by(ledger, &root)?;
+        let key = self.key_in_the_clear(Role::Issuing);
+        let number = whole::issuing_by(ledger, &root, key.as_ref())?;
         Ok(number.map(|number| FolderError::OtherIssuing {
             issuing: certificate_path(&self.path, Role::Issuing),
             ledger: self.ledger.path().into(),
@@ -399,7 +407,8 @@ impl<L: Ledger> Folder<L> {
     ///
     /// [`FolderError::NotOfThisCa`] if neither key signed one, [`FolderError::OfLaterKey`] if another key did that the root
     /// certified, by a certificate among these, [`FolderError::OwnRoot`] if one is the root's own, which is in no ledger,
-    /// and other errors if a certificate can't be read.
+    /// and other errors if a certificate can't be read. Of a CA [below another](Self::is_below_another), the root is not one
+    /// of its keys: [`FolderError::OfTheCaAbove`] if a CA above it signed one, and [`FolderError::OfLaterKeyBelow`].
     pub fn adopted(
         &self,
         certificates: &[Certificate],
@@ -407,11 +416,29 @@ impl<L: Ledger> Folder<L> {
         by: &str,
     ) -> Result<Vec<NewEntry<'static>>, FolderError> {
         let root = self.certificate(Role::Root)?;
-        let mut keys = vec![(Role::Root, root.clone())];
-        keys.extend(self.issuing_keys()?);
+        let is_below = self.is_below_another()?;
+        let issuing = self.issuing_keys()?;
+        let certified = self.certified_keys(&issuing)?;
+        let mut above = vec![root.clone()];
+        let mut keys = Vec::new();
+        match is_below {
+            true => {
+                for generation in self.ledger.open()?.generations()? {
+                    let chain = generation.chain.iter().skip(1);
+                    let chain = chain.map(|der| Certificate::from_der(der));
+                    let chain = chain.collect::<Result<Vec<_>, _>>();
+                    above.extend(chain.map_err(IssueError::from)?);
+                }
+            }
+            false => keys.push((Role::Root, root.clone())),
+        }
+        keys.extend(issuing);
         let adopt = |certificate: &Certificate| {
             if root.der() == certificate.der() {
-                return Err(FolderError::OwnRoot);
+                return Err(match is_below {
+                    true => FolderError::RootElsewhere(certificate_path(&self.path, Role::Root)),
+                    false => FolderError::OwnRoot,
+                });
             }
             let is_signed = |one: &Certificate, ca: &Certificate| {
                 one.issuer() == ca.subject() && one.verify_signature(ca, algorithms).is_ok()
@@ -419,10 +446,18 @@ impl<L: Ledger> Folder<L> {
             let is_by = |ca: &Certificate| is_signed(certificate, ca);
             let not_here = || {
                 let subject = certificate.describe_subject();
-                let later = |one: &&Certificate| is_by(one) && is_signed(one, &root);
-                match certificates.iter().find(later) {
-                    None => FolderError::NotOfThisCa(subject),
-                    Some(later) => FolderError::OfLaterKey {
+                let is_by_root = |one: &Certificate| above.iter().any(|ca| is_signed(one, ca));
+                if is_below && is_by_root(certificate) {
+                    return FolderError::OfTheCaAbove(subject);
+                }
+                let later = |one: &&Certificate| is_by(one) && is_by_root(one);
+                match (certificates.iter().find(later), is_below) {
+                    (None, _) => FolderError::NotOfThisCa(subject),
+                    (Some(later), false) => FolderError::OfLaterKey {
+                        issuer: later.describe_subject(),
+                        subject,
+                    },
+                    (Some(later), true) => FolderError::OfLaterKeyBelow {
                         issuer: later.describe_subject(),
                         subject,
                     },
@@ -434,10 +469,41 @@ impl<L: Ledger> Folder<L> {
                 .rev()
                 .find(|(_, ca)| is_by(ca))
                 .ok_or_else(not_here)?;
-            let entry = adopted(certificate, &role.name(), by).map_err(IssueError::SubjectKey)?;
-            entry.ok_or_else(not_here)
+            let key = public_key(certificate).map_err(IssueError::SubjectKey)?;
+            let of_cas = match certified.contains(&key) {
+                true => CA_PROFILE,
+                false => SUBORDINATE_PROFILE,
+            };
+            let entry = adopted(certificate, (&role.name(), of_cas), by);
+            entry.map_err(IssueError::SubjectKey)?.ok_or_else(not_here)
         };
         certificates.iter().map(adopt).collect()
+    }
+
+    /// The CA's issuing keys, also those that wait for their certificates or have none in this copy of the folder.
+    fn certified_keys(
+        &self,
+        issuing: &[(Role, Certificate)],
+    ) -> Result<Vec<SubjectPublicKeyInfoDer<'static>>, FolderError> {
+        let of_certificates = issuing.iter().map(|(_, one)| public_key(one));
+        let mut keys = of_certificates
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(IssueError::SubjectKey)?;
+        for (_, request) in self.requests()? {
+            keys.push(below::key_of(&request)?);
+        }
+        for role in [Role::Issuing].into_iter().chain(self.next_keys()?) {
+            keys.extend(self.key_in_the_clear(role));
+        }
+        Ok(keys)
+    }
+
+    /// The public key in a key's file, as far as this user may read that, and it is in the clear and of an algorithm of
+    /// pq-keys. Elsewhere it is not known.
+    fn key_in_the_clear(&self, role: Role) -> Option<SubjectPublicKeyInfoDer<'static>> {
+        let text = self.owner.read(&self.key_path(role), Reader::Owner).ok()?;
+        let key = SigningKey::from_pkcs8_pem(&*text).ok()?;
+        Some(key.spki().into_owned())
     }
 
     /// The path of a key's file, which need not be there.
@@ -728,6 +794,15 @@ fn key_path(folder: &Path, role: Role) -> PathBuf {
 /// Whether there is a file, which is not the same as whether one can be seen.
 fn is_there(path: &Path) -> Result<bool, FolderError> {
     path.try_exists().map_err(io_error("read", path))
+}
+
+/// Whether something has this name, also a link that leads nowhere.
+fn is_taken(path: &Path) -> Result<bool, FolderError> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(io_error("read", path)(error)),
+    }
 }
 
 /// This validity from now on, and an hour before now, for peers whose clocks are slow.

@@ -21,9 +21,10 @@ use pq_x509::x509_cert::name::Name;
 
 use super::draft::{Draft, Interruption, make_private_folder};
 use super::error::FolderError;
-use super::lifetime::{bounded, lifetime, shortened, validity_of};
+use super::lifetime::{lifetime_below, validity_of};
 use super::reading::{Owner, check_place};
-use super::succession::{Subject, certificate_of, generation, last_of};
+use super::succession::{Subject, certificate_of, chain_in, generation, last_of};
+use super::turn::Turn;
 use super::{
     Constraints, Folder, LEDGER, LedgerPlace, NewName, POLICY, ROOT_CERTIFICATE, Role, StoredKey,
     certificate_path, is_there, verdict, write, write_key,
@@ -64,17 +65,39 @@ pub struct Certified<'a> {
 }
 
 impl<S: Signer, L: Ledger> Authority<S, L> {
-    /// Certifies another CA, and records that in this CA's ledger, so that it can be revoked.
+    /// Certifies another CA, and records that in this CA's ledger, so that it can be revoked. One of the same name and key may
+    /// have a certificate already: this renews it.
     ///
     /// # Errors
     ///
-    /// [`FolderError::NameTaken`] if it has the name of one of this CA's keys,
+    /// [`FolderError::NameTaken`] if it has the name of one of this CA's keys, or of another key that this CA certified and
+    /// whose certificate is valid,
     /// [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
     /// none below it, [`FolderError::PathLength`] if it may not have one with as many CAs below it,
     /// [`FolderError::CertifiesItself`] for its own key, [`FolderError::NotAccepted`] if nobody would accept what is below
     /// the certificate, by the algorithms of pq-x509 and those given, and others if the certificate can't be made or
     /// recorded.
     pub fn certify(
+        &self,
+        certified: &Certified<'_>,
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Certificate, FolderError> {
+        let key = KeyHash::of(certified.key).map_err(IssueError::SubjectKey)?;
+        if self.has_ca_named(certified.subject, Some(&key), now)? {
+            return Err(FolderError::NameTaken(certified.subject.to_string()));
+        }
+        self.certify_next_key(certified, algorithms, by, now)
+    }
+
+    /// The same for another key of a CA that this one certified already, whose keys share one
+    /// [name](NewName::Same).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`certify`](Self::certify), except for names of other keys that this CA certified.
+    pub fn certify_next_key(
         &self,
         certified: &Certified<'_>,
         algorithms: &[&'static dyn SignatureVerificationAlgorithm],
@@ -192,10 +215,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         }
         let constraints = certified.constraints;
         check_constraints(constraints, own)?;
-        let validity = match certified.validity {
-            Some(asked) => bounded(lifetime(asked, now), own)?,
-            None => shortened(lifetime(VALIDITY, now), own),
-        };
+        let validity = lifetime_below(own, certified.validity, VALIDITY, now)?;
         let mut builder = CertificateBuilder::ca("")
             .subject(certified.subject.clone())
             .validity(validity_of(validity));
@@ -299,7 +319,7 @@ impl Folder {
     pub fn open_pending(path: impl Into<std::path::PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
         match Self::open(&path) {
-            Err(FolderError::Pending(_)) => {
+            Err(FolderError::Pending(_) | FolderError::NotCompleted(_)) => {
                 let owner = Owner::of(&path)?;
                 Ok(Self {
                     ledger: LedgerPlace::in_folder(&path, owner),
@@ -343,6 +363,7 @@ impl<L: Ledger> Folder<L> {
         key: &impl StoredKey,
         name: &NewName,
     ) -> Result<(Role, CertificateRequest), FolderError> {
+        let _turn = Turn::wait(&self.path)?;
         let generations = self.generations()?;
         let last = last_of(&generations)?;
         let role = self.next_role(&generations)?;
@@ -368,11 +389,14 @@ impl<L: Ledger> Folder<L> {
         let written =
             pq_keys::files::write_new(&path, request.to_pem().as_bytes(), Access::OwnerWrites);
         let written = written.map_err(std::io::Error::from);
-        if written.is_err() && matches!(is_there(&path), Ok(false)) {
-            // Nobody knows the key.
+        written.map_err(|error| {
+            // Nobody knows the key. A request that is there already is for another one.
             let _ = std::fs::remove_file(self.key_path(role));
-        }
-        written.map_err(super::io_error("write", &path))
+            if error.kind() != std::io::ErrorKind::AlreadyExists {
+                let _ = std::fs::remove_file(&path);
+            }
+            super::io_error("write", &path)(error)
+        })
     }
 
     /// The keys that wait for their certificates, with the requests for these.
@@ -423,8 +447,16 @@ impl<L: Ledger> Folder<L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Role, FolderError> {
+        let _turn = Turn::wait(&self.path)?;
         let ledger = self.ledger.open()?;
         let before = ledger.generations()?;
+        if let Some((role, chain)) = installed(&before, certificates)?
+            && !is_there(&request_path(&self.path, role))?
+            && is_there(&self.path.join(ROOT_CERTIFICATE))?
+        {
+            self.write_chain(role, &chain)?;
+            return Ok(role);
+        }
         let (role, request, own) = self.requested(certificates)?;
         check_of_a_ca(own)?;
         let kept_root = match is_there(&self.path.join(ROOT_CERTIFICATE))? {
@@ -473,6 +505,7 @@ impl<L: Ledger> Folder<L> {
         if kept_root.is_none() {
             self.write_chain(Role::Root, core::slice::from_ref(&root))?;
         }
+        self.forget_request(role);
         Ok(role)
     }
 
@@ -488,6 +521,10 @@ impl<L: Ledger> Folder<L> {
         certificates: &[Certificate],
         algorithms: &[&'static dyn SignatureVerificationAlgorithm],
     ) -> Result<(), FolderError> {
+        let generations = self.ledger.open()?.generations()?;
+        if installed(&generations, certificates)?.is_some() {
+            return Ok(());
+        }
         let (_, request, own) = self.requested(certificates)?;
         let request = request
             .verify_with(algorithms)
@@ -523,6 +560,26 @@ impl<L: Ledger> Folder<L> {
         refuse(
             "none of the certificates is for a key that this CA made a request for; give the one that came back for it",
         )
+    }
+}
+
+/// The key that has one of these certificates already, with the certificates that the ledger has for it.
+fn installed(
+    generations: &[Generation],
+    certificates: &[Certificate],
+) -> Result<Option<(Role, Vec<Certificate>)>, FolderError> {
+    let is_given = |one: &&Generation| {
+        let mut given = certificates.iter();
+        one.certificate()
+            .is_some_and(|own| given.any(|given| given.der() == own))
+    };
+    let role = generations
+        .iter()
+        .find(is_given)
+        .and_then(|one| Role::from_name(&one.name));
+    match role {
+        Some(role) => Ok(chain_in(generations, role)?.map(|chain| (role, chain))),
+        None => Ok(None),
     }
 }
 

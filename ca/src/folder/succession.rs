@@ -18,8 +18,11 @@ use pq_x509::request::RequestBuilder;
 use pq_x509::x509_cert::name::Name;
 
 use super::error::{FolderError, io_error, key_error};
-use super::lifetime::{bounded, lifetime, shortened, validity_of};
-use super::{EARLIER, Folder, Role, StoredKey, certificate_path, is_there, verdict, whole};
+use super::lifetime::{lifetime_below, validity_of};
+use super::subordinate::request_path;
+use super::{
+    EARLIER, Folder, Role, StoredKey, certificate_path, is_taken, is_there, verdict, whole,
+};
 use crate::authority::{Authority, CA_PROFILE, adopted};
 use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, NewEntry, Stage};
 
@@ -179,14 +182,9 @@ impl<L: Ledger> Folder<L> {
         (by, now): (&str, UnixTime),
     ) -> Result<NewEntry<'static>, FolderError> {
         let (last, issuer) = (next.last, above.issuer().certificate());
-        let lifetime = match next.validity {
-            Some(asked) => bounded(lifetime(asked, now), issuer)?,
-            None => {
-                let as_before = last.not_after().as_secs() - last.not_before().as_secs();
-                let as_before = Duration::from_secs(as_before).saturating_sub(EARLIER);
-                shortened(lifetime(as_before, now), issuer)
-            }
-        };
+        let as_before = last.not_after().as_secs() - last.not_before().as_secs();
+        let as_before = Duration::from_secs(as_before).saturating_sub(EARLIER);
+        let lifetime = lifetime_below(issuer, next.validity, as_before, now)?;
         let builder = next.subject()?.of_certificate().path_len(0);
         let builder = builder.validity(validity_of(lifetime));
         let made = above.sign_ca(builder, Some(last), next.key, profile, (by, now))?;
@@ -272,7 +270,8 @@ impl<L: Ledger> Folder<L> {
             }
             generations.push(generation(role, &chain, Stage::Published, by, now));
             if !self.is_below_another()? {
-                let entry = adopted(&chain[0], &Role::Root.name(), by);
+                let root = Role::Root.name();
+                let entry = adopted(&chain[0], (&root, CA_PROFILE), by);
                 lacking = entry.map_err(IssueError::SubjectKey)?;
             }
         }
@@ -340,15 +339,22 @@ impl<L: Ledger> Folder<L> {
         Ok(roles)
     }
 
-    /// The first key that is neither in the ledger nor in a file.
+    /// The first key that is neither in the ledger nor in a file. A link that leads nowhere has a file's name, too.
     pub(super) fn next_role(&self, generations: &[Generation]) -> Result<Role, FolderError> {
         let mut number = 2;
         loop {
             let role = Role::Next(number);
             let is_known = generations.iter().any(|one| one.name == role.name());
             // A key that was left behind may be of a process that is at work.
-            let paths = [self.key_path(role), certificate_path(&self.path, role)];
-            if !is_known && !is_there(&paths[0])? && !is_there(&paths[1])? {
+            let mut is_used = is_known;
+            for path in [
+                self.key_path(role),
+                certificate_path(&self.path, role),
+                request_path(&self.path, role),
+            ] {
+                is_used = is_used || is_taken(&path)?;
+            }
+            if !is_used {
                 return Ok(role);
             }
             number += 1;
@@ -368,9 +374,15 @@ impl<L: Ledger> Folder<L> {
         if *asked != NewName::Same {
             let issuing = self.issuing_keys()?.into_iter();
             taken.extend(issuing.map(|(_, one)| one.subject().clone()));
-            let waiting = self.waiting()?.into_iter();
-            let others = waiting.filter(|(other, _)| *other != role);
-            taken.extend(others.map(|(_, one)| one.parsed().info.subject.clone()));
+            for (other, request) in self.waiting()? {
+                if other != role && is_same_name(&request.parsed().info.subject, name) {
+                    return Err(FolderError::NameWaits {
+                        name: name.to_string(),
+                        key: self.key_path(other),
+                        request: request_path(&self.path, other),
+                    });
+                }
+            }
         }
         match taken.iter().any(|one| is_same_name(one, name)) {
             true => Err(FolderError::NameTaken(name.to_string())),

@@ -613,3 +613,17 @@ fn a_folder_that_is_gone_has_no_keys_to_list() {
         "{refused}"
     );
 }
+
+/// A key whose request can't be written is nobody's, and the request that is there stays.
+#[test]
+fn a_key_without_its_request_is_removed() {
+    let (_above, folder) = ca();
+    let role = Role::Next(2);
+    let request = request_path(folder.path(), role);
+    fs::write(&request, "of another key").unwrap();
+    let key = new_key();
+    let asked = subordinate::request_of(&key, |request| request.common_name("New")).unwrap();
+    folder.write_requested(role, &key, &asked).unwrap_err();
+    assert!(!folder.key_path(role).exists());
+    assert_eq!(fs::read_to_string(&request).unwrap(), "of another key");
+}

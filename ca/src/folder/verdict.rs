@@ -39,7 +39,8 @@ pub(super) fn check(
     }
 }
 
-fn check_time(certificate: &Certificate, time: UnixTime) -> Result<(), ValidationError> {
+/// That a certificate is valid at this time.
+pub(super) fn check_time(certificate: &Certificate, time: UnixTime) -> Result<(), ValidationError> {
     let subject = Some(certificate.describe_subject());
     let (not_before, not_after) = (certificate.not_before(), certificate.not_after());
     match (time < not_before, not_after < time) {

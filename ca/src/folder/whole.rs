@@ -3,10 +3,11 @@
 use core::ops::ControlFlow;
 
 use pq_x509::certificate::{Certificate, SignatureError};
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
 
 use super::Role;
-use crate::authority::CA_PROFILE;
+use crate::authority::{CA_PROFILE, public_key};
 use crate::ledger::{Filter, Generation, Issued, Ledger, LedgerError, SerialNumber};
 
 /// Whether the root issued a certificate.
@@ -54,11 +55,12 @@ pub(super) fn has_issuing(
     Ok(generations.any(|one| one.certificate() == Some(issuing.der())))
 }
 
-/// The number of the issuing certificate that the ledger has by this root: of several, the one that was issued last,
-/// and one that is revoked only if all are.
+/// The number of the issuing certificate that the ledger has by this root: of several, the one for this key, if the key is
+/// known and has one; otherwise the one that was issued last, and one that is revoked only if all are.
 pub(super) fn issuing_by(
     ledger: &impl Ledger,
     root: &Certificate,
+    key: Option<&SubjectPublicKeyInfoDer<'_>>,
 ) -> Result<Option<SerialNumber>, LedgerError> {
     let mut found = Vec::new();
     let followed = numbers_of_next(&ledger.generations()?);
@@ -78,13 +80,19 @@ pub(super) fn issuing_by(
         ControlFlow::Continue(())
     })?;
     found.sort_by_key(|entry| (entry.revocation().is_none(), entry.issued.at));
+    let is_for = |certificate: &Certificate| {
+        key.is_some_and(|key| public_key(certificate).is_ok_and(|own| own == *key))
+    };
+    let mut last = None;
     for entry in found.iter().rev() {
         let number = entry.issued.serial_number;
-        if is_of_root(ledger, root, &number)? {
-            return Ok(Some(number));
+        match of_root(ledger, root, &number)? {
+            Some(certificate) if is_for(&certificate) => return Ok(Some(number)),
+            Some(_) => last = last.or(Some(number)),
+            None => {}
         }
     }
-    Ok(None)
+    Ok(last)
 }
 
 /// The numbers of the certificates of keys that followed the first one.
@@ -124,7 +132,16 @@ fn is_of_root(
     root: &Certificate,
     number: &SerialNumber,
 ) -> Result<bool, LedgerError> {
+    Ok(of_root(ledger, root, number)?.is_some())
+}
+
+/// The certificate of this number, if the root issued it.
+fn of_root(
+    ledger: &impl Ledger,
+    root: &Certificate,
+    number: &SerialNumber,
+) -> Result<Option<Certificate>, LedgerError> {
     let kept = ledger.certificate(number)?;
     let certificate = kept.and_then(|kept| Certificate::from_der(&kept).ok());
-    Ok(certificate.is_some_and(|certificate| is_issued_by(root, &certificate)))
+    Ok(certificate.filter(|certificate| is_issued_by(root, certificate)))
 }

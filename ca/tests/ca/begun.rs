@@ -27,7 +27,7 @@ use crate::subordinate::{
 
 /// When the disk of a ledger is full.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Fails {
+pub(crate) enum Fails {
     /// Before anything is changed.
     Before,
     /// When all is changed, and the last sync fails, as if the process was killed then.
@@ -35,7 +35,7 @@ enum Fails {
 }
 
 /// A ledger that fails once.
-struct Failing {
+pub(crate) struct Failing {
     ledger: LocalLedger,
     fails: Fails,
     has_failed: AtomicBool,
@@ -97,7 +97,7 @@ impl Ledger for Failing {
     forwarded!(ledger,);
 }
 
-fn failing_root(root: &Folder, fails: Fails) -> Authority<SigningKey, Failing> {
+pub(crate) fn failing_root(root: &Folder, fails: Fails) -> Authority<SigningKey, Failing> {
     let text = fs::read(root.key_path(Role::Root)).unwrap();
     let key = SigningKey::from_pkcs8_pem(&text).unwrap();
     let issuer = Issuer::new(root.certificate(Role::Root).unwrap(), key).unwrap();
@@ -105,7 +105,7 @@ fn failing_root(root: &Folder, fails: Fails) -> Authority<SigningKey, Failing> {
     Authority::new("root", issuer, policy, Failing::of(root.path(), fails))
 }
 
-fn successor(name: NewName) -> Successor<SigningKey> {
+pub(crate) fn successor(name: NewName) -> Successor<SigningKey> {
     Successor {
         key: key(),
         name,
@@ -115,7 +115,7 @@ fn successor(name: NewName) -> Successor<SigningKey> {
 }
 
 /// How many certificates of other CAs the ledger above has.
-fn certified(root: &Folder) -> usize {
+pub(crate) fn certified(root: &Folder) -> usize {
     let mut count = 0;
     let mut show = |entry: Entry| {
         count += usize::from(entry.issued.profile == "other-ca");
@@ -250,7 +250,8 @@ fn another_successor_gets_another_key() {
         ..given("Second")
     };
     let taken = folder.rollover_below(&above, &[], &larger, "tests", now());
-    assert!(matches!(taken, Err(FolderError::NameTaken(_))), "{taken:?}");
+    let waits = matches!(taken, Err(FolderError::NameWaits { .. }));
+    assert!(waits, "{taken:?}");
     let other = folder.rollover_below(&above, &[], &given("Third"), "tests", now());
     assert_eq!(other.unwrap(), Role::Next(3));
     let first = folder.rollover_below(&above, &[], &given("Second"), "tests", now());

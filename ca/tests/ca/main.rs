@@ -11,5 +11,6 @@ mod ledger_survives_full_disk;
 #[cfg(unix)]
 mod ledger_survives_kill;
 mod policy;
+mod resumed;
 mod rollover;
 mod subordinate;

@@ -808,7 +808,7 @@ fn after_a_clock_that_was_ahead_the_key_before_issues_again() {
     assert_eq!(stages(&folder)[0], ("issuing".into(), Stage::Retired));
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -836,7 +836,10 @@ fn no_two_keys_have_one_name() {
         let requested = folder.request_successor(&key(), &name);
         for refused in [by_root.map(drop), requested.map(drop)] {
             assert!(
-                matches!(refused, Err(FolderError::NameTaken(_))),
+                matches!(
+                    refused,
+                    Err(FolderError::NameTaken(_) | FolderError::NameWaits { .. })
+                ),
                 "{name:?}: {refused:?}"
             );
         }

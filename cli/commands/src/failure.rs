@@ -755,6 +755,8 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OtherKey { .. }
         | FolderError::NotOfThisCa(_)
         | FolderError::OfLaterKey { .. }
+        | FolderError::OfLaterKeyBelow { .. }
+        | FolderError::OfTheCaAbove(_)
         | FolderError::OwnRoot
         | FolderError::OtherLedger { .. }
         | FolderError::OtherIssuing { .. }
@@ -762,6 +764,9 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OtherRoot { .. }
         | FolderError::OtherAbove { .. }
         | FolderError::OtherPending(_)
+        | FolderError::Unusable { .. }
+        | FolderError::WaitingKey { .. }
+        | FolderError::NameWaits { .. }
         | FolderError::RootIssues
         | FolderError::RootElsewhere(_)
         | FolderError::OutlivesParent { .. }
