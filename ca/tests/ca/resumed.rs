@@ -2,6 +2,7 @@
 //! use any more.
 
 use core::ops::ControlFlow;
+use core::slice;
 use core::time::Duration;
 use std::fs;
 use std::sync::{Arc, Mutex, mpsc};
@@ -290,11 +291,11 @@ fn an_installed_ca_that_lost_its_root_does_not_wait() {
     let by_root = authority(&root, Role::Root);
     let own = by_root.certify(&certified, &[], "tests", now()).unwrap();
     let folder = Folder::open_pending(&path).unwrap();
-    let install = || folder.install(&[own.clone()], Some(&trusted), &[], "tests", now());
+    let install = || folder.install(slice::from_ref(&own), Some(&trusted), &[], "tests", now());
     install().unwrap();
     assert!(!path.join("issuing.csr").exists());
     // It is there, and the same is no error.
-    folder.check_names(&[own.clone()], &[]).unwrap();
+    folder.check_names(slice::from_ref(&own), &[]).unwrap();
     assert_eq!(install().unwrap(), Role::Issuing);
     fs::remove_file(path.join("root.pem")).unwrap();
     let opened = Folder::open(&path);
@@ -512,7 +513,7 @@ fn a_ca_below_another_adopts_nothing_of_the_ca_above() {
         folder.adopted(certificates, &[], "tests").unwrap_err()
     };
     for folder in [&folder, &Folder::open(&backup).unwrap()] {
-        let above = refused(folder, &[others.clone()]);
+        let above = refused(folder, slice::from_ref(&others));
         assert!(matches!(above, FolderError::OfTheCaAbove(_)), "{above}");
         let above = refused(folder, &[root.certificate(Role::Root).unwrap()]);
         assert!(matches!(above, FolderError::RootElsewhere(_)), "{above}");
@@ -539,9 +540,7 @@ fn the_certificate_of_another_ca_is_adopted_as_one() {
     let other = create_below(&root, &subordinate(&[])).unwrap();
     let other = other.certificate(Role::Issuing).unwrap();
     let old = Folder::open(&backup).unwrap();
-    let mut adopted = old
-        .adopted(&[other.clone(), own.clone()], &[], "tests")
-        .unwrap();
+    let mut adopted = old.adopted(&[other, own.clone()], &[], "tests").unwrap();
     let profiles: Vec<_> = adopted
         .iter()
         .map(|one| one.issued.profile.clone())
