@@ -37,7 +37,7 @@ pub(crate) use long_list::LongList;
 pub(crate) use ocsp::{ocsp_request, ocsp_response};
 pub(crate) use pkcs12::pkcs12;
 pub(crate) use raw::{raw_bytes, raw_ciphertext, raw_private_key};
-pub(crate) use requests::{Numbered, Requests};
+pub(crate) use requests::{Numbered, OfAnotherCa, Requests, of_another_ca};
 pub(crate) use ssh::{
     OtherSsh, SshLine, private_key as ssh_private_key, signature as ssh_signature,
 };

@@ -1,13 +1,15 @@
 //! Reads a file of any number of PKCS#10 requests one by one in little memory, and verifies each one's signature,
-//! which proves that its sender has the private key.
+//! which proves that its sender has the private key. Also the one request, or root, of another CA.
 
 use alloc::collections::VecDeque;
 use core::mem;
 
 use memchr::memchr_iter;
 use pq_keys::encoding::pem::Mark;
+use pq_x509::certificate::Certificate;
 use pq_x509::request::{CertificateRequest, VerifiedRequest};
 
+use super::certificates::{certificate_of, first_of};
 use super::contents::Contents;
 use super::error::DocumentError;
 use crate::files::{InputError, Pieces, Source};
@@ -89,15 +91,48 @@ impl Requests {
         }
         None
     }
+}
 
-    fn verified(&self, der: &[u8]) -> Result<VerifiedRequest, DocumentError> {
-        CertificateRequest::from_der(der)
-            .and_then(|request| request.verify_with(other_verification()))
-            .map_err(|error| DocumentError::Request {
-                file: self.file.clone(),
-                error,
-            })
+/// The request of a file with this name, whose signature proves that its sender has the private key.
+fn verified(file: &str, der: &[u8]) -> Result<VerifiedRequest, DocumentError> {
+    CertificateRequest::from_der(der)
+        .and_then(|request| request.verify_with(other_verification()))
+        .map_err(|error| DocumentError::Request {
+            file: file.into(),
+            error,
+        })
+}
+
+/// What a CA certifies of another one.
+pub(crate) enum OfAnotherCa {
+    Root(Box<Certificate>),
+    Request(Box<VerifiedRequest>),
+}
+
+/// The one request of a file, or its certificate, with which others of its chain may be. The file is read once.
+///
+/// # Errors
+///
+/// Also if there are several, or both: then nobody knows which of them is meant.
+pub(crate) fn of_another_ca(source: &Source) -> Result<OfAnotherCa, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    let has = |kind| contents.has(&[kind]);
+    match (has(Kind::Certificate), has(Kind::Request)) {
+        (true, true) => contents
+            .only(&[Kind::Certificate, Kind::Request])
+            .map(drop)?,
+        (true, false) => {
+            let blocks = contents.all(&[Kind::Certificate])?.into_iter();
+            let certificates = blocks.map(|block| certificate_of(&contents, block));
+            let certificates = certificates.collect::<Result<Vec<_>, _>>()?;
+            let first = first_of(source, &certificates)?;
+            return Ok(OfAnotherCa::Root(Box::new(first.clone())));
+        }
+        (false, _) => {}
     }
+    let request = contents.only(&[Kind::Request])?;
+    let request = verified(contents.file(), &request.der)?;
+    Ok(OfAnotherCa::Request(Box::new(request)))
 }
 
 impl Iterator for Requests {
@@ -119,7 +154,7 @@ impl Iterator for Requests {
         let is_alone = self.taken == 1 && self.ahead.is_empty();
         Some(Numbered {
             number: (!is_alone).then_some(self.taken),
-            request: der.and_then(|der| self.verified(&der)),
+            request: der.and_then(|der| verified(&self.file, &der)),
         })
     }
 }

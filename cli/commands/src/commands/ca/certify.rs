@@ -13,7 +13,7 @@ use super::init::{Domain, domain};
 use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use crate::commands::delivery::Delivery;
-use crate::documents::{self, Requests};
+use crate::documents::{self, OfAnotherCa};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
@@ -55,6 +55,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT")]
     path_length: Option<u8>,
 
+    /// The request is for a new key of a CA that is certified already, and whose keys share one name ("pqtls ca rollover
+    /// --same-name"); otherwise, that name is taken
+    #[arg(long)]
+    same_name: bool,
+
     #[command(flatten)]
     certificate: CertificateOptions,
 
@@ -77,15 +82,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let delivery = Delivery::to(&[&options.output.out], options.output.force, json)?;
     let folder = arguments.place.open()?;
     let (by, now) = (arguments.actor.name(), UnixTime::now());
-    // What is no certificate is a request, or told as one.
-    let root = documents::first_certificate(&arguments.file).ok();
-    let request = match &root {
-        Some(_) => None,
-        None => {
-            let first = Requests::open(&arguments.file)?.next();
-            first.map(|one| one.request).transpose()?
-        }
-    };
+    let other = documents::of_another_ca(&arguments.file)?;
+    let is_root = matches!(other, OfAnotherCa::Root(_));
     let authority = arguments.ca_key.authority(&folder, Role::Root)?;
     let (validity, algorithms) = (arguments.validity, other_verification());
     let path_length = arguments.path_length;
@@ -94,17 +92,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         networks: arguments.ip.clone(),
         only_hosts: false,
     };
-    if root.is_some() && given != Constraints::default() {
+    if is_root && given != Constraints::default() {
         return Err(Failure::ConstraintsOfRoot);
     }
-    let certificate = match (&root, &request) {
-        (Some(root), _) => {
+    let certificate = match &other {
+        OfAnotherCa::Root(root) => {
             authority.certify_root(root, path_length, validity, algorithms, &by, now)?
         }
-        (None, request) => {
-            let request = request
-                .as_ref()
-                .expect("a file has a request or is refused");
+        OfAnotherCa::Request(request) => {
             let constraints = match given == Constraints::default() {
                 true => Constraints::requested(request)?,
                 false => given,
@@ -112,12 +107,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             let path_length = path_length.or_else(|| request.path_len());
             let certified = Certified {
                 subject: request.subject(),
-                key: request,
+                key: &**request,
                 path_len: Some(path_length.unwrap_or(0)),
                 validity,
                 constraints: &constraints,
             };
-            authority.certify(&certified, algorithms, &by, now)?
+            match arguments.same_name {
+                true => authority.certify_next_key(&certified, algorithms, &by, now)?,
+                false => authority.certify(&certified, algorithms, &by, now)?,
+            }
         }
     };
     let number = SerialNumber::from_bytes(certificate.serial_number());
@@ -128,11 +126,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         certificate,
     };
     let out = &options.output.out;
-    let next = match root {
-        Some(_) => format!(
+    let next = match is_root {
+        true => format!(
             "have servers below that root send {out} after their chain, for clients that trust only this CA's root"
         ),
-        None => format!(
+        false => format!(
             "give {out} and {}/root.pem to whoever made the request, who installs them (\"pqtls ca install\")",
             folder.path().display()
         ),
