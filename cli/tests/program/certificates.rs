@@ -396,6 +396,22 @@ fn renewal_is_told_by_the_exit_status() {
     assert_eq!(report["due"].as_array().unwrap().len(), 3);
 }
 
+/// Only revocation lists are long.
+#[test]
+fn no_file_has_more_certificates_than_any_in_use() {
+    let folder = Folder::with_ca();
+    let one = folder.read("ca.pem");
+    // PEM is a third longer than DER.
+    let count = 16 * 1024 * 1024 / (one.len() * 2 / 3);
+    folder.write("many.pem", one.repeat(count));
+    folder
+        .pqtls("cert needs-renewal many.pem --expires-within 1d")
+        .fails(
+            3,
+            "many.pem has more than 16 MiB of certificates and messages",
+        );
+}
+
 /// A message, as of PKCS#7, has certificates that expire, too, and a file in which nothing does is no "not yet".
 #[test]
 fn certificates_in_messages_need_renewal() {

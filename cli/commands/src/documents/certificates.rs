@@ -154,11 +154,21 @@ pub(crate) enum Expiring {
 }
 
 /// All certificates and revocation lists of a file, in order, and the certificates in its messages, as of PKCS#7; at least
-/// one.
+/// one. Only lists may be as long as a file of lists is.
 pub(crate) fn expiring(source: &Source) -> Result<Vec<Expiring>, DocumentError> {
     let contents = Contents::read(source, LIST_LIMIT)?;
     let mut found = Vec::new();
+    let mut others = 0;
     for block in contents.all(&[Kind::Certificate, Kind::RevocationList, Kind::Message])? {
+        if block.kind != Kind::RevocationList {
+            others += block.der.len();
+        }
+        if others > LIMIT {
+            return Err(DocumentError::TooManyCertificates {
+                file: contents.file().into(),
+                limit: LIMIT,
+            });
+        }
         match block.kind {
             Kind::RevocationList => found.push(Expiring::List(list_of(&contents, block)?.into())),
             Kind::Message => {

@@ -61,6 +61,12 @@ pub(crate) enum DocumentError {
     )]
     TooLargeToShow { file: String, limit: usize },
     #[error(
+        "{file} has more than {} MiB of certificates and messages, and only revocation lists may be longer; split it, and \
+         look at each part",
+        .limit >> 20
+    )]
+    TooManyCertificates { file: String, limit: usize },
+    #[error(
         "{file} has a revocation list that has more than 2 MiB without its entries, which no list in use has; have it made \
          again with less in it"
     )]
