@@ -5,7 +5,7 @@ use alloc::collections::BTreeSet;
 use core::fmt;
 
 use pq_ca::authority::reason_name;
-use pq_ca::folder::{Folder, Role};
+use pq_ca::folder::{Folder, FolderError, Role};
 use pq_ca::ledger::{Ledger, NewEntry, Revocation, SerialNumber};
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
@@ -99,9 +99,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let options = arguments.options_of_revoke();
     let Sorted {
         lacking,
-        known,
-        left_out,
+        mut known,
+        own,
     } = sort(arguments, &folder, &ledger, &by, &options)?;
+    if arguments.revoke.is_some() && lacking.is_empty() && known.is_empty() {
+        known = own_in_ledger(&folder, &ledger, &own)?;
+    }
     if arguments.revoke.is_some() && !known.is_empty() {
         return Err(Failure::InLedger {
             numbers: known,
@@ -133,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         known: known.iter().map(ToString::to_string).collect(),
         // In a file with a chain they are of no interest.
         own: match lacking.is_empty() && known.is_empty() {
-            true => left_out,
+            true => own.iter().map(Certificate::describe_subject).collect(),
             false => Vec::new(),
         },
         revoked_with_same_key: same_key
@@ -152,8 +155,32 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 struct Sorted {
     lacking: Vec<NewEntry<'static>>,
     known: Vec<SerialNumber>,
-    /// The subjects of the CA's own certificates.
-    left_out: Vec<String>,
+    /// The CA's own certificates.
+    own: Vec<Certificate>,
+}
+
+/// The numbers of the CA's own certificates, if nothing else is to be revoked: what is in its ledger is revoked there, and
+/// the rest by another CA or by none.
+fn own_in_ledger(
+    folder: &Folder,
+    ledger: &impl Ledger,
+    own: &[Certificate],
+) -> Result<Vec<SerialNumber>, Failure> {
+    let mut known = Vec::new();
+    for one in own {
+        let number = SerialNumber::from_bytes(one.serial_number()).ok();
+        let kept = number
+            .map(|number| ledger.certificate(&number))
+            .transpose()?;
+        match number.filter(|_| kept.flatten().is_some_and(|kept| kept == *one.der())) {
+            Some(number) => known.push(number),
+            None if folder.is_below_another()? => {
+                return Err(FolderError::OfTheCaAbove(one.describe_subject()).into());
+            }
+            None => return Err(FolderError::OwnRoot.into()),
+        }
+    }
+    Ok(known)
 }
 
 /// The certificates that the ledger lacks, and the numbers of those that it has. The CA's own certificates, which
@@ -184,9 +211,9 @@ fn sort(
         }
     }
     let is_own = |one: &Certificate| own.iter().any(|own| own.der() == one.der());
-    let left_out = certificates.iter().filter(|one| is_own(one));
-    let mut left_out: Vec<_> = left_out.map(Certificate::describe_subject).collect();
-    left_out.dedup();
+    let given = certificates.iter().filter(|one| is_own(one)).cloned();
+    let mut given: Vec<_> = given.collect();
+    given.dedup();
     let mut seen: BTreeSet<_> = own.iter().map(|own| own.der().to_vec()).collect();
     certificates.retain(|one| seen.insert(one.der().to_vec()));
     let (mut lacking, mut known) = (Vec::new(), Vec::new());
@@ -206,7 +233,7 @@ fn sort(
     Ok(Sorted {
         lacking,
         known,
-        left_out,
+        own: given,
     })
 }
 

@@ -2,11 +2,11 @@
 //! certificate under this number.
 
 use alloc::collections::BTreeSet;
-use core::fmt;
+use core::{fmt, slice};
 use std::ffi::OsString;
 use std::path::Path;
 
-use pq_ca::folder::{Folder, FolderError, Role};
+use pq_ca::folder::{Folder, FolderError};
 use pq_ca::ledger::{Ledger, SerialNumber};
 use pq_x509::certificate::Certificate;
 
@@ -121,36 +121,23 @@ fn known(
     match ledger.certificate(&number)? {
         Some(kept) if kept == *certificate.der() => Ok(number),
         Some(_) => Err(foreign(name, number.to_string(), "another one")),
-        None if is_root_of(folder, certificate) => Err(FolderError::OwnRoot.into()),
-        None if is_signed_by(folder, certificate) => Err(Failure::NotInLedger {
-            name,
-            file: from.into(),
-            number: number.to_string(),
-            options: Vec::new(),
-        }),
-        None => Err(
-            match folder.adopted(certificates, other_verification(), "") {
-                Err(later @ FolderError::OfLaterKey { .. }) => later.into(),
-                _ => foreign(name, number.to_string(), "none"),
-            },
-        ),
+        None => match folder.adopted(slice::from_ref(certificate), other_verification(), "") {
+            Ok(_) => Err(Failure::NotInLedger {
+                name,
+                file: from.into(),
+                number: number.to_string(),
+                options: Vec::new(),
+            }),
+            Err(FolderError::NotOfThisCa(_)) => {
+                match folder.adopted(certificates, other_verification(), "") {
+                    Err(
+                        later @ (FolderError::OfLaterKey { .. }
+                        | FolderError::OfLaterKeyBelow { .. }),
+                    ) => Err(later.into()),
+                    _ => Err(foreign(name, number.to_string(), "none")),
+                }
+            }
+            Err(error) => Err(error.into()),
+        },
     }
-}
-
-/// Whether it is the certificate of the CA's own root, which is in no ledger.
-fn is_root_of(folder: &Folder, certificate: &Certificate) -> bool {
-    let root = folder.certificate(Role::Root);
-    root.is_ok_and(|root| root.der() == certificate.der())
-}
-
-/// Whether one of the CA's own keys signed a certificate. Without the CA's certificates, nobody knows.
-fn is_signed_by(folder: &Folder, certificate: &Certificate) -> bool {
-    let issuing = folder.issuing_keys().unwrap_or_default();
-    let root = folder.certificate(Role::Root).ok();
-    let mut own = issuing.into_iter().map(|(_, own)| own).chain(root);
-    own.any(|own| {
-        certificate
-            .verify_signature(&own, other_verification())
-            .is_ok()
-    })
 }
