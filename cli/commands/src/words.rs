@@ -37,6 +37,8 @@ pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
         keys::KeyError::Any(_)
         | keys::KeyError::Kem(_)
         | keys::KeyError::Agreement(_)
+        | keys::KeyError::Protection(_)
+        | keys::KeyError::UnderPassphrase
         | keys::KeyError::OnlyForFiles
         | keys::KeyError::NoRawBytes(_) => error.to_string(),
     }

@@ -769,3 +769,136 @@ fn a_clock_that_is_behind_is_told() {
     let words = "the validity of the new certificate counts from what the clock says";
     assert!(rolled.stderr().contains(words), "{}", rolled.stderr());
 }
+
+/// What the CA above certified is revoked there: no command of the CA below says that it did.
+#[test]
+fn a_ca_below_another_revokes_nothing_of_the_ca_above() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --name Team --algorithm ML-DSA-44 --dir team --under ca")
+        .ok();
+    folder.shell("cp -a team older").ok();
+    folder.pqtls("ca rollover --dir team --under ca").ok();
+    folder
+        .pqtls("ca issue www.example.org --dir team --key old.key --out www.pem")
+        .ok();
+    let above = "the CA above this one signed the certificate of CN=Team";
+    for command in [
+        "ca revoke team/issuing.pem --dir team",
+        "ca revoke team/issuing-2.pem --dir team",
+        "ca adopt team/issuing.pem --revoke superseded --dir team",
+        "ca adopt team/issuing-2.pem --of-root --revoke superseded --dir older",
+    ] {
+        folder.pqtls(command).fails(1, above);
+    }
+    folder.pqtls("ca adopt ca/issuing.pem --dir team").fails(
+        1,
+        "the CA above this one signed the certificate of CN=Example",
+    );
+    let later = folder.pqtls("ca revoke www.pem --dir older");
+    later.fails(1, "revoked at the CA above, whose ledger has it");
+    assert!(!later.stderr().contains("--of-root"), "{}", later.stderr());
+    folder.pqtls("ca adopt team/issuing.pem --dir team").ok();
+
+    // A CA's own certificates are in its ledger, except the root's.
+    folder
+        .pqtls("ca adopt ca/issuing.pem --revoke superseded")
+        .fails(1, "the ledger has this already, so nothing was recorded");
+    folder
+        .pqtls("ca adopt ca/root.pem --revoke superseded")
+        .fails(1, "this is the certificate of the CA's own root");
+    folder.pqtls("ca revoke team/issuing.pem").ok();
+}
+
+#[test]
+fn what_is_certified_is_read_once_and_is_one() {
+    let folder = folder_with_ca();
+    for name in ["A", "B"] {
+        folder
+            .pqtls(&format!(
+                "ca init --name {name} --algorithm ML-DSA-44 --dir {name} --request {name}.csr"
+            ))
+            .ok();
+    }
+    folder
+        .pqtls("ca init --name New --algorithm ML-DSA-44 --dir new")
+        .ok();
+    folder.shell("pqtls ca certify - --out a.pem < A.csr").ok();
+    folder
+        .shell("pqtls ca certify - --path-length 0 --out new.pem < new/root.pem")
+        .ok();
+    let damaged = folder.read("new/root.pem").replacen("MII", "MI", 1);
+    folder.write("damaged.pem", damaged + &folder.read("B.csr"));
+    folder.shell("cat A.csr B.csr > two.csr").ok();
+    folder.shell("cat new/root.pem B.csr > both.pem").ok();
+    for (file, words) in [
+        ("damaged.pem", "damaged.pem"),
+        ("two.csr", "two.csr has to have one"),
+        ("both.pem", "both.pem has to have one"),
+        ("new/root.key", "new/root.key has no"),
+    ] {
+        folder
+            .pqtls(&format!("ca certify {file} --out x.pem"))
+            .fails(3, words);
+        assert!(!folder.path().join("x.pem").exists(), "{file}");
+    }
+}
+
+#[test]
+fn two_cas_of_one_name_are_not_certified() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --name Team --algorithm ML-DSA-44 --dir team --under ca")
+        .ok();
+    folder
+        .pqtls("ca init --name Team --algorithm ML-DSA-44 --dir other --request other.csr")
+        .ok();
+    folder
+        .pqtls("ca certify other.csr --out other.pem")
+        .fails(1, "or of another CA that is certified");
+    // A new key of the same CA
+    let request = "ca rollover --dir team --same-name --request next.csr";
+    folder.pqtls(request).ok();
+    folder
+        .pqtls("ca certify next.csr --same-name --out next.pem")
+        .ok();
+    folder.pqtls("ca install next.pem --dir team").ok();
+}
+
+#[test]
+fn a_key_that_waits_is_opened_and_named() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --name Team --algorithm ML-DSA-44 --dir team --under ca")
+        .ok();
+    folder.write("pw", "correct horse");
+    folder.write("other-pw", "battery staple");
+    let request = "ca rollover --dir team --name New --passphrase-file pw --request";
+    folder.pqtls(&format!("{request} next.csr")).ok();
+    let again = folder.pqtls(&format!("{request} again.csr"));
+    again.fails(1, "which waits for its certificate");
+    assert!(
+        again.stderr().contains("team/issuing-2.csr"),
+        "{}",
+        again.stderr()
+    );
+    let rollover = "ca rollover --dir team --under ca --name New --passphrase-file";
+    folder
+        .pqtls(&format!("{rollover} other-pw"))
+        .fails(1, "give the passphrase that it was made with");
+    folder.shell("cp team/issuing-2.csr kept.csr").ok();
+    let rolled = folder.pqtls(&format!("{rollover} pw"));
+    let words = "start programs again that issue with \"issuing\"; they issue nothing more";
+    assert!(rolled.ok().contains(words), "{}", rolled.ok());
+    // Killed before it wrote the certificate's file: the key issues already, and the one before it is told.
+    folder
+        .shell("mv kept.csr team/issuing-2.csr && rm team/issuing-2.pem")
+        .ok();
+    let rolled = folder.pqtls(&format!("{rollover} pw"));
+    assert!(
+        rolled.ok().contains("It was begun before"),
+        "{}",
+        rolled.ok()
+    );
+    assert!(rolled.ok().contains(words), "{}", rolled.ok());
+}

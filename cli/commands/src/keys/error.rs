@@ -5,6 +5,7 @@ use pq_keys::agreement::AgreementError;
 use pq_keys::any::{AnyAlgorithm, AnyKeyError};
 use pq_keys::classical::ClassicalKeyError;
 use pq_keys::composite::{CompositeAlgorithm, CompositeKeyError};
+use pq_keys::protection::ProtectionError;
 use pq_keys::x_wing::XWingError;
 
 /// Why a key of any kind can't be made, read, written or used.
@@ -27,6 +28,12 @@ pub(crate) enum KeyError {
          other keys"
     )]
     OnlyForFiles,
+    #[error("{0}")]
+    Protection(ProtectionError),
+    #[error("it is under a passphrase")]
+    UnderPassphrase,
+    #[error("it is in a file, and not in a key store")]
+    NotInStore,
 }
 
 impl KeyError {

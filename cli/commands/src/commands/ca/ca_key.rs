@@ -9,6 +9,7 @@ use std::path::Path;
 use pq_ca::authority::Authority;
 use pq_ca::folder::{Folder, FolderError, Role, StoredKey};
 use pq_ca::ledger::LocalLedger;
+use pq_keys::any::{ReadError, read_private_key};
 use pq_keys::protection::Protection;
 use pq_keys::{SignError, Signer, SubjectKey};
 use pq_keystore::policy::{Grants, Policy, Principal, UseAudit, Verb, Verbs};
@@ -201,11 +202,11 @@ impl<'a> NewKeys<'a> {
                     .key_names
                     .name(role)
                     .map_err(StoreFailure::KeyName)?;
-                NewCaKey::in_store(place, access.open_at(place)?, &name, algorithm)
+                NewCaKey::in_store(place, access, &name, algorithm)
             }
             Self::NextOf(reference, access) => {
                 let (place, name) = (&reference.store, reference.key.name());
-                NewCaKey::in_store(place, access.open_at(place)?, name, algorithm)
+                NewCaKey::in_store(place, access, name, algorithm)
             }
         }
     }
@@ -226,7 +227,17 @@ impl KeyStoreOptions {
 pub(super) struct NewCaKey {
     key: AnySigner,
     pem: Zeroizing<String>,
+    /// What a key that is kept alike is opened with.
+    opening: Opening,
     pub(super) keeping: Keeping,
+}
+
+/// What a key that a folder has is opened with.
+enum Opening {
+    /// It is in a file, and under this passphrase if there is one.
+    Passphrase(Option<Passphrase>),
+    /// It is in a store, which is opened like this.
+    Store(Access),
 }
 
 /// How new keys are kept, for reports.
@@ -284,6 +295,7 @@ impl NewCaKey {
         Ok(Self {
             key: AnySigner::File(SigningKey::narrow(key)?),
             pem,
+            opening: Opening::Passphrase(passphrase.cloned()),
             keeping: Keeping {
                 protection: passphrase.map(|_| protection_name(&protection)),
                 ..Keeping::default()
@@ -296,11 +308,11 @@ impl NewCaKey {
     /// not taken up, but followed.
     fn in_store(
         place: &StorePlace,
-        opened: Opened,
+        access: &Access,
         name: &KeyName,
         algorithm: Algorithm,
     ) -> Result<Self, Failure> {
-        let Opened { store, principal } = &opened;
+        let Opened { store, principal } = &access.open_at(place)?;
         let made = store.create_key(principal, name, algorithm, &policy_for(principal));
         let id = match made {
             Err(StoreError::Exists(_)) => {
@@ -321,18 +333,16 @@ impl NewCaKey {
             store: place.clone(),
             key: id,
         };
-        Self::of_reference(&reference, opened)
+        Self::known(&reference, access)
     }
 
     /// The key that a folder has already.
     pub(super) fn known(reference: &Reference, access: &Access) -> Result<Self, Failure> {
-        Self::of_reference(reference, access.open_at(&reference.store)?)
-    }
-
-    fn of_reference(reference: &Reference, opened: Opened) -> Result<Self, Failure> {
+        let opened = access.open_at(&reference.store)?;
         Ok(Self {
             key: AnySigner::Stored(KeyInStore::at(opened, &reference.key)?),
             pem: Zeroizing::new(reference.to_string()),
+            opening: Opening::Store(access.clone()),
             keeping: Keeping::in_store(reference),
         })
     }
@@ -368,20 +378,45 @@ impl Signer for NewCaKey {
     }
 }
 
-impl StoredKey for NewCaKey {
-    type Error = KeyError;
-
-    fn from_pem(text: &[u8]) -> Result<Self, KeyError> {
-        let key = SigningKey::from_pem(text)?;
+impl NewCaKey {
+    fn in_the_clear(key: SigningKey) -> Result<Self, Failure> {
         let pem = key.to_pem()?;
         Ok(Self {
             key: AnySigner::File(key),
             pem,
+            opening: Opening::Passphrase(None),
             keeping: Keeping::default(),
         })
     }
+}
 
-    fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {
+impl StoredKey for NewCaKey {
+    type Error = Failure;
+
+    fn from_pem(text: &[u8]) -> Result<Self, Failure> {
+        Self::in_the_clear(SigningKey::from_pem(text)?)
+    }
+
+    fn read_like(&self, text: &[u8]) -> Result<Self, Failure> {
+        match &self.opening {
+            Opening::Passphrase(passphrase) => {
+                let passphrase = || passphrase.clone().ok_or(KeyError::UnderPassphrase);
+                let read = read_private_key::<PrivateKey, _, _>(text, passphrase);
+                let read = read.map_err(|error| match error {
+                    ReadError::Key(error) => error.into(),
+                    ReadError::Protection(error) => KeyError::Protection(error),
+                    ReadError::Passphrase(error) => error,
+                })?;
+                Self::in_the_clear(SigningKey::narrow(read.key)?)
+            }
+            Opening::Store(access) => match Reference::in_text(text) {
+                Some(Ok(reference)) => Self::known(&reference, access),
+                Some(Err(_)) | None => Err(KeyError::NotInStore.into()),
+            },
+        }
+    }
+
+    fn to_pem(&self) -> Result<Zeroizing<String>, Failure> {
         Ok(self.pem.clone())
     }
 }

@@ -4,6 +4,7 @@
 use core::fmt;
 
 use pq_ca::issuing::IssuedCertificate;
+use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
-use crate::report::{CertificateFacts, Report};
+use crate::report::{self, CertificateFacts, Report};
 
 /// Where a certificate of the CA is written, and with which CAs.
 #[derive(Clone, Debug, clap::Args)]
@@ -47,6 +48,16 @@ impl CertificateOptions {
         next: Option<String>,
     ) -> Result<ExitStatus, Failure> {
         let IssuedCertificate { entry, certificate } = issued;
+        let now = UnixTime::now();
+        if now < certificate.not_before() {
+            report::warn(format_args!(
+                "the certificate is not valid before {}, since the CA's own is not, and the clock says {}: nobody accepts it \
+                 until then; if the clock is wrong, set it, and if it was ahead when the CA's key was made, have another key \
+                 follow",
+                rfc3339(certificate.not_before()),
+                rfc3339(now)
+            ));
+        }
         let chain = if self.leaf_only { &[] } else { chain };
         let pem = with_chain(certificate, chain);
         let out = &self.output.out;
@@ -54,7 +65,7 @@ impl CertificateOptions {
         let report = Issued {
             file: out.to_string(),
             key_file: new_key.map(Destination::to_string),
-            certificate: CertificateFacts::of(certificate, UnixTime::now()),
+            certificate: CertificateFacts::of(certificate, now),
             next,
         };
         delivery

@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use pq_ca::folder::{Folder, FolderError, NewName, Role, Successor};
-use pq_ca::ledger::{Ledger, LedgerError};
+use pq_ca::ledger::{Ledger, LedgerError, Stage};
 use pq_ca::policy::parse_duration;
 use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
@@ -270,6 +270,11 @@ fn report(
 ) -> Result<ExitStatus, Failure> {
     let now = UnixTime::now();
     let issues = folder.issuing_role()? == role;
+    // It may have taken the place of the one before in an earlier command.
+    let before = match before == role {
+        true => issued_before(folder, role)?,
+        false => before,
+    };
     let urls = folder.policy()?.revocation_list_urls().to_vec();
     let report = RolledOver {
         name: role.name().into(),
@@ -286,6 +291,20 @@ fn report(
     };
     arguments.place.print(report, json)?;
     Ok(ExitStatus::Done)
+}
+
+/// The key whose place this one took: the last one that was retired with it.
+fn issued_before(folder: &Folder, role: Role) -> Result<Role, Failure> {
+    let generations = folder.generations()?;
+    let own = generations.iter().find(|one| one.name == role.name());
+    let since = own.map(|own| own.since);
+    let mut others = generations.iter().rev();
+    let before = others.find(|one| {
+        let is_past = matches!(one.stage, Stage::Retired | Stage::Ended);
+        is_past && Some(one.since) == since
+    });
+    let before = before.and_then(|one| Role::from_name(&one.name));
+    Ok(before.unwrap_or(role))
 }
 
 #[derive(Debug, Serialize)]
@@ -350,10 +369,12 @@ impl fmt::Display for RolledOver {
             );
         }
         writeln!(f, "It issues from now on. What to do next:")?;
-        writeln!(
-            f,
-            "  start programs again that issue with \"{before}\"; they issue nothing more"
-        )?;
+        if before != name {
+            writeln!(
+                f,
+                "  start programs again that issue with \"{before}\"; they issue nothing more"
+            )?;
+        }
         if self.is_new {
             writeln!(
                 f,
