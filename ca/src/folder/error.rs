@@ -169,7 +169,8 @@ pub enum FolderError {
          there is none, but the key's two files, such as issuing-2.key and issuing-2.pem, copy these back, which is enough \
          (\"pqtls ca rollover --use\" has it issue again); if the key is lost, record its certificate, which is the second one \
          in a file of \"pqtls ca issue\", with \"pqtls ca adopt --of-root\" and --revoke, have the root's list made with \
-         \"pqtls ca crl --root\", and issue anew what that key issued"
+         \"pqtls ca crl --root\", and issue anew what that key issued; if it is the key of another CA, which this one \
+         certified since, name that CA's folder with --dir"
     )]
     OfLaterKey {
         /// The name of the key's owner, in its certificate.
@@ -177,26 +178,43 @@ pub enum FolderError {
         /// Whose certificate it is.
         subject: String,
     },
-    /// The same of a CA below another one, which has the root's key.
+    /// A certificate is of a CA that this one certified, or of one below that.
     #[error(
-        "the key of {issuer} issued the certificate of {subject}, and the CA above this one certified that key, but this copy of \
-         the folder, with its ledger, is from before that: put back a newer backup of the whole folder, which has the key; if \
-         there is none, but the key's two files, such as issuing-2.key and issuing-2.pem, copy these back, which is enough \
-         (\"pqtls ca rollover --use\" has it issue again); if the key is lost, have its certificate, which is the second one in a \
-         file of \"pqtls ca issue\", revoked at the CA above, whose ledger has it, and issue anew what that key issued"
+        "{issuer} issued the certificate of {subject}, which is another CA, below this one: its own ledger has what it \
+         issued; name the folder of that CA with --dir"
     )]
-    OfLaterKeyBelow {
+    OfCaBelow {
+        /// The name of the CA that issued it.
+        issuer: String,
+        /// Whose certificate it is.
+        subject: String,
+    },
+    /// A certificate is of a CA above this one.
+    #[error(
+        "the CA above this one signed the certificate of {subject}: {issuer}, whose ledger has it, and whose lists say whether it \
+         is revoked; what this CA recorded of it would reach nobody. To show or revoke it there, name the folder of that CA \
+         with --dir"
+    )]
+    OfCaAbove {
+        /// The name of the CA that issued it.
+        issuer: String,
+        /// Whose certificate it is.
+        subject: String,
+    },
+    /// A certificate is of a key that a CA above this one certified, and that the folder and the ledger don't know.
+    #[error(
+        "{issuer} issued the certificate of {subject}, and is no key of this CA, as far as this copy of its folder knows, but \
+         certified by a CA above it: name the folder of the CA whose key that is with --dir, such as that of the CA above; if \
+         it is a later key of this CA, this copy is from before that: put back a newer backup of the whole folder, or the key's \
+         two files, such as issuing-2.key and issuing-2.pem (\"pqtls ca rollover --use\" has it issue again); if the key is \
+         lost, have its certificate revoked at the CA above, whose ledger has it, and issue anew what that key issued"
+    )]
+    OfUnknownKey {
         /// The name of the key's owner, in its certificate.
         issuer: String,
         /// Whose certificate it is.
         subject: String,
     },
-    /// A CA above this one signed a certificate.
-    #[error(
-        "the CA above this one signed the certificate of {0}, so that its ledger has it, and its lists say whether it is \
-         revoked: what this CA recorded of it would reach nobody; revoke it at the CA above"
-    )]
-    OfTheCaAbove(String),
     /// A certificate is the root's own, which no ledger has.
     #[error(
         "this is the certificate of the CA's own root, which is in no ledger, and which no list of its own can revoke; \

@@ -10,6 +10,7 @@ mod ledger_place;
 mod lifetime;
 mod plan;
 mod reading;
+mod signer;
 mod subordinate;
 mod succession;
 mod turn;
@@ -405,77 +406,25 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::NotOfThisCa`] if neither key signed one, [`FolderError::OfLaterKey`] if another key did that the root
-    /// certified, by a certificate among these, [`FolderError::OwnRoot`] if one is the root's own, which is in no ledger,
-    /// and other errors if a certificate can't be read. Of a CA [below another](Self::is_below_another), the root is not one
-    /// of its keys: [`FolderError::OfTheCaAbove`] if a CA above it signed one, and [`FolderError::OfLaterKeyBelow`].
+    /// Those of [`signer_of`](Self::signer_of), to which the others are beside each.
     pub fn adopted(
         &self,
         certificates: &[Certificate],
         algorithms: &[&dyn SignatureVerificationAlgorithm],
         by: &str,
     ) -> Result<Vec<NewEntry<'static>>, FolderError> {
-        let root = self.certificate(Role::Root)?;
-        let is_below = self.is_below_another()?;
         let issuing = self.issuing_keys()?;
         let certified = self.certified_keys(&issuing)?;
-        let mut above = vec![root.clone()];
-        let mut keys = Vec::new();
-        match is_below {
-            true => {
-                for generation in self.ledger.open()?.generations()? {
-                    let chain = generation.chain.iter().skip(1);
-                    let chain = chain.map(|der| Certificate::from_der(der));
-                    let chain = chain.collect::<Result<Vec<_>, _>>();
-                    above.extend(chain.map_err(IssueError::from)?);
-                }
-            }
-            false => keys.push((Role::Root, root.clone())),
-        }
-        keys.extend(issuing);
         let adopt = |certificate: &Certificate| {
-            if root.der() == certificate.der() {
-                return Err(match is_below {
-                    true => FolderError::RootElsewhere(certificate_path(&self.path, Role::Root)),
-                    false => FolderError::OwnRoot,
-                });
-            }
-            let is_signed = |one: &Certificate, ca: &Certificate| {
-                one.issuer() == ca.subject() && one.verify_signature(ca, algorithms).is_ok()
-            };
-            let is_by = |ca: &Certificate| is_signed(certificate, ca);
-            let not_here = || {
-                let subject = certificate.describe_subject();
-                let is_by_root = |one: &Certificate| above.iter().any(|ca| is_signed(one, ca));
-                if is_below && is_by_root(certificate) {
-                    return FolderError::OfTheCaAbove(subject);
-                }
-                let later = |one: &&Certificate| is_by(one) && is_by_root(one);
-                match (certificates.iter().find(later), is_below) {
-                    (None, _) => FolderError::NotOfThisCa(subject),
-                    (Some(later), false) => FolderError::OfLaterKey {
-                        issuer: later.describe_subject(),
-                        subject,
-                    },
-                    (Some(later), true) => FolderError::OfLaterKeyBelow {
-                        issuer: later.describe_subject(),
-                        subject,
-                    },
-                }
-            };
-            // most are by the issuing key
-            let (role, _) = keys
-                .iter()
-                .rev()
-                .find(|(_, ca)| is_by(ca))
-                .ok_or_else(not_here)?;
+            let role = self.signer_of(certificate, certificates, algorithms)?;
             let key = public_key(certificate).map_err(IssueError::SubjectKey)?;
             let of_cas = match certified.contains(&key) {
                 true => CA_PROFILE,
                 false => SUBORDINATE_PROFILE,
             };
             let entry = adopted(certificate, (&role.name(), of_cas), by);
-            entry.map_err(IssueError::SubjectKey)?.ok_or_else(not_here)
+            let entry = entry.map_err(IssueError::SubjectKey)?;
+            entry.ok_or_else(|| FolderError::NotOfThisCa(certificate.describe_subject()))
         };
         certificates.iter().map(adopt).collect()
     }

@@ -514,19 +514,19 @@ fn a_ca_below_another_adopts_nothing_of_the_ca_above() {
     };
     for folder in [&folder, &Folder::open(&backup).unwrap()] {
         let above = refused(folder, slice::from_ref(&others));
-        assert!(matches!(above, FolderError::OfTheCaAbove(_)), "{above}");
+        assert!(matches!(above, FolderError::OfCaAbove { .. }), "{above}");
         let above = refused(folder, &[root.certificate(Role::Root).unwrap()]);
         assert!(matches!(above, FolderError::RootElsewhere(_)), "{above}");
     }
     let old = Folder::open(&backup).unwrap();
     let later = refused(&old, &[leaf.clone(), second.clone()]);
     assert!(
-        matches!(later, FolderError::OfLaterKeyBelow { .. }),
+        matches!(later, FolderError::OfUnknownKey { .. }),
         "{later}"
     );
     assert!(!later.to_string().contains("--of-root"), "{later}");
     let above = refused(&old, &[second]);
-    assert!(matches!(above, FolderError::OfTheCaAbove(_)), "{above}");
+    assert!(matches!(above, FolderError::OfCaAbove { .. }), "{above}");
     // What its own key signed, it adopts.
     assert_eq!(folder.adopted(&[leaf], &[], "tests").unwrap().len(), 1);
 }

@@ -755,8 +755,6 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OtherKey { .. }
         | FolderError::NotOfThisCa(_)
         | FolderError::OfLaterKey { .. }
-        | FolderError::OfLaterKeyBelow { .. }
-        | FolderError::OfTheCaAbove(_)
         | FolderError::OwnRoot
         | FolderError::OtherLedger { .. }
         | FolderError::OtherIssuing { .. }

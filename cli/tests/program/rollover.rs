@@ -787,10 +787,13 @@ fn a_ca_below_another_revokes_nothing_of_the_ca_above() {
         "ca revoke team/issuing.pem --dir team",
         "ca revoke team/issuing-2.pem --dir team",
         "ca adopt team/issuing.pem --revoke superseded --dir team",
-        "ca adopt team/issuing-2.pem --of-root --revoke superseded --dir older",
+        "ca adopt team/issuing-2.pem --revoke superseded --dir older",
     ] {
         folder.pqtls(command).fails(1, above);
     }
+    folder
+        .pqtls("ca adopt team/issuing-2.pem --of-root --revoke superseded --dir older")
+        .fails(1, "another CA certified this one");
     folder.pqtls("ca adopt ca/issuing.pem --dir team").fails(
         1,
         "the CA above this one signed the certificate of CN=Example",

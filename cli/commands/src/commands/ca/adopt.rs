@@ -175,7 +175,8 @@ fn own_in_ledger(
         match number.filter(|_| kept.flatten().is_some_and(|kept| kept == *one.der())) {
             Some(number) => known.push(number),
             None if folder.is_below_another()? => {
-                return Err(FolderError::OfTheCaAbove(one.describe_subject()).into());
+                let (issuer, subject) = (one.describe_issuer(), one.describe_subject());
+                return Err(FolderError::OfCaAbove { issuer, subject }.into());
             }
             None => return Err(FolderError::OwnRoot.into()),
         }
@@ -202,6 +203,10 @@ fn sort(
     let mut certificates = documents::all_certificates(&arguments.files)?;
     if arguments.of_root {
         let root = folder.certificate(Role::Root)?;
+        if folder.is_below_another()? {
+            let root = folder.path().join("root.pem");
+            return Err(FolderError::RootElsewhere(root).into());
+        }
         certificates.retain(|one| {
             let signed = one.verify_signature(&root, other_verification());
             one.issuer() == root.subject() && signed.is_ok()

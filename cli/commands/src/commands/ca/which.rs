@@ -121,23 +121,17 @@ fn known(
     match ledger.certificate(&number)? {
         Some(kept) if kept == *certificate.der() => Ok(number),
         Some(_) => Err(foreign(name, number.to_string(), "another one")),
-        None => match folder.adopted(slice::from_ref(certificate), other_verification(), "") {
-            Ok(_) => Err(Failure::NotInLedger {
-                name,
-                file: from.into(),
-                number: number.to_string(),
-                options: Vec::new(),
-            }),
-            Err(FolderError::NotOfThisCa(_)) => {
-                match folder.adopted(certificates, other_verification(), "") {
-                    Err(
-                        later @ (FolderError::OfLaterKey { .. }
-                        | FolderError::OfLaterKeyBelow { .. }),
-                    ) => Err(later.into()),
-                    _ => Err(foreign(name, number.to_string(), "none")),
-                }
-            }
-            Err(error) => Err(error.into()),
-        },
+        None => Err(
+            match folder.signer_of(certificate, certificates, other_verification()) {
+                Ok(_) => Failure::NotInLedger {
+                    name,
+                    file: from.into(),
+                    number: number.to_string(),
+                    options: Vec::new(),
+                },
+                Err(FolderError::NotOfThisCa(_)) => foreign(name, number.to_string(), "none"),
+                Err(error) => error.into(),
+            },
+        ),
     }
 }

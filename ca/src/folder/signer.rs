@@ -1,0 +1,114 @@
+//! Which key signed a certificate: one of the CA's, or another CA's above, below or beside it.
+
+use core::ops::ControlFlow;
+
+use pq_x509::certificate::{Certificate, CertificateError};
+use pq_x509::issuing::IssueError;
+use pq_x509::pki_types::SignatureVerificationAlgorithm;
+
+use super::error::FolderError;
+use super::{Folder, Role, certificate_path};
+use crate::authority::SUBORDINATE_PROFILE;
+use crate::ledger::{Filter, Ledger};
+
+fn read(error: CertificateError) -> FolderError {
+    FolderError::from(IssueError::from(error))
+}
+
+impl<L: Ledger> Folder<L> {
+    /// The CA's key that signed a certificate, by the algorithms of pq-x509 and those given. `beside` are certificates that
+    /// may be of those above it, such as the others in its file. The root's key is this CA's unless this CA is
+    /// [below another](Self::is_below_another).
+    ///
+    /// # Errors
+    ///
+    /// If none did: [`FolderError::OwnRoot`] for the root's own certificate, or [`FolderError::RootElsewhere`] if
+    /// another CA has its key, [`FolderError::OfCaBelow`] and
+    /// [`FolderError::OfCaAbove`] if another CA's key did, [`FolderError::OfLaterKey`] and
+    /// [`FolderError::OfUnknownKey`] if a key did that the root certified, by a certificate among those `beside`, and
+    /// otherwise [`FolderError::NotOfThisCa`]. Others if certificates or the ledger can't be read.
+    pub fn signer_of(
+        &self,
+        certificate: &Certificate,
+        beside: &[Certificate],
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+    ) -> Result<Role, FolderError> {
+        let is_signed = |one: &Certificate, ca: &Certificate| {
+            one.issuer() == ca.subject() && one.verify_signature(ca, algorithms).is_ok()
+        };
+        let root = self.certificate(Role::Root)?;
+        let is_below = self.is_below_another()?;
+        if root.der() == certificate.der() {
+            return Err(match is_below {
+                true => FolderError::RootElsewhere(certificate_path(&self.path, Role::Root)),
+                false => FolderError::OwnRoot,
+            });
+        }
+        let issuing = self.issuing_keys()?;
+        // most are by the newest
+        let mut own = issuing.iter().rev();
+        if let Some((role, _)) = own.find(|(_, ca)| is_signed(certificate, ca)) {
+            return Ok(*role);
+        }
+        if !is_below && is_signed(certificate, &root) {
+            return Ok(Role::Root);
+        }
+        let subject = certificate.describe_subject();
+        let issuer = certificate.describe_issuer();
+        let mut above = vec![root.clone()];
+        if is_below {
+            for generation in self.ledger()?.generations()? {
+                for der in generation.chain.iter().skip(1) {
+                    above.push(Certificate::from_der(der).map_err(read)?);
+                }
+            }
+            if above.iter().any(|ca| is_signed(certificate, ca)) {
+                return Err(FolderError::OfCaAbove { issuer, subject });
+            }
+        }
+        let mut signed = certificate;
+        for _ in 0..=beside.len() {
+            if self.is_of_certified(signed, &is_signed)? {
+                return Err(FolderError::OfCaBelow { issuer, subject });
+            }
+            match beside.iter().find(|ca| is_signed(signed, ca)) {
+                Some(ca) => signed = ca,
+                None => break,
+            }
+        }
+        let certified = |ca: &&Certificate| {
+            is_signed(certificate, ca) && above.iter().any(|up| is_signed(ca, up))
+        };
+        Err(match (beside.iter().find(certified), is_below) {
+            (None, _) => FolderError::NotOfThisCa(subject),
+            (Some(_), false) => FolderError::OfLaterKey { issuer, subject },
+            (Some(_), true) => FolderError::OfUnknownKey { issuer, subject },
+        })
+    }
+
+    /// Whether the key of a CA signed it that this one certified, as the ledger knows.
+    fn is_of_certified(
+        &self,
+        certificate: &Certificate,
+        is_signed: &dyn Fn(&Certificate, &Certificate) -> bool,
+    ) -> Result<bool, FolderError> {
+        let ledger = self.ledger()?;
+        let issuer = Filter::all().subject_contains(certificate.describe_issuer());
+        let mut certified = Vec::new();
+        ledger.find(&issuer, &mut |entry| {
+            if entry.issued.profile == SUBORDINATE_PROFILE {
+                certified.push(entry.issued.serial_number);
+            }
+            ControlFlow::Continue(())
+        })?;
+        for number in certified {
+            let Some(der) = ledger.certificate(&number)? else {
+                continue;
+            };
+            if is_signed(certificate, &Certificate::from_der(&der).map_err(read)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
