@@ -283,6 +283,14 @@ pub(crate) enum Failure {
     )]
     AsksForCa,
     #[error(
+        "the request doesn't ask for the certificate of a CA (CA:TRUE in its basic constraints): whoever has its key could \
+         issue certificates; sign an ordinary request with \"pqtls ca sign\", have the request of a CA made with CA:TRUE, or \
+         certify a CA all the same with --unasked"
+    )]
+    AsksForNoCa,
+    #[error("--unasked is for a request, and this is the certificate of a root; leave it out")]
+    UnaskedOfRoot,
+    #[error(
         "--dns and --ip are for the request of a CA, and this is the certificate of a root; leave them out: the other root \
          can issue for all names that this one can"
     )]
@@ -652,6 +660,7 @@ impl Failure {
             | Self::NotInLedger { .. }
             | Self::InLedger { .. }
             | Self::AsksForCa
+            | Self::AsksForNoCa
             | Self::NoneOfRoot
             | Self::OnlyMlDsa(_)
             | Self::OfTheRoot(_)
@@ -678,6 +687,7 @@ impl Failure {
             | Self::NothingExpires(_)
             | Self::OutlivesRoot
             | Self::ConstraintsOfRoot
+            | Self::UnaskedOfRoot
             | Self::UnderAnother
             | Self::OwnRootCertifies
             | Self::NameTheAlgorithm
@@ -755,6 +765,9 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OtherKey { .. }
         | FolderError::NotOfThisCa(_)
         | FolderError::OfLaterKey { .. }
+        | FolderError::OfCaBelow { .. }
+        | FolderError::OfCaAbove { .. }
+        | FolderError::OfUnknownKey { .. }
         | FolderError::OwnRoot
         | FolderError::OtherLedger { .. }
         | FolderError::OtherIssuing { .. }

@@ -905,3 +905,121 @@ fn a_key_that_waits_is_opened_and_named() {
     );
     assert!(rolled.ok().contains(words), "{}", rolled.ok());
 }
+
+/// Whoever asks for the certificate of a server gets no CA by accident, and what a new CA is for is said.
+#[test]
+fn a_request_that_asks_for_no_ca_is_not_certified_unasked() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --name Open --dir open --algorithm ML-DSA-44")
+        .ok();
+    folder
+        .pqtls("cert request --name www.example.org --key old.key --out www.csr")
+        .ok();
+    for options in ["", " --dns www.example.org", " --path-length 0"] {
+        folder
+            .pqtls(&format!(
+                "ca certify www.csr --dir open{options} --out x.pem"
+            ))
+            .fails(
+                1,
+                "sign an ordinary request with \"pqtls ca sign --dir open\"",
+            );
+    }
+    folder
+        .pqtls("ca certify ca/root.pem --dir open --unasked --out x.pem")
+        .fails(2, "--unasked is for a request");
+    let certified = folder.pqtls("ca certify www.csr --dir open --unasked --out any.pem");
+    assert!(
+        certified.ok().contains("\n  for names     any name\n"),
+        "{}",
+        certified.ok()
+    );
+    let certified = folder
+        .pqtls("ca certify www.csr --dir open --unasked --dns a.example.org --out limited.pem");
+    let words = "\n  for names     permitted a.example.org, ";
+    assert!(certified.ok().contains(words), "{}", certified.ok());
+    // A report has no place beside the certificate.
+    let certified = folder.pqtls("ca certify www.csr --dir open --unasked");
+    assert_eq!(
+        certified.stderr(),
+        "pqtls: warning: the certified CA is for any name\n"
+    );
+}
+
+/// A CA that is asked about another CA's certificate, above or below it, says whose it is, and takes it for none that its
+/// folder lacks.
+#[test]
+fn a_certificate_of_another_ca_of_the_tree_is_that_cas() {
+    let folder = folder_with_ca();
+    let init = "ca init --algorithm ML-DSA-44 --dns example.org";
+    for name in ["team", "other"] {
+        folder
+            .pqtls(&format!("{init} --name {name} --dir {name} --under ca"))
+            .ok();
+        for options in [
+            format!("--out {name}.pem"),
+            format!("--leaf-only --out {name}-alone.pem"),
+        ] {
+            folder
+                .pqtls(&format!(
+                    "ca issue {name}.example.org --key old.key --dir {name} {options}"
+                ))
+                .ok();
+        }
+    }
+    let commands = |file: &str, dir: &str| {
+        [
+            format!("ca show {file} --dir {dir}"),
+            format!("ca revoke {file} --dir {dir}"),
+            format!("ca adopt {file} --dir {dir}"),
+            format!("ca adopt {file} --revoke keyCompromise --dir {dir}"),
+            format!("ca renew {file} --out x.pem --dir {dir}"),
+            format!("ca ocsp --for {file} --out x.ocsp --dir {dir}"),
+        ]
+    };
+    let name_it = "name the folder of that CA with --dir";
+    for file in ["team.pem", "team-alone.pem"] {
+        for command in commands(file, "ca") {
+            let answer = folder.pqtls(&command);
+            answer.fails(1, name_it);
+            assert!(
+                answer
+                    .stderr()
+                    .contains("CN=team issued the certificate of "),
+                "{}",
+                answer.stderr()
+            );
+        }
+    }
+    // of the parent's issuing key, of another CA below the same root, and by the root itself
+    for (file, words) in [
+        (
+            "old.pem",
+            "name the folder of the CA whose key that is with --dir",
+        ),
+        (
+            "other.pem",
+            "name the folder of the CA whose key that is with --dir",
+        ),
+        ("ca/issuing.pem", name_it),
+        ("other/issuing.pem", name_it),
+    ] {
+        for command in commands(file, "team") {
+            folder.pqtls(&command).fails(1, words);
+        }
+        folder
+            .pqtls(&format!(
+                "ca adopt {file} --of-root --revoke keyCompromise --dir team"
+            ))
+            .fails(
+                1,
+                "another CA certified this one, and has the key of the root",
+            );
+    }
+    let listed = folder.pqtls("ca list --revoked --dir team");
+    assert_eq!(listed.ok().lines().count(), 1, "{}", listed.ok());
+    folder.pqtls("ca show team.pem --dir team").ok();
+    folder.pqtls("ca show old.pem").ok();
+    folder.pqtls("ca show team/issuing.pem").ok();
+}

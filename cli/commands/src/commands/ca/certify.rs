@@ -22,7 +22,8 @@ use crate::keys::other_verification;
 /// Certify another CA with the root's key
 ///
 /// FILE is a request, as "pqtls ca init --request" makes it, or the certificate of a root. The policy is for end
-/// entities, so it is not asked: look what is in FILE ("pqtls show"), and whether it is from whom you think. The other CA
+/// entities, so it is not asked: look what is in FILE ("pqtls show"), and whether it is from whom you think. A request that
+/// asks for no CA, such as a server's, is refused, unless --unasked is given. The other CA
 /// can issue for the names that its request asks for as name constraints, or that --dns and --ip say; without any, for all
 /// names that this CA's root can. The ledger has the certificate, so that "pqtls ca revoke" revokes it.
 ///
@@ -60,6 +61,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     same_name: bool,
 
+    /// Certify a CA by a request that doesn't ask for that (CA:TRUE in its basic constraints)
+    #[arg(long)]
+    unasked: bool,
+
     #[command(flatten)]
     certificate: CertificateOptions,
 
@@ -84,6 +89,13 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let (by, now) = (arguments.actor.name(), UnixTime::now());
     let other = documents::of_another_ca(&arguments.file)?;
     let is_root = matches!(other, OfAnotherCa::Root(_));
+    match &other {
+        OfAnotherCa::Request(request) if !request.asks_for_ca() && !arguments.unasked => {
+            return Err(Failure::AsksForNoCa);
+        }
+        OfAnotherCa::Root(_) if arguments.unasked => return Err(Failure::UnaskedOfRoot),
+        _ => {}
+    }
     let authority = arguments.ca_key.authority(&folder, Role::Root)?;
     let (validity, algorithms) = (arguments.validity, other_verification());
     let path_length = arguments.path_length;
@@ -135,5 +147,5 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             folder.path().display()
         ),
     };
-    options.deliver_with(delivery, &issued, &[], None, Some(next))
+    options.deliver_ca(delivery, &issued, next)
 }

@@ -35,17 +35,52 @@ impl CertificateOptions {
         chain: &[Certificate],
         new_key: Option<&Destination>,
     ) -> Result<ExitStatus, Failure> {
-        self.deliver_with(delivery, issued, chain, new_key, None)
+        let chain = if self.leaf_only { &[] } else { chain };
+        let report = Issued {
+            key_file: new_key.map(Destination::to_string),
+            ..self.report(issued)
+        };
+        self.write(delivery, issued, chain, &report)
     }
 
-    /// The same, saying what to do next.
-    pub(super) fn deliver_with(
+    /// The same for the certificate of another CA, alone, saying for which names that CA is and what to do next.
+    pub(super) fn deliver_ca(
+        &self,
+        delivery: Delivery,
+        issued: &IssuedCertificate,
+        next: String,
+    ) -> Result<ExitStatus, Failure> {
+        let report = self.report(issued);
+        let constraints = report.certificate.extension("nameConstraints");
+        let names = constraints.unwrap_or("any name").to_owned();
+        let report = Issued {
+            names: Some(names.clone()),
+            next: Some(next),
+            ..report
+        };
+        let status = self.write(delivery, issued, &[], &report)?;
+        if self.output.out == Destination::StandardOutput {
+            report::warn(format_args!("the certified CA is for {names}"));
+        }
+        Ok(status)
+    }
+
+    fn report(&self, issued: &IssuedCertificate) -> Issued {
+        Issued {
+            file: self.output.out.to_string(),
+            key_file: None,
+            certificate: CertificateFacts::of(&issued.certificate, UnixTime::now()),
+            names: None,
+            next: None,
+        }
+    }
+
+    fn write(
         &self,
         delivery: Delivery,
         issued: &IssuedCertificate,
         chain: &[Certificate],
-        new_key: Option<&Destination>,
-        next: Option<String>,
+        report: &Issued,
     ) -> Result<ExitStatus, Failure> {
         let IssuedCertificate { entry, certificate } = issued;
         let now = UnixTime::now();
@@ -58,18 +93,10 @@ impl CertificateOptions {
                 rfc3339(now)
             ));
         }
-        let chain = if self.leaf_only { &[] } else { chain };
         let pem = with_chain(certificate, chain);
-        let out = &self.output.out;
-        let output = public_pem(out, &pem);
-        let report = Issued {
-            file: out.to_string(),
-            key_file: new_key.map(Destination::to_string),
-            certificate: CertificateFacts::of(certificate, now),
-            next,
-        };
+        let output = public_pem(&self.output.out, &pem);
         delivery
-            .deliver(&[output], &report)
+            .deliver(&[output], report)
             .map_err(|failure| match failure {
                 Failure::Output(error) => Failure::NotWritten {
                     issued: vec![entry.serial_number],
@@ -100,6 +127,9 @@ struct Issued {
     file: String,
     key_file: Option<String>,
     certificate: CertificateFacts,
+    /// Of a CA, the names that it is for; the certificate's extensions have them, too.
+    #[serde(skip)]
+    names: Option<String>,
     #[serde(skip)]
     next: Option<String>,
 }
@@ -115,6 +145,9 @@ impl fmt::Display for Issued {
         }
         write!(f, "{}: {}", self.file, self.certificate)?;
         writeln!(f, "serial number {}", self.certificate.serial_number)?;
+        if let Some(names) = &self.names {
+            writeln!(f, "  for names     {names}")?;
+        }
         match &self.next {
             Some(next) => writeln!(f, "What to do next:\n  {next}"),
             None => Ok(()),
