@@ -100,3 +100,14 @@ fn other_files_are_refused_by_name() {
         folder.pqtls(command).fails(3, words);
     }
 }
+
+/// A file of a public key is none of allowed signers until a name is in front.
+#[test]
+fn a_public_key_is_no_line_of_allowed_signers() {
+    let folder = folder();
+    let verify = VERIFY.replace("--signers signers", "--signers alice.pub");
+    let answer = folder.pqtls(&format!("{verify} alice@example.org"));
+    assert_ne!(answer.status(), 0);
+    let words = "the name of its signer is missing";
+    assert!(answer.stderr().contains(words), "{}", answer.stderr());
+}

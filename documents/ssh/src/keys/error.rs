@@ -29,6 +29,12 @@ pub enum KeyError {
     /// The line has no key.
     #[error("there is no key in the line: a key is its algorithm's name, base64 and a comment")]
     NoKey,
+    /// The line of a file of allowed signers begins with the key.
+    #[error(
+        "the line begins with the key, and the name of its signer is missing: write \"alice@example.org\" or another name \
+         in front of it, which is what to verify for"
+    )]
+    NoPrincipal,
     /// There is more than one line.
     #[error("there is more than one line; give one at a time")]
     SeveralLines,
