@@ -250,3 +250,102 @@ fn refused_tokens_are_named_and_clocks_are_not_for_given_times() {
         .pqtls("jwt verify --key chain.pem ca.pem")
         .fails(1, "pqtls: ca.pem: ");
 }
+
+/// A key that says that it is for something else is left out of its set, and so it is said.
+#[test]
+fn keys_of_a_set_that_are_for_something_else_are_told() {
+    let folder = Folder::new();
+    for command in [
+        "key new ML-DSA-44 --out a.key --public a.pub",
+        "key public a.key --format jwk --out a.jwk",
+        "jwt sign --key a.key --validity 1h --out a.jwt",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    let key = folder.read("a.jwk");
+    for (member, why) in [
+        (r#""use":"enc""#, "says by \"use\" that it is not for this"),
+        (
+            r#""key_ops":["sign"]"#,
+            "says by \"key_ops\" that it is not for this",
+        ),
+    ] {
+        let unfit = key.trim().replacen('{', &format!("{{{member},"), 1);
+        folder.write("set.jwks", format!("{{\"keys\":[{unfit}]}}"));
+        let refused = folder.pqtls("jwt verify --key set.jwks a.jwt");
+        assert_eq!(refused.status(), 1, "{}", refused.stderr());
+        let warning = format!(
+            "pqtls: warning: set.jwks: key 1 of the set is left out: the JSON Web Key {why}"
+        );
+        assert!(refused.stderr().contains(&warning), "{}", refused.stderr());
+        let shown = folder.pqtls("show set.jwks");
+        assert!(
+            !shown.stdout().contains("not read here"),
+            "{}",
+            shown.stdout()
+        );
+        assert!(shown.stdout().contains(why), "{}", shown.stdout());
+        folder.write("one.jwk", &unfit);
+        let shown = folder.pqtls("show one.jwk");
+        assert!(
+            !shown.stdout().contains("not read here"),
+            "{}",
+            shown.stdout()
+        );
+        assert!(
+            shown.stdout().contains("that it is not for this"),
+            "{}",
+            shown.stdout()
+        );
+    }
+    // Where one key is needed, a set is none.
+    folder.write("set.jwks", format!("{{\"keys\":[{}]}}", key.trim()));
+    folder.write("m", "message");
+    for command in [
+        "key show set.jwks",
+        "key public set.jwks",
+        "verify --key set.jwks --signature a.jwt m",
+        "jwt sign --key set.jwks --validity 1h",
+    ] {
+        let answer = folder.pqtls(command);
+        assert_ne!(answer.status(), 0, "{command}");
+        let words = "is a set of JSON Web Keys, and one key is needed";
+        assert!(
+            answer.stderr().contains(words),
+            "{command}: {}",
+            answer.stderr()
+        );
+    }
+}
+
+/// Whoever has a token may use it: no message repeats one.
+#[test]
+fn a_token_in_the_place_of_a_file_is_not_repeated() {
+    let folder = Folder::new();
+    for command in [
+        "key new ML-DSA-44 --out a.key --public a.pub",
+        "jwt sign --key a.key --validity 1h --out a.jwt",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    let token = folder.read("a.jwt").trim().to_owned();
+    let short = "eyJhbGciOiJub25lIn0.eyJhIjoxfQ.";
+    for token in [&*token, short] {
+        for command in [
+            "jwt verify --key a.pub",
+            "jwt verify --json --key a.pub",
+            "show",
+        ] {
+            let answer = folder.pqtls(&format!("{command} {token}"));
+            assert_eq!(answer.status(), 3, "{}", answer.stderr());
+            assert!(
+                answer
+                    .stderr()
+                    .contains("a token was given in the place of a file's name")
+            );
+            for part in [answer.stderr(), answer.stdout()] {
+                assert!(!part.contains("eyJ"), "{part}");
+            }
+        }
+    }
+}

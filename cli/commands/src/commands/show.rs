@@ -185,7 +185,13 @@ impl Shown {
             Item::Message(outline) => ("message (CMS)", of_message(outline)),
             Item::Unknown(what) => ("not understood", Facts::default().with("what", what)),
             Item::JwkSet(set) => ("set of JSON Web Keys", of_jwk_set(set)),
-            Item::OtherJwk(key) => ("JSON Web Key", Facts::default().with("not read here", key)),
+            Item::OtherJwk(key) => (
+                "JSON Web Key",
+                match key.unfit() {
+                    None => Facts::default().with("not read here", key),
+                    Some(why) => Facts::default().with("key", key).with("of no use", why),
+                },
+            ),
             Item::SshKey(key) => ("SSH private key", of_ssh_key(key)),
             Item::SshLine(line) => of_ssh_line(line),
             Item::OtherSsh(OtherSsh { kind, facts }) => {

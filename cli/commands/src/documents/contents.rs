@@ -78,6 +78,9 @@ impl Contents {
     ) -> Result<Self, DocumentError> {
         let (encoding, found) = match jose::text(bytes) {
             _ if pem::is_in(bytes) => (Encoding::Pem, in_pem(bytes)),
+            Some(text) if jose::is_set(text) => {
+                return Err(DocumentError::KeySet { file: file.into() });
+            }
             Some(text) if jose::is_object(text) => {
                 (Encoding::Jwk, vec![jose::of_jwk(text, file)?.into()])
             }

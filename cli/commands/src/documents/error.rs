@@ -42,6 +42,11 @@ pub(crate) enum DocumentError {
          name another file"
     )]
     Unknown { file: String },
+    #[error(
+        "{file} is a set of JSON Web Keys, and one key is needed: take one out of its \"keys\", into a file of its own \
+         (\"pqtls show\" lists them)"
+    )]
+    KeySet { file: String },
     #[error("{file} is {what}")]
     OfOthers { file: String, what: &'static str },
     #[error(

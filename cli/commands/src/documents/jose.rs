@@ -83,6 +83,9 @@ pub(crate) struct NamedKey {
     /// The private parts of the other types (RFC 7518 section 6).
     d: Option<IgnoredAny>,
     k: Option<IgnoredAny>,
+    /// Why it can't be used, if its algorithm could.
+    #[serde(skip)]
+    unfit: Option<JwkError>,
 }
 
 impl NamedKey {
@@ -93,7 +96,16 @@ impl NamedKey {
     /// The key in a text, if it is a sound one that isn't read here.
     pub(super) fn of_other(text: &str) -> Option<Self> {
         let error = Jwk::from_json(text).err()?;
-        is_of_another_kind(&error).then(|| Self::of(text))
+        let is_unfit = matches!(error, JwkError::NotForThis(_));
+        (is_unfit || is_of_another_kind(&error)).then(|| Self {
+            unfit: is_unfit.then_some(error),
+            ..Self::of(text)
+        })
+    }
+
+    /// Why it can't be used, if its algorithm could.
+    pub(crate) fn unfit(&self) -> Option<&JwkError> {
+        self.unfit.as_ref()
     }
 }
 
@@ -115,11 +127,11 @@ impl fmt::Display for NamedKey {
     }
 }
 
-/// Whether a key is refused only because it is of another type or algorithm, or for something else.
+/// Whether a key is refused only because it is of another type or algorithm.
 pub(crate) fn is_of_another_kind(error: &JwkError) -> bool {
     matches!(
         error,
-        JwkError::KeyType(_) | JwkError::Key(AkpError::Algorithm(_)) | JwkError::NotForThis(_)
+        JwkError::KeyType(_) | JwkError::Key(AkpError::Algorithm(_))
     )
 }
 

@@ -85,6 +85,11 @@ impl Source {
     }
 
     pub(super) fn unreadable(&self, error: io::Error) -> InputError {
+        if let Self::File(path) = self
+            && is_like_token(&path.to_string_lossy())
+        {
+            return InputError::TokenForFile;
+        }
         InputError::Read {
             file: self.to_string(),
             error,
@@ -108,6 +113,15 @@ impl fmt::Display for Source {
             Self::File(path) => path.display().fmt(f),
         }
     }
+}
+
+/// Whether a text is like a token (RFC 7515 section 7.1, RFC 7516 section 7.1): whoever has it may use it, so that no message
+/// repeats it.
+fn is_like_token(text: &str) -> bool {
+    let is_base64url = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    text.starts_with("eyJ")
+        && text.matches('.').count() >= 2
+        && text.split('.').all(|part| part.bytes().all(is_base64url))
 }
 
 /// If `-` were read for two files, the second would be empty.
@@ -166,6 +180,11 @@ pub(crate) enum InputError {
     TooLarge { file: String, limit: usize },
     #[error("{0} is empty; check that the program that wrote it succeeded")]
     Empty(String),
+    #[error(
+        "a token was given in the place of a file's name; write it to a file that only you can read, or to standard input, \
+         and name that: on a command line, other users can read it"
+    )]
+    TokenForFile,
     #[error("standard input can be read once; name a file in place of one of the \"-\"")]
     StandardInputTwice,
 }

@@ -30,7 +30,7 @@ impl JwkSet {
     /// Reads a set of at most 1 MiB.
     ///
     /// A key that can't be used is left out, and the others count, as RFC 7517 section 5 asks: one of another type or
-    /// algorithm, one that is not for verification, and also one that is damaged or private, which
+    /// algorithm, and also one that is not for verification, damaged or private, which
     /// [`left_out`](Self::left_out) tells.
     ///
     /// # Errors
@@ -42,11 +42,7 @@ impl JwkSet {
         for (index, member) in members.keys.into_iter().enumerate() {
             match read(member) {
                 Ok(key) => set.keys.push(key),
-                Err(
-                    JwkError::KeyType(_)
-                    | JwkError::Key(AkpError::Algorithm(_))
-                    | JwkError::NotForThis(_),
-                ) => {}
+                Err(JwkError::KeyType(_) | JwkError::Key(AkpError::Algorithm(_))) => {}
                 Err(error) if set.left_out.len() < MOST_LEFT_OUT => {
                     let number = index + 1;
                     set.left_out.push(LeftOut { number, error });
@@ -57,7 +53,7 @@ impl JwkSet {
         Ok(set)
     }
 
-    /// The keys that were left out since they are damaged or private; the first 32 of them. Whoever publishes the set should
+    /// The keys that were left out since they are not for verification, damaged or private; the first 32 of them. Whoever publishes the set should
     /// know.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out

@@ -249,6 +249,7 @@ fn sets_have_the_keys_that_are_for_this() {
             .is_empty()
     );
 
+    let more = text.replacen('[', &format!("[{others}"), 1);
     assert!(JwkSet::from_json(&more).unwrap().left_out().is_empty());
     for bad in [
         "{}",
@@ -269,7 +270,16 @@ fn a_set_is_read_without_its_keys_of_no_use() {
     let text = JwkSet::from_iter([public(1).with_kid("1"), public(2)]).to_json();
     let private = private(3).to_json().unwrap();
     let damaged = public(3).to_json().replace("\"pub\":\"", "\"pub\":\"!");
+    let with = |member: &str| {
+        public(3)
+            .to_json()
+            .replacen('{', &format!("{{{member},"), 1)
+    };
+    let for_encryption = with(r#""use":"enc""#);
+    let for_signing = with(r#""key_ops":["sign","encrypt"]"#);
     let cases = [
+        (&*for_encryption, "by \"use\" that it is not for this"),
+        (&*for_signing, "by \"key_ops\" that it is not for this"),
         (&**private, "private part"),
         ("7", "not a JSON Web Key"),
         ("{}", "not a JSON Web Key"),

@@ -30,8 +30,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     key: Source,
 
-    /// The token; "-" is standard input
-    #[arg(default_value = "-")]
+    /// The file with the token; "-" is standard input
+    #[arg(default_value = "-", value_name = "FILE")]
     token: Source,
 
     /// Accept only tokens of this issuer (iss); can be given several times
