@@ -607,3 +607,30 @@ fn certificates_are_read_from_messages() {
         .pqtls("cert needs-renewal w.p12")
         .fails(3, "\"pqtls cert import\"");
 }
+
+/// One file that is of no use doesn't silence an alarm about another.
+#[test]
+fn needs_renewal_looks_at_all_files_that_can_be_read() {
+    let folder = Folder::with_ca();
+    folder.write("bad", "no certificate");
+    let renewal = |rest: &str| folder.pqtls(&format!("cert needs-renewal {rest}"));
+    for files in ["www.pem none bad", "none www.pem bad", "none bad www.pem"] {
+        let due = renewal(&format!("{files} --expires-within 900d"));
+        assert_eq!(due.status(), 5, "{}", due.stderr());
+        let listed = "www.pem: www.example.org: needs renewal";
+        assert!(due.stdout().contains(listed), "{}", due.stdout());
+        for complaint in ["pqtls: warning: can't read none: ", "pqtls: warning: bad "] {
+            assert!(due.stderr().contains(complaint), "{}", due.stderr());
+        }
+        let due = renewal(&format!("{files} --expires-within 900d --json"));
+        let report: serde_json::Value = serde_json::from_str(due.stdout()).unwrap();
+        assert_eq!((due.status(), &report["needs_renewal"]), (5, &true.into()));
+        assert_eq!(report["unread"][0]["file"], "none");
+        assert_eq!(report["unread"][1]["file"], "bad");
+    }
+    let none_due = renewal("none www.pem --expires-within 1h");
+    none_due.fails(3, "can't read none: ");
+    let listed = "www.pem: www.example.org: needs no renewal";
+    assert!(none_due.stdout().contains(listed), "{}", none_due.stdout());
+    renewal("none --expires-within 1h").fails(3, "can't read none: ");
+}

@@ -19,7 +19,9 @@ use crate::report::{self, Report, printable, whole_days, with_unit};
 /// Tell by the exit status whether certificates or revocation lists expire soon
 ///
 /// The exit status is 5 if a certificate or a revocation list of the files has less time left than allowed, or none,
-/// and 0 otherwise. All that are due are listed, or else the one that expires first.
+/// and 0 otherwise. All that are due are listed, or else the one that expires first. A file that can't be read, or in which
+/// nothing expires, is named, and keeps no other from being looked at: if nothing is due, the exit status says why it can't
+/// be read, such as 3.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -48,28 +50,48 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let at = arguments.at.unwrap_or_else(UnixTime::now);
-    let mut documents = Vec::new();
+    let (mut documents, mut unread) = (Vec::new(), Vec::new());
     for file in &arguments.files {
-        let before = documents.len();
-        for document in documents::expiring(file)? {
-            documents.extend(Item::of(file, &document, arguments, at));
-        }
-        if documents.len() == before {
-            return Err(Failure::NothingExpires(file.to_string()));
+        match items(file, arguments, at) {
+            Ok(items) => documents.extend(items),
+            Err(failure) => unread.push((file, failure)),
         }
     }
     documents.sort_by_key(|one| (!one.needs_renewal, one.end));
-    let first = documents.first().cloned().expect("clap asks for a file");
     let due = documents.iter().take_while(|one| one.needs_renewal);
-    let report = Renewal {
-        due: due.cloned().collect(),
-        first,
-    };
-    report::print(&report, json)?;
-    Ok(match report.due.is_empty() {
-        false => ExitStatus::ExpiresSoon,
-        true => ExitStatus::Done,
-    })
+    let due: Vec<_> = due.cloned().collect();
+    let is_due = !due.is_empty();
+    if let Some(first) = documents.first().cloned() {
+        let report = Renewal {
+            first,
+            due,
+            unread: unread.iter().map(Unread::of).collect(),
+        };
+        report::print(&report, json)?;
+    }
+    // What is due must not be silenced by a file that is of no use. Without any, the first of these is the failure.
+    let mut unread = unread.into_iter().map(|(_, failure)| failure);
+    let failure = if is_due { None } else { unread.next() };
+    for other in unread {
+        report::warn(other);
+    }
+    match failure {
+        Some(failure) => Err(failure),
+        None if is_due => Ok(ExitStatus::ExpiresSoon),
+        None => Ok(ExitStatus::Done),
+    }
+}
+
+/// What expires in a file.
+fn items(file: &Source, arguments: &Arguments, at: UnixTime) -> Result<Vec<Item>, Failure> {
+    let mut items = Vec::new();
+    for document in documents::expiring(file)? {
+        items.extend(Item::of(file, &document, arguments, at));
+    }
+    match items.is_empty() {
+        true => Err(Failure::NothingExpires(file.to_string())),
+        false => Ok(items),
+    }
 }
 
 const DAY: u64 = 24 * 60 * 60;
@@ -91,6 +113,23 @@ struct Renewal {
     #[serde(flatten)]
     first: Item,
     due: Vec<Item>,
+    /// The files that can't be read, or in which nothing expires.
+    unread: Vec<Unread>,
+}
+
+#[derive(Debug, Serialize)]
+struct Unread {
+    file: String,
+    error: String,
+}
+
+impl Unread {
+    fn of((file, failure): &(&Source, Failure)) -> Self {
+        Self {
+            file: file.to_string(),
+            error: failure.to_string(),
+        }
+    }
 }
 
 /// A certificate or a revocation list, and whether it is due.
