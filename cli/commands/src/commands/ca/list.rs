@@ -35,8 +35,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "expires_within")]
     revoked: bool,
 
-    /// Only valid certificates that expire within this time, such as 30d, and that no newer certificate of the same
-    /// profile for the same names replaces; the exit status is 5 if there are any
+    /// Only certificates that are not revoked, that expire within this time, such as 30d, or expired in the last 90 days,
+    /// and that no newer certificate of the same profile for the same names replaces; the exit status is 5 if there are any
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     expires_within: Option<Duration>,
 
@@ -88,15 +88,22 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     })
 }
 
+/// For how long a certificate that expired is still said to need renewal: until it is renewed or revoked, and no longer than
+/// this, after which nobody can need it.
+const MISSED: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
 fn filter(arguments: &Arguments, now: UnixTime) -> Filter {
     let mut filter = Filter::all();
     if arguments.revoked {
         filter = filter.revoked();
     }
-    if arguments.valid || arguments.expires_within.is_some() {
+    if arguments.valid {
         filter = filter.valid().expires_from(now);
     }
     if let Some(within) = arguments.expires_within {
+        let start = now.as_secs().saturating_sub(MISSED.as_secs());
+        let start = UnixTime::since_unix_epoch(Duration::from_secs(start));
+        filter = filter.valid().expires_from(start);
         let end = now.as_secs().saturating_add(within.as_secs());
         filter = filter.expires_before(UnixTime::since_unix_epoch(Duration::from_secs(end)));
     }
