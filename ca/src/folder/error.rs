@@ -228,6 +228,18 @@ pub enum FolderError {
          (\"pqtls ca certify\")"
     )]
     RootIssues,
+    /// The root has expired.
+    #[error(
+        "the root, \"{root}\", expired at {}, and nobody accepts anything below it any more, whichever key issues it; make a \
+         new CA, and have clients trust its root",
+        rfc3339(*.until)
+    )]
+    RootExpired {
+        /// Its name.
+        root: String,
+        /// When it expired.
+        until: UnixTime,
+    },
     /// A CA's certificate was to be valid for longer than the one that signs it.
     #[error(
         "the certificate above it ends at {}, and nobody accepts what is below it for longer; choose a shorter time, or \
@@ -338,6 +350,12 @@ pub enum FolderError {
     /// The CA has no key of this name.
     #[error("this CA has no key \"{0}\"; \"pqtls ca show\" lists its keys")]
     UnknownKey(String),
+    /// A key has no certificate yet.
+    #[error(
+        "the key \"{0}\" waits for its certificate; have its request, {0}.csr in the CA's folder, signed by the CA above, and \
+         install what comes back (\"pqtls ca install\")"
+    )]
+    KeyWaits(String),
     /// A key that was to issue does so already.
     #[error("the key \"{0}\" issues already; there is nothing to do")]
     IssuesAlready(String),

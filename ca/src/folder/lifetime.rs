@@ -41,6 +41,17 @@ pub(super) fn lifetime_below(
     Ok((start, end))
 }
 
+/// That the certificate above, a root's, has not expired: nobody accepts anything new below it then.
+pub(super) fn check_not_expired(root: &Certificate, now: UnixTime) -> Result<(), FolderError> {
+    match root.not_after() < now {
+        true => Err(FolderError::RootExpired {
+            root: root.describe_subject(),
+            until: root.not_after(),
+        }),
+        false => Ok(()),
+    }
+}
+
 /// Whether a certificate is valid for as long as is asked for, since some time at which the one above it signed it.
 pub(super) fn is_valid_for(
     asked: Option<Duration>,

@@ -39,6 +39,7 @@ pub use self::error::FolderError;
 use self::error::{io_error, key_error};
 pub use self::key::StoredKey;
 pub use self::ledger_place::LedgerPlace;
+use self::lifetime::check_not_expired;
 pub use self::plan::{Constraints, KeyPlan, Plan};
 use self::reading::{Owner, check_place, is_readable_by_others};
 use self::subordinate::request_path;
@@ -453,6 +454,15 @@ impl<L: Ledger> Folder<L> {
         let text = self.owner.read(&self.key_path(role), Reader::Owner).ok()?;
         let key = SigningKey::from_pkcs8_pem(&*text).ok()?;
         Some(key.spki().into_owned())
+    }
+
+    /// That the root has not expired: nobody accepts anything that the CA issues then.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::RootExpired`], and others if its certificate can't be read.
+    pub fn check_root(&self, now: UnixTime) -> Result<(), FolderError> {
+        check_not_expired(&self.certificate(Role::Root)?, now)
     }
 
     /// The path of a key's file, which need not be there.

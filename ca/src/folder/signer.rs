@@ -55,7 +55,7 @@ impl<L: Ledger> Folder<L> {
         }
         let subject = certificate.describe_subject();
         let issuer = certificate.describe_issuer();
-        let mut above = vec![root.clone()];
+        let mut above = vec![root];
         if is_below {
             for generation in self.ledger()?.generations()? {
                 for der in generation.chain.iter().skip(1) {

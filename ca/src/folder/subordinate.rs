@@ -21,7 +21,7 @@ use pq_x509::x509_cert::name::Name;
 
 use super::draft::{Draft, Interruption, make_private_folder};
 use super::error::FolderError;
-use super::lifetime::{lifetime_below, validity_of};
+use super::lifetime::{check_not_expired, lifetime_below, validity_of};
 use super::reading::{Owner, check_place};
 use super::succession::{Subject, certificate_of, chain_in, generation, last_of};
 use super::turn::Turn;
@@ -213,6 +213,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
                 most,
             });
         }
+        check_not_expired(own, now)?;
         let constraints = certified.constraints;
         check_constraints(constraints, own)?;
         let validity = lifetime_below(own, certified.validity, VALIDITY, now)?;
@@ -409,6 +410,15 @@ impl<L: Ledger> Folder<L> {
         let mut waiting = self.requests()?;
         waiting.retain(|(role, _)| !generations.iter().any(|one| one.name == role.name()));
         Ok(waiting)
+    }
+
+    /// Whether a key is among those that are [waiting](Self::waiting).
+    ///
+    /// # Errors
+    ///
+    /// If a request or the ledger can't be read.
+    pub fn is_waiting(&self, role: Role) -> Result<bool, FolderError> {
+        Ok(self.waiting()?.iter().any(|(one, _)| *one == role))
     }
 
     /// The requests in the folder, the oldest key's first.

@@ -18,7 +18,7 @@ use pq_x509::request::RequestBuilder;
 use pq_x509::x509_cert::name::Name;
 
 use super::error::{FolderError, io_error, key_error};
-use super::lifetime::{lifetime_below, validity_of};
+use super::lifetime::{check_not_expired, lifetime_below, validity_of};
 use super::subordinate::request_path;
 use super::{
     EARLIER, Folder, Role, StoredKey, certificate_path, is_taken, is_there, verdict, whole,
@@ -90,7 +90,7 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::UnknownKey`] if the CA has no such key, and others if a certificate can't be read.
+    /// [`FolderError::KeyWaits`] if the key waits for its certificate, [`FolderError::UnknownKey`] if the CA has no such key, and others if a certificate can't be read.
     pub fn chain_of(&self, role: Role) -> Result<Vec<Certificate>, FolderError> {
         match role {
             Role::Root => Ok(Vec::new()),
@@ -110,6 +110,9 @@ impl<L: Ledger> Folder<L> {
                 // An older backup of the ledger lacks it.
                 match is_there(&certificate_path(&self.path, role))? {
                     true => self.read_chain(role),
+                    false if self.is_waiting(role)? => {
+                        Err(FolderError::KeyWaits(role.name().into()))
+                    }
                     false => Err(FolderError::UnknownKey(role.name().into())),
                 }
             }
@@ -182,6 +185,7 @@ impl<L: Ledger> Folder<L> {
         (by, now): (&str, UnixTime),
     ) -> Result<NewEntry<'static>, FolderError> {
         let (last, issuer) = (next.last, above.issuer().certificate());
+        check_not_expired(issuer, now)?;
         let as_before = last.not_after().as_secs() - last.not_before().as_secs();
         let as_before = Duration::from_secs(as_before).saturating_sub(EARLIER);
         let lifetime = lifetime_below(issuer, next.validity, as_before, now)?;

@@ -344,6 +344,11 @@ pub(crate) enum Failure {
          --key"
     )]
     NewKeyExists(String),
+    #[error(
+        "{0} is a file of the CA itself, such as of its ledger, or has the name of one: it would be lost, or be taken for what \
+         it is not; choose another name"
+    )]
+    OverFileOfCa(String),
     /// A command of a CA failed. Command lines that its text advises get what they need to be about this CA.
     #[error("{}", about_ca(.failure, .options, *.of_root))]
     AtCa {
@@ -498,6 +503,21 @@ pub(crate) enum Failure {
     )]
     NoKeyToEncrypt,
     #[error(
+        "--ca-passphrase-file and its like open a key of a CA that is there, such as that of --under, and none is used here; \
+         leave them out, or name the passphrase of new keys with --passphrase-file, --passphrase-fd or --passphrase-env"
+    )]
+    NoCaKeyToOpen,
+    #[error(
+        "--passphrase-file and its like are for a new key, and --use makes none; leave them out, or name the passphrase of \
+         the key that is to issue with --ca-passphrase-file, --ca-passphrase-fd or --ca-passphrase-env"
+    )]
+    NoNewKeyToEncrypt,
+    #[error(
+        "the CA that gets the request decides how long the certificate is valid; leave --validity out, and have that CA give \
+         it (\"--validity\" of its command \"certify\")"
+    )]
+    ValidityOfRequest,
+    #[error(
         "with --json the report goes to standard output, and so would the result; name a file with --out"
     )]
     JsonBesideResult,
@@ -584,7 +604,9 @@ impl Failure {
                 ExitStatus::InputOutput
             }
             Self::Document(_) | Self::Output(_) | Self::Signals(_) => ExitStatus::InputOutput,
-            Self::NewKeyExists(_) | Self::OtherNames { .. } => ExitStatus::InputOutput,
+            Self::NewKeyExists(_) | Self::OverFileOfCa(_) | Self::OtherNames { .. } => {
+                ExitStatus::InputOutput
+            }
             Self::NotWritten { .. } | Self::NoCaAbove(_) => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
             Self::Key(
@@ -695,6 +717,9 @@ impl Failure {
             | Self::JsonBesideResult
             | Self::NotACompromise(_)
             | Self::NoKeyToEncrypt
+            | Self::NoCaKeyToOpen
+            | Self::NoNewKeyToEncrypt
+            | Self::ValidityOfRequest
             | Self::NamelessServer
             | Self::ExpiresFirst { .. }
             | Self::NoReport(_)
@@ -781,6 +806,7 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::RootIssues
         | FolderError::RootElsewhere(_)
         | FolderError::OutlivesParent { .. }
+        | FolderError::RootExpired { .. }
         | FolderError::PathLength { .. }
         | FolderError::NoRoomBelow { .. }
         | FolderError::RequestedConstraints(_)
@@ -792,6 +818,7 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::NameTaken(_)
         | FolderError::NotInstalled(_)
         | FolderError::UnknownKey(_)
+        | FolderError::KeyWaits(_)
         | FolderError::IssuesAlready(_)
         | FolderError::Request(_) => ExitStatus::Refused,
         _ => ExitStatus::InputOutput,

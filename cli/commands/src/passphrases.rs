@@ -168,6 +168,18 @@ impl StorePassphraseOptions {
     }
 }
 
+impl CaPassphraseOptions {
+    /// Whether an option names a passphrase.
+    pub(crate) fn is_given(&self) -> bool {
+        let Self {
+            ca_passphrase_file,
+            ca_passphrase_fd,
+            ca_passphrase_env,
+        } = self;
+        ca_passphrase_file.is_some() || ca_passphrase_fd.is_some() || ca_passphrase_env.is_some()
+    }
+}
+
 impl PassphraseOptions {
     /// Whether an option names a passphrase.
     pub(crate) fn is_given(&self) -> bool {

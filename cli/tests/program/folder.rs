@@ -95,6 +95,19 @@ impl Folder {
         self.run(command, input.as_ref())
     }
 
+    /// Waits until the certificates of a file have expired, at most a minute.
+    pub(crate) fn wait_until_expired(&self, file: &str) {
+        let certificates = pq_x509::certificate::Certificate::chain_from_pem(self.read(file));
+        let first = &certificates.unwrap()[0];
+        for _ in 0..600 {
+            if pq_x509::pki_types::UnixTime::now() > first.not_after() {
+                return;
+            }
+            std::thread::sleep(core::time::Duration::from_millis(100));
+        }
+        panic!("{file} doesn't expire");
+    }
+
     /// Stops the program while it waits for more than this on its standard input.
     pub(crate) fn stop_reading(&self, input: &str, command_line: &str) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pqtls"));

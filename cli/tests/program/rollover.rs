@@ -1023,3 +1023,170 @@ fn a_certificate_of_another_ca_of_the_tree_is_that_cas() {
     folder.pqtls("ca show old.pem").ok();
     folder.pqtls("ca show team/issuing.pem").ok();
 }
+
+#[test]
+fn a_key_that_waits_for_its_certificate_is_said_to_wait() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --name Team --algorithm ML-DSA-44 --dir team --under ca")
+        .ok();
+    folder
+        .pqtls("ca rollover --dir team --request next.csr")
+        .ok();
+    for command in [
+        "ca rollover --use issuing-2",
+        "ca crl --issuer issuing-2 --out x.crl",
+        "ca issue a.example.org --issuer issuing-2 --key old.key --out x.pem",
+    ] {
+        let answer = folder.pqtls(&format!("{command} --dir team"));
+        answer.fails(1, "the key \"issuing-2\" waits for its certificate");
+        let advice = "\"pqtls ca install --dir team\"";
+        assert!(answer.stderr().contains(advice), "{}", answer.stderr());
+    }
+    folder
+        .pqtls("ca crl --issuer issuing-3 --out x.crl --dir team")
+        .fails(1, "this CA has no key \"issuing-3\"");
+    folder.pqtls("ca certify next.csr --out next.pem").ok();
+    folder.pqtls("ca install next.pem --dir team").ok();
+    let used = folder.pqtls("ca rollover --use issuing-2 --dir team");
+    let words = "  back up the CA's folder again: by older backups another key issues\n";
+    assert!(used.ok().contains(words), "{}", used.ok());
+}
+
+/// An option without which the command does the same is one that its user took for another.
+#[test]
+fn options_of_no_use_are_refused() {
+    let folder = folder_with_ca();
+    folder.write("pw", "correct horse");
+    let opens = "name the passphrase of new keys with --passphrase-file";
+    for options in ["", " --request x.csr", " --no-passphrase"] {
+        folder
+            .pqtls(&format!(
+                "ca init --name X --dir x --algorithm ML-DSA-44 --ca-passphrase-file pw{options}"
+            ))
+            .fails(2, opens);
+    }
+    folder.pqtls("ca rollover --publish").ok();
+    folder
+        .pqtls("ca rollover --use issuing-2 --passphrase-file pw")
+        .fails(
+            2,
+            "name the passphrase of the key that is to issue with --ca-passphrase-file",
+        );
+    folder
+        .pqtls("ca init --name X --dir x --request x.csr --validity 1y")
+        .fails(2, "leave --validity out");
+    folder
+        .pqtls("ca init --name Team --algorithm ML-DSA-44 --dir team --under ca")
+        .ok();
+    let next = "ca rollover --dir team --request next.csr";
+    folder
+        .pqtls(&format!("{next} --ca-passphrase-file pw"))
+        .fails(2, opens);
+    folder
+        .pqtls(&format!("{next} --validity 1y"))
+        .fails(2, "leave --validity out");
+    folder.pqtls(next).ok();
+}
+
+/// What a command makes takes the place of nothing that the CA consists of.
+#[test]
+fn no_result_replaces_a_file_of_the_ca() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("cert request --name a.example.org --key old.key --out root.csr")
+        .ok();
+    folder
+        .pqtls("ca init --name Team --algorithm ML-DSA-44 --dir team --request team.csr")
+        .ok();
+    folder
+        .shell("ln -s ca/root.pem link.pem && ln -s ca same")
+        .ok();
+    for command in [
+        "ca crl --out ca/ledger/journal --force",
+        "ca crl --out ca/ledger/new.crl",
+        "ca crl --out ca/root.pem --force",
+        "ca crl --out ./team/../ca/policy.toml --force",
+        "ca crl --out same/issuing.pem --force",
+        "ca crl --out link.pem --force",
+        "ca crl --out ca/issuing-2.pem",
+        "ca issue a.example.org --key old.key --out ca/root.pem --force",
+        "ca issue a.example.org --new-key ca/issuing-2.key --out x.pem",
+        "ca renew old.pem --out ca/issuing.pem --force",
+        "ca sign root.csr --out ca/root.pem --force",
+        "ca sign root.csr --out-dir ca --force",
+        "ca certify team.csr --out ca/policy.toml --force",
+        "ca ocsp --for old.pem --out ca/ledger/head --force",
+        "ca show old.pem --pem --out ca/root.pem --force",
+    ] {
+        folder.pqtls(command).fails(3, "is a file of the CA itself");
+    }
+    // Whoever likes keeps results there under other names.
+    folder.pqtls("ca crl --out ca/ca.crl").ok();
+    folder.pqtls("ca sign root.csr --out ca/a.pem").ok();
+}
+
+/// Nothing helps a CA whose root expired, and so no other key of it.
+#[test]
+fn a_ca_whose_root_expired_is_replaced() {
+    let folder = Folder::new();
+    folder
+        .pqtls("key new ML-DSA-44 --out a.key --public a.pub")
+        .ok();
+    folder
+        .pqtls("ca init --name Old --algorithm ML-DSA-44 --root-validity 1s")
+        .ok();
+    folder.wait_until_expired("ca/root.pem");
+    for command in [
+        "ca issue a.example.org --key a.key --out a.pem",
+        "ca rollover",
+        "ca rollover --publish --validity 1d",
+        "ca certify team.csr --out x.pem",
+    ] {
+        if command.contains("team.csr") {
+            folder
+                .pqtls("ca init --name Team --algorithm ML-DSA-44 --dir team --request team.csr")
+                .ok();
+        }
+        let answer = folder.pqtls(command);
+        answer.fails(1, "the root, \"CN=Old Root\", expired at ");
+        assert!(answer.stderr().contains("make a new CA"));
+        assert!(!answer.stderr().contains("rollover"), "{}", answer.stderr());
+    }
+}
+
+/// What expired unnoticed is still to be renewed.
+#[test]
+fn a_certificate_that_expired_is_listed_until_it_is_renewed_or_revoked() {
+    let folder = Folder::new();
+    folder
+        .pqtls("key new ML-DSA-44 --out a.key --public a.pub")
+        .ok();
+    folder
+        .pqtls("ca init --name Example --algorithm ML-DSA-44")
+        .ok();
+    for name in ["a", "b"] {
+        folder
+            .pqtls(&format!(
+                "ca issue {name}.example.org --key a.key --validity 1s --out {name}.pem"
+            ))
+            .ok();
+        folder.wait_until_expired(&format!("{name}.pem"));
+    }
+    let due = |names: &[&str]| {
+        let listed = folder.pqtls("ca list --expires-within 1d");
+        let status = if names.is_empty() { 0 } else { 5 };
+        assert_eq!(listed.status(), status, "{}", listed.stdout());
+        for name in ["a", "b"] {
+            let is_listed = listed.stdout().contains(&format!("{name}.example.org"));
+            assert_eq!(is_listed, names.contains(&name), "{}", listed.stdout());
+        }
+    };
+    due(&["a", "b"]);
+    folder
+        .pqtls("ca issue a.example.org --key a.key --out a-2.pem")
+        .ok();
+    due(&["b"]);
+    folder.pqtls("ca revoke b.pem").ok();
+    due(&[]);
+}

@@ -2,6 +2,7 @@
 //! that is elsewhere.
 
 use core::fmt;
+use core::time::Duration;
 use std::path::{Path, PathBuf};
 
 use pq_ca::authority::Authority;
@@ -46,6 +47,26 @@ pub(super) struct Parent {
 }
 
 impl Above {
+    /// Refuses the passphrase of a key that is not used: with `--request`, and for a new CA without `--under`.
+    pub(super) fn check_passphrase(&self, is_new_ca: bool) -> Result<(), Failure> {
+        let is_used = match is_new_ca {
+            true => self.under.is_some(),
+            false => self.request.is_none(),
+        };
+        match self.ca_key.is_given() && !is_used {
+            true => Err(Failure::NoCaKeyToOpen),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses the time of a certificate about which another CA decides.
+    pub(super) fn check_validity(&self, validity: Option<Duration>) -> Result<(), Failure> {
+        match self.request.is_some() && validity.is_some() {
+            true => Err(Failure::ValidityOfRequest),
+            false => Ok(()),
+        }
+    }
+
     /// The CA in the folder of `--under`.
     pub(super) fn parent(&self, folder: &PathBuf) -> Result<Parent, Failure> {
         let opened = Folder::open(folder).map_err(|error| match error {

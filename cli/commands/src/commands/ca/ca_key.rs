@@ -14,7 +14,7 @@ use pq_keys::protection::Protection;
 use pq_keys::{SignError, Signer, SubjectKey};
 use pq_keystore::policy::{Grants, Policy, Principal, UseAudit, Verb, Verbs};
 use pq_keystore::{InvalidName, KeyName, StoreError};
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -37,6 +37,11 @@ pub(super) struct CaKeyOptions {
 }
 
 impl CaKeyOptions {
+    /// Whether an option names the passphrase of the CA's key.
+    pub(super) fn is_given(&self) -> bool {
+        self.passphrase.is_given()
+    }
+
     /// The CA with its key, which may be under a passphrase or in a store.
     pub(super) fn authority(
         &self,
@@ -51,6 +56,16 @@ impl CaKeyOptions {
                 Ok(AnySigner::File(key))
             }
         })
+    }
+
+    /// The same, to issue certificates: nobody accepts one below a root that has expired.
+    pub(super) fn authority_to_issue(
+        &self,
+        folder: &Folder,
+        role: Role,
+    ) -> Result<Authority<AnySigner, LocalLedger>, Failure> {
+        folder.check_root(UnixTime::now())?;
+        self.authority(folder, role)
     }
 
     /// The key of a store that is meant.

@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
     unasked: bool,
 
     #[command(flatten)]
-    certificate: CertificateOptions,
+    pub(super) certificate: CertificateOptions,
 
     #[command(flatten)]
     ca_key: CaKeyOptions,

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     validity: Option<Duration>,
 
     #[command(flatten)]
-    output: OutputOptions,
+    pub(super) output: OutputOptions,
 
     /// Write DER instead of PEM, for a list that clients fetch by HTTP
     #[arg(long)]

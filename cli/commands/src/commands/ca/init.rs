@@ -116,7 +116,7 @@ pub(crate) struct Arguments {
     list_urls: Vec<ListUrl>,
 
     #[command(flatten)]
-    above: Above,
+    pub(super) above: Above,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
@@ -164,6 +164,8 @@ fn of_new_keys(argument: clap::Arg) -> clap::Arg {
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let now = UnixTime::now();
+    arguments.above.check_passphrase(true)?;
+    arguments.above.check_validity(arguments.validity)?;
     check_free(arguments)?;
     let passphrase = match arguments.no_passphrase || arguments.key_store.is_given() {
         true => None,

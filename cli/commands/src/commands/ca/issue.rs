@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     names: Vec<AlternativeName>,
 
     #[command(flatten)]
-    key: SubjectKeyOptions,
+    pub(super) key: SubjectKeyOptions,
 
     #[command(flatten)]
     terms: TermsOptions,
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     common_name: Option<String>,
 
     #[command(flatten)]
-    certificate: CertificateOptions,
+    pub(super) certificate: CertificateOptions,
 
     #[command(flatten)]
     which_key: WhichKey,
@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let folder = arguments.place.open()?;
     let role = arguments.which_key.or_issuing(&folder)?;
     let chain = folder.chain_of(role)?;
-    let authority = arguments.ca_key.authority(&folder, role)?;
+    let authority = arguments.ca_key.authority_to_issue(&folder, role)?;
     let terms = Terms {
         names: arguments.names.clone(),
         common_name: arguments.common_name.clone(),

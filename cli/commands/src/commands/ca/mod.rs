@@ -14,6 +14,7 @@ mod issue;
 mod issued;
 mod list;
 mod ocsp;
+mod own_files;
 mod place;
 mod reinstate;
 mod renew;
@@ -27,9 +28,12 @@ mod subject_key;
 mod which;
 mod which_key;
 
+use self::issued::CertificateOptions;
 use self::place::Place;
+use self::subject_key::SubjectKeyOptions;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::files::Destination;
 
 /// Make a CA, and issue and revoke certificates with it
 #[derive(Debug, clap::Subcommand)]
@@ -70,12 +74,38 @@ impl Command {
             Self::Show(arguments) => (&arguments.place, false),
         }
     }
+
+    /// Where the command writes.
+    fn results(&self) -> Result<Vec<Destination>, Failure> {
+        Ok(match self {
+            Self::Init(arguments) => arguments.above.request.iter().cloned().collect(),
+            Self::Rollover(arguments) => arguments.above.request.iter().cloned().collect(),
+            Self::Certify(arguments) => vec![arguments.certificate.output.out.clone()],
+            Self::Issue(arguments) => with_new_key(&arguments.certificate, &arguments.key),
+            Self::Renew(arguments) => with_new_key(&arguments.certificate, &arguments.key),
+            Self::Sign(arguments) => arguments.destinations()?,
+            Self::Crl(arguments) => vec![arguments.output.out.clone()],
+            Self::Ocsp(arguments) => vec![arguments.output.out.clone()],
+            Self::Show(arguments) => vec![arguments.certificate.output.out.clone()],
+            Self::Install(_)
+            | Self::Revoke(_)
+            | Self::Reinstate(_)
+            | Self::Adopt(_)
+            | Self::List(_) => Vec::new(),
+        })
+    }
+}
+
+fn with_new_key(certificate: &CertificateOptions, key: &SubjectKeyOptions) -> Vec<Destination> {
+    let out = [certificate.output.out.clone()];
+    out.into_iter().chain(key.new_key.clone()).collect()
 }
 
 pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
     let (place, of_root) = command.place();
     let options = place.options();
-    act(command, json).map_err(|failure| match failure {
+    let done = own_files::check(&command).and_then(|()| act(command, json));
+    done.map_err(|failure| match failure {
         // about another CA than the one of the command
         failure @ Failure::AtCa { .. } => failure,
         failure => Failure::AtCa {

@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     passphrase: PassphraseOptions,
 
     #[command(flatten)]
-    output: OutputOptions,
+    pub(super) output: OutputOptions,
 
     #[command(flatten)]
     ca_key: CaKeyOptions,

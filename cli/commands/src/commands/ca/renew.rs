@@ -28,10 +28,10 @@ pub(crate) struct Arguments {
     which: Which,
 
     #[command(flatten)]
-    key: SubjectKeyOptions,
+    pub(super) key: SubjectKeyOptions,
 
     #[command(flatten)]
-    certificate: CertificateOptions,
+    pub(super) certificate: CertificateOptions,
 
     #[command(flatten)]
     ca_key: CaKeyOptions,
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         _ => folder.issuing_role()?,
     };
     let chain = folder.chain_of(role)?;
-    let authority = arguments.ca_key.authority(&folder, role)?;
+    let authority = arguments.ca_key.authority_to_issue(&folder, role)?;
     let issued = arguments
         .key
         .issue(&authority, &arguments.actor.name(), |key| {

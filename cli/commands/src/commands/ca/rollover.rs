@@ -90,7 +90,7 @@ pub(crate) struct Arguments {
     use_key: Option<Role>,
 
     #[command(flatten)]
-    above: Above,
+    pub(super) above: Above,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
@@ -144,6 +144,11 @@ fn of_new_key(argument: clap::Arg) -> clap::Arg {
 }
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    arguments.above.check_passphrase(false)?;
+    arguments.above.check_validity(arguments.validity)?;
+    if arguments.use_key.is_some() && arguments.passphrase.is_given() {
+        return Err(Failure::NoNewKeyToEncrypt);
+    }
     let folder = arguments.place.open()?;
     let (by, now) = (arguments.actor.name(), UnixTime::now());
     let before = folder.issuing_role()?;
@@ -365,7 +370,8 @@ impl fmt::Display for RolledOver {
         if !self.issues {
             return writeln!(
                 f,
-                "It is published, and issues nothing yet; have it issue with \"pqtls ca rollover --use {name}\"."
+                "It is published, and issues nothing yet; have it issue with \"pqtls ca rollover --use {name}\".\n\
+                 Back up the CA's folder again: older backups lack the new key."
             );
         }
         writeln!(f, "It issues from now on. What to do next:")?;
@@ -375,12 +381,11 @@ impl fmt::Display for RolledOver {
                 "  start programs again that issue with \"{before}\"; they issue nothing more"
             )?;
         }
-        if self.is_new {
-            writeln!(
-                f,
-                "  back up the CA's folder again: older backups lack the new key"
-            )?;
-        }
+        let lack = match self.is_new {
+            true => "older backups lack the new key",
+            false => "by older backups another key issues",
+        };
+        writeln!(f, "  back up the CA's folder again: {lack}")?;
         writeln!(
             f,
             "  make the list of each key from now on: \"pqtls ca crl\""

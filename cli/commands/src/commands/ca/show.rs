@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     pem: bool,
 
     #[command(flatten)]
-    certificate: CertificateOptions,
+    pub(super) certificate: CertificateOptions,
 
     #[command(flatten)]
     pub(super) place: Place,

@@ -117,7 +117,7 @@ fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
     let shop = Shop {
         authority: arguments
             .ca_key
-            .authority(&folder, folder.issuing_role()?)?,
+            .authority_to_issue(&folder, folder.issuing_role()?)?,
         chain: match arguments.leaf_only {
             true => String::new(),
             false => Certificate::chain_to_pem(&folder.chain()?),
@@ -153,7 +153,7 @@ fn try_to_sign(arguments: &Arguments) -> Result<Signed, Failure> {
     let folder = arguments.place.open()?;
     let authority = arguments
         .ca_key
-        .authority(&folder, folder.issuing_role()?)?;
+        .authority_to_issue(&folder, folder.issuing_role()?)?;
     let (by, terms) = (arguments.actor.name(), Terms::from(arguments.terms));
     let mut refusals = Refusals::default();
     let mut outcomes = Vec::new();
@@ -195,6 +195,13 @@ fn order_of(request: &VerifiedRequest) -> Result<Order<'_>, Failure> {
     match request.asks_for_ca() {
         true => Err(Failure::AsksForCa),
         false => Ok(Order::for_request(request)?),
+    }
+}
+
+impl Arguments {
+    /// Where the certificates go.
+    pub(super) fn destinations(&self) -> Result<Vec<Destination>, Failure> {
+        Ok(jobs(self)?.into_iter().map(|job| job.to).collect())
     }
 }
 

@@ -27,6 +27,9 @@ impl WhichKey {
         };
         match is_there {
             true => Ok(Some(role)),
+            false if folder.is_waiting(role)? => {
+                Err(FolderError::KeyWaits(role.name().into()).into())
+            }
             false => Err(FolderError::UnknownKey(role.name().into()).into()),
         }
     }
