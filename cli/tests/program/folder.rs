@@ -97,7 +97,7 @@ impl Folder {
 
     /// Waits until the certificates of a file have expired, at most a minute.
     pub(crate) fn wait_until_expired(&self, file: &str) {
-        let certificates = pq_x509::certificate::Certificate::chain_from_pem(self.read(file));
+        let certificates = pq_x509::certificate::Certificate::chain_from_pem(&self.read(file));
         let first = &certificates.unwrap()[0];
         for _ in 0..600 {
             if pq_x509::pki_types::UnixTime::now() > first.not_after() {

@@ -914,7 +914,7 @@ fn a_request_that_asks_for_no_ca_is_not_certified_unasked() {
         .pqtls("ca init --name Open --dir open --algorithm ML-DSA-44")
         .ok();
     folder
-        .pqtls("cert request --name www.example.org --key old.key --out www.csr")
+        .pqtls("cert request --subject CN=www.example.org --name www.example.org --key old.key --out www.csr")
         .ok();
     for options in ["", " --dns www.example.org", " --path-length 0"] {
         folder
