@@ -85,7 +85,7 @@ fn connect(openssl: &Path, root: &Path, port: u16) -> (bool, String) {
     let mut client = Command::new(openssl)
         .args(["s_client", "-connect", &format!("127.0.0.1:{port}")])
         .args(["-servername", "localhost", "-verify_hostname", "localhost"])
-        .args(["-verify_return_error", "-CAfile"])
+        .args(["-ign_eof", "-verify_return_error", "-CAfile"])
         .arg(root)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
