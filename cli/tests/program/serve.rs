@@ -12,7 +12,7 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::folder::Folder;
 use crate::store::make_keks;
 
-const TOKEN: &str = "a token of a test";
+const TOKEN: &str = "a-token-of-a-test";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server that ends with the test.

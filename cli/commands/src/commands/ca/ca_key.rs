@@ -113,8 +113,8 @@ impl Kept {
 /// Where the new keys of a CA are made, if that is in a store.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct KeyStoreOptions {
-    /// Make new keys in this key store, and never in a file: a file, or postgres://USER@HOST/DATABASE?sslrootcert=FILE. The
-    /// CA's folder says which key of which store it is
+    /// Make new keys in this key store, and never in a file: a store's file, or the address of its PostgreSQL database. The CA's
+    /// folder says which key of which store it is
     #[arg(
         long,
         value_name = "STORE",

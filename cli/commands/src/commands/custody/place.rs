@@ -70,8 +70,8 @@ impl StorePlace {
 /// Where the store is.
 #[derive(Clone, Debug, clap::Args)]
 pub(in crate::commands) struct Location {
-    /// The store: a file, or postgres://USER@HOST/DATABASE?sslrootcert=FILE [default: the environment variable PQTLS_STORE,
-    /// or else keys.redb]
+    /// The store: a file, or the address of a PostgreSQL database, which begins with postgres:// and is explained in
+    /// docs/keys.md [default: the environment variable PQTLS_STORE, or else keys.redb]
     #[arg(long, value_name = "STORE", display_order = 800)]
     store: Option<StorePlace>,
 }
