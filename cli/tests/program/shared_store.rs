@@ -60,14 +60,14 @@ fn several_processes_use_one_store() {
         .ok();
     const PROCESSES: usize = 3;
     let signed: Vec<_> = thread::scope(|scope| {
-        let sign = |number: usize| {
+        let mut threads = Vec::new();
+        for number in 0..PROCESSES {
             let (folder, address) = (&folder, &address);
-            scope.spawn(move || {
+            threads.push(scope.spawn(move || {
                 let line = format!("sign --key shop/files/app app --out {number}.sig");
                 run(folder, address, &line)
-            })
-        };
-        let threads: Vec<_> = (0..PROCESSES).map(sign).collect();
+            }));
+        }
         threads.into_iter().map(|one| one.join().unwrap()).collect()
     });
     for (number, signed) in signed.iter().enumerate() {
