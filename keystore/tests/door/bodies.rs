@@ -21,8 +21,8 @@ fn unknown_paths_and_methods() {
         "export/a",
         "random",
         "hmac/a",
-        "keys/a/import",
-        "wrapping_key",
+        "keys/a/import/b",
+        "wrapping_key/a",
         "backup/a",
     ] {
         for method in ["GET", "POST", "LIST", "DELETE"] {
