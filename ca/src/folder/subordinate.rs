@@ -464,6 +464,7 @@ impl<L: Ledger> Folder<L> {
             && !is_there(&request_path(&self.path, role))?
             && is_there(&self.path.join(ROOT_CERTIFICATE))?
         {
+            self.check_root(&self.certificate(Role::Root)?, root)?;
             self.write_chain(role, &chain)?;
             return Ok(role);
         }
@@ -475,14 +476,8 @@ impl<L: Ledger> Folder<L> {
         };
         let others = certificates.iter().filter(|one| one.der() != own.der());
         let sent: Vec<_> = [own].into_iter().chain(others).cloned().collect();
-        if let (Some(kept), Some(given)) = (&kept_root, root)
-            && kept.der() != given.der()
-        {
-            return refuse(format!(
-                "the root that was given, {}, is another one than this CA's in {}; leave it out, or give that one",
-                given.describe_subject(),
-                self.path.join(ROOT_CERTIFICATE).display()
-            ));
+        if let Some(kept) = &kept_root {
+            self.check_root(kept, root)?;
         }
         let roots = match kept_root.as_ref().or(root) {
             Some(root) => vec![root.clone()],
@@ -517,6 +512,22 @@ impl<L: Ledger> Folder<L> {
         }
         self.forget_request(role);
         Ok(role)
+    }
+
+    /// That a root which was given is the one that this CA has.
+    fn check_root(
+        &self,
+        kept: &Certificate,
+        given: Option<&Certificate>,
+    ) -> Result<(), FolderError> {
+        match given.filter(|given| given.der() != kept.der()) {
+            None => Ok(()),
+            Some(given) => refuse(format!(
+                "the root that was given, {}, is another one than this CA's in {}; leave it out, or give that one",
+                given.describe_subject(),
+                self.path.join(ROOT_CERTIFICATE).display()
+            )),
+        }
     }
 
     /// That the certificate which came back has at least the name constraints that its request asks for: for
