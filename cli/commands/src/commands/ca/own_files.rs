@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use pq_ca::folder::Role;
+use pq_ca::folder::{Folder, FolderError, Role};
 
 use super::Command;
 use crate::failure::Failure;
@@ -21,6 +21,7 @@ pub(super) fn check(command: &Command) -> Result<(), Failure> {
         if let Destination::File(path) = &destination
             && let Some(file) = where_it_leads(path)
             && is_own(&folder, &file)
+            && !is_repair(command, &file)
         {
             return Err(Failure::OverFileOfCa(destination.to_string()));
         }
@@ -38,6 +39,16 @@ fn where_it_leads(path: &Path) -> Option<PathBuf> {
         _ => Path::new("."),
     };
     Some(folder.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Whether "pqtls ca show" writes an issuing certificate whose file is damaged, or another's, again.
+fn is_repair(command: &Command, file: &Path) -> bool {
+    if !matches!(command, Command::Show(_)) || file.file_name() != Some(OsStr::new("issuing.pem")) {
+        return false;
+    }
+    let (place, _) = command.place();
+    let ledger = Folder::open(place.path()).and_then(|folder| folder.ledger());
+    matches!(ledger, Err(FolderError::OtherIssuing { .. }))
 }
 
 fn is_own(folder: &Path, file: &Path) -> bool {
