@@ -75,6 +75,22 @@ impl StoredSigner {
         })
     }
 
+    /// One version of a key, which signs for this principal.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::sign_by`]; [`StoreError::Key`] if the key is none that signs.
+    pub fn at(store: &Store, principal: &Principal, id: &KeyId) -> Result<Self, StoreError> {
+        let (spki, algorithm) = store.version_that_signs(principal, id)?;
+        Ok(Self {
+            store: store.clone(),
+            principal: principal.clone(),
+            id: id.clone(),
+            spki,
+            algorithm,
+        })
+    }
+
     /// Which version it is.
     pub fn id(&self) -> &KeyId {
         &self.id
@@ -104,7 +120,7 @@ impl Signer for StoredSigner {
         let signed = signed.map_err(|error| match error.retry() {
             true => SignError::transient(error),
             false => SignError::new(error),
-        })?;
-        Ok(signed.signature)
+        });
+        Ok(signed?.signature)
     }
 }

@@ -461,7 +461,7 @@ impl<L: Ledger> Folder<L> {
     /// # Errors
     ///
     /// [`FolderError::RootExpired`], and others if its certificate can't be read.
-    pub fn check_root(&self, now: UnixTime) -> Result<(), FolderError> {
+    pub fn check_root_time(&self, now: UnixTime) -> Result<(), FolderError> {
         check_not_expired(&self.certificate(Role::Root)?, now)
     }
 

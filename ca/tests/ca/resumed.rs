@@ -524,10 +524,7 @@ fn a_ca_below_another_adopts_nothing_of_the_ca_above() {
     }
     let old = Folder::open(&backup).unwrap();
     let later = refused(&old, &[leaf.clone(), second.clone()]);
-    assert!(
-        matches!(later, FolderError::OfUnknownKey { .. }),
-        "{later}"
-    );
+    assert!(matches!(later, FolderError::OfUnknownKey { .. }), "{later}");
     assert!(!later.to_string().contains("--of-root"), "{later}");
     let above = refused(&old, &[second]);
     assert!(matches!(above, FolderError::OfCaAbove { .. }), "{above}");

@@ -39,6 +39,7 @@ pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
         | keys::KeyError::Agreement(_)
         | keys::KeyError::Protection(_)
         | keys::KeyError::UnderPassphrase
+        | keys::KeyError::NotInStore
         | keys::KeyError::OnlyForFiles
         | keys::KeyError::NoRawBytes(_) => error.to_string(),
     }

@@ -17,9 +17,9 @@ mod sealer;
 
 #[cfg(feature = "door")]
 pub(crate) use self::cipher::{open, seal};
-pub use self::file::{CredentialKek, KeyFileKek};
 #[cfg(feature = "pkcs11")]
-pub(crate) use self::file::{credential, others_may_read};
+pub(crate) use self::file::credential;
+pub use self::file::{CredentialKek, KeyFileKek};
 pub(crate) use self::kek::KekRecord;
 pub use self::kek::{Kek, KekError, WrappedKey};
 pub use self::passphrase::{Argon2Cost, PassphraseKek};

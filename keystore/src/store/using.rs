@@ -83,8 +83,7 @@ impl Store {
         let key = inner.usable_at(principal, Verb::Sign, id)?;
         check_signing_minimum(&key, id.version())?;
         let private = inner.private(&key, id.version(), Verb::Sign)?;
-        let key = AnySigningKey::try_from((*private).clone())?;
-        Ok((key.spki().to_vec(), key.signature_algorithm()))
+        private.as_signer()
     }
 
     /// Signs by one version, for signatures that have to be by the key that somebody knows.

@@ -13,7 +13,7 @@ use pq_keystore::{KeyName, Store, StoreError};
 use sha2::{Digest, Sha256};
 
 use crate::forging::{Forger, OpenKek, TAG_LEN};
-use crate::kit::{Clock, Fixture, admin, code, user, version};
+use crate::kit::{Fixture, admin, code, user, version};
 use crate::places::{Memory, Place};
 
 /// A store whose key is known.
@@ -25,15 +25,9 @@ struct Forged {
 
 impl Forged {
     fn new() -> Self {
-        let (storage, clock) = (Arc::new(MemoryStorage::new()), Clock::new());
         let kek = OpenKek::default();
-        let store = Store::create(storage.clone(), &kek, &admin(), clock.options()).unwrap();
-        let forger = Forger::new(&store, &kek);
-        let fixture = Fixture {
-            storage,
-            store,
-            clock,
-        };
+        let fixture = Fixture::under(&kek, &Memory::new());
+        let forger = Forger::new(&fixture.store, &kek);
         Self {
             fixture,
             kek,

@@ -9,7 +9,7 @@ use pq_keys::any::AnyAlgorithm;
 use pq_keystore::audit::Outcome;
 use pq_keystore::custody::TokenName;
 use pq_keystore::policy::{Grants, Input, Policy, Principal, Role, Verb};
-use pq_keystore::sealing::{Argon2Cost, PassphraseKek};
+use pq_keystore::sealing::{Argon2Cost, Kek, PassphraseKek};
 use pq_keystore::storage::{Change, Expected, Row, RowChange, RowKey, RowPrefix, Storage, Write};
 use pq_keystore::{KeyId, KeyName, Store, StoreError, StoreOptions, Version};
 
@@ -81,8 +81,13 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new<P: Place>(place: &P) -> Self {
+        Self::under(&kek(b"secret"), place)
+    }
+
+    /// A store under another KEK.
+    pub(crate) fn under<P: Place>(kek: &dyn Kek, place: &P) -> Self {
         let (storage, clock) = (place.open(), Clock::new(place.options()));
-        let store = Store::create(storage.clone(), &kek(b"secret"), &admin(), clock.options());
+        let store = Store::create(storage.clone(), kek, &admin(), clock.options());
         Self {
             storage,
             store: store.unwrap(),

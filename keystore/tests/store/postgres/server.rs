@@ -3,9 +3,7 @@
 use core::time::Duration;
 use std::path::Path;
 
-pub(super) use databases::{
-    Cluster, PATIENCE, Pooler, Process, command, folder, new_schema, private_file,
-};
+pub(super) use databases::{Cluster, PATIENCE, Pooler, Process, new_schema, private_file};
 use pq_keystore::storage::{PostgresOptions, PostgresStorage};
 
 /// Options for an empty storage on the shared server.
@@ -21,7 +19,7 @@ pub(super) fn shared_folder() -> Option<&'static Path> {
 
 /// Where the shared server is.
 pub(super) fn shared_address() -> Option<String> {
-    Some(shared()?.address())
+    Some(databases::shared()?.address())
 }
 
 /// Options that wait for a server that starts, and for a machine that is busy.

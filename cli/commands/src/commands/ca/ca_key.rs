@@ -64,7 +64,7 @@ impl CaKeyOptions {
         folder: &Folder,
         role: Role,
     ) -> Result<Authority<AnySigner, LocalLedger>, Failure> {
-        folder.check_root(UnixTime::now())?;
+        folder.check_root_time(UnixTime::now())?;
         self.authority(folder, role)
     }
 
@@ -252,7 +252,7 @@ enum Opening {
     /// It is in a file, and under this passphrase if there is one.
     Passphrase(Option<Passphrase>),
     /// It is in a store, which is opened like this.
-    Store(Access),
+    Store(Box<Access>),
 }
 
 /// How new keys are kept, for reports.
@@ -357,7 +357,7 @@ impl NewCaKey {
         Ok(Self {
             key: AnySigner::Stored(KeyInStore::at(opened, &reference.key)?),
             pem: Zeroizing::new(reference.to_string()),
-            opening: Opening::Store(access.clone()),
+            opening: Opening::Store(Box::new(access.clone())),
             keeping: Keeping::in_store(reference),
         })
     }

@@ -5,7 +5,9 @@ use core::fmt;
 use core::time::Duration;
 use std::path::Path;
 
-use pq_ca::folder::{Constraints, Folder, Interruption, KeyPlan, Plan, Role, SubordinatePlan};
+use pq_ca::folder::{
+    Constraints, Folder, FolderError, Interruption, KeyPlan, Plan, Role, SubordinatePlan,
+};
 use pq_ca::policy::{ListUrl, NamePattern, Network, Policy, parse_duration};
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
@@ -216,10 +218,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 /// Whether a CA can be made there: also where one was begun below the CA above.
 fn check_free(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.place.path();
-    Ok(match arguments.above.under {
+    match arguments.above.under {
         Some(_) => Folder::check_free_below(&path)?,
         None => Folder::check_free(&path)?,
-    })
+    }
+    Ok(())
 }
 
 /// Makes a CA below another one.

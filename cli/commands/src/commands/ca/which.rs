@@ -2,7 +2,7 @@
 //! certificate under this number.
 
 use alloc::collections::BTreeSet;
-use core::{fmt, slice};
+use core::fmt;
 use std::ffi::OsString;
 use std::path::Path;
 

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 /// No content is written before it is authenticated.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    Sign(sign::Arguments),
+    Sign(Box<sign::Arguments>),
     Verify(verify::Arguments),
     Encrypt(encrypt::Arguments),
     Decrypt(decrypt::Arguments),

@@ -1,15 +1,14 @@
 //! Options that commands on a key store share: where it is (`--store` or `PQTLS_STORE`), who asks (`--as` or
 //! `PQTLS_STORE_AS`), and what it is sealed under.
 
-use alloc::rc::Rc;
 use alloc::sync::Arc;
-use core::cell::RefCell;
 use core::convert::Infallible;
 use core::fmt;
 use core::str::FromStr;
 use std::env;
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pq_keystore::policy::Principal;
 use pq_keystore::storage::{RedbStorage, Storage};
@@ -122,11 +121,18 @@ pub(in crate::commands) struct Access {
 
 /// The stores that a command has open, by their places: a file can't be opened twice.
 #[derive(Clone, Default)]
-struct OpenStores(Rc<RefCell<Vec<(String, Opened)>>>);
+struct OpenStores(Arc<Mutex<Vec<(String, Opened)>>>);
+
+impl OpenStores {
+    /// Each change of the list is one step, so a panic leaves it whole.
+    fn list(&self) -> MutexGuard<'_, Vec<(String, Opened)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl fmt::Debug for OpenStores {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let open = self.0.borrow();
+        let open = self.list();
         f.debug_list()
             .entries(open.iter().map(|(place, _)| place))
             .finish()
@@ -162,8 +168,7 @@ impl Access {
         let name = place.to_string();
         let known = self
             .open
-            .0
-            .borrow()
+            .list()
             .iter()
             .find(|(other, _)| *other == name)
             .cloned();
@@ -173,7 +178,7 @@ impl Access {
         // Before a passphrase is asked for
         self.principal()?;
         let opened = self.open_in(place.open()?)?;
-        self.open.0.borrow_mut().push((name, opened.clone()));
+        self.open.list().push((name, opened.clone()));
         Ok(opened)
     }
 

@@ -47,7 +47,9 @@ fn or_variable(value: Option<&PathBuf>, variable: &str) -> Option<PathBuf> {
 
 impl TokenOptions {
     /// What is needed to use the token, with the name by which the store knows it, if one is named.
-    pub(in crate::commands) fn options(&self) -> Result<Option<(TokenName, Pkcs11Options)>, Failure> {
+    pub(in crate::commands) fn options(
+        &self,
+    ) -> Result<Option<(TokenName, Pkcs11Options)>, Failure> {
         let module = or_variable(self.pkcs11_module.as_ref(), "PQTLS_PKCS11_MODULE");
         let variable = env::var_os("PQTLS_TOKEN").filter(|value| !value.is_empty());
         let variable = variable.map(|value| value.to_string_lossy().into_owned());
@@ -83,7 +85,10 @@ impl TokenOptions {
     }
 
     /// Gives the token to a store, if one is named. It is asked when a key in it is used.
-    pub(in crate::commands) fn add_to(&self, options: StoreOptions) -> Result<StoreOptions, Failure> {
+    pub(in crate::commands) fn add_to(
+        &self,
+        options: StoreOptions,
+    ) -> Result<StoreOptions, Failure> {
         Ok(match self.options()? {
             Some((name, token)) => {
                 options.token(name, alloc::sync::Arc::new(Pkcs11Token::new(token)))

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     New(new::Arguments),
-    Sign(sign::Arguments),
+    Sign(Box<sign::Arguments>),
     Verify(verify::Arguments),
 }
 
