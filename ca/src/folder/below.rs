@@ -23,12 +23,12 @@ use pq_x509::x509_cert::ext::pkix::NameConstraints;
 use super::draft::Interruption;
 use super::error::FolderError;
 use super::lifetime::is_valid_for;
-use super::subordinate::{begin, name_constraints_of, request_of, request_path};
+use super::subordinate::{begin, name_constraints_of, request_of};
 use super::succession::{Next, Subject, chain_in, check_not_ahead, followed, generation, last_of};
 use super::turn::Turn;
 use super::{
     Certified, ENCRYPTED, Folder, Role, StoredKey, SubordinatePlan, Successor, certificate_path,
-    is_there, key_error, verdict, whole, write, write_key,
+    is_there, key_error, request_path, verdict, whole, write, write_key,
 };
 use crate::authority::{Authority, SUBORDINATE_PROFILE};
 use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, Reader, SerialNumber, Stage};

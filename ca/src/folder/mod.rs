@@ -42,7 +42,6 @@ pub use self::ledger_place::LedgerPlace;
 use self::lifetime::check_not_expired;
 pub use self::plan::{Constraints, KeyPlan, Plan};
 use self::reading::{Owner, check_place, is_readable_by_others};
-use self::subordinate::request_path;
 pub use self::subordinate::{Certified, SubordinatePlan};
 pub use self::succession::{NewName, Successor};
 use crate::authority::{
@@ -744,6 +743,10 @@ fn write(path: &Path, content: &[u8], access: Access) -> Result<(), FolderError>
 
 fn certificate_path(folder: &Path, role: Role) -> PathBuf {
     folder.join(format!("{}.pem", role.name()))
+}
+
+fn request_path(folder: &Path, role: Role) -> PathBuf {
+    certificate_path(folder, role).with_extension("csr")
 }
 
 fn key_path(folder: &Path, role: Role) -> PathBuf {

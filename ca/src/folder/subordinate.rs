@@ -27,7 +27,7 @@ use super::succession::{Subject, certificate_of, chain_in, generation, last_of};
 use super::turn::Turn;
 use super::{
     Constraints, Folder, LEDGER, LedgerPlace, NewName, POLICY, ROOT_CERTIFICATE, Role, StoredKey,
-    certificate_path, is_there, verdict, write, write_key,
+    is_there, request_path, verdict, write, write_key,
 };
 use crate::authority::{Authority, SUBORDINATE_PROFILE, public_key};
 use crate::ledger::{Generation, KeyHash, Ledger, LocalLedger, NewEntry, Reader, Stage};
@@ -721,10 +721,6 @@ pub(super) fn request_of(
 ) -> Result<CertificateRequest, FolderError> {
     let request = named(CertificateRequest::builder()).sign(key);
     request.map_err(FolderError::Request)
-}
-
-pub(super) fn request_path(folder: &std::path::Path, role: Role) -> std::path::PathBuf {
-    certificate_path(folder, role).with_extension("csr")
 }
 
 /// Five years.

@@ -19,9 +19,9 @@ use pq_x509::x509_cert::name::Name;
 
 use super::error::{FolderError, io_error, key_error};
 use super::lifetime::{check_not_expired, lifetime_below, validity_of};
-use super::subordinate::request_path;
 use super::{
-    EARLIER, Folder, Role, StoredKey, certificate_path, is_taken, is_there, verdict, whole,
+    EARLIER, Folder, Role, StoredKey, certificate_path, is_taken, is_there, request_path, verdict,
+    whole,
 };
 use crate::authority::{Authority, CA_PROFILE, adopted};
 use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, NewEntry, Stage};

@@ -2,6 +2,8 @@
 //!
 //! One program, so that others run while these wait for a disk, and so that it is linked once.
 
+extern crate alloc;
+
 mod authority;
 mod begun;
 mod forwarded;

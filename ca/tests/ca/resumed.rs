@@ -1,11 +1,12 @@
 //! What was begun is completed once, by one process, below the CA that it was begun below, and with nothing that is of no
 //! use any more.
 
+use alloc::sync::Arc;
 use core::ops::ControlFlow;
 use core::slice;
 use core::time::Duration;
 use std::fs;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 
 use pq_ca::authority::Authority;

@@ -127,7 +127,7 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        tokens.finish(inner, &mut report);
+        tokens.finish(inner, &mut report.orphans, &mut report.damaged);
         #[cfg(feature = "door")]
         match inner.unwrapping_key() {
             Ok(_) => {}

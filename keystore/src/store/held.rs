@@ -5,13 +5,13 @@ use alloc::sync::Arc;
 use pq_keys::any::{AnyAlgorithm, AnyKeyError, AnyPrivateKey, AnyPublicKey, AnySigningKey};
 use pq_keys::classical::ClassicalAlgorithm;
 use pq_keys::der::Any;
-use pq_keys::signing::{Digest, HashedMessage, PreHash, SignatureOptions, SigningVariant};
+use pq_keys::signing::PreHash;
 use pq_keys::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_keys::{Algorithm, KeyError, PrivateKey, SignatureAlgorithm, Signer, SubjectKey};
 use zeroize::Zeroizing;
 
 use super::error::StoreError;
-use super::verifying::verify_by;
+use super::signatures::{TAKES_MESSAGES, cannot, hashed, sign_by, verify_by};
 use crate::custody::answers::InvalidAnswer;
 use crate::custody::{ObjectId, Token, TokenError, TokenInput, TokenName};
 use crate::policy::Input;
@@ -179,69 +179,4 @@ fn check_strength(set: SignatureAlgorithm, hash: PreHash) -> Result<(), StoreErr
         .into()),
         false => Ok(()),
     }
-}
-
-pub(super) fn cannot(algorithm: AnyAlgorithm, what: &'static str) -> StoreError {
-    StoreError::Algorithm { algorithm, what }
-}
-
-/// What ML-DSA and SLH-DSA sign if the input is not the message.
-pub(super) fn hashed(
-    algorithm: AnyAlgorithm,
-    input: Input<'_>,
-) -> Result<Option<HashedMessage>, StoreError> {
-    Ok(match input {
-        Input::Message { .. } => None,
-        Input::Mu(mu) => Some(HashedMessage::from_mu(*mu)),
-        Input::Digest {
-            hash,
-            digest,
-            context,
-        } => {
-            let digest = Digest::from_bytes(hash, digest);
-            let digest = digest.map_err(|_| cannot(algorithm, "take a digest of this length"))?;
-            Some(HashedMessage::from_digest(digest, context))
-        }
-    })
-}
-
-pub(super) const TAKES_MESSAGES: &str = "sign or verify a digest or µ; give the message";
-
-fn sign_by(key: &AnyPrivateKey, input: Input<'_>) -> Result<Vec<u8>, StoreError> {
-    let algorithm = key.algorithm();
-    let hashed = hashed(algorithm, input)?;
-    let made: Result<_, AnyKeyError> = match (key, input) {
-        (
-            AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)),
-            Input::Message { message, context },
-        ) => {
-            let options = SignatureOptions::new().context(context);
-            key.sign_with(message, &options, SigningVariant::Hedged)
-                .map_err(Into::into)
-        }
-        (AnyPrivateKey::PostQuantum(PrivateKey::Signing(key)), _) => match hashed {
-            Some(hashed) => key
-                .sign_hashed(&hashed, SigningVariant::Hedged)
-                .map_err(Into::into),
-            None => return Err(cannot(algorithm, "sign this")),
-        },
-        (AnyPrivateKey::Composite(key), Input::Message { message, context }) => {
-            key.sign_with_context(message, context).map_err(Into::into)
-        }
-        (
-            AnyPrivateKey::Classical(key),
-            Input::Message {
-                message,
-                context: [],
-            },
-        ) => key.sign(message).map_err(Into::into),
-        (AnyPrivateKey::Classical(key), Input::Message { .. }) => {
-            Err(AnyKeyError::NoContext(key.algorithm()))
-        }
-        (AnyPrivateKey::Composite(_) | AnyPrivateKey::Classical(_), _) => {
-            return Err(cannot(algorithm, TAKES_MESSAGES));
-        }
-        _ => return Err(cannot(algorithm, "sign")),
-    };
-    Ok(made?)
 }

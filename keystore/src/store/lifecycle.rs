@@ -10,14 +10,14 @@ use super::commit::Plan;
 use super::error::StoreError;
 use super::held::HeldKey;
 use super::inner::Inner;
-use super::making::{NOT_FROM_TOKENS, NewKey};
+use super::making::{NOT_FROM_TOKENS, NewKey, require_enabled};
 use super::rows::{Draft, Rows};
 use super::showing::Names;
 use crate::audit::Event;
 use crate::custody::TokenName;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Policy, Principal, Verb};
-use crate::record::{KeyRecord, VersionState};
+use crate::record::KeyRecord;
 use crate::storage::RowKey;
 
 /// How many keys one page of a search for due keys has.
@@ -303,23 +303,6 @@ fn check_import(key: &AnyPrivateKey) -> Result<(), StoreError> {
         });
     }
     Ok(key.check()?)
-}
-
-/// The state of a version that has to be enabled.
-pub(super) fn require_enabled(
-    record: &KeyRecord,
-    id: &KeyId,
-    verb: Verb,
-) -> Result<(), StoreError> {
-    match record.state(id.version()) {
-        Some(VersionState::Enabled) => Ok(()),
-        Some(state) => Err(StoreError::State {
-            id: id.clone(),
-            state,
-            verb,
-        }),
-        None => Err(StoreError::VersionNotFound(id.clone())),
-    }
 }
 
 impl Inner {

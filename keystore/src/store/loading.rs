@@ -9,7 +9,7 @@ use super::cache::CachedKey;
 use super::error::{Damage, StoreError};
 use super::held::{HeldKey, KeyInToken};
 use super::inner::Inner;
-use super::lifecycle::require_enabled;
+use super::making::require_enabled;
 use super::rows::Rows;
 use crate::name::{KeyId, Version};
 use crate::policy::Verb;

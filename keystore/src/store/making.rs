@@ -9,7 +9,6 @@ use super::commit::Plan;
 use super::error::StoreError;
 use super::held::HeldKey;
 use super::inner::Inner;
-use super::lifecycle::require_enabled;
 use super::rows::Rows;
 use super::tokens::MadeInToken;
 use crate::audit::Event;
@@ -58,6 +57,23 @@ impl NewKey<'_> {
             Self::Here(_) => Ok(()),
             Self::InToken(made) => made.check_kept(rows),
         }
+    }
+}
+
+/// The state of a version that has to be enabled.
+pub(super) fn require_enabled(
+    record: &KeyRecord,
+    id: &KeyId,
+    verb: Verb,
+) -> Result<(), StoreError> {
+    match record.state(id.version()) {
+        Some(VersionState::Enabled) => Ok(()),
+        Some(state) => Err(StoreError::State {
+            id: id.clone(),
+            state,
+            verb,
+        }),
+        None => Err(StoreError::VersionNotFound(id.clone())),
     }
 }
 

@@ -22,6 +22,7 @@ mod opening;
 mod options;
 mod rows;
 mod showing;
+mod signatures;
 mod states;
 mod tokens;
 mod uses;

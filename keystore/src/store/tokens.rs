@@ -12,7 +12,6 @@ use std::collections::HashSet;
 use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 
 use super::Store;
-use super::checking::CheckReport;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
 use super::rows::Rows;
@@ -296,14 +295,19 @@ impl TokensSeen {
     }
 
     /// Says what is missing, and what nobody refers to.
-    pub(super) fn finish(self, inner: &Inner, report: &mut CheckReport) {
+    pub(super) fn finish(
+        self,
+        inner: &Inner,
+        all_orphans: &mut Vec<Orphan>,
+        damaged: &mut Vec<StoreError>,
+    ) {
         let failed: HashSet<_> = self.errors.iter().filter_map(token_of).collect();
         for (id, name, object) in &self.missing {
             if failed.contains(name) {
                 continue;
             }
             let row = RowKey::version(id);
-            report.damaged.push(match inner.token(name) {
+            damaged.push(match inner.token(name) {
                 // It may have been made since.
                 Ok(token) => match inner.objects(name, token) {
                     Ok(objects) if objects.contains(object) => continue,
@@ -319,9 +323,9 @@ impl TokensSeen {
                 object,
             })
         });
-        report.orphans.extend(orphans);
-        report.orphans.sort_unstable();
-        report.damaged.extend(self.errors);
+        all_orphans.extend(orphans);
+        all_orphans.sort_unstable();
+        damaged.extend(self.errors);
     }
 }
 

@@ -2,17 +2,17 @@
 
 use alloc::sync::Arc;
 
-use pq_keys::any::{AnyAlgorithm, AnyKeyError, AnyPublicKey};
+use pq_keys::PublicKey;
+use pq_keys::any::AnyPublicKey;
 use pq_keys::signing::{Unverified, verify_batch};
-use pq_keys::{KeyError, PublicKey};
 
 use super::Store;
 use super::batch::VerifyRequest;
 use super::cache::CachedKey;
 use super::error::StoreError;
-use super::held::{TAKES_MESSAGES, cannot, hashed};
 use super::inner::Inner;
 use super::measuring::code;
+use super::signatures::{verdict, verify_by};
 use super::using::{check_input, check_minimum, no_version};
 use crate::audit::Event;
 use crate::name::{KeyId, KeyName, Version};
@@ -60,39 +60,6 @@ impl Store {
         let (verified, event) = inner.verify(principal, &request)?;
         inner.log_use(event)?;
         verified
-    }
-}
-
-/// Verifies; `false` if the signature isn't valid.
-pub(super) fn verify_by(
-    key: &AnyPublicKey,
-    input: Input<'_>,
-    signature: &[u8],
-) -> Result<bool, StoreError> {
-    let algorithm = key.algorithm();
-    let verified = match (key, input) {
-        (_, Input::Message { message, context }) => {
-            key.verify_with_context(message, signature, context)
-        }
-        (AnyPublicKey::PostQuantum(PublicKey::Verifying(key)), _) => {
-            match hashed(algorithm, input)? {
-                Some(hashed) => key.verify_hashed(&hashed, signature).map_err(Into::into),
-                None => return Err(cannot(algorithm, "verify this")),
-            }
-        }
-        _ => return Err(cannot(algorithm, TAKES_MESSAGES)),
-    };
-    verdict(algorithm, verified)
-}
-
-/// `false` if the signature isn't valid.
-fn verdict(algorithm: AnyAlgorithm, verified: Result<(), AnyKeyError>) -> Result<bool, StoreError> {
-    match verified {
-        Ok(()) => Ok(true),
-        Err(error) if error.is_invalid_signature() => Ok(false),
-        Err(AnyKeyError::NotASignatureKey(_)) => Err(cannot(algorithm, "verify")),
-        Err(AnyKeyError::PostQuantum(KeyError::NoMu(_))) => Err(cannot(algorithm, "verify µ")),
-        Err(error) => Err(error.into()),
     }
 }
 
