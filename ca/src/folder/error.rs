@@ -180,8 +180,9 @@ pub enum FolderError {
     },
     /// A certificate is of a CA that this one certified, or of one below that.
     #[error(
-        "{issuer} issued the certificate of {subject}, which is another CA, below this one: its own ledger has what it \
-         issued; name the folder of that CA with --dir"
+        "{issuer} issued the certificate of {subject}: a CA that this one certified, or one below that, whose own ledger has it; \
+         name the folder of that CA with --dir. If it is a later key of this CA, this copy of the folder, with its ledger, is \
+         from before that: put back a newer backup"
     )]
     OfCaBelow {
         /// The name of the CA that issued it.

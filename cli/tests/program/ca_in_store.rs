@@ -310,7 +310,8 @@ fn cas_below_others_have_their_keys_in_a_store_too() {
     // by a request
     folder
         .pqtls(&format!(
-            "{below} --key-names pki/asked --dir asked --request asked.csr"
+            "{} --key-names pki/asked --dir asked --request asked.csr",
+            below.replace("Below", "Asked")
         ))
         .ok();
     folder

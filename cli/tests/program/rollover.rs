@@ -511,7 +511,7 @@ fn advice_names_what_helps() {
 #[test]
 fn a_restored_folder_says_which_key_it_does_not_know() {
     let folder = folder_with_ca();
-    folder.shell("cp -a ca before").ok();
+    folder.shell("cp -a ca before && cp -a ca before-all").ok();
     folder.pqtls("ca rollover --no-passphrase").ok();
     issue(&folder, "new");
     for command in ["ca adopt new.pem", "ca revoke new.pem"] {
@@ -549,8 +549,12 @@ fn a_restored_folder_says_which_key_it_does_not_know() {
     folder
         .shell("awk '/BEGIN/ { n++ } n == 1' new.pem > leaf.pem")
         .ok();
+    folder.pqtls("ca adopt leaf.pem --dir before").fails(
+        1,
+        "If it is a later key of this CA, this copy of the folder",
+    );
     folder
-        .pqtls("ca adopt leaf.pem --dir before")
+        .pqtls("ca adopt leaf.pem --dir before-all")
         .fails(1, "give the file with that key's certificate, too");
 }
 

@@ -41,14 +41,20 @@ fn where_it_leads(path: &Path) -> Option<PathBuf> {
     Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Whether "pqtls ca show" writes an issuing certificate whose file is damaged, or another's, again.
+/// Whether "pqtls ca show" writes an issuing certificate whose file is gone, damaged, or another's, again.
 fn is_repair(command: &Command, file: &Path) -> bool {
     if !matches!(command, Command::Show(_)) || file.file_name() != Some(OsStr::new("issuing.pem")) {
         return false;
     }
     let (place, _) = command.place();
-    let ledger = Folder::open(place.path()).and_then(|folder| folder.ledger());
-    matches!(ledger, Err(FolderError::OtherIssuing { .. }))
+    let issuing = Folder::open(place.path()).and_then(|folder| {
+        folder.ledger()?;
+        folder.issuing_role()
+    });
+    matches!(
+        issuing,
+        Err(FolderError::OtherIssuing { .. } | FolderError::NoIssuingCertificate(_))
+    )
 }
 
 fn is_own(folder: &Path, file: &Path) -> bool {
