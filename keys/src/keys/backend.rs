@@ -43,21 +43,6 @@ pub(crate) trait AnySigningKey: AnyPrivateKey {
     fn check(&self) -> Result<(), Error>;
 }
 
-/// A signature that is not verified yet, beside others.
-pub(crate) struct Pending<'a> {
-    pub(crate) key: &'a dyn AnyVerifyingKey,
-    pub(crate) message: Message<'a>,
-    pub(crate) context: &'a [u8],
-    pub(crate) signature: &'a [u8],
-    pub(crate) result: Option<Result<(), Error>>,
-}
-
-impl Pending<'_> {
-    pub(crate) fn verify(&self) -> Result<(), Error> {
-        self.key.verify(self.message, self.context, self.signature)
-    }
-}
-
 pub(crate) trait AnyVerifyingKey: Any + Send + Sync {
     fn as_bytes(&self) -> &[u8];
     fn verify(&self, message: Message<'_>, context: &[u8], signature: &[u8]) -> Result<(), Error>;
@@ -67,12 +52,6 @@ pub(crate) trait AnyVerifyingKey: Any + Send + Sync {
     fn mu_hasher(&self, context: &[u8]) -> Option<Result<MuHasher, Error>>;
     /// The key with precomputed values; `None` if there is nothing more to compute.
     fn expand(&self) -> Option<Arc<dyn AnyVerifyingKey>>;
-    /// Verifies the first of these, whose key this is, and with it those that fill the lanes beside it.
-    fn verify_together(&self, pending: &mut [Pending<'_>]) {
-        if let Some(first) = pending.first_mut() {
-            first.result = Some(first.verify());
-        }
-    }
 }
 
 pub(crate) trait AnyDecapsulationKey: AnyPrivateKey {
@@ -198,7 +177,7 @@ impl<P: ml_dsa::ParameterSet> AnySigningKey for ml_dsa::SigningKey<P> {
 /// Verification by a plain key and by an expanded one. `plain` returns the plain key, and `expand` the
 /// expanded one if there is more to compute.
 macro_rules! ml_dsa_verification {
-    ($key:ident, $plain:expr, $expand:expr $(, $together:item)?) => {
+    ($key:ident, $plain:expr, $expand:expr) => {
         impl<P: ml_dsa::ParameterSet> AnyVerifyingKey for ml_dsa::$key<P> {
             fn as_bytes(&self) -> &[u8] {
                 $plain(self).as_bytes()
@@ -234,8 +213,6 @@ macro_rules! ml_dsa_verification {
             fn expand(&self) -> Option<Arc<dyn AnyVerifyingKey>> {
                 $expand(self)
             }
-
-            $($together)?
         }
     };
 }
@@ -243,27 +220,7 @@ macro_rules! ml_dsa_verification {
 ml_dsa_verification!(VerifyingKey, core::convert::identity, |key: &Self| Some(
     Arc::new(key.expand()) as Arc<dyn AnyVerifyingKey>
 ));
-ml_dsa_verification!(
-    ExpandedVerifyingKey,
-    Self::verifying_key,
-    |_| None,
-    fn verify_together(&self, pending: &mut [Pending<'_>]) {
-        let alike = pending.iter_mut().filter_map(|pending| {
-            let key = (pending.key as &dyn Any).downcast_ref::<Self>()?;
-            let Message::Pure(message) = pending.message else {
-                return None;
-            };
-            Some(ml_dsa::batch::Verify {
-                key,
-                message,
-                context: pending.context,
-                signature: pending.signature,
-                result: &mut pending.result,
-            })
-        });
-        ml_dsa::batch::verify_expanded(alike);
-    }
-);
+ml_dsa_verification!(ExpandedVerifyingKey, Self::verifying_key, |_| None);
 
 impl<P: slh_dsa::ParameterSet> AnyPrivateKey for slh_dsa::SigningKey<P> {
     /// The bytes of the key before PK.root.

@@ -1,9 +1,14 @@
 //! Many signatures verified in one call.
 
 use alloc::vec::Vec;
+use core::any::Any;
 
-use super::backend::Pending;
+use pq_core::Error;
+use pq_core::ml_dsa::batch::{self, Verify};
+use pq_core::ml_dsa::{ExpandedVerifyingKey, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+
 use super::error::KeyError;
+use super::message::SignatureOptions;
 use super::public_key::VerifyingKey;
 
 /// A signature that is not verified yet.
@@ -44,29 +49,44 @@ pub struct Unverified<'a> {
 /// # Ok::<_, pq_keys::KeyError>(())
 /// ```
 pub fn verify_batch(signatures: &[Unverified<'_>]) -> Vec<Result<(), KeyError>> {
-    let mut pending: Vec<_> = signatures.iter().map(Unverified::pending).collect();
-    for first in 0..pending.len() {
-        if pending[first].result.is_none() {
-            let key = pending[first].key;
-            key.verify_together(&mut pending[first..]);
+    let mut results = vec![None; signatures.len()];
+    verify_together::<MlDsa44>(signatures, &mut results);
+    verify_together::<MlDsa65>(signatures, &mut results);
+    verify_together::<MlDsa87>(signatures, &mut results);
+    let result = |(unverified, result): (&Unverified<'_>, Option<Result<(), Error>>)| match result {
+        Some(result) => result.map_err(|error| unverified.key.refusal(error)),
+        None => {
+            let options = SignatureOptions::new().context(unverified.context);
+            let Unverified {
+                key,
+                message,
+                signature,
+                ..
+            } = unverified;
+            key.verify_with(message, signature, &options)
         }
-    }
-    let results = pending.into_iter().zip(signatures);
-    let result = |(pending, unverified): (Pending<'_>, &Unverified<'_>)| {
-        let verified = pending.result.unwrap_or_else(|| pending.verify());
-        verified.map_err(|error| unverified.key.refusal(error))
     };
-    results.map(result).collect()
+    signatures.iter().zip(results).map(result).collect()
 }
 
-impl Unverified<'_> {
-    fn pending(&self) -> Pending<'_> {
-        Pending {
-            key: self.key.backend(),
-            message: self.key.own_message(self.message),
-            context: self.context,
-            signature: self.signature,
-            result: None,
-        }
-    }
+/// Verifies those whose keys are expanded ones of this parameter set. A function of its own, and none of the keys' trait, so that
+/// programs which verify no batches don't contain it.
+fn verify_together<P: ParameterSet>(
+    signatures: &[Unverified<'_>],
+    results: &mut [Option<Result<(), Error>>],
+) {
+    let alike = signatures
+        .iter()
+        .zip(results)
+        .filter_map(|(unverified, result)| {
+            let key: &dyn Any = unverified.key.backend();
+            Some(Verify {
+                key: key.downcast_ref::<ExpandedVerifyingKey<P>>()?,
+                message: unverified.message,
+                context: unverified.context,
+                signature: unverified.signature,
+                result,
+            })
+        });
+    batch::verify_expanded(alike);
 }

@@ -181,14 +181,6 @@ impl VerifyingKey {
         Ok(MessageHasher(hasher))
     }
 
-    /// The form in which the key's [`mode`](Self::mode) signs a message.
-    pub(super) fn own_message<'a>(&self, message: &'a [u8]) -> Message<'a> {
-        match self.pre_hash {
-            None => Message::Pure(message),
-            Some(row) => Message::Hashed(row.hash, message),
-        }
-    }
-
     pub(super) fn backend(&self) -> &dyn AnyVerifyingKey {
         &*self.key
     }
