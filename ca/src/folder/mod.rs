@@ -413,10 +413,10 @@ impl<L: Ledger> Folder<L> {
         algorithms: &[&dyn SignatureVerificationAlgorithm],
         by: &str,
     ) -> Result<Vec<NewEntry<'static>>, FolderError> {
-        let issuing = self.issuing_keys()?;
-        let certified = self.certified_keys(&issuing)?;
+        let own = self.own_keys()?;
+        let certified = self.certified_keys(&own.issuing)?;
         let adopt = |certificate: &Certificate| {
-            let role = self.signer_of(certificate, certificates, algorithms)?;
+            let role = self.signer_among(&own, certificate, certificates, algorithms)?;
             let key = public_key(certificate).map_err(IssueError::SubjectKey)?;
             let of_cas = match certified.contains(&key) {
                 true => CA_PROFILE,

@@ -15,6 +15,13 @@ fn read(error: CertificateError) -> FolderError {
     FolderError::from(IssueError::from(error))
 }
 
+/// The root and the issuing keys of a CA, and whether another CA has the root's key.
+pub(super) struct OwnKeys {
+    root: Certificate,
+    is_below: bool,
+    pub(super) issuing: Vec<(Role, Certificate)>,
+}
+
 impl<L: Ledger> Folder<L> {
     /// The CA's key that signed a certificate, by the algorithms of pq-x509 and those given. `beside` are certificates that
     /// may be of those above it, such as the others in its file. The root's key is this CA's unless this CA is
@@ -33,29 +40,51 @@ impl<L: Ledger> Folder<L> {
         beside: &[Certificate],
         algorithms: &[&dyn SignatureVerificationAlgorithm],
     ) -> Result<Role, FolderError> {
+        self.signer_among(&self.own_keys()?, certificate, beside, algorithms)
+    }
+
+    /// What [`signer_of`](Self::signer_of) looks among, to be read once for many certificates.
+    pub(super) fn own_keys(&self) -> Result<OwnKeys, FolderError> {
+        Ok(OwnKeys {
+            root: self.certificate(Role::Root)?,
+            is_below: self.is_below_another()?,
+            issuing: self.issuing_keys()?,
+        })
+    }
+
+    pub(super) fn signer_among(
+        &self,
+        own: &OwnKeys,
+        certificate: &Certificate,
+        beside: &[Certificate],
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+    ) -> Result<Role, FolderError> {
+        let OwnKeys {
+            root,
+            is_below,
+            issuing,
+        } = own;
+        let is_below = *is_below;
         let is_signed = |one: &Certificate, ca: &Certificate| {
             one.issuer() == ca.subject() && one.verify_signature(ca, algorithms).is_ok()
         };
-        let root = self.certificate(Role::Root)?;
-        let is_below = self.is_below_another()?;
         if root.der() == certificate.der() {
             return Err(match is_below {
                 true => FolderError::RootElsewhere(certificate_path(&self.path, Role::Root)),
                 false => FolderError::OwnRoot,
             });
         }
-        let issuing = self.issuing_keys()?;
         // most are by the newest
         let mut own = issuing.iter().rev();
         if let Some((role, _)) = own.find(|(_, ca)| is_signed(certificate, ca)) {
             return Ok(*role);
         }
-        if !is_below && is_signed(certificate, &root) {
+        if !is_below && is_signed(certificate, root) {
             return Ok(Role::Root);
         }
         let subject = certificate.describe_subject();
         let issuer = certificate.describe_issuer();
-        let mut above = vec![root];
+        let mut above = vec![root.clone()];
         if is_below {
             for generation in self.ledger()?.generations()? {
                 for der in generation.chain.iter().skip(1) {
