@@ -19,16 +19,17 @@ fn lifetime(validity: Duration, now: UnixTime) -> (UnixTime, UnixTime) {
 }
 
 /// The first and the last second of a certificate that is valid for as long as is asked for, or by default for this long, or
-/// as long as the certificate above if that is shorter.
+/// as long as the certificate above if that is shorter. That one must not have expired.
 pub(super) fn lifetime_below(
     above: &Certificate,
     asked: Option<Duration>,
     default: Duration,
     now: UnixTime,
 ) -> Result<(UnixTime, UnixTime), FolderError> {
+    check_not_expired(above, now)?;
     let (start, end) = lifetime(asked.unwrap_or(default), now);
     let (start, end) = match end > above.not_after() {
-        true if asked.is_some() && now <= above.not_after() => {
+        true if asked.is_some() => {
             return Err(FolderError::OutlivesParent {
                 until: above.not_after(),
             });

@@ -21,7 +21,7 @@ use pq_x509::x509_cert::name::Name;
 
 use super::draft::{Draft, Interruption, make_private_folder};
 use super::error::FolderError;
-use super::lifetime::{check_not_expired, lifetime_below, validity_of};
+use super::lifetime::{lifetime_below, validity_of};
 use super::reading::{Owner, check_place};
 use super::succession::{Subject, certificate_of, chain_in, generation, last_of};
 use super::turn::Turn;
@@ -213,10 +213,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
                 most,
             });
         }
-        check_not_expired(own, now)?;
+        let validity = lifetime_below(own, certified.validity, VALIDITY, now)?;
         let constraints = certified.constraints;
         check_constraints(constraints, own)?;
-        let validity = lifetime_below(own, certified.validity, VALIDITY, now)?;
         let mut builder = CertificateBuilder::ca("")
             .subject(certified.subject.clone())
             .validity(validity_of(validity));

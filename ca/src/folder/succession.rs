@@ -18,7 +18,7 @@ use pq_x509::request::RequestBuilder;
 use pq_x509::x509_cert::name::Name;
 
 use super::error::{FolderError, io_error, key_error};
-use super::lifetime::{check_not_expired, lifetime_below, validity_of};
+use super::lifetime::{lifetime_below, validity_of};
 use super::{
     EARLIER, Folder, Role, StoredKey, certificate_path, is_taken, is_there, request_path, verdict,
     whole,
@@ -185,7 +185,6 @@ impl<L: Ledger> Folder<L> {
         (by, now): (&str, UnixTime),
     ) -> Result<NewEntry<'static>, FolderError> {
         let (last, issuer) = (next.last, above.issuer().certificate());
-        check_not_expired(issuer, now)?;
         let as_before = last.not_after().as_secs() - last.not_before().as_secs();
         let as_before = Duration::from_secs(as_before).saturating_sub(EARLIER);
         let lifetime = lifetime_below(issuer, next.validity, as_before, now)?;
