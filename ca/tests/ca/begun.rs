@@ -98,11 +98,16 @@ impl Ledger for Failing {
 }
 
 pub(crate) fn failing_root(root: &Folder, fails: Fails) -> Authority<SigningKey, Failing> {
+    root_with_ledger(root, Failing::of(root.path(), fails))
+}
+
+/// The root, with another ledger in the place of the folder's.
+pub(crate) fn root_with_ledger<L: Ledger>(root: &Folder, ledger: L) -> Authority<SigningKey, L> {
     let text = fs::read(root.key_path(Role::Root)).unwrap();
     let key = SigningKey::from_pkcs8_pem(&text).unwrap();
     let issuer = Issuer::new(root.certificate(Role::Root).unwrap(), key).unwrap();
     let policy = Policy::parse(&policy(), "policy.toml").unwrap();
-    Authority::new("root", issuer, policy, Failing::of(root.path(), fails))
+    Authority::new("root", issuer, policy, ledger)
 }
 
 pub(crate) fn successor(name: NewName) -> Successor<SigningKey> {

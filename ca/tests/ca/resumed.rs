@@ -18,18 +18,16 @@ use pq_ca::ledger::{
     Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry,
     Revocation, Revoked, SerialNumber,
 };
-use pq_ca::policy::Policy;
 use pq_x509::certificate::Certificate;
-use pq_x509::issuing::Issuer;
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 use pq_x509::request::CertificateRequest;
 use pq_x509::revocation::CrlReason;
 
-use crate::begun::{Fails, certified, failing_root, successor};
+use crate::begun::{Fails, certified, failing_root, root_with_ledger, successor};
 use crate::forwarded::forwarded;
 use crate::subordinate::{
-    authority, create_below, issue, key, now, policy, root_with, subordinate, validate,
+    authority, create_below, issue, key, now, root_with, subordinate, validate,
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -75,12 +73,6 @@ fn shared_root<T: Send + 'static>(
     root: &Folder,
     other: impl FnOnce(Folder) -> Result<T, FolderError> + Send + 'static,
 ) -> (Authority<SigningKey, Shared>, Other<T>) {
-    let text = fs::read(root.key_path(Role::Root)).unwrap();
-    let issuer = Issuer::new(
-        root.certificate(Role::Root).unwrap(),
-        SigningKey::from_pkcs8_pem(&text).unwrap(),
-    );
-    let policy = Policy::parse(&policy(), "policy.toml").unwrap();
     let handle: Other<T> = Arc::default();
     let (of_other, same) = (handle.clone(), root.clone());
     let act = move || {
@@ -98,8 +90,7 @@ fn shared_root<T: Send + 'static>(
         ledger: LocalLedger::open(root.path().join("ledger")).unwrap(),
         act: Mutex::new(Some(Box::new(act))),
     };
-    let authority = Authority::new("root", issuer.unwrap(), policy, ledger);
-    (authority, handle)
+    (root_with_ledger(root, ledger), handle)
 }
 
 fn result<T>(other: &Other<T>) -> Result<T, FolderError> {
