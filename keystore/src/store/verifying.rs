@@ -136,21 +136,15 @@ impl Inner {
             .iter()
             .map(|(_, request, version)| self.verifier(principal, request, *version))
             .collect();
-        // What the lanes take, at the places of the requests.
-        let unverified: Vec<_> = named
-            .iter()
-            .zip(&verifiers)
-            .map(|((_, request, _), verifier)| verifier.as_ref().ok()?.unverified(request))
+        let pairs = named.iter().zip(&verifiers);
+        let together: Vec<_> = pairs
+            .filter_map(|((_, request, _), verifier)| verifier.as_ref().ok()?.unverified(request))
             .collect();
-        let together: Vec<_> = unverified.iter().flatten().copied().collect();
         let mut results = verify_batch(&together).into_iter();
-        let results: Vec<_> = unverified
-            .iter()
-            .map(|unverified| unverified.as_ref().and_then(|_| results.next()))
-            .collect();
-        let verified = named.iter().zip(verifiers).zip(results);
-        let verified = verified.map(|(((_, request, _), verifier), result)| {
+        let pairs = named.iter().zip(verifiers);
+        let verified = pairs.map(|((_, request, _), verifier)| {
             let verifier = verifier?;
+            let result = verifier.unverified(request).and_then(|_| results.next());
             let is_valid = match result {
                 Some(result) => verdict(verifier.public.algorithm(), result.map_err(Into::into))?,
                 None => verify_by(&verifier.public, request.input, request.signature)?,
