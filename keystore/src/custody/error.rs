@@ -75,6 +75,7 @@ impl TokenError {
         matches!(self, Self::Away(_) | Self::Busy { .. })
     }
 
+    #[cfg(feature = "pkcs11")]
     pub(crate) fn unsupported(what: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into() }
     }
