@@ -83,8 +83,8 @@ impl Avx2 {
     /// Whether upper halves that are in use may slow this CPU even if all their bits are 0.
     ///
     /// AMD says that only other values slow its CPUs (Software Optimization Guide for AMD Family
-    /// 17h Processors, section 2.11.6). But some of them report upper halves of zeros as in use
-    /// (Zen 4 does, Zen 3 and Zen 5 don't); for these the answer is yes, and for those that don't
+    /// 17h Processors, section 2.11.6). But some of them report upper halves of zeros as in use,
+    /// Zen 4 at least if they were loaded; for these the answer is yes, and for those that don't
     /// report it.
     ///
     /// The answer is kept. It is yes, the safe one, unless many readings agree on no: an interrupt
@@ -102,14 +102,17 @@ impl Avx2 {
         let tells = self.tells_of_halves();
         self.clear_upper_halves();
         let when_clear = self.halves_in_use(tells);
+        // Loaded, since some CPUs don't count those that `vpxor` with itself makes.
+        let zeros = [0_u64; 4];
         // SAFETY: the token proves that the CPU has the instruction, which changes only this
-        // register. The operand is named by its SSE name, since the compiler would otherwise clear
-        // its upper half.
+        // register and reads an array of its size. The operand is named by its SSE name, since the
+        // compiler would otherwise clear its upper half.
         unsafe {
             core::arch::asm!(
-                "vpxor ymm15, ymm15, ymm15",
+                "vmovdqu ymm15, [{zeros}]",
+                zeros = in(reg) zeros.as_ptr(),
                 out("xmm15") _,
-                options(nomem, nostack, preserves_flags)
+                options(readonly, nostack, preserves_flags)
             );
         }
         let with_zeros = self.halves_in_use(tells);
