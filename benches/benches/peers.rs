@@ -3,10 +3,12 @@
 #![forbid(unsafe_code)]
 
 use core::error::Error;
-use std::io;
+use std::ffi::OsString;
 use std::path::Path;
-use std::thread;
+use std::process::ExitCode;
+use std::{io, thread};
 
+use benches::custody::{self, Custody};
 use benches::ours::batches::Batch;
 use benches::ours::documents::{self, Work};
 use benches::ours::growth::{Growth, SIZES};
@@ -46,6 +48,11 @@ struct Options {
     #[arg(long, hide = true)]
     test: bool,
 
+    /// Be pqtls, with a command that this program measures.
+    #[cfg(target_os = "linux")]
+    #[arg(long, hide = true, num_args = 1.., allow_hyphen_values = true)]
+    as_pqtls: Option<Vec<OsString>>,
+
     /// Be a server that this program measures: the provider, the table, the folder.
     #[cfg(target_os = "linux")]
     #[arg(long, hide = true, num_args = 3)]
@@ -67,6 +74,12 @@ impl Options {
             .into_iter()
             .filter(|operation| self.want(&table(*operation)))
             .collect()
+    }
+
+    /// Whether tables are wanted in which the peers have rows: all but those of keys in custody.
+    fn wants_peers(&self) -> bool {
+        let custody = |filter: &String| filter.starts_with("keystore");
+        self.filters.is_empty() || !self.filters.iter().all(custody)
     }
 
     /// Whether to measure, and not only to see that everything runs.
@@ -137,6 +150,25 @@ impl Options {
             .try_for_each(|group| self.show(group, sources))
     }
 
+    /// What to do with a table of keys in custody.
+    fn run_custody(&self, custody: Custody, sources: &str) -> Result<(), Box<dyn Error>> {
+        let mut rows = custody.rows()?;
+        if let Some(only) = &self.only {
+            rows.retain(|row| row.name == *only);
+        }
+        if !self.measures() {
+            try_out(rows);
+            return Ok(());
+        }
+        for mut group in measure(rows, custody.effort(self.effort())) {
+            if self.asks_programs() {
+                group.rows.extend(custody.reported(&group.rows)?);
+            }
+            self.show(&group, sources)?;
+        }
+        Ok(())
+    }
+
     fn effort(&self) -> Effort {
         match self.quick || !self.measures() {
             true => Effort::QUICK,
@@ -154,13 +186,21 @@ impl Options {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<ExitCode, Box<dyn Error>> {
     let options = Options::parse();
+    #[cfg(target_os = "linux")]
+    if let Some(command) = &options.as_pqtls {
+        return Ok(custody::as_pqtls(command));
+    }
+    run(&options).map(|()| ExitCode::SUCCESS)
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     #[cfg(target_os = "linux")]
     if let Some([provider, table, folder]) = options.serve.as_deref() {
         return loopback::serve(provider, table, folder.as_ref());
     }
-    if options.keeps() && !cfg!(feature = "pqclean") {
+    if options.keeps() && options.wants_peers() && !cfg!(feature = "pqclean") {
         return Err(
             "PQClean is not compiled in, which the report wants: `cargo bench -p benches --features pqclean`, \
              or `--quick` for figures that are not kept"
@@ -169,17 +209,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let sources = sources::hash(sources::repository())?;
     if options.measures() {
-        for line in program::missing() {
-            eprintln!("{line}");
+        if options.wants_peers() {
+            program::missing()
+                .iter()
+                .for_each(|line| eprintln!("{line}"));
         }
-        run_operations(&options, &sources)?;
-        return run_over_time(&options, &sources);
+        run_operations(options, &sources)?;
+        return run_over_time(options, &sources);
     }
     // Nothing is measured, and the second part mostly waits.
     thread::scope(|scope| {
         let over_time =
-            scope.spawn(|| run_over_time(&options, &sources).map_err(|error| error.to_string()));
-        run_operations(&options, &sources)?;
+            scope.spawn(|| run_over_time(options, &sources).map_err(|error| error.to_string()));
+        run_operations(options, &sources)?;
         Ok(over_time.join().expect("it does not panic")?)
     })
 }
@@ -237,7 +279,7 @@ fn run_operations(options: &Options, sources: &str) -> Result<(), Box<dyn Error>
     Ok(())
 }
 
-/// Operations on many certificates, whose files are watched, and connections between processes.
+/// Operations on many certificates, whose files are watched; keys in custody; connections between processes.
 fn run_over_time(options: &Options, sources: &str) -> Result<(), Box<dyn Error>> {
     // Unoptimised, the largest would take minutes.
     let most = SIZES[if options.measures() { 2 } else { 1 }];
@@ -245,6 +287,14 @@ fn run_over_time(options: &Options, sources: &str) -> Result<(), Box<dyn Error>>
         if options.want(&growth.table()) {
             options.run(growth.rows(most), None, sources)?;
         }
+    }
+    if options.measures() && options.want(&Custody::Signing.table()) {
+        custody::missing()
+            .iter()
+            .for_each(|line| eprintln!("{line}"));
+    }
+    for custody in options.wanted(Custody::ALL.iter().copied(), Custody::table) {
+        options.run_custody(custody, sources)?;
     }
     #[cfg(target_os = "linux")]
     measure_loopback(options, sources)?;

@@ -1,7 +1,7 @@
 //! Compares our operations with other implementations, on the same inputs and in the same run.
 //!
 //! ```text
-//! ours ─→ tls ─→ peers ─→ schemes ─→ timing
+//! custody, ours ─→ tls ─→ peers ─→ schemes ─→ timing
 //! ```
 //!
 //! * [`timing`]: the sampler, and where its results are kept.
@@ -9,6 +9,8 @@
 //! * [`peers`]: the implementations, one file each.
 //! * [`tls`]: whole handshakes through memory; servers and clients through TCP.
 //! * [`ours`]: operations without a peer: batches, look-ups among many items, the permutation.
+//! * [`custody`]: a key store over the same operations without it, and what others sign with.
+//! * `machine`: cores, and programs that run on them, on Linux.
 //! * [`sources`]: a hash of the code that figures depend on.
 //!
 //! A room may use the rooms to its right. `bin/report` writes the pages, and `README.md` says how
@@ -17,6 +19,9 @@
 
 extern crate alloc;
 
+pub mod custody;
+#[cfg(target_os = "linux")]
+mod machine;
 pub mod ours;
 pub mod peers;
 pub mod schemes;

@@ -14,7 +14,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use shake::{ExtendableOutput, Shake256, Update, XofReader};
 
 /// The folders of the measured and of the measuring code.
-pub const FOLDERS: [&str; 9] = [
+pub const FOLDERS: [&str; 10] = [
     "pq-core/src",
     "keys/src",
     "x509/src",
@@ -22,12 +22,13 @@ pub const FOLDERS: [&str; 9] = [
     "serve/src",
     "documents/cms/src",
     "hpke/src",
+    "keystore/src",
     "benches/src",
     "benches/benches",
 ];
 
 /// The manifests of this code.
-pub const MANIFESTS: [&str; 8] = [
+pub const MANIFESTS: [&str; 9] = [
     "pq-core/Cargo.toml",
     "keys/Cargo.toml",
     "x509/Cargo.toml",
@@ -35,6 +36,7 @@ pub const MANIFESTS: [&str; 8] = [
     "serve/Cargo.toml",
     "documents/cms/Cargo.toml",
     "hpke/Cargo.toml",
+    "keystore/Cargo.toml",
     "benches/Cargo.toml",
 ];
 

@@ -7,11 +7,11 @@ use std::path::Path;
 use tokio::runtime::Runtime;
 
 use super::client::Client;
-use super::cores::{Core, Cores};
 use super::s_time::s_time;
 use super::server::{Implementation, Server};
 use super::setup::Setup;
 use super::{AT_A_TIME, Effort};
+use crate::machine::cores::{Core, Cores};
 use crate::timing::results::Quartiles;
 use crate::tls::loopback::ClientRow;
 

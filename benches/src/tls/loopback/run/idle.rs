@@ -8,10 +8,10 @@ use std::time::Instant;
 use tokio::runtime::Runtime;
 
 use super::client::Client;
-use super::cores::Core;
 use super::server::Implementation;
 use super::setup::Setup;
 use super::{AT_A_TIME, descriptors};
+use crate::machine::cores::Core;
 use crate::tls::loopback::Idle;
 
 /// Opens this number of connections to a fresh server, and divides the growth of its resident memory by

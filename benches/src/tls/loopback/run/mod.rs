@@ -3,10 +3,8 @@
 
 mod client;
 mod client_samples;
-mod cores;
 mod descriptors;
 mod idle;
-mod process;
 mod s_time;
 mod serve;
 mod server;
@@ -24,11 +22,11 @@ use tokio::runtime::{Builder, Runtime};
 pub use self::serve::serve;
 
 use self::client_samples::ClientSamples;
-use self::cores::Cores;
 use self::server::Implementation;
 use self::server_samples::ServerSamples;
 use self::setup::Setup;
 use super::{AT_A_TIME, IDLE, Table, table};
+use crate::machine::cores::Cores;
 use crate::peers::openssl;
 use crate::tls::handshake::{Combination, providers};
 

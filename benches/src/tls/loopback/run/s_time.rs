@@ -5,10 +5,10 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use super::cores::Core;
-use super::process::Process;
 use super::server::Server;
 use super::setup::{OPENSSL_CONF, ROOT, Setup};
+use crate::machine::cores::Core;
+use crate::machine::process::Process;
 
 /// The CPU time of `openssl s_time` for a handshake with the server, over some seconds, including its
 /// own start.

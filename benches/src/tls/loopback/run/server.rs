@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::{env, io};
 
-use super::cores::Core;
-use super::process::Process;
 use super::setup::{KEY, LEAF, OPENSSL_CONF, Setup};
+use crate::machine::cores::Core;
+use crate::machine::process::Process;
 use crate::tls::loopback::table;
 
 /// A running server.
@@ -58,7 +58,8 @@ impl Implementation {
             }
         };
         let mut process = Process::start(&mut command, core, setup.folder())?;
-        let address = process.address()?;
+        let address =
+            process.address(|line| line.strip_prefix("ACCEPT ")?.trim_end().parse().ok())?;
         Ok(Server { process, address })
     }
 }

@@ -7,12 +7,12 @@ use std::io;
 use tokio::runtime::Runtime;
 
 use super::client::Client;
-use super::cores::Cores;
 use super::idle::idle;
-use super::process::Process;
 use super::server::{Implementation, Server};
 use super::setup::Setup;
 use super::{AT_A_TIME, Effort};
+use crate::machine::cores::Cores;
+use crate::machine::process::Process;
 use crate::timing::results::Quartiles;
 use crate::tls::loopback::{Bulk, Latency, ServerRow};
 

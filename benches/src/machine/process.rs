@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 use super::cores::Core;
 
 /// A running program. Dropping it kills it.
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     /// The file for its output, which need not be read all the time, unlike a pipe.
     output: NamedTempFile,
@@ -23,29 +23,30 @@ pub(super) struct Process {
 const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Process {
-    /// Starts a program on a core, with its output in the folder.
-    pub(super) fn start(command: &mut Command, core: Core, folder: &Path) -> io::Result<Self> {
+    /// Starts a program on a core, where all of its threads stay, with its output in the folder.
+    pub(crate) fn start(command: &mut Command, core: Core, folder: &Path) -> io::Result<Self> {
         let output = NamedTempFile::new_in(folder)?;
+        let _stay = core.stay()?;
         let child = command
             // Open as long as this process runs.
             .stdin(Stdio::piped())
             .stdout(output.as_file().try_clone()?)
             .stderr(output.as_file().try_clone()?)
             .spawn()?;
-        let process = Self { child, output };
-        core.pin(process.pid())?;
-        Ok(process)
+        Ok(Self { child, output })
     }
 
-    /// Waits for the line in which a server prints its address, in the format of s_server.
-    pub(super) fn address(&mut self) -> io::Result<SocketAddr> {
+    /// Waits for the line in which a server prints its address; `address` finds it in a line.
+    pub(crate) fn address(
+        &mut self,
+        address: impl Fn(&str) -> Option<SocketAddr>,
+    ) -> io::Result<SocketAddr> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let output = self.printed()?;
             let mut addresses = output
                 .split_inclusive('\n')
-                .filter_map(|line| line.strip_suffix('\n')?.strip_prefix("ACCEPT "))
-                .filter_map(|address| address.trim_end().parse().ok());
+                .filter_map(|line| address(line.strip_suffix('\n')?));
             if let Some(address) = addresses.next() {
                 return Ok(address);
             }
@@ -58,7 +59,7 @@ impl Process {
     }
 
     /// Waits for the end of the program. Returns its CPU time and its output.
-    pub(super) fn finish(mut self) -> io::Result<(Duration, String)> {
+    pub(crate) fn finish(mut self) -> io::Result<(Duration, String)> {
         // Its times can be read until its exit status is collected.
         waitid(
             WaitId::Pid(self.pid()),
@@ -75,7 +76,7 @@ impl Process {
     }
 
     /// The CPU time of its first thread. Other threads of these programs do no work.
-    pub(super) fn cpu_time(&self) -> io::Result<Duration> {
+    pub(crate) fn cpu_time(&self) -> io::Result<Duration> {
         let times = read(&self.proc("schedstat"))?;
         let nanoseconds = times.split(' ').next().and_then(|first| first.parse().ok());
         nanoseconds
@@ -84,7 +85,7 @@ impl Process {
     }
 
     /// Resident memory, in bytes.
-    pub(super) fn resident(&self) -> io::Result<u64> {
+    pub(crate) fn resident(&self) -> io::Result<u64> {
         let status = read(&self.proc("status"))?;
         let kibibytes = status
             .lines()
@@ -96,7 +97,7 @@ impl Process {
     }
 
     /// How many files and sockets it has open.
-    pub(super) fn descriptors(&self) -> io::Result<usize> {
+    pub(crate) fn descriptors(&self) -> io::Result<usize> {
         Ok(fs::read_dir(self.proc("fd"))?.count())
     }
 

@@ -2,23 +2,22 @@
 
 use std::io;
 
-use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// A core for servers, and one for clients.
 #[derive(Clone, Copy)]
-pub(super) struct Cores {
-    pub(super) server: Core,
-    pub(super) client: Core,
+pub(crate) struct Cores {
+    pub(crate) server: Core,
+    pub(crate) client: Core,
 }
 
 /// A core, by its number.
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub(super) struct Core(usize);
+pub(crate) struct Core(usize);
 
 impl Cores {
     /// Two cores that this thread may run on; the same one twice if there is only one.
-    pub(super) fn choose() -> io::Result<Self> {
+    pub(crate) fn choose() -> io::Result<Self> {
         let allowed = sched_getaffinity(None)?;
         let mut cores = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core));
         let client = cores.next().ok_or(io::ErrorKind::NotFound)?;
@@ -28,21 +27,14 @@ impl Cores {
         })
     }
 
-    pub(super) fn are_apart(self) -> bool {
+    pub(crate) fn are_apart(self) -> bool {
         self.server != self.client
     }
 }
 
 impl Core {
-    /// Keeps a process of one thread on the core, and what it starts.
-    pub(super) fn pin(self, process: Pid) -> io::Result<()> {
-        let mut set = CpuSet::new();
-        set.set(self.0);
-        Ok(sched_setaffinity(Some(process), &set)?)
-    }
-
     /// Keeps this thread on the core, and what it starts.
-    pub(super) fn stay(self) -> io::Result<Stay> {
+    pub(crate) fn stay(self) -> io::Result<Stay> {
         let before = sched_getaffinity(None)?;
         let mut set = CpuSet::new();
         set.set(self.0);
@@ -52,7 +44,7 @@ impl Core {
 }
 
 /// While this exists, the thread stays on its core.
-pub(super) struct Stay {
+pub(crate) struct Stay {
     before: CpuSet,
 }
 
