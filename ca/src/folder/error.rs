@@ -98,6 +98,16 @@ pub enum FolderError {
         /// The certificate's file.
         certificate: PathBuf,
     },
+    /// A key's file doesn't say which key it is, as one that is encrypted or in a store, and that matters.
+    #[error("{key} does not tell its public key here ({why}), so it is not known {then}")]
+    UnknownFile {
+        /// The key's file.
+        key: PathBuf,
+        /// Why.
+        why: String,
+        /// What is not known for this reason, and what to do.
+        then: String,
+    },
     /// The ledger is another CA's: it has other revocations.
     #[error(
         "{ledger} does not fit the CA in {certificate}: it is another CA's ledger, or older than that certificate; put \

@@ -353,8 +353,11 @@ impl<L: Ledger> Folder<L> {
         match self.read_certificate(role) {
             Err(error) if role == Role::Issuing && error.is_of_content() => {
                 let ledger = self.ledger.open();
-                let misfit = ledger.and_then(|ledger| self.in_ledger(&ledger));
-                Err(misfit.ok().flatten().unwrap_or(error))
+                Err(match ledger.and_then(|ledger| self.in_ledger(&ledger)) {
+                    Ok(misfit) => misfit.unwrap_or(error),
+                    Err(unknown @ FolderError::UnknownFile { .. }) => unknown,
+                    Err(_) => error,
+                })
             }
             read => read,
         }
@@ -363,13 +366,31 @@ impl<L: Ledger> Folder<L> {
     /// The error that says where the ledger has the issuing certificate, if it has one by the root.
     fn in_ledger(&self, ledger: &L) -> Result<Option<FolderError>, FolderError> {
         let root = self.read_certificate(Role::Root)?;
-        let key = self.key_in_the_clear(Role::Issuing);
-        let number = whole::issuing_by(ledger, &root, key.as_ref())?;
-        Ok(number.map(|number| FolderError::OtherIssuing {
-            issuing: certificate_path(&self.path, Role::Issuing),
+        let issuing = certificate_path(&self.path, Role::Issuing);
+        let key = self.key_in_the_clear(Role::Issuing)?;
+        let known = match &key {
+            InFile::Known(key) => Some(key),
+            InFile::None | InFile::Unknown { .. } => None,
+        };
+        let numbers = whole::issuing_by(ledger, &root, known)?;
+        if let (InFile::Unknown { why }, [_, _, ..]) = (key, &*numbers) {
+            let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+            return Err(FolderError::UnknownFile {
+                key: self.key_path(Role::Issuing),
+                why,
+                then: format!(
+                    "which of the certificates {}, which the ledger has, is for it: take the one that is, and put it in \
+                     {}",
+                    numbers.join(", "),
+                    issuing.display()
+                ),
+            });
+        }
+        Ok(numbers.first().map(|number| FolderError::OtherIssuing {
+            issuing,
             ledger: self.ledger.path().into(),
             root: certificate_path(&self.path, Role::Root),
-            number,
+            number: *number,
         }))
     }
 
@@ -417,11 +438,11 @@ impl<L: Ledger> Folder<L> {
         let certified = self.certified_keys(&own.issuing)?;
         let adopt = |certificate: &Certificate| {
             let role = self.signer_among(&own, certificate, certificates, algorithms)?;
-            let key = public_key(certificate).map_err(IssueError::SubjectKey)?;
-            let of_cas = match certified.contains(&key) {
-                true => CA_PROFILE,
-                false => SUBORDINATE_PROFILE,
-            };
+            let of_cas =
+                match certificate.is_ca() && self.is_for_own_key(&certified, certificate)? {
+                    true => CA_PROFILE,
+                    false => SUBORDINATE_PROFILE,
+                };
             let entry = adopted(certificate, (&role.name(), of_cas), by);
             let entry = entry.map_err(IssueError::SubjectKey)?;
             entry.ok_or_else(|| FolderError::NotOfThisCa(certificate.describe_subject()))
@@ -429,30 +450,86 @@ impl<L: Ledger> Folder<L> {
         certificates.iter().map(adopt).collect()
     }
 
+    /// Whether the certificate of a CA is for one of this CA's own keys.
+    fn is_for_own_key(
+        &self,
+        own: &CertifiedKeys,
+        certificate: &Certificate,
+    ) -> Result<bool, FolderError> {
+        let key = public_key(certificate).map_err(IssueError::SubjectKey)?;
+        if own.known.contains(&key) {
+            return Ok(true);
+        }
+        let Some((role, why)) = own.unknown.first() else {
+            return Ok(false);
+        };
+        let key = self.key_path(*role);
+        Err(FolderError::UnknownFile {
+            then: format!(
+                "whether the certificate of {} is for it, or for the key of another CA: put the certificate of that key \
+                 beside it, as {}, or, if it is another CA's that you record, move the key away meanwhile",
+                certificate.describe_subject(),
+                certificate_path(&self.path, *role).display(),
+            ),
+            key,
+            why: why.clone(),
+        })
+    }
+
     /// The CA's issuing keys, also those that wait for their certificates or have none in this copy of the folder.
     fn certified_keys(
         &self,
         issuing: &[(Role, Certificate)],
-    ) -> Result<Vec<SubjectPublicKeyInfoDer<'static>>, FolderError> {
+    ) -> Result<CertifiedKeys, FolderError> {
         let of_certificates = issuing.iter().map(|(_, one)| public_key(one));
-        let mut keys = of_certificates
+        let mut known = of_certificates
             .collect::<Result<Vec<_>, _>>()
             .map_err(IssueError::SubjectKey)?;
-        for (_, request) in self.requests()? {
-            keys.push(below::key_of(&request)?);
+        let mut unknown = Vec::new();
+        let requests = self.requests()?;
+        for (_, request) in &requests {
+            known.push(below::key_of(request)?);
         }
         for role in [Role::Issuing].into_iter().chain(self.next_keys()?) {
-            keys.extend(self.key_in_the_clear(role));
+            let is_told = issuing.iter().any(|(one, _)| *one == role)
+                || requests.iter().any(|(one, _)| *one == role);
+            match self.key_in_the_clear(role)? {
+                InFile::Known(key) => known.push(key),
+                InFile::Unknown { why } if !is_told => unknown.push((role, why)),
+                InFile::None | InFile::Unknown { .. } => {}
+            }
         }
-        Ok(keys)
+        Ok(CertifiedKeys { known, unknown })
     }
 
-    /// The public key in a key's file, as far as this user may read that, and it is in the clear and of an algorithm of
-    /// pq-keys. Elsewhere it is not known.
-    fn key_in_the_clear(&self, role: Role) -> Option<SubjectPublicKeyInfoDer<'static>> {
-        let text = self.owner.read(&self.key_path(role), Reader::Owner).ok()?;
-        let key = SigningKey::from_pkcs8_pem(&*text).ok()?;
-        Some(key.spki().into_owned())
+    /// The public key in a key's file, if this user may read that, and it is in the clear and of an algorithm of pq-keys.
+    fn key_in_the_clear(&self, role: Role) -> Result<InFile, FolderError> {
+        let path = self.key_path(role);
+        // A link that leads nowhere stands for a key, too.
+        if !is_taken(&path)? {
+            return Ok(InFile::None);
+        }
+        let text = match self.owner.read(&path, Reader::Owner) {
+            Err(FolderError::Io { cause, .. }) => {
+                let why = cause.to_string();
+                return Ok(InFile::Unknown { why });
+            }
+            Err(error) => {
+                let why = error.to_string();
+                return Ok(InFile::Unknown { why });
+            }
+            Ok(text) => text,
+        };
+        let is_encrypted = pem::blocks(&text).any(|block| block.is_of(ENCRYPTED));
+        Ok(match SigningKey::from_pkcs8_pem(&*text) {
+            Ok(key) => InFile::Known(key.spki().into_owned()),
+            Err(_) if is_encrypted => InFile::Unknown {
+                why: "it is encrypted".into(),
+            },
+            Err(error) => InFile::Unknown {
+                why: error.to_string(),
+            },
+        })
     }
 
     /// That the root has not expired: nobody accepts anything that the CA issues then.
@@ -498,6 +575,24 @@ impl<L: Ledger> Folder<L> {
         };
         Ok(Policy::parse(text, &path.display().to_string())?)
     }
+}
+
+/// The public key in a key's file.
+enum InFile {
+    Known(SubjectPublicKeyInfoDer<'static>),
+    /// There is a file, and nobody without its passphrase, its store or its medium knows its key.
+    Unknown {
+        why: String,
+    },
+    /// There is no file.
+    None,
+}
+
+/// The CA's issuing keys.
+struct CertifiedKeys {
+    known: Vec<SubjectPublicKeyInfoDer<'static>>,
+    /// Those that only their files have, and why these don't say which keys they are.
+    unknown: Vec<(Role, String)>,
 }
 
 impl<L: Ledger> Folder<L> {

@@ -56,12 +56,12 @@ pub(super) fn has_issuing(
 }
 
 /// The number of the issuing certificate that the ledger has by this root: of several, the one for this key, if the key is
-/// known and has one; otherwise the one that was issued last, and one that is revoked only if all are.
+/// known and has one; otherwise all of them, first the one that was issued last, and those that are revoked last.
 pub(super) fn issuing_by(
     ledger: &impl Ledger,
     root: &Certificate,
     key: Option<&SubjectPublicKeyInfoDer<'_>>,
-) -> Result<Option<SerialNumber>, LedgerError> {
+) -> Result<Vec<SerialNumber>, LedgerError> {
     let mut found = Vec::new();
     let followed = numbers_of_next(&ledger.generations()?);
     ledger.find(&Filter::all(), &mut |entry| {
@@ -83,16 +83,16 @@ pub(super) fn issuing_by(
     let is_for = |certificate: &Certificate| {
         key.is_some_and(|key| public_key(certificate).is_ok_and(|own| own == *key))
     };
-    let mut last = None;
+    let mut all = Vec::new();
     for entry in found.iter().rev() {
         let number = entry.issued.serial_number;
         match of_root(ledger, root, &number)? {
-            Some(certificate) if is_for(&certificate) => return Ok(Some(number)),
-            Some(_) => last = last.or(Some(number)),
+            Some(certificate) if is_for(&certificate) => return Ok(vec![number]),
+            Some(_) => all.push(number),
             None => {}
         }
     }
-    Ok(last)
+    Ok(all)
 }
 
 /// The numbers of the certificates of keys that followed the first one.

@@ -553,6 +553,82 @@ fn the_certificate_of_another_ca_is_adopted_as_one() {
     );
 }
 
+/// A key's file that doesn't say which key it is may be the one that was certified.
+#[cfg(unix)]
+#[test]
+fn a_key_that_is_not_told_is_not_taken_for_another_ca_s() {
+    let (_above, root) = root_with(true);
+    let backup = root.path().with_file_name("backup");
+    crate::rollover::copy(root.path(), &backup);
+    let successor = successor(NewName::Numbered);
+    let by_root = authority(&root, Role::Root);
+    let role = root.rollover(&by_root, &successor, "tests", now()).unwrap();
+    let later = root.certificate(role).unwrap();
+    let other = create_below(&root, &subordinate(&[])).unwrap();
+    let other = other.certificate(Role::Issuing).unwrap();
+    let old = Folder::open(&backup).unwrap();
+    let adopted = |certificate: &Certificate| {
+        let adopted = old.adopted(slice::from_ref(certificate), &[], "tests");
+        Ok::<_, FolderError>(adopted?[0].issued.profile.clone())
+    };
+    let key = old.key_path(role);
+    let make = |what: &str| match what {
+        "a dangling link" => std::os::unix::fs::symlink("away", &key).unwrap(),
+        "a folder" => fs::create_dir(&key).unwrap(),
+        text => fs::write(&key, text).unwrap(),
+    };
+    for what in [
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n",
+        "pqtls key in a store 1\nstore: keys.redb\nkey: tenant/ca/issuing#2\n",
+        "",
+        "a dangling link",
+        "a folder",
+    ] {
+        make(what);
+        for certificate in [&later, &other] {
+            let refused = adopted(certificate).unwrap_err();
+            let is_meant =
+                matches!(&refused, FolderError::UnknownFile { key: of, .. } if *of == key);
+            assert!(is_meant, "{what}: {refused}");
+            assert!(refused.to_string().contains("issuing-2.pem"), "{refused}");
+        }
+        let leaf = issue(&old, "www.example.org").unwrap();
+        adopted(&leaf).unwrap();
+        fs::write(backup.join("issuing-2.pem"), later.to_pem()).unwrap();
+        assert_eq!(adopted(&later).unwrap(), "ca", "{what}");
+        assert_eq!(adopted(&other).unwrap(), "other-ca", "{what}");
+        fs::remove_file(backup.join("issuing-2.pem")).unwrap();
+        match what {
+            "a folder" => fs::remove_dir(&key).unwrap(),
+            _ => fs::remove_file(&key).unwrap(),
+        }
+    }
+    assert_eq!(adopted(&other).unwrap(), "other-ca");
+
+    // Then it is not told either which of two certificates is that of the first key.
+    fs::copy(root.key_path(role), &key).unwrap();
+    let entries = old.adopted(slice::from_ref(&later), &[], "tests").unwrap();
+    old.ledger().unwrap().adopt(&entries, None).unwrap();
+    fs::write(backup.join("issuing.pem"), "damaged").unwrap();
+    let first = number(&root.certificate(Role::Issuing).unwrap());
+    let damaged = old.ledger().unwrap_err();
+    assert!(
+        matches!(&damaged, FolderError::OtherIssuing { number, .. } if *number == first),
+        "{damaged}"
+    );
+    fs::write(old.key_path(Role::Issuing), "of a store").unwrap();
+    for damaged in [
+        old.ledger().unwrap_err(),
+        old.certificate(Role::Issuing).unwrap_err(),
+    ] {
+        let text = damaged.to_string();
+        assert!(matches!(damaged, FolderError::UnknownFile { .. }), "{text}");
+        for number in [first, number(&later)] {
+            assert!(text.contains(&number.to_string()), "{text}");
+        }
+    }
+}
+
 #[test]
 fn two_cas_do_not_get_one_name() {
     let (_above, root) = root_with(true);
