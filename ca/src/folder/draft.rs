@@ -128,7 +128,15 @@ impl Draft {
         let draft = Self {
             _lock: match try_lock(&path) {
                 Ok(lock) => lock,
-                Err(_) => return Ok(None),
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotFound) =>
+                {
+                    return Ok(None);
+                }
+                Err(error) => {
+                    let _ = fs::remove_dir(&path);
+                    return Err(io_error("lock", &path)(error));
+                }
             },
             path,
         };

@@ -32,8 +32,10 @@ impl Turn {
             match opened.lock() {
                 // by a signal that the program handles
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Ok(()) => return Ok(Self::of(Some(opened))),
-                Err(_) => return Ok(Self::default()),
+                locked => {
+                    let lock = given(opened, locked).map_err(io_error("lock", folder))?;
+                    return Ok(Self::of(lock));
+                }
             }
         }
     }
@@ -49,19 +51,66 @@ impl Turn {
     }
 }
 
-/// The lock on a folder, or none on file systems that have no locks; an error if another process has it.
+/// The lock on a folder, or none on file systems that have no locks; an error if another process has it, or if it fails.
 #[cfg(unix)]
 pub(super) fn try_lock(folder: &Path) -> io::Result<Option<File>> {
     let folder = File::open(folder)?;
-    match folder.try_lock() {
-        Ok(()) => Ok(Some(folder)),
-        Err(TryLockError::WouldBlock) => Err(ErrorKind::WouldBlock.into()),
-        Err(TryLockError::Error(_)) => Ok(None),
+    let locked = folder.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => ErrorKind::WouldBlock.into(),
+        TryLockError::Error(error) => error,
+    });
+    given(folder, locked)
+}
+
+/// A lock that was asked for, or none if the file system has no locks.
+#[cfg(unix)]
+fn given(file: File, locked: io::Result<()>) -> io::Result<Option<File>> {
+    match locked {
+        Ok(()) => Ok(Some(file)),
+        Err(error) if has_no_locks(&error) => Ok(None),
+        Err(error) => Err(error),
     }
+}
+
+#[cfg(unix)]
+fn has_no_locks(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+
+    let none = [Errno::NOLCK, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
+    error.kind() == ErrorKind::Unsupported
+        || Errno::from_io_error(error).is_some_and(|error| none.contains(&error))
 }
 
 /// On other systems a folder can't be locked.
 #[cfg(not(unix))]
 pub(super) fn try_lock(_: &Path) -> io::Result<Option<File>> {
     Ok(None)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    /// What keeps from locking on a file system that has locks gives nobody a turn.
+    #[test]
+    fn only_file_systems_without_locks_do_without() {
+        let folder = tempfile::tempdir().unwrap();
+        let given = |error: io::Error| given(File::open(folder.path()).unwrap(), Err(error));
+        for none in [Errno::NOLCK, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP] {
+            assert!(matches!(given(none.into()), Ok(None)), "{none}");
+        }
+        assert!(matches!(given(ErrorKind::Unsupported.into()), Ok(None)));
+        for other in [
+            Errno::IO,
+            Errno::INVAL,
+            Errno::BADF,
+            Errno::NOMEM,
+            Errno::STALE,
+        ] {
+            let refused = given(other.into()).unwrap_err();
+            assert_eq!(Errno::from_io_error(&refused), Some(other));
+        }
+    }
 }
