@@ -5,6 +5,7 @@
 
 mod adopted;
 mod batch;
+mod certified;
 mod error;
 mod order;
 mod prepared;
@@ -12,6 +13,7 @@ mod reason;
 mod responder;
 mod succession;
 
+use core::ops::ControlFlow;
 use core::time::Duration;
 use core::{fmt, slice};
 
@@ -25,6 +27,7 @@ use pq_x509::x509_cert::der::Encode;
 
 pub(crate) use self::adopted::adopted;
 pub use self::batch::Batch;
+pub(crate) use self::certified::CertifiedCas;
 pub use self::error::AuthorityError;
 pub use self::order::Order;
 pub use self::prepared::Prepared;
@@ -35,7 +38,7 @@ pub use self::responder::{Responder, ResponderError};
 pub use pq_x509::revocation::reason_name;
 
 use crate::ledger::{
-    Condition, Entry, Issued, KeyHash, Ledger, LedgerError, NewEntry, Revocation, Revoked,
+    Condition, Entry, Filter, Issued, KeyHash, Ledger, LedgerError, NewEntry, Revocation, Revoked,
     SerialNumber,
 };
 use crate::policy::{KeyAlgorithm, Policy, Profile, Wanted};
@@ -212,6 +215,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
                 |_| Ok(Some(entry.clone())),
                 |key| self.ledger.compromised(key),
                 || self.ledger.generations(),
+                |filter| matching(&self.ledger, filter),
             )?;
         }
         let Ok(profile) = entry.issued.profile.parse::<Profile>() else {
@@ -533,9 +537,20 @@ where
             |number| ledger.entry(number),
             |key| ledger.compromised(key),
             || ledger.generations(),
+            |filter| matching(ledger, filter),
         )?;
     }
     Ok(())
+}
+
+/// The numbers of all certificates that match a filter.
+fn matching(ledger: &impl Ledger, filter: &Filter) -> Result<Vec<SerialNumber>, LedgerError> {
+    let mut numbers = Vec::new();
+    ledger.find(filter, &mut |entry| {
+        numbers.push(entry.issued.serial_number);
+        ControlFlow::Continue(())
+    })?;
+    Ok(numbers)
 }
 
 /// The digests of a certificate's key and of its halves.

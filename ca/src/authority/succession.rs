@@ -1,23 +1,18 @@
 //! What a CA with several keys does: whose certificates it may change, what its revocation lists have, and how the
 //! certificate of a new key comes into the ledger.
 
-use core::ops::ControlFlow;
 use std::time::SystemTime;
 
-use pq_x509::certificate::{Certificate, is_same_name};
-use pq_x509::issuing::{Ca, CertificateBuilder, IssueError};
+use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{Ca, CertificateBuilder};
 use pq_x509::keys::{Signer, SubjectKey};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 use pq_x509::x509_cert::der::oid::AssociatedOid;
 use pq_x509::x509_cert::ext::pkix::NameConstraints;
-use pq_x509::x509_cert::name::Name;
 
-use super::{Authority, AuthorityError, CA_PROFILE, SUBORDINATE_PROFILE};
-use crate::ledger::{
-    Condition, Entry, Filter, Generation, Issued, KeyHash, Ledger, LedgerError, NewEntry,
-    SerialNumber,
-};
+use super::{Authority, AuthorityError, matching};
+use crate::ledger::{Condition, Entry, Generation, Ledger, LedgerError, NewEntry, SerialNumber};
 use crate::policy::KeyAlgorithm;
 
 impl<S: Signer, L: Ledger> Authority<S, L> {
@@ -113,67 +108,6 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         self.sign(tbs, key, algorithm, number, profile, by, now)
     }
 
-    /// Whether this key certified a CA of this name, with another key than this one, whose certificate is valid as far as
-    /// the ledger knows.
-    pub(crate) fn has_ca_named(
-        &self,
-        name: &Name,
-        key: Option<&KeyHash>,
-        now: UnixTime,
-    ) -> Result<bool, AuthorityError> {
-        let filter = Filter::all().valid().expires_from(now);
-        let certified = self.certified_cas(filter, &|issued| Some(&issued.key) != key)?;
-        Ok(certified.iter().any(|ca| is_same_name(ca.subject(), name)))
-    }
-
-    /// Whether one of this CA's own keys has this name in its certificate, be that valid or not: those that this one
-    /// certified, as the root did also before the first of them was followed by a next one, and all generations.
-    pub(crate) fn has_own_key_named(&self, name: &Name) -> Result<bool, AuthorityError> {
-        if is_same_name(self.issuer.certificate().subject(), name) {
-            return Ok(true);
-        }
-        let mut own = self.certified_cas(Filter::all(), &|issued| issued.profile == CA_PROFILE)?;
-        for generation in self.ledger.generations()? {
-            if let Some(der) = generation.certificate() {
-                own.push(Certificate::from_der(der).map_err(IssueError::from)?);
-            }
-        }
-        Ok(own.iter().any(|one| is_same_name(one.subject(), name)))
-    }
-
-    /// The certificates of CAs with this key which this one signed, and which are valid as far as the ledger knows.
-    pub(crate) fn certificates_for(
-        &self,
-        key: &KeyHash,
-        now: UnixTime,
-    ) -> Result<Vec<Certificate>, AuthorityError> {
-        let filter = Filter::all().valid().expires_from(now);
-        self.certified_cas(filter, &|issued| issued.key == *key)
-    }
-
-    /// The certificates of CAs that this key signed.
-    fn certified_cas(
-        &self,
-        filter: Filter,
-        is_meant: &dyn Fn(&Issued) -> bool,
-    ) -> Result<Vec<Certificate>, AuthorityError> {
-        let mut numbers = Vec::new();
-        let filter = filter.issuer(&self.name);
-        self.ledger.find(&filter, &mut |entry| {
-            let is_of_ca = [CA_PROFILE, SUBORDINATE_PROFILE].contains(&&*entry.issued.profile);
-            if is_of_ca && is_meant(&entry.issued) {
-                numbers.push(entry.issued.serial_number);
-            }
-            ControlFlow::Continue(())
-        })?;
-        let read = |number: SerialNumber| {
-            let der = self.ledger.certificate(&number)?;
-            let der = der.ok_or(LedgerError::Unknown(number))?;
-            Ok(Certificate::from_der(&der).map_err(IssueError::from)?)
-        };
-        numbers.into_iter().map(read).collect()
-    }
-
     /// Records the certificates of keys, and what the generations are from then on: both or nothing.
     pub(crate) fn record_generations(
         &self,
@@ -204,18 +138,10 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
                     |number| self.ledger.entry(number),
                     |key| self.ledger.compromised(key),
                     || self.ledger.generations(),
+                    |filter| matching(&self.ledger, filter),
                 )
             })
         })
-    }
-
-    /// Records a certificate of another CA that this one signed.
-    pub(crate) fn record_ca(&self, made: NewEntry<'static>) -> Result<Certificate, AuthorityError> {
-        self.with_own(&[], |conditions| {
-            self.ledger
-                .record_if(core::slice::from_ref(&made), conditions)
-        })?;
-        Ok(Certificate::from_der(&made.certificate).map_err(IssueError::from)?)
     }
 }
 

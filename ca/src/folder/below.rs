@@ -19,18 +19,21 @@ use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::request::CertificateRequest;
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::ext::pkix::NameConstraints;
+use pq_x509::x509_cert::name::Name;
 
-use super::draft::Interruption;
+use super::draft::{Interruption, remove};
 use super::error::FolderError;
 use super::lifetime::is_valid_for;
 use super::subordinate::{begin, name_constraints_of, request_of};
-use super::succession::{Next, Subject, chain_in, check_not_ahead, followed, generation, last_of};
+use super::succession::{
+    Next, Subject, chain_in, check_not_ahead, check_other_cas, followed, generation, last_of,
+};
 use super::turn::Turn;
 use super::{
     Certified, ENCRYPTED, Folder, Role, StoredKey, SubordinatePlan, Successor, certificate_path,
     is_there, key_error, request_path, verdict, whole, write, write_key,
 };
-use crate::authority::{Authority, SUBORDINATE_PROFILE};
+use crate::authority::{Authority, CertifiedCas, SUBORDINATE_PROFILE};
 use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, Reader, SerialNumber, Stage};
 
 impl Folder {
@@ -87,12 +90,17 @@ impl Folder {
         let subject = &request.parsed().info.subject;
         let key = key_of(&request)?;
         let digest = KeyHash::of(&key).map_err(IssueError::SubjectKey)?;
-        let mut those_above = chain.iter().chain([root, above.issuer().certificate()]);
-        if those_above.any(|one| is_same_name(one.subject(), subject))
-            || above.has_ca_named(subject, Some(&digest), now)?
+        let is_above = |name: &Name| {
+            let mut those_above = chain.iter().chain([root, above.issuer().certificate()]);
+            those_above.any(|one| is_same_name(one.subject(), name))
+        };
+        let check_name = |certified: &CertifiedCas| match is_above(subject)
+            || certified.has_named(subject, Some(&digest), now)
         {
-            return Err(FolderError::NameTaken(subject.to_string()));
-        }
+            true => Err(FolderError::NameTaken(subject.to_string())),
+            false => Ok(()),
+        };
+        check_name(&above.certified_cas()?)?;
         check_not_ahead(above.ledger(), now).map_err(FolderError::above)?;
         let recorded = match &begun {
             Some(folder) => folder.first_recorded(above, root, now)?,
@@ -138,6 +146,7 @@ impl Folder {
                 Some(draft)
             }
         };
+        let is_new = draft.is_some();
         interruption.finish(|| {
             if let Some(draft) = draft {
                 let folder = draft.path().to_owned();
@@ -146,7 +155,15 @@ impl Folder {
             let folder = Self::open_pending(&path)?;
             if let Some(made) = made {
                 // Whoever gets it, the ledger above has it.
-                above.record_ca(made).map_err(FolderError::above)?;
+                let recorded = above.record_ca(&made, check_name);
+                recorded.map_err(|error| {
+                    if is_new && matches!(error, FolderError::NameTaken(_)) {
+                        // Another process was faster, so that nothing can come of this. Nobody has a certificate for
+                        // the key.
+                        let _ = remove(&path);
+                    }
+                    refused_there(error)
+                })?;
             }
             let completed = folder.complete_first(full, root, by, now);
             completed.map_err(|cause| folder.not_completed(Role::Issuing, Role::Root, cause))
@@ -356,7 +373,17 @@ impl<L: Ledger> Folder<L> {
             self.write_requested(role, &successor.key, request)?;
         }
         if let Some(made) = made {
-            above.record_ca(made).map_err(FolderError::above)?;
+            let recorded = above.record_ca(&made, |certified| {
+                check_other_cas(certified, &successor.name, &full[0], now)
+            });
+            recorded.map_err(|error| {
+                if begun.is_none() && matches!(error, FolderError::NameTaken(_)) {
+                    // as in a new CA
+                    let _ = fs::remove_file(self.key_path(role));
+                    self.forget_request(role);
+                }
+                refused_there(error)
+            })?;
         }
         match self.record_below(before, &after) {
             // File systems without locks give nobody a turn.
@@ -577,6 +604,14 @@ impl<L: Ledger> Folder<L> {
     }
 }
 
+/// What the CA above refused to record. Whether a name is taken is no matter of that CA alone.
+fn refused_there(error: FolderError) -> FolderError {
+    match error {
+        FolderError::NameTaken(_) => error,
+        error => FolderError::above(error),
+    }
+}
+
 /// The key for which a request asks for a certificate.
 pub(super) fn key_of(
     request: &CertificateRequest,
@@ -597,10 +632,8 @@ fn certified_by<S: Signer, L: Ledger>(
     now: UnixTime,
 ) -> Result<Option<Certificate>, FolderError> {
     let mut found = Vec::new();
-    for one in above
-        .certificates_for(key, now)
-        .map_err(FolderError::above)?
-    {
+    let certified = above.certified_cas().map_err(FolderError::above)?;
+    for one in certified.valid_for(key, now) {
         if one.is_ca()
             && one.path_len() == Some(0)
             && *one.subject() == request.parsed().info.subject

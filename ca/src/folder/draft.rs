@@ -285,7 +285,7 @@ fn is_unfinished_record(name: &str) -> bool {
 }
 
 /// Removes a draft. A folder with anything that no draft has stays as it is.
-fn remove(draft: &Path) -> io::Result<()> {
+pub(super) fn remove(draft: &Path) -> io::Result<()> {
     let ledger = draft.join(LEDGER);
     let has_ledger = fs::symlink_metadata(&ledger).is_ok_and(|metadata| metadata.is_dir());
     refuse_others(draft, &|name| {

@@ -29,7 +29,7 @@ use super::{
     Constraints, Folder, LEDGER, LedgerPlace, NewName, POLICY, ROOT_CERTIFICATE, Role, StoredKey,
     is_there, request_path, verdict, write, write_key,
 };
-use crate::authority::{Authority, SUBORDINATE_PROFILE, public_key};
+use crate::authority::{Authority, CertifiedCas, SUBORDINATE_PROFILE, public_key};
 use crate::ledger::{Generation, KeyHash, Ledger, LocalLedger, NewEntry, Reader, Stage};
 use crate::policy::Policy;
 
@@ -85,10 +85,13 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         now: UnixTime,
     ) -> Result<Certificate, FolderError> {
         let key = KeyHash::of(certified.key).map_err(IssueError::SubjectKey)?;
-        if self.has_ca_named(certified.subject, Some(&key), now)? {
-            return Err(FolderError::NameTaken(certified.subject.to_string()));
-        }
-        self.certify_next_key(certified, algorithms, by, now)
+        let check = |cas: &CertifiedCas| {
+            if cas.has_named(certified.subject, Some(&key), now) {
+                return Err(FolderError::NameTaken(certified.subject.to_string()));
+            }
+            self.check_no_own_key(cas, certified.subject)
+        };
+        self.sign_and_record(certified, algorithms, check, (by, now))
     }
 
     /// The same for another key of a CA that this one certified already, whose keys share one
@@ -104,22 +107,30 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, FolderError> {
-        // Revoked certificates are known by their issuer's name (RFC 5280 section 5).
-        if self.has_own_key_named(certified.subject)? {
-            return Err(FolderError::NameTaken(certified.subject.to_string()));
-        }
-        self.sign_and_record(certified, algorithms, by, now)
+        let check = |cas: &CertifiedCas| self.check_no_own_key(cas, certified.subject);
+        self.sign_and_record(certified, algorithms, check, (by, now))
     }
 
+    /// That none of this CA's own keys has a name: revoked certificates are known by their issuer's name (RFC 5280
+    /// section 5).
+    fn check_no_own_key(&self, cas: &CertifiedCas, name: &Name) -> Result<(), FolderError> {
+        match self.has_own_key_named(cas, name)? {
+            true => Err(FolderError::NameTaken(name.to_string())),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks before it signs, and again for what was recorded meanwhile.
     fn sign_and_record(
         &self,
         certified: &Certified<'_>,
         algorithms: &[&'static dyn SignatureVerificationAlgorithm],
-        by: &str,
-        now: UnixTime,
+        check: impl Fn(&CertifiedCas) -> Result<(), FolderError>,
+        (by, now): (&str, UnixTime),
     ) -> Result<Certificate, FolderError> {
+        check(&self.certified_cas()?)?;
         let made = self.sign_subordinate(certified, algorithms, by, now)?;
-        Ok(self.record_ca(made)?)
+        self.record_ca(&made, check)
     }
 
     /// The same for another CA's root, which proves by its own signature that it has the key. Without `path_len`, the
@@ -156,7 +167,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             validity,
             constraints: &Constraints::default(),
         };
-        self.sign_and_record(&certified, algorithms, by, now)
+        self.sign_and_record(&certified, algorithms, |_| Ok(()), (by, now))
     }
 
     /// As many as the root has below it, or as this CA permits if that is less.

@@ -23,7 +23,7 @@ use super::{
     EARLIER, Folder, Role, StoredKey, certificate_path, is_taken, is_there, request_path, verdict,
     whole,
 };
-use crate::authority::{Authority, CA_PROFILE, adopted};
+use crate::authority::{Authority, CA_PROFILE, CertifiedCas, adopted, public_key};
 use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, NewEntry, Stage};
 
 /// A key that is to take the place of the issuing key.
@@ -164,8 +164,10 @@ impl<L: Ledger> Folder<L> {
         self.write_new_key(role, &successor.key)?;
         let is_for_later = successor.is_for_later;
         let after = followed(&generations, (role, &chain), is_for_later, by, now)?;
-        if let Err(error) = root.record_generations(&before, &after, &[made]) {
-            let error = FolderError::from(error);
+        let recorded = root.record_next_key(&before, &after, &made, |cas| {
+            check_other_cas(cas, &successor.name, &chain[0], now)
+        });
+        if let Err(error) = recorded {
             if error.changed_nothing() {
                 // Nobody has a certificate for it.
                 let _ = fs::remove_file(self.key_path(role));
@@ -193,10 +195,7 @@ impl<L: Ledger> Folder<L> {
         let made = above.sign_ca(builder, Some(last), next.key, profile, (by, now))?;
         let own = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
         self.check_name(own.subject(), next.name, next.role)?;
-        let key = KeyHash::of(next.key).map_err(IssueError::SubjectKey)?;
-        if *next.name != NewName::Same && above.has_ca_named(own.subject(), Some(&key), now)? {
-            return Err(FolderError::NameTaken(own.describe_subject()));
-        }
+        check_other_cas(&above.certified_cas()?, next.name, &own, now)?;
         Ok(made)
     }
 
@@ -449,6 +448,21 @@ pub(super) struct Next<'a> {
 impl Next<'_> {
     pub(super) fn subject(&self) -> Result<Subject, FolderError> {
         Subject::of_next(self.generations, self.last, self.name, self.role, self.key)
+    }
+}
+
+/// That the CA which certified a key has certified no other one of this name, unless keys are to share theirs.
+pub(super) fn check_other_cas(
+    certified: &CertifiedCas,
+    name: &NewName,
+    own: &Certificate,
+    now: UnixTime,
+) -> Result<(), FolderError> {
+    let key = public_key(own).map_err(IssueError::SubjectKey)?;
+    let key = KeyHash::of(&key).map_err(IssueError::SubjectKey)?;
+    match *name != NewName::Same && certified.has_named(own.subject(), Some(&key), now) {
+        true => Err(FolderError::NameTaken(own.describe_subject())),
+        false => Ok(()),
     }
 }
 

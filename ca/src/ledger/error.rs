@@ -141,6 +141,13 @@ pub enum LedgerError {
          (\"pqtls ca show\"), and try again"
     )]
     GenerationsChanged,
+    /// A certificate was recorded that nobody knew of who asked for the change: see
+    /// [`Condition::NoOthers`](super::Condition::NoOthers).
+    #[error(
+        "another process had a certificate recorded meanwhile; nothing was changed; look at what the CA issued \
+         (\"pqtls ca list\"), and try again"
+    )]
+    RecordedMeanwhile,
     /// The generations of the issuing key can't be changed in this way.
     #[error("{0}, and keys only follow one another; look at the CA's keys (\"pqtls ca show\")")]
     NoSuccession(&'static str),

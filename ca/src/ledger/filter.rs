@@ -31,6 +31,8 @@ pub struct Filter {
     pub issuer: Option<String>,
     /// Only certificates whose subject contains this text. Case makes no difference.
     pub subject: Option<String>,
+    /// Only certificates with one of these profiles.
+    pub profiles: Option<BTreeSet<String>>,
     /// Only certificates for one of these keys, or with one of them as a half.
     pub keys: Option<BTreeSet<KeyHash>>,
     /// The maximum number of entries. By default there is no limit.
@@ -103,6 +105,13 @@ impl Filter {
         self
     }
 
+    /// Only certificates with one of these profiles, such as `server`. For this, a ledger has to read every entry that
+    /// meets the other conditions.
+    pub fn profiles<P: Into<String>>(mut self, profiles: impl IntoIterator<Item = P>) -> Self {
+        self.profiles = Some(profiles.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Only certificates for one of these keys, or with one of them as a half. For this, a ledger has to read every
     /// entry that meets the other conditions.
     pub fn keys(mut self, keys: impl IntoIterator<Item = KeyHash>) -> Self {
@@ -122,6 +131,10 @@ impl Filter {
         let is_revoked = matches!(entry.state, State::Revoked(_));
         self.revoked.is_none_or(|revoked| revoked == is_revoked)
             && self.allows_expiry(issued.not_after)
+            && self
+                .profiles
+                .as_ref()
+                .is_none_or(|profiles| profiles.contains(&issued.profile))
             && self
                 .keys
                 .as_ref()

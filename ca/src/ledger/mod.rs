@@ -3,6 +3,7 @@
 
 // This room uses no other.
 
+mod condition;
 mod entry;
 mod error;
 mod filter;
@@ -22,7 +23,8 @@ use core::time::Duration;
 pub use pq_x509::keys::identifiers::KeyHash;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
-pub use self::entry::{Change, Condition, Entry, Issued, NewEntry, Revocation, Revoked, State};
+pub use self::condition::Condition;
+pub use self::entry::{Change, Entry, Issued, NewEntry, Revocation, Revoked, State};
 pub use self::error::LedgerError;
 pub(crate) use self::error::remedy;
 pub use self::filter::{Filter, NameFilter};

@@ -12,6 +12,7 @@ mod issuing;
 mod ledger_survives_full_disk;
 #[cfg(unix)]
 mod ledger_survives_kill;
+mod names;
 mod policy;
 mod resumed;
 mod rollover;

@@ -14,9 +14,8 @@ use super::journal::{Event, Journal, Revocations};
 use super::lock::Turn;
 use super::order::{Key, Order};
 use super::row::{List, Lists, Row};
-use crate::ledger::entry::{
-    Change, Condition, Entry, Issued, NewEntry, Revocation, Revoked, State,
-};
+use crate::ledger::condition::Condition;
+use crate::ledger::entry::{Change, Entry, Issued, NewEntry, Revocation, Revoked, State};
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
 use crate::ledger::generation::Generation;
@@ -155,8 +154,19 @@ impl Books {
                 |number| self.entry(number),
                 |key| self.compromised(key),
                 || self.generations(),
+                |filter| self.matching(filter),
             )
         })
+    }
+
+    /// The numbers of all certificates that match a filter.
+    fn matching(&self, filter: &Filter) -> Result<Vec<SerialNumber>, LedgerError> {
+        let mut numbers = Vec::new();
+        let mut search = self.search(filter)?;
+        while let Some(entries) = self.look_on(filter, &mut search, usize::MAX)? {
+            numbers.extend(entries.iter().map(|entry| entry.issued.serial_number));
+        }
+        Ok(numbers)
     }
 
     pub(super) fn record(&mut self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {

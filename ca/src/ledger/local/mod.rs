@@ -13,7 +13,7 @@
 //! index. `head` says what of the journal was acknowledged. `order` defines the content of the index, and `row` its
 //! encoding.
 
-// This room uses the files beside it: entry, error, filter, generation, name, serial_number and stage.
+// This room uses the files beside it: condition, entry, error, filter, generation, name, serial_number and stage.
 
 mod books;
 mod codec;
@@ -48,7 +48,8 @@ pub(crate) use self::owner::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
 pub(crate) use self::owner::{is_of_this_user, user};
 use self::row::List;
-use super::entry::{Condition, Entry, NewEntry, Revocation, Revoked};
+use super::condition::Condition;
+use super::entry::{Entry, NewEntry, Revocation, Revoked};
 use super::error::{LedgerError, remedy};
 use super::filter::Filter;
 use super::generation::Generation;

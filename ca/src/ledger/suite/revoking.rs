@@ -1,6 +1,8 @@
 //! Revocations, holds and the conditions of a change.
 #![allow(missing_docs, reason = "the name of each test says what it checks")]
 
+use alloc::collections::BTreeSet;
+
 use pq_x509::revocation::CrlReason;
 
 use super::values::{
@@ -123,7 +125,25 @@ pub fn conditions_are_checked_with_the_change(ledger: &impl Ledger) {
     ledger.revoke(&number(3), &superseded).unwrap();
     let before = find(ledger, &Filter::all());
     let (valid, on_hold, revoked, unknown) = (number(1), number(2), number(3), number(9));
+    let all = Filter::all();
+    let (by_issuing, by_root) = (
+        Filter::all().issuer("issuing"),
+        Filter::all().issuer("root"),
+    );
+    let without = |n: u64| {
+        [1, 2, 3, 4, 6, 7]
+            .into_iter()
+            .filter(move |one| *one != n)
+            .map(number)
+    };
+    let (known, of_others) = (
+        BTreeSet::from_iter(without(9)),
+        BTreeSet::from_iter(without(6)),
+    );
+    let none = BTreeSet::new();
     let wrong = [
+        (Condition::NoOthers(&all, &of_others), 4),
+        (Condition::NoOthers(&by_issuing, &none), 4),
         (Condition::IssuedBy(&valid, "root"), 0),
         (Condition::IssuedBy(&on_hold, "issuin"), 0),
         (Condition::NotRevoked(&on_hold), 1),
@@ -156,6 +176,7 @@ pub fn conditions_are_checked_with_the_change(ledger: &impl Ledger) {
                     LedgerError::Revoked { .. } => 1,
                     LedgerError::Unknown(_) => 2,
                     LedgerError::IssuerRevoked { .. } => 3,
+                    LedgerError::RecordedMeanwhile => 4,
                     error => panic!("{error}"),
                 };
                 assert_eq!(found, kind, "{condition:?}");
@@ -173,7 +194,10 @@ pub fn conditions_are_checked_with_the_change(ledger: &impl Ledger) {
         // It was revoked for another reason, and its key may be in use elsewhere.
         Condition::IssuerKeyNotCompromised(&key(3)),
         Condition::IssuerKeyNotCompromised(&key(9)),
+        Condition::NoOthers(&by_root, &none),
     ];
+    let looked = [Condition::NoOthers(&all, &known)];
+    ledger.revoke_if(&[], &superseded, &looked).unwrap();
     ledger.record_if(&[new_entry(issued(5))], &right).unwrap();
     ledger.revoke_if(&[number(4)], &superseded, &right).unwrap();
     ledger

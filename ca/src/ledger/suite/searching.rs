@@ -31,6 +31,7 @@ pub fn each_condition_of_a_filter_counts(ledger: &impl Ledger) {
     record(ledger, (1..=6).map(issued));
     let by_root = Issued {
         issuer: "root".into(),
+        profile: "ca".into(),
         subject: "CN=Éxample Issuing CA".into(),
         names: vec![],
         ..issued(7)
@@ -72,6 +73,9 @@ pub fn each_condition_of_a_filter_counts(ledger: &impl Ledger) {
         (all().issuer("roo"), vec![]),
         (all().issuer("root").valid(), vec![]),
         (all().issuer("issuing").revoked(), vec![2]),
+        (all().profiles(["ca"]), vec![7]),
+        (all().profiles(["nobody", "ca"]).issuer("issuing"), vec![]),
+        (all().profiles([""; 0]), vec![]),
         (all().subject_contains("number 5"), vec![5]),
         (all().subject_contains("éxample"), vec![7]),
         (all().subject_contains("nobody"), vec![]),

@@ -1,0 +1,145 @@
+//! The CAs that a key has certified, and how one more is recorded: only after somebody looked at all that there are.
+
+use alloc::collections::BTreeSet;
+use core::ops::ControlFlow;
+use core::slice;
+
+use pq_x509::certificate::{Certificate, is_same_name};
+use pq_x509::issuing::IssueError;
+use pq_x509::keys::Signer;
+use pq_x509::pki_types::UnixTime;
+use pq_x509::x509_cert::name::Name;
+
+use super::{Authority, AuthorityError, CA_PROFILE, SUBORDINATE_PROFILE};
+use crate::ledger::{
+    Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, NewEntry, SerialNumber,
+};
+
+/// The CAs, its own and others, that a key has certified, as the ledger had them when somebody looked.
+pub(crate) struct CertifiedCas {
+    filter: Filter,
+    numbers: BTreeSet<SerialNumber>,
+    found: Vec<(Entry, Certificate)>,
+}
+
+impl CertifiedCas {
+    /// Whether one has this name, with another key than this one, and its certificate is valid as far as the ledger knows.
+    pub(crate) fn has_named(&self, name: &Name, key: Option<&KeyHash>, now: UnixTime) -> bool {
+        let mut valid = self.valid(now);
+        valid.any(|(entry, ca)| Some(&entry.issued.key) != key && is_same_name(ca.subject(), name))
+    }
+
+    /// The certificates for this key that are valid as far as the ledger knows.
+    pub(crate) fn valid_for(&self, key: &KeyHash, now: UnixTime) -> Vec<Certificate> {
+        let of_key = self
+            .valid(now)
+            .filter(|(entry, _)| entry.issued.key == *key);
+        of_key.map(|(_, ca)| ca.clone()).collect()
+    }
+
+    fn valid(&self, now: UnixTime) -> impl Iterator<Item = &(Entry, Certificate)> {
+        let is_valid = move |entry: &Entry| entry.revocation().is_none() && !entry.is_expired(now);
+        self.found.iter().filter(move |(entry, _)| is_valid(entry))
+    }
+}
+
+impl<S: Signer, L: Ledger> Authority<S, L> {
+    /// The CAs that this key has certified until now.
+    pub(crate) fn certified_cas(&self) -> Result<CertifiedCas, AuthorityError> {
+        let profiles = [CA_PROFILE, SUBORDINATE_PROFILE];
+        let filter = Filter::all().issuer(self.name()).profiles(profiles);
+        let mut entries = Vec::new();
+        self.ledger.find(&filter, &mut |entry| {
+            entries.push(entry);
+            ControlFlow::Continue(())
+        })?;
+        let read = |entry: Entry| {
+            let number = entry.issued.serial_number;
+            let der = self.ledger.certificate(&number)?;
+            let der = der.ok_or(LedgerError::Unknown(number))?;
+            let certificate = Certificate::from_der(&der).map_err(IssueError::from)?;
+            Ok((entry, certificate))
+        };
+        let found = entries.into_iter().map(read);
+        let found = found.collect::<Result<Vec<_>, AuthorityError>>()?;
+        let numbers = found.iter().map(|(entry, _)| entry.issued.serial_number);
+        Ok(CertifiedCas {
+            filter,
+            numbers: numbers.collect(),
+            found,
+        })
+    }
+
+    /// Whether one of this CA's own keys has this name in its certificate, be that valid or not: those that this one
+    /// certified, as the root did also before the first of them was followed by a next one, and all generations.
+    pub(crate) fn has_own_key_named(
+        &self,
+        certified: &CertifiedCas,
+        name: &Name,
+    ) -> Result<bool, AuthorityError> {
+        let is_named = |one: &Certificate| is_same_name(one.subject(), name);
+        let mut own = certified.found.iter();
+        if is_named(self.issuer.certificate())
+            || own.any(|(entry, ca)| entry.issued.profile == CA_PROFILE && is_named(ca))
+        {
+            return Ok(true);
+        }
+        for generation in self.ledger.generations()? {
+            if let Some(der) = generation.certificate()
+                && is_named(&Certificate::from_der(der).map_err(IssueError::from)?)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Records a certificate of another CA that this one signed, if `check` finds nothing wrong with it beside those that
+    /// the ledger has. Nothing comes between the two: whoever was faster with another CA is among them.
+    pub(crate) fn record_ca<E: From<AuthorityError>>(
+        &self,
+        made: &NewEntry<'_>,
+        check: impl Fn(&CertifiedCas) -> Result<(), E>,
+    ) -> Result<Certificate, E> {
+        let record = |conditions: &[Condition<'_>]| {
+            let made = slice::from_ref(made);
+            self.ledger.record_if(made, conditions)
+        };
+        self.after_check(check, record)?;
+        let certificate = Certificate::from_der(&made.certificate);
+        Ok(certificate.map_err(|error| AuthorityError::from(IssueError::from(error)))?)
+    }
+
+    /// Records the certificate of a key that follows others, with the generations from then on, if `check` finds nothing
+    /// wrong with it, as [`record_ca`](Self::record_ca) does.
+    pub(crate) fn record_next_key<E: From<AuthorityError>>(
+        &self,
+        before: &[Generation],
+        after: &[Generation],
+        made: &NewEntry<'_>,
+        check: impl Fn(&CertifiedCas) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.after_check(check, |conditions| {
+            let made = slice::from_ref(made);
+            let ledger = &self.ledger;
+            ledger.change_generations(before, after, made, conditions)
+        })
+    }
+
+    /// Checks and records, again if another process recorded the certificate of a CA in between.
+    fn after_check<E: From<AuthorityError>>(
+        &self,
+        check: impl Fn(&CertifiedCas) -> Result<(), E>,
+        record: impl Fn(&[Condition<'_>]) -> Result<(), LedgerError>,
+    ) -> Result<(), E> {
+        loop {
+            let certified = self.certified_cas()?;
+            check(&certified)?;
+            let same = Condition::NoOthers(&certified.filter, &certified.numbers);
+            match self.with_own(&[same], &record) {
+                Err(AuthorityError::Ledger(LedgerError::RecordedMeanwhile)) => {}
+                recorded => return Ok(recorded?),
+            }
+        }
+    }
+}
