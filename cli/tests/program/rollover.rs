@@ -1125,6 +1125,26 @@ fn no_result_replaces_a_file_of_the_ca() {
     ] {
         folder.pqtls(command).fails(3, "is a file of the CA itself");
     }
+    // Links are followed also where nothing is yet.
+    folder
+        .shell("ln -s same/issuing-2.pem a && ln -s a b && ln -s around around")
+        .ok();
+    for command in ["ca crl --out a", "ca crl --out b --force"] {
+        folder.pqtls(command).fails(3, "is a file of the CA itself");
+    }
+    folder
+        .pqtls("ca crl --out around --force")
+        .fails(3, "can't write around: ");
+    folder
+        .pqtls("ca crl --out around/ca.crl")
+        .fails(3, "can't write around/ca.crl: ");
+    folder
+        .pqtls("ca crl --out nowhere/ca.crl")
+        .fails(3, "make its folder first");
+    folder
+        .pqtls("ca crl --dir around --out x.crl")
+        .fails(3, "can't read around: ");
+    folder.pqtls("ca crl --out /dev/null").ok();
     // Whoever likes keeps results there under other names.
     folder.pqtls("ca crl --out ca/ca.crl").ok();
     folder.pqtls("ca sign root.csr --out ca/a.pem").ok();

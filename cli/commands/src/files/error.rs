@@ -34,7 +34,7 @@ pub(crate) enum OutputError {
 }
 
 impl OutputError {
-    pub(super) fn at(path: &Path, error: io::Error) -> Self {
+    pub(crate) fn at(path: &Path, error: io::Error) -> Self {
         Self::Write {
             file: path.display().to_string(),
             error,

@@ -2,43 +2,65 @@
 //! policy.
 
 use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use pq_ca::folder::{Folder, FolderError, Role};
+use pq_keys::files::folder_of;
 
 use super::Command;
 use crate::failure::Failure;
-use crate::files::Destination;
+use crate::files::{Destination, OutputError};
 
 /// Refuses a result that would be written over a file of the CA's folder, or that would be taken for one.
 pub(super) fn check(command: &Command) -> Result<(), Failure> {
     let (place, _) = command.place();
-    // Without a folder, there is nothing to lose.
-    let Ok(folder) = place.path().canonicalize() else {
-        return Ok(());
+    let folder = match place.path().canonicalize() {
+        Ok(folder) => folder,
+        // Without a folder, there is nothing to lose.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(cause) => {
+            return Err(Failure::Folder(FolderError::Io {
+                doing: "read",
+                path: place.path(),
+                cause,
+            }));
+        }
     };
     for destination in command.results()? {
-        if let Destination::File(path) = &destination
-            && let Some(file) = where_it_leads(path)
-            && is_own(&folder, &file)
-            && !is_repair(command, &file)
-        {
+        let Destination::File(path) = &destination else {
+            continue;
+        };
+        let file = where_it_leads(path).map_err(|error| OutputError::at(path, error))?;
+        if is_own(&folder, &file) && !is_repair(command, &file) {
             return Err(Failure::OverFileOfCa(destination.to_string()));
         }
     }
     Ok(())
 }
 
-/// The file that would be written, without links; `None` if its folder isn't there, so that nothing can be written.
-fn where_it_leads(path: &Path) -> Option<PathBuf> {
-    if let Ok(file) = path.canonicalize() {
-        return Some(file);
+/// The file that would be written, without links. Links are followed also where nothing is, as something may be there later.
+fn where_it_leads(path: &Path) -> io::Result<PathBuf> {
+    /// As many as Linux follows.
+    const LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        match path.canonicalize() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            led => return led,
+        }
+        let folder = folder_of(&path);
+        match path.read_link() {
+            Ok(to) => path = folder.join(to),
+            // no link, and nothing else
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let name = path.file_name().ok_or(ErrorKind::NotFound)?;
+                return Ok(folder.canonicalize()?.join(name));
+            }
+            Err(error) => return Err(error),
+        }
     }
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    Err(io::Error::other("it is a link to a link, and so on"))
 }
 
 /// Whether "pqtls ca show" writes an issuing certificate whose file is gone, damaged, or another's, again.
