@@ -42,7 +42,7 @@ use std::io::{self, Write};
 use std::panic;
 use std::process::{self, ExitCode};
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use pq_keystore::StoreError;
 use pq_keystore::storage::RedbStorage;
 
@@ -60,11 +60,11 @@ struct DocumentsPage;
 /// The first word of the command line is the program's own name.
 pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
     let command_line: Vec<OsString> = command_line.into_iter().collect();
-    let status = match Arguments::try_parse_from(&command_line) {
-        Ok(arguments) => {
+    let status = match commands::parsed(&command_line) {
+        Ok((arguments, matches)) => {
             let json = arguments.json;
             say_what_panics_mean(json);
-            match commands::run(arguments) {
+            match commands::run(arguments, &matches) {
                 Ok(status) => status,
                 // The reader, perhaps `head`, has read enough.
                 Err(failure) if failure.is_broken_pipe() => ExitStatus::Done,

@@ -22,6 +22,88 @@ fn nothing_is_replaced_unless_forced() {
     folder.pqtls("key check taken").ok();
 }
 
+/// Of a message in whose place its signature is written, only the signature would be left.
+#[test]
+fn what_is_read_is_not_replaced() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("key new ML-DSA-44 --out a.key --public a.pub")
+        .ok();
+    folder
+        .pqtls("cert self-sign --key a.key --name a.example --out a.pem")
+        .ok();
+    folder
+        .pqtls("cert request --key a.key --name a.example.org --out a.csr")
+        .ok();
+    folder
+        .pqtls("key new ML-KEM-768 --out kem.key --public kem.pub")
+        .ok();
+    folder.pqtls("encaps --key kem.pub --out e --secret s").ok();
+    folder
+        .pqtls("ca init --name Example --dns example.org --algorithm ML-DSA-44")
+        .ok();
+    folder.pqtls("ssh new --out ssh.key").ok();
+    folder.write("m", "message");
+    folder.write("claims", "{\"sub\":\"a\"}");
+    folder
+        .shell("ln -s m link && ln m second && mkdir d && cp a.csr d/a.pem")
+        .ok();
+    let before = folder.files();
+    for command in [
+        "sign --key a.key m --out m",
+        "sign --key a.key m --out m --force",
+        "sign --key a.key ./m --out d/../m --force",
+        "sign --key a.key m --out link --force",
+        "sign --key a.key link --out m --force",
+        "sign --key a.key m --out second --force",
+        "mu --key a.pub m --out m --force",
+        "mu --key a.pub m --out a.pub --force",
+        "encaps --key kem.pub --out kem.pub --secret x --force",
+        "encaps --key kem.pub --out x --secret kem.pub --force",
+        "decaps --key kem.key e --out e --force",
+        "encrypt m --to kem.pub --out m --force",
+        "encrypt m --to kem.pub --out kem.pub --force",
+        "cms sign m --key a.key --cert a.pem --out m --force",
+        "cms sign m --key a.key --cert a.pem --out a.pem --force",
+        "cms sign m --detached --key a.key --cert a.pem --out m --force",
+        "cms encrypt m --to kem.pub --out m --force",
+        "jwt sign --key a.key --claims claims --no-expiry --out claims --force",
+        "ssh sign m --key ssh.key --out m --force",
+        "cert ocsp-request www.pem --issuer ca.pem --out www.pem --force",
+        "key export a.key --certs a.pem --passphrase-file m --out a.pem --force",
+        "ca issue a.example.org --key a.pub --out a.pub --force",
+        "ca sign a.csr --out a.csr --force",
+        "ca sign d/a.pem --out-dir d --force",
+        "ca ocsp a.csr --out a.csr --force",
+    ] {
+        folder
+            .pqtls(command)
+            .fails(3, "is what this command reads, and would be lost");
+    }
+    folder
+        .shell("pqtls sign --key a.key - --out m --force < m")
+        .fails(3, "is what this command reads, and would be lost");
+    assert_eq!(folder.files(), before);
+    // A result that has all that it is made from may take its place.
+    for command in [
+        "key convert a.key --form seed --out a.key --force",
+        "key public a.pub --out a.pub --force",
+        "cert bundle a.pem --out a.pem --force",
+        "sign --key a.key /dev/null --out /dev/null",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    folder
+        .pqtls("ca issue a.example.org --key a.key --out leaf.pem")
+        .ok();
+    folder
+        .pqtls("ca renew leaf.pem --out leaf.pem --force")
+        .ok();
+    folder
+        .pqtls("ca show leaf.pem --pem --out leaf.pem --force")
+        .ok();
+}
+
 /// What is given has an effect, or is refused: whoever gives revocation lists expects that they are read, and whoever
 /// gives a passphrase that the key is encrypted.
 #[test]
@@ -125,6 +207,7 @@ fn force_is_not_the_end_of_a_private_key() {
         folder.write(name, parts.map(|part| folder.read(part)).concat());
     }
     let lost = "has a private key, which would be lost; choose another name";
+    let read = "is what this command reads, and would be lost";
     for (command, why) in [
         ("key public www.key --out www.key --force", lost),
         ("key public jwk --out jwk --force", lost),
@@ -132,13 +215,13 @@ fn force_is_not_the_end_of_a_private_key() {
         ("cert bundle web.pem ca.pem --out web.pem --force", lost),
         (
             "cert request --key www.key --name www.example.org --out www.key --force",
-            lost,
+            read,
         ),
         (
             "cms encrypt ca.pem --to box.key --out box.key --force",
-            lost,
+            read,
         ),
-        ("encrypt ca.pem --to box.key --out box.key --force", lost),
+        ("encrypt ca.pem --to box.key --out box.key --force", read),
         (
             "key encrypt web.pem --out web.pem --force --passphrase-env HOME",
             "web.pem has certificates beside the private key, which would be lost",

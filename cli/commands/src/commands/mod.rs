@@ -24,6 +24,7 @@ mod key;
 mod man;
 mod pkcs12;
 mod raw;
+mod replaced;
 mod show;
 mod ssh;
 mod store;
@@ -32,7 +33,9 @@ mod watched;
 
 pub(crate) use former::in_the_grammar_of_today;
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::exit_status::{self, ExitStatus};
 use crate::failure::Failure;
@@ -91,9 +94,18 @@ enum Command {
     Man(man::Arguments),
 }
 
+/// What a command line says, as commands take it and as clap has it.
+pub(crate) fn parsed(command_line: &[OsString]) -> Result<(Arguments, ArgMatches), clap::Error> {
+    let matches = Arguments::command().try_get_matches_from(command_line)?;
+    let arguments = Arguments::from_arg_matches(&matches);
+    let arguments = arguments.map_err(|error| error.format(&mut Arguments::command()))?;
+    Ok((arguments, matches))
+}
+
 /// Runs the command that the command line asks for.
-pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(arguments: Arguments, matches: &ArgMatches) -> Result<ExitStatus, Failure> {
     bench::check_environment()?;
+    replaced::check(matches)?;
     let json = arguments.json;
     match arguments.command {
         Command::Key(command) => key::run(command, json),

@@ -13,6 +13,7 @@ use pq_keys::files::{Access, Draft, FileError, folder_of, sync_folder};
 use zeroize::Zeroizing;
 
 use super::error::OutputError;
+use super::source::Source;
 use super::unfinished::{Undo, Unfinished, put_back, set_aside};
 use super::{loss, special};
 
@@ -81,6 +82,15 @@ fn check_in(
             Place::Free(path) | Place::Taken(path) => Some(path),
             Place::Special(_) => None,
         }),
+    }
+}
+
+/// Whether a result would take the place of a file that is read: it has its name, a link that leads there, or another name
+/// of it.
+pub(crate) fn is_one_file(to: &Destination, from: &Source) -> bool {
+    match to {
+        Destination::File(to) => special::is_one_file(to, from),
+        Destination::StandardOutput => false,
     }
 }
 

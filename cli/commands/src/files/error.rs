@@ -23,6 +23,10 @@ pub(crate) enum OutputError {
         "{file} has {what}, which would be lost; choose another name, or move that file away first"
     )]
     Loses { file: String, what: &'static str },
+    #[error(
+        "{0} is what this command reads, and would be lost: the result would take its place; choose another name for the result"
+    )]
+    OverInput(String),
     #[error("{0} can't be two files at once; give them different names")]
     Twice(String),
     #[error("can't write {file}: {error}; {}", advice(.error))]

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::error::OutputError;
+use super::source::Source;
 
 /// Refuses a device, a pipe or a link that another user may have put in place of the file that is to be written: a
 /// private key would go to that user. Files are no danger, since they are replaced and never written into.
@@ -27,6 +28,36 @@ pub(super) fn open(path: &Path) -> Result<File, OutputError> {
     match is_same(&before, &opened) && !opened.is_file() {
         true => Ok(file),
         false => Err(OutputError::OfOthers(path.display().to_string())),
+    }
+}
+
+/// Whether a path leads to a file, no device, that is also read.
+#[cfg(unix)]
+pub(super) fn is_one_file(path: &Path, read: &Source) -> bool {
+    use std::os::fd::AsFd;
+
+    let of_read = match read {
+        Source::File(read) => fs::metadata(read),
+        Source::StandardInput => {
+            let input = std::io::stdin().as_fd().try_clone_to_owned();
+            input.and_then(|input| File::from(input).metadata())
+        }
+    };
+    match (fs::metadata(path), of_read) {
+        (Ok(one), Ok(other)) => one.is_file() && is_same(&one, &other),
+        _ => false,
+    }
+}
+
+/// On other systems by its name.
+#[cfg(not(unix))]
+pub(super) fn is_one_file(path: &Path, read: &Source) -> bool {
+    match read {
+        Source::File(read) => {
+            let (one, other) = (path.canonicalize(), read.canonicalize());
+            matches!((one, other), (Ok(one), Ok(other)) if one == other && path.is_file())
+        }
+        Source::StandardInput => false,
     }
 }
 

@@ -31,6 +31,7 @@ mod which_key;
 use self::issued::CertificateOptions;
 use self::place::Place;
 use self::subject_key::SubjectKeyOptions;
+pub(super) use self::which::Which;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Destination;

@@ -235,9 +235,13 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
                 file: path.display().to_string(),
             });
         }
+        let to = Destination::File(path);
+        if requests.iter().any(|read| files::is_one_file(&to, read)) {
+            return Err(OutputError::OverInput(to.to_string()).into());
+        }
         jobs.push(Job {
             requests: slice::from_ref(request),
-            to: Destination::File(path),
+            to,
         });
     }
     Ok(jobs)

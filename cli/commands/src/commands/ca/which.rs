@@ -17,7 +17,7 @@ use crate::keys::other_verification;
 
 /// A certificate of the CA, or several: the serial number of one, or a file that they are in.
 #[derive(Clone, Debug)]
-pub(super) struct Which(OsString);
+pub(in crate::commands) struct Which(OsString);
 
 impl From<OsString> for Which {
     fn from(argument: OsString) -> Self {
@@ -32,6 +32,12 @@ impl fmt::Display for Which {
 }
 
 impl Which {
+    /// The file, if it names one.
+    pub(in crate::commands) fn file(&self) -> Option<Source> {
+        let is_number = self.0.to_string_lossy().parse::<SerialNumber>().is_ok();
+        (!is_number).then(|| Source::from(self.0.clone()))
+    }
+
     /// The serial number of the only certificate that is meant.
     pub(super) fn serial_number(
         &self,

@@ -25,6 +25,16 @@ pub(in crate::commands) enum KeySource {
     Store(String),
 }
 
+impl KeySource {
+    /// The file, if it is in one.
+    pub(in crate::commands) fn file(&self) -> Option<Source> {
+        match self {
+            Self::File(file) => Some(file.clone()),
+            Self::Store(_) => None,
+        }
+    }
+}
+
 impl From<OsString> for KeySource {
     fn from(argument: OsString) -> Self {
         match argument.to_str().and_then(|text| text.strip_prefix(PREFIX)) {
