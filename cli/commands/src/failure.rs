@@ -222,6 +222,8 @@ pub(crate) enum Failure {
     NoKey(String),
     #[error("{0} has no certificates; take out a private key with \"pqtls key import\"")]
     NoCertificates(String),
+    #[error("{file} has no certificate of the key, so that {to} would be empty; leave --certs out")]
+    NoCertificatesOfKey { file: String, to: String },
 
     #[error("{signature} is no valid signature of {message} by the key in {key}; {advice}")]
     InvalidSignature {
@@ -700,6 +702,7 @@ impl Failure {
             | Self::NoKeyOfName { .. }
             | Self::NoKey(_)
             | Self::NoCertificates(_)
+            | Self::NoCertificatesOfKey { .. }
             | Self::WhichCertificate { .. }
             | Self::NoIssuer
             | Self::BySudo

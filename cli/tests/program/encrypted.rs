@@ -322,6 +322,9 @@ fn keys_go_out_as_pkcs12_and_come_back() {
             2,
             "kem.p12 has no certificates; take out a private key with",
         );
+    folder
+        .pqtls("key import kem.p12 --passphrase-file pw --out alone.key --certs alone.pem")
+        .fails(2, "kem.p12 has no certificate of the key, so that alone.pem would be empty; leave --certs out");
     let alone = folder.pqtls("key import kem.p12 --passphrase-file pw");
     assert_eq!(alone.ok(), folder.read("kem.key"));
 

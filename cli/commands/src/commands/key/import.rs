@@ -59,6 +59,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let key = PrivateKey::from_der(entry.pkcs8_der()).map_err(KeyError::from)?;
     let (private, form) = encode::private_key(&key, None, Encoding::Pem)?;
     let chain = chain_of(&store, entry);
+    if let (Some(to), []) = (&arguments.certificates, &*chain) {
+        return Err(Failure::NoCertificatesOfKey {
+            file: arguments.file.to_string(),
+            to: to.to_string(),
+        });
+    }
     let pem = Certificate::chain_to_pem(&chain);
     let mut outputs = vec![Output {
         to: out,
