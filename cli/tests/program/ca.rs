@@ -177,7 +177,7 @@ fn a_ca_answers_whether_certificates_were_revoked() {
         .pqtls(&format!("ca ocsp www.pem --out x {delegate}"))
         .fails(
             3,
-            "www.pem: no PEM block \"OCSP REQUEST\" in the text, which has CERTIFICATE",
+            "www.pem has no OCSP request, but a certificate; to answer about the certificate without a request",
         );
     verify("--ocsp www.pem").fails(3, "www.pem: no PEM block \"OCSP RESPONSE\"");
     folder
@@ -1947,4 +1947,30 @@ fn processes_at_once_lose_nothing() {
             );
         }
     }
+}
+
+/// Whoever gives a certificate to be answered about, or a name with a port, is told how that is given.
+#[test]
+fn what_was_meant_is_named() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("ca init --name Example --dns example.org --algorithm ML-DSA-44")
+        .ok();
+    folder
+        .pqtls("ca ocsp www.pem --out x")
+        .fails(3, "www.pem has no OCSP request, but a certificate; to answer about the certificate without a request, give it to \"pqtls ca ocsp\" with --for");
+    for (option, name) in [
+        ("--name", "www.example.org"),
+        ("--domain", "example.org"),
+        ("--name", "192.0.2.1"),
+    ] {
+        folder.pqtls(&format!("ca list {option} {name}:443")).fails(
+            2,
+            &format!(
+                "certificates are for names without ports; leave \":443\" out, and write {name}"
+            ),
+        );
+        folder.pqtls(&format!("ca list {option} {name}")).ok();
+    }
+    folder.pqtls("ca list --name 2001:db8::443").ok();
 }

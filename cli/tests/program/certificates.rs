@@ -599,6 +599,10 @@ fn certificates_are_read_from_messages() {
     assert!(shown.ok().contains(&digest), "{}", shown.ok());
     folder.pqtls("cert show m.p7b").ok();
     folder.pqtls("cert bundle m.p7b ca.pem --out chain").ok();
+    let verify = "cert verify m.p7b --roots ca-root.pem";
+    folder
+        .pqtls(verify)
+        .fails(3, "m.p7b has no certificate, but a message (CMS); take out its certificates with \"pqtls cert bundle\"");
     folder.write("pw", "passphrase\n");
     folder
         .pqtls("key export www.key --certs www.pem --passphrase-file pw --out w.p12")

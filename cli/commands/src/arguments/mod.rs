@@ -12,7 +12,7 @@ mod time;
 
 pub(crate) use algorithm::{AlgorithmParser, list_of_algorithms};
 pub(crate) use context::{Context, context_of_hex, context_of_text};
-pub(crate) use name::{Subject, alternative_name};
+pub(crate) use name::{Subject, alternative_name, without_port};
 pub(crate) use named::Named;
 pub(crate) use pre_hash::{list_of_pre_hashes, pre_hash};
 pub(crate) use time::time;

@@ -8,13 +8,18 @@ use pq_x509::certificate::{AlternativeName, Name};
 
 /// Reads a name that a certificate is for. One with a port is refused, although it could be a URI.
 pub(crate) fn alternative_name(text: &str) -> Result<AlternativeName, String> {
-    if let Some((name, port)) = split_port(text) {
-        return Err(format!(
-            "certificates are for names without ports; leave \":{port}\" out, and write {name}"
-        ));
-    }
-    let Ok(name) = text.parse();
+    let Ok(name) = without_port(text)?.parse();
     Ok(name)
+}
+
+/// Takes a name that certificates are looked for by, unless it has a port.
+pub(crate) fn without_port(text: &str) -> Result<String, String> {
+    match split_port(text) {
+        Some((name, port)) => Err(format!(
+            "certificates are for names without ports; leave \":{port}\" out, and write {name}"
+        )),
+        None => Ok(text.into()),
+    }
 }
 
 /// The host and the port, if the text is both.

@@ -203,6 +203,11 @@ impl Contents {
             "have a CA sign it, and name the file that the CA sends back; \"pqtls show\" shows what it asks for"
         } else if self.names(&Kind::Other(ssh::PRIVATE_KEY.into())) {
             "OpenSSH's keys sign with \"pqtls ssh sign\""
+        } else if kinds.contains(&Kind::OcspRequest) && is_there(Kind::Certificate) {
+            "to answer about the certificate without a request, give it to \"pqtls ca ocsp\" with --for; \"pqtls cert \
+             ocsp-request\" makes a request about it"
+        } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Message) {
+            "take out its certificates with \"pqtls cert bundle\"; \"pqtls cms show\" shows what else a message has"
         } else if is_there(Kind::Message) {
             "\"pqtls cms show\" shows what a message has"
         } else if kinds.contains(&Kind::PublicKey) && is_there(Kind::Certificate) {

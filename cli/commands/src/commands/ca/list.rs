@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 
 use super::entry::{EntryFacts, heading};
 use super::place::Place;
+use crate::arguments::without_port;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{self, Report};
@@ -41,11 +42,11 @@ pub(crate) struct Arguments {
     expires_within: Option<Duration>,
 
     /// Only certificates for this DNS name or address
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = without_port)]
     name: Option<String>,
 
     /// Only certificates for this domain or a name below it
-    #[arg(long, value_name = "DOMAIN", conflicts_with = "name")]
+    #[arg(long, value_name = "DOMAIN", value_parser = without_port, conflicts_with = "name")]
     domain: Option<String>,
 
     /// Only certificates with this text in the subject, in upper or lower case
