@@ -191,7 +191,14 @@ fn principals(line: &str) -> Result<(&str, &str), LineError> {
 impl SignerOptions {
     fn parse(text: &str) -> Result<Self, LineError> {
         let mut options = Self::default();
+        if text.ends_with(',') {
+            return Err(LineError::EndsInComma);
+        }
         for (name, value) in Options(text) {
+            // As in OpenSSH, commas may follow one another.
+            if name.is_empty() && value.is_none() {
+                continue;
+            }
             // Case makes no difference, as everywhere in OpenSSH.
             match &*name.to_ascii_lowercase() {
                 "cert-authority" if value.is_none() => options.is_authority = true,

@@ -112,6 +112,9 @@ pub enum LineError {
         "the option \"{0}\" is unknown; use cert-authority, namespaces, valid-after or valid-before"
     )]
     UnknownOption(String),
+    /// The options end in a comma. What was to follow it may forbid something.
+    #[error("the options end in a comma; write what is to follow it, or leave it out")]
+    EndsInComma,
     /// The option is there twice, or its value is missing or not in quotation marks.
     #[error("the option {0} is there twice, or its value is missing or not in quotation marks")]
     Option(&'static str),

@@ -226,6 +226,13 @@ fn openssh_verifies_our_signatures_and_lists_mean_the_same_to_both() {
                 format!("me@x valid-before=\"20260101235959Z\" {line}"),
                 false,
             ),
+            (format!("me@x valid-before=\"20260102z\" {line}"), true),
+            (format!("me@x valid-before=\"20260102Utc\" {line}"), true),
+            (format!("me@x valid-before=\"20260101z\" {line}"), false),
+            (
+                format!("me@x ,,namespaces=\"file\",,valid-before=\"20260102Z\" {line}"),
+                true,
+            ),
             (format!("me@x valid-after=\"202601020000Z\" {line}"), true),
             (format!("me@x valid-after=\"202601020001Z\" {line}"), false),
             (format!("you@x {line}"), false),
@@ -251,6 +258,17 @@ fn openssh_verifies_our_signatures_and_lists_mean_the_same_to_both() {
                 (is_permitted, is_permitted),
                 "{signers}: {said}"
             );
+        }
+        // A list that neither of the two takes.
+        for options in ["namespaces=\"file\",", "valid-before=\"20260102Z\",", ","] {
+            let signers = format!("me@x {options} {line}");
+            openssh.write("signers", &(signers.clone() + "\n"));
+            let arguments = [
+                "-Y", "verify", "-f", "signers", "-I", "me@x", "-n", "file", "-s", "sig",
+            ];
+            let (theirs, said) = openssh.try_run(&arguments, MESSAGE);
+            assert!(!theirs, "{signers}: {said}");
+            AllowedSigners::parse(&signers).expect_err(&signers);
         }
         let other = ["-Y", "check-novalidate", "-n", "file", "-s", "sig"];
         assert!(openssh.try_run(&other, MESSAGE).0);

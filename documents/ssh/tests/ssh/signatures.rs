@@ -238,6 +238,8 @@ fn a_list_says_who_may_sign_what_and_when() {
         format!("# comment\n\n \"me@example.org\" {line}\r\n"),
         format!("*@example.org,you namespaces=\"git,fi?e\" {line}"),
         format!("ssh-user,me@* NAMESPACES=\"file\",valid-before=\"19700103Z\" {line}"),
+        format!("me@example.org ,namespaces=\"file\",,valid-before=\"19700103z\" {line}"),
+        format!("me@example.org valid-before=\"19700103UTC\" {line}"),
         format!("me@example.org {other}\nme@example.org ssh-ed25519 AAAA\nme@example.org {line}"),
         format!("me@example.org namespaces=\"git\" {line}\nme@example.org {line}"),
     ];
@@ -321,6 +323,9 @@ fn a_wrong_line_permits_nothing_and_disables_no_other() {
             "me namespaces=\"a KEY",
             LineError::Key(KeyError::UnclosedQuote),
         ),
+        ("me namespaces=\"file\", KEY", LineError::EndsInComma),
+        ("me cert-authority,, KEY", LineError::EndsInComma),
+        ("me , KEY", LineError::EndsInComma),
         ("me touch KEY", LineError::UnknownOption("touch".to_owned())),
         ("me namespaces KEY", LineError::Option("namespaces")),
         ("me namespaces=file KEY", LineError::Option("namespaces")),
