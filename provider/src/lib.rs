@@ -154,8 +154,8 @@
 //!   [`CertificateRevocationList`](pq_x509::revocation::CertificateRevocationList) reads lists, and
 //!   [`Issuer::issue_revocation_list`](pq_x509::issuing::Issuer::issue_revocation_list) makes them. rustls's
 //!   verifiers refuse some lists that it reads: those of version 1, and those with dates before
-//!   1970. They also refuse certificates with such dates, and CA certificates with a path length
-//!   above 255. A [`ChainValidator`](pq_x509::validation::ChainValidator) accepts all of these.
+//!   1970. They also refuse certificates with such dates or with critical certificate policies, and CA certificates with a path
+//!   length above 255. A [`ChainValidator`](pq_x509::validation::ChainValidator) accepts all of these.
 //!
 //! ```
 //! use std::sync::Arc;

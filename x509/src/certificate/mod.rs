@@ -18,6 +18,7 @@ pub(crate) mod key_usage;
 pub(crate) mod name_constraints;
 pub(crate) mod names;
 pub(crate) mod ocsp;
+mod policies;
 mod readable;
 pub(crate) mod revocation_list;
 pub(crate) mod signed;
@@ -47,6 +48,7 @@ pub(crate) use ocsp::{
     ResponderId, SingleResponse,
 };
 pub(crate) use ocsp::{asn1 as ocsp_asn1, check_delegate, check_delegate_usage};
+pub(crate) use policies::are_interpreted;
 pub(crate) use readable::{Readable, loosened, readable_by_webpki, request_from_der};
 pub(crate) use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{Coverage, PointName, Points, Scope};

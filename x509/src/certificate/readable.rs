@@ -1,13 +1,13 @@
 //! Stand-ins for certificates and requests with values that X.509 allows but neither `x509-cert` nor webpki reads (dates
 //! before 1970, path lengths above 255, texts of UniversalString, extensions that are not critical and whose
 //! identifiers have numbers above 32 bits, unique identifiers), or with name constraints that webpki considers violated
-//! by every name.
+//! by every name, or with critical certificate policies, which webpki does not process.
 //!
 //! Both libraries get the stand-in: the certificate with the nearest values that they know, and without what says
 //! nothing that is used. Nobody can ask about a time before 1970, and no path has so many CAs, so the stand-in
 //! is valid when and where the certificate is, except if the certificate ended before 1970
 //! ([`Readable::ends_before_1970`]). For webpki, the stand-in has no constraints of e-mail addresses, URIs
-//! and directory names: the caller has to check these. Signatures are verified over the
+//! and directory names, and its policies are not critical: the caller has to check these. Signatures are verified over the
 //! certificate itself.
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
@@ -15,10 +15,11 @@ use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
 use der::{Decode, Encode, Sequence, Tag, Tagged};
 use pq_keys::encoding::syntax::{self, Element, whole_octets};
 use x509_cert::ext::Extension;
-use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
+use x509_cert::ext::pkix::{BasicConstraints, CertificatePolicies, NameConstraints};
 use x509_cert::request::CertReq;
 
 use super::canonical_name::CanonicalName;
+use super::policies::are_interpreted;
 use super::universal_string::{constructed, read_name};
 use super::{name_constraints, signed};
 
@@ -63,7 +64,11 @@ pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
 /// The stand-in for webpki, which doesn't process all name constraints either.
 pub(crate) fn readable_by_webpki(der: &[u8]) -> Option<Readable> {
     stand_in(der, |body| {
-        let edits = [stand_in_for_limit, stand_in_for_constraints];
+        let edits = [
+            stand_in_for_limit,
+            stand_in_for_constraints,
+            stand_in_for_policies,
+        ];
         Some(Edits {
             extensions: edited_extensions(body, &edits, Long::Kept)?,
             without_unique_ids: body.has_unique_ids(),
@@ -80,7 +85,7 @@ pub(crate) fn loosened(
     subject: &CanonicalName,
 ) -> Option<Readable> {
     stand_in(der, |body| {
-        let edits = [without_limit, without_constraints];
+        let edits = [without_limit, without_constraints, stand_in_for_policies];
         let sequence = |name: &CanonicalName| constructed(Tag::Sequence, name.as_bytes());
         Some(Edits {
             issuer: Some(sequence(issuer)?),
@@ -278,24 +283,25 @@ fn edited_extensions(body: &Body<'_>, edits: &[Edit], long: Long) -> Option<Opti
     let mut position = 0;
     for element in syntax::elements(extensions.value()) {
         let kind = syntax::elements(element.value).next()?.value;
-        let change = if [BasicConstraints::OID, NameConstraints::OID]
+        let is_limit = [BasicConstraints::OID, NameConstraints::OID]
             .iter()
-            .any(|one| one.as_bytes() == kind)
-        {
-            let mut extension = Extension::from_der(element.whole).ok()?;
-            let is_needed = edits
-                .iter()
-                .fold(false, |any, edit| edit(&mut extension) | any);
-            is_needed.then(|| extension.to_der().ok())
-        } else if long == Long::LeftOut && is_long(kind) && !is_critical(element) {
-            if left_out.contains(&kind) || !is_extension(element) {
-                return None;
-            }
-            left_out.push(kind);
-            Some(Some(Vec::new()))
-        } else {
-            None
-        };
+            .any(|one| one.as_bytes() == kind);
+        let change =
+            if is_limit || CertificatePolicies::OID.as_bytes() == kind && is_critical(element) {
+                let mut extension = Extension::from_der(element.whole).ok()?;
+                let is_needed = edits
+                    .iter()
+                    .fold(false, |any, edit| edit(&mut extension) | any);
+                is_needed.then(|| extension.to_der().ok())
+            } else if long == Long::LeftOut && is_long(kind) && !is_critical(element) {
+                if left_out.contains(&kind) || !is_extension(element) {
+                    return None;
+                }
+                left_out.push(kind);
+                Some(Some(Vec::new()))
+            } else {
+                None
+            };
         if edited.is_none() && change.is_some() {
             edited = Some(extensions.value()[..position].to_vec());
         }
@@ -359,6 +365,14 @@ fn stand_in_for_constraints(extension: &mut Extension) -> bool {
             OctetString::new(constraints).ok()
         });
     replace(extension, stand_in)
+}
+
+/// Shows policies that this crate interprets as if they were not critical: webpki does not process any. Returns whether they
+/// were.
+fn stand_in_for_policies(extension: &mut Extension) -> bool {
+    let is_needed = extension.critical && are_interpreted(extension);
+    extension.critical = extension.critical && !is_needed;
+    is_needed
 }
 
 /// Replaces the value of an extension, if there is a new one. Returns whether there is.

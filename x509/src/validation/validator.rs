@@ -18,6 +18,7 @@ use webpki::{
 use x509_cert::ext::pkix::KeyUsages;
 
 use super::constraints::{self, Budget, Left};
+use super::critical::check_policies;
 use super::diagnosis::{self, bits_of_rsa, unusable_rsa_bits};
 use super::error::ValidationError;
 use super::probe::Probe;
@@ -54,6 +55,10 @@ use crate::verification;
 /// every certificate on a path. It is stricter than webpki: an overlong serial number, for example, is refused. It also
 /// accepts more: dates before 1970, path lengths above 255 and unique identifiers, which webpki on its own, and so
 /// rustls's verifiers, consider malformed.
+///
+/// Certificate policies may be critical, unless they have qualifiers that RFC 5280 doesn't define. All policies will do, so
+/// none is compared with another; a chain with critical ones in which a CA has policyConstraints is refused. rustls's own
+/// verifiers refuse them.
 ///
 /// If webpki finds no path, it searches once more where it would judge in another way than RFC 5280. Names of issuers
 /// may differ from their subjects' in the case of letters and the types of strings (section 7.1). CAs that are
@@ -559,6 +564,7 @@ impl ChainValidator {
             check_end(certificate, time)?;
             check_rsa(certificate)?;
         }
+        check_policies(&certificates)?;
         constraints::check(&certificates, ours.left, &ours.limits.names)?;
         // What stands below a CA was issued by nobody.
         let issued = &certificates[usize::from(ours.asked.is_of_a_ca)..];

@@ -931,6 +931,121 @@ fn unknown_critical_extensions_are_refused() {
     }
 }
 
+/// All policies will do, and none is required (RFC 5280 sections 4.2.1.4 and 6.1).
+#[test]
+fn critical_policies_are_processed() {
+    /// A value in DER.
+    struct Value<const N: u32>(Vec<u8>);
+    impl<const N: u32> AssociatedOid for Value<N> {
+        const OID: ObjectIdentifier = match N {
+            32 => ObjectIdentifier::new_unwrap("2.5.29.32"),
+            36 => ObjectIdentifier::new_unwrap("2.5.29.36"),
+            _ => ObjectIdentifier::new_unwrap("2.5.29.54"),
+        };
+    }
+    impl<const N: u32> Encode for Value<N> {
+        fn encoded_len(&self) -> der::Result<der::Length> {
+            self.0.len().try_into()
+        }
+        fn encode(&self, writer: &mut impl der::Writer) -> der::Result<()> {
+            writer.write(&self.0)
+        }
+    }
+    fn sequence(parts: &[&[u8]]) -> Vec<u8> {
+        let contents = parts.concat();
+        [&[0x30, contents.len() as u8], &*contents].concat()
+    }
+    let pki = Pki::new();
+    let any: &[u8] = &[6, 4, 0x55, 0x1d, 0x20, 0];
+    let own: &[u8] = &[6, 3, 0x2a, 3, 4];
+    let qualified = |number: u8, value: &[u8]| {
+        let kind = [6, 8, 0x2b, 6, 1, 5, 5, 7, 2, number];
+        let qualifier = sequence(&[&kind, value]);
+        sequence(&[&sequence(&[own, &sequence(&[&qualifier])])])
+    };
+    let (any, own) = (sequence(&[any]), sequence(&[own]));
+    let both = sequence(&[&any, &own]);
+    let policies = |value: &[u8]| {
+        let value = Value::<32>(value.to_vec());
+        move |tbs: &mut TbsCertificate| tbs.set_extension(true, &value).unwrap()
+    };
+    let with_policies = |value: &[u8]| pki.validate(&pki.chain(pki.altered_leaf(policies(value))));
+    for accepted in [
+        &sequence(&[&any]),
+        &sequence(&[&own]),
+        &both,
+        &qualified(1, &[22, 1, b'a']),
+        &qualified(2, &[0x30, 0]),
+    ] {
+        assert_eq!(with_policies(accepted), Ok(3), "{accepted:x?}");
+    }
+    let refused = |subject: &str, number: u8| {
+        Err(ValidationError::UnsupportedCriticalExtension {
+            subject: Some(subject.into()),
+            oid: Some(ObjectIdentifier::new_unwrap(&format!("2.5.29.{number}"))),
+        })
+    };
+    for wrong in [
+        &sequence(&[&own, &own]),
+        &qualified(1, &[0x30, 0]),
+        &qualified(3, &[22, 1, b'a']),
+    ] {
+        assert_eq!(
+            with_policies(wrong),
+            refused("example.org, 192.0.2.1", 32),
+            "{wrong:x?}"
+        );
+    }
+
+    // What a CA requires is not checked, so it is not taken for fulfilled.
+    let constrained = |critical, has_policies: bool| {
+        pki.altered_ca(|tbs| {
+            let required = Value::<36>(sequence(&[&[0x80, 1, 0]]));
+            tbs.set_extension(critical, &required).unwrap();
+            if has_policies {
+                policies(&both)(tbs);
+            }
+        })
+    };
+    for (critical, has_policies, expected) in [
+        (true, false, refused("CN=CA", 36)),
+        (false, false, Ok(3)),
+        (false, true, refused("CN=CA", 32)),
+    ] {
+        let chain = [pki.leaf(), constrained(critical, has_policies)];
+        assert_eq!(pki.validate(&chain), expected, "{critical} {has_policies}");
+    }
+    let chain = [pki.altered_leaf(policies(&both)), constrained(false, false)];
+    assert_eq!(pki.validate(&chain), refused("example.org, 192.0.2.1", 32));
+    let inhibited = pki.altered_ca(|tbs| {
+        let inhibit = Value::<54>(vec![2, 1, 0]);
+        tbs.set_extension(true, &inhibit).unwrap();
+        policies(&both)(tbs);
+    });
+    assert_eq!(pki.validate(&[pki.leaf(), inhibited]), refused("CN=CA", 54));
+
+    // In a CA, in a root, and where names differ so that webpki finds no path.
+    let ca = pki.altered_ca(policies(&both));
+    assert_eq!(pki.validate(&[pki.leaf(), ca]), Ok(3));
+    let root = pki.altered_root(policies(&both));
+    let validator = ChainValidator::new([root]).unwrap();
+    let chain = pki.chain(pki.leaf());
+    assert_eq!(validate_with(&validator, "example.org", &chain), Ok(3));
+    // Nobody signed what is shown to webpki.
+    let leaf = pki.altered_leaf(policies(&both));
+    let mut shown = leaf.der().to_vec();
+    let critical = [6, 3, 0x55, 0x1d, 0x20, 1, 1, 0xff];
+    let at = shown
+        .windows(8)
+        .position(|window| *window == critical)
+        .unwrap();
+    shown[at + 7] = 0;
+    assert!(pki.validate(&pki.chain(leaf)).is_ok());
+    if let Ok(shown) = Certificate::from_der(&shown) {
+        assert!(pki.validate(&pki.chain(shown)).is_err());
+    }
+}
+
 /// CAs that all name each other could be put together in millions of ways.
 #[test]
 fn chains_that_can_be_put_together_in_too_many_ways() {
