@@ -2,10 +2,13 @@
 
 extern crate alloc;
 
+mod adopt;
+mod below;
 mod bench;
 mod ca;
 mod ca_in_store;
 mod certificates;
+mod certify;
 mod classical;
 mod cms;
 mod composite;

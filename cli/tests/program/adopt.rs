@@ -1,0 +1,131 @@
+//! Certificates that a CA's ledger lacks, and those of other CAs: `pqtls ca adopt`, and what other commands say of them.
+
+use crate::rollover::{folder_with_ca, issue, revoked_on};
+
+/// A copy of the folder from before a rollover has neither the new key nor its certificate.
+#[test]
+fn a_restored_folder_says_which_key_it_does_not_know() {
+    let folder = folder_with_ca();
+    folder.shell("cp -a ca before && cp -a ca before-all").ok();
+    folder.pqtls("ca rollover --no-passphrase").ok();
+    issue(&folder, "new");
+    for command in ["ca adopt new.pem", "ca revoke new.pem"] {
+        folder.pqtls(&format!("{command} --dir before")).fails(
+            1,
+            "issued the certificate of new.example.org, and this CA's root certified that key, but this copy of the folder",
+        );
+    }
+    // What it advises works: the key's files, or else its certificate by itself.
+    folder
+        .shell("cp -a before copied && cp ca/issuing-2.key ca/issuing-2.pem copied")
+        .ok();
+    folder.pqtls("ca adopt new.pem --dir copied").ok();
+    folder
+        .pqtls("ca rollover --use issuing-2 --dir copied")
+        .ok();
+    folder.shell("cp -a before lost").ok();
+    folder.pqtls("ca adopt old.pem --of-root --dir copied").ok();
+    folder
+        .pqtls("ca adopt new.pem --of-root --revoke superseded --dir lost")
+        .ok();
+    folder.pqtls("ca crl --root --dir lost --out lost.crl").ok();
+    assert_eq!(revoked_on(&folder, "lost.crl"), 1);
+    folder
+        .shell("awk '/BEGIN/ { n++ } n == 2' new.pem > key.pem")
+        .ok();
+    folder
+        .pqtls("ca adopt key.pem --revoke superseded --dir before")
+        .ok();
+    folder
+        .pqtls("ca crl --root --dir before --out root.crl")
+        .ok();
+    assert_eq!(revoked_on(&folder, "root.crl"), 1);
+    // A certificate alone doesn't say who certified its issuer.
+    folder
+        .shell("awk '/BEGIN/ { n++ } n == 1' new.pem > leaf.pem")
+        .ok();
+    folder.pqtls("ca adopt leaf.pem --dir before").fails(
+        1,
+        "If it is a later key of this CA, this copy of the folder",
+    );
+    folder
+        .pqtls("ca adopt leaf.pem --dir before-all")
+        .fails(1, "give the file with that key's certificate, too");
+}
+
+/// A CA that is asked about another CA's certificate, above or below it, says whose it is, and takes it for none that its
+/// folder lacks.
+#[test]
+fn a_certificate_of_another_ca_of_the_tree_is_that_cas() {
+    let folder = folder_with_ca();
+    let init = "ca init --algorithm ML-DSA-44 --dns example.org";
+    for name in ["team", "other"] {
+        folder
+            .pqtls(&format!("{init} --name {name} --dir {name} --under ca"))
+            .ok();
+        for options in [
+            format!("--out {name}.pem"),
+            format!("--leaf-only --out {name}-alone.pem"),
+        ] {
+            folder
+                .pqtls(&format!(
+                    "ca issue {name}.example.org --key old.key --dir {name} {options}"
+                ))
+                .ok();
+        }
+    }
+    let commands = |file: &str, dir: &str| {
+        [
+            format!("ca show {file} --dir {dir}"),
+            format!("ca revoke {file} --dir {dir}"),
+            format!("ca adopt {file} --dir {dir}"),
+            format!("ca adopt {file} --revoke keyCompromise --dir {dir}"),
+            format!("ca renew {file} --out x.pem --dir {dir}"),
+            format!("ca ocsp --for {file} --out x.ocsp --dir {dir}"),
+        ]
+    };
+    let name_it = "name the folder of that CA with --dir";
+    for file in ["team.pem", "team-alone.pem"] {
+        for command in commands(file, "ca") {
+            let answer = folder.pqtls(&command);
+            answer.fails(1, name_it);
+            assert!(
+                answer
+                    .stderr()
+                    .contains("CN=team issued the certificate of "),
+                "{}",
+                answer.stderr()
+            );
+        }
+    }
+    // of the parent's issuing key, of another CA below the same root, and by the root itself
+    for (file, words) in [
+        (
+            "old.pem",
+            "name the folder of the CA whose key that is with --dir",
+        ),
+        (
+            "other.pem",
+            "name the folder of the CA whose key that is with --dir",
+        ),
+        ("ca/issuing.pem", name_it),
+        ("other/issuing.pem", name_it),
+    ] {
+        for command in commands(file, "team") {
+            folder.pqtls(&command).fails(1, words);
+        }
+        folder
+            .pqtls(&format!(
+                "ca adopt {file} --of-root --revoke keyCompromise --dir team"
+            ))
+            .fails(
+                1,
+                "another CA certified this one, and has the key of the root",
+            );
+    }
+    let listed = folder.pqtls("ca list --revoked --dir team");
+    assert_eq!(listed.ok().lines().count(), 1, "{}", listed.ok());
+    folder.pqtls("ca show team.pem --dir team").ok();
+    folder.pqtls("ca show old.pem").ok();
+    folder.pqtls("ca show team/issuing.pem").ok();
+}
