@@ -1,5 +1,5 @@
-//! A store of keys: versions of each key, policies of who may do what, private keys sealed at rest, and an audit log that
-//! nobody can cut or change unseen.
+//! A store of keys: versions of each key, policies of who may do what, private keys sealed at rest, and an audit log
+//! that only the store adds to, and that nobody can cut unseen up to a head that was kept elsewhere.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -1,7 +1,8 @@
 //! Checks that each entry follows the one before.
 
-use super::entry::{AuditEntry, hash};
+use super::entry::{AuditEntry, hash, is_authentic};
 use crate::encoding::InvalidRecord;
+use crate::sealing::Sealer;
 use crate::storage::{LogEntry, LogHead};
 
 /// Checks a log entry by entry, in constant memory.
@@ -26,6 +27,9 @@ pub enum BrokenChain {
     /// An entry isn't the one that was hashed.
     #[error("entry {0} of the log, or one before it, was changed")]
     Hash(u64),
+    /// The store did not write an entry: its MAC isn't right.
+    #[error("entry {0} of the log was not written by the store, or not in this place")]
+    Forged(u64),
     /// An entry can't be read, though its hash is right.
     #[error("entry {sequence} of the log can't be read: {error}")]
     Entry {
@@ -48,7 +52,13 @@ impl Chain {
         }
     }
 
-    /// Checks the next entry, and reads it.
+    /// Where a log goes on after an entry.
+    pub(crate) fn after(store: [u8; 16], head: LogHead) -> Self {
+        Self { store, head }
+    }
+
+    /// Checks the next entry, and reads it. That nobody but the store wrote it, only [`Store::check`](crate::Store::check)
+    /// says.
     ///
     /// # Errors
     ///
@@ -75,6 +85,20 @@ impl Chain {
             hash: entry.hash,
         };
         Ok(read)
+    }
+
+    /// The same, if the store wrote it.
+    pub(crate) fn follow_written(
+        &mut self,
+        sealer: &Sealer,
+        entry: &LogEntry,
+    ) -> Result<AuditEntry, BrokenChain> {
+        let before = self.head;
+        let read = self.follow(entry)?;
+        match is_authentic(sealer, &before, entry) {
+            true => Ok(read),
+            false => Err(BrokenChain::Forged(entry.sequence)),
+        }
     }
 
     /// Where the log ended so far.

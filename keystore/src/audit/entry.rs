@@ -6,9 +6,13 @@ use sha2::{Digest, Sha256};
 use crate::encoding::{InvalidRecord, Reader, Writer};
 use crate::name::{KeyName, Version};
 use crate::policy::{Principal, Verb};
+use crate::sealing::Sealer;
 use crate::storage::{LogEntry, LogHead};
 
 const FORMAT: u8 = 1;
+
+/// The length of the MAC at the end of an entry.
+const TAG_LEN: usize = 32;
 
 /// The most characters of a code.
 const MAX_CODE: usize = 64;
@@ -40,6 +44,8 @@ pub struct AuditEntry {
     pub count: u64,
     /// The SHA-256 of the row of the key or the store as this entry left it; `None` if it didn't change.
     pub row: Option<[u8; 32]>,
+    /// The SHA-256 of that row before; `None` if there was none, or it didn't change.
+    pub row_before: Option<[u8; 32]>,
 }
 
 /// How something went that the audit log has.
@@ -62,6 +68,7 @@ pub(crate) struct Event {
     pub(crate) outcome: Outcome,
     pub(crate) count: u64,
     pub(crate) row: Option<[u8; 32]>,
+    pub(crate) row_before: Option<[u8; 32]>,
 }
 
 impl Event {
@@ -75,6 +82,7 @@ impl Event {
             outcome: Outcome::Done,
             count: 1,
             row: None,
+            row_before: None,
         }
     }
 
@@ -85,8 +93,9 @@ impl Event {
         self
     }
 
-    /// Having left the row like this.
-    pub(crate) fn leaving(mut self, row: &[u8]) -> Self {
+    /// Having found the row like this, if there was one, and left it like that.
+    pub(crate) fn leaving(mut self, before: Option<&[u8]>, row: &[u8]) -> Self {
+        self.row_before = before.map(|before| Sha256::digest(before).into());
         self.row = Some(Sha256::digest(row).into());
         self
     }
@@ -94,6 +103,7 @@ impl Event {
     /// The entry after `before`.
     pub(crate) fn entry_after(
         &self,
+        sealer: &Sealer,
         before: &LogHead,
         store: [u8; 16],
         time: u64,
@@ -113,14 +123,22 @@ impl Event {
             outcome: self.outcome.clone(),
             count: self.count,
             row: self.row,
+            row_before: self.row_before,
         };
-        let value = entry.encode();
+        let mut value = entry.encode();
+        value.extend_from_slice(&sealer.entry_tag(&before.hash, &value));
         Ok(LogEntry {
             sequence,
             hash: hash(&before.hash, &value),
             value,
         })
     }
+}
+
+/// Whether the store wrote an entry, after the one with the hash `before`.
+pub(super) fn is_authentic(sealer: &Sealer, before: &LogHead, entry: &LogEntry) -> bool {
+    let parts = entry.value.split_last_chunk::<TAG_LEN>();
+    parts.is_some_and(|(record, tag)| sealer.check_entry(&before.hash, record, tag).is_ok())
 }
 
 /// The hash of an entry after the one with the hash `before`.
@@ -151,20 +169,25 @@ impl AuditEntry {
             Outcome::Refused(code) => writer.text(code),
         };
         writer.u64(self.count);
-        match &self.row {
-            Some(row) => writer.bool(true).array(row),
-            None => writer.bool(false),
-        };
+        for row in [&self.row, &self.row_before] {
+            match row {
+                Some(row) => writer.bool(true).array(row),
+                None => writer.bool(false),
+            };
+        }
         writer.finish()
     }
 
-    /// Reads the value of a [`LogEntry`].
+    /// Reads the value of a [`LogEntry`], which ends with a MAC that only the store can check.
     ///
     /// # Errors
     ///
     /// If it is none.
     pub fn decode(value: &[u8]) -> Result<Self, InvalidRecord> {
-        let mut reader = Reader::of_format(FORMAT, value)?;
+        let (record, _) = value
+            .split_last_chunk::<TAG_LEN>()
+            .ok_or(InvalidRecord::CutShort)?;
+        let mut reader = Reader::of_format(FORMAT, record)?;
         let (store, sequence, time) = (reader.array()?, reader.u64()?, reader.u64()?);
         let nonce = reader.array()?;
         let principal = match reader.text()? {
@@ -189,10 +212,11 @@ impl AuditEntry {
             _ => return Err(InvalidRecord::Value("a code is too long")),
         };
         let count = reader.u64()?;
-        let row = match reader.bool()? {
-            true => Some(reader.array()?),
-            false => None,
+        let mut row = || match reader.bool()? {
+            true => reader.array().map(Some),
+            false => Ok(None),
         };
+        let (row, row_before) = (row()?, row()?);
         reader.finish()?;
         Ok(Self {
             store,
@@ -206,6 +230,7 @@ impl AuditEntry {
             outcome,
             count,
             row,
+            row_before,
         })
     }
 }

@@ -1,7 +1,9 @@
-//! The audit log: who did what when, each entry hashed with the one before, and heads of the log, signed by the store,
-//! which show later that nothing was cut off.
+//! The audit log: who did what when, and heads of the log, signed by the store.
+//!
+//! Each entry is hashed with the one before, so anybody who has the log sees by a kept head whether it leads there. It also
+//! has a MAC under a key of the store, so that nobody else adds one. What was cut off the end, only a kept head shows.
 
-// This room uses `name`, `policy`, `storage` and `encoding`.
+// This room uses `name`, `policy`, `storage`, `sealing` and `encoding`.
 
 mod chain;
 mod entry;

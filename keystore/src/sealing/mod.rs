@@ -2,6 +2,7 @@
 //! [`Kek`].
 //!
 //! * Each row has a MAC over its key and all that it says, so that none can be changed or moved to another place.
+//! * Each entry of the log has a MAC over itself and the hash of the entry before, under a key of its own.
 //! * A private key is encrypted by XChaCha20-Poly1305 with a random nonce, bound to the store, the name, the version, the
 //!   algorithm, the public key, and whether it may be exported. States and policies stand in the row of the key, whose MAC
 //!   covers them; so changing them encrypts nothing anew.

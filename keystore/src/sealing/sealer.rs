@@ -31,6 +31,8 @@ pub(crate) struct Sealer {
     seal_key: Zeroizing<[u8; KEY_LEN]>,
     /// With the key in it, so that it is hashed once.
     mac: Hmac<Sha256>,
+    /// The same for entries of the log.
+    log_mac: Hmac<Sha256>,
 }
 
 impl Sealer {
@@ -38,11 +40,13 @@ impl Sealer {
     pub(crate) fn new(store: [u8; 16], store_key: Zeroizing<[u8; KEY_LEN]>) -> Self {
         let seal_key = derive(&store_key, &store, b"pq-keystore seal");
         let mac_key = derive(&store_key, &store, b"pq-keystore rows");
+        let log_key = derive(&store_key, &store, b"pq-keystore log");
         Self {
             store,
             store_key,
             seal_key,
             mac: keyed(&mac_key),
+            log_mac: keyed(&log_key),
         }
     }
 
@@ -69,6 +73,29 @@ impl Sealer {
     fn tag(&self, row: &str, record: &[u8]) -> Hmac<Sha256> {
         let mut mac = self.mac.clone();
         mac.update(&Writer::default().text(row).finish());
+        mac.update(record);
+        mac
+    }
+
+    /// The MAC of an entry of the log after the one with the hash `before`.
+    pub(crate) fn entry_tag(&self, before: &[u8; 32], record: &[u8]) -> [u8; TAG_LEN] {
+        self.log_tag(before, record).finalize().into_bytes().into()
+    }
+
+    /// Checks the MAC of an entry of the log.
+    pub(crate) fn check_entry(
+        &self,
+        before: &[u8; 32],
+        record: &[u8],
+        tag: &[u8; TAG_LEN],
+    ) -> Result<(), Unauthentic> {
+        let checked = self.log_tag(before, record).verify_slice(tag);
+        checked.map_err(|_| Unauthentic)
+    }
+
+    fn log_tag(&self, before: &[u8; 32], record: &[u8]) -> Hmac<Sha256> {
+        let mut mac = self.log_mac.clone();
+        mac.update(before);
         mac.update(record);
         mac
     }

@@ -1,6 +1,6 @@
 //! The audit log is read and checked, and all rows with it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sha2::{Digest, Sha256};
 
@@ -37,8 +37,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Denied`] unless the store grants [`Verb::Audit`] with all keys, [`StoreError::Log`] if an entry can't be
-    /// read, and those of the storage. Whether they are as they were written, [`check`](Self::check) says.
+    /// [`StoreError::Denied`] unless the store grants [`Verb::Audit`] with all keys, [`StoreError::Log`] if one of
+    /// them isn't an entry that the store wrote after the one before, and those of the storage. What came before them, and
+    /// whether all are still there, [`check`](Self::check) says.
     pub fn audit_log(
         &self,
         principal: &Principal,
@@ -48,16 +49,7 @@ impl Store {
         let inner = self.inner();
         inner.check_store_right(&inner.grants(), principal, Verb::Audit)?;
         inner.flush(false)?;
-        let entries = inner.table.storage.entries(from, limit)?;
-        let read = |entry: &crate::storage::LogEntry| {
-            AuditEntry::decode(&entry.value).map_err(|error| {
-                StoreError::Log(audit::BrokenChain::Entry {
-                    sequence: entry.sequence,
-                    error,
-                })
-            })
-        };
-        entries.iter().map(read).collect()
+        inner.table.entries(from, limit)
     }
 
     /// Where the audit log ends now, signed by the store. Keep it elsewhere, for a later [`check`](Self::check).
@@ -74,8 +66,8 @@ impl Store {
         Ok(signed?)
     }
 
-    /// Checks the audit log from its beginning, that it leads to each of the kept heads, and that all rows are what the log
-    /// says that they were left as. It reads the whole storage, in parts.
+    /// Checks the audit log from its beginning, that the store wrote each entry, that it leads to each of the kept heads, and
+    /// that each row was found and left by each change as the log says, and still is so. It reads the whole storage, in parts.
     ///
     /// # Errors
     ///
@@ -151,6 +143,8 @@ struct LogCheck<'a> {
     missing: HashMap<u64, Vec<&'a SignedHead>>,
     /// What the log says that the row of each key was left as, and under no name that of the store.
     rows: HashMap<Option<KeyName>, [u8; 32]>,
+    /// Those that a change didn't find as the one before it had left them.
+    put_back: HashSet<Option<KeyName>>,
 }
 
 impl<'a> LogCheck<'a> {
@@ -163,6 +157,7 @@ impl<'a> LogCheck<'a> {
             chain: Chain::new(store),
             missing,
             rows: HashMap::new(),
+            put_back: HashSet::new(),
         }
     }
 
@@ -175,7 +170,7 @@ impl<'a> LogCheck<'a> {
                 return Ok(());
             }
             for entry in &page {
-                let read = self.chain.follow(entry)?;
+                let read = self.chain.follow_written(&inner.table.sealer, entry)?;
                 if let Some(heads) = self.missing.remove(&entry.sequence) {
                     let other = heads.into_iter().find(|head| head.head.hash != entry.hash);
                     if let Some(head) = other {
@@ -183,7 +178,10 @@ impl<'a> LogCheck<'a> {
                     }
                 }
                 if let Some(row) = read.row {
-                    self.rows.insert(read.key, row);
+                    let left = self.rows.insert(read.key.clone(), row);
+                    if left != read.row_before {
+                        self.put_back.insert(read.key);
+                    }
                 }
             }
         }
@@ -229,6 +227,9 @@ impl<'a> LogCheck<'a> {
         name: Option<&KeyName>,
         row: &RowKey,
     ) -> Result<(), StoreError> {
+        if self.put_back.contains(&name.cloned()) {
+            return Err(StoreError::damaged(row, Damage::PutBack));
+        }
         // The row may have been changed since the log was read: then the log has gone on, too.
         for _ in 0..8 {
             let rows = inner.table.read(core::slice::from_ref(row))?;

@@ -5,7 +5,7 @@ use std::thread;
 
 use super::error::StoreError;
 use super::rows::{Rows, Table};
-use crate::audit::Event;
+use crate::audit::{AuditEntry, Chain, Event};
 use crate::storage::{Append, Change, CommitError, LogHead, MAX_CHANGE_ENTRIES, RowChange, RowKey};
 
 /// How often a change is tried while others change the same rows.
@@ -67,10 +67,29 @@ impl Table {
             entries: Vec::with_capacity(events.len()),
         };
         for event in events {
-            let entry = event.entry_after(&append.head(), self.store, time)?;
+            let entry = event.entry_after(&self.sealer, &append.head(), self.store, time)?;
             append.entries.push(entry);
         }
         Ok(append)
+    }
+
+    /// Entries of the log from this number on, each of which the store wrote after the one before it.
+    pub(super) fn entries(&self, from: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {
+        let from = from.max(1);
+        let before = match from {
+            1 => None,
+            _ => self.storage.entries(from - 1, 1)?.pop(),
+        };
+        let head = before.map_or(LogHead::EMPTY, |before| LogHead {
+            sequence: before.sequence,
+            hash: before.hash,
+        });
+        let mut chain = Chain::after(self.store, head);
+        let entries = self.storage.entries(from, limit)?;
+        let read = entries
+            .iter()
+            .map(|entry| chain.follow_written(&self.sealer, entry));
+        Ok(read.collect::<Result<_, _>>()?)
     }
 
     /// Makes a change, and finds out what became of it if the storage doesn't know.

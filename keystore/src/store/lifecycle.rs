@@ -348,7 +348,7 @@ impl Inner {
             let event = Event::done(principal, verb).with(name, version);
             Ok(Plan {
                 rows: draft.finish(),
-                events: vec![event.leaving(&row)],
+                events: vec![event.leaving(rows.value(&key_row), &row)],
                 value: (value, record),
             })
         });

@@ -184,7 +184,7 @@ impl Inner {
             let event = Event::done(principal, verb).with(name, Some(id.version()));
             Ok(Plan {
                 rows: draft.finish(),
-                events: vec![event.leaving(&row)],
+                events: vec![event.leaving(None, &row)],
                 value: record,
             })
         })?;

@@ -60,8 +60,8 @@ impl Store {
             sealed,
         };
         let store_row = sealer.authenticate(RowKey::store().as_str(), record.encode());
-        let event = Event::done(administrator, Verb::Administer).leaving(&store_row);
-        let entry = event.entry_after(&LogHead::EMPTY, id, now)?;
+        let event = Event::done(administrator, Verb::Administer).leaving(None, &store_row);
+        let entry = event.entry_after(&sealer, &LogHead::EMPTY, id, now)?;
         let mut values = first_index(&sealer);
         values.push((RowKey::kek(), wrapped.encode()));
         values.push((RowKey::store(), store_row));
@@ -93,7 +93,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::NoStore`] if there is none, [`StoreError::Kek`] if its key can't be unwrapped,
-    /// [`StoreError::Damaged`] if the rows of the store itself aren't as they were written, and others if the storage can't
+    /// [`StoreError::Damaged`] if the rows of the store itself aren't as they were written, [`StoreError::Log`] if the last
+    /// entry of the audit log isn't one that the store wrote, and others if the storage can't
     /// be read.
     pub fn open(
         storage: Arc<dyn Storage>,
@@ -119,7 +120,10 @@ impl Store {
         let rows = table.read(&[RowKey::store(), row.clone()])?;
         rows.check_serial(&row, wrapped.serial)?;
         let record = rows.store()?;
+        // What others add from now on, a check reads.
+        let head = rows.head;
         drop(rows);
+        table.entries(head.sequence, 1)?;
         if record.kek != wrapped.serial {
             return Err(StoreError::damaged(&row, Damage::PutBack));
         }
@@ -234,7 +238,9 @@ impl Inner {
             let row = draft.put(&store, record.encode());
             Ok(Plan {
                 rows: draft.finish(),
-                events: vec![Event::done(principal, Verb::Administer).leaving(&row)],
+                events: vec![
+                    Event::done(principal, Verb::Administer).leaving(rows.value(&store), &row),
+                ],
                 value: (),
             })
         })?;

@@ -7,7 +7,6 @@ use super::error::StoreError;
 use super::inner::Inner;
 use super::rows::Rows;
 use super::tokens::PlaceInToken;
-use crate::audit::AuditEntry;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Principal, Verb};
 use crate::record::VersionState;
@@ -251,19 +250,12 @@ impl Inner {
 
     /// Checks that the clock isn't behind the last entry of the log.
     fn check_clock(&self, rows: &Rows<'_>, now: u64) -> Result<(), StoreError> {
-        let last = self.table.storage.entries(rows.head.sequence, 1)?;
+        let last = self.table.entries(rows.head.sequence, 1)?;
         let Some(last) = last.first() else {
             // Another entry follows already, and the change will be decided on anew; or the log is empty, which it never is.
             return Err(StoreError::Contended);
         };
-        let entry = AuditEntry::decode(&last.value);
-        let entry = entry.map_err(|error| {
-            StoreError::Log(crate::audit::BrokenChain::Entry {
-                sequence: last.sequence,
-                error,
-            })
-        })?;
-        match entry.time.checked_sub(now) {
+        match last.time.checked_sub(now) {
             Some(behind @ 1..) => Err(StoreError::ClockBehind {
                 seconds: behind.div_ceil(1000),
             }),

@@ -82,6 +82,7 @@ impl Counts {
             outcome: outcome(count.code),
             count: count.count,
             row: None,
+            row_before: None,
         };
         counts.into_iter().map(event).collect()
     }
@@ -167,6 +168,7 @@ impl Uses {
                 outcome: outcome(Some("denied")),
                 count,
                 row: None,
+                row_before: None,
             });
         }
         drop(refusals);

@@ -3,7 +3,7 @@
 
 use alloc::sync::Arc;
 
-use pq_keystore::audit::Chain;
+use pq_keystore::audit::{BrokenChain, Chain};
 use pq_keystore::policy::Input;
 use pq_keystore::storage::{
     Append, Change, Expected, LogEntry, LogHead, MemoryStorage, RowChange, RowKey, RowPrefix,
@@ -310,7 +310,10 @@ fn other_logs_are_noticed() {
             }),
         };
         storage.commit(&change).unwrap();
-        let store = Store::open(storage, &forged.kek, fixture.clock.options()).unwrap();
+        let store = match Store::open(storage, &forged.kek, fixture.clock.options()) {
+            Ok(store) => store,
+            Err(error) => return error.code(),
+        };
         // What it is about goes on.
         assert_eq!(store.show(&user(), &key).unwrap().versions.len(), 1);
         code(store.check(&admin(), &[]))
@@ -336,6 +339,96 @@ fn other_logs_are_noticed() {
     ] {
         assert_eq!(check(log), "log-broken");
     }
+}
+
+/// The rows of a key and of the index, as they are now.
+fn rows_of(fixture: &Fixture, key: &KeyName) -> Vec<(RowKey, Vec<u8>)> {
+    let rows = (0..128).map(RowKey::index).chain([RowKey::key(key)]);
+    rows.map(|row| (row.clone(), fixture.row(&row).value))
+        .collect()
+}
+
+/// Puts older rows back, as whoever can write to the storage.
+fn put_back(fixture: &Fixture, rows: Vec<(RowKey, Vec<u8>)>) {
+    for (row, value) in rows {
+        fixture.write(&row, Write::Put(value));
+    }
+}
+
+/// Whoever can write to the storage puts back the rows of a version that was disabled, and adds an entry that says so, with its
+/// hash: the hashes follow each other, and the store says which entry isn't its own.
+#[test]
+fn entries_of_others_are_refused() {
+    let fixture = Fixture::new(&Memory::new());
+    let (key, other) = (fixture.key("k", "Ed25519"), fixture.key("other", "Ed25519"));
+    let before = rows_of(&fixture, &key);
+    fixture
+        .store
+        .disable(&admin(), &key.at(version(1)))
+        .unwrap();
+    let kept = [fixture.store.signed_head(&admin()).unwrap()];
+    put_back(&fixture, before);
+    let head = kept[0].head;
+    // The entry of the key's creation again, with the next number.
+    let mut forged = fixture.storage.entries(2, 1).unwrap().remove(0);
+    forged.sequence = head.sequence + 1;
+    forged.value[17..25].copy_from_slice(&forged.sequence.to_be_bytes());
+    let hashed = [b"pq-keystore log\0", &head.hash[..], &forged.value].concat();
+    forged.hash = Sha256::digest(hashed).into();
+    let append = Append {
+        after: head,
+        entries: vec![forged.clone()],
+    };
+    let change = Change {
+        rows: Vec::new(),
+        append: Some(append),
+    };
+    fixture.storage.commit(&change).unwrap();
+    let mut chain = Chain::new(fixture.store.id());
+    for entry in fixture.storage.entries(1, 1000).unwrap() {
+        chain.follow(&entry).unwrap();
+    }
+    let is_named = |refused: Result<(), StoreError>| match refused {
+        Err(StoreError::Log(error)) => assert_eq!(error, BrokenChain::Forged(forged.sequence)),
+        other => panic!("{other:?}"),
+    };
+    let store = &fixture.store;
+    is_named(store.check(&admin(), &kept).map(drop));
+    is_named(store.audit_log(&admin(), forged.sequence, 1).map(drop));
+    is_named(store.audit_log(&admin(), 1, 1000).map(drop));
+    let open = || {
+        Store::open(
+            fixture.storage.clone(),
+            &crate::kit::kek(b"secret"),
+            fixture.clock.options(),
+        )
+    };
+    is_named(open().map(drop));
+    // Also after the store has gone on.
+    store.rotate(&admin(), &other).unwrap();
+    is_named(store.check(&admin(), &kept).map(drop));
+    is_named(open().unwrap().check(&admin(), &kept).map(drop));
+    let after = store.audit_log(&admin(), forged.sequence + 1, 1000);
+    assert_eq!(after.unwrap()[0].key, Some(other));
+}
+
+/// The store goes on from rows that were put back, and so the newest row is what the log says: what came before isn't.
+#[test]
+fn changes_of_older_rows_are_noticed() {
+    let fixture = Fixture::new(&Memory::new());
+    let key = fixture.key("k", "Ed25519");
+    let before = rows_of(&fixture, &key);
+    let disable = || {
+        let disabled = fixture.store.disable(&admin(), &key.at(version(1)));
+        disabled.unwrap();
+    };
+    disable();
+    put_back(&fixture, before);
+    disable();
+    let report = fixture.store.check(&admin(), &[]).unwrap();
+    assert_eq!(report.damaged.len(), 1);
+    assert_eq!(report.damaged[0].code(), "put-back");
+    assert!(report.damaged[0].to_string().contains("t/p/k"));
 }
 
 /// The row of the wrapped key has a checksum that anybody can make: what it says is bound to what the KEK wraps.
