@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::Store;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
+use super::showing::Whole;
 use super::tokens::{Orphan, TokensSeen};
 use crate::audit::{self, AuditEntry, Chain, SignedHead};
 use crate::name::KeyName;
@@ -102,8 +103,7 @@ impl Store {
         };
         // Before the rows are read: what is made from now on is none of them.
         let mut tokens = TokensSeen::look(inner);
-        let names: Vec<Option<KeyName>> = check.rows.keys().cloned().collect();
-        for name in names {
+        for name in check.names() {
             let checked = match &name {
                 Some(name) => {
                     report.keys += 1;
@@ -137,7 +137,7 @@ fn not_reached(head: &SignedHead) -> StoreError {
 }
 
 /// A check of the log, which goes on where it ended.
-struct LogCheck<'a> {
+pub(super) struct LogCheck<'a> {
     chain: Chain,
     /// The kept heads that were not reached, by their numbers.
     missing: HashMap<u64, Vec<&'a SignedHead>>,
@@ -148,7 +148,7 @@ struct LogCheck<'a> {
 }
 
 impl<'a> LogCheck<'a> {
-    fn new(store: [u8; 16], kept: &'a [SignedHead]) -> Self {
+    pub(super) fn new(store: [u8; 16], kept: &'a [SignedHead]) -> Self {
         let mut missing: HashMap<u64, Vec<_>> = HashMap::new();
         for head in kept.iter().filter(|head| head.head != LogHead::EMPTY) {
             missing.entry(head.head.sequence).or_default().push(head);
@@ -162,7 +162,7 @@ impl<'a> LogCheck<'a> {
     }
 
     /// Reads the log to its end.
-    fn read_on(&mut self, inner: &Inner) -> Result<(), StoreError> {
+    pub(super) fn read_on(&mut self, inner: &Inner) -> Result<(), StoreError> {
         loop {
             let from = self.chain.head().sequence.saturating_add(1);
             let page = inner.table.storage.entries(from, MAX_PAGE_ROWS)?;
@@ -187,6 +187,24 @@ impl<'a> LogCheck<'a> {
         }
     }
 
+    /// The keys that the log has, and none for the store.
+    pub(super) fn names(&self) -> Vec<Option<KeyName>> {
+        self.rows.keys().cloned().collect()
+    }
+
+    /// A key that the log has, with its versions, if its row is what the log says that it was left as.
+    pub(super) fn whole(&mut self, inner: &Inner, name: &KeyName) -> Result<Whole, StoreError> {
+        let row = RowKey::key(name);
+        let whole = match inner.whole(name) {
+            Err(StoreError::NotFound(_)) => {
+                return Err(StoreError::damaged(&row, Damage::Missing));
+            }
+            whole => whole?,
+        };
+        self.row(inner, Some(name), &row)?;
+        Ok(whole)
+    }
+
     /// Checks the rows of a key, and returns how many versions it has.
     fn key(
         &mut self,
@@ -194,13 +212,7 @@ impl<'a> LogCheck<'a> {
         name: &KeyName,
         tokens: &mut TokensSeen,
     ) -> Result<usize, StoreError> {
-        let row = RowKey::key(name);
-        let versions = match inner.whole(name) {
-            Err(StoreError::NotFound(_)) => {
-                return Err(StoreError::damaged(&row, Damage::Missing));
-            }
-            whole => whole?.versions,
-        };
+        let versions = self.whole(inner, name)?.versions;
         for (version, _, found) in &versions {
             let id = name.at(*version);
             match &found.private {
@@ -209,7 +221,6 @@ impl<'a> LogCheck<'a> {
                 PrivatePart::InToken { .. } => tokens.refer(&id, &found.private),
             }
         }
-        self.row(inner, Some(name), &row)?;
         Ok(versions.len())
     }
 

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 
 use super::Store;
+use super::checking::LogCheck;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
 use super::rows::Rows;
@@ -80,7 +81,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::Denied`] if the principal may not [administer](Verb::Administer) the store; [`StoreError::Damaged`] if a row
-    /// is, since it may refer to one, and then nothing is removed; [`StoreError::Token`]; and those of the storage. Some may
+    /// is damaged, missing or put back, by what the log says, and [`StoreError::Log`] if the log was changed, since any may have
+    /// referred to one, and then nothing is removed; [`StoreError::Token`]; and those of the storage. Some may
     /// have been removed before an error.
     pub fn remove_orphans(&self, principal: &Principal) -> Result<Vec<Orphan>, StoreError> {
         let inner = self.inner();
@@ -227,27 +229,20 @@ impl Inner {
         }
     }
 
-    /// All keys in tokens that versions refer to.
+    /// All keys in tokens that versions refer to. Which keys of the store there are, the log says: a row that somebody deleted or
+    /// put back would refer to nothing, or to less.
     fn referred(&self) -> Result<HashSet<ObjectId>, StoreError> {
+        let mut check = LogCheck::new(self.table.store, &[]);
+        check.read_on(self)?;
         let mut referred = HashSet::new();
-        let mut after = None;
-        loop {
-            let names = self.names(None, after.as_ref(), usize::MAX)?;
-            if let Some(error) = names.damaged.into_iter().next() {
-                return Err(error);
-            }
-            for name in names.names {
-                for (_, _, found) in self.whole(&name)?.versions {
-                    let private = found.private;
-                    let object = private.in_token().filter(|_| private.exists());
-                    referred.extend(object.map(|(_, object)| *object));
-                }
-            }
-            match names.next {
-                Some(next) => after = Some(RowKey::key(&next)),
-                None => return Ok(referred),
+        for name in check.names().into_iter().flatten() {
+            for (_, _, found) in check.whole(self, &name)?.versions {
+                let private = found.private;
+                let object = private.in_token().filter(|_| private.exists());
+                referred.extend(object.map(|(_, object)| *object));
             }
         }
+        Ok(referred)
     }
 }
 

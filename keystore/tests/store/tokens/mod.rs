@@ -19,6 +19,7 @@ use pq_keys::signing::PreHash;
 use pq_keystore::Store;
 use pq_keystore::custody::{ObjectId, TokenName};
 use pq_keystore::policy::{Input, InputKind, Policy, Verb};
+use pq_keystore::storage::{RowKey, Write};
 
 #[cfg(feature = "pkcs11")]
 pub(crate) use self::modules::{Kryoptic, SoftHsm};
@@ -187,6 +188,36 @@ pub(crate) fn what_no_version_refers_to_is_removed(place: &impl Place) {
     // Rotated, it signs again.
     store.rotate(&admin(), &key).unwrap();
     fixture.sign(&key, MESSAGE);
+}
+
+/// A key's row that somebody deleted, or put back together with the index, refers to nothing or to less: no private key is
+/// removed for that.
+pub(crate) fn a_missing_row_removes_nothing(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let store = &fixture.store;
+    let key = fixture.key("k", "ML-DSA-44");
+    let row = RowKey::key(&key);
+    let rows = (0..128).map(RowKey::index).chain([row.clone()]);
+    let older: Vec<_> = rows
+        .map(|row| (row.clone(), fixture.row(&row).value))
+        .collect();
+    store.rotate(&admin(), &key).unwrap();
+    let objects = || {
+        let objects = place.in_token().objects(store.id()).unwrap();
+        objects
+            .iter()
+            .filter(|object| object.is_of(store.id()))
+            .count()
+    };
+    assert_eq!(objects(), 2);
+    for (row, value) in older {
+        fixture.write(&row, Write::Put(value));
+    }
+    assert_eq!(code(store.remove_orphans(&admin())), "put-back");
+    assert_eq!(objects(), 2);
+    fixture.write(&row, Write::Delete);
+    assert_eq!(code(store.remove_orphans(&admin())), "missing");
+    assert_eq!(objects(), 2);
 }
 
 /// Removing what nobody refers to again and again takes no key away that is being made.
