@@ -28,9 +28,9 @@ const MAX_MESSAGE: u64 = 1 << 40;
 pub struct Policy {
     /// Who may do what with this key, beside whom the store's grants permit it.
     pub grants: Grants,
-    /// The first version that verifies and decapsulates. The versions before it are of no use any more.
+    /// The first version that is used, for whatever it is. The versions before it are of no use any more.
     pub min_version: Version,
-    /// The first version that signs.
+    /// The first version that signs, if it isn't before `min_version`.
     pub min_signing_version: Version,
     /// How old the newest version may become before the key is due for rotation, in whole seconds; `None` for any age.
     pub rotate_after: Option<Duration>,

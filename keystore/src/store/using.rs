@@ -48,7 +48,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Denied`], [`StoreError::NotFound`], [`StoreError::NoEnabledVersion`]; if the policy permits no such
+    /// [`StoreError::Denied`], [`StoreError::NotFound`], [`StoreError::NoEnabledVersion`], [`StoreError::BelowMinimum`] if all
+    /// enabled versions are older than the policy permits; if the policy permits no such
     /// input or no such long one, or keys of this algorithm take none; [`StoreError::Away`]; and those of the storage, for
     /// keys that are not in memory or whose uses are audited one by one.
     pub fn sign(
@@ -91,7 +92,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::State`] unless it is enabled, [`StoreError::VersionNotFound`], and those of [`sign`](Self::sign).
+    /// [`StoreError::State`] unless it is enabled, [`StoreError::VersionNotFound`], [`StoreError::BelowMinimum`], and those of
+    /// [`sign`](Self::sign).
     pub fn sign_by(
         &self,
         principal: &Principal,
@@ -125,6 +127,7 @@ impl Store {
             let inner = self.inner();
             let key = inner.usable(principal, Verb::Encapsulate, name)?;
             let version = key.newest_enabled.ok_or_else(|| no_version(name))?;
+            check_minimum(&key, version)?;
             let public = inner.public(&key, version)?;
             let mut secret = Zeroizing::new([0; 32]);
             let ciphertext = match &*public {
@@ -191,8 +194,14 @@ pub(super) fn check_minimum(key: &CachedKey, version: Version) -> Result<(), Sto
     check_not_below(key, version, key.record.policy.min_version)
 }
 
+/// A version that is too old to verify doesn't sign either.
 fn check_signing_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
-    check_not_below(key, version, key.record.policy.min_signing_version)
+    let policy = &key.record.policy;
+    check_not_below(
+        key,
+        version,
+        policy.min_signing_version.max(policy.min_version),
+    )
 }
 
 fn check_not_below(

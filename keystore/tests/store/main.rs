@@ -45,7 +45,7 @@ macro_rules! on {
                 states_follow_each_other, inputs_are_those_of_the_policy, keys_are_imported_and_exported,
                 due_keys_are_rotated, keys_are_listed_in_pages, a_key_signs_for_others,
                 the_store_has_grants_of_its_own, policies_are_checked,
-                more_is_counted_than_fits,
+                more_is_counted_than_fits, versions_below_the_minimum_are_not_used,
             );
             tests_of!(matrix, $place: who_has_no_right_gets_nothing);
             tests_of!(tampering, $place:

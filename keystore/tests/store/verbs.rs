@@ -205,6 +205,39 @@ pub(crate) fn versions_sign_and_verify_in_turn(place: &impl Place) {
     );
 }
 
+/// The policy's minimum holds for what is made, as for what is verified and decapsulated.
+pub(crate) fn versions_below_the_minimum_are_not_used(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let store = &fixture.store;
+    let keys = ["ML-DSA-44", "ML-KEM-768"]
+        .map(|algorithm| fixture.key(&algorithm.to_ascii_lowercase(), algorithm));
+    let mut policy = user_policy();
+    policy.min_version = version(2);
+    for key in &keys {
+        store.rotate(&admin(), key).unwrap();
+        store.set_policy(&admin(), key, &policy).unwrap();
+    }
+    let [signs, encapsulates] = &keys;
+    let input = Input::message(MESSAGE);
+    let used = || {
+        [
+            code(store.sign(&user(), signs, input)),
+            code(store.encapsulate(&user(), encapsulates)),
+        ]
+    };
+    assert_eq!(used(), ["done"; 2]);
+    let old = store.sign_by(&user(), &signs.at(version(1)), input);
+    assert_eq!(code(old), "below-min-version");
+    for key in &keys {
+        store.disable(&admin(), &key.at(version(2))).unwrap();
+    }
+    assert_eq!(used(), ["below-min-version"; 2]);
+    for key in &keys {
+        store.rotate(&admin(), key).unwrap();
+    }
+    assert_eq!(used(), ["done"; 2]);
+}
+
 pub(crate) fn states_follow_each_other(place: &impl Place) {
     let fixture = Fixture::new(place);
     let key = fixture.key("k", "ML-DSA-44");
