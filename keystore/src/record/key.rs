@@ -16,6 +16,9 @@ use crate::policy::Policy;
 /// The most versions of a key that are kept. Older ones can be removed.
 pub(crate) const MAX_VERSIONS: usize = 4_096;
 
+/// How far the clocks of those who rotate keys may be apart.
+const CLOCKS_APART: Duration = Duration::from_secs(60 * 60);
+
 const FORMAT: u8 = 1;
 
 /// With the token in which new versions are made.
@@ -198,10 +201,13 @@ impl KeyRecord {
         })
     }
 
-    /// Whether the newest version is older than the policy wants. A clock that was set back makes nothing due.
+    /// Whether the newest version is older than the policy wants, or its age isn't known, as it was made by a clock that was
+    /// ahead.
     pub(crate) fn is_due(&self, now: u64) -> bool {
         let age = Duration::from_millis(now.saturating_sub(self.rotated));
-        self.policy.rotate_after.is_some_and(|limit| age >= limit)
+        let ahead = Duration::from_millis(self.rotated.saturating_sub(now));
+        let limit = self.policy.rotate_after;
+        limit.is_some_and(|limit| age >= limit || ahead > CLOCKS_APART)
     }
 
     /// The versions that are kept, the newest first.

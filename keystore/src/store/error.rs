@@ -110,7 +110,7 @@ pub enum StoreError {
     },
     /// The clock is behind the last entry of the audit log, so it can't be relied on.
     #[error(
-        "the clock is {seconds} seconds behind the last entry of the audit log; set it, then destroy"
+        "the clock is {seconds} seconds behind the last entry of the audit log; set it, then try again"
     )]
     ClockBehind {
         /// By how much.

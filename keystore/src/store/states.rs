@@ -15,6 +15,9 @@ use crate::storage::RowKey;
 /// How many versions are removed at once.
 const REMOVED_AT_ONCE: usize = 100;
 
+/// How far a clock may be behind the last entry of the log, in milliseconds.
+const CLOCKS_APART: u64 = 60_000;
+
 impl Store {
     /// Disables a version: it signs, decapsulates and verifies nothing any more. Of one that is to be destroyed or was
     /// destroyed, its signatures no longer verify.
@@ -58,7 +61,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Policy`] if the key's policy wants a longer time; [`StoreError::State`] unless it is enabled or
+    /// [`StoreError::Policy`] if the key's policy wants a longer time; [`StoreError::ClockBehind`] if the clock is behind the last
+    /// entry of the log; [`StoreError::State`] unless it is enabled or
     /// disabled; and those of [`disable`](Self::disable).
     pub fn schedule_destruction(
         &self,
@@ -67,8 +71,12 @@ impl Store {
         after: Duration,
     ) -> Result<(), StoreError> {
         let (name, version) = (id.name(), id.version());
-        self.inner()
-            .change_key(principal, Verb::Schedule, name, &[], |_, record, _, now| {
+        self.inner().change_key(
+            principal,
+            Verb::Schedule,
+            name,
+            &[],
+            |rows, record, _, now| {
                 if after < record.policy.destroy_after {
                     return Err(StoreError::Policy(
                         "the key's policy wants a longer time before a destruction",
@@ -80,12 +88,14 @@ impl Store {
                 if !matches!(state, VersionState::Enabled | VersionState::Disabled) {
                     return Err(in_state(id, *state, Verb::Schedule));
                 }
+                self.inner().check_clock(rows, now)?;
                 *state = VersionState::DestroyScheduled {
                     at: now.saturating_add(after),
                     verifies: state.verifies(),
                 };
                 Ok((Some(version), ()))
-            })
+            },
+        )
     }
 
     /// Cancels a scheduled destruction. The version is disabled afterwards.
@@ -248,7 +258,7 @@ impl Inner {
         })
     }
 
-    /// Checks that the clock isn't behind the last entry of the log.
+    /// Checks that the clock isn't behind the last entry of the log, but for what clocks of several machines are apart.
     fn check_clock(&self, rows: &Rows<'_>, now: u64) -> Result<(), StoreError> {
         let last = self.table.entries(rows.head.sequence, 1)?;
         let Some(last) = last.first() else {
@@ -256,7 +266,7 @@ impl Inner {
             return Err(StoreError::Contended);
         };
         match last.time.checked_sub(now) {
-            Some(behind @ 1..) => Err(StoreError::ClockBehind {
+            Some(behind) if behind > CLOCKS_APART => Err(StoreError::ClockBehind {
                 seconds: behind.div_ceil(1000),
             }),
             _ => Ok(()),
