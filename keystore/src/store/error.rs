@@ -108,6 +108,10 @@ pub enum StoreError {
         /// How long it takes.
         seconds: u64,
     },
+    /// The key is not due for rotation any more, since others have rotated it: [`rotate_due`](crate::Store::rotate_due) leaves
+    /// out such a key.
+    #[error("{0} is not due for rotation any more")]
+    NotDue(KeyName),
     /// The clock is behind the last entry of the audit log, so it can't be relied on.
     #[error(
         "the clock is {seconds} seconds behind the last entry of the audit log; set it, then try again"
@@ -244,6 +248,7 @@ impl StoreError {
             Self::ExportableChanged(_) => "exportable-changed",
             Self::Policy(_) => "policy",
             Self::NotYet { .. } => "not-yet",
+            Self::NotDue(_) => "not-due",
             Self::ClockBehind { .. } => "clock-behind",
             Self::Limit(_) => "limit",
             Self::Damaged { reason, .. } => match reason {

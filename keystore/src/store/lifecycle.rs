@@ -10,7 +10,7 @@ use super::commit::Plan;
 use super::error::StoreError;
 use super::held::HeldKey;
 use super::inner::Inner;
-use super::making::{NOT_FROM_TOKENS, NewKey, require_enabled};
+use super::making::{NOT_FROM_TOKENS, NewKey, When, require_enabled};
 use super::rows::{Draft, Rows};
 use super::showing::Names;
 use crate::audit::Event;
@@ -138,7 +138,7 @@ impl Store {
             check_import(key)?;
             let key = NewKey::Here(key);
             self.inner()
-                .add_version(principal, Verb::Import, name, &key, None)
+                .add_version(principal, Verb::Import, name, &key, None, When::Now)
         })
     }
 
@@ -150,15 +150,7 @@ impl Store {
     /// [`StoreError::Denied`], [`StoreError::NotFound`], [`StoreError::Limit`] if the key has 4,096 versions,
     /// [`StoreError::Token`] if its token makes none, and those of the storage.
     pub fn rotate(&self, principal: &Principal, name: &KeyName) -> Result<KeyId, StoreError> {
-        self.inner().measured(Verb::Rotate, name, || {
-            let inner = self.inner();
-            let token = inner
-                .permitted(principal, Verb::Rotate, name)?
-                .record
-                .token
-                .clone();
-            inner.rotate(principal, name, token.as_ref())
-        })
+        self.inner().rotate_in_place(principal, name, When::Now)
     }
 
     /// Makes a new version in this token, or in the store, and those after it, too. So a key moves to a token: versions of before
@@ -176,12 +168,12 @@ impl Store {
         self.inner().measured(Verb::Rotate, name, || {
             let inner = self.inner();
             inner.permitted(principal, Verb::Rotate, name)?;
-            inner.rotate(principal, name, token)
+            inner.rotate(principal, name, token, When::Now)
         })
     }
 
-    /// Rotates all keys whose newest version is older than their policy wants, as far as the principal may rotate them.
-    /// Returns what became of each of them.
+    /// Rotates all keys whose newest version is older than their policy wants, as far as the principal may rotate them,
+    /// and others haven't meanwhile. Returns what became of each of them.
     ///
     /// # Errors
     ///
@@ -207,8 +199,11 @@ impl Store {
                     }
                 };
                 if is_due {
-                    let result = self.rotate(principal, &name);
-                    rotated.push(Rotated { key: name, result });
+                    match inner.rotate_in_place(principal, &name, When::Due) {
+                        // Others have rotated it meanwhile.
+                        Err(StoreError::NotDue(_)) => {}
+                        result => rotated.push(Rotated { key: name, result }),
+                    }
                 }
             }
             match next {
@@ -306,6 +301,19 @@ fn check_import(key: &AnyPrivateKey) -> Result<(), StoreError> {
 }
 
 impl Inner {
+    /// Makes a new version where that before it was made.
+    fn rotate_in_place(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        when: When,
+    ) -> Result<KeyId, StoreError> {
+        self.measured(Verb::Rotate, name, || {
+            let key = self.permitted(principal, Verb::Rotate, name)?;
+            self.rotate(principal, name, key.record.token.as_ref(), when)
+        })
+    }
+
     /// Changes a key, if the principal may: `decide` gets the key's record to be changed, and says which version the log
     /// names.
     pub(super) fn change_key<T>(

@@ -60,6 +60,14 @@ impl NewKey<'_> {
     }
 }
 
+/// When a key gets a new version.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) enum When {
+    Now,
+    /// If it is due yet when it would get one: others may have rotated it.
+    Due,
+}
+
 /// The state of a version that has to be enabled.
 pub(super) fn require_enabled(
     record: &KeyRecord,
@@ -84,16 +92,24 @@ impl Inner {
         principal: &Principal,
         name: &KeyName,
         token: Option<&TokenName>,
+        when: When,
     ) -> Result<KeyId, StoreError> {
         let record = &self.permitted(principal, Verb::Rotate, name)?.record;
         match token {
             None => {
                 let key = AnyPrivateKey::generate(record.algorithm)?;
-                self.add_version(principal, Verb::Rotate, name, &NewKey::Here(&key), None)
+                self.add_version(
+                    principal,
+                    Verb::Rotate,
+                    name,
+                    &NewKey::Here(&key),
+                    None,
+                    when,
+                )
             }
             Some(token) => self.in_token(token, record.algorithm, name, |made| {
                 let key = NewKey::InToken(made);
-                self.add_version(principal, Verb::Rotate, name, &key, Some(token))
+                self.add_version(principal, Verb::Rotate, name, &key, Some(token), when)
             }),
         }
     }
@@ -200,9 +216,13 @@ impl Inner {
         name: &KeyName,
         key: &NewKey<'_>,
         token: Option<&TokenName>,
+        when: When,
     ) -> Result<KeyId, StoreError> {
         let is_in_use = self.cache.get(name).is_some_and(|key| key.is_in_use());
         let id = self.change_key(principal, verb, name, &[], |rows, record, draft, now| {
+            if when == When::Due && !record.is_due(now) {
+                return Err(StoreError::NotDue(name.clone()));
+            }
             key.check_kept(rows)?;
             if verb == Verb::Import && record.token.is_some() {
                 return Err(StoreError::Policy(

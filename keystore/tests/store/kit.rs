@@ -53,6 +53,10 @@ impl Clock {
         }
     }
 
+    pub(crate) fn now(&self) -> SystemTime {
+        UNIX_EPOCH + *self.time.lock().unwrap()
+    }
+
     pub(crate) fn advance(&self, time: Duration) {
         *self.time.lock().unwrap() += time;
     }

@@ -18,6 +18,32 @@ use crate::amounts::signatures;
 use crate::kit::{Fixture, admin, code, counted, kek, user};
 use crate::places::Place;
 
+/// Two stores rotate what is due at the same time: the second one has found the key due before the first one rotated it.
+pub(crate) fn a_due_key_is_rotated_once(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let day = Duration::from_secs(24 * 60 * 60);
+    let due = |policy: &mut pq_keystore::policy::Policy| policy.rotate_after = Some(7 * day);
+    let key = fixture.key_with("k", "ML-DSA-44", due);
+    fixture.clock.advance(7 * day);
+    let (first, now) = (fixture.store.clone(), fixture.clock.now());
+    let is_set = Arc::new(AtomicBool::new(false));
+    let trap = is_set.clone();
+    let options = fixture.clock.options().clock(move || {
+        // The second one asks for the time when it has read the key.
+        if trap.swap(false, Ordering::SeqCst) {
+            assert_eq!(first.rotate_due(&admin()).unwrap().len(), 1);
+        }
+        now
+    });
+    let second = Store::open(fixture.storage.clone(), &kek(b"secret"), options).unwrap();
+    second.show(&admin(), &key).unwrap();
+    is_set.store(true, Ordering::SeqCst);
+    assert_eq!(second.rotate_due(&admin()).unwrap().len(), 0);
+    assert!(!is_set.load(Ordering::SeqCst));
+    let versions = second.show(&admin(), &key).unwrap().versions;
+    assert_eq!(versions.len(), 2);
+}
+
 /// Rotates a key every 10 ms, and removes old versions before there are too many.
 pub(crate) struct Rotation<'a> {
     store: &'a Store,

@@ -59,7 +59,7 @@ macro_rules! on {
             );
             tests_of!(load, $place:
                 signatures_under_rotation, stores_see_each_other, the_storage_is_away,
-                a_new_version_signs_while_away, a_lost_commit_is_made_once, grants_are_seen_by_others,
+                a_due_key_is_rotated_once, a_new_version_signs_while_away, a_lost_commit_is_made_once, grants_are_seen_by_others,
             );
             tests_of!(batch, $place: a_batch_gives_what_single_calls_give);
         }
