@@ -3,14 +3,24 @@
 //!
 //! There are 128 rows of the index, and each row of a key belongs to one of them. Both are written together, and read
 //! together. So whoever puts an older row back has to put back the row of the index, too, and with it those of other keys.
-
-use sha2::{Digest, Sha256};
+//!
+//! Where a row stands, its key's MAC says, so that whoever may choose names can't choose one row of the index and fill it.
 
 use crate::encoding::{InvalidRecord, Reader, Writer};
 
 const FORMAT: u8 = 1;
 
-/// The first half of a hash, which stands for a row.
+/// The most rows of keys in one row of the index; those of the store itself find a place in any.
+pub(crate) const MAX_KEYS: usize = 2_700;
+
+/// The place of a row in the index: its row there, and what stands for it in that.
+#[derive(Clone, Copy)]
+pub(crate) struct IndexPlace {
+    pub(crate) bucket: u8,
+    place: Place,
+}
+
+/// The first half of a MAC, which stands for a row.
 type Place = [u8; 16];
 
 /// One row of the index.
@@ -20,43 +30,45 @@ pub(crate) struct IndexRecord {
     serials: Vec<(Place, u64)>,
 }
 
-fn hash(key: &str) -> [u8; 32] {
-    Sha256::digest(key).into()
-}
-
 /// How many rows the index has, all of which are made with the store.
 pub(crate) const BUCKETS: u8 = 128;
 
-/// The number of the index's row where a row stands.
-pub(crate) fn bucket_of(key: &str) -> u8 {
-    hash(key)[31] % BUCKETS
-}
-
-fn place(key: &str) -> Place {
-    let mut place = [0; 16];
-    place.copy_from_slice(&hash(key)[..16]);
-    place
+impl IndexPlace {
+    /// By the MAC of a row's key.
+    pub(crate) fn new(mac: &[u8; 32]) -> Self {
+        let mut place = [0; 16];
+        place.copy_from_slice(&mac[..16]);
+        Self {
+            bucket: mac[31] % BUCKETS,
+            place,
+        }
+    }
 }
 
 impl IndexRecord {
     /// How often a row was written, or 0 if it was never.
-    pub(crate) fn serial(&self, key: &str) -> u64 {
-        let found = self
-            .serials
-            .binary_search_by_key(&place(key), |(place, _)| *place);
-        found.map_or(0, |at| self.serials[at].1)
+    pub(crate) fn serial(&self, place: IndexPlace) -> u64 {
+        self.find(place).map_or(0, |at| self.serials[at].1)
     }
 
     /// Notes how often a row was written.
-    pub(crate) fn set(&mut self, key: &str, serial: u64) {
-        let place = place(key);
-        match self
-            .serials
-            .binary_search_by_key(&place, |(place, _)| *place)
-        {
+    pub(crate) fn set(&mut self, place: IndexPlace, serial: u64) {
+        match self.find(place) {
             Ok(at) => self.serials[at].1 = serial,
-            Err(at) => self.serials.insert(at, (place, serial)),
+            Err(at) => self.serials.insert(at, (place.place, serial)),
         }
+    }
+
+    /// Whether a key that isn't in it finds no place.
+    pub(crate) fn is_full(&self) -> bool {
+        self.serials.len() >= MAX_KEYS
+    }
+
+    /// Where a row stands, or would.
+    fn find(&self, place: IndexPlace) -> Result<usize, usize> {
+        let place = place.place;
+        self.serials
+            .binary_search_by_key(&place, |(place, _)| *place)
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {

@@ -15,7 +15,7 @@ mod version;
 mod wrapping;
 
 pub use self::grants_file::{InvalidGrantsFile, MAX_GRANTS_FILE_LEN};
-pub(crate) use self::index::{BUCKETS, IndexRecord, bucket_of};
+pub(crate) use self::index::{BUCKETS, IndexPlace, IndexRecord};
 pub(crate) use self::key::{KeyRecord, MAX_VERSIONS};
 pub use self::key::{Origin, VersionState};
 pub(crate) use self::store::StoreRecord;

@@ -4,6 +4,7 @@ use core::fmt::Debug;
 
 use pq_keys::any::AnyAlgorithm;
 
+use super::index::MAX_KEYS;
 use super::*;
 use crate::custody::ObjectId;
 use crate::encoding::InvalidRecord;
@@ -163,13 +164,28 @@ fn versions_have_one_encoding() {
 #[test]
 fn the_index_has_one_encoding() {
     let mut index = IndexRecord::default();
-    assert_eq!(index.serial("a"), 0);
-    for (key, serial) in [("a", 1), ("b", 2), ("c", 3), ("a", 9)] {
-        index.set(key, serial);
-        assert_eq!(index.serial(key), serial);
+    let [a, b, c] = [1, 2, 3].map(|byte| IndexPlace::new(&[byte; 32]));
+    assert_eq!(index.serial(a), 0);
+    for (place, serial) in [(a, 1), (b, 2), (c, 3), (a, 9)] {
+        index.set(place, serial);
+        assert_eq!(index.serial(place), serial);
     }
-    assert_eq!((index.serial("a"), index.serial("b")), (9, 2));
+    assert_eq!((index.serial(a), index.serial(b)), (9, 2));
     has_one_encoding(&index, IndexRecord::encode, IndexRecord::decode);
+}
+
+/// With as many keys as there may be, and all rows of the store itself, a row of the index fits.
+#[test]
+fn the_largest_index_fits_into_a_row() {
+    let mut index = IndexRecord::default();
+    for number in 0..MAX_KEYS + 3 {
+        assert_eq!(index.is_full(), number >= MAX_KEYS);
+        let mut mac = [0; 32];
+        mac[..8].copy_from_slice(&u64::try_from(number).unwrap().to_be_bytes());
+        index.set(IndexPlace::new(&mac), u64::MAX);
+    }
+    let with_mac = index.encode().len() + 32;
+    assert!(with_mac <= crate::storage::MAX_VALUE_LEN, "{with_mac}");
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(crate) struct Sealer {
     mac: Hmac<Sha256>,
     /// The same for entries of the log.
     log_mac: Hmac<Sha256>,
+    /// And for the places of rows in the index.
+    place_mac: Hmac<Sha256>,
 }
 
 impl Sealer {
@@ -41,12 +43,14 @@ impl Sealer {
         let seal_key = derive(&store_key, &store, b"pq-keystore seal");
         let mac_key = derive(&store_key, &store, b"pq-keystore rows");
         let log_key = derive(&store_key, &store, b"pq-keystore log");
+        let place_key = derive(&store_key, &store, b"pq-keystore index");
         Self {
             store,
             store_key,
             seal_key,
             mac: keyed(&mac_key),
             log_mac: keyed(&log_key),
+            place_mac: keyed(&place_key),
         }
     }
 
@@ -75,6 +79,13 @@ impl Sealer {
         mac.update(&Writer::default().text(row).finish());
         mac.update(record);
         mac
+    }
+
+    /// What says in which place of the index a row stands. Nobody who doesn't know the key can choose names by it.
+    pub(crate) fn place(&self, row: &str) -> [u8; 32] {
+        let mut mac = self.place_mac.clone();
+        mac.update(row.as_bytes());
+        mac.finalize().into_bytes().into()
     }
 
     /// The MAC of an entry of the log after the one with the hash `before`.

@@ -12,7 +12,7 @@ use super::commit::Plan;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
 use super::options::StoreOptions;
-use super::rows::{Draft, Rows, Table, of_rows};
+use super::rows::{Draft, Rows, Table, of_rows, place_of};
 use super::worker::Worker;
 use crate::audit::Event;
 use crate::policy::{Principal, Role, Verb};
@@ -277,8 +277,8 @@ fn first_index(sealer: &Sealer) -> Vec<(RowKey, Vec<u8>)> {
         .map(|bucket| (bucket, IndexRecord::default()))
         .collect();
     for key in [RowKey::store(), RowKey::kek()] {
-        let bucket = crate::record::bucket_of(key.as_str());
-        index.entry(bucket).or_default().set(key.as_str(), 1);
+        let place = place_of(sealer, &key);
+        index.entry(place.bucket).or_default().set(place, 1);
     }
     let row = |(bucket, index): (u8, IndexRecord)| {
         let key = RowKey::index(bucket);

@@ -8,9 +8,11 @@ use crate::encoding::InvalidRecord;
 use crate::name::{KeyId, KeyName};
 #[cfg(feature = "door")]
 use crate::record::WrappingRecord;
-use crate::record::{IndexRecord, KeyRecord, StoreRecord, VersionRecord, bucket_of};
+use crate::record::{IndexPlace, IndexRecord, KeyRecord, StoreRecord, VersionRecord};
 use crate::sealing::Sealer;
-use crate::storage::{Change, Expected, LogHead, Row, RowChange, RowKey, Snapshot, Storage, Write};
+use crate::storage::{
+    Change, Expected, LogHead, Row, RowChange, RowKey, RowPrefix, Snapshot, Storage, Write,
+};
 
 /// The storage, with the keys that check what it has.
 pub(super) struct Table {
@@ -28,16 +30,21 @@ pub(super) struct Rows<'a> {
     pub(super) revision: u64,
 }
 
+/// Where a row stands in the index.
+pub(super) fn place_of(sealer: &Sealer, key: &RowKey) -> IndexPlace {
+    IndexPlace::new(&sealer.place(key.as_str()))
+}
+
 /// The row of the index where a row stands.
-fn index_of(key: &RowKey) -> RowKey {
-    RowKey::index(bucket_of(key.as_str()))
+fn index_of(sealer: &Sealer, key: &RowKey) -> RowKey {
+    RowKey::index(place_of(sealer, key).bucket)
 }
 
 impl Table {
     /// Reads rows, and those of the index where they stand.
     pub(super) fn read(&self, keys: &[RowKey]) -> Result<Rows<'_>, StoreError> {
         let mut wanted: Vec<RowKey> = keys.to_vec();
-        wanted.extend(keys.iter().map(index_of));
+        wanted.extend(keys.iter().map(|key| index_of(&self.sealer, key)));
         wanted.sort_unstable();
         wanted.dedup();
         let Snapshot {
@@ -87,14 +94,14 @@ impl Rows<'_> {
 
     /// The index's row where a row stands.
     fn index(&self, key: &RowKey) -> Result<IndexRecord, StoreError> {
-        let key = index_of(key);
+        let key = index_of(self.sealer, key);
         let index = self.read(&key, IndexRecord::decode)?;
         index.ok_or_else(|| StoreError::damaged(key, Damage::Missing))
     }
 
     /// Checks that a row was written as often as the index says, 0 times if it doesn't exist.
     pub(super) fn check_serial(&self, key: &RowKey, serial: u64) -> Result<(), StoreError> {
-        match self.index(key)?.serial(key.as_str()) {
+        match self.index(key)?.serial(place_of(self.sealer, key)) {
             indexed if indexed == serial => Ok(()),
             _ if serial == 0 => Err(StoreError::damaged(key, Damage::Missing)),
             _ => Err(StoreError::damaged(key, Damage::PutBack)),
@@ -202,12 +209,19 @@ impl Draft<'_> {
 
     /// Notes in the index how often a row was written.
     pub(super) fn set_serial(&mut self, key: &RowKey, serial: u64) -> Result<(), StoreError> {
-        let row = index_of(key);
+        let place = place_of(self.rows.sealer, key);
+        let row = RowKey::index(place.bucket);
         let mut index = match self.index.remove(&row) {
             Some(index) => index,
             None => self.rows.index(key)?,
         };
-        index.set(key.as_str(), serial);
+        let is_new_key = RowPrefix::keys().matches(key) && index.serial(place) == 0;
+        if is_new_key && index.is_full() {
+            return Err(StoreError::Limit(
+                "the store has as many keys as it takes, some 300,000; put others into another store",
+            ));
+        }
+        index.set(place, serial);
         self.index.insert(row, index);
         Ok(())
     }

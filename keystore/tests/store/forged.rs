@@ -431,6 +431,39 @@ fn changes_of_older_rows_are_noticed() {
     assert!(report.damaged[0].to_string().contains("t/p/k"));
 }
 
+/// A store that is full says so with a code of its own, and all that is in it goes on.
+#[test]
+fn a_full_store_says_so() {
+    let forged = Forged::new();
+    let fixture = &forged.fixture;
+    let key = fixture.key("k", "Ed25519");
+    for row in (0..128).map(RowKey::index) {
+        // A format, the number of entries, and the entries in order.
+        let record = forged.record(&row);
+        let mut entries: Vec<Vec<u8>> = record[5..].chunks(24).map(Into::into).collect();
+        let fillers = (0..2_700_u128).map(|number| [&number.to_be_bytes()[..], &[0; 8]].concat());
+        let missing = 2_700 - entries.len();
+        entries.extend(fillers.take(missing));
+        entries.sort_unstable();
+        let count = u32::try_from(entries.len()).unwrap().to_be_bytes();
+        forged.write(&row, &[&record[..1], &count, &entries.concat()].concat());
+    }
+    let more = fixture.store.create_key(
+        &admin(),
+        &crate::kit::name("more"),
+        crate::kit::named("Ed25519"),
+        &crate::kit::user_policy(),
+    );
+    let refused = more.unwrap_err();
+    assert_eq!(refused.code(), "limit");
+    assert!(refused.to_string().contains("as many keys"), "{refused}");
+    fixture.store.rotate(&admin(), &key).unwrap();
+    fixture
+        .store
+        .rewrap(&admin(), &crate::kit::kek(b"new"))
+        .unwrap();
+}
+
 /// The row of the wrapped key has a checksum that anybody can make: what it says is bound to what the KEK wraps.
 #[test]
 fn other_wrapped_keys_are_refused() {

@@ -1,8 +1,8 @@
 //! Rows that were changed, moved, put back or removed behind the store's back.
 
 use pq_keystore::policy::{Input, Verb};
-use pq_keystore::storage::{RowKey, Write};
-use pq_keystore::{Scope, Store, StoreOptions};
+use pq_keystore::storage::{Row, RowKey, Write};
+use pq_keystore::{KeyName, Scope, Store, StoreOptions};
 use sha2::{Digest, Sha256};
 
 use crate::kit::{Fixture, admin, code, kek, user, version};
@@ -279,8 +279,8 @@ pub(crate) fn rewrapping_touches_no_key(place: &impl Place) {
 fn every_bit_is_covered() {
     let fixture = Fixture::new(&crate::places::Memory::new());
     let small = fixture.key("small", "Ed25519");
-    fixture.key("good", "Ed25519");
-    let index = index_of(&RowKey::key(&small));
+    let index = index_of(&fixture, &RowKey::key(&small));
+    let good = key_beside(&fixture, "good", &index, false);
     let rows = [
         RowKey::key(&small),
         RowKey::version(&small.at(version(1))),
@@ -296,7 +296,7 @@ fn every_bit_is_covered() {
             assert_eq!(refused.code(), "damaged", "{key} {bit}");
             assert!(refused.to_string().contains(key.as_str()), "{refused}");
             if bit % 61 == 0 {
-                assert_eq!(sign(&fixture, "good"), "done");
+                assert_eq!(sign(&fixture, good.name()), "done");
                 assert_eq!(fixture.store.check(&admin(), &[]).unwrap().damaged.len(), 1);
             }
         }
@@ -325,13 +325,51 @@ fn every_bit_is_covered() {
     assert_eq!(sign(&fixture.reopened(), "small"), "done");
 }
 
-/// The number of the index's row where a row stands.
-fn bucket_of(key: &RowKey) -> u8 {
-    Sha256::digest(key.as_str())[31] % 128
+/// All rows of the index, and others.
+fn with_index(fixture: &Fixture, rows: &[RowKey]) -> Vec<(RowKey, Row)> {
+    let keys: Vec<_> = rows
+        .iter()
+        .cloned()
+        .chain((0..128).map(RowKey::index))
+        .collect();
+    let found = fixture.storage.get(&keys).unwrap().rows;
+    keys.into_iter()
+        .zip(found)
+        .map(|(key, row)| (key, row.unwrap()))
+        .collect()
 }
 
-fn index_of(key: &RowKey) -> RowKey {
-    RowKey::index(bucket_of(key))
+/// The row of the index that was written last together with this row: its name doesn't say which one it is.
+fn index_of(fixture: &Fixture, row: &RowKey) -> RowKey {
+    let revision = fixture.row(row).revision;
+    let rows = with_index(fixture, &[]);
+    let mut found = rows.into_iter().filter(|(_, row)| row.revision == revision);
+    found.next().unwrap().0
+}
+
+/// A new key whose row stands in this row of the index, or in another one.
+fn key_beside(fixture: &Fixture, text: &str, index: &RowKey, beside: bool) -> KeyName {
+    let mut names = (0..).map(|number| fixture.key(&format!("{text}{number}"), "Ed25519"));
+    let found = names.find(|name| (index_of(fixture, &RowKey::key(name)) == *index) == beside);
+    found.unwrap()
+}
+
+/// Whoever may choose names can't choose where their rows stand: names whose hashes are alike stand all over the index.
+#[test]
+fn nobody_fills_one_row_of_the_index() {
+    let fixture = Fixture::new(&crate::places::Memory::new());
+    let is_aimed = |name: &KeyName| Sha256::digest(RowKey::key(name).as_str())[31] % 128 == 0;
+    let names = (0..)
+        .map(|number| format!("n{number}"))
+        .filter(|text| is_aimed(&crate::kit::name(text)));
+    let mut found: Vec<_> = names
+        .take(16)
+        .map(|text| index_of(&fixture, &RowKey::key(&fixture.key(&text, "Ed25519"))))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    // Five or fewer of 128 are found by 16 keys less than once in 10^15 times.
+    assert!(found.len() > 5, "{found:?}");
 }
 
 /// Whoever puts back a row together with its row of the index, or the operator's key of before, is noticed by the check, and
@@ -339,14 +377,10 @@ fn index_of(key: &RowKey) -> RowKey {
 pub(crate) fn rows_put_back_with_their_index(place: &impl Place) {
     let mut fixture = Fixture::new(place);
     let key = fixture.key("k", "ML-DSA-44");
-    let bucket = bucket_of(&RowKey::key(&key));
-    let neighbour = (0..)
-        .map(|number| format!("n{number}"))
-        .find(|text| bucket_of(&RowKey::key(&crate::kit::name(text))) == bucket)
-        .unwrap();
-    fixture.key(&neighbour, "Ed25519");
-    fixture.key("other", "Ed25519");
-    let rows = [RowKey::key(&key), index_of(&RowKey::key(&key))];
+    let index = index_of(&fixture, &RowKey::key(&key));
+    let other = key_beside(&fixture, "other", &index, false);
+    let neighbour = key_beside(&fixture, "n", &index, true);
+    let rows = [RowKey::key(&key), index];
     let backup = rows.clone().map(|row| fixture.row(&row).value);
     fixture
         .store
@@ -370,23 +404,23 @@ pub(crate) fn rows_put_back_with_their_index(place: &impl Place) {
     fixture = fixture.reopened();
     assert_eq!(sign(&fixture, "k"), "no-enabled-version");
     // A neighbour that was changed since the backup is spoilt at once.
-    let change = fixture
-        .store
-        .rotate(&admin(), &crate::kit::name(&neighbour));
-    change.unwrap();
+    fixture.store.rotate(&admin(), &neighbour).unwrap();
     let current = rows.clone().map(|row| fixture.row(&row).value);
     put(&fixture, &rows, &backup);
     fixture = fixture.reopened();
-    assert_eq!(sign(&fixture, &neighbour), "put-back");
-    assert_eq!(sign(&fixture, "other"), "done");
+    assert_eq!(sign(&fixture, neighbour.name()), "put-back");
+    assert_eq!(sign(&fixture, other.name()), "done");
     put(&fixture, &rows, &current);
 
     // The grants of before: the row of the store, and its index's.
-    let mut rows = vec![RowKey::store(), index_of(&RowKey::store())];
-    let backup: Vec<_> = rows.iter().map(|row| fixture.row(row).value).collect();
+    let before = with_index(&fixture, &[]);
+    let store_row = fixture.row(&RowKey::store()).value;
     let grants = fixture.store.store_grants(&admin()).unwrap();
     let more = grants.clone().grant(&Scope::all(), &user(), Verb::Create);
     fixture.store.set_store_grants(&admin(), &more).unwrap();
+    let mut rows = vec![RowKey::store(), index_of(&fixture, &RowKey::store())];
+    let index_row = before.into_iter().find(|(key, _)| *key == rows[1]).unwrap();
+    let backup = [store_row, index_row.1.value];
     let current: Vec<_> = rows.iter().map(|row| fixture.row(row).value).collect();
     put(&fixture, &rows[..1], &backup);
     let opened = Store::open(
@@ -413,9 +447,16 @@ pub(crate) fn rows_put_back_with_their_index(place: &impl Place) {
     );
 
     // The operator's key of before.
-    rows.extend([RowKey::kek(), index_of(&RowKey::kek())]);
-    let backup: Vec<_> = rows.iter().map(|row| fixture.row(row).value).collect();
+    let before = with_index(&fixture, &[RowKey::store(), RowKey::kek()]);
     fixture.store.rewrap(&admin(), &kek(b"new")).unwrap();
+    let after = with_index(&fixture, &[RowKey::store(), RowKey::kek()]);
+    let changed = before.into_iter().zip(after);
+    let changed = changed.filter(|((_, before), (_, after))| before != after);
+    // Those of the store first, and then those of the operator's key, which may stand in the same row of the index.
+    let mut changed: Vec<_> = changed.map(|((key, row), _)| (key, row.value)).collect();
+    changed.sort_by_key(|(key, _)| !rows.contains(key));
+    let (keys, backup): (Vec<_>, Vec<_>) = changed.into_iter().unzip();
+    rows = keys;
     put(&fixture, &rows[2..], &backup[2..]);
     let open = |fixture: &Fixture| {
         Store::open(
