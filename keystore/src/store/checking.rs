@@ -126,6 +126,13 @@ impl Store {
             Err(error @ StoreError::Damaged { .. }) => report.damaged.push(error),
             Err(error) => return Err(error),
         }
+        report.damaged.extend(inner.table.damaged_index()?);
+        // Each key that stands in a row of the index finds it damaged.
+        let mut rows = HashSet::new();
+        report.damaged.retain(|error| match error {
+            StoreError::Damaged { row, .. } => rows.insert(row.clone()),
+            _ => true,
+        });
         Ok(report)
     }
 }

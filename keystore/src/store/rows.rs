@@ -8,7 +8,7 @@ use crate::encoding::InvalidRecord;
 use crate::name::{KeyId, KeyName};
 #[cfg(feature = "door")]
 use crate::record::WrappingRecord;
-use crate::record::{IndexPlace, IndexRecord, KeyRecord, StoreRecord, VersionRecord};
+use crate::record::{BUCKETS, IndexPlace, IndexRecord, KeyRecord, StoreRecord, VersionRecord};
 use crate::sealing::Sealer;
 use crate::storage::{
     Change, Expected, LogHead, Row, RowChange, RowKey, RowPrefix, Snapshot, Storage, Write,
@@ -59,6 +59,20 @@ impl Table {
             revision,
         })
     }
+
+    /// What is wrong with rows of the index, also with those in which no key stands.
+    pub(super) fn damaged_index(&self) -> Result<Vec<StoreError>, StoreError> {
+        let keys: Vec<_> = (0..BUCKETS).map(RowKey::index).collect();
+        let found = self.storage.get(&keys)?;
+        let rows = Rows {
+            sealer: &self.sealer,
+            found: keys.iter().cloned().zip(found.rows).collect(),
+            head: found.head,
+            revision: found.revision,
+        };
+        let damaged = keys.iter().filter_map(|key| rows.index_row(key).err());
+        Ok(damaged.collect())
+    }
 }
 
 impl Rows<'_> {
@@ -94,8 +108,11 @@ impl Rows<'_> {
 
     /// The index's row where a row stands.
     fn index(&self, key: &RowKey) -> Result<IndexRecord, StoreError> {
-        let key = index_of(self.sealer, key);
-        let index = self.read(&key, IndexRecord::decode)?;
+        self.index_row(&index_of(self.sealer, key))
+    }
+
+    fn index_row(&self, key: &RowKey) -> Result<IndexRecord, StoreError> {
+        let index = self.read(key, IndexRecord::decode)?;
         index.ok_or_else(|| StoreError::damaged(key, Damage::Missing))
     }
 

@@ -354,6 +354,26 @@ fn key_beside(fixture: &Fixture, text: &str, index: &RowKey, beside: bool) -> Ke
     found.unwrap()
 }
 
+/// Also rows of the index in which no key stands, where the next key would.
+#[test]
+fn each_row_of_the_index_is_checked() {
+    let fixture = Fixture::new(&crate::places::Memory::new());
+    for (key, row) in with_index(&fixture, &[]) {
+        let mut changed = row.value.clone();
+        changed[3] ^= 1;
+        for (write, expected) in [(Write::Put(changed), "damaged"), (Write::Delete, "missing")] {
+            fixture.write(&key, write);
+            let found = fixture.store.check(&admin(), &[]).unwrap().damaged;
+            let codes: Vec<_> = found.iter().map(|error| error.code()).collect();
+            assert_eq!(codes, [expected], "{key}");
+            assert!(found[0].to_string().contains(key.as_str()), "{found:?}");
+        }
+        fixture.write(&key, Write::Put(row.value));
+    }
+    let report = fixture.store.check(&admin(), &[]).unwrap();
+    assert!(report.damaged.is_empty());
+}
+
 /// Whoever may choose names can't choose where their rows stand: names whose hashes are alike stand all over the index.
 #[test]
 fn nobody_fills_one_row_of_the_index() {
