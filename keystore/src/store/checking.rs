@@ -1,19 +1,17 @@
 //! The audit log is read and checked, and all rows with it.
 
-use std::collections::{HashMap, HashSet};
-
-use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 
 use super::Store;
-use super::error::{Damage, StoreError};
+use super::error::StoreError;
 use super::inner::Inner;
-use super::showing::Whole;
+use super::log_check::{LogCheck, not_reached};
 use super::tokens::{Orphan, TokensSeen};
-use crate::audit::{self, AuditEntry, Chain, SignedHead};
+use crate::audit::{self, AuditEntry, SignedHead};
 use crate::name::KeyName;
 use crate::policy::{Principal, Verb};
 use crate::record::PrivatePart;
-use crate::storage::{LogHead, MAX_PAGE_ROWS, RowKey};
+use crate::storage::LogHead;
 
 /// What a check found.
 #[derive(Debug)]
@@ -91,11 +89,9 @@ impl Store {
         }
         let mut check = LogCheck::new(inner.table.store, kept);
         check.read_on(inner)?;
-        if let Some(head) = check.missing.values().flatten().next() {
-            return Err(not_reached(head));
-        }
+        check.require_kept()?;
         let mut report = CheckReport {
-            head: check.chain.head(),
+            head: check.head(),
             keys: 0,
             versions: 0,
             damaged: Vec::new(),
@@ -107,7 +103,7 @@ impl Store {
             let checked = match &name {
                 Some(name) => {
                     report.keys += 1;
-                    check.key(inner, name, &mut tokens)
+                    check_key(&mut check, inner, name, &mut tokens)
                 }
                 None => check.store(inner).map(|()| 0),
             };
@@ -137,132 +133,21 @@ impl Store {
     }
 }
 
-fn not_reached(head: &SignedHead) -> StoreError {
-    StoreError::HeadNotReached {
-        sequence: head.head.sequence,
-    }
-}
-
-/// A check of the log, which goes on where it ended.
-pub(super) struct LogCheck<'a> {
-    chain: Chain,
-    /// The kept heads that were not reached, by their numbers.
-    missing: HashMap<u64, Vec<&'a SignedHead>>,
-    /// What the log says that the row of each key was left as, and under no name that of the store.
-    rows: HashMap<Option<KeyName>, [u8; 32]>,
-    /// Those that a change didn't find as the one before it had left them.
-    put_back: HashSet<Option<KeyName>>,
-}
-
-impl<'a> LogCheck<'a> {
-    pub(super) fn new(store: [u8; 16], kept: &'a [SignedHead]) -> Self {
-        let mut missing: HashMap<u64, Vec<_>> = HashMap::new();
-        for head in kept.iter().filter(|head| head.head != LogHead::EMPTY) {
-            missing.entry(head.head.sequence).or_default().push(head);
-        }
-        Self {
-            chain: Chain::new(store),
-            missing,
-            rows: HashMap::new(),
-            put_back: HashSet::new(),
+/// Checks the rows of a key, and returns how many versions it has.
+fn check_key(
+    check: &mut LogCheck<'_>,
+    inner: &Inner,
+    name: &KeyName,
+    tokens: &mut TokensSeen,
+) -> Result<usize, StoreError> {
+    let versions = check.whole(inner, name)?.versions;
+    for (version, _, found) in &versions {
+        let id = name.at(*version);
+        match &found.private {
+            PrivatePart::Sealed(Some(_)) => drop(inner.open_private(&id, found)?),
+            PrivatePart::Sealed(None) => {}
+            PrivatePart::InToken { .. } => tokens.refer(&id, &found.private),
         }
     }
-
-    /// Reads the log to its end.
-    pub(super) fn read_on(&mut self, inner: &Inner) -> Result<(), StoreError> {
-        loop {
-            let from = self.chain.head().sequence.saturating_add(1);
-            let page = inner.table.storage.entries(from, MAX_PAGE_ROWS)?;
-            if page.is_empty() {
-                return Ok(());
-            }
-            for entry in &page {
-                let read = self.chain.follow_written(&inner.table.sealer, entry)?;
-                if let Some(heads) = self.missing.remove(&entry.sequence) {
-                    let other = heads.into_iter().find(|head| head.head.hash != entry.hash);
-                    if let Some(head) = other {
-                        return Err(not_reached(head));
-                    }
-                }
-                if let Some(row) = read.row {
-                    let left = self.rows.insert(read.key.clone(), row);
-                    if left != read.row_before {
-                        self.put_back.insert(read.key);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The keys that the log has, and none for the store.
-    pub(super) fn names(&self) -> Vec<Option<KeyName>> {
-        self.rows.keys().cloned().collect()
-    }
-
-    /// A key that the log has, with its versions, if its row is what the log says that it was left as.
-    pub(super) fn whole(&mut self, inner: &Inner, name: &KeyName) -> Result<Whole, StoreError> {
-        let row = RowKey::key(name);
-        let whole = match inner.whole(name) {
-            Err(StoreError::NotFound(_)) => {
-                return Err(StoreError::damaged(&row, Damage::Missing));
-            }
-            whole => whole?,
-        };
-        self.row(inner, Some(name), &row)?;
-        Ok(whole)
-    }
-
-    /// Checks the rows of a key, and returns how many versions it has.
-    fn key(
-        &mut self,
-        inner: &Inner,
-        name: &KeyName,
-        tokens: &mut TokensSeen,
-    ) -> Result<usize, StoreError> {
-        let versions = self.whole(inner, name)?.versions;
-        for (version, _, found) in &versions {
-            let id = name.at(*version);
-            match &found.private {
-                PrivatePart::Sealed(Some(_)) => drop(inner.open_private(&id, found)?),
-                PrivatePart::Sealed(None) => {}
-                PrivatePart::InToken { .. } => tokens.refer(&id, &found.private),
-            }
-        }
-        Ok(versions.len())
-    }
-
-    /// Checks the row of the store.
-    fn store(&mut self, inner: &Inner) -> Result<(), StoreError> {
-        let row = RowKey::store();
-        inner.table.read(core::slice::from_ref(&row))?.store()?;
-        self.row(inner, None, &row)
-    }
-
-    /// Checks that the row of a key or of the store is what the log says that it was left as.
-    fn row(
-        &mut self,
-        inner: &Inner,
-        name: Option<&KeyName>,
-        row: &RowKey,
-    ) -> Result<(), StoreError> {
-        if self.put_back.contains(&name.cloned()) {
-            return Err(StoreError::damaged(row, Damage::PutBack));
-        }
-        // The row may have been changed since the log was read: then the log has gone on, too.
-        for _ in 0..8 {
-            let rows = inner.table.read(core::slice::from_ref(row))?;
-            let found = rows
-                .value(row)
-                .map(|value| <[u8; 32]>::from(Sha256::digest(value)));
-            if found == self.rows.get(&name.cloned()).copied() {
-                return Ok(());
-            }
-            let before = self.chain.head();
-            self.read_on(inner)?;
-            if self.chain.head() == before {
-                return Err(StoreError::damaged(row, Damage::PutBack));
-            }
-        }
-        Err(StoreError::Contended)
-    }
+    Ok(versions.len())
 }

@@ -16,6 +16,7 @@ mod importing;
 mod inner;
 mod lifecycle;
 mod loading;
+mod log_check;
 mod making;
 mod measuring;
 mod opening;

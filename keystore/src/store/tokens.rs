@@ -12,9 +12,9 @@ use std::collections::HashSet;
 use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 
 use super::Store;
-use super::checking::LogCheck;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
+use super::log_check::LogCheck;
 use super::rows::Rows;
 use crate::custody::answers::InvalidAnswer;
 use crate::custody::{ObjectId, Token, TokenError, TokenName};
