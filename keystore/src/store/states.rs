@@ -132,7 +132,8 @@ impl Store {
     }
 
     /// Removes all versions before this one, with their public keys. They are of no use any more: each was destroyed, or is
-    /// older than the policy's minimum.
+    /// older than the policy's minimum; of those, the private keys are erased at once, whatever the policy says about
+    /// destructions, as Vault does.
     ///
     /// # Errors
     ///

@@ -12,7 +12,8 @@ use crate::report::{self, Report};
 
 /// Remove all versions before one, with their public keys
 ///
-/// Each of them was destroyed, or is older than the policy's min-version: they are of no use any more.
+/// Each of them was destroyed, or is older than the policy's min-version: they are of no use any more. The private keys of those
+/// are erased at once, whatever destroy-after says.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
