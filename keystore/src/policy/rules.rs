@@ -30,7 +30,7 @@ pub struct Policy {
     pub grants: Grants,
     /// The first version that is used, for whatever it is. The versions before it are of no use any more.
     pub min_version: Version,
-    /// The first version that signs, if it isn't before `min_version`.
+    /// The first version that signs or encapsulates, if it isn't before `min_version`.
     pub min_signing_version: Version,
     /// How old the newest version may become before the key is due for rotation, in whole seconds; `None` for any age.
     pub rotate_after: Option<Duration>,

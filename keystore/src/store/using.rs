@@ -127,7 +127,7 @@ impl Store {
             let inner = self.inner();
             let key = inner.usable(principal, Verb::Encapsulate, name)?;
             let version = key.newest_enabled.ok_or_else(|| no_version(name))?;
-            check_minimum(&key, version)?;
+            check_signing_minimum(&key, version)?;
             let public = inner.public(&key, version)?;
             let mut secret = Zeroizing::new([0; 32]);
             let ciphertext = match &*public {
@@ -194,7 +194,7 @@ pub(super) fn check_minimum(key: &CachedKey, version: Version) -> Result<(), Sto
     check_not_below(key, version, key.record.policy.min_version)
 }
 
-/// A version that is too old to verify doesn't sign either.
+/// For signing and encapsulating: a version that is too old to verify or decapsulate does neither.
 fn check_signing_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
     let policy = &key.record.policy;
     check_not_below(

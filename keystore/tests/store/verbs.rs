@@ -232,6 +232,12 @@ pub(crate) fn versions_below_the_minimum_are_not_used(place: &impl Place) {
         store.disable(&admin(), &key.at(version(2))).unwrap();
     }
     assert_eq!(used(), ["below-min-version"; 2]);
+    // The first version that may make something, which the door calls min_encryption_version.
+    (policy.min_version, policy.min_signing_version) = (version(1), version(2));
+    for key in &keys {
+        store.set_policy(&admin(), key, &policy).unwrap();
+    }
+    assert_eq!(used(), ["below-min-version"; 2]);
     for key in &keys {
         store.rotate(&admin(), key).unwrap();
     }
