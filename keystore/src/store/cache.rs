@@ -15,11 +15,20 @@ use crate::record::{KeyRecord, VersionState};
 /// How many private keys and how many public keys of one key are kept.
 const MAX_VERSIONS: usize = 8;
 
+/// When something was written: of two, the later one is newer.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Moment {
+    /// How often the storage's contents were replaced until it was read, as far as was noticed. Revisions count within one.
+    pub(super) epoch: u64,
+    /// The revision of the storage that wrote it.
+    pub(super) revision: u64,
+}
+
 /// A key as it was at one revision of the storage.
 pub(super) struct CachedKey {
     pub(super) name: KeyName,
-    /// The revision of the key's row.
-    pub(super) revision: u64,
+    /// When the key's row was written.
+    pub(super) written: Moment,
     pub(super) record: KeyRecord,
     pub(super) newest_enabled: Option<Version>,
     pub(super) counts: Arc<Counts>,
@@ -94,15 +103,18 @@ impl CachedKey {
 /// The keys of a store that were used lately.
 pub(super) struct Cache {
     keys: RwLock<HashMap<KeyName, Arc<CachedKey>>>,
+    /// Changes only while `keys` is locked.
+    epoch: Arc<AtomicU64>,
     limit: usize,
     uses: AtomicU64,
 }
 
 impl Cache {
-    /// No keys yet, and later at most this many.
-    pub(super) fn new(limit: usize) -> Self {
+    /// No keys yet, and later at most this many. `epoch` is counted by it alone.
+    pub(super) fn new(limit: usize, epoch: Arc<AtomicU64>) -> Self {
         Self {
             keys: RwLock::new(HashMap::new()),
+            epoch,
             limit: limit.max(1),
             uses: AtomicU64::new(0),
         }
@@ -122,28 +134,30 @@ impl Cache {
         Some(key)
     }
 
-    /// The names and revisions of the keys that are there.
+    /// The names of the keys that are there, and the revisions of their rows.
     pub(super) fn revisions(&self) -> Vec<(KeyName, u64)> {
         let keys = read(&self.keys);
         keys.values()
-            .map(|key| (key.name.clone(), key.revision))
+            .map(|key| (key.name.clone(), key.written.revision))
             .collect()
     }
 
-    /// Puts a key as it was at this revision, unless a newer state is there, and returns what is there now. `counts` is asked
-    /// for a key that is new here.
+    /// Puts a key as it was written at this moment, unless a newer state is there, and returns what is there now. What was read
+    /// before all keys were forgotten is returned, and not put there. `counts` is asked for a key that is new here.
     pub(super) fn put(
         &self,
         name: &KeyName,
-        revision: u64,
+        written: Moment,
         record: KeyRecord,
         counts: impl FnOnce() -> Arc<Counts>,
     ) -> Arc<CachedKey> {
         let mut keys = write(&self.keys);
         let before = keys.get(name);
-        if let Some(newer) = before.filter(|before| before.revision >= revision) {
+        let is_past = written.epoch != self.epoch.load(Ordering::Relaxed);
+        if let Some(newer) = before.filter(|before| !is_past && before.written >= written) {
             return newer.clone();
         }
+        let before = before.filter(|_| !is_past);
         let is_enabled = |version| record.state(version) == Some(VersionState::Enabled);
         let is_kept = |version| record.state(version).is_some();
         let (privates, publics, counts) = match before {
@@ -154,7 +168,7 @@ impl Cache {
             ),
             None => (Kept(RwLock::default()), Kept(RwLock::default()), counts()),
         };
-        if before.is_none() && keys.len() >= self.limit {
+        if before.is_none() && !is_past && keys.len() >= self.limit {
             let oldest = keys
                 .values()
                 .min_by_key(|key| key.used.load(Ordering::Relaxed));
@@ -164,7 +178,7 @@ impl Cache {
         }
         let key = Arc::new(CachedKey {
             name: name.clone(),
-            revision,
+            written,
             newest_enabled: record.newest_enabled(),
             record,
             counts,
@@ -172,12 +186,62 @@ impl Cache {
             publics,
             used: AtomicU64::new(self.uses.fetch_add(1, Ordering::Relaxed) + 1),
         });
-        keys.insert(name.clone(), key.clone());
+        if !is_past {
+            keys.insert(name.clone(), key.clone());
+        }
         key
+    }
+
+    /// Forgets all keys, because the storage has other contents than before. Returns the epoch that begins.
+    pub(super) fn forget_all(&self) -> u64 {
+        let mut keys = write(&self.keys);
+        keys.clear();
+        self.epoch.fetch_add(1, Ordering::Release) + 1
     }
 
     /// Forgets a key, so that its next use reads it.
     pub(super) fn forget(&self, name: &KeyName) {
         write(&self.keys).remove(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Policy;
+
+    fn record(states: Vec<VersionState>) -> KeyRecord {
+        KeyRecord {
+            serial: 1,
+            algorithm: pq_keys::any::AnyAlgorithm::named("ML-DSA-44").unwrap(),
+            policy: Policy::default(),
+            created: 0,
+            rotated: 0,
+            first: Version::FIRST,
+            states,
+            token: None,
+        }
+    }
+
+    #[test]
+    fn what_was_read_before_all_was_forgotten_does_not_come_back() {
+        let cache = Cache::new(2, Arc::default());
+        let name: KeyName = "t/p/a".parse().unwrap();
+        let put = |epoch, revision, state| {
+            let written = Moment { epoch, revision };
+            let key = cache.put(&name, written, record(vec![state]), Arc::default);
+            key.newest_enabled.is_some()
+        };
+        assert!(put(0, 100, VersionState::Enabled));
+        assert_eq!(cache.forget_all(), 1);
+        // It is for whoever has read it, and for nobody else.
+        assert!(put(0, 101, VersionState::Enabled));
+        assert!(cache.get(&name).is_none());
+        assert!(!put(1, 3, VersionState::Disabled));
+        assert!(put(0, 102, VersionState::Enabled));
+        assert!(cache.get(&name).unwrap().newest_enabled.is_none());
+        // Within an epoch the later one counts.
+        assert!(!put(1, 2, VersionState::Enabled));
+        assert!(put(1, 4, VersionState::Enabled));
     }
 }

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::thread;
 
+use super::cache::Moment;
 use super::error::StoreError;
 use super::rows::{Rows, Table};
 use crate::audit::{AuditEntry, Chain, Event};
@@ -30,13 +31,13 @@ enum Tried {
 
 impl Table {
     /// Reads rows, decides on them what to do, and does it. If others change the rows or the log meanwhile, it decides
-    /// anew. Returns what was decided, and the revision, unless the storage lost it.
+    /// anew. Returns what was decided, and when it was written, unless the storage lost that.
     pub(super) fn commit<T>(
         &self,
         keys: &[RowKey],
         now: impl Fn() -> u64,
         mut decide: impl FnMut(&Rows<'_>, u64) -> Result<Plan<T>, StoreError>,
-    ) -> Result<(T, Option<u64>), StoreError> {
+    ) -> Result<(T, Option<Moment>), StoreError> {
         for attempt in 0..TRIES {
             let rows = self.read(keys)?;
             let time = now();
@@ -50,7 +51,11 @@ impl Table {
                 append: Some(append),
             };
             match self.try_once(&change)? {
-                Tried::Made(revision) => return Ok((plan.value, revision)),
+                Tried::Made(revision) => {
+                    let epoch = rows.epoch;
+                    let moment = revision.map(|revision| Moment { epoch, revision });
+                    return Ok((plan.value, moment));
+                }
                 // Those who try again wait a little longer each time, and not all for the same time.
                 Tried::Conflict => thread::sleep(Duration::from_micros(
                     u64::from(attempt) * u64::from(rows.head.hash[0]),

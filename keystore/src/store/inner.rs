@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use pq_keys::any::AnySigningKey;
 
-use super::cache::{Cache, CachedKey};
+use super::cache::{Cache, CachedKey, Moment};
 use super::commit::Plan;
 use super::error::StoreError;
 use super::options::StoreOptions;
@@ -19,13 +19,19 @@ use crate::audit::Event;
 use crate::name::KeyName;
 use crate::policy::{Principal, Verb, WhenAway};
 use crate::record::{KeyRecord, StoreGrants};
-use crate::storage::{MAX_CHANGE_ENTRIES, RowKey};
+use crate::storage::{LogHead, MAX_CHANGE_ENTRIES, RowKey};
 
 /// How long the storage may be silent before it counts as away.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// How many keys are read at once; with their rows of the index, half as many as a storage gives.
 const REFRESHED_AT_ONCE: usize = 100;
+
+/// The storage at a moment.
+struct Seen {
+    revision: u64,
+    head: LogHead,
+}
 
 /// A store without its thread.
 pub(super) struct Inner {
@@ -40,8 +46,8 @@ pub(super) struct Inner {
     writing: Mutex<()>,
     /// One thread writes counts at a time.
     flushing: Mutex<()>,
-    /// The storage's revision that the keys in memory have, at least.
-    seen: Mutex<u64>,
+    /// What of the storage the keys in memory have, at least.
+    seen: Mutex<Seen>,
     started: Instant,
     /// When the storage was last reached, in milliseconds since the start.
     reached: AtomicU64,
@@ -55,15 +61,18 @@ impl Inner {
         grants: StoreGrants,
     ) -> Self {
         Self {
-            table,
             own_key,
-            cache: Cache::new(options.cached_keys),
+            cache: Cache::new(options.cached_keys, table.epoch.clone()),
+            table,
             options,
             uses: Uses::default(),
             grants: RwLock::new(Arc::new(grants)),
             writing: Mutex::new(()),
             flushing: Mutex::new(()),
-            seen: Mutex::new(0),
+            seen: Mutex::new(Seen {
+                revision: 0,
+                head: LogHead::EMPTY,
+            }),
             started: Instant::now(),
             reached: AtomicU64::new(0),
         }
@@ -86,7 +95,7 @@ impl Inner {
         &self,
         keys: &[RowKey],
         decide: impl FnMut(&Rows<'_>, u64) -> Result<Plan<T>, StoreError>,
-    ) -> Result<(T, Option<u64>), StoreError> {
+    ) -> Result<(T, Option<Moment>), StoreError> {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.table.commit(keys, || self.options.now(), decide)
     }
@@ -143,20 +152,20 @@ impl Inner {
         rows: &Rows<'_>,
     ) -> Result<Option<Arc<CachedKey>>, StoreError> {
         let record = rows.key(name)?;
-        let revision = rows.row_revision(&RowKey::key(name));
-        Ok(record.zip(revision).map(|(record, revision)| {
+        let written = rows.written(&RowKey::key(name));
+        Ok(record.zip(written).map(|(record, written)| {
             self.cache
-                .put(name, revision, record, || self.uses.of(name))
+                .put(name, written, record, || self.uses.of(name))
         }))
     }
 
-    /// Keeps a key as it was written at this revision. If the revision isn't known, it is read anew, and if it can't be
-    /// read, its next use says so.
-    pub(super) fn keep_written(&self, name: &KeyName, record: KeyRecord, revision: Option<u64>) {
-        match revision {
-            Some(revision) => {
+    /// Keeps a key as it was written at this moment. If that isn't known, it is read anew, and if it can't be read, its next
+    /// use says so.
+    pub(super) fn keep_written(&self, name: &KeyName, record: KeyRecord, written: Option<Moment>) {
+        match written {
+            Some(written) => {
                 self.cache
-                    .put(name, revision, record, || self.uses.of(name));
+                    .put(name, written, record, || self.uses.of(name));
             }
             None if self.load(name).is_err() => self.cache.forget(name),
             None => {}
@@ -174,13 +183,20 @@ impl Inner {
     /// Brings the keys in memory to the storage's revision.
     pub(super) fn refresh(&self) -> Result<(), StoreError> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let rows = self.table.read(slice::from_ref(&RowKey::store()))?;
-        if rows.revision == *seen {
+        let mut rows = self.table.read(slice::from_ref(&RowKey::store()))?;
+        if rows.revision == seen.revision && rows.head == seen.head {
             self.note_reached();
             return Ok(());
         }
+        if !self.follows(&rows, &seen)? {
+            // Their revisions count for nothing any more. The rows were read alone, and are of the epoch that begins.
+            rows.epoch = self.cache.forget_all();
+        }
         self.set_grants(rows.store()?.grants);
-        let revision = rows.revision;
+        let now = Seen {
+            revision: rows.revision,
+            head: rows.head,
+        };
         for keys in self.cache.revisions().chunks(REFRESHED_AT_ONCE) {
             let names: Vec<_> = keys.iter().map(|(name, _)| RowKey::key(name)).collect();
             let rows = self.table.read(&names)?;
@@ -201,9 +217,23 @@ impl Inner {
                 }
             }
         }
-        *seen = revision;
+        *seen = now;
         self.note_reached();
         Ok(())
+    }
+
+    /// Whether the storage came here from what was seen before. If not, an older copy of it was put in its place, or another
+    /// one: one that was changed since may have a higher revision, but not the same log.
+    fn follows(&self, rows: &Rows<'_>, seen: &Seen) -> Result<bool, StoreError> {
+        if rows.revision < seen.revision || rows.head.sequence < seen.head.sequence {
+            return Ok(false);
+        }
+        if seen.head == LogHead::EMPTY || rows.head == seen.head {
+            return Ok(true);
+        }
+        let found = self.table.storage.entries(seen.head.sequence, 1)?;
+        let found = found.first();
+        Ok(found.is_some_and(|entry| entry.hash == seen.head.hash))
     }
 
     fn since_start(&self) -> u64 {

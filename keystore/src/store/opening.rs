@@ -116,6 +116,7 @@ impl Store {
             storage,
             sealer,
             store: wrapped.store,
+            epoch: Arc::default(),
         };
         let rows = table.read(&[RowKey::store(), row.clone()])?;
         rows.check_serial(&row, wrapped.serial)?;

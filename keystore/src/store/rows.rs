@@ -2,7 +2,9 @@
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use core::sync::atomic::{AtomicU64, Ordering};
 
+use super::cache::Moment;
 use super::error::{Damage, StoreError};
 use crate::encoding::InvalidRecord;
 use crate::name::{KeyId, KeyName};
@@ -20,6 +22,8 @@ pub(super) struct Table {
     pub(super) sealer: Sealer,
     /// The number of the store.
     pub(super) store: [u8; 16],
+    /// How often the storage's contents were replaced, as far as was noticed.
+    pub(super) epoch: Arc<AtomicU64>,
 }
 
 /// Rows of one moment.
@@ -28,6 +32,8 @@ pub(super) struct Rows<'a> {
     found: BTreeMap<RowKey, Option<Row>>,
     pub(super) head: LogHead,
     pub(super) revision: u64,
+    /// That of the table before they were read.
+    pub(super) epoch: u64,
 }
 
 /// Where a row stands in the index.
@@ -47,6 +53,7 @@ impl Table {
         wanted.extend(keys.iter().map(|key| index_of(&self.sealer, key)));
         wanted.sort_unstable();
         wanted.dedup();
+        let epoch = self.epoch.load(Ordering::Acquire);
         let Snapshot {
             rows,
             head,
@@ -57,6 +64,7 @@ impl Table {
             found: wanted.into_iter().zip(rows).collect(),
             head,
             revision,
+            epoch,
         })
     }
 
@@ -83,6 +91,13 @@ impl Rows<'_> {
     /// When a row was written, in the storage's revisions.
     pub(super) fn row_revision(&self, key: &RowKey) -> Option<u64> {
         self.row(key).map(|row| row.revision)
+    }
+
+    /// When a row was written.
+    pub(super) fn written(&self, key: &RowKey) -> Option<Moment> {
+        let epoch = self.epoch;
+        let revision = self.row_revision(key)?;
+        Some(Moment { epoch, revision })
     }
 
     /// A row as it is in the storage.

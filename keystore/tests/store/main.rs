@@ -20,6 +20,7 @@ mod places;
 mod postgres;
 #[cfg(feature = "redb")]
 mod redb_file;
+mod replaced;
 mod storage;
 mod suites;
 mod tampering;

@@ -1,0 +1,172 @@
+//! Storages whose contents are replaced under a store that is open: by an older copy, by one that went another way since,
+//! and by another store.
+
+use alloc::sync::Arc;
+use core::time::Duration;
+use std::sync::RwLock;
+use std::thread;
+use std::time::Instant;
+
+use pq_keystore::policy::{Grants, Input, Role};
+use pq_keystore::storage::{
+    Change, CommitError, Committed, LogEntry, MemoryStorage, Page, RowKey, RowPrefix, Snapshot,
+    Storage, StorageError, copy,
+};
+use pq_keystore::{Scope, Store, StoreOptions};
+
+use crate::kit::{admin, code, kek, name, named, user, user_policy, version};
+
+/// A storage whose contents can be replaced.
+struct Replaceable(RwLock<Arc<MemoryStorage>>);
+
+impl Replaceable {
+    fn now(&self) -> Arc<MemoryStorage> {
+        self.0.read().unwrap().clone()
+    }
+
+    fn replace(&self, other: Arc<MemoryStorage>) {
+        *self.0.write().unwrap() = other;
+    }
+
+    fn copied(&self) -> Arc<MemoryStorage> {
+        let copied = Arc::new(MemoryStorage::new());
+        copy(&*self.now(), &*copied).unwrap();
+        copied
+    }
+}
+
+impl Storage for Replaceable {
+    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
+        self.now().get(keys)
+    }
+
+    fn list(
+        &self,
+        prefix: &RowPrefix,
+        after: Option<&RowKey>,
+        limit: usize,
+    ) -> Result<Page, StorageError> {
+        self.now().list(prefix, after, limit)
+    }
+
+    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
+        self.now().commit(change)
+    }
+
+    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
+        self.now().entries(from, limit)
+    }
+
+    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
+        self.now().wait_for_change(since, timeout)
+    }
+
+    fn description(&self) -> String {
+        self.now().description()
+    }
+}
+
+fn opened(storage: Arc<dyn Storage>) -> Store {
+    Store::open(storage, &kek(b"secret"), StoreOptions::default()).unwrap()
+}
+
+/// A store with a key that the user may use.
+fn created(storage: Arc<dyn Storage>) -> Store {
+    let options = StoreOptions::default();
+    let store = Store::create(storage, &kek(b"secret"), &admin(), options).unwrap();
+    make(&store, "key");
+    store
+}
+
+fn make(store: &Store, text: &str) {
+    let algorithm = named("Ed25519");
+    let made = store.create_key(&admin(), &name(text), algorithm, &user_policy());
+    made.unwrap();
+}
+
+fn sign(store: &Store) -> &'static str {
+    code(store.sign(&user(), &name("key"), Input::message(b"message")))
+}
+
+/// Waits until something is so, as the thread of a store brings it about.
+fn soon(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(20), "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Commits so often that the revisions of a storage are above those of others.
+fn go_on(store: &Store, times: usize) {
+    for number in 0..times {
+        make(store, &format!("other-{number}"));
+    }
+}
+
+#[test]
+fn keys_of_a_copy_with_lower_revisions_are_those_of_the_copy() {
+    let storage = Arc::new(Replaceable(RwLock::default()));
+    let store = created(storage.clone());
+    go_on(&store, 20);
+    // The key's row gets a high revision, too.
+    let policy = user_policy();
+    store.set_policy(&admin(), &name("key"), &policy).unwrap();
+    assert_eq!(sign(&store), "done");
+    let restored = storage.copied();
+    let there = opened(restored.clone());
+    there.disable(&admin(), &name("key").at(version(1))).unwrap();
+    drop(there);
+    storage.replace(restored);
+    soon("the disabled version is refused", || sign(&store) != "done");
+    assert_eq!(sign(&store), "no-enabled-version");
+    // What is changed from now on is seen, too.
+    store.enable(&admin(), &name("key").at(version(1))).unwrap();
+    assert_eq!(sign(&store), "done");
+    let there = opened(storage.now());
+    let mut policy = user_policy();
+    policy.grants = Grants::new();
+    there.set_policy(&admin(), &name("key"), &policy).unwrap();
+    soon("the revoked grant is refused", || sign(&store) == "denied");
+}
+
+#[test]
+fn keys_of_a_copy_with_higher_revisions_are_those_of_the_copy() {
+    let storage = Arc::new(Replaceable(RwLock::default()));
+    let store = created(storage.clone());
+    let copied = storage.copied();
+    let there = opened(copied.clone());
+    there.disable(&admin(), &name("key").at(version(1))).unwrap();
+    go_on(&there, 40);
+    drop(there);
+    // Here the key's row has a higher revision than there, and the storage a lower one.
+    go_on(&store, 10);
+    let policy = user_policy();
+    store.set_policy(&admin(), &name("key"), &policy).unwrap();
+    assert_eq!(sign(&store), "done");
+    let head = |storage: &MemoryStorage| storage.get(&[]).unwrap();
+    assert!(head(&copied).revision > head(&storage.now()).revision);
+    storage.replace(copied);
+    soon("the disabled version is refused", || sign(&store) != "done");
+    assert_eq!(sign(&store), "no-enabled-version");
+}
+
+#[test]
+fn grants_of_a_copy_are_those_of_the_copy() {
+    let storage = Arc::new(Replaceable(RwLock::default()));
+    let store = created(storage.clone());
+    make(&store, "granted");
+    let copied = storage.copied();
+    let grants = store.store_grants(&admin()).unwrap();
+    let more = grants.grant(&Scope::all(), &user(), Role::User.verbs());
+    store.set_store_grants(&admin(), &more).unwrap();
+    let mut policy = user_policy();
+    policy.grants = Grants::new();
+    store.set_policy(&admin(), &name("key"), &policy).unwrap();
+    assert_eq!(sign(&store), "done");
+    let there = opened(copied.clone());
+    there.set_policy(&admin(), &name("key"), &policy).unwrap();
+    drop(there);
+    storage.replace(copied);
+    soon("the grant is gone", || sign(&store) == "denied");
+}
