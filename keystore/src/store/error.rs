@@ -134,6 +134,9 @@ pub enum StoreError {
     /// There is no store in the storage.
     #[error("there is no key store in {0}; create one")]
     NoStore(String),
+    /// The storage has another store now than the one that was opened.
+    #[error("there is another key store in {0} than the one that was opened; open it anew")]
+    OtherStore(String),
     /// There is a store in the storage already.
     #[error("there is a key store in {0} already")]
     StoreExists(String),
@@ -257,6 +260,7 @@ impl StoreError {
                 _ => "damaged",
             },
             Self::NoStore(_) => "no-store",
+            Self::OtherStore(_) => "other-store",
             Self::StoreExists(_) => "store-exists",
             Self::Kek(KekError::Kind { .. } | KekError::Wrong { .. }) => "wrong-kek",
             Self::Kek(_) => "kek",

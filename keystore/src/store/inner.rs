@@ -100,12 +100,17 @@ impl Inner {
         self.table.commit(keys, || self.options.now(), decide)
     }
 
-    /// Writes entries to the log, all before it returns.
+    /// Writes entries to the log, all before it returns. It relies on the row of the store, so that they don't get into the
+    /// log of another one.
     pub(super) fn log(&self, events: &[Event]) -> Result<(), StoreError> {
+        let store = RowKey::store();
         for events in events.chunks(MAX_CHANGE_ENTRIES) {
-            self.commit(&[], |_, _| {
+            self.commit(slice::from_ref(&store), |rows, _| {
+                rows.store()?;
+                let mut draft = rows.change();
+                draft.rely_on(&store);
                 Ok(Plan {
-                    rows: Vec::new(),
+                    rows: draft.finish(),
                     events: events.to_vec(),
                     value: (),
                 })

@@ -11,7 +11,7 @@ use crate::name::{KeyId, KeyName};
 #[cfg(feature = "door")]
 use crate::record::WrappingRecord;
 use crate::record::{BUCKETS, IndexPlace, IndexRecord, KeyRecord, StoreRecord, VersionRecord};
-use crate::sealing::Sealer;
+use crate::sealing::{KekRecord, Sealer};
 use crate::storage::{
     Change, Expected, LogHead, Row, RowChange, RowKey, RowPrefix, Snapshot, Storage, Write,
 };
@@ -47,10 +47,11 @@ fn index_of(sealer: &Sealer, key: &RowKey) -> RowKey {
 }
 
 impl Table {
-    /// Reads rows, and those of the index where they stand.
+    /// Reads rows, those of the index where they stand, and whether they are rows of this store.
     pub(super) fn read(&self, keys: &[RowKey]) -> Result<Rows<'_>, StoreError> {
         let mut wanted: Vec<RowKey> = keys.to_vec();
         wanted.extend(keys.iter().map(|key| index_of(&self.sealer, key)));
+        wanted.push(RowKey::kek());
         wanted.sort_unstable();
         wanted.dedup();
         let epoch = self.epoch.load(Ordering::Acquire);
@@ -59,24 +60,34 @@ impl Table {
             head,
             revision,
         } = self.storage.get(&wanted)?;
-        Ok(Rows {
+        let rows = Rows {
             sealer: &self.sealer,
             found: wanted.into_iter().zip(rows).collect(),
             head,
             revision,
             epoch,
-        })
+        };
+        // If it can't be read, whoever needs it says so.
+        let wrapped = rows.value(&RowKey::kek()).map(KekRecord::decode);
+        match wrapped {
+            Some(Ok(wrapped)) if wrapped.store != self.store => {
+                Err(StoreError::OtherStore(self.storage.description()))
+            }
+            _ => Ok(rows),
+        }
     }
 
     /// What is wrong with rows of the index, also with those in which no key stands.
     pub(super) fn damaged_index(&self) -> Result<Vec<StoreError>, StoreError> {
         let keys: Vec<_> = (0..BUCKETS).map(RowKey::index).collect();
+        let epoch = self.epoch.load(Ordering::Acquire);
         let found = self.storage.get(&keys)?;
         let rows = Rows {
             sealer: &self.sealer,
             found: keys.iter().cloned().zip(found.rows).collect(),
             head: found.head,
             revision: found.revision,
+            epoch,
         };
         let damaged = keys.iter().filter_map(|key| rows.index_row(key).err());
         Ok(damaged.collect())

@@ -14,7 +14,7 @@ use pq_keystore::storage::{
 };
 use pq_keystore::{Scope, Store, StoreOptions};
 
-use crate::kit::{admin, code, kek, name, named, user, user_policy, version};
+use crate::kit::{admin, code, kek, name, named, stranger, user, user_policy, version};
 
 /// A storage whose contents can be replaced.
 struct Replaceable(RwLock<Arc<MemoryStorage>>);
@@ -169,4 +169,26 @@ fn grants_of_a_copy_are_those_of_the_copy() {
     drop(there);
     storage.replace(copied);
     soon("the grant is gone", || sign(&store) == "denied");
+}
+
+#[test]
+fn nothing_is_written_into_another_store() {
+    let storage = Arc::new(Replaceable(RwLock::default()));
+    let store = created(storage.clone());
+    assert_eq!(sign(&store), "done");
+    let other = Arc::new(MemoryStorage::new());
+    drop(created(other.clone()));
+    let before = other.get(&[]).unwrap();
+    storage.replace(other.clone());
+    // Uses and refusals are counted, and not written there.
+    sign(&store);
+    let signed = store.sign(&stranger(), &name("key"), Input::message(b"message"));
+    assert_ne!(code(signed), "done");
+    let algorithm = named("Ed25519");
+    let made = store.create_key(&admin(), &name("new"), algorithm, &user_policy());
+    assert_eq!(code(made), "other-store");
+    assert_eq!(code(store.audit_log(&admin(), 1, 1)), "other-store");
+    drop(store);
+    assert_eq!(other.get(&[]).unwrap(), before);
+    opened(other).check(&admin(), &[]).unwrap();
 }

@@ -202,6 +202,7 @@ fn of_error(error: &StoreError) -> ExitStatus {
         | StoreError::ExportableChanged(_)
         | StoreError::Policy(_) => ExitStatus::Policy,
         StoreError::NoStore(_)
+        | StoreError::OtherStore(_)
         | StoreError::StoreExists(_)
         | StoreError::Storage(_)
         | StoreError::Away { .. }
