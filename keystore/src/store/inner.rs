@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::slice;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock, TryLockError};
 use std::time::Instant;
 
 use pq_keys::any::AnySigningKey;
@@ -24,6 +24,9 @@ use crate::storage::{LogHead, MAX_CHANGE_ENTRIES, RowKey};
 /// How long the storage may be silent before it counts as away.
 const SILENCE: Duration = Duration::from_secs(2);
 
+/// How long after a try to reach it failed no use tries again.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// How many keys are read at once; with their rows of the index, half as many as a storage gives.
 const REFRESHED_AT_ONCE: usize = 100;
 
@@ -31,6 +34,8 @@ const REFRESHED_AT_ONCE: usize = 100;
 struct Seen {
     revision: u64,
     head: LogHead,
+    /// When it was last tried to see it, if that failed.
+    failed: Option<Instant>,
 }
 
 /// A store without its thread.
@@ -72,6 +77,7 @@ impl Inner {
             seen: Mutex::new(Seen {
                 revision: 0,
                 head: LogHead::EMPTY,
+                failed: None,
             }),
             started: Instant::now(),
             reached: AtomicU64::new(0),
@@ -187,21 +193,41 @@ impl Inner {
 
     /// Brings the keys in memory to the storage's revision.
     pub(super) fn refresh(&self) -> Result<(), StoreError> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        self.see(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The same, unless another thread is at it, or it failed just now: then `None`, without waiting.
+    fn refresh_if_free(&self) -> Option<Result<(), StoreError>> {
+        let mut seen = match self.seen.try_lock() {
+            Ok(seen) => seen,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let is_recent = |failed: Instant| failed.elapsed() < PAUSE;
+        match seen.failed.is_some_and(is_recent) {
+            true => None,
+            false => Some(self.see(&mut seen)),
+        }
+    }
+
+    fn see(&self, seen: &mut Seen) -> Result<(), StoreError> {
+        let done = self.bring_to_now(seen);
+        seen.failed = done.is_err().then(Instant::now);
+        done
+    }
+
+    fn bring_to_now(&self, seen: &mut Seen) -> Result<(), StoreError> {
         let mut rows = self.table.read(slice::from_ref(&RowKey::store()))?;
         if rows.revision == seen.revision && rows.head == seen.head {
             self.note_reached();
             return Ok(());
         }
-        if !self.follows(&rows, &seen)? {
+        if !self.follows(&rows, seen)? {
             // Their revisions count for nothing any more. The rows were read alone, and are of the epoch that begins.
             rows.epoch = self.cache.forget_all();
         }
         self.set_grants(rows.store()?.grants);
-        let now = Seen {
-            revision: rows.revision,
-            head: rows.head,
-        };
+        let (revision, head) = (rows.revision, rows.head);
         for keys in self.cache.revisions().chunks(REFRESHED_AT_ONCE) {
             let names: Vec<_> = keys.iter().map(|(name, _)| RowKey::key(name)).collect();
             let rows = self.table.read(&names)?;
@@ -222,7 +248,7 @@ impl Inner {
                 }
             }
         }
-        *seen = now;
+        (seen.revision, seen.head) = (revision, head);
         self.note_reached();
         Ok(())
     }
@@ -261,9 +287,16 @@ impl Inner {
             WhenAway::Refuse => SILENCE,
             WhenAway::UseFor(time) => time.max(SILENCE),
         };
-        // The thread may only be late: it is asked for before anything is refused.
-        if self.silence() <= permitted || self.refresh().is_ok() {
+        if self.silence() <= permitted {
             return Ok(());
+        }
+        // The thread may only be late: it is asked for before anything is refused. But one use asks, and the others don't
+        // wait for it, as they would keep those waiting that are permitted.
+        match self.refresh_if_free() {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(error)) if !error.retry() => return Err(error),
+            _ if self.silence() <= permitted => return Ok(()),
+            _ => {}
         }
         Err(StoreError::Away {
             key: key.name.clone(),

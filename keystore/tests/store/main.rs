@@ -4,6 +4,7 @@ extern crate alloc;
 
 mod amounts;
 mod audit;
+mod away;
 mod batch;
 mod copying;
 mod forged;

@@ -1,0 +1,109 @@
+//! A storage that is away for a while, and takes its time to say so.
+
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::thread;
+use std::time::Instant;
+
+use pq_keystore::policy::{Input, WhenAway};
+use pq_keystore::storage::{
+    Change, CommitError, Committed, LogEntry, MemoryStorage, Page, RowKey, RowPrefix, Snapshot,
+    Storage, StorageError,
+};
+use pq_keystore::{Store, StoreOptions};
+
+use crate::kit::{admin, code, kek, name, named, user, user_policy};
+
+/// How long it takes until a call fails.
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+#[derive(Default)]
+struct Leaving {
+    storage: MemoryStorage,
+    is_away: AtomicBool,
+}
+
+impl Leaving {
+    fn reach(&self) -> Result<&MemoryStorage, StorageError> {
+        if self.is_away.load(Ordering::Acquire) {
+            thread::sleep(TIMEOUT);
+            return Err(StorageError::Away {
+                storage: self.description(),
+                reason: "nobody answers".into(),
+            });
+        }
+        Ok(&self.storage)
+    }
+}
+
+impl Storage for Leaving {
+    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
+        self.reach()?.get(keys)
+    }
+
+    fn list(
+        &self,
+        prefix: &RowPrefix,
+        after: Option<&RowKey>,
+        limit: usize,
+    ) -> Result<Page, StorageError> {
+        self.reach()?.list(prefix, after, limit)
+    }
+
+    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
+        self.reach()?.commit(change)
+    }
+
+    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
+        self.reach()?.entries(from, limit)
+    }
+
+    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
+        self.reach()?.wait_for_change(since, timeout)
+    }
+
+    fn description(&self) -> String {
+        "the storage that leaves".into()
+    }
+}
+
+#[test]
+fn uses_that_are_refused_while_it_is_away_are_refused_at_once() {
+    let storage = Arc::new(Leaving::default());
+    let options = StoreOptions::default();
+    let store = Store::create(storage.clone(), &kek(b"secret"), &admin(), options).unwrap();
+    let hour = WhenAway::UseFor(Duration::from_secs(3600));
+    for (key, when_away) in [("refuse", WhenAway::Refuse), ("hour", hour)] {
+        let mut policy = user_policy();
+        policy.when_away = when_away;
+        let made = store.create_key(&admin(), &name(key), named("Ed25519"), &policy);
+        made.unwrap();
+    }
+    let sign = |key| {
+        let started = Instant::now();
+        let signed = store.sign(&user(), &name(key), Input::message(b"message"));
+        (code(signed), started.elapsed())
+    };
+    assert_eq!((sign("refuse").0, sign("hour").0), ("done", "done"));
+    storage.is_away.store(true, Ordering::Release);
+    thread::sleep(Duration::from_secs(4));
+    thread::scope(|scope| {
+        let refused: Vec<_> = (0..16).map(|_| scope.spawn(|| sign("refuse"))).collect();
+        let mut waited = 0;
+        for refused in refused {
+            let (code, time) = refused.join().unwrap();
+            assert_eq!(code, "away");
+            assert!(time < 2 * TIMEOUT, "{time:?}");
+            waited += u32::from(time >= TIMEOUT / 2);
+        }
+        assert!(waited <= 1, "{waited} waited");
+    });
+    assert_eq!(sign("hour").0, "done");
+    storage.is_away.store(false, Ordering::Release);
+    let started = Instant::now();
+    while sign("refuse").0 != "done" {
+        assert!(started.elapsed() < Duration::from_secs(20));
+        thread::sleep(Duration::from_millis(50));
+    }
+}
