@@ -46,7 +46,7 @@ pub(super) struct Inner {
     pub(super) own_key: AnySigningKey,
     pub(super) cache: Cache,
     pub(super) uses: Uses,
-    grants: RwLock<Arc<StoreGrants>>,
+    grants: RwLock<(Moment, Arc<StoreGrants>)>,
     /// One thread of this process changes the storage at a time, as changes append to one log.
     writing: Mutex<()>,
     /// One thread writes counts at a time.
@@ -63,7 +63,7 @@ impl Inner {
         table: Table,
         options: StoreOptions,
         own_key: AnySigningKey,
-        grants: StoreGrants,
+        (written, grants): (Moment, StoreGrants),
     ) -> Self {
         Self {
             own_key,
@@ -71,7 +71,7 @@ impl Inner {
             table,
             options,
             uses: Uses::default(),
-            grants: RwLock::new(Arc::new(grants)),
+            grants: RwLock::new((written, Arc::new(grants))),
             writing: Mutex::new(()),
             flushing: Mutex::new(()),
             seen: Mutex::new(Seen {
@@ -86,14 +86,16 @@ impl Inner {
 
     /// The grants of the store, as last read.
     pub(super) fn grants(&self) -> Arc<StoreGrants> {
-        self.grants
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let known = self.grants.read().unwrap_or_else(PoisonError::into_inner);
+        known.1.clone()
     }
 
-    pub(super) fn set_grants(&self, grants: StoreGrants) {
-        *self.grants.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(grants);
+    /// Keeps the grants as they were written at this moment, unless newer ones are known.
+    pub(super) fn set_grants(&self, written: Moment, grants: StoreGrants) {
+        let mut known = self.grants.write().unwrap_or_else(PoisonError::into_inner);
+        if written > known.0 {
+            *known = (written, Arc::new(grants));
+        }
     }
 
     /// Makes a change, alone in this process.
@@ -226,7 +228,8 @@ impl Inner {
             // Their revisions count for nothing any more. The rows were read alone, and are of the epoch that begins.
             rows.epoch = self.cache.forget_all();
         }
-        self.set_grants(rows.store()?.grants);
+        let (written, record) = rows.store_written()?;
+        self.set_grants(written, record.grants);
         let (revision, head) = (rows.revision, rows.head);
         for keys in self.cache.revisions().chunks(REFRESHED_AT_ONCE) {
             let names: Vec<_> = keys.iter().map(|(name, _)| RowKey::key(name)).collect();

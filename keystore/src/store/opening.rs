@@ -8,6 +8,7 @@ use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey, Rea
 use pq_keys::{SignatureAlgorithm, SubjectKey, random};
 
 use super::Store;
+use super::cache::Moment;
 use super::commit::Plan;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
@@ -120,7 +121,7 @@ impl Store {
         };
         let rows = table.read(&[RowKey::store(), row.clone()])?;
         rows.check_serial(&row, wrapped.serial)?;
-        let record = rows.store()?;
+        let (written, record) = rows.store_written()?;
         // What others add from now on, a check reads.
         let head = rows.head;
         drop(rows);
@@ -129,7 +130,7 @@ impl Store {
             return Err(StoreError::damaged(&row, Damage::PutBack));
         }
         let own_key = own_key(&table, &record)?;
-        let inner = Inner::new(table, options, own_key, record.grants);
+        let inner = Inner::new(table, options, own_key, (written, record.grants));
         Ok(Self(Arc::new(Worker::start(inner)?)))
     }
 
@@ -144,7 +145,7 @@ impl Store {
         let inner = self.inner();
         let key = RowKey::kek();
         let store_key = inner.table.sealer.store_key();
-        inner.administer(principal, slice::from_ref(&key), |rows, record| {
+        let written = inner.administer(principal, slice::from_ref(&key), |rows, record| {
             let value = rows.value(&key);
             let value = value.ok_or_else(|| StoreError::damaged(&key, Damage::Missing))?;
             let before = KekRecord::decode(value)
@@ -157,7 +158,8 @@ impl Store {
             draft.put_plain(&key, wrapped.encode());
             draft.set_serial(&key, serial)?;
             Ok(draft)
-        })
+        });
+        written.map(drop)
     }
 
     /// Who may do what in the store.
@@ -192,11 +194,16 @@ impl Store {
                 "whoever changes the grants keeps the right to administer the store",
             ));
         }
-        inner.administer(principal, &[], |rows, record| {
+        let written = inner.administer(principal, &[], |rows, record| {
             record.grants = grants.clone();
             Ok(rows.change())
         })?;
-        inner.set_grants(grants.clone());
+        match written {
+            // Others may have written theirs since.
+            Some(written) => inner.set_grants(written, grants.clone()),
+            // They are written, and seen when the storage is.
+            None => drop(inner.refresh()),
+        }
         Ok(())
     }
 
@@ -218,19 +225,21 @@ impl Store {
 impl Inner {
     /// Writes the store's own row as it is, so that what relies on it is decided on anew.
     pub(super) fn touch_store(&self, principal: &Principal) -> Result<(), StoreError> {
-        self.administer(principal, &[], |rows, _| Ok(rows.change()))
+        let written = self.administer(principal, &[], |rows, _| Ok(rows.change()));
+        written.map(drop)
     }
 
-    /// Changes the record of the store, and other rows of it, and says so in the log.
+    /// Changes the record of the store, and other rows of it, and says so in the log. Returns when it was written, unless the
+    /// storage lost that.
     fn administer(
         &self,
         principal: &Principal,
         keys: &[RowKey],
         mut decide: impl for<'r> FnMut(&'r Rows<'_>, &mut StoreRecord) -> Result<Draft<'r>, StoreError>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<Moment>, StoreError> {
         let store = RowKey::store();
         let wanted = [keys, slice::from_ref(&store)].concat();
-        self.commit(&wanted, |rows, _| {
+        let ((), written) = self.commit(&wanted, |rows, _| {
             let mut record = rows.store()?;
             self.check_store_right(&record.grants, principal, Verb::Administer)?;
             let mut draft = decide(rows, &mut record)?;
@@ -245,7 +254,7 @@ impl Inner {
                 value: (),
             })
         })?;
-        Ok(())
+        Ok(written)
     }
 }
 

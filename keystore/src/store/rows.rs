@@ -160,6 +160,14 @@ impl Rows<'_> {
         Ok(record)
     }
 
+    /// The store's own record, and when it was written.
+    pub(super) fn store_written(&self) -> Result<(Moment, StoreRecord), StoreError> {
+        let (key, record) = (RowKey::store(), self.store()?);
+        let written = self.written(&key);
+        let written = written.ok_or_else(|| StoreError::damaged(key, Damage::Missing))?;
+        Ok((written, record))
+    }
+
     /// The record of the key under which imported keys are wrapped, or `None` if there never was one.
     #[cfg(feature = "door")]
     pub(super) fn wrapping(&self) -> Result<Option<WrappingRecord>, StoreError> {

@@ -13,6 +13,7 @@ mod keks;
 #[cfg(all(any(feature = "redb", feature = "postgres"), unix))]
 mod kill;
 mod kit;
+mod late;
 mod load;
 mod matrix;
 mod names;
