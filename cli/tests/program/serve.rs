@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use pq_keystore::remote::{RemoteStore, TlsTransport, TlsTransportOptions};
 use pq_x509::certificate::Certificate;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::folder::Folder;
 use crate::store::make_keks;
@@ -36,21 +36,38 @@ fn port_of(line: &str) -> u16 {
     port.parse().unwrap()
 }
 
-fn client(folder: &Folder, port: u16) -> RemoteStore {
+fn config(folder: &Folder) -> ClientConfig {
     let root = Certificate::from_pem(&folder.read("ca/root.pem")).unwrap();
     let mut roots = RootCertStore::empty();
     roots.add(root.der().clone()).unwrap();
     let builder = rustls_pq::Builder::with_default_base().unwrap();
     let provider = builder.roots(&roots).build().unwrap();
-    let config = ClientConfig::builder_with_provider(provider.into())
+    ClientConfig::builder_with_provider(provider.into())
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_root_certificates(roots)
-        .with_no_client_auth();
+        .with_no_client_auth()
+}
+
+fn client(folder: &Folder, port: u16) -> RemoteStore {
     let mut options = TlsTransportOptions::default();
     (options.connecting, options.answering) = (PATIENCE, PATIENCE);
-    let transport = TlsTransport::new(config.into(), "127.0.0.1", port, options).unwrap();
+    let transport = TlsTransport::new(config(folder).into(), "127.0.0.1", port, options).unwrap();
     RemoteStore::new(transport, "transit", Some(TOKEN))
+}
+
+/// What is answered to the head of a request, before any of its body was sent.
+fn answer_to_head(folder: &Folder, port: u16, fields: &str) -> String {
+    let socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let name = "127.0.0.1".try_into().unwrap();
+    let connection = ClientConnection::new(config(folder).into(), name).unwrap();
+    let mut tls = StreamOwned::new(connection, socket);
+    let head = "POST /v1/transit/sign/session HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n";
+    write!(tls, "{head}{fields}\r\n").unwrap();
+    let mut answer = String::new();
+    tls.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 fn get(port: u16, path: &str) -> String {
@@ -105,6 +122,14 @@ fn who_watches_sees_what_was_done_with_keys() {
     let keys = client(&folder, port_of(&serving));
     keys.create("session", "mldsa-44", false).unwrap();
     keys.rotate("session").unwrap();
+    for fields in ["", "x-vault-token: another\r\n"] {
+        let answer = answer_to_head(&folder, port_of(&serving), fields);
+        assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+        assert!(
+            answer.ends_with(r#"{"errors":["permission denied"]}"#),
+            "{answer}"
+        );
+    }
     let answer = get(port_of(&watched), "/metrics");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     for line in [

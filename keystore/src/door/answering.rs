@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use super::response::Response;
 use super::{envelope, exporting, importing, keys, signing, system};
 use crate::name::{InvalidName, KeyName};
-use crate::policy::Policy;
+use crate::policy::{Policy, Principal};
 use crate::store::Store;
 
 /// A request, as far as the door reads it.
@@ -32,6 +32,8 @@ pub struct Request<'a> {
     pub certificate: Option<&'a [u8]>,
     /// The body. Its length has to be bounded before it is in memory: [`Door::max_body_len`] says by what.
     pub body: &'a [u8],
+    /// Says whether the client is gone, so that nobody waits for the answer. It is asked between the items of a batch.
+    pub is_gone: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
 impl fmt::Debug for Request<'_> {
@@ -178,28 +180,49 @@ impl Door {
         Refusal::new(413, "the body is too long").into()
     }
 
-    /// Answers a request. It may wait for the storage.
-    pub fn answer(&self, request: &Request<'_>) -> Response {
-        match self.reply(request) {
-            Ok(response) => response,
-            Err(refusal) => refusal.into(),
-        }
+    /// Who sends a request, as all of it but its body says: so a server reads the bodies of nobody else. It doesn't wait.
+    ///
+    /// # Errors
+    ///
+    /// The answer, if it is nobody who is known, or if it is the same for everybody.
+    pub fn admit(&self, request: &Request<'_>) -> Result<Principal, Response> {
+        let (_, authenticated) = self.enter(request)?;
+        Ok(authenticated.principal)
     }
 
-    fn reply(&self, request: &Request<'_>) -> Result<Response, Refusal> {
-        let unknown = || Refusal::new(404, "no handler for this route");
+    /// Answers a request. It may wait for the storage.
+    pub fn answer(&self, request: &Request<'_>) -> Response {
+        let replied = match self.enter(request) {
+            Ok((path, authenticated)) => self.reply(request, path, &authenticated),
+            Err(response) => return response,
+        };
+        replied.unwrap_or_else(Response::from)
+    }
+
+    /// The path under `/v1/`, and who asks for it.
+    fn enter<'r>(&self, request: &Request<'r>) -> Result<(&'r str, Authenticated), Response> {
         let path = request.path.strip_prefix("/v1/").ok_or_else(unknown)?;
         if path == "sys/health" {
-            return system::health(request.method, (self.clock)());
+            let health = system::health(request.method, (self.clock)());
+            return Err(health.unwrap_or_else(Response::from));
         }
-        let authenticated = self.authenticate(request).ok_or_else(Refusal::denied)?;
+        let authenticated = self.authenticate(request);
+        Ok((path, authenticated.ok_or_else(Refusal::denied)?))
+    }
+
+    fn reply(
+        &self,
+        request: &Request<'_>,
+        path: &str,
+        authenticated: &Authenticated,
+    ) -> Result<Response, Refusal> {
         if request.body.len() > self.max_body_len {
             return Ok(Self::too_long());
         }
         let operation = Operation::of(request.method, request.query);
         if path == "auth/token/lookup-self" {
             return match operation {
-                Some(Operation::Read) => system::lookup_self(&authenticated),
+                Some(Operation::Read) => system::lookup_self(authenticated),
                 _ => Err(Refusal::unsupported()),
             };
         }
@@ -216,6 +239,7 @@ impl Door {
             principal: &authenticated.principal,
             query: request.query,
             body: request.body,
+            is_gone: request.is_gone.unwrap_or(&|| false),
         };
         dispatch(&call, resource, operation)
     }
@@ -237,6 +261,10 @@ impl Door {
             (None, None) => access.by_certificate(request.certificate?, now),
         }
     }
+}
+
+fn unknown() -> Refusal {
+    Refusal::new(404, "no handler for this route")
 }
 
 /// Does what is asked for, if there is something to be done.

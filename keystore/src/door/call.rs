@@ -21,6 +21,8 @@ pub(super) struct Call<'a> {
     pub(super) principal: &'a Principal,
     pub(super) query: Option<&'a str>,
     pub(super) body: &'a [u8],
+    /// Whether nobody waits for the answer any more.
+    pub(super) is_gone: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Call<'_> {
@@ -28,6 +30,14 @@ impl Call<'_> {
     pub(super) fn name(&self, name: &str) -> Result<KeyName, Refusal> {
         KeyName::new(&self.mount.tenant, &self.mount.purpose, name)
             .map_err(|error| Refusal::bad(error.to_string()))
+    }
+
+    /// Ends what takes long if nobody waits for it.
+    pub(super) fn check_client(&self) -> Result<(), Refusal> {
+        match (self.is_gone)() {
+            true => Err(Refusal::gone()),
+            false => Ok(()),
+        }
     }
 
     /// Checks the right to something before anything else is looked at.

@@ -17,7 +17,7 @@ use pq_keystore::remote::{
     RemoteError, RemoteSigner, RemoteStore, TlsTransport, TlsTransportOptions, TransportError,
 };
 use pq_serving::demonstration::Pki;
-use pq_serving::{Identity, Limits, Protection, Server, Tls, WholeRequests};
+use pq_serving::{Client, Identity, Limits, Protection, Server, Tls, WholeRequests};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pq::Profile;
 use tokio::runtime::Runtime;
@@ -33,7 +33,7 @@ struct Served {
     port: u16,
 }
 
-fn answer(door: &Door, request: &Request<Option<Bytes>>) -> Response<Bytes> {
+fn answer(door: &Door, request: &Request<Option<Bytes>>, client: &Client) -> Response<Bytes> {
     let text = |name| {
         request
             .headers()
@@ -50,6 +50,7 @@ fn answer(door: &Door, request: &Request<Option<Bytes>>) -> Response<Bytes> {
             authorization: text("authorization"),
             certificate: None,
             body,
+            is_gone: Some(&|| client.is_gone()),
         }),
     };
     let mut response = Response::new(Bytes::from_owner(answer.body));
@@ -70,7 +71,9 @@ impl Served {
         let handler = WholeRequests::new(
             door.max_body_len(),
             8,
-            move |request: Request<Option<Bytes>>, _: &Protection| answer(&door, &request),
+            move |request: Request<Option<Bytes>>, _: &Protection, client: &Client| {
+                answer(&door, &request, client)
+            },
         );
         let server = runtime.block_on(async {
             let server = Server::builder(tls)

@@ -541,7 +541,10 @@ async fn within<T>(future: impl Future<Output = T>) -> T {
     timeout(PATIENCE, future).await.expect("it takes no time")
 }
 
-async fn connect(server: &Served, protocols: &[&[u8]]) -> io::Result<TlsStream<TcpStream>> {
+pub(crate) async fn connect(
+    server: &Served,
+    protocols: &[&[u8]],
+) -> io::Result<TlsStream<TcpStream>> {
     let provider = rustls_pq::Builder::with_default_base().unwrap().build();
     let mut roots = RootCertStore::empty();
     roots.add(server.pki.root.der().clone()).unwrap();

@@ -23,3 +23,4 @@ mod served;
 mod shares;
 mod shutdown;
 mod signers;
+mod whole;

@@ -18,7 +18,7 @@ use pq_keystore::custody::{ObjectId, Pkcs11Token, Token, TokenError, TokenInput}
 use pq_keystore::policy::Input;
 use pq_keystore::storage::MemoryStorage;
 use pq_keystore::{Store, StoreOptions, StoredSigner};
-use pq_serving::{Limits, Protection, Server, Tls, WholeRequests};
+use pq_serving::{Client, Limits, Protection, Server, Tls, WholeRequests};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls_pq::identity::{Identities, Identity, IdentitySet};
@@ -151,7 +151,8 @@ fn a_server_with_its_key_in_a_token_serves_openssl() {
     let identities = IdentitySet::new().with_default(identity.unwrap());
     let tls = Tls::with(provider, Identities::new(identities).into(), None).unwrap();
     let runtime = Runtime::new().unwrap();
-    let answer = |_: Request<Option<Bytes>>, _: &Protection| Response::new(Bytes::from("here"));
+    let answer =
+        |_: Request<Option<Bytes>>, _: &Protection, _: &Client| Response::new(Bytes::from("here"));
     let server = runtime.block_on(async {
         let server = Server::builder(tls)
             .limits(Limits::default())

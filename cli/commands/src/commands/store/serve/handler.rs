@@ -2,32 +2,59 @@
 
 use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use pq_keystore::door::{self, Door};
-use pq_serving::Protection;
+use pq_serving::{Client, Protection};
 
 const VAULT_TOKEN: HeaderName = HeaderName::from_static("x-vault-token");
+
+/// Who sends a request, or the answer if the door knows nobody there.
+pub(super) fn who(
+    door: &Door,
+    head: &Parts,
+    protection: &Protection,
+) -> Result<String, Response<Bytes>> {
+    let principal = door.admit(&asked(head, protection));
+    principal
+        .map(|principal| principal.to_string())
+        .map_err(|answer| response(answer, head))
+}
 
 /// Answers a request, or one without its body because that is too long.
 pub(super) fn answer(
     door: &Door,
-    request: &Request<Option<Bytes>>,
+    request: Request<Option<Bytes>>,
     protection: &Protection,
+    client: &Client,
 ) -> Response<Bytes> {
-    let answer = match request.body() {
+    let (head, body) = request.into_parts();
+    let answer = match &body {
         None => Door::too_long(),
         Some(body) => door.answer(&door::Request {
-            method: request.method().as_str(),
-            path: request.uri().path(),
-            query: request.uri().query(),
-            vault_token: field(request.headers(), &VAULT_TOKEN),
-            authorization: field(request.headers(), &AUTHORIZATION),
-            certificate: protection.client_chain.first().map(AsRef::as_ref),
             body,
+            is_gone: Some(&|| client.is_gone()),
+            ..asked(&head, protection)
         }),
     };
+    response(answer, &head)
+}
+
+fn asked<'r>(head: &'r Parts, protection: &'r Protection) -> door::Request<'r> {
+    door::Request {
+        method: head.method.as_str(),
+        path: head.uri.path(),
+        query: head.uri.query(),
+        vault_token: field(&head.headers, &VAULT_TOKEN),
+        authorization: field(&head.headers, &AUTHORIZATION),
+        certificate: protection.client_chain.first().map(AsRef::as_ref),
+        ..door::Request::default()
+    }
+}
+
+fn response(answer: door::Response, head: &Parts) -> Response<Bytes> {
     if let Some(problem) = &answer.problem {
-        tracing::error!(problem, path = request.uri().path(), "the store failed");
+        tracing::error!(problem, path = head.uri.path(), "the store failed");
     }
     let mut response = Response::new(Bytes::from_owner(answer.body));
     // The door gives no other numbers than those that are statuses.

@@ -81,7 +81,17 @@ pub(crate) struct Arguments {
     )]
     max_body: u32,
 
-    /// How many requests use the store at a time; others wait
+    /// The most bytes of all bodies together that are read or worked on at a time; requests beyond wait, and get 503 after 10
+    /// seconds. Half of it is for each principal at most, and it is at least --max-body
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 64 * 1024 * 1024,
+        value_parser = clap::value_parser!(u32).range(1024..)
+    )]
+    max_bodies: u32,
+
+    /// How many requests use the store at a time, of which half are for each principal at most; others wait
     #[arg(
         long,
         value_name = "NUMBER",
@@ -203,12 +213,16 @@ async fn serve(
     let in_use = lists.as_ref().map(ListWatcher::in_use);
     let tls = Tls::with(provider, identities, verifier).map_err(StoreFailure::serve)?;
     let limits = Limits::from(arguments.limits);
-    let answering = door.clone();
+    let (answering, asking) = (door.clone(), door.clone());
     let handler = WholeRequests::new(
         door.max_body_len(),
         usize::from(arguments.at_once),
-        move |request, protection: &_| handler::answer(&answering, &request, protection),
-    );
+        move |request, protection: &_, client: &_| {
+            handler::answer(&answering, request, protection, client)
+        },
+    )
+    .bodies_len(usize::try_from(arguments.max_bodies).unwrap_or(usize::MAX))
+    .only_for(move |head, protection| handler::who(&asking, head, protection));
     let listening = arguments
         .listening
         .start(tls, limits, in_use, handler)

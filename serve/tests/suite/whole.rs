@@ -1,0 +1,189 @@
+//! Whole requests: who sends them is asked before their bodies are read, all bodies have bounded room, and whoever is gone is
+//! worked for no longer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper::http::request::Parts;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use pq_serving::{Client, Protection, WholeRequests};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use crate::client::PATIENCE;
+use crate::http2::connect;
+use crate::served::{Served, patient};
+
+/// Few of them fit into the window of a connection.
+const BODY: usize = 64 * 1024;
+
+fn response(status: u16) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+    response
+}
+
+/// Whoever has a name is known by it.
+fn who(head: &Parts, _: &Protection) -> Result<String, Response<Bytes>> {
+    let name = head.headers.get("name").ok_or_else(|| response(403))?;
+    Ok(name.to_str().unwrap().to_owned())
+}
+
+/// A client of HTTP/2, which has many requests in one connection.
+async fn client(server: &Served) -> SendRequest<Full<Bytes>> {
+    let tls = connect(server, &[b"h2"]).await.unwrap();
+    let (client, connection) = handshake(TokioExecutor::new(), TokioIo::new(tls))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// Sends a body, and returns the status.
+fn post(client: &SendRequest<Full<Bytes>>, name: Option<&str>, len: usize) -> JoinHandle<u16> {
+    let mut request = Request::post("https://localhost/");
+    if let Some(name) = name {
+        request = request.header("name", name);
+    }
+    let request = request.body(Full::new(vec![b'x'; len].into())).unwrap();
+    let mut client = client.clone();
+    tokio::spawn(async move {
+        let answer = timeout(PATIENCE, client.send_request(request)).await;
+        let answer = answer.unwrap().unwrap();
+        let status = answer.status().as_u16();
+        let _: Result<_, _> = answer.into_body().collect().await;
+        status
+    })
+}
+
+/// Waits until something is so.
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "{what}");
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// A handler whose answers wait until somebody lets them go, and how many of them run.
+struct Held {
+    running: Arc<AtomicUsize>,
+    go: Arc<Semaphore>,
+}
+
+impl Held {
+    fn new() -> Self {
+        Self {
+            running: Arc::default(),
+            go: Semaphore::new(0).into(),
+        }
+    }
+
+    fn answer(
+        &self,
+    ) -> impl Fn(Request<Option<Bytes>>, &Protection, &Client) -> Response<Bytes> + Send + Sync + 'static
+    {
+        let (running, go) = (self.running.clone(), self.go.clone());
+        move |_: Request<Option<Bytes>>, _: &Protection, client: &Client| {
+            running.fetch_add(1, Ordering::SeqCst);
+            while go.available_permits() == 0 && !client.is_gone() {
+                thread::sleep(Duration::from_millis(5));
+            }
+            running.fetch_sub(1, Ordering::SeqCst);
+            response(200)
+        }
+    }
+
+    fn running(&self) -> usize {
+        self.running.load(Ordering::SeqCst)
+    }
+}
+
+#[tokio::test]
+async fn bodies_of_nobody_are_not_read() {
+    let held = Held::new();
+    held.go.add_permits(1);
+    let handler = WholeRequests::new(BODY, 4, held.answer()).only_for(who);
+    let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+    // More than the window of a connection, so that a body which is read would not come to its end otherwise.
+    let client = client(&server).await;
+    let posts: Vec<_> = (0..40).map(|_| post(&client, None, BODY)).collect();
+    for post in posts {
+        assert_eq!(post.await.unwrap(), 403);
+    }
+    assert_eq!(post(&client, Some("a"), BODY).await.unwrap(), 200);
+
+    // The answer comes though the body never does.
+    let head = "POST / HTTP/1.1\r\nContent-Length: 9";
+    let client = server.client();
+    let answer = timeout(PATIENCE, client.ask_with_body(head, b"x"));
+    let answer = answer.await.unwrap().unwrap();
+    assert_eq!(answer.status(), "403");
+    assert_eq!(answer.header("connection"), Some("close"));
+}
+
+#[tokio::test]
+async fn all_bodies_have_bounded_room_and_no_client_takes_all() {
+    let held = Held::new();
+    let handler = WholeRequests::new(BODY, 100, held.answer())
+        .only_for(who)
+        .bodies_len(8 * BODY);
+    let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+    let client = client(&server).await;
+    let of_one: Vec<_> = (0..10).map(|_| post(&client, Some("a"), BODY)).collect();
+    // One client has half of the room.
+    until("four run", || held.running() == 4).await;
+    let other = self::client(&server).await;
+    let of_other: Vec<_> = (0..3).map(|_| post(&other, Some("b"), BODY)).collect();
+    until("seven run", || held.running() == 7).await;
+    // Requests without bodies need no room.
+    let without = post(&other, Some("a"), 0);
+    until("eight run", || held.running() == 8).await;
+    // Those that wait too long are told to come back.
+    let finished = || of_one.iter().filter(|post| post.is_finished()).count();
+    until("six are told", || finished() == 6).await;
+    assert_eq!(held.running(), 8);
+    held.go.add_permits(1);
+    let mut statuses = Vec::new();
+    for post in of_one {
+        statuses.push(post.await.unwrap());
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses, [[200; 4].as_slice(), &[503; 6]].concat());
+    for post in of_other {
+        assert_eq!(post.await.unwrap(), 200);
+    }
+    assert_eq!(without.await.unwrap(), 200);
+    // And there is room again.
+    assert_eq!(post(&client, Some("a"), BODY).await.unwrap(), 200);
+}
+
+#[tokio::test]
+async fn no_client_has_all_places_and_who_is_gone_has_none() {
+    let held = Held::new();
+    let handler = WholeRequests::new(BODY, 8, held.answer()).only_for(who);
+    let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+    let client = client(&server).await;
+    let posts: Vec<_> = (0..20).map(|_| post(&client, Some("a"), 1)).collect();
+    until("four run", || held.running() == 4).await;
+    let other = self::client(&server).await;
+    let of_other = post(&other, Some("b"), 1);
+    until("five run", || held.running() == 5).await;
+    // Neither those that run are worked on nor those that wait, once the client is gone.
+    for post in &posts {
+        post.abort();
+    }
+    drop((client, posts));
+    until("one runs", || held.running() == 1).await;
+    sleep(Duration::from_millis(200)).await;
+    assert_eq!(held.running(), 1);
+    held.go.add_permits(1);
+    assert_eq!(of_other.await.unwrap(), 200);
+}
