@@ -135,6 +135,7 @@ struct Items {
 
 /// Answers the items of a batch.
 fn batch<T>(
+    call: &Call<'_>,
     items: &[T],
     reference: impl Fn(&T) -> Option<&Text<'_>>,
     answer: impl Fn(&T) -> Result<Item, Refusal>,
@@ -142,16 +143,18 @@ fn batch<T>(
     if items.is_empty() {
         return Err(Refusal::bad("missing batch_input to process"));
     }
-    let batch_results = items.iter().map(|item| Item {
-        reference: reference(item).map(|text| text.as_str().into()),
-        ..answer(item).unwrap_or_else(|refusal| Item {
-            error: Some(refusal.errors.join("; ")),
-            ..Item::default()
-        })
-    });
-    Response::data(&Items {
-        batch_results: batch_results.collect(),
-    })
+    let mut batch_results = Vec::with_capacity(items.len());
+    for item in items {
+        call.check_client()?;
+        batch_results.push(Item {
+            reference: reference(item).map(|text| text.as_str().into()),
+            ..answer(item).unwrap_or_else(|refusal| Item {
+                error: Some(refusal.errors.join("; ")),
+                ..Item::default()
+            })
+        });
+    }
+    Response::data(&Items { batch_results })
 }
 
 /// Checks that nothing is asked for that only other keys of Vault have.
@@ -212,6 +215,7 @@ pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
             Err(Refusal::bad("give plaintext or batch_input, not both"))
         }
         Some(Batch(items)) => batch(
+            call,
             items,
             |item| item.reference.as_ref(),
             |item| {
@@ -253,6 +257,7 @@ pub(super) fn decrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
             Err(Refusal::bad("give ciphertext or batch_input, not both"))
         }
         Some(Batch(items)) => batch(
+            call,
             items,
             |item| item.reference.as_ref(),
             |item| {

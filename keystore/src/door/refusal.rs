@@ -40,6 +40,11 @@ impl Refusal {
         }
     }
 
+    /// Nobody reads this. It has no number in RFC 9110.
+    pub(super) fn gone() -> Self {
+        Self::new(499, "the client is gone")
+    }
+
     pub(super) fn unsupported() -> Self {
         Self::new(405, "unsupported operation")
     }
@@ -58,6 +63,7 @@ impl From<StoreError> for Refusal {
         let code = error.code();
         match error {
             StoreError::Denied { .. } => Self::denied(),
+            StoreError::Abandoned => Self::gone(),
             _ if error.retry() => Self {
                 problem: Some(error.to_string()),
                 ..Self::new(

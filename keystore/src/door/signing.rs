@@ -380,7 +380,10 @@ pub(super) fn sign(
     let signed: Vec<_> = match version {
         Some(_) => inputs
             .into_iter()
-            .map(|input| Ok(sign_one(call, name, version, input?)?))
+            .map(|input| {
+                call.check_client()?;
+                Ok(sign_one(call, name, version, input?)?)
+            })
             .collect(),
         None => {
             let requests = inputs.iter().filter_map(|input| {
@@ -388,10 +391,14 @@ pub(super) fn sign(
                 Some(SignRequest { key: name, input })
             });
             let requests: Vec<_> = requests.collect();
-            let mut made = call.store.sign_batch(call.principal, &requests).into_iter();
+            let made = call
+                .store
+                .sign_batch_unless(call.principal, &requests, call.is_gone);
+            let mut made = made.into_iter();
             in_places(inputs, || made.next())
         }
     };
+    call.check_client()?;
     let results = signed
         .into_iter()
         .map(|signed| signed.map(|signed| Item::signed(&signed)));
@@ -503,7 +510,10 @@ pub(super) fn verify(
         .iter()
         .filter_map(|request| request.as_ref().ok().copied())
         .collect();
-    let verified = call.store.verify_batch(call.principal, &good);
+    let verified = call
+        .store
+        .verify_batch_unless(call.principal, &good, call.is_gone);
+    call.check_client()?;
     let mut verified = verified.into_iter().map(|verified| match verified {
         Err(StoreError::InvalidSignature) => Ok(false),
         verified => verified.map(|_| true),

@@ -33,7 +33,6 @@ pub struct VerifyRequest<'a> {
 }
 
 /// How many requests one core takes at a time: enough for the widest lanes, few enough to divide among cores.
-#[cfg(feature = "rayon")]
 const PIECE: usize = 16;
 
 impl Store {
@@ -44,8 +43,21 @@ impl Store {
         principal: &Principal,
         requests: &[SignRequest<'_>],
     ) -> Vec<Result<Signed, StoreError>> {
+        self.sign_batch_unless(principal, requests, &|| false)
+    }
+
+    /// Signs several messages, but begins with none any more once nobody waits for them.
+    pub(crate) fn sign_batch_unless(
+        &self,
+        principal: &Principal,
+        requests: &[SignRequest<'_>],
+        is_abandoned: &(dyn Fn() -> bool + Sync),
+    ) -> Vec<Result<Signed, StoreError>> {
         let inner = self.inner();
-        let sign = |request: &SignRequest<'_>| inner.sign(principal, request.key, request.input);
+        let sign = |request: &SignRequest<'_>| match is_abandoned() {
+            true => Err(StoreError::Abandoned),
+            false => inner.sign(principal, request.key, request.input),
+        };
         #[cfg(feature = "rayon")]
         let signed: Vec<_> = requests.par_iter().map(sign).collect();
         #[cfg(not(feature = "rayon"))]
@@ -60,12 +72,28 @@ impl Store {
         principal: &Principal,
         requests: &[VerifyRequest<'_>],
     ) -> Vec<Result<KeyId, StoreError>> {
+        self.verify_batch_unless(principal, requests, &|| false)
+    }
+
+    /// Verifies several signatures, but soon no more once nobody waits for that.
+    pub(crate) fn verify_batch_unless(
+        &self,
+        principal: &Principal,
+        requests: &[VerifyRequest<'_>],
+        is_abandoned: &(dyn Fn() -> bool + Sync),
+    ) -> Vec<Result<KeyId, StoreError>> {
         let inner = self.inner();
-        let verify = |requests: &[VerifyRequest<'_>]| inner.verify_all(principal, requests);
+        let verify = |requests: &[VerifyRequest<'_>]| match is_abandoned() {
+            true => requests
+                .iter()
+                .map(|_| Err(StoreError::Abandoned))
+                .collect(),
+            false => inner.verify_all(principal, requests),
+        };
         #[cfg(feature = "rayon")]
         let verified: Vec<_> = requests.par_chunks(PIECE).flat_map_iter(verify).collect();
         #[cfg(not(feature = "rayon"))]
-        let verified = verify(requests);
+        let verified: Vec<_> = requests.chunks(PIECE).flat_map(verify).collect();
         let verified = self.together(verified);
         verified.into_iter().map(Result::flatten).collect()
     }

@@ -162,6 +162,9 @@ pub enum StoreError {
     /// Others changed the same rows each time it was tried.
     #[error("others change the same keys all the time; try again")]
     Contended,
+    /// Whoever asked for it waits for it no more.
+    #[error("nobody waits for it any more")]
+    Abandoned,
     /// The audit log isn't as it was written.
     #[error("{0}")]
     Log(BrokenChain),
@@ -275,6 +278,7 @@ impl StoreError {
             Self::Away { .. } => "away",
             Self::OutcomeUnknown(_) => "outcome-unknown",
             Self::Contended => "contended",
+            Self::Abandoned => "abandoned",
             Self::Log(_) => "log-broken",
             Self::HeadNotReached { .. } => "head-not-reached",
             Self::Head(_) => "head",

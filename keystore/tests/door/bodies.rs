@@ -1,11 +1,13 @@
 //! Paths, methods and bodies that are not answered, and those at their limits.
 
 use alloc::sync::Arc;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 
 use pq_keystore::door::{AccessList, Door, MAX_BATCH, Request};
+use pq_keystore::policy::Verb;
 
-use crate::kit::{CERTIFICATE, House, NOW, ROOT};
+use crate::kit::{CERTIFICATE, House, NOW, ROOT, principal};
 
 #[test]
 fn unknown_paths_and_methods() {
@@ -318,4 +320,86 @@ fn two_servers_of_one_storage() {
         2
     );
     assert!(Arc::strong_count(&one.door) == 1);
+}
+
+/// A batch whose client is gone ends with the item that is worked on.
+#[test]
+fn batches_of_a_client_that_is_gone_end() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    house.create("kem", "ml-kem-768");
+    let signature = house.signature("a");
+    let encrypted = house.post("encrypt/kem", r#"{"plaintext": "aGVsbG8="}"#);
+    let encrypted = encrypted.expect(200)["data"]["ciphertext"].to_string();
+    let verify = format!(r#"{{"input": "aGVsbG8=", "signature": {signature:?}}}"#);
+    let decrypt = format!(r#"{{"ciphertext": {encrypted}}}"#);
+    for (path, begin, item, verb) in [
+        ("sign/a", "", r#"{"input": "aGVsbG8="}"#, Verb::Sign),
+        (
+            "sign/a",
+            r#""key_version": 1,"#,
+            r#"{"input": "aGVsbG8="}"#,
+            Verb::Sign,
+        ),
+        ("verify/a", "", &verify, Verb::Verify),
+        (
+            "encrypt/kem",
+            "",
+            r#"{"plaintext": "aGVsbG8="}"#,
+            Verb::Encapsulate,
+        ),
+        ("decrypt/kem", "", &decrypt, Verb::Decapsulate),
+    ] {
+        let items = vec![item; MAX_BATCH].join(",");
+        let body = format!(r#"{{{begin} "batch_input": [{items}]}}"#);
+        let path = format!("/v1/transit/{path}");
+        let answer = |is_gone| {
+            house.send(&Request {
+                method: "POST",
+                path: &path,
+                vault_token: Some(ROOT),
+                body: body.as_bytes(),
+                is_gone,
+                ..Request::default()
+            })
+        };
+        let before = counted(&house, verb);
+        let asked = AtomicUsize::new(0);
+        // It goes away when the fifth item, or piece of a few, has begun.
+        let is_gone = || asked.fetch_add(1, Ordering::SeqCst) >= 5;
+        answer(Some(&is_gone)).error(499);
+        let done = counted(&house, verb) - before;
+        assert!((1..=80).contains(&done), "{path}: {done}");
+        let stays = || false;
+        answer(Some(&stays)).expect(200);
+        assert_eq!(counted(&house, verb) - before, done + MAX_BATCH as u64);
+    }
+}
+
+/// How often a verb was used, by the log.
+fn counted(house: &House, verb: Verb) -> u64 {
+    let log = house.store.audit_log(&principal("root"), 1, 1000).unwrap();
+    let of_verb = log.iter().filter(|entry| entry.verb == verb);
+    of_verb.map(|entry| entry.count).sum()
+}
+
+/// Who asks is known without a body, and so is what everybody gets.
+#[test]
+fn a_head_says_who_is_there() {
+    let house = House::new();
+    let admit = |path, token| {
+        let admitted = house.door.admit(&Request {
+            method: "POST",
+            path,
+            vault_token: token,
+            ..Request::default()
+        });
+        admitted.map_err(|answer| answer.status)
+    };
+    let path = "/v1/transit/sign/a";
+    assert_eq!(admit(path, Some(ROOT)), Ok(principal("root")));
+    assert_eq!(admit(path, Some("unknown")), Err(403));
+    assert_eq!(admit(path, None), Err(403));
+    assert_eq!(admit("/other", Some(ROOT)), Err(404));
+    assert_eq!(admit("/v1/sys/health", None), Err(405));
 }
