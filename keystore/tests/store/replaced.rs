@@ -115,7 +115,9 @@ fn keys_of_a_copy_with_lower_revisions_are_those_of_the_copy() {
     assert_eq!(sign(&store), "done");
     let restored = storage.copied();
     let there = opened(restored.clone());
-    there.disable(&admin(), &name("key").at(version(1))).unwrap();
+    there
+        .disable(&admin(), &name("key").at(version(1)))
+        .unwrap();
     drop(there);
     storage.replace(restored);
     soon("the disabled version is refused", || sign(&store) != "done");
@@ -136,7 +138,9 @@ fn keys_of_a_copy_with_higher_revisions_are_those_of_the_copy() {
     let store = created(storage.clone());
     let copied = storage.copied();
     let there = opened(copied.clone());
-    there.disable(&admin(), &name("key").at(version(1))).unwrap();
+    there
+        .disable(&admin(), &name("key").at(version(1)))
+        .unwrap();
     go_on(&there, 40);
     drop(there);
     // Here the key's row has a higher revision than there, and the storage a lower one.
