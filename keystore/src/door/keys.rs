@@ -22,6 +22,9 @@ use crate::store::{KeyDetails, StoreError};
 /// The most names in one list.
 const MAX_LISTED: usize = 10_000;
 
+/// The most damaged keys that are told one by one.
+const MAX_WARNINGS: usize = 100;
+
 /// How long a destruction waits for keys that may not be deleted, if the policy of new keys doesn't say it.
 const NOT_DELETED_BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -242,26 +245,36 @@ pub(super) fn list(call: &Call<'_>) -> Result<Response, Refusal> {
         .transpose()
         .map_err(|error| Refusal::bad(error.to_string()))?;
     let mut keys = Vec::new();
+    let mut damaged = Damaged::default();
     loop {
         let page = call
             .store
             .list(call.principal, Some(tenant), after.as_ref(), 100)?;
+        for error in page.damaged {
+            damaged.add(call, &error);
+        }
         for key in page.keys {
             if key.name.purpose() != purpose {
                 continue;
             }
             // Of most keys the newest version says that they are there.
             if is_gone(key.state) {
-                match call.store.show(call.principal, &key.name) {
-                    Ok(key) if is_deleted(&key) => continue,
+                let found = call.store.versions(call.principal, Verb::Show, &key.name);
+                match found.map(|(_, versions)| versions) {
+                    Ok(versions) if versions.iter().all(|(_, state)| is_gone(*state)) => continue,
                     // It was listed, so it stays so.
                     Ok(_) | Err(StoreError::Denied { .. }) => {}
+                    Err(StoreError::NotFound(_)) => continue,
+                    Err(error @ StoreError::Damaged { .. }) => {
+                        damaged.add(call, &error);
+                        continue;
+                    }
                     Err(error) => return Err(error.into()),
                 }
             }
             if keys.len() == limit {
                 return match parameter(call.query, "limit") {
-                    Some(_) => Response::data(&Names { keys }),
+                    Some(_) => damaged.beside(keys),
                     None => Err(Refusal::bad(format!(
                         "there are more than {MAX_LISTED} keys; list them in pages, by limit and after"
                     ))),
@@ -271,8 +284,71 @@ pub(super) fn list(call: &Call<'_>) -> Result<Response, Refusal> {
         }
         match page.next {
             Some(next) => after = Some(next),
-            None if keys.is_empty() => return Err(Refusal::nothing()),
-            None => return Response::data(&Names { keys }),
+            None => return damaged.beside(keys),
+        }
+    }
+}
+
+/// What is damaged, and so not listed.
+#[derive(Default)]
+struct Damaged {
+    /// For the client.
+    warnings: Vec<String>,
+    /// For the log.
+    problems: Vec<String>,
+    /// Those beyond the most that are told.
+    others: usize,
+}
+
+impl Damaged {
+    fn add(&mut self, call: &Call<'_>, error: &StoreError) {
+        let StoreError::Damaged { row, .. } = error else {
+            return self.say("a key can't be read".into(), error);
+        };
+        let (tenant, purpose) = (&*call.mount.tenant, &*call.mount.purpose);
+        let name = row.strip_prefix("key/").and_then(|row| {
+            let row = row.strip_prefix(tenant)?.strip_prefix('/')?;
+            row.strip_prefix(purpose)?.strip_prefix('/')
+        });
+        match name {
+            Some(name) => self.say(format!("key {name} is damaged, and not listed"), error),
+            // It is under another mount.
+            None if row.starts_with("key/") => {}
+            None => self.say("keys are not listed, as a row is damaged".into(), error),
+        }
+    }
+
+    fn say(&mut self, warning: String, error: &StoreError) {
+        if self.warnings.contains(&warning) {
+            return;
+        }
+        if self.warnings.len() == MAX_WARNINGS {
+            self.others += 1;
+            return;
+        }
+        self.warnings.push(warning);
+        self.problems.push(error.to_string());
+    }
+
+    /// The answer with these keys.
+    fn beside(mut self, keys: Vec<String>) -> Result<Response, Refusal> {
+        if self.others > 0 {
+            let others = format!("{} more are damaged", self.others);
+            self.warnings.push(others.clone());
+            self.problems.push(others);
+        }
+        let problem = Some(self.problems.join("; ")).filter(|problem| !problem.is_empty());
+        match (keys.is_empty(), problem) {
+            (true, None) => Err(Refusal::nothing()),
+            (true, problem) => Err(Refusal {
+                problem,
+                errors: self.warnings,
+                ..Refusal::internal("")
+            }),
+            (false, problem) => Ok(Response {
+                problem,
+                ..Response::data_with(&Names { keys }, &self.warnings)?
+            }),
         }
     }
 }

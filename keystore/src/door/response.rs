@@ -36,7 +36,7 @@ struct Envelope<'a, T> {
     lease_duration: u32,
     data: &'a T,
     wrap_info: Option<()>,
-    warnings: Option<()>,
+    warnings: Option<&'a [String]>,
     auth: Option<()>,
     mount_type: &'static str,
 }
@@ -54,6 +54,11 @@ impl Response {
 
     /// JSON in Vault's envelope.
     pub(super) fn data<T: Serialize>(data: &T) -> Result<Self, Refusal> {
+        Self::data_with(data, &[])
+    }
+
+    /// The same, with what the client should know besides.
+    pub(super) fn data_with<T: Serialize>(data: &T, warnings: &[String]) -> Result<Self, Refusal> {
         let envelope = Envelope {
             request_id: request_id()?,
             lease_id: "",
@@ -61,7 +66,7 @@ impl Response {
             lease_duration: 0,
             data,
             wrap_info: None,
-            warnings: None,
+            warnings: Some(warnings).filter(|warnings| !warnings.is_empty()),
             auth: None,
             mount_type: "transit",
         };

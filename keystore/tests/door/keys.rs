@@ -1,8 +1,10 @@
 //! Keys through the door, from creation to deletion.
 
+use alloc::sync::Arc;
 use core::time::Duration;
 
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey, Readable};
+use pq_keystore::storage::{Change, Expected, MemoryStorage, RowChange, RowPrefix, Storage, Write};
 use serde_json::{Value, json};
 
 use crate::kit::{House, ROOT};
@@ -271,4 +273,78 @@ fn listed_in_pages() {
     house.get("keys?list=true&limit=0").error(400);
     house.get("keys?list=true&after=K").error(400);
     house.get("keys").error(405);
+}
+
+/// Changes the last byte of some rows behind the store's back, and waits until it is seen.
+fn damage(storage: &MemoryStorage, rows: &[&str]) {
+    let all = storage.list(&RowPrefix::all(), None, 1000).unwrap().rows;
+    let all = all
+        .into_iter()
+        .filter(|(key, _)| rows.contains(&key.as_str()));
+    let changes = all.map(|(key, row)| {
+        let mut value = row.value.clone();
+        *value.last_mut().unwrap() ^= 1;
+        RowChange {
+            key,
+            expected: Expected::unchanged(Some(&row)),
+            write: Write::Put(value),
+        }
+    });
+    let change = Change {
+        rows: changes.collect(),
+        append: None,
+    };
+    assert_eq!(change.rows.len(), rows.len());
+    storage.commit(&change).unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+}
+
+#[test]
+fn damaged_keys_are_said_beside_the_list() {
+    let storage = Arc::new(MemoryStorage::new());
+    let house = House::in_storage(&storage, &[]);
+    for name in ["a", "b", "deleted"] {
+        house.create(name, "ed25519");
+    }
+    let root = crate::kit::principal("root");
+    let other = "shop/others/c".parse().unwrap();
+    let algorithm = AnyAlgorithm::named("Ed25519").unwrap();
+    let policy = pq_keystore::policy::Policy::default();
+    let made = house.store.create_key(&root, &other, algorithm, &policy);
+    made.unwrap();
+    house
+        .post("keys/deleted/config", r#"{"deletion_allowed": true}"#)
+        .expect(204);
+    house.ask(ROOT, "DELETE", "keys/deleted", "").expect(204);
+    let list = || house.ask(ROOT, "LIST", "keys", "");
+    let listed = list().expect(200);
+    assert_eq!(listed["data"]["keys"], json!(["a", "b"]));
+    assert_eq!(listed["warnings"], Value::Null);
+
+    let version = "version/shop/tokens/deleted#0000000001";
+    damage(&storage, &[version, "key/shop/others/c"]);
+    let listed = list().expect(200);
+    assert_eq!(listed["data"]["keys"], json!(["a", "b"]));
+    assert_eq!(listed["warnings"], Value::Null);
+
+    damage(&storage, &["key/shop/tokens/a"]);
+    let listed = list().expect(200);
+    assert_eq!(listed["data"]["keys"], json!(["b"]));
+    let warning = "key a is damaged, and not listed";
+    assert_eq!(listed["warnings"], json!([warning]));
+    let answer = house.door.answer(&pq_keystore::door::Request {
+        method: "LIST",
+        path: "/v1/transit/keys",
+        vault_token: Some(ROOT),
+        ..Default::default()
+    });
+    let problem = answer.problem.unwrap();
+    assert!(
+        problem.contains("key/shop/tokens/a is damaged"),
+        "{problem}"
+    );
+
+    damage(&storage, &["key/shop/tokens/b", "key/shop/tokens/deleted"]);
+    let refused = list().expect(500);
+    assert_eq!(refused["errors"].as_array().unwrap().len(), 3, "{refused}");
 }
