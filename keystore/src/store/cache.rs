@@ -11,6 +11,7 @@ use super::held::HeldKey;
 use super::uses::Counts;
 use crate::name::{KeyName, Version};
 use crate::record::{KeyRecord, VersionState};
+use crate::storage::LogHead;
 
 /// How many private keys and how many public keys of one key are kept.
 const MAX_VERSIONS: usize = 8;
@@ -22,6 +23,14 @@ pub(super) struct Moment {
     pub(super) epoch: u64,
     /// The revision of the storage that wrote it.
     pub(super) revision: u64,
+}
+
+/// What a change of this process was written as.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made {
+    pub(super) written: Moment,
+    /// Where the log ends with it.
+    pub(super) head: LogHead,
 }
 
 /// A key as it was at one revision of the storage.

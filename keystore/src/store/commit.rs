@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::thread;
 
-use super::cache::Moment;
+use super::cache::{Made, Moment};
 use super::error::StoreError;
 use super::rows::{Rows, Table};
 use crate::audit::{AuditEntry, Chain, Event};
@@ -37,7 +37,7 @@ impl Table {
         keys: &[RowKey],
         now: impl Fn() -> u64,
         mut decide: impl FnMut(&Rows<'_>, u64) -> Result<Plan<T>, StoreError>,
-    ) -> Result<(T, Option<Moment>), StoreError> {
+    ) -> Result<(T, Option<Made>), StoreError> {
         for attempt in 0..TRIES {
             let rows = self.read(keys)?;
             let time = now();
@@ -46,6 +46,7 @@ impl Table {
                 return Err(StoreError::Limit("there are too many changes at once"));
             }
             let append = self.append(rows.head, &plan.events, time)?;
+            let head = append.head();
             let change = Change {
                 rows: plan.rows,
                 append: Some(append),
@@ -53,8 +54,11 @@ impl Table {
             match self.try_once(&change)? {
                 Tried::Made(revision) => {
                     let epoch = rows.epoch;
-                    let moment = revision.map(|revision| Moment { epoch, revision });
-                    return Ok((plan.value, moment));
+                    let made = revision.map(|revision| Made {
+                        written: Moment { epoch, revision },
+                        head,
+                    });
+                    return Ok((plan.value, made));
                 }
                 // Those who try again wait a little longer each time, and not all for the same time.
                 Tried::Conflict => thread::sleep(Duration::from_micros(

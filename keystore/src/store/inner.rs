@@ -4,12 +4,12 @@ use alloc::sync::Arc;
 use core::slice;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
-use std::sync::{Mutex, PoisonError, RwLock, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::Instant;
 
 use pq_keys::any::AnySigningKey;
 
-use super::cache::{Cache, CachedKey, Moment};
+use super::cache::{Cache, CachedKey, Made, Moment};
 use super::commit::Plan;
 use super::error::StoreError;
 use super::options::StoreOptions;
@@ -30,10 +30,15 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How many keys are read at once; with their rows of the index, half as many as a storage gives.
 const REFRESHED_AT_ONCE: usize = 100;
 
+/// How many heads of the log what is in memory may rely on before it is seen whether the log leads on from them.
+const MAX_HEADS: usize = 256;
+
 /// The storage at a moment.
 struct Seen {
     revision: u64,
     head: LogHead,
+    /// How often the row of the wrapped key was written, and at which revision: a copy counts revisions anew.
+    wrapped: Option<(u64, u64)>,
     /// When it was last tried to see it, if that failed.
     failed: Option<Instant>,
 }
@@ -53,6 +58,8 @@ pub(super) struct Inner {
     flushing: Mutex<()>,
     /// What of the storage the keys in memory have, at least.
     seen: Mutex<Seen>,
+    /// Where the log ended when something was put in memory since; `None` if there were too many.
+    heads: Mutex<Option<Vec<LogHead>>>,
     started: Instant,
     /// When the storage was last reached, in milliseconds since the start.
     reached: AtomicU64,
@@ -77,8 +84,10 @@ impl Inner {
             seen: Mutex::new(Seen {
                 revision: 0,
                 head: LogHead::EMPTY,
+                wrapped: None,
                 failed: None,
             }),
+            heads: Mutex::new(Some(Vec::new())),
             started: Instant::now(),
             reached: AtomicU64::new(0),
         }
@@ -103,7 +112,7 @@ impl Inner {
         &self,
         keys: &[RowKey],
         decide: impl FnMut(&Rows<'_>, u64) -> Result<Plan<T>, StoreError>,
-    ) -> Result<(T, Option<Moment>), StoreError> {
+    ) -> Result<(T, Option<Made>), StoreError> {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.table.commit(keys, || self.options.now(), decide)
     }
@@ -166,23 +175,38 @@ impl Inner {
     ) -> Result<Option<Arc<CachedKey>>, StoreError> {
         let record = rows.key(name)?;
         let written = rows.written(&RowKey::key(name));
-        Ok(record.zip(written).map(|(record, written)| {
-            self.cache
-                .put(name, written, record, || self.uses.of(name))
-        }))
+        self.relies_on(rows.head);
+        Ok(record
+            .zip(written)
+            .map(|(record, written)| self.cache.put(name, written, record, || self.uses.of(name))))
     }
 
     /// Keeps a key as it was written at this moment. If that isn't known, it is read anew, and if it can't be read, its next
     /// use says so.
-    pub(super) fn keep_written(&self, name: &KeyName, record: KeyRecord, written: Option<Moment>) {
-        match written {
-            Some(written) => {
-                self.cache
-                    .put(name, written, record, || self.uses.of(name));
+    pub(super) fn keep_written(&self, name: &KeyName, record: KeyRecord, made: Option<Made>) {
+        match made {
+            Some(Made { written, head }) => {
+                self.relies_on(head);
+                self.cache.put(name, written, record, || self.uses.of(name));
             }
             None if self.load(name).is_err() => self.cache.forget(name),
             None => {}
         }
+    }
+
+    /// Notes where the log ended, before something of that moment is put in memory.
+    pub(super) fn relies_on(&self, head: LogHead) {
+        let mut heads = self.heads();
+        if let Some(known) = &mut *heads
+            && known.last() != Some(&head)
+        {
+            known.push(head);
+        }
+        heads.take_if(|known| known.len() > MAX_HEADS);
+    }
+
+    fn heads(&self) -> MutexGuard<'_, Option<Vec<LogHead>>> {
+        self.heads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads a key anew after it was not changed, perhaps because others had changed it. While the storage is away, what is
@@ -219,18 +243,27 @@ impl Inner {
     }
 
     fn bring_to_now(&self, seen: &mut Seen) -> Result<(), StoreError> {
+        // Those of before the storage is read: it has to lead on from them.
+        let heads = self.heads().clone();
         let mut rows = self.table.read(slice::from_ref(&RowKey::store()))?;
-        if rows.revision == seen.revision && rows.head == seen.head {
+        let follows = match &heads {
+            Some(heads) => self.follows(&rows, seen, heads)?,
+            None => false,
+        };
+        match &mut *self.heads() {
+            Some(now) if follows => drop(now.drain(..heads.map_or(0, |heads| heads.len()))),
+            now => *now = Some(Vec::new()),
+        }
+        if !follows {
+            // Their revisions count for nothing any more. The rows were read alone, and are of the epoch that begins.
+            rows.epoch = self.cache.forget_all();
+        } else if rows.revision == seen.revision && rows.head == seen.head {
             self.note_reached();
             return Ok(());
         }
-        if !self.follows(&rows, seen)? {
-            // Their revisions count for nothing any more. The rows were read alone, and are of the epoch that begins.
-            rows.epoch = self.cache.forget_all();
-        }
         let (written, record) = rows.store_written()?;
         self.set_grants(written, record.grants);
-        let (revision, head) = (rows.revision, rows.head);
+        let (revision, head, wrapped) = (rows.revision, rows.head, rows.wrapped());
         for keys in self.cache.revisions().chunks(REFRESHED_AT_ONCE) {
             let names: Vec<_> = keys.iter().map(|(name, _)| RowKey::key(name)).collect();
             let rows = self.table.read(&names)?;
@@ -251,23 +284,32 @@ impl Inner {
                 }
             }
         }
-        (seen.revision, seen.head) = (revision, head);
+        (seen.revision, seen.head, seen.wrapped) = (revision, head, wrapped);
         self.note_reached();
         Ok(())
     }
 
     /// Whether the storage came here from what was seen before. If not, an older copy of it was put in its place, or another
-    /// one: one that was changed since may have a higher revision, but not the same log.
-    fn follows(&self, rows: &Rows<'_>, seen: &Seen) -> Result<bool, StoreError> {
-        if rows.revision < seen.revision || rows.head.sequence < seen.head.sequence {
+    /// one: one that was changed since may have a higher revision, but not the same log, and one that was copied row by row
+    /// counts anew.
+    fn follows(&self, rows: &Rows<'_>, seen: &Seen, heads: &[LogHead]) -> Result<bool, StoreError> {
+        let is_renumbered = match (seen.wrapped, rows.wrapped()) {
+            (Some((serial, revision)), Some(now)) => serial == now.0 && revision != now.1,
+            _ => false,
+        };
+        if rows.revision < seen.revision || is_renumbered {
             return Ok(false);
         }
-        if seen.head == LogHead::EMPTY || rows.head == seen.head {
-            return Ok(true);
+        for head in heads.iter().chain([&seen.head]) {
+            if *head == LogHead::EMPTY || *head == rows.head {
+                continue;
+            }
+            let found = self.table.storage.entries(head.sequence, 1)?;
+            if found.first().is_none_or(|entry| entry.hash != head.hash) {
+                return Ok(false);
+            }
         }
-        let found = self.table.storage.entries(seen.head.sequence, 1)?;
-        let found = found.first();
-        Ok(found.is_some_and(|entry| entry.hash == seen.head.hash))
+        Ok(true)
     }
 
     fn since_start(&self) -> u64 {

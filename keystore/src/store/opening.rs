@@ -8,7 +8,7 @@ use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey, Rea
 use pq_keys::{SignatureAlgorithm, SubjectKey, random};
 
 use super::Store;
-use super::cache::Moment;
+use super::cache::Made;
 use super::commit::Plan;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
@@ -200,7 +200,10 @@ impl Store {
         })?;
         match written {
             // Others may have written theirs since.
-            Some(written) => inner.set_grants(written, grants.clone()),
+            Some(made) => {
+                inner.relies_on(made.head);
+                inner.set_grants(made.written, grants.clone());
+            }
             // They are written, and seen when the storage is.
             None => drop(inner.refresh()),
         }
@@ -236,7 +239,7 @@ impl Inner {
         principal: &Principal,
         keys: &[RowKey],
         mut decide: impl for<'r> FnMut(&'r Rows<'_>, &mut StoreRecord) -> Result<Draft<'r>, StoreError>,
-    ) -> Result<Option<Moment>, StoreError> {
+    ) -> Result<Option<Made>, StoreError> {
         let store = RowKey::store();
         let wanted = [keys, slice::from_ref(&store)].concat();
         let ((), written) = self.commit(&wanted, |rows, _| {

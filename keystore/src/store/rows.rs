@@ -111,6 +111,13 @@ impl Rows<'_> {
         Some(Moment { epoch, revision })
     }
 
+    /// How often the row of the wrapped key was written, and at which revision, if it can be read.
+    pub(super) fn wrapped(&self) -> Option<(u64, u64)> {
+        let row = self.row(&RowKey::kek())?;
+        let wrapped = KekRecord::decode(&row.value).ok()?;
+        Some((wrapped.serial, row.revision))
+    }
+
     /// A row as it is in the storage.
     pub(super) fn value(&self, key: &RowKey) -> Option<&[u8]> {
         self.row(key).map(|row| row.value.as_slice())
