@@ -412,6 +412,9 @@ fn an_older_backup_is_noticed_by_a_head_that_was_kept() {
     folder.pqtls("store backup new.backup").ok();
     custody.run("rotate shop/files/app").ok();
     custody.run("check --head head").ok();
+    let backups = ["old.backup", "new.backup"];
+    let before = backups.map(|backup| folder.bytes(backup));
+    folder.shell("chmod 400 old.backup new.backup").ok();
     let old = custody.run("restore old.backup --head head --store r.redb");
     assert_eq!(old.status(), 1);
     assert!(
@@ -424,6 +427,8 @@ fn an_older_backup_is_noticed_by_a_head_that_was_kept() {
         .run("restore new.backup --head head --store r.redb")
         .ok();
     custody.run("check --head head --store r.redb").ok();
+    assert_eq!(backups.map(|backup| folder.bytes(backup)), before);
+    folder.shell("chmod 600 old.backup new.backup").ok();
     let again = custody.run("restore new.backup --store r.redb");
     assert_eq!(again.status(), 3);
     assert!(

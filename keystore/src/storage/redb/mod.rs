@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-use ::redb::{Builder, Database, DatabaseError, Error};
+use ::redb::{Builder, Database, DatabaseError, Error, StorageBackend};
 use pq_keys::files::{Access, Draft, FileError};
 
-use self::backend::Growing;
+use self::backend::{Growing, Untouched};
 use super::change::{Change, Committed};
 use super::error::{CommitError, StorageError};
 use super::log::LogEntry;
@@ -43,6 +43,8 @@ pub struct RedbStorage {
     changed: Condvar,
     /// Whether redb panicked, after which nothing it says is believed.
     panicked: AtomicBool,
+    /// Whether nothing is written to the file.
+    is_untouched: bool,
 }
 
 impl RedbStorage {
@@ -81,6 +83,25 @@ impl RedbStorage {
         let file = options.read(true).write(true).open(path);
         let file = file.map_err(|error| not_opened(path, &error))?;
         let backend = Growing::lock(file).map_err(|error| of_database(path, error))?;
+        Self::open_in(path, backend, false)
+    }
+
+    /// Opens a file, alone, which is only read and stays as it is, such as a backup. It need not be writable.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn open_untouched(path: &Path) -> Result<Self, StorageError> {
+        let file = File::open(path).map_err(|error| not_opened(path, &error))?;
+        let backend = Untouched::lock(file).map_err(|error| of_database(path, error))?;
+        Self::open_in(path, backend, true)
+    }
+
+    fn open_in(
+        path: &Path,
+        backend: impl StorageBackend,
+        is_untouched: bool,
+    ) -> Result<Self, StorageError> {
         header::check(&backend).map_err(|reason| damaged(path, reason))?;
         guarded(path, || {
             let database = builder().create_with_backend(backend);
@@ -92,6 +113,7 @@ impl RedbStorage {
                 revision: Mutex::new(revision),
                 changed: Condvar::new(),
                 panicked: AtomicBool::new(false),
+                is_untouched,
             })
         })
     }
@@ -221,6 +243,12 @@ impl Storage for RedbStorage {
 
     fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
         change.check()?;
+        if self.is_untouched {
+            return Err(CommitError::Storage(StorageError::Full {
+                storage: description(&self.path),
+                reason: "it was opened to be read".into(),
+            }));
+        }
         let prepared = self.with(|database| tables::prepare(database, change))?;
         let (transaction, revision) = prepared.ok_or(CommitError::Conflict)?;
         let committed = self.with(|_| transaction.commit().map_err(Error::from));

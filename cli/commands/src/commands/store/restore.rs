@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let to = arguments.place.location.place();
     // Before a passphrase is asked for
     arguments.place.access.principal()?;
-    let backup = RedbStorage::open(&arguments.backup).map_err(StoreError::Storage)?;
+    let backup = RedbStorage::open_untouched(&arguments.backup).map_err(StoreError::Storage)?;
     let check = |storage: RedbStorage| {
         let opened = arguments.place.access.open_in(Arc::new(storage))?;
         let found = arguments.kept.check(&opened)?;
