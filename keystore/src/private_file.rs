@@ -8,10 +8,15 @@ use zeroize::Zeroizing;
 
 /// The first bytes of a file, at most `limit`.
 pub(crate) fn read(path: &Path, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+    let no_file = || io::Error::other("it is no file");
+    // To open a pipe is to wait for whoever writes into it.
+    if !path.metadata()?.is_file() {
+        return Err(no_file());
+    }
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(no_file());
     }
     if others_may_read(&metadata) {
         return Err(io::Error::other(

@@ -356,6 +356,8 @@ fn only_what_the_store_is_sealed_under_opens_it() {
     let folder = &custody.0;
     let with = |kek: &str| folder.pqtls(&format!("store list {kek}"));
     folder.write("pw", "correct horse battery staple\n");
+    // Nobody ever writes into it.
+    folder.shell("mkfifo -m 600 pipe").ok();
     for (kek, status, words) in [
         ("--kek-file kek-2", 1, "not what the store is sealed under"),
         (
@@ -365,6 +367,7 @@ fn only_what_the_store_is_sealed_under_opens_it() {
         ),
         ("--kek-file app", 3, "others than its owner may read it"),
         ("--kek-file missing", 3, "missing"),
+        ("--kek-file pipe", 3, "pipe: it is no file"),
         ("--kek-credential x", 3, "$CREDENTIALS_DIRECTORY is not set"),
         (
             "--kek-file kek --kek-credential x",

@@ -41,6 +41,12 @@ impl Grants {
         self.anyone.contains(verb) || own.is_some_and(|verbs| verbs.contains(verb))
     }
 
+    /// Whether a principal has any verb.
+    pub(crate) fn permits_anything(&self, principal: &Principal) -> bool {
+        let own = self.principals.get(principal);
+        self.anyone != Verbs::NONE || own.is_some_and(|verbs| *verbs != Verbs::NONE)
+    }
+
     /// What everybody has.
     pub fn anyone(&self) -> Verbs {
         self.anyone

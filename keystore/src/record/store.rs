@@ -118,6 +118,12 @@ impl StoreGrants {
         scopes.any(|(_, grants)| grants.permits(principal, verb))
     }
 
+    /// Whether a principal has any verb with a key.
+    pub(crate) fn permits_anything(&self, principal: &Principal, name: &KeyName) -> bool {
+        let mut scopes = self.0.iter().filter(|(scope, _)| scope.contains(name));
+        scopes.any(|(_, grants)| grants.permits_anything(principal))
+    }
+
     /// Whether a principal has a verb with some keys.
     #[cfg(feature = "door")]
     pub(crate) fn permits_some(&self, principal: &Principal, verb: Verb) -> bool {

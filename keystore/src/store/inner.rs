@@ -377,6 +377,28 @@ impl Inner {
         }
     }
 
+    /// What is wrong with a key is told to those who may do something with it, as far as it is known yet who they are. Nobody
+    /// else learns whether there is such a key.
+    fn told(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+        error: StoreError,
+    ) -> StoreError {
+        if !matches!(error, StoreError::Damaged { .. })
+            || self.grants().permits_anything(principal, name)
+        {
+            return error;
+        }
+        let rows = self.table.read(slice::from_ref(&RowKey::key(name)));
+        let said = rows.ok().and_then(|rows| rows.said_of_key(name));
+        match said.is_some_and(|key| key.policy.grants.permits_anything(principal)) {
+            true => error,
+            false => self.denied(principal, verb, Some(name)),
+        }
+    }
+
     /// The key, if the principal may do this with it.
     pub(super) fn permitted(
         &self,
@@ -384,7 +406,8 @@ impl Inner {
         verb: Verb,
         name: &KeyName,
     ) -> Result<Arc<CachedKey>, StoreError> {
-        let key = self.key(name)?;
+        let key = self.key(name);
+        let key = key.map_err(|error| self.told(principal, verb, name, error))?;
         let own = key.as_ref().map(|key| &key.record.policy.grants);
         let is_permitted = own.is_some_and(|grants| grants.permits(principal, verb))
             || self.grants().permits(principal, verb, name);

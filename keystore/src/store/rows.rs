@@ -192,6 +192,12 @@ impl Rows<'_> {
         Ok(record)
     }
 
+    /// What the row of a key says, whatever is wrong with it. Nothing that it says may be permitted.
+    pub(super) fn said_of_key(&self, name: &KeyName) -> Option<KeyRecord> {
+        let value = self.value(&RowKey::key(name))?;
+        KeyRecord::decode(self.sealer.unchecked(value)?).ok()
+    }
+
     /// The record of a version that its key has.
     pub(super) fn version(&self, id: &KeyId, key: &KeyRecord) -> Result<VersionRecord, StoreError> {
         let row = RowKey::version(id);

@@ -4,10 +4,11 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey, Readable};
+use pq_keystore::policy::{Role, Verbs};
 use pq_keystore::storage::{Change, Expected, MemoryStorage, RowChange, RowPrefix, Storage, Write};
 use serde_json::{Value, json};
 
-use crate::kit::{House, ROOT};
+use crate::kit::{House, ROOT, STRANGER};
 
 #[test]
 fn types_have_two_spellings() {
@@ -347,4 +348,39 @@ fn damaged_keys_are_said_beside_the_list() {
     damage(&storage, &["key/shop/tokens/b", "key/shop/tokens/deleted"]);
     let refused = list().expect(500);
     assert_eq!(refused["errors"].as_array().unwrap().len(), 3, "{refused}");
+}
+
+/// Whoever has no right doesn't learn that there is a damaged key; whoever has one does.
+#[test]
+fn what_is_wrong_with_a_key_is_told_to_those_who_may_use_it() {
+    let storage = Arc::new(MemoryStorage::new());
+    let none = Verbs::NONE;
+    let house = House::in_storage(
+        &storage,
+        &[("granted", none), ("auditor", Role::Auditor.verbs())],
+    );
+    house.create("a", "ed25519");
+    let (root, name) = (
+        crate::kit::principal("root"),
+        "shop/tokens/a".parse().unwrap(),
+    );
+    let mut policy = house.store.show(&root, &name).unwrap().policy;
+    policy.grants = policy
+        .grants
+        .grant(&crate::kit::principal("granted"), Role::Public.verbs());
+    house.store.set_policy(&root, &name, &policy).unwrap();
+    damage(&storage, &["key/shop/tokens/a"]);
+    let body = r#"{"input": "aGVsbG8="}"#;
+    for (token, status) in [
+        (ROOT, 500),
+        (STRANGER, 403),
+        ("granted-token", 500),
+        ("auditor-token", 500),
+    ] {
+        house.ask(token, "POST", "sign/a", body).error(status);
+        house.ask(token, "GET", "keys/a", "").error(status);
+        house.ask(token, "POST", "keys/a/rotate", "").error(status);
+    }
+    // As with a key that there never was.
+    house.ask(STRANGER, "POST", "sign/b", body).error(403);
 }

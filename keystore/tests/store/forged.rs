@@ -216,7 +216,11 @@ fn other_records_are_noticed() {
         b"\x01",
     ] {
         forged.write(&row, changed);
-        assert_eq!(code(forged.sign(&key)), "damaged");
+        let store = forged.open().unwrap();
+        assert_eq!(code(store.show(&admin(), &key)), "damaged");
+        drop(store);
+        // Whether the user may do something with it can't be read.
+        assert_eq!(code(forged.sign(&key)), "denied");
         assert_eq!(code(forged.sign(&good)), "done");
     }
     forged.write(&row, &record);

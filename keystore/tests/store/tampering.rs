@@ -16,8 +16,17 @@ fn sign(fixture: &Fixture, text: &str) -> &'static str {
     code(fixture.store.sign(&user(), &name, Input::message(MESSAGE)))
 }
 
+/// A store where the user may list all keys, and so is told what is wrong with them.
+fn told<P: Place>(place: &P) -> Fixture {
+    let fixture = Fixture::new(place);
+    let grants = fixture.store.store_grants(&admin()).unwrap();
+    let grants = grants.grant(&Scope::all(), &user(), Verb::List);
+    fixture.store.set_store_grants(&admin(), &grants).unwrap();
+    fixture
+}
+
 pub(crate) fn changed_rows_are_refused(place: &impl Place) {
-    let mut fixture = Fixture::new(place);
+    let mut fixture = told(place);
     let bad = fixture.key("bad", "ML-DSA-44");
     fixture.key("good", "ML-DSA-44");
     for key in [RowKey::key(&bad), RowKey::version(&bad.at(version(1)))] {
@@ -178,7 +187,7 @@ pub(crate) fn older_rows_are_refused(place: &impl Place) {
 }
 
 pub(crate) fn missing_rows_are_refused(place: &impl Place) {
-    let mut fixture = Fixture::new(place);
+    let mut fixture = told(place);
     let key = fixture.key("k", "ML-DSA-44");
     fixture.key("other", "ML-DSA-44");
     let rows = [RowKey::key(&key), RowKey::version(&key.at(version(1)))];
@@ -277,7 +286,7 @@ pub(crate) fn rewrapping_touches_no_key(place: &impl Place) {
 /// the same code for each storage, and memory is fast.
 #[test]
 fn every_bit_is_covered() {
-    let fixture = Fixture::new(&crate::places::Memory::new());
+    let fixture = told(&crate::places::Memory::new());
     let small = fixture.key("small", "Ed25519");
     let index = index_of(&fixture, &RowKey::key(&small));
     let good = key_beside(&fixture, "good", &index, false);
