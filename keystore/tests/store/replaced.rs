@@ -155,6 +155,38 @@ fn keys_of_a_copy_with_higher_revisions_are_those_of_the_copy() {
     assert_eq!(sign(&store), "no-enabled-version");
 }
 
+/// It has the same log, in which others went on.
+#[test]
+fn keys_of_a_copy_that_went_on_are_those_of_the_copy() {
+    let storage = Arc::new(Replaceable(RwLock::default()));
+    let store = created(storage.clone());
+    go_on(&store, 10);
+    let policy = user_policy();
+    store.set_policy(&admin(), &name("key"), &policy).unwrap();
+    assert_eq!(sign(&store), "done");
+    // Its use is in the log.
+    store.audit_log(&admin(), 1, 1).unwrap();
+    let copied = storage.copied();
+    let there = opened(copied.clone());
+    let id = name("key").at(version(1));
+    there.disable(&admin(), &id).unwrap();
+    let row = |storage: &MemoryStorage| {
+        let found = storage.get(&[RowKey::key(&name("key"))]).unwrap();
+        (found.revision, found.rows[0].as_ref().unwrap().revision)
+    };
+    // The storage has a higher revision than before, and the key's row a lower one.
+    let before = row(&storage.now());
+    for number in 0..30 {
+        make(&there, &format!("more-{number}"));
+    }
+    let now = row(&copied);
+    assert!(now.0 > before.0 && now.1 < before.1, "{now:?} {before:?}");
+    drop(there);
+    storage.replace(copied);
+    soon("the disabled version is refused", || sign(&store) != "done");
+    assert_eq!(sign(&store), "no-enabled-version");
+}
+
 #[test]
 fn grants_of_a_copy_are_those_of_the_copy() {
     let storage = Arc::new(Replaceable(RwLock::default()));
