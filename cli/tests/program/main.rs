@@ -26,6 +26,7 @@ mod keys_in_store;
 mod large_files;
 mod lint;
 mod manners;
+mod misfits;
 mod operator;
 mod page;
 mod pem;

@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         own,
     } = sort(arguments, &folder, &ledger, &by, &options)?;
     if arguments.revoke.is_some() && lacking.is_empty() && known.is_empty() {
-        known = own_in_ledger(&folder, &ledger, &own)?;
+        known = own_in_ledger(&folder, &own)?;
     }
     if arguments.revoke.is_some() && !known.is_empty() {
         return Err(Failure::InLedger {
@@ -161,31 +161,55 @@ struct Sorted {
 
 /// The numbers of the CA's own certificates, if nothing else is to be revoked: what is in its ledger is revoked there, and
 /// the rest by another CA or by none.
-fn own_in_ledger(
-    folder: &Folder,
-    ledger: &impl Ledger,
-    own: &[Certificate],
-) -> Result<Vec<SerialNumber>, Failure> {
+fn own_in_ledger(folder: &Folder, own: &[Certificate]) -> Result<Vec<SerialNumber>, Failure> {
     let mut known = Vec::new();
+    let is_below = folder.is_below_another()?;
     for one in own {
-        let number = SerialNumber::from_bytes(one.serial_number()).ok();
-        let kept = number
-            .map(|number| ledger.certificate(&number))
-            .transpose()?;
-        match number.filter(|_| kept.flatten().is_some_and(|kept| kept == *one.der())) {
-            Some(number) => known.push(number),
-            None if folder.is_below_another()? => {
+        let root = folder.certificate(Role::Root)?;
+        match SerialNumber::from_bytes(one.serial_number()) {
+            _ if is_below => {
                 let (issuer, subject) = (one.describe_issuer(), one.describe_subject());
                 return Err(FolderError::OfCaAbove { issuer, subject }.into());
             }
-            None => return Err(FolderError::OwnRoot.into()),
+            Ok(number) if root.der() != one.der() => known.push(number),
+            _ => return Err(FolderError::OwnRoot.into()),
         }
     }
     Ok(known)
 }
 
-/// The certificates that the ledger lacks, and the numbers of those that it has. The CA's own certificates, which
-/// follow others in their files, are left out, and what is there twice. `options` are those for "pqtls ca revoke".
+/// Whether the ledger has this certificate.
+fn has(ledger: &impl Ledger, certificate: &Certificate) -> Result<bool, Failure> {
+    let Ok(number) = SerialNumber::from_bytes(certificate.serial_number()) else {
+        return Ok(false);
+    };
+    let kept = ledger.certificate(&number)?;
+    Ok(kept.is_some_and(|kept| kept == *certificate.der()))
+}
+
+/// The certificates of the CA's own keys that its ledger lacks, although its root signed them, as before somebody copied a
+/// later key's files into an older backup.
+fn own_lacking(
+    folder: &Folder,
+    ledger: &impl Ledger,
+    own: &[Certificate],
+) -> Result<Vec<Certificate>, Failure> {
+    let mut lacking = Vec::new();
+    if folder.is_below_another()? {
+        return Ok(lacking);
+    }
+    let root = folder.certificate(Role::Root)?;
+    for one in own {
+        if one.der() != root.der() && !has(ledger, one)? {
+            lacking.push(one.clone());
+        }
+    }
+    Ok(lacking)
+}
+
+/// The certificates that the ledger lacks, and the numbers of those that it has. The CA's own certificates are left out,
+/// unless the ledger lacks them and they follow no others in their file; and so is what is there twice. `options` are those
+/// for "pqtls ca revoke".
 fn sort(
     arguments: &Arguments,
     folder: &Folder,
@@ -200,7 +224,15 @@ fn sort(
         .map(|(_, own)| own)
         .chain(root)
         .collect();
-    let mut certificates = documents::all_certificates(&arguments.files)?;
+    let is_own = |one: &Certificate| own.iter().any(|own| own.der() == one.der());
+    let (mut certificates, mut alone) = (Vec::new(), Vec::new());
+    for file in &arguments.files {
+        let in_file = documents::certificates(file)?;
+        if arguments.of_root || in_file.iter().all(is_own) {
+            alone.extend(in_file.iter().filter(|one| is_own(one)).cloned());
+        }
+        certificates.extend(in_file);
+    }
     if arguments.of_root {
         let root = folder.certificate(Role::Root)?;
         if folder.is_below_another()? {
@@ -215,11 +247,14 @@ fn sort(
             return Err(Failure::NoneOfRoot);
         }
     }
-    let is_own = |one: &Certificate| own.iter().any(|own| own.der() == one.der());
     let given = certificates.iter().filter(|one| is_own(one)).cloned();
     let mut given: Vec<_> = given.collect();
     given.dedup();
+    let meant = own_lacking(folder, ledger, &alone)?;
     let mut seen: BTreeSet<_> = own.iter().map(|own| own.der().to_vec()).collect();
+    for one in &meant {
+        seen.remove(&one.der().to_vec());
+    }
     certificates.retain(|one| seen.insert(one.der().to_vec()));
     let (mut lacking, mut known) = (Vec::new(), Vec::new());
     for entry in folder.adopted(&certificates, other_verification(), by)? {
