@@ -506,8 +506,8 @@ impl<S, L> fmt::Debug for Authority<S, L> {
     }
 }
 
-/// The profile of CA certificates in the ledger. Policies have no profile of this name.
-pub(crate) const CA_PROFILE: &str = "ca";
+/// The profile of the certificates of the CA's own keys in the ledger. Policies have no profile of this name.
+pub const CA_PROFILE: &str = "ca";
 /// The profile of certificates of other CAs, whose keys are not this one's.
 pub(crate) const SUBORDINATE_PROFILE: &str = "other-ca";
 

@@ -141,6 +141,18 @@ pub enum FolderError {
         /// The number of the right certificate in the ledger: of several, the newest.
         number: SerialNumber,
     },
+    /// The file of the first issuing key has another certificate than the ledger, which has it as that of a key that
+    /// another CA certified.
+    #[error(
+        "{issuing} has another certificate than the one that {ledger} has for the CA's first key, or others above it; leave \
+         the ledger as it is, and move {issuing} away: the CA goes by the ledger then"
+    )]
+    OtherFirst {
+        /// The file of the issuing certificate.
+        issuing: PathBuf,
+        /// The ledger's folder.
+        ledger: PathBuf,
+    },
     /// The root's certificate is another CA's.
     #[error(
         "{root} did not issue the certificate in {issuing}, which the ledger has; leave the others as they are, and \

@@ -47,7 +47,7 @@ pub use self::succession::{NewName, Successor};
 use crate::authority::{
     Authority, CA_PROFILE, Responder, SUBORDINATE_PROFILE, adopted, public_key,
 };
-use crate::ledger::{Ledger, LocalLedger, NewEntry, Reader};
+use crate::ledger::{Ledger, LocalLedger, NewEntry, Reader, SerialNumber};
 use crate::policy::Policy;
 use crate::time::system_time;
 
@@ -366,6 +366,12 @@ impl<L: Ledger> Folder<L> {
     /// The error that says where the ledger has the issuing certificate, if it has one by the root.
     fn in_ledger(&self, ledger: &L) -> Result<Option<FolderError>, FolderError> {
         let root = self.read_certificate(Role::Root)?;
+        if let Some(chain) = succession::chain_in(&ledger.generations()?, Role::Issuing)? {
+            return match whole::leads_to(&root, &chain) {
+                true => self.recorded_as_first(ledger, &chain[0]).map(Some),
+                false => Ok(None),
+            };
+        }
         let issuing = certificate_path(&self.path, Role::Issuing);
         let key = self.key_in_the_clear(Role::Issuing)?;
         let known = match &key {
@@ -392,6 +398,26 @@ impl<L: Ledger> Folder<L> {
             root: certificate_path(&self.path, Role::Root),
             number: *number,
         }))
+    }
+
+    /// The error that says that `issuing.pem` has not the certificate which the ledger has for the first key: as one that
+    /// the root issued, or, if another CA did, among the CA's keys alone.
+    fn recorded_as_first(&self, ledger: &L, own: &Certificate) -> Result<FolderError, FolderError> {
+        let issuing = certificate_path(&self.path, Role::Issuing);
+        let number = SerialNumber::from_bytes(own.serial_number()).ok();
+        let entry = number.map(|number| ledger.entry(&number)).transpose()?;
+        Ok(match (number, entry.flatten()) {
+            (Some(number), Some(_)) => FolderError::OtherIssuing {
+                issuing,
+                ledger: self.ledger.path().into(),
+                root: certificate_path(&self.path, Role::Root),
+                number,
+            },
+            _ => FolderError::OtherFirst {
+                issuing,
+                ledger: self.ledger.path().into(),
+            },
+        })
     }
 
     fn read_certificate(&self, role: Role) -> Result<Certificate, FolderError> {
@@ -604,8 +630,8 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::OtherLedger`], [`FolderError::OtherIssuing`], [`FolderError::OtherRoot`] and
-    /// [`FolderError::NotOneCa`] if the files are not of one CA, and other errors if the ledger or a certificate can't
+    /// [`FolderError::OtherLedger`], [`FolderError::OtherIssuing`], [`FolderError::OtherFirst`],
+    /// [`FolderError::OtherRoot`] and [`FolderError::NotOneCa`] if the files are not of one CA, and other errors if the ledger or a certificate can't
     /// be read.
     pub fn ledger(&self) -> Result<L, FolderError> {
         let ledger = self.ledger.open()?;
@@ -644,13 +670,15 @@ impl<L: Ledger> Folder<L> {
                 Some(chain) => whole::leads_to(&root, &chain),
                 None => false,
             };
-            return match is_of_root {
-                true => Ok(()),
-                false => Err(FolderError::OtherRoot {
+            if !is_of_root {
+                return Err(FolderError::OtherRoot {
                     root: of_root,
                     issuing: certificate_path(&self.path, role),
-                }),
-            };
+                });
+            }
+            if !has_file {
+                return Ok(());
+            }
         }
         if !has_file {
             return match whole::can_be_of_root(ledger, &root)? {
@@ -669,7 +697,9 @@ impl<L: Ledger> Folder<L> {
         if is_of_root && is_kept {
             return Ok(());
         }
-        if !is_kept && let Some(misfit) = self.in_ledger(ledger)? {
+        if (!is_kept || !generations.is_empty())
+            && let Some(misfit) = self.in_ledger(ledger)?
+        {
             return Err(misfit);
         }
         Err(match (is_of_root, is_kept) {

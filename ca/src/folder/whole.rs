@@ -38,21 +38,28 @@ pub(super) fn leads_to(root: &Certificate, chain: &[Certificate]) -> bool {
             .all(|(one, above)| is_issued_by(above, one))
 }
 
-/// Whether the ledger has this issuing certificate, as it does since the CA was made: as one that the root issued, or
-/// with the generations, if another CA's root did.
+/// Whether the ledger has this issuing certificate as that of the first key, as it does since the CA was made: as one of
+/// its own that the root issued, or with the generations, once there are some.
 pub(super) fn has_issuing(
     ledger: &impl Ledger,
     issuing: &Certificate,
 ) -> Result<bool, LedgerError> {
+    let mut generations = ledger.generations()?.into_iter();
+    if let Some(first) = generations.find(|one| one.name == Role::Issuing.name()) {
+        return Ok(first.certificate() == Some(issuing.der()));
+    }
     let Ok(number) = SerialNumber::from_bytes(issuing.serial_number()) else {
         return Ok(false);
     };
+    let entry = ledger.entry(&number)?;
+    let is_own = entry.is_some_and(|entry| is_issuing_key(&entry.issued));
     let kept = ledger.certificate(&number)?;
-    if kept.is_some_and(|kept| kept == *issuing.der()) {
-        return Ok(true);
-    }
-    let mut generations = ledger.generations()?.into_iter();
-    Ok(generations.any(|one| one.certificate() == Some(issuing.der())))
+    Ok(is_own && kept.is_some_and(|kept| kept == *issuing.der()))
+}
+
+/// Whether a certificate is for one of the CA's own issuing keys: the root certifies other CAs, too.
+fn is_issuing_key(issued: &Issued) -> bool {
+    issued.issuer == Role::Root.name() && issued.profile == CA_PROFILE
 }
 
 /// The number of the issuing certificate that the ledger has by this root: of several, the one for this key, if the key is
@@ -65,16 +72,7 @@ pub(super) fn issuing_by(
     let mut found = Vec::new();
     let followed = numbers_of_next(&ledger.generations()?);
     ledger.find(&Filter::all(), &mut |entry| {
-        let Issued {
-            issuer,
-            profile,
-            serial_number,
-            ..
-        } = &entry.issued;
-        if *issuer == Role::Root.name()
-            && profile == CA_PROFILE
-            && !followed.contains(serial_number)
-        {
+        if is_issuing_key(&entry.issued) && !followed.contains(&entry.issued.serial_number) {
             found.push(entry);
         }
         ControlFlow::Continue(())

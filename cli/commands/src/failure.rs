@@ -799,6 +799,7 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OwnRoot
         | FolderError::OtherLedger { .. }
         | FolderError::OtherIssuing { .. }
+        | FolderError::OtherFirst { .. }
         | FolderError::NotOneCa { .. }
         | FolderError::OtherRoot { .. }
         | FolderError::OtherAbove { .. }

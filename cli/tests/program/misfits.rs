@@ -76,3 +76,94 @@ fn a_later_key_is_adopted_in_an_older_backup() {
             .fails(1, "the certificate of the CA's own root");
     }
 }
+
+/// The root certifies other CAs, too, whose certificates the ledger has.
+#[test]
+fn no_other_ca_s_certificate_is_the_issuing_one() {
+    let folder = folder_with_ca();
+    begin_below(&folder);
+    let right = folder.read("ca/issuing.pem");
+    let number = number_of(&folder, "ca/issuing.pem");
+    let other = number_of(&folder, "team/issuing.pem");
+    let repair = |number: &str| format!("ca show {number} --pem --out ca/issuing.pem --force");
+    for wrong in ["team/issuing.pem", "nothing"] {
+        match wrong {
+            "nothing" => fs::remove_file(folder.path().join("ca/issuing.pem")).unwrap(),
+            wrong => copy(&folder, wrong, "ca/issuing.pem"),
+        }
+        if wrong != "nothing" {
+            for command in ["list", "rollover", "show"] {
+                folder
+                    .pqtls(&format!("ca {command}"))
+                    .fails(1, &format!("pqtls {}", repair(&number)));
+            }
+        }
+        folder
+            .pqtls(&repair(&other))
+            .fails(3, "ca/issuing.pem is a file of the CA itself");
+        folder.pqtls(&repair(&number)).ok();
+        assert_eq!(folder.read("ca/issuing.pem"), right);
+    }
+    // Nothing is to be repaired.
+    folder
+        .pqtls(&repair(&number))
+        .fails(3, "ca/issuing.pem is a file of the CA itself");
+}
+
+/// Also where another key issues, the first one signs its lists.
+#[test]
+fn the_first_certificate_comes_back_after_a_rollover() {
+    let folder = folder_with_ca();
+    let right = folder.read("ca/issuing.pem");
+    let number = number_of(&folder, "ca/issuing.pem");
+    folder.pqtls("ca rollover").ok();
+    let next = folder.read("ca/issuing-2.pem");
+    let later = number_of(&folder, "ca/issuing-2.pem");
+    for wrong in [Some("garbage"), Some(&next), None] {
+        let file = folder.path().join("ca/issuing.pem");
+        match wrong {
+            Some(wrong) => fs::write(file, wrong).unwrap(),
+            None => fs::remove_file(file).unwrap(),
+        }
+        let repair = format!("ca show {number} --pem --out ca/issuing.pem --force");
+        if wrong.is_some() {
+            for command in ["ca show", "ca list"] {
+                folder
+                    .pqtls(command)
+                    .fails(1, &format!("from the ledger: \"pqtls {repair}\""));
+            }
+        }
+        folder
+            .pqtls(&repair.replace(&number, &later))
+            .fails(3, "ca/issuing.pem is a file of the CA itself");
+        folder.pqtls(&repair).ok();
+        assert_eq!(folder.read("ca/issuing.pem"), right);
+        folder.pqtls("ca show").ok();
+        folder
+            .pqtls("ca crl --issuer issuing --out old.crl --force")
+            .ok();
+    }
+}
+
+/// Its own ledger has the certificate of such a CA's first key among its keys alone.
+#[test]
+fn an_other_certificate_of_a_ca_below_blames_no_ledger() {
+    let folder = folder_with_ca();
+    folder.pqtls(&format!("{BELOW} --request team.csr")).ok();
+    folder.pqtls("ca certify team.csr --out first.pem").ok();
+    folder
+        .pqtls("ca install first.pem --root ca/root.pem --dir team")
+        .ok();
+    folder.pqtls("ca certify team.csr --out second.pem").ok();
+    for wrong in ["second.pem", "team.csr"] {
+        copy(&folder, wrong, "team/issuing.pem");
+        let refused = folder.pqtls("ca list --dir team");
+        refused.fails(1, "move team/issuing.pem away");
+        assert!(!refused.stderr().contains("another CA's ledger"));
+    }
+    fs::remove_file(folder.path().join("team/issuing.pem")).unwrap();
+    folder.pqtls("ca list --dir team").ok();
+    folder.pqtls("ca crl --dir team --out team.crl").ok();
+    folder.pqtls("ca install first.pem --dir team").ok();
+    assert!(folder.path().join("team/issuing.pem").exists());
+}

@@ -5,7 +5,9 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use pq_ca::authority::CA_PROFILE;
 use pq_ca::folder::{Folder, FolderError, Role};
+use pq_ca::ledger::{Ledger, SerialNumber};
 use pq_keys::files::folder_of;
 
 use super::Command;
@@ -63,20 +65,39 @@ fn where_it_leads(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("it is a link to a link, and so on"))
 }
 
-/// Whether "pqtls ca show" writes an issuing certificate whose file is gone, damaged, or another's, again.
+/// Whether "pqtls ca show" writes the issuing certificate again, whose file is gone, damaged, or has another: the one that
+/// belongs there, by its number in the ledger.
 fn is_repair(command: &Command, file: &Path) -> bool {
-    if !matches!(command, Command::Show(_)) || file.file_name() != Some(OsStr::new("issuing.pem")) {
+    let Command::Show(show) = command else {
+        return false;
+    };
+    if file.file_name() != Some(OsStr::new("issuing.pem")) {
         return false;
     }
     let (place, _) = command.place();
-    let issuing = Folder::open(place.path()).and_then(|folder| {
-        folder.ledger()?;
-        folder.issuing_role()
-    });
-    matches!(
-        issuing,
-        Err(FolderError::OtherIssuing { .. } | FolderError::NoIssuingCertificate(_))
-    )
+    Folder::open(place.path()).is_ok_and(|folder| {
+        show.number()
+            .is_some_and(|number| belongs(&folder, &number))
+    })
+}
+
+/// Whether the certificate with this number belongs in the file of the first issuing key, which has not got it.
+fn belongs(folder: &Folder, asked: &SerialNumber) -> bool {
+    match folder.ledger().map(|_| folder.issuing_role()) {
+        Err(FolderError::OtherIssuing { number, .. }) => number == *asked,
+        Ok(Err(FolderError::NoIssuingCertificate(_))) => {
+            let entry = folder.ledger().map(|ledger| ledger.entry(asked));
+            matches!(entry, Ok(Ok(Some(entry)))
+                if entry.issued.issuer == Role::Root.name() && entry.issued.profile == CA_PROFILE)
+        }
+        // The ledger has it, and people want the file.
+        Ok(Ok(_)) => {
+            let is_there = folder.path().join("issuing.pem").exists();
+            let own = folder.certificate(Role::Issuing);
+            !is_there && own.is_ok_and(|own| own.serial_number() == asked.as_bytes())
+        }
+        _ => false,
+    }
 }
 
 fn is_own(folder: &Path, file: &Path) -> bool {

@@ -46,6 +46,13 @@ pub(crate) struct Arguments {
     pub(super) place: Place,
 }
 
+impl Arguments {
+    /// The certificate's serial number, if it is named by that.
+    pub(super) fn number(&self) -> Option<SerialNumber> {
+        self.which.as_ref()?.number()
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca show

@@ -32,10 +32,17 @@ impl fmt::Display for Which {
 }
 
 impl Which {
+    /// The serial number, if that is what names it.
+    pub(super) fn number(&self) -> Option<SerialNumber> {
+        self.0.to_string_lossy().parse().ok()
+    }
+
     /// The file, if it names one.
     pub(in crate::commands) fn file(&self) -> Option<Source> {
-        let is_number = self.0.to_string_lossy().parse::<SerialNumber>().is_ok();
-        (!is_number).then(|| Source::from(self.0.clone()))
+        match self.number() {
+            Some(_) => None,
+            None => Some(Source::from(self.0.clone())),
+        }
     }
 
     /// The serial number of the only certificate that is meant.
