@@ -167,3 +167,30 @@ fn an_other_certificate_of_a_ca_below_blames_no_ledger() {
     folder.pqtls("ca install first.pem --dir team").ok();
     assert!(folder.path().join("team/issuing.pem").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_the_ca_that_is_elsewhere_is_not_written_over() {
+    let folder = folder_with_ca();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    for file in ["ledger", "policy.toml", "root.pem"] {
+        let from = folder.path().join("ca").join(file);
+        fs::rename(&from, folder.path().join("data").join(file)).unwrap();
+        std::os::unix::fs::symlink(format!("../data/{file}"), from).unwrap();
+    }
+    for file in [
+        "data/ledger/head",
+        "data/ledger/journal",
+        "data/ledger/other",
+        "data/policy.toml",
+        "data/root.pem",
+        "ca/policy.toml",
+        "ca/root.pem",
+        "ca/ledger/head",
+    ] {
+        folder
+            .pqtls(&format!("ca crl --out {file} --force"))
+            .fails(3, file);
+    }
+    folder.pqtls("ca crl --out data/a.crl").ok();
+}

@@ -34,7 +34,10 @@ pub(super) fn check(command: &Command) -> Result<(), Failure> {
             continue;
         };
         let file = where_it_leads(path).map_err(|error| OutputError::at(path, error))?;
-        if is_own(&folder, &file) && !is_repair(command, &file) {
+        let is_of_ca = is_own(&folder, &file)
+            || as_named(path).is_some_and(|named| is_own(&folder, &named))
+            || is_elsewhere(&folder, &file);
+        if is_of_ca && !is_repair(command, &file) {
             return Err(Failure::OverFileOfCa(destination.to_string()));
         }
     }
@@ -63,6 +66,21 @@ fn where_it_leads(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("it is a link to a link, and so on"))
+}
+
+/// The file by its own name, which may be that of a link to another.
+fn as_named(path: &Path) -> Option<PathBuf> {
+    Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Whether a file is one of the CA's, or in its ledger, that is elsewhere, and to which a link in the folder leads.
+fn is_elsewhere(folder: &Path, file: &Path) -> bool {
+    let Ok(entries) = folder.read_dir() else {
+        return false;
+    };
+    let named = entries.flatten().map(|entry| entry.path());
+    let mut own = named.filter(|path| is_own(folder, path));
+    own.any(|path| where_it_leads(&path).is_ok_and(|led| file.starts_with(led)))
 }
 
 /// Whether "pqtls ca show" writes the issuing certificate again, whose file is gone, damaged, or has another: the one that
