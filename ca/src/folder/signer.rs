@@ -1,5 +1,6 @@
 //! Which key signed a certificate: one of the CA's, or another CA's above, below or beside it.
 
+use core::cell::OnceCell;
 use core::ops::ControlFlow;
 
 use pq_x509::certificate::{Certificate, CertificateError};
@@ -20,7 +21,12 @@ pub(super) struct OwnKeys {
     root: Certificate,
     is_below: bool,
     pub(super) issuing: Vec<(Role, Certificate)>,
+    /// The certificates of the CAs that this one certified, once somebody needs them.
+    certified: OnceCell<Vec<Certificate>>,
 }
+
+/// How far up one looks from a certificate, from one CA to the next: no chain is longer.
+const MOST_ABOVE: usize = 10;
 
 impl<L: Ledger> Folder<L> {
     /// The CA's key that signed a certificate, by the algorithms of pq-x509 and those given. `beside` are certificates that
@@ -49,6 +55,7 @@ impl<L: Ledger> Folder<L> {
             root: self.certificate(Role::Root)?,
             is_below: self.is_below_another()?,
             issuing: self.issuing_keys()?,
+            certified: OnceCell::new(),
         })
     }
 
@@ -63,6 +70,7 @@ impl<L: Ledger> Folder<L> {
             root,
             is_below,
             issuing,
+            certified,
         } = own;
         let is_below = *is_below;
         let is_signed = |one: &Certificate, ca: &Certificate| {
@@ -95,13 +103,22 @@ impl<L: Ledger> Folder<L> {
                 return Err(FolderError::OfCaAbove { issuer, subject });
             }
         }
-        let mut signed = certificate;
-        for _ in 0..=beside.len() {
-            if self.is_of_certified(signed, &is_signed)? {
+        if certified.get().is_none() {
+            let _ = certified.set(self.certified()?);
+        }
+        let certified = certified.get().map(Vec::as_slice).unwrap_or_default();
+        let mut path = vec![certificate];
+        while let Some(signed) = path.last().filter(|_| path.len() <= MOST_ABOVE) {
+            if certified.iter().any(|ca| is_signed(signed, ca)) {
                 return Err(FolderError::OfCaBelow { issuer, subject });
             }
-            match beside.iter().find(|ca| is_signed(signed, ca)) {
-                Some(ca) => signed = ca,
+            let is_new = |ca: &&Certificate| path.iter().all(|one| one.der() != ca.der());
+            match beside
+                .iter()
+                .filter(is_new)
+                .find(|ca| is_signed(signed, ca))
+            {
+                Some(ca) => path.push(ca),
                 None => break,
             }
         }
@@ -115,29 +132,22 @@ impl<L: Ledger> Folder<L> {
         })
     }
 
-    /// Whether the key of a CA signed it that this one certified, as the ledger knows.
-    fn is_of_certified(
-        &self,
-        certificate: &Certificate,
-        is_signed: &dyn Fn(&Certificate, &Certificate) -> bool,
-    ) -> Result<bool, FolderError> {
+    /// The certificates of the CAs that this one certified, as the ledger has them.
+    fn certified(&self) -> Result<Vec<Certificate>, FolderError> {
         let ledger = self.ledger()?;
-        let issuer = Filter::all().subject_contains(certificate.describe_issuer());
-        let mut certified = Vec::new();
-        ledger.find(&issuer, &mut |entry| {
+        let mut numbers = Vec::new();
+        ledger.find(&Filter::all(), &mut |entry| {
             if entry.issued.profile == SUBORDINATE_PROFILE {
-                certified.push(entry.issued.serial_number);
+                numbers.push(entry.issued.serial_number);
             }
             ControlFlow::Continue(())
         })?;
-        for number in certified {
-            let Some(der) = ledger.certificate(&number)? else {
-                continue;
-            };
-            if is_signed(certificate, &Certificate::from_der(&der).map_err(read)?) {
-                return Ok(true);
-            }
+        let mut certified = Vec::new();
+        for number in numbers {
+            let der = ledger.certificate(&number)?;
+            let one = der.map(|der| Certificate::from_der(&der)).transpose();
+            certified.extend(one.map_err(read)?);
         }
-        Ok(false)
+        Ok(certified)
     }
 }

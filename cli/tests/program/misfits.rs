@@ -194,3 +194,22 @@ fn a_file_of_the_ca_that_is_elsewhere_is_not_written_over() {
     }
     folder.pqtls("ca crl --out data/a.crl").ok();
 }
+
+/// What looks for the key that signed a certificate takes little time, whatever else is in its file.
+#[test]
+fn many_certificates_of_one_name_take_little_time() {
+    let folder = folder_with_ca();
+    let mut many = String::new();
+    for _ in 0..80 {
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("x"), key).unwrap();
+        many += &root.certificate().to_pem();
+    }
+    folder.write("many.pem", many);
+    let start = Instant::now();
+    for command in ["show many.pem", "revoke many.pem", "adopt many.pem"] {
+        let refused = folder.pqtls(&format!("ca {command}"));
+        assert_eq!(refused.status(), 1, "{}", refused.stderr());
+    }
+    assert!(start.elapsed() < Duration::from_secs(30));
+}

@@ -96,10 +96,12 @@ impl Which {
             return Ok(numbers);
         }
         // Of CAs alone
-        let mut numbers: Vec<_> = (0..certificates.len()).map(number_of).collect();
-        let known: BTreeSet<_> = numbers.iter().flatten().copied().collect();
+        let mut known = BTreeSet::new();
+        for certificate in &certificates {
+            known.extend(kept_number(ledger, certificate)?);
+        }
         match known.len() {
-            0 => Ok(vec![numbers.swap_remove(0)?]),
+            0 => Ok(vec![number_of(0)?]),
             1 => Ok(known.into_iter().collect()),
             _ => Err(self.several(known.into_iter().collect())),
         }
@@ -111,6 +113,20 @@ impl Which {
             numbers,
         }
     }
+}
+
+/// The certificate's serial number, if the ledger has it under that.
+fn kept_number(
+    ledger: &impl Ledger,
+    certificate: &Certificate,
+) -> Result<Option<SerialNumber>, Failure> {
+    let Ok(number) = SerialNumber::from_bytes(certificate.serial_number()) else {
+        return Ok(None);
+    };
+    let kept = ledger.certificate(&number)?;
+    Ok(kept
+        .filter(|kept| kept == certificate.der())
+        .map(|_| number))
 }
 
 /// The serial number of one of a file's certificates that the ledger has. Errors call it by this name.
