@@ -44,6 +44,7 @@ pub use self::plan::{Constraints, KeyPlan, Plan};
 use self::reading::{Owner, check_place, is_readable_by_others};
 pub use self::subordinate::{Certified, SubordinatePlan};
 pub use self::succession::{NewName, Successor};
+use self::turn::Turn;
 use crate::authority::{
     Authority, CA_PROFILE, Responder, SUBORDINATE_PROFILE, adopted, public_key,
 };
@@ -232,6 +233,12 @@ impl Folder {
         // a CA to which somebody gave such a name
         left.retain(|draft| draft.file_name() != path.file_name());
         left
+    }
+
+    /// Whether another process makes or changes a CA's keys there now, so that whoever does the same waits for it. Programs
+    /// should say so.
+    pub fn is_in_use(path: &Path) -> bool {
+        Turn::is_taken(path)
     }
 
     /// Whether a CA can be made there: nothing is there, or an empty folder.

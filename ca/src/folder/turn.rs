@@ -12,6 +12,8 @@ use std::path::Path;
 use super::error::FolderError;
 #[cfg(unix)]
 use super::error::io_error;
+#[cfg(unix)]
+use crate::ledger::is_at;
 
 /// The turn of this process, which ends when this is dropped. File systems without locks give each process one: then the
 /// ledgers alone refuse what another process did before.
@@ -24,20 +26,39 @@ impl Turn {
     /// Waits for the turn. A folder that is not there is nobody's.
     #[cfg(unix)]
     pub(super) fn wait(folder: &Path) -> Result<Self, FolderError> {
-        let opened = match File::open(folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
-            opened => opened.map_err(io_error("read", folder))?,
-        };
         loop {
-            match opened.lock() {
-                // by a signal that the program handles
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                locked => {
-                    let lock = given(opened, locked).map_err(io_error("lock", folder))?;
-                    return Ok(Self::of(lock));
+            let opened = match File::open(folder) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+                opened => opened.map_err(io_error("read", folder))?,
+            };
+            let locked = loop {
+                match opened.lock() {
+                    // by a signal that the program handles
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    locked => break locked,
                 }
+            };
+            let lock = given(opened, locked).map_err(io_error("lock", folder))?;
+            // Another process may have put a new CA in the place of an empty folder meanwhile.
+            let is_in_place = match &lock {
+                Some(lock) => is_at(lock, folder).map_err(io_error("read", folder))?,
+                None => true,
+            };
+            if is_in_place {
+                return Ok(Self::of(lock));
             }
         }
+    }
+
+    /// Whether another process has the turn now.
+    #[cfg(unix)]
+    pub(super) fn is_taken(folder: &Path) -> bool {
+        try_lock(folder).is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn is_taken(_: &Path) -> bool {
+        false
     }
 
     /// On other systems a folder can't be locked.
@@ -89,9 +110,38 @@ pub(super) fn try_lock(_: &Path) -> io::Result<Option<File>> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use core::time::Duration;
+    use std::{fs, thread};
+
     use rustix::io::Errno;
 
     use super::*;
+
+    /// Whoever waited at an empty folder goes on waiting at the one that took its place.
+    #[test]
+    fn the_turn_is_at_the_folder_that_has_the_name() {
+        let above = tempfile::tempdir().unwrap();
+        let (path, new) = (above.path().join("ca"), above.path().join("new"));
+        fs::create_dir(&path).unwrap();
+        let first = Turn::wait(&path).unwrap();
+        assert!(Turn::is_taken(&path));
+        let same = path.clone();
+        let waiting = thread::spawn(move || {
+            let _turn = Turn::wait(&same).unwrap();
+            fs::read_dir(&same).unwrap().count()
+        });
+        thread::sleep(Duration::from_millis(200));
+        fs::create_dir(&new).unwrap();
+        let second = Turn::wait(&new).unwrap();
+        fs::rename(&new, &path).unwrap();
+        drop(first);
+        thread::sleep(Duration::from_millis(200));
+        assert!(!waiting.is_finished());
+        fs::write(path.join("root.pem"), "").unwrap();
+        drop(second);
+        assert_eq!(waiting.join().unwrap(), 1);
+        assert!(!Turn::is_taken(&path));
+    }
 
     /// What keeps from locking on a file system that has locks gives nobody a turn.
     #[test]

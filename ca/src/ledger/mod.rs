@@ -30,6 +30,8 @@ pub(crate) use self::error::remedy;
 pub use self::filter::{Filter, NameFilter};
 pub use self::generation::Generation;
 pub use self::local::LocalLedger;
+#[cfg(unix)]
+pub(crate) use self::local::is_at;
 pub(crate) use self::local::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
 pub(crate) use self::local::{is_of_this_user, user};

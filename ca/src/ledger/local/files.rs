@@ -110,7 +110,7 @@ impl Medium for Opened {
 
 /// Whether an open file is the one with this name.
 #[cfg(unix)]
-pub(super) fn is_at(file: &fs::File, path: &Path) -> io::Result<bool> {
+pub(crate) fn is_at(file: &fs::File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
 
     let named = match fs::metadata(path) {
@@ -124,7 +124,7 @@ pub(super) fn is_at(file: &fs::File, path: &Path) -> io::Result<bool> {
 
 /// On other systems files have no numbers, and Windows keeps a file that is open from being replaced.
 #[cfg(not(unix))]
-pub(super) fn is_at(_: &fs::File, _: &Path) -> io::Result<bool> {
+pub(crate) fn is_at(_: &fs::File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 

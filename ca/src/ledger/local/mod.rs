@@ -40,6 +40,8 @@ use std::thread;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 use self::books::{Books, MANY};
+#[cfg(unix)]
+pub(crate) use self::files::is_at;
 use self::files::{Access, Disk, OfMachine, create_folder, io_error};
 use self::head::Head;
 use self::journal::Journal;

@@ -58,6 +58,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     let by = arguments.actor.name();
     let waiting = folder.waiting()?;
+    arguments.place.warn_if_in_use();
     let role = folder.install(&certificates, root.as_ref(), other_verification(), &by, now)?;
     let report = Installed {
         name: role.name().into(),

@@ -49,6 +49,17 @@ impl Place {
         OfThisCa { report, options }
     }
 
+    /// Says so if this command has to wait for another process first.
+    pub(super) fn warn_if_in_use(&self) {
+        let path = self.path();
+        if Folder::is_in_use(&path) {
+            report::warn(format_args!(
+                "another process makes or changes the keys of the CA in {}; this one waits for it",
+                path.display()
+            ));
+        }
+    }
+
     pub(super) fn open(&self) -> Result<Folder, Failure> {
         let folder = Folder::open(self.path())?;
         for key in folder.keys_for_others()? {

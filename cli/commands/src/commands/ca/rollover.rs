@@ -215,6 +215,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         (Some(under), _) => {
             let parent = arguments.above.parent(under)?;
             let successor = successor(name)?;
+            arguments.place.warn_if_in_use();
             let done = folder.rollover_below(&parent.authority, &[], &successor, &by, now);
             let role = done.map_err(|error| parent.failure(error))?;
             // Which may be one that was begun before
@@ -225,6 +226,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
         (None, Some(to)) => {
             let successor = successor(name)?;
+            arguments.place.warn_if_in_use();
             let (role, request) = folder.request_successor(&successor.key, &successor.name)?;
             let new = NewRequest::of(&request, folder.path(), role, successor.key.keeping);
             return new.deliver(to, &request, &arguments.place, json);
