@@ -360,3 +360,37 @@ fn a_ca_that_was_begun_goes_on_with_its_key() {
         .ok();
     folder.pqtls("cert verify a.pem --roots ca/root.pem").ok();
 }
+
+/// Killed before the last file was written: the report names the key that the CA has, and no other version is made.
+#[test]
+fn a_ca_that_is_all_but_complete_goes_on_with_its_key() {
+    const OTHER: &str = "give the options with which it was begun";
+    let folder = with_ca();
+    let below = "ca init --name Below --algorithm ML-DSA-44 --kek-file kek --dir below";
+    let stored = format!("{below} --key-store keys.redb --key-names pki/below");
+    folder.pqtls(&format!("{stored} --request below.csr")).ok();
+    let request = folder.read("below/issuing.csr");
+    folder.pqtls(&format!("{stored} --under ca")).ok();
+    folder.write("below/issuing.csr", request);
+    fs::remove_file(folder.path().join("below/root.pem")).unwrap();
+    for other in [
+        stored.replace("ML-DSA-44", "ML-DSA-65"),
+        stored.replace("pki/below", "pki/other"),
+        below.into(),
+    ] {
+        let refused = folder.pqtls(&format!("{other} --under ca"));
+        assert_eq!(refused.status(), 1, "{}", refused.stderr());
+        assert!(refused.stderr().contains(OTHER), "{}", refused.stderr());
+    }
+    assert_eq!(versions(&folder, "pki/below/issuing"), 1);
+    let done = json(&folder.pqtls(&format!("{stored} --under ca --json")));
+    assert_eq!(done["stored_keys"][0], "pki/below/issuing#1");
+    assert_eq!(versions(&folder, "pki/below/issuing"), 1);
+
+    // A key in a file is followed by none in a store.
+    let filed = below.replace("below", "filed").replace("Below", "Filed");
+    folder.pqtls(&format!("{filed} --request filed.csr")).ok();
+    let refused = folder.pqtls(&format!("{filed} --key-store keys.redb --under ca"));
+    assert!(refused.stderr().contains(OTHER), "{}", refused.stderr());
+    assert_eq!(versions(&folder, "pki/ca/issuing"), 1);
+}

@@ -232,6 +232,22 @@ impl KeyStoreOptions {
         self.key_store.is_some()
     }
 
+    /// Whether a key of a store is what would be made by these options, be it of an earlier version.
+    pub(super) fn would_make(
+        &self,
+        reference: &Reference,
+        (role, algorithm): (Role, Algorithm),
+        access: &Access,
+    ) -> Result<bool, Failure> {
+        let name = self.key_names.name(role).map_err(StoreFailure::KeyName)?;
+        let place = self.place()?;
+        if *reference.key.name() != name || !place.is_some_and(|place| place.is(&reference.store)) {
+            return Ok(false);
+        }
+        let Opened { store, principal } = &access.open_at(&reference.store)?;
+        Ok(store.show(principal, &name)?.algorithm == algorithm)
+    }
+
     fn place(&self) -> Result<Option<StorePlace>, Failure> {
         let place = self.key_store.clone().map(StorePlace::absolute).transpose();
         Ok(place.map_err(StoreFailure::NoAbsolutePath)?)

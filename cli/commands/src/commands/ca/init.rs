@@ -17,7 +17,6 @@ use super::ca_key::{Keeping, Kept, KeyStoreOptions, NewCaKey, NewKeys};
 use super::place::{Actor, Place};
 use super::signals::{stop_on_signals, wait_for_the_end};
 use crate::arguments::AlgorithmParser;
-use crate::commands::custody::Reference;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -243,8 +242,8 @@ fn below(
         Delivery::to(&[to], false, json)?;
     }
     let (constraints, policy) = names(arguments);
-    let key = match begun_in_store(&path)? {
-        Some(reference) => NewCaKey::known(&reference, &arguments.above.ca_key.access)?,
+    let key = match begun_in_store(arguments, &path)? {
+        Some(key) => key,
         None => keys.make(Role::Issuing, arguments.algorithm)?,
     };
     let plan = SubordinatePlan {
@@ -254,20 +253,24 @@ fn below(
         constraints,
         policy,
     };
-    let keeping = plan.key.keeping.clone();
     if let Some(to) = &arguments.above.request {
         let request = Folder::create_pending(&path, &plan, interruption)?;
-        let new = NewRequest::of(&request, &path, Role::Issuing, keeping);
+        let new = NewRequest::of(&request, &path, Role::Issuing, plan.key.keeping);
         return new.deliver(to, &request, &arguments.place, json);
     }
     let Some(parent) = parent else {
         return Ok(ExitStatus::Done);
     };
+    arguments.place.warn_if_in_use();
     let folder = parent.create(path, &plan, &arguments.actor.name(), now, interruption)?;
     let report = NewCa {
         folder: folder.path().display().to_string(),
         policy: folder.policy_path().display().to_string(),
-        keeping,
+        // Which may be one that was begun before
+        keeping: match Kept::in_file(&folder.key_path(Role::Issuing))? {
+            Kept::InStore(reference) => Keeping::in_store(&reference),
+            _ => plan.key.keeping,
+        },
         root: CertificateFacts::of(&folder.certificate(Role::Root)?, now),
         issuing: Some(CertificateFacts::of(
             &folder.certificate(Role::Issuing)?,
@@ -286,17 +289,27 @@ fn below(
     Ok(ExitStatus::Done)
 }
 
-/// The key in a store of a CA that waits there for its certificate, which this command completes.
-fn begun_in_store(path: &Path) -> Result<Option<Reference>, Failure> {
+/// The key in a store of a CA that was begun there, which this command completes, if it is as the options say. Otherwise
+/// nobody would need a new version of a key.
+fn begun_in_store(arguments: &Arguments, path: &Path) -> Result<Option<NewCaKey>, Failure> {
     match Folder::open(path) {
-        Err(FolderError::Pending(_)) => {}
+        Err(FolderError::Pending(_) | FolderError::NotCompleted(_)) => {}
         _ => return Ok(None),
     }
+    let (options, access) = (&arguments.key_store, &arguments.above.ca_key.access);
     let key = Folder::open_pending(path)?.key_path(Role::Issuing);
-    Ok(match Kept::in_file(&key)? {
-        Kept::InStore(reference) => Some(reference),
-        _ => None,
-    })
+    match Kept::in_file(&key)? {
+        Kept::InStore(reference)
+            if options.would_make(&reference, (Role::Issuing, arguments.algorithm), access)? =>
+        {
+            NewCaKey::known(&reference, access).map(Some)
+        }
+        Kept::Elsewhere => Err(FolderError::Missing(key).into()),
+        Kept::Clear | Kept::Encrypted if !options.is_given() => Ok(None),
+        Kept::InStore(_) | Kept::Clear | Kept::Encrypted => {
+            Err(FolderError::OtherPending(path.into()).into())
+        }
+    }
 }
 
 /// Makes a CA and prints nothing.

@@ -57,6 +57,19 @@ impl StorePlace {
         })
     }
 
+    /// Whether two names are of one place.
+    pub(in crate::commands) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(one), Self::File(other)) => {
+                one == other
+                    || one
+                        .canonicalize()
+                        .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+            }
+            _ => self.to_string() == other.to_string(),
+        }
+    }
+
     /// What is there; a database gets its tables, if it has none.
     pub(in crate::commands) fn open(&self) -> Result<Arc<dyn Storage>, Failure> {
         Ok(match self {
