@@ -213,3 +213,19 @@ fn many_certificates_of_one_name_take_little_time() {
     }
     assert!(start.elapsed() < Duration::from_secs(30));
 }
+
+/// Nobody can renew the certificate of a key that another one followed.
+#[test]
+fn no_alarm_is_about_a_key_that_was_followed() {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Ex --algorithm ML-DSA-44 --validity 20d")
+        .ok();
+    let alarm = || folder.pqtls("ca list --expires-within 30d");
+    assert_eq!(alarm().status(), 5);
+    folder.pqtls("ca rollover --validity 90d --publish").ok();
+    assert_eq!(alarm().status(), 5);
+    folder.pqtls("ca rollover --use issuing-2").ok();
+    assert!(!alarm().ok().contains("CN=Ex"), "{}", alarm().stdout());
+    assert!(folder.pqtls("ca list").ok().contains("CN=Ex"));
+}

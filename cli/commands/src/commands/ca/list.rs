@@ -7,8 +7,11 @@ use core::fmt;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-use pq_ca::ledger::{Entry, Filter, Issued, Ledger, LedgerError, LocalLedger};
+use pq_ca::ledger::{
+    Entry, Filter, Generation, Issued, Ledger, LedgerError, LocalLedger, SerialNumber, Stage,
+};
 use pq_ca::policy::parse_duration;
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -68,8 +71,11 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let now = UnixTime::now();
+    let folder = arguments.place.open()?;
+    let ledger = folder.ledger()?;
     let listing = Listing {
-        ledger: arguments.place.open()?.ledger()?,
+        followed: followed(&ledger.generations()?, now),
+        ledger,
         filter: filter(arguments, now),
         alarms: arguments.expires_within.is_some(),
         limit: arguments.limit,
@@ -124,9 +130,29 @@ fn filter(arguments: &Arguments, now: UnixTime) -> Filter {
     }
 }
 
+/// The numbers of the CA's own keys' certificates for which nobody needs others: another key took their place, or they
+/// expired before they issued.
+fn followed(generations: &[Generation], now: UnixTime) -> BTreeSet<SerialNumber> {
+    let mut numbers = BTreeSet::new();
+    for one in generations {
+        let own = one.certificate().map(|der| Certificate::from_der(der));
+        let Some(Ok(own)) = own else {
+            continue;
+        };
+        let is_past = matches!(one.stage, Stage::Retired | Stage::Ended);
+        let has_expired = one.stage != Stage::Issuing && own.not_after() < now;
+        if is_past || has_expired {
+            numbers.extend(SerialNumber::from_bytes(own.serial_number()));
+        }
+    }
+    numbers
+}
+
 /// Entries that are read from the ledger while they are printed: memory may not hold all of them.
 struct Listing {
     ledger: LocalLedger,
+    /// The certificates of the CA's own keys that others followed.
+    followed: BTreeSet<SerialNumber>,
     filter: Filter,
     /// Whether what is listed has to be renewed.
     alarms: bool,
@@ -170,9 +196,12 @@ impl Listing {
     }
 
     /// Whether a newer valid certificate of the same profile for the same names, or without names for the same subject,
-    /// lasts longer.
+    /// lasts longer, or the certificate's key, one of the CA's own, was followed by another.
     fn is_superseded(&self, entry: &Entry) -> Result<bool, LedgerError> {
         let old = &entry.issued;
+        if self.followed.contains(&old.serial_number) {
+            return Ok(true);
+        }
         let next = old.not_after.as_secs().saturating_add(1);
         let filter = Filter::all()
             .valid()
