@@ -12,7 +12,8 @@ use pq_x509::x509_cert::name::Name;
 
 use super::{Authority, AuthorityError, CA_PROFILE, SUBORDINATE_PROFILE};
 use crate::ledger::{
-    Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, NewEntry, SerialNumber,
+    Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, NewEntry, Revocation,
+    SerialNumber,
 };
 
 /// The CAs, its own and others, that a key has certified, as the ledger had them when somebody looked.
@@ -23,10 +24,14 @@ pub(crate) struct CertifiedCas {
 }
 
 impl CertifiedCas {
-    /// Whether one has this name, with another key than this one, and its certificate is valid as far as the ledger knows.
+    /// Whether one has this name, with another key than this one, and its certificate is valid as far as the ledger knows,
+    /// or may be valid again after a hold.
     pub(crate) fn has_named(&self, name: &Name, key: Option<&KeyHash>, now: UnixTime) -> bool {
-        let mut valid = self.valid(now);
-        valid.any(|(entry, ca)| Some(&entry.issued.key) != key && is_same_name(ca.subject(), name))
+        let is_named = |entry: &Entry, ca: &Certificate| {
+            Some(&entry.issued.key) != key && is_same_name(ca.subject(), name)
+        };
+        let mut found = self.found.iter();
+        found.any(|(entry, ca)| may_be_valid(entry, now) && is_named(entry, ca))
     }
 
     /// The certificates for this key that are valid as far as the ledger knows.
@@ -41,6 +46,11 @@ impl CertifiedCas {
         let is_valid = move |entry: &Entry| entry.revocation().is_none() && !entry.is_expired(now);
         self.found.iter().filter(move |(entry, _)| is_valid(entry))
     }
+}
+
+/// Whether a certificate is valid as far as the ledger knows, or is on hold, which may end.
+fn may_be_valid(entry: &Entry, now: UnixTime) -> bool {
+    entry.revocation().is_none_or(Revocation::is_hold) && !entry.is_expired(now)
 }
 
 impl<S: Signer, L: Ledger> Authority<S, L> {

@@ -229,3 +229,23 @@ fn no_alarm_is_about_a_key_that_was_followed() {
     assert!(!alarm().ok().contains("CN=Ex"), "{}", alarm().stdout());
     assert!(folder.pqtls("ca list").ok().contains("CN=Ex"));
 }
+
+#[test]
+fn a_hold_keeps_the_name_of_a_ca() {
+    let folder = folder_with_ca();
+    for name in ["one", "two"] {
+        let request = format!("ca init --name Team --dir {name} --request {name}.csr");
+        folder
+            .pqtls(&format!("{request} --algorithm ML-DSA-44"))
+            .ok();
+    }
+    folder.pqtls("ca certify one.csr --out one.pem").ok();
+    folder
+        .pqtls("ca revoke one.pem --reason certificateHold")
+        .ok();
+    folder
+        .pqtls("ca certify two.csr --out two.pem")
+        .fails(1, "is the name of another key");
+    folder.pqtls("ca revoke one.pem --reason superseded").ok();
+    folder.pqtls("ca certify two.csr --out two.pem").ok();
+}
