@@ -42,6 +42,12 @@ impl CertifiedCas {
         of_key.map(|(_, ca)| ca.clone()).collect()
     }
 
+    /// The entries of the certificates for this key.
+    pub(crate) fn entries_for(&self, key: &KeyHash) -> impl Iterator<Item = &Entry> {
+        let entries = self.found.iter().map(|(entry, _)| entry);
+        entries.filter(move |entry| entry.issued.key == *key)
+    }
+
     fn valid(&self, now: UnixTime) -> impl Iterator<Item = &(Entry, Certificate)> {
         let is_valid = move |entry: &Entry| entry.revocation().is_none() && !entry.is_expired(now);
         self.found.iter().filter(move |(entry, _)| is_valid(entry))

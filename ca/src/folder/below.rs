@@ -8,6 +8,7 @@
 
 use core::time::Duration;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pq_keys::files::Access;
@@ -34,7 +35,7 @@ use super::{
     is_there, key_error, request_path, verdict, whole, write, write_key,
 };
 use crate::authority::{Authority, CertifiedCas, SUBORDINATE_PROFILE};
-use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, Reader, SerialNumber, Stage};
+use crate::ledger::{Entry, Generation, KeyHash, Ledger, LedgerError, Reader, SerialNumber, Stage};
 
 impl Folder {
     /// Makes a CA in a new folder below another CA, whose [authority](Folder::authority) `above` certifies its key; that
@@ -50,8 +51,9 @@ impl Folder {
     ///
     /// Those of [`create`](Self::create_unless_stopped) and of [`Authority::certify`], [`FolderError::NameTaken`] if
     /// `above` certified a CA of the same name that is valid, [`FolderError::OtherPending`] if another CA waits in the
-    /// folder, [`FolderError::OtherAbove`] if it was begun below another one, [`FolderError::Unusable`] if its certificate was
-    /// revoked or is not valid now, [`FolderError::Above`] if the CA above or its ledger refuses it, and [`FolderError::CertifiedAbove`] if only the last steps failed.
+    /// folder, [`FolderError::Complete`] if a CA is there that is complete, [`FolderError::OtherAbove`] if it was begun below
+    /// another one, [`FolderError::BegunKey`] if its key can't be read, [`FolderError::LackedAbove`] if the ledger above lacks
+    /// its certificate, [`FolderError::Unusable`] if that was revoked or is not valid now, [`FolderError::Above`] if the CA above or its ledger refuses it, and [`FolderError::CertifiedAbove`] if only the last steps failed.
     #[allow(
         clippy::too_many_arguments,
         reason = "each is another thing, and all callers have all of them"
@@ -84,7 +86,9 @@ impl Folder {
             None => name_constraints_of(above.issuer().certificate())?,
         };
         let request = match &begun {
-            Some(folder) => folder.begun_by(plan, &asked)?,
+            Some(folder) => folder
+                .begun_by(plan, &asked)
+                .map_err(|error| folder.how_to_give_up(above, error))?,
             None => asked,
         };
         let subject = &request.parsed().info.subject;
@@ -110,7 +114,14 @@ impl Folder {
         let found = match recorded {
             Some(recorded) => Some(recorded),
             None => {
-                certified_by(above, &request, &digest, constraints.as_ref(), now)?.map(with_own)
+                let own = certified_by(above, &request, &digest, constraints.as_ref(), now)?;
+                if own.is_none()
+                    && begun.is_some()
+                    && let Some(why) = revoked_above(above, &digest)?
+                {
+                    return Err(FolderError::Unusable { path, why });
+                }
+                own.map(with_own)
             }
         };
         let (full, made) = match found {
@@ -177,7 +188,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`FolderError::Exists`], and others if what is there can't be read.
+    /// [`FolderError::Exists`], [`FolderError::Complete`], and others if what is there can't be read.
     pub fn check_free_below(path: &Path) -> Result<(), FolderError> {
         match Self::begun_in(path)? {
             Some(_) => Ok(()),
@@ -185,14 +196,59 @@ impl Folder {
         }
     }
 
-    /// The CA that was begun in a folder, and is not complete.
+    /// The CA that was begun in a folder, and is not complete. What can't be read is not taken for somebody else's.
     fn begun_in(path: &Path) -> Result<Option<Self>, FolderError> {
         match Self::open(path) {
             Err(FolderError::Pending(_) | FolderError::NotCompleted(_)) => {
                 Self::open_pending(path).map(Some)
             }
-            _ => Ok(None),
+            Err(FolderError::NoCa(_) | FolderError::Missing(_)) => Ok(None),
+            Err(FolderError::Io { cause, .. }) if cause.kind() == ErrorKind::NotADirectory => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+            Ok(_) => Err(FolderError::Complete(path.into())),
         }
+    }
+
+    /// What to do about the key of a CA that was begun, and can't be read: unlike one that follows others, it can't be
+    /// given up alone, since it is the CA's only one, and the CA above may have certified it.
+    fn how_to_give_up<S: Signer, L: Ledger>(
+        &self,
+        above: &Authority<S, L>,
+        error: FolderError,
+    ) -> FolderError {
+        let FolderError::WaitingKey { key, cause, .. } = error else {
+            return error;
+        };
+        match self.certified_above_for_first(above) {
+            Ok(certified) => FolderError::BegunKey {
+                path: self.path.clone(),
+                key,
+                certified,
+                cause,
+            },
+            Err(error) => error,
+        }
+    }
+
+    /// The numbers of the certificates that the CA above has for the first key, and that are not revoked.
+    fn certified_above_for_first<S: Signer, L: Ledger>(
+        &self,
+        above: &Authority<S, L>,
+    ) -> Result<Vec<SerialNumber>, FolderError> {
+        let certified = above.certified_cas().map_err(FolderError::above)?;
+        let mut numbers = Vec::new();
+        for (role, request) in self.requests()? {
+            if role != Role::Issuing {
+                continue;
+            }
+            let digest = KeyHash::of(&key_of(&request)?).map_err(IssueError::SubjectKey)?;
+            let valid = certified.entries_for(&digest);
+            let valid = valid.filter(|entry| entry.revocation().is_none());
+            numbers.extend(valid.map(|entry| entry.issued.serial_number));
+        }
+        Ok(numbers)
     }
 
     /// The certificates of the first key that the ledger has, its own first, if it has some: `above` certified it below
@@ -221,8 +277,19 @@ impl Folder {
             path: self.path.clone(),
             why,
         };
-        if let Some(refused) = refused_above(above, &chain[0])? {
-            return Err(unusable(refused));
+        match entry_above(above, &chain[0])? {
+            Some(entry) => match refusal(&entry) {
+                Some(why) => return Err(unusable(why)),
+                None => {}
+            },
+            None => {
+                // So that it can be recorded there
+                self.write_chain(Role::Issuing, &chain)?;
+                return Err(FolderError::LackedAbove {
+                    path: self.path.clone(),
+                    certificate: certificate_path(&self.path, Role::Issuing),
+                });
+            }
         }
         match verdict::check(&chain, root, &[], now) {
             Ok(()) => Ok(Some(chain)),
@@ -493,7 +560,8 @@ impl<L: Ledger> Folder<L> {
     }
 
     /// A key that was begun, with the certificate that `above` has for it, unless it is of no use: others may know it, or
-    /// its certificate was revoked or is not valid now, or is valid for another time than is asked for.
+    /// its certificate was revoked, is not in the ledger above, is not valid now, or is valid for another time than is
+    /// asked for.
     fn begun<S: Signer, M: Ledger>(
         &self,
         above: &Authority<S, M>,
@@ -515,7 +583,7 @@ impl<L: Ledger> Folder<L> {
         let certified = match recorded {
             Some(chain) => {
                 if !whole::is_issued_by(issuer, &chain[0])
-                    || refused_above(above, &chain[0])?.is_some()
+                    || entry_above(above, &chain[0])?.is_none_or(|one| refusal(&one).is_some())
                     || verdict::check(&chain, root, &[], now).is_err()
                 {
                     return Ok(None);
@@ -525,8 +593,11 @@ impl<L: Ledger> Folder<L> {
             None => {
                 let digest = KeyHash::of(&key).map_err(IssueError::SubjectKey)?;
                 let constraints = name_constraints_of(&seen.last)?;
-                certified_by(above, &request, &digest, constraints.as_ref(), now)?
-                    .map(|own| vec![own])
+                let own = certified_by(above, &request, &digest, constraints.as_ref(), now)?;
+                if own.is_none() && revoked_above(above, &digest)?.is_some() {
+                    return Ok(None);
+                }
+                own.map(|own| vec![own])
             }
         };
         if let Some(certified) = &certified
@@ -647,26 +718,33 @@ fn certified_by<S: Signer, L: Ledger>(
     Ok(found.pop())
 }
 
-/// Why a certificate of this CA can't be used, if its ledger has it as revoked or on hold.
-fn refused_above<S: Signer, L: Ledger>(
+/// What a CA's ledger has of a certificate; an older copy of it may lack that.
+fn entry_above<S: Signer, L: Ledger>(
     above: &Authority<S, L>,
     certificate: &Certificate,
-) -> Result<Option<String>, FolderError> {
-    let of_ledger = |error: LedgerError| FolderError::above(error);
+) -> Result<Option<Entry>, FolderError> {
     let number = SerialNumber::from_bytes(certificate.serial_number());
     let number = number.map_err(|_| FolderError::NotOfThisCa(certificate.describe_subject()))?;
-    let entry = above.ledger().entry(&number).map_err(of_ledger)?;
-    let entry = entry
-        .ok_or(LedgerError::Unknown(number))
-        .map_err(of_ledger)?;
-    let revocation = entry.revocation();
-    Ok(revocation.map(|revocation| {
-        LedgerError::Revoked {
-            number,
-            reason: revocation.reason,
-        }
-        .to_string()
-    }))
+    above.ledger().entry(&number).map_err(FolderError::above)
+}
+
+/// Why a certificate of a CA can't be used, if its ledger has it as revoked or on hold.
+fn refusal(entry: &Entry) -> Option<String> {
+    let revoked = LedgerError::Revoked {
+        number: entry.issued.serial_number,
+        reason: entry.revocation()?.reason,
+    };
+    Some(revoked.to_string())
+}
+
+/// Why a key gets no certificate, if a CA revoked one that it had, or has it on hold: whoever did that did not mean it to
+/// have another.
+fn revoked_above<S: Signer, L: Ledger>(
+    above: &Authority<S, L>,
+    key: &KeyHash,
+) -> Result<Option<String>, FolderError> {
+    let certified = above.certified_cas().map_err(FolderError::above)?;
+    Ok(certified.entries_for(key).find_map(refusal))
 }
 
 /// What is there for a key that is to follow others.

@@ -24,6 +24,11 @@ pub enum FolderError {
     /// The path exists already.
     #[error("{0} exists; choose another folder, or move that one away")]
     Exists(PathBuf),
+    /// A CA was to be made, or to be completed, where one is complete.
+    #[error(
+        "{0} has a CA that is complete, so that there is nothing to go on with; for another one, choose another folder"
+    )]
+    Complete(PathBuf),
     /// There is no CA in the folder.
     #[error(
         "{0} is not a CA's folder: it has no {ROOT}; name the folder of a CA, or make a CA there",
@@ -465,6 +470,33 @@ pub enum FolderError {
         /// The error of the key's [`StoredKey`](super::StoredKey).
         cause: Box<dyn Error + Send + Sync>,
     },
+    /// The key of a CA that was begun can't be read.
+    #[error(
+        "{key}, the key of a CA that was begun, can't be read as the new key is kept: {cause}; give the passphrase that it was \
+         made with, or, to give that CA up, which issued nothing yet, {}remove {path}, and begin again",
+        revoke_above(.certified)
+    )]
+    BegunKey {
+        /// The CA's folder.
+        path: PathBuf,
+        /// The key's file.
+        key: PathBuf,
+        /// The numbers of the certificates that the CA above has for it.
+        certified: Vec<SerialNumber>,
+        /// The error of the key's [`StoredKey`](super::StoredKey).
+        cause: Box<dyn Error + Send + Sync>,
+    },
+    /// A CA was begun, and the ledger of the CA above lacks its certificate.
+    #[error(
+        "the CA in {path} was begun, and its certificate is not in the ledger of the CA above, which is from before that, as \
+         from an older backup; have it recorded there again (\"pqtls ca adopt {certificate}\"), and do the same again"
+    )]
+    LackedAbove {
+        /// The CA's folder.
+        path: PathBuf,
+        /// The file of its certificate.
+        certificate: PathBuf,
+    },
     /// A new key was to have the name of one that waits for its certificate.
     #[error(
         "\"{name}\" is the name of the key in {key}, which waits for its certificate: have its request, {request}, signed and \
@@ -573,6 +605,18 @@ fn io_of(error: &FolderError) -> Option<(&'static str, &Path, &io::Error)> {
             Some((doing, path, cause))
         }
         _ => None,
+    }
+}
+
+/// What is to be done about certificates at the CA above first.
+fn revoke_above(numbers: &[SerialNumber]) -> String {
+    let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+    match numbers.is_empty() {
+        true => String::new(),
+        false => format!(
+            "revoke its certificate at the CA above ({}), ",
+            numbers.join(", ")
+        ),
     }
 }
 

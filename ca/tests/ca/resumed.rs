@@ -180,7 +180,7 @@ fn two_processes_complete_one_new_ca() {
     let (above, other) = shared_root(&root, move |root| create_below(&root, &plan()));
     let folder = create_with(&root, &above, &subordinate(&["example.org"]), now()).unwrap();
     let other = result(&other);
-    assert!(matches!(other, Err(FolderError::Exists(_))), "{other:?}");
+    assert!(matches!(other, Err(FolderError::Complete(_))), "{other:?}");
     assert_eq!(certified(&root), 1);
     folder.ledger().unwrap();
     validate(&folder, &trusted, "www.example.org");
@@ -195,7 +195,7 @@ fn a_new_ca_is_not_completed_by_another_process_while_it_is_made() {
     let (above, other) = shared_root(&root, |root| create_below(&root, &subordinate(&[])));
     let folder = create_with(&root, &above, &subordinate(&[]), now()).unwrap();
     let other = result(&other);
-    assert!(matches!(other, Err(FolderError::Exists(_))), "{other:?}");
+    assert!(matches!(other, Err(FolderError::Complete(_))), "{other:?}");
     assert_eq!(certified(&root), 1);
     validate(&folder, &trusted, "www.example.org");
 }

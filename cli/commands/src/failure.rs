@@ -806,6 +806,8 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OtherPending(_)
         | FolderError::Unusable { .. }
         | FolderError::WaitingKey { .. }
+        | FolderError::BegunKey { .. }
+        | FolderError::LackedAbove { .. }
         | FolderError::NameWaits { .. }
         | FolderError::RootIssues
         | FolderError::RootElsewhere(_)

@@ -214,20 +214,41 @@ fn many_certificates_of_one_name_take_little_time() {
     assert!(start.elapsed() < Duration::from_secs(30));
 }
 
-/// Nobody can renew the certificate of a key that another one followed.
-#[test]
-fn no_alarm_is_about_a_key_that_was_followed() {
-    let folder = Folder::new();
+/// Ends as if the process had been killed before it wrote the root's certificate, the last file.
+fn without_root(folder: &Folder, options: &str) {
     folder
-        .pqtls("ca init --name Ex --algorithm ML-DSA-44 --validity 20d")
+        .pqtls(&format!("{BELOW} --request team.csr {options}"))
         .ok();
-    let alarm = || folder.pqtls("ca list --expires-within 30d");
-    assert_eq!(alarm().status(), 5);
-    folder.pqtls("ca rollover --validity 90d --publish").ok();
-    assert_eq!(alarm().status(), 5);
-    folder.pqtls("ca rollover --use issuing-2").ok();
-    assert!(!alarm().ok().contains("CN=Ex"), "{}", alarm().stdout());
-    assert!(folder.pqtls("ca list").ok().contains("CN=Ex"));
+    copy(folder, "team/issuing.csr", "kept.csr");
+    folder.pqtls(&format!("{BELOW} --under ca {options}")).ok();
+    copy(folder, "kept.csr", "team/issuing.csr");
+    fs::remove_file(folder.path().join("team/root.pem")).unwrap();
+}
+
+/// Without its only key, a CA is nothing.
+#[test]
+fn a_begun_ca_is_given_up_as_a_whole() {
+    let folder = folder_with_ca();
+    folder.write("p1", "correct horse");
+    folder.write("p2", "battery staple");
+    without_root(&folder, "--passphrase-file p1");
+    let number = number_of(&folder, "team/issuing.pem");
+    let again = format!("{BELOW} --under ca --passphrase-file p2");
+    folder.pqtls(&again).fails(
+        1,
+        &format!("revoke its certificate at the CA above ({number}), remove team, and begin again"),
+    );
+    folder.pqtls(&format!("ca revoke {number}")).ok();
+    fs::remove_dir_all(folder.path().join("team")).unwrap();
+    folder.pqtls(&again).ok();
+    fs::remove_dir_all(folder.path().join("team")).unwrap();
+    // Nothing is certified yet.
+    folder
+        .pqtls(&format!("{BELOW} --request other.csr --passphrase-file p1"))
+        .ok();
+    folder
+        .pqtls(&again)
+        .fails(1, "which issued nothing yet, remove team, and begin again");
 }
 
 #[test]
@@ -248,4 +269,101 @@ fn a_hold_keeps_the_name_of_a_ca() {
         .fails(1, "is the name of another key");
     folder.pqtls("ca revoke one.pem --reason superseded").ok();
     folder.pqtls("ca certify two.csr --out two.pem").ok();
+}
+
+#[test]
+fn a_begun_ca_whose_certificate_was_revoked_gets_no_other() {
+    for reason in ["privilegeWithdrawn", "certificateHold", "keyCompromise"] {
+        let folder = folder_with_ca();
+        folder.pqtls(&format!("{BELOW} --request team.csr")).ok();
+        folder.pqtls("ca certify team.csr --out team.pem").ok();
+        folder
+            .pqtls(&format!("ca revoke team.pem --reason {reason}"))
+            .ok();
+        folder
+            .pqtls(&format!("{BELOW} --under ca"))
+            .fails(1, "remove team, and begin again");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_begun_ca_that_cannot_be_read_is_no_other_folder() {
+    let folder = folder_with_ca();
+    folder.pqtls(&format!("{BELOW} --request team.csr")).ok();
+    let below = format!("{BELOW} --under ca");
+    folder.shell("chmod g+w team").ok();
+    folder
+        .pqtls(&below)
+        .fails(3, "team can be changed by other users");
+    folder.shell("chmod g-w team").ok();
+    copy(&folder, "team/ledger", "kept");
+    folder.write("team/ledger/journal", "damaged");
+    let refused = folder.pqtls(&below);
+    refused.fails(refused.status(), "team/ledger");
+    assert!(!refused.stderr().contains("another folder"));
+    fs::remove_dir_all(folder.path().join("team/ledger")).unwrap();
+    copy(&folder, "kept", "team/ledger");
+    folder.pqtls(&below).ok();
+    folder
+        .pqtls(&below)
+        .fails(3, "team has a CA that is complete");
+    fs::create_dir(folder.path().join("other")).unwrap();
+    folder.write("other/file", "");
+    folder
+        .pqtls("ca init --name Other --dir other --under ca")
+        .fails(3, "other exists");
+    folder.write("file", "");
+    folder
+        .pqtls("ca init --name Other --dir file --under ca")
+        .fails(3, "file exists");
+}
+
+/// Nobody can renew the certificate of a key that another one followed.
+#[test]
+fn no_alarm_is_about_a_key_that_was_followed() {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Ex --algorithm ML-DSA-44 --validity 20d")
+        .ok();
+    let alarm = || folder.pqtls("ca list --expires-within 30d");
+    assert_eq!(alarm().status(), 5);
+    folder.pqtls("ca rollover --validity 90d --publish").ok();
+    assert_eq!(alarm().status(), 5);
+    folder.pqtls("ca rollover --use issuing-2").ok();
+    assert!(!alarm().ok().contains("CN=Ex"), "{}", alarm().stdout());
+    assert!(folder.pqtls("ca list").ok().contains("CN=Ex"));
+}
+
+/// The ledger of the CA above is from an older backup, and lacks what it certified below it.
+#[test]
+fn what_an_older_ledger_above_lacks_has_a_way_out() {
+    let older = |folder: &Folder| {
+        fs::remove_dir_all(folder.path().join("ca/ledger")).unwrap();
+        copy(folder, "older", "ca/ledger");
+    };
+    let folder = folder_with_ca();
+    copy(&folder, "ca/ledger", "older");
+    without_root(&folder, "");
+    fs::remove_file(folder.path().join("team/issuing.pem")).unwrap();
+    older(&folder);
+    let below = format!("{BELOW} --under ca");
+    let refused = folder.pqtls(&below);
+    let advice = "pqtls ca adopt --dir ca team/issuing.pem";
+    assert!(refused.stderr().contains(advice), "{}", refused.stderr());
+    folder.shell(advice).ok();
+    folder.pqtls(&below).ok();
+
+    let _ = fs::remove_dir_all(folder.path().join("older"));
+    copy(&folder, "ca/ledger", "older");
+    folder
+        .pqtls("ca rollover --request next.csr --dir team")
+        .ok();
+    copy(&folder, "team/issuing-2.csr", "kept.csr");
+    folder.pqtls("ca rollover --under ca --dir team").ok();
+    copy(&folder, "kept.csr", "team/issuing-2.csr");
+    fs::remove_file(folder.path().join("team/issuing-2.pem")).unwrap();
+    older(&folder);
+    let rolled = folder.pqtls("ca rollover --under ca --dir team");
+    assert!(rolled.ok().contains("issuing-3: "), "{}", rolled.ok());
 }

@@ -102,6 +102,8 @@ impl Parent {
     pub(super) fn failure(&self, error: FolderError) -> Failure {
         match error {
             FolderError::Above(cause) => at_above(&self.folder, (*cause).into()),
+            // What its text advises is to be done there, too.
+            error @ FolderError::LackedAbove { .. } => at_above(&self.folder, error.into()),
             error => error.into(),
         }
     }
