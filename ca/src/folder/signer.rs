@@ -136,10 +136,9 @@ impl<L: Ledger> Folder<L> {
     fn certified(&self) -> Result<Vec<Certificate>, FolderError> {
         let ledger = self.ledger()?;
         let mut numbers = Vec::new();
-        ledger.find(&Filter::all(), &mut |entry| {
-            if entry.issued.profile == SUBORDINATE_PROFILE {
-                numbers.push(entry.issued.serial_number);
-            }
+        let of_others = Filter::all().profiles([SUBORDINATE_PROFILE]);
+        ledger.find(&of_others, &mut |entry| {
+            numbers.push(entry.issued.serial_number);
             ControlFlow::Continue(())
         })?;
         let mut certified = Vec::new();
