@@ -278,10 +278,11 @@ impl Folder {
             why,
         };
         match entry_above(above, &chain[0])? {
-            Some(entry) => match refusal(&entry) {
-                Some(why) => return Err(unusable(why)),
-                None => {}
-            },
+            Some(entry) => {
+                if let Some(why) = refusal(&entry) {
+                    return Err(unusable(why));
+                }
+            }
             None => {
                 // So that it can be recorded there
                 self.write_chain(Role::Issuing, &chain)?;

@@ -59,7 +59,7 @@ pub struct WholeRequests<F> {
     bytes: Shares,
 }
 
-type Who = dyn Fn(&Parts, &Protection) -> Result<String, Response<Bytes>> + Send + Sync;
+type Who = dyn Fn(&Parts, &Protection) -> Result<String, Box<Response<Bytes>>> + Send + Sync;
 
 impl<F> fmt::Debug for WholeRequests<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,7 +117,10 @@ where
     /// read. It must not block.
     pub fn only_for(
         self,
-        who: impl Fn(&Parts, &Protection) -> Result<String, Response<Bytes>> + Send + Sync + 'static,
+        who: impl Fn(&Parts, &Protection) -> Result<String, Box<Response<Bytes>>>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         Self {
             who: Some(Box::new(who)),
@@ -132,7 +135,7 @@ where
         protection: Arc<Protection>,
     ) -> Response<Bytes> {
         let client = match self.who.as_ref().map(|who| who(&head, &protection)) {
-            Some(Err(response)) => return response,
+            Some(Err(response)) => return *response,
             Some(Ok(client)) => Some(client),
             None => None,
         };

@@ -31,8 +31,11 @@ fn response(status: u16) -> Response<Bytes> {
 }
 
 /// Whoever has a name is known by it.
-fn who(head: &Parts, _: &Protection) -> Result<String, Response<Bytes>> {
-    let name = head.headers.get("name").ok_or_else(|| response(403))?;
+fn who(head: &Parts, _: &Protection) -> Result<String, Box<Response<Bytes>>> {
+    let name = head
+        .headers
+        .get("name")
+        .ok_or_else(|| Box::new(response(403)))?;
     Ok(name.to_str().unwrap().to_owned())
 }
 

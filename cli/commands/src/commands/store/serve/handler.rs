@@ -14,11 +14,11 @@ pub(super) fn who(
     door: &Door,
     head: &Parts,
     protection: &Protection,
-) -> Result<String, Response<Bytes>> {
+) -> Result<String, Box<Response<Bytes>>> {
     let principal = door.admit(&asked(head, protection));
     principal
         .map(|principal| principal.to_string())
-        .map_err(|answer| response(answer, head))
+        .map_err(|answer| Box::new(response(answer, head)))
 }
 
 /// Answers a request, or one without its body because that is too long.
