@@ -1,8 +1,9 @@
 //! What the commands of a CA make of files in its folder that are lost, older, another CA's or elsewhere, and of a CA that
 //! was begun.
 
+use core::time::Duration;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pq_x509::certificate::Certificate;
 use pq_x509::issuing::{CertificateBuilder, Issuer};
