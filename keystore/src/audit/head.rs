@@ -93,6 +93,14 @@ impl SignedHead {
     }
 }
 
+impl SignedHead {
+    /// Whether a text begins as a head does, whole or not.
+    pub fn is_begun(text: &[u8]) -> bool {
+        text.strip_prefix(TITLE.as_bytes())
+            .is_some_and(|rest| rest.starts_with(b"\n"))
+    }
+}
+
 impl fmt::Display for SignedHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hex = base16ct::lower::encode_string;

@@ -187,9 +187,16 @@ fn entries(table: &'static str, file: &[FileEntry]) -> Result<Vec<Entry>, Invali
 
 fn read(entry: &FileEntry) -> Result<Entry, String> {
     let mut digest = Sha256Digest::default();
-    let read = base16ct::mixed::decode(&entry.sha256, &mut digest);
+    // Programs that print digests say of which function they are.
+    let digits = entry.sha256.strip_prefix("sha256:");
+    let digits = digits.unwrap_or(&entry.sha256);
+    let read = base16ct::mixed::decode(digits, &mut digest);
     if read.map(<[u8]>::len) != Ok(digest.len()) {
-        return Err("sha256 has 64 hexadecimal digits".into());
+        return Err(
+            "sha256 is 64 hexadecimal digits, with or without \"sha256:\" before them: cut off all else, such as a file's \
+             name, blanks and colons between digits"
+                .into(),
+        );
     }
     let principal = Principal::new(&entry.principal);
     let expires = entry.expires.as_deref().map(|text| {

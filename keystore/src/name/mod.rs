@@ -92,7 +92,10 @@ impl FromStr for KeyName {
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let mut parts = text.split('/');
         match (parts.next(), parts.next(), parts.next(), parts.next()) {
-            (Some(tenant), Some(purpose), Some(name), None) => Self::new(tenant, purpose, name),
+            (Some(tenant), Some(purpose), Some(name), None) => match name.split_once('#') {
+                Some((_, version)) => Err(InvalidName::Versioned(version.into())),
+                None => Self::new(tenant, purpose, name),
+            },
             _ => Err(InvalidName::Parts),
         }
     }
@@ -216,6 +219,9 @@ pub enum InvalidName {
         /// Which one: `tenant`, `purpose` or `name`.
         part: &'static str,
     },
+    /// There is a `#`, where a key is named with all its versions.
+    #[error("this is about a key, and not about one of its versions: leave \"#{0}\" out")]
+    Versioned(Box<str>),
     /// There is no `#`.
     #[error("a version of a key is named by tenant/purpose/name#version, and \"#\" is missing")]
     NoVersion,

@@ -21,7 +21,7 @@ pub enum StorageError {
         reason: String,
     },
     /// Another process has it open, and it is for one process.
-    #[error("{storage} is in use by another process; stop that one, or use a storage for several")]
+    #[error("{storage} is in use by another process")]
     InUse {
         /// What it is.
         storage: String,
@@ -33,6 +33,12 @@ pub enum StorageError {
         storage: String,
         /// What happened.
         reason: String,
+    },
+    /// It is a file of another kind.
+    #[error("{storage} is no file of a key store")]
+    NotAStorage {
+        /// What it is.
+        storage: String,
     },
     /// What it has isn't what was written. Put a backup in its place.
     #[error("{storage} is damaged: {reason}; restore it from a backup")]

@@ -18,7 +18,7 @@ use crate::storage::StorageError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The principal has no right to this. Whether there is such a key, it doesn't learn.
+    /// The principal has no right to this. Whether there is such a key, it doesn't learn, unless it may list it.
     #[error("{principal} may not {verb} {key}")]
     Denied {
         /// Who asked.
@@ -271,6 +271,7 @@ impl StoreError {
                 StorageError::Away { .. } => "away",
                 StorageError::Full { .. } => "storage-full",
                 StorageError::InUse { .. } => "storage-in-use",
+                StorageError::NotAStorage { .. } => "not-a-storage",
                 StorageError::Damaged { .. } => "storage-damaged",
                 StorageError::Limit(_) => "limit",
                 _ => "storage",

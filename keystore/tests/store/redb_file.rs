@@ -45,7 +45,7 @@ fn what_is_no_store_is_refused() {
         assert!(matches!(open(), Err(StorageError::Damaged { .. })), "{len}");
     }
     fs::write(place.path(), vec![b'x'; bytes.len()]).unwrap();
-    assert!(matches!(open(), Err(StorageError::Damaged { .. })));
+    assert!(matches!(open(), Err(StorageError::NotAStorage { .. })));
     fs::write(place.path(), &bytes).unwrap();
     open().unwrap();
     let missing = RedbStorage::open(&place.path().with_extension("missing"));

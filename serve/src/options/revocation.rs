@@ -23,7 +23,7 @@ pub struct RevocationOptions {
     ///
     /// A client is refused if its certificate, or that of a CA above it, is on a list. It is also refused if
     /// the lists can't tell: for each CA of its chain, the root included, there has to be a list whose time
-    /// (nextUpdate) isn't over. The files have to be regular ones of at most 256 MiB. They are read again when they change (see --watch). An older list in place of
+    /// (nextUpdate) isn't over. The files have to be regular ones of at most 256 MiB. They are read again when they change. An older list in place of
     /// a newer one readmits nobody until the next start: for a CA below --client-ca, from the moment on when one of
     /// its clients has connected, or from the start if --crl-issuers has the CA.
     #[arg(

@@ -1,5 +1,7 @@
 //! Checks that a file is as long as its header says, since redb panics if it is not.
 
+use std::io;
+
 use ::redb::StorageBackend;
 
 /// What a database of redb begins with.
@@ -13,7 +15,21 @@ const PAGE: u64 = 4096;
 /// many regions are full, and how many pages of data the last one has that is not.
 const NUMBERS: usize = MAGIC.len() + 3;
 
-/// Checks the header of a file.
+/// Whether bytes begin as a file of redb's does.
+pub(super) fn is_begun(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
+
+/// Whether a file begins as one of redb's does, as far as it has a beginning.
+pub(super) fn is_of_redb(file: &dyn StorageBackend) -> io::Result<bool> {
+    let mut magic = MAGIC;
+    let len = usize::try_from(file.len()?).unwrap_or(usize::MAX);
+    let begun = &mut magic[..len.min(MAGIC.len())];
+    file.read(0, begun)?;
+    Ok(magic == MAGIC)
+}
+
+/// Checks the header of such a file.
 pub(super) fn check(file: &dyn StorageBackend) -> Result<(), String> {
     let len = file.len().map_err(|error| error.to_string())?;
     let mut header = [0; NUMBERS + 20];
@@ -22,10 +38,7 @@ pub(super) fn check(file: &dyn StorageBackend) -> Result<(), String> {
     }
     file.read(0, &mut header)
         .map_err(|error| error.to_string())?;
-    let (magic, numbers) = header.split_at(NUMBERS);
-    if !magic.starts_with(&MAGIC) {
-        return Err("it is no file of a key store".into());
-    }
+    let (_, numbers) = header.split_at(NUMBERS);
     let mut values = [0; 5];
     for (value, number) in values.iter_mut().zip(numbers.as_chunks().0) {
         *value = u64::from(u32::from_le_bytes(*number));

@@ -76,8 +76,8 @@ impl RedbStorage {
     ///
     /// # Errors
     ///
-    /// [`StorageError::InUse`] if another process has it open, or this one has; [`StorageError::Damaged`] if it is no file
-    /// of a storage, or was cut off or changed; and [`StorageError::NotOpened`].
+    /// [`StorageError::InUse`] if another process has it open, or this one has; [`StorageError::NotAStorage`] if it is
+    /// another file, [`StorageError::Damaged`] if it was cut off or changed; and [`StorageError::NotOpened`].
     pub fn open(path: &Path) -> Result<Self, StorageError> {
         let mut options = File::options();
         let file = options.read(true).write(true).open(path);
@@ -102,6 +102,15 @@ impl RedbStorage {
         backend: impl StorageBackend,
         is_untouched: bool,
     ) -> Result<Self, StorageError> {
+        match header::is_of_redb(&backend) {
+            Ok(true) => {}
+            Ok(false) => {
+                return Err(StorageError::NotAStorage {
+                    storage: description(path),
+                });
+            }
+            Err(error) => return Err(not_opened(path, &error)),
+        }
         header::check(&backend).map_err(|reason| damaged(path, reason))?;
         guarded(path, || {
             let database = builder().create_with_backend(backend);
@@ -116,6 +125,11 @@ impl RedbStorage {
                 is_untouched,
             })
         })
+    }
+
+    /// Whether a file that begins with these bytes is one of a storage, whole or not.
+    pub fn is_begun(bytes: &[u8]) -> bool {
+        header::is_begun(bytes)
     }
 
     /// For the panic hook of a program: what the panic of this thread means, if it was using a storage's file.
