@@ -187,7 +187,7 @@ pub(crate) enum Failure {
         file: String,
         error: Box<pq_ssh::NotAllowed>,
     },
-    #[error("{0} is not text, but SSH's files are; name another file")]
+    #[error("{0} is not text, as it has to be; name another file")]
     NotText(String),
     #[error(
         "there are {keys} keys and {certificates} certificates; give one --cert for each --key, in the same \
@@ -279,6 +279,10 @@ pub(crate) enum Failure {
         file: String,
         numbers: Vec<SerialNumber>,
     },
+    #[error(
+        "{0} is the certificate of a key of the CA itself, which is followed by a new key: \"pqtls ca rollover\""
+    )]
+    RenewsCa(String),
     #[error(
         "the request asks for the certificate of a CA, and this command issues those of end entities; certify a CA with \
          \"pqtls ca certify\", or have the request made without CA:TRUE"
@@ -555,6 +559,15 @@ pub(crate) enum Failure {
          can't be computed; use the file that has the seed, or make a new key"
     )]
     NoSeedToWrite(String),
+    #[error(
+        "SSH has keys of MLDSA44-Ed25519-SHA512, and this key is of {0}; choose another format, or make an SSH key with \"pqtls \
+         ssh new\" or \"pqtls store new\""
+    )]
+    NoSshKey(keys::Algorithm),
+    #[error(
+        "pqtls writes public keys alone as SSH's lines; choose another format, or make an SSH key with \"pqtls ssh new\""
+    )]
+    SshPublicOnly,
     #[error("{0} private keys have one form; leave --form out")]
     NoForms(keys::Algorithm),
     #[error("raw bytes are a seed or an expanded key, not both; choose with --form")]
@@ -684,9 +697,11 @@ impl Failure {
             | Self::NotInLedger { .. }
             | Self::InLedger { .. }
             | Self::AsksForCa
+            | Self::RenewsCa(_)
             | Self::AsksForNoCa
             | Self::NoneOfRoot
             | Self::OnlyMlDsa(_)
+            | Self::NoSshKey(_)
             | Self::OfTheRoot(_)
             | Self::NotOfTheRoot(_)
             | Self::OfAnotherKey { .. }
@@ -730,6 +745,7 @@ impl Failure {
             | Self::OnlyLongNames
             | Self::NoForms(_)
             | Self::BothAsRaw
+            | Self::SshPublicOnly
             | Self::SeedOnly
             | Self::Unsupported(_)
             | Self::NothingToMeasure(_)

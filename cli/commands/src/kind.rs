@@ -4,6 +4,9 @@
 use core::fmt;
 
 use pq_keys::encoding::pem;
+use pq_keystore::Attestation;
+use pq_keystore::audit::SignedHead;
+use pq_keystore::storage::RedbStorage;
 use pq_x509::x509_cert::der::asn1::AnyRef;
 use pq_x509::x509_cert::der::{Decode, Reader, SliceReader, Tag, Tagged};
 
@@ -144,6 +147,39 @@ impl Kind {
             Some(Self::Request)
         } else {
             Some(Self::Certificate)
+        }
+    }
+}
+
+/// What the text begins with that stands for a key in a store, in a CA's folder.
+pub(crate) const REFERENCE: &str = "pqtls key in a store 1\n";
+
+/// What the text of a signature by a key in a store begins with.
+pub(crate) const SIGNATURE: &str = "pqtls store signature 1\n";
+
+/// A file that a key store has, or that is about one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum OfStore {
+    Store,
+    Reference,
+    Head,
+    Attestation,
+    Signature,
+}
+
+impl OfStore {
+    /// By how it begins; of an attestation, by all of it.
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        if RedbStorage::is_begun(bytes) {
+            Some(Self::Store)
+        } else if bytes.starts_with(REFERENCE.as_bytes()) {
+            Some(Self::Reference)
+        } else if SignedHead::is_begun(bytes) {
+            Some(Self::Head)
+        } else if bytes.starts_with(SIGNATURE.as_bytes()) {
+            Some(Self::Signature)
+        } else {
+            Attestation::decode(bytes).ok().map(|_| Self::Attestation)
         }
     }
 }

@@ -40,3 +40,4 @@ mod show;
 mod signals;
 mod ssh;
 mod store;
+mod store_manners;

@@ -474,7 +474,7 @@ fn a_damaged_file_is_refused() {
     folder.write("keys.redb", &whole[..whole.len() / 2]);
     custody.refuses("list", 3, "storage-damaged", "restore it from a backup");
     folder.write("keys.redb", "no store\n");
-    custody.refuses("list", 3, "storage-damaged", "restore it from a backup");
+    custody.refuses("list", 3, "not-a-storage", "restore it from a backup");
     // Where redb panics, there is a sentence all the same: the released program would abort.
     const PIECE: usize = 4096;
     for start in (0..whole.len()).step_by(PIECE) {

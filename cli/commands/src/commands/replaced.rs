@@ -2,6 +2,8 @@
 //! left. It looks at the command line, so that each command is guarded, before it does anything.
 
 use core::any::Any;
+use std::env;
+use std::path::PathBuf;
 
 use clap::ArgMatches;
 
@@ -21,6 +23,9 @@ const MAY_BE_REPLACED: [(&str, &str); 7] = [
     ("ca show", "which"),
 ];
 
+/// The environment variables that name secrets which a command reads, beside its command line.
+const FILES: [&str; 2] = ["PQTLS_STORE_KEK", "PQTLS_PIN_FILE"];
+
 /// Refuses a result that would take the place of a file which the command reads.
 pub(super) fn check(matches: &ArgMatches) -> Result<(), Failure> {
     let (mut command, mut matches) = (Vec::new(), matches);
@@ -35,8 +40,13 @@ pub(super) fn check(matches: &ArgMatches) -> Result<(), Failure> {
             read.extend(values(matches, id, |source: &Source| Some(source.clone())));
             read.extend(values(matches, id, KeySource::file));
             read.extend(values(matches, id, Which::file));
+            read.extend(values(matches, id, |path: &PathBuf| {
+                Some(Source::File(path.clone()))
+            }));
         }
     }
+    let named = FILES.into_iter().filter_map(env::var_os);
+    read.extend(named.map(|file| Source::File(file.into())));
     for id in matches.ids().map(clap::Id::as_str) {
         for result in values(matches, id, |to: &Destination| Some(to.clone())) {
             if read

@@ -12,7 +12,7 @@ use super::error::DocumentError;
 use super::jose::{self, KeyDer};
 use super::ssh;
 use crate::files::Source;
-use crate::kind::Kind;
+use crate::kind::{Kind, OfStore};
 
 /// How a file is encoded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -300,6 +300,25 @@ fn kind_of(der: &[u8], file: &str) -> Result<Kind, DocumentError> {
 fn of_other_commands(bytes: &[u8]) -> Option<&'static str> {
     if jose::is_token(bytes) {
         Some("a JSON Web Token; \"pqtls jwt verify\" verifies it, and prints its claims")
+    } else if let Some(kind) = OfStore::of(bytes) {
+        Some(match kind {
+            OfStore::Store => {
+                "a key store; \"pqtls store list\" shows its keys, with --store and the file's name"
+            }
+            OfStore::Reference => {
+                "the text that stands for a CA's key in a key store, and says which one it is; \"pqtls store show\" shows that \
+                 key, and \"pqtls store public\" writes its public key"
+            }
+            OfStore::Head => {
+                "the head of a key store's audit log; \"pqtls store check --head\" checks that the log still has it"
+            }
+            OfStore::Attestation => {
+                "a key store's attestation of a key; \"pqtls store verify-attestation\" verifies it, and shows what it says"
+            }
+            OfStore::Signature => {
+                "a signature by a key in a key store; \"pqtls store verify\" verifies it"
+            }
+        })
     } else if bytes.starts_with(b"pq-hpke") {
         Some("a file that \"pqtls encrypt\" encrypted; \"pqtls decrypt\" opens it")
     } else if is_mime(bytes) {

@@ -12,6 +12,7 @@ use pq_keystore::{
     Damage, InvalidAttestation, InvalidGrantsFile, InvalidName, KeyId, KeyName, StoreError,
 };
 
+use super::Failure;
 use super::database::DatabaseFailure;
 use crate::exit_status::ExitStatus;
 
@@ -45,6 +46,22 @@ pub(crate) enum StoreFailure {
     NotComposite { key: KeyId, algorithm: &'static str },
     #[error("the key store's file has no path that stays: {0}; name it by its absolute path")]
     NoAbsolutePath(io::Error),
+    #[error(
+        "the CA's keys are in the key store {0}, and the new one will be, too, under no passphrase of its own; leave \
+         --no-passphrase, --passphrase-file and its like out"
+    )]
+    KeysOfCaInStore(String),
+    #[error(
+        "the key store of the CA's key: {error}; bring the store back to that place, or write where it is now after \"store:\" in \
+         {}", .file.display()
+    )]
+    StoreOfCa { file: PathBuf, error: StorageError },
+    #[error(
+        "the key store for new keys: {0}; check --key-store, or make one with \"pqtls store init --store FILE\""
+    )]
+    StoreOfNewKeys(StorageError),
+    #[error("the backup: {0}; name a file that \"pqtls store backup\" wrote")]
+    Backup(StorageError),
     #[error("{0}")]
     KeyName(InvalidName),
     #[error(
@@ -151,6 +168,7 @@ impl StoreFailure {
             | Self::HalfAToken
             | Self::TokenLabel(_)
             | Self::KeyName(_)
+            | Self::KeysOfCaInStore(_)
             | Self::NoPreHash
             | Self::NotDeterministic
             | Self::NotComposite { .. }
@@ -158,6 +176,9 @@ impl StoreFailure {
             | Self::Principal(_)
             | Self::LargeMessage { .. } => ExitStatus::Usage,
             Self::Reference(_)
+            | Self::StoreOfCa { .. }
+            | Self::StoreOfNewKeys(_)
+            | Self::Backup(_)
             | Self::NoAbsolutePath(_)
             | Self::PolicyFile { .. }
             | Self::GrantsFile { .. }
@@ -181,12 +202,31 @@ impl StoreFailure {
         }
     }
 
+    /// Says otherwise what to do about a store that isn't where it was looked for.
+    pub(crate) fn if_missing(
+        failure: Failure,
+        otherwise: impl FnOnce(StorageError) -> Self,
+    ) -> Failure {
+        let Failure::Store(failure) = failure else {
+            return failure;
+        };
+        match *failure {
+            Self::Store(StoreError::Storage(
+                error @ (StorageError::NotOpened { .. } | StorageError::NotAStorage { .. }),
+            )) => otherwise(error).into(),
+            other => other.into(),
+        }
+    }
+
     /// The store's stable name for what happened.
     pub(super) fn code(&self) -> Option<&'static str> {
         match self {
             Self::Store(error)
             | Self::NotRotated { error, .. }
             | Self::Damaged { first: error, .. } => Some(error.code()),
+            Self::StoreOfCa { error, .. } | Self::StoreOfNewKeys(error) | Self::Backup(error) => {
+                Some(StoreError::Storage(error.clone()).code())
+            }
             _ => None,
         }
     }
@@ -246,6 +286,12 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         StoreError::Kek(KekError::Wrong { .. }) => "; give that one, or open a backup from before",
         StoreError::Storage(StorageError::NotOpened { .. }) => {
             "; check where the store is (--store), or make one with \"pqtls store init\""
+        }
+        StoreError::Storage(StorageError::InUse { .. }) => {
+            "; try again, or keep the store in PostgreSQL (docs/keys.md)"
+        }
+        StoreError::Storage(StorageError::NotAStorage { .. }) => {
+            "; check where the store is (--store), or restore it from a backup"
         }
         StoreError::NoStore(_) => " by \"pqtls store init\"",
         StoreError::OutcomeUnknown(_) => "; look at the key before you try again",

@@ -61,6 +61,16 @@ pub(crate) fn check(
     check_in(destination, force, &mut Folders::default())
 }
 
+/// The same for a new file, which replaces none.
+pub(crate) fn check_new(path: &Path) -> Result<(), OutputError> {
+    match check(&Destination::File(path.into()), false) {
+        Err(OutputError::Exists(name) | OutputError::Irreplaceable { file: name, .. }) => {
+            Err(OutputError::Taken(name))
+        }
+        checked => checked.map(drop),
+    }
+}
+
 /// The same for many.
 pub(crate) fn check_all<'a>(
     destinations: impl IntoIterator<Item = &'a Destination>,
@@ -246,6 +256,11 @@ impl Place {
             Err(OutputError::Directory(name()))
         } else if !metadata.is_file() {
             Ok(Self::Special(path.into()))
+        } else if let Some(what) =
+            irreplaceable(path).map_err(|error| OutputError::at(path, error))?
+        {
+            let file = name();
+            Err(OutputError::Irreplaceable { file, what })
         } else if !force {
             Err(OutputError::Exists(name()))
         } else {
@@ -262,6 +277,20 @@ impl Place {
             None => Err(OutputError::Directory(path.display().to_string())),
         }
     }
+}
+
+/// What a file is whose place nothing may take.
+fn irreplaceable(path: &Path) -> io::Result<Option<&'static str>> {
+    let mut beginning = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(loss::BEGINNING).read_to_end(&mut beginning)?,
+        // Who may replace a file without reading it has never had its content.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+        // It has gone meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Ok(loss::irreplaceable(&beginning))
 }
 
 /// Paths of folders with links resolved. Files that are written together are mostly in one folder, for which
@@ -290,6 +319,7 @@ pub(super) enum Staged<'a> {
         file: Draft,
         path: PathBuf,
         is_new: bool,
+        access: Access,
         unfinished: Unfinished,
     },
 }
@@ -333,6 +363,7 @@ impl<'a> Staged<'a> {
                 file,
                 path,
                 is_new,
+                access: output.access,
                 unfinished,
             }),
             Err(error) => Err(OutputError::at(&path, error)),
@@ -379,9 +410,10 @@ impl<'a> Staged<'a> {
                 file,
                 path,
                 is_new,
+                access,
                 unfinished,
             } => {
-                unfinished.proceed(|| give_name(file, &path, is_new, force))?;
+                unfinished.proceed(|| give_name(file, &path, access, is_new, force))?;
                 Ok(Committed {
                     new: is_new.then_some(path),
                     unfinished: Some(unfinished),
@@ -392,13 +424,19 @@ impl<'a> Staged<'a> {
 }
 
 /// Gives a file its name, and says how to undo that.
-fn give_name(file: Draft, path: &Path, is_new: bool, force: bool) -> Result<Undo, OutputError> {
+fn give_name(
+    file: Draft,
+    path: &Path,
+    access: Access,
+    is_new: bool,
+    force: bool,
+) -> Result<Undo, OutputError> {
     let at = |error| OutputError::at(path, error);
     // A file may have come meanwhile, or may have gone.
     let is_there = force && path.symlink_metadata().is_ok_and(|one| one.is_file());
     let aside = match is_there {
         true => {
-            check_loss(path, file.path())?;
+            check_loss(path, file.path(), access)?;
             Some(set_aside(path).map_err(at)?)
         }
         false => None,
@@ -428,26 +466,34 @@ fn give_name(file: Draft, path: &Path, is_new: bool, force: bool) -> Result<Undo
 }
 
 /// Refuses to replace a file by a draft that has less of what can't be had again.
-fn check_loss(path: &Path, draft: &Path) -> Result<(), OutputError> {
+fn check_loss(path: &Path, draft: &Path, access: Access) -> Result<(), OutputError> {
     let read = |path: &Path| {
         let mut bytes = Zeroizing::new(Vec::new());
         let file = File::open(path)?;
+        let is_private = special::is_private(&file.metadata()?);
         file.take(loss::LIMIT).read_to_end(&mut bytes)?;
-        io::Result::Ok(bytes)
+        io::Result::Ok((bytes, is_private))
     };
     let at = |error| OutputError::at(path, error);
-    let old = match read(path) {
+    let (old, is_private) = match read(path) {
         Ok(old) => old,
         // Who may replace a file without reading it has never had its content.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
         Err(error) => return Err(at(error)),
     };
-    let new = read(draft).map_err(at)?;
-    match loss::lost(&old, &new) {
-        Some(what) => Err(OutputError::Loses {
-            file: path.display().to_string(),
-            what,
-        }),
+    let (new, _) = read(draft).map_err(at)?;
+    let file = path.display().to_string();
+    if let Some(what) = loss::irreplaceable(&old) {
+        return Err(OutputError::Irreplaceable { file, what });
+    }
+    // One secret may follow another.
+    let is_secret = access == Access::Private && loss::may_be_secret(&new);
+    let what = match is_private && loss::may_be_kek(&old) && !is_secret {
+        true => Some("32 bytes for its owner alone, as what a key store is sealed under"),
+        false => loss::lost(&old, &new),
+    };
+    match what {
+        Some(what) => Err(OutputError::Loses { file, what }),
         None => Ok(()),
     }
 }

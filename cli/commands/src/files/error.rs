@@ -8,6 +8,8 @@ use std::path::Path;
 pub(crate) enum OutputError {
     #[error("{0} exists; choose another name, or replace it with --force")]
     Exists(String),
+    #[error("{0} exists, and stays as it is; choose another name, or move it away first")]
+    Taken(String),
     #[error(
         "{0} is a pipe, a device or a link in a folder where other users can make some, and may be theirs; choose \
          a folder that only you can write to"
@@ -23,6 +25,10 @@ pub(crate) enum OutputError {
         "{file} has {what}, which would be lost; choose another name, or move that file away first"
     )]
     Loses { file: String, what: &'static str },
+    #[error(
+        "{file} is {what}, and would be lost; choose another name, or move that file away first"
+    )]
+    Irreplaceable { file: String, what: &'static str },
     #[error(
         "{0} is what this command reads, and would be lost: the result would take its place; choose another name for the result"
     )]

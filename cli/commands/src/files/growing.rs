@@ -61,6 +61,7 @@ impl<'d> Growing<'d> {
             path,
             is_new,
             unfinished,
+            ..
         } = &growing.staged
         {
             unfinished.proceed(|| {

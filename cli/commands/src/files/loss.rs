@@ -3,10 +3,38 @@
 use memchr::memmem;
 use pq_keys::encoding::pem;
 
-use crate::kind::Kind;
+use crate::kind::{Kind, OfStore};
 
 /// The longest file that is looked at. Those with keys are shorter.
 pub(super) const LIMIT: u64 = 1 << 20;
+
+/// As much of a file as tells what it is, if nothing may take its place.
+pub(super) const BEGINNING: u64 = 64;
+
+/// What a file is whose place nothing may take, as far as its beginning tells: others can't make it again.
+pub(super) fn irreplaceable(beginning: &[u8]) -> Option<&'static str> {
+    match OfStore::of(beginning)? {
+        OfStore::Store => Some("a key store"),
+        OfStore::Reference => Some("what says which key in a key store is the CA's"),
+        OfStore::Head | OfStore::Attestation | OfStore::Signature => None,
+    }
+}
+
+/// As many bytes as a key has that a store is sealed under.
+const KEK_LEN: usize = 32;
+
+/// Whether bytes that only their owner may read may be what a key store is sealed under, of which nothing else tells.
+pub(super) fn may_be_kek(bytes: &[u8]) -> bool {
+    bytes.len() == KEK_LEN
+}
+
+/// Whether what replaces such bytes may be a secret of as many, which was to be replaced: raw, or a line in hexadecimal or base64.
+pub(super) fn may_be_secret(bytes: &[u8]) -> bool {
+    const HEX: usize = 2 * KEK_LEN;
+    const BASE64: usize = KEK_LEN.div_ceil(3) * 4;
+    let line = bytes.trim_ascii_end();
+    may_be_kek(bytes) || [HEX, BASE64].contains(&line.len())
+}
 
 /// What is in a file and in nothing that takes its place: a private key, or certificates beside one. Commands take from
 /// a file what they need, and some write a file of the same name; so `--force` alone must not be the end of a key.

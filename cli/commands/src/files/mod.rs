@@ -16,8 +16,8 @@ mod stream;
 mod unfinished;
 
 pub(crate) use destination::{
-    Destination, Output, Written, check, check_all, check_binary, is_one_file, remove, write,
-    write_copies, write_for_now, write_if,
+    Destination, Output, Written, check, check_all, check_binary, check_new, is_one_file, remove,
+    write, write_copies, write_for_now, write_if,
 };
 pub(crate) use error::OutputError;
 pub(crate) use folder::{TemporaryFolder, make_folder};

@@ -86,6 +86,12 @@ impl Source {
 
     pub(super) fn unreadable(&self, error: io::Error) -> InputError {
         if let Self::File(path) = self
+            && error.kind() == io::ErrorKind::NotFound
+            && path.as_os_str().as_encoded_bytes().starts_with(b"store:")
+        {
+            return InputError::InStore(path.display().to_string());
+        }
+        if let Self::File(path) = self
             && is_like_token(&path.to_string_lossy())
         {
             return InputError::TokenForFile;
@@ -185,6 +191,11 @@ pub(crate) enum InputError {
          and name that: on a command line, other users can read it"
     )]
     TokenForFile,
+    #[error(
+        "{0} is a key in a key store, and this takes a file: \"pqtls store public\" writes its public key to one, and to decrypt \
+         with it there is \"pqtls store decaps\"; a file of this name is ./{0}"
+    )]
+    InStore(String),
     #[error("standard input can be read once; name a file in place of one of the \"-\"")]
     StandardInputTwice,
 }

@@ -108,8 +108,13 @@ pub(crate) fn terminal_width() -> Option<usize> {
 
 /// Says something on standard error that stops nothing.
 pub(crate) fn warn(what: impl fmt::Display) {
+    say(format_args!("warning: {what}"));
+}
+
+/// Says on standard error what goes on.
+pub(crate) fn say(what: impl fmt::Display) {
     // Whoever has closed it wants to hear nothing.
-    let _ = writeln!(io::stderr(), "pqtls: warning: {what}");
+    let _ = writeln!(io::stderr(), "pqtls: {what}");
 }
 
 fn print_json<R: Report>(report: &R) -> io::Result<()> {

@@ -4,7 +4,7 @@
 use core::str::FromStr;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pq_ca::authority::Authority;
 use pq_ca::folder::{Folder, FolderError, Role, StoredKey};
@@ -49,7 +49,7 @@ impl CaKeyOptions {
         role: Role,
     ) -> Result<Authority<AnySigner, LocalLedger>, Failure> {
         folder.authority_with(role, |path, text| match reference(path, text)? {
-            Some(reference) => Ok(AnySigner::Stored(self.in_store(&reference)?)),
+            Some(reference) => Ok(AnySigner::Stored(self.in_store(path, &reference)?)),
             None => {
                 let file = path.display().to_string();
                 let key = documents::ca_key(&file, text, &self.passphrase)?;
@@ -69,9 +69,20 @@ impl CaKeyOptions {
     }
 
     /// The key of a store that is meant.
-    fn in_store(&self, reference: &Reference) -> Result<KeyInStore, Failure> {
-        KeyInStore::at(self.access.open_at(&reference.store)?, &reference.key)
+    fn in_store(&self, file: &Path, reference: &Reference) -> Result<KeyInStore, Failure> {
+        KeyInStore::at(opened(&self.access, file, reference)?, &reference.key)
     }
+}
+
+/// The store that a file of a CA's folder refers to.
+fn opened(access: &Access, file: &Path, reference: &Reference) -> Result<Opened, Failure> {
+    let opened = access.open_at(&reference.store);
+    opened.map_err(|failure| {
+        StoreFailure::if_missing(failure, |error| StoreFailure::StoreOfCa {
+            file: file.into(),
+            error,
+        })
+    })
 }
 
 fn reference(path: &Path, text: &[u8]) -> Result<Option<Reference>, Failure> {
@@ -180,8 +191,12 @@ pub(super) enum NewKeys<'a> {
         options: &'a KeyStoreOptions,
         access: &'a Access,
     },
-    /// As the next version of a key in a store.
-    NextOf(Reference, &'a Access),
+    /// As the next version of a key in a store, to which this file refers.
+    NextOf {
+        reference: Reference,
+        file: PathBuf,
+        access: &'a Access,
+    },
 }
 
 impl<'a> NewKeys<'a> {
@@ -217,9 +232,18 @@ impl<'a> NewKeys<'a> {
                     .key_names
                     .name(role)
                     .map_err(StoreFailure::KeyName)?;
+                let opened = access.open_at(place);
+                opened.map_err(|failure| {
+                    StoreFailure::if_missing(failure, StoreFailure::StoreOfNewKeys)
+                })?;
                 NewCaKey::in_store(place, access, &name, algorithm)
             }
-            Self::NextOf(reference, access) => {
+            Self::NextOf {
+                reference,
+                file,
+                access,
+            } => {
+                opened(access, file, reference)?;
                 let (place, name) = (&reference.store, reference.key.name());
                 NewCaKey::in_store(place, access, name, algorithm)
             }

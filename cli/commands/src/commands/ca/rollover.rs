@@ -18,7 +18,7 @@ use super::which_key::role;
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, StoreFailure};
 use crate::keys::Algorithm;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{self, CertificateFacts, Report};
@@ -173,6 +173,16 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let has_said_where = arguments.no_passphrase
         || arguments.passphrase.is_given()
         || arguments.key_store.is_given();
+    if has_said_where && !arguments.key_store.is_given() {
+        match Kept::in_file(&folder.key_path(before)) {
+            Ok(Kept::InStore(reference)) => {
+                return Err(StoreFailure::KeysOfCaInStore(reference.store.to_string()).into());
+            }
+            Err(error @ Failure::Store(_)) => return Err(error),
+            // A new key can follow one that nobody can read.
+            _ => {}
+        }
+    }
     // As the key before, unless somebody says otherwise
     let as_before = match has_said_where {
         true => None,
@@ -189,7 +199,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         Some(Kept::Encrypted) if passphrase.is_none() => {
             return Err(Failure::NewKeyInTheClear(folder.key_path(before)));
         }
-        Some(Kept::InStore(reference)) => NewKeys::NextOf(reference, access),
+        Some(Kept::InStore(reference)) => NewKeys::NextOf {
+            reference,
+            file: folder.key_path(before),
+            access,
+        },
         _ => NewKeys::by(&arguments.key_store, access, passphrase.as_ref())?,
     };
     let algorithm = match arguments.algorithm {

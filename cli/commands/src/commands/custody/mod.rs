@@ -14,6 +14,6 @@ mod token;
 pub(in crate::commands) use kek::NewKekOptions;
 pub(in crate::commands) use key_name::KeyOrVersion;
 pub(in crate::commands) use key_source::{KeySource, SignerStore};
-pub(in crate::commands) use place::{Access, Location, Opened, Place, StorePlace};
+pub(in crate::commands) use place::{Access, Location, Opened, Place, StorePlace, once_free};
 pub(in crate::commands) use reference::Reference;
 pub(in crate::commands) use signer::{AnySigner, KeyInStore};

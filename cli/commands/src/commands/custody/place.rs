@@ -5,18 +5,22 @@ use alloc::sync::Arc;
 use core::convert::Infallible;
 use core::fmt;
 use core::str::FromStr;
+use core::time::Duration;
 use std::env;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
 
 use pq_keystore::policy::Principal;
-use pq_keystore::storage::{RedbStorage, Storage};
+use pq_keystore::storage::{RedbStorage, Storage, StorageError};
 use pq_keystore::{Store, StoreError, StoreOptions};
 
 use super::kek::KekOptions;
 use super::postgres::Address;
 use crate::failure::{Failure, StoreFailure};
+use crate::report;
 
 /// A place of a store.
 #[derive(Clone, Debug)]
@@ -73,9 +77,39 @@ impl StorePlace {
     /// What is there; a database gets its tables, if it has none.
     pub(in crate::commands) fn open(&self) -> Result<Arc<dyn Storage>, Failure> {
         Ok(match self {
-            Self::File(path) => Arc::new(RedbStorage::open(path).map_err(StoreError::Storage)?),
+            Self::File(path) => Arc::new(open_file(path)?),
             Self::Postgres(address) => Arc::new(address.open()?),
         })
+    }
+}
+
+/// Opens a store's file once no other process has it open.
+fn open_file(path: &Path) -> Result<RedbStorage, StoreError> {
+    once_free(|| RedbStorage::open(path))
+}
+
+/// Opens a file once no other process has it open: most have for a moment only.
+pub(in crate::commands) fn once_free(
+    open: impl Fn() -> Result<RedbStorage, StorageError>,
+) -> Result<RedbStorage, StoreError> {
+    const MOST: Duration = Duration::from_secs(10);
+    const SILENTLY: Duration = Duration::from_secs(1);
+    const EVERY: Duration = Duration::from_millis(50);
+    let begun = Instant::now();
+    let mut has_said = false;
+    loop {
+        match open() {
+            Err(StorageError::InUse { storage }) if begun.elapsed() < MOST => {
+                if begun.elapsed() >= SILENTLY && !has_said {
+                    report::say(format_args!(
+                        "waiting for another process that uses {storage}"
+                    ));
+                    has_said = true;
+                }
+                thread::sleep(EVERY);
+            }
+            opened => return opened.map_err(StoreError::Storage),
+        }
     }
 }
 

@@ -11,8 +11,7 @@ use core::fmt;
 use pq_keystore::KeyId;
 
 use super::place::StorePlace;
-
-const TITLE: &str = "pqtls key in a store 1\n";
+use crate::kind::REFERENCE as TITLE;
 
 /// Which version of which key it is, and of which store.
 #[derive(Clone, Debug)]

@@ -32,6 +32,8 @@ pub(crate) enum Encoding {
     Jwk,
     /// A COSE_Key of ML-DSA (RFC 9964), in bytes
     Cose,
+    /// SSH's line of a public key of MLDSA44-Ed25519-SHA512
+    Ssh,
 }
 
 impl Encoding {
@@ -116,6 +118,7 @@ fn classical(key: &ClassicalKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Der => key.to_pkcs8_der(),
         Encoding::Hex => line(&key.to_raw()?, TextEncoding::Hex),
         Encoding::Base64 => line(&key.to_raw()?, TextEncoding::Base64),
+        Encoding::Ssh => return Err(Failure::SshPublicOnly),
         Encoding::Jwk | Encoding::Cose => {
             return Err(Failure::OnlyMlDsa(key.algorithm().into()));
         }
@@ -132,6 +135,7 @@ fn agreement(
         Encoding::Der => key.to_pkcs8_der()?,
         Encoding::Hex => line(&agreeing.to_raw(), TextEncoding::Hex),
         Encoding::Base64 => line(&agreeing.to_raw(), TextEncoding::Base64),
+        Encoding::Ssh => return Err(Failure::SshPublicOnly),
         Encoding::Jwk | Encoding::Cose => {
             return Err(Failure::OnlyMlDsa(key.algorithm()));
         }
@@ -144,6 +148,7 @@ fn x_wing(key: &XWingPrivateKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Der => key.to_pkcs8_der(),
         Encoding::Hex => line(key.as_bytes(), TextEncoding::Hex),
         Encoding::Base64 => line(key.as_bytes(), TextEncoding::Base64),
+        Encoding::Ssh => return Err(Failure::SshPublicOnly),
         Encoding::Jwk | Encoding::Cose => {
             return Err(Failure::OnlyMlDsa(keys::Algorithm::XWing));
         }
@@ -155,6 +160,7 @@ fn composite(key: &CompositeKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Pem => Ok(bytes_of(key.to_pkcs8_pem())),
         Encoding::Der => Ok(key.to_pkcs8_der()),
         Encoding::Hex | Encoding::Base64 => Err(keys::KeyError::NoRawBytes(key.algorithm()).into()),
+        Encoding::Ssh => Err(Failure::SshPublicOnly),
         Encoding::Jwk | Encoding::Cose => Err(Failure::OnlyMlDsa(key.algorithm().into())),
     }
 }
@@ -169,6 +175,7 @@ fn post_quantum(
         Encoding::Der => Ok(key.to_pkcs8_der_as(form.into())?),
         Encoding::Hex => raw_private_key(key, form, TextEncoding::Hex),
         Encoding::Base64 => raw_private_key(key, form, TextEncoding::Base64),
+        Encoding::Ssh => Err(Failure::SshPublicOnly),
         Encoding::Jwk | Encoding::Cose if form != Form::Seed => Err(Failure::SeedOnly),
         Encoding::Jwk => {
             let key = PrivateJwk::new(seeded(key)?)?.with_thumbprint_as_kid();
@@ -233,6 +240,14 @@ pub(crate) fn public_key(
             let key = CoseKey::new(of_ml_dsa(key)?)?.with_thumbprint_as_kid();
             Zeroizing::new(key.to_cbor())
         }
+        Encoding::Ssh => match key {
+            PublicKey::Composite(composite) => {
+                let of_ssh = pq_ssh::PublicKey::new(composite.clone());
+                let of_ssh = of_ssh.map_err(|_| Failure::NoSshKey(key.algorithm()))?;
+                line_of(&of_ssh.to_line())
+            }
+            _ => return Err(Failure::NoSshKey(key.algorithm())),
+        },
     })
 }
 

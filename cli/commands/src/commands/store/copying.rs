@@ -10,7 +10,7 @@ use pq_keystore::StoreError;
 use pq_keystore::storage::{Copied, RedbStorage, Storage, copy};
 
 use crate::failure::{Failure, StoreFailure};
-use crate::files::{self, Destination, OutputError, TemporaryFolder};
+use crate::files::{self, OutputError, TemporaryFolder};
 
 /// How the names of folders begin in which copies are made.
 const PREFIX: &str = ".pqtls-copy-";
@@ -21,7 +21,7 @@ pub(super) fn copy_to(
     path: &Path,
     check: impl FnOnce(RedbStorage) -> Result<(), Failure>,
 ) -> Result<Copied, Failure> {
-    files::check(&Destination::File(path.into()), false)?;
+    files::check_new(path)?;
     let cant = |error: io::Error| OutputError::Write {
         file: path.display().to_string(),
         error,
@@ -31,7 +31,7 @@ pub(super) fn copy_to(
     let copied = checked_copy(from, &draft, check)?;
     // A second name doesn't replace what another process may have made meanwhile.
     fs::hard_link(&draft, path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => OutputError::Exists(path.display().to_string()),
+        io::ErrorKind::AlreadyExists => OutputError::Taken(path.display().to_string()),
         _ => cant(error),
     })?;
     sync_folder(folder_of(path)).map_err(cant)?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::commands::custody::{Place, StorePlace};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{self, Destination};
+use crate::files;
 use crate::report::{self, Report, fingerprint, hex};
 
 /// Make a key store
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let place = &arguments.place;
     let at = place.location.place();
     if let StorePlace::File(path) = &at {
-        files::check(&Destination::from(path.clone().into_os_string()), false)?;
+        files::check_new(path)?;
     }
     let operator = place.access.principal()?;
     let kek = place.access.kek.of_new()?;

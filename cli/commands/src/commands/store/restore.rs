@@ -4,13 +4,12 @@ use alloc::sync::Arc;
 use core::fmt;
 use std::path::PathBuf;
 
-use pq_keystore::StoreError;
 use pq_keystore::storage::{RedbStorage, copy};
 use serde::Serialize;
 
 use super::check::{KeptHeads, damage};
 use super::copying::{check_copy, copy_to};
-use crate::commands::custody::{Place, StorePlace};
+use crate::commands::custody::{Place, StorePlace, once_free};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure};
 use crate::report::{self, Report, hex};
@@ -41,7 +40,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let to = arguments.place.location.place();
     // Before a passphrase is asked for
     arguments.place.access.principal()?;
-    let backup = RedbStorage::open_untouched(&arguments.backup).map_err(StoreError::Storage)?;
+    let backup = once_free(|| RedbStorage::open_untouched(&arguments.backup));
+    let backup = backup
+        .map_err(|error| StoreFailure::if_missing(Failure::from(error), StoreFailure::Backup))?;
     let check = |storage: RedbStorage| {
         let opened = arguments.place.access.open_in(Arc::new(storage))?;
         let found = arguments.kept.check(&opened)?;

@@ -11,8 +11,7 @@ use pq_keystore::KeyId;
 
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;
-
-const TITLE: &str = "pqtls store signature 1\n";
+use crate::kind::SIGNATURE as TITLE;
 
 /// More than the longest signature, of SLH-DSA, has in base64.
 const LIMIT: usize = 128 * 1024;

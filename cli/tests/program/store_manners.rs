@@ -1,0 +1,333 @@
+//! What those who run key stores are told, and what no command does to a store.
+
+use std::process::{Child, Command, Stdio};
+
+use pq_keystore::storage::RedbStorage;
+
+use crate::folder::{Folder, Outcome};
+use crate::store::make_keks;
+
+const KEY: &str = "shop/files/app";
+
+/// A store with a key of ML-DSA-44, and a CA whose keys are there.
+fn with_store() -> Folder {
+    let folder = Folder::new();
+    make_keks(&folder);
+    for command in [
+        "store init",
+        "store new shop/files/app --algorithm ML-DSA-44 --grant operator=user",
+        "ca init --name Example --algorithm ML-DSA-44 --key-store keys.redb",
+    ] {
+        folder.pqtls(&format!("{command} --kek-file kek")).ok();
+    }
+    folder.write("m", "message");
+    folder
+}
+
+/// Checks that a command was refused with these words. It may have noted in the store that it was there.
+#[track_caller]
+fn refuses(outcome: &Outcome, status: i32, words: &str) {
+    let said = outcome.stderr();
+    assert_eq!(outcome.status(), status, "{said}");
+    assert!(said.contains(words), "{said}");
+}
+
+#[test]
+fn no_result_is_the_end_of_a_store_or_of_what_it_is_sealed_under() {
+    let folder = with_store();
+    folder.shell("cp ca/issuing.key reference").ok();
+    folder.write("pw", "correct horse");
+    folder
+        .pqtls("ca init --dir other --name Other --algorithm ML-DSA-44 --passphrase-file pw")
+        .ok();
+    let store = "keys.redb is a key store, and would be lost";
+    let read = "is what this command reads, and would be lost";
+    for (command, words) in [
+        ("store public shop/files/app --out keys.redb --force", store),
+        ("store audit head --out keys.redb", store),
+        ("store audit head --out kek --force", read),
+        ("store audit head --out link --force", read),
+        (
+            "sign m --key store:shop/files/app --out keys.redb --force",
+            store,
+        ),
+        (
+            "jwt sign --key store:shop/files/app --subject a --out keys.redb --force",
+            store,
+        ),
+        (
+            "cert request --key store:shop/files/app --name a.example --out keys.redb --force",
+            store,
+        ),
+        (
+            "cert self-sign --key store:shop/files/app --name a.example --out kek --force",
+            read,
+        ),
+        (
+            "ca issue a.example --new-key a.key --out keys.redb --force",
+            store,
+        ),
+        (
+            "ca issue a.example --new-key keys.redb --out a.pem --force",
+            store,
+        ),
+        ("ca crl --out kek --force", read),
+        (
+            "ca ocsp --for ca/issuing.pem --out keys.redb --force",
+            store,
+        ),
+    ] {
+        folder.shell("ln -sf kek link").ok();
+        let refused = folder.pqtls(&format!("{command} --kek-file kek"));
+        refuses(&refused, 3, words);
+    }
+    for (command, words) in [
+        ("key new ML-DSA-44 --out keys.redb --force", store),
+        (
+            "key new ML-DSA-44 --out kek --force",
+            "kek has 32 bytes for its owner alone",
+        ),
+        (
+            "key new ML-DSA-44 --out reference --force",
+            "reference is what says which key in a key store is the CA's, and would be lost",
+        ),
+        (
+            "key new ML-DSA-44 --out ca/issuing.key --force",
+            "ca/issuing.key is what says which key",
+        ),
+        (
+            "ca crl --dir other --ca-passphrase-file pw --out pw --force",
+            read,
+        ),
+    ] {
+        refuses(&folder.pqtls(command), 3, words);
+    }
+    let by_variable = folder.shell("PQTLS_STORE_KEK=kek pqtls store audit head --out kek --force");
+    refuses(&by_variable, 3, read);
+    folder.pqtls("store check --kek-file kek").ok();
+    assert!(!folder.path().join("a.key").exists());
+    // One shared secret follows another.
+    folder
+        .pqtls("key new ML-KEM-512 --out kem.key --public kem.pub")
+        .ok();
+    for _ in 0..2 {
+        folder
+            .pqtls("encaps --key kem.pub --out c --secret secret --force")
+            .ok();
+    }
+}
+
+#[test]
+fn the_next_key_of_a_ca_in_a_store_gets_into_no_file() {
+    let folder = with_store();
+    folder.write("pw", "correct horse");
+    for option in ["--no-passphrase", "--passphrase-file pw"] {
+        let refused = folder.pqtls(&format!("ca rollover {option} --kek-file kek"));
+        refuses(&refused, 2, "the CA's keys are in the key store ");
+    }
+    assert!(!folder.path().join("ca/issuing-2.key").exists());
+    folder.pqtls("ca rollover --kek-file kek").ok();
+    let key = folder.read("ca/issuing-2.key");
+    assert!(key.starts_with("pqtls key in a store 1\n"), "{key}");
+}
+
+#[test]
+fn ssh_knows_a_key_of_a_store_by_its_line() {
+    let folder = with_store();
+    folder
+        .pqtls("store new shop/ssh/ci --algorithm MLDSA44-Ed25519-SHA512 --grant operator=user --kek-file kek")
+        .ok();
+    folder
+        .pqtls("store public shop/ssh/ci --format ssh --out ci.pub --kek-file kek")
+        .ok();
+    let line = folder.read("ci.pub");
+    folder.write("allowed", format!("ci@example.org {line}"));
+    folder
+        .pqtls("ssh sign m --key store:shop/ssh/ci --out m.sig --kek-file kek")
+        .ok();
+    folder
+        .pqtls("ssh verify m --signature m.sig --signers allowed --identity ci@example.org")
+        .ok();
+    folder
+        .pqtls("store public shop/ssh/ci --out ci.pem --kek-file kek")
+        .ok();
+    let same = folder.pqtls("key public ci.pem --format ssh");
+    assert_eq!(same.ok(), line);
+    let other = folder.pqtls("store public shop/files/app --format ssh --kek-file kek");
+    refuses(&other, 1, "SSH has keys of MLDSA44-Ed25519-SHA512");
+    folder
+        .pqtls("key new MLDSA44-Ed25519-SHA512 --out ssh.key")
+        .ok();
+    let private = folder.pqtls("key convert ssh.key --format ssh");
+    refuses(&private, 2, "make an SSH key with \"pqtls ssh new\"");
+}
+
+#[test]
+fn advice_is_of_what_exists() {
+    let folder = with_store();
+    folder.write("f.txt", "text");
+    let taken = "exists, and stays as it is; choose another name, or move it away first";
+    for (command, status, words) in [
+        ("store init", 3, taken),
+        ("store init --store f.txt", 3, taken),
+        ("store backup f.txt", 3, taken),
+        (
+            "store list --store f.txt",
+            3,
+            "f.txt is no file of a key store",
+        ),
+        (
+            "store restore f.txt --store new.redb",
+            3,
+            "the backup: the file f.txt is no file of a key store",
+        ),
+        (
+            "store restore nope --store new.redb",
+            3,
+            "name a file that \"pqtls store backup\" wrote",
+        ),
+        (
+            "ca init --dir new --name New --key-store nope",
+            3,
+            "check --key-store",
+        ),
+        (
+            "sign m --key store:shop/files/ap",
+            1,
+            "there is no key shop/files/ap; see \"pqtls store list\"",
+        ),
+        ("store rotate shop/files/ap", 1, "there is no key"),
+        (
+            "sign m --key store:shop/files/ap --as eve",
+            4,
+            "eve may not sign shop/files/ap",
+        ),
+        ("store rotate shop/files/app#1", 2, "leave \"#1\" out"),
+        ("store show shop/files/app#7", 2, "leave \"#7\" out"),
+        ("ca renew ca/issuing.pem --out x", 1, "pqtls ca rollover"),
+    ] {
+        let is_open = !command.starts_with("store backup");
+        let kek = if is_open { " --kek-file kek" } else { "" };
+        refuses(&folder.pqtls(&format!("{command}{kek}")), status, words);
+    }
+    folder.pqtls("store backup copy").ok();
+    let restored = folder.pqtls("store restore copy --store f.txt --kek-file kek");
+    refuses(&restored, 3, taken);
+    folder.write("bytes", [0xff; 8]);
+    let policy = folder.pqtls("store policy set shop/files/app bytes --kek-file kek");
+    refuses(&policy, 3, "bytes is not text, as it has to be");
+    for command in [
+        "verify m --key store:shop/files/app --signature m",
+        "key show store:shop/files/app",
+        "key public store:shop/files/app",
+        "decrypt m --key store:shop/files/app",
+        "ca issue a.example --key store:shop/files/app --kek-file kek",
+    ] {
+        refuses(&folder.pqtls(command), 3, "\"pqtls store public\" writes");
+    }
+    folder.shell("mv keys.redb away.redb").ok();
+    let issue = "ca issue a.example --new-key a.key --out a.pem --kek-file kek";
+    for command in [issue, "ca rollover --kek-file kek"] {
+        let missing = folder.pqtls(command);
+        refuses(&missing, 3, "write where it is now after \"store:\" in ca/");
+        assert!(!missing.stderr().contains("store init"));
+    }
+}
+
+#[test]
+fn files_of_a_store_say_what_they_are() {
+    let folder = with_store();
+    for command in [
+        "store audit head --out head",
+        "store attest shop/files/app --out attestation",
+        "store sign --key shop/files/app m --out signature",
+    ] {
+        folder.pqtls(&format!("{command} --kek-file kek")).ok();
+    }
+    for (file, words) in [
+        ("head", "pqtls store check --head"),
+        ("attestation", "pqtls store verify-attestation"),
+        ("signature", "pqtls store verify"),
+        ("keys.redb", "keys.redb is a key store"),
+        ("ca/issuing.key", "stands for a CA's key in a key store"),
+    ] {
+        for command in ["show", "key show"] {
+            refuses(&folder.pqtls(&format!("{command} {file}")), 3, words);
+        }
+    }
+}
+
+#[test]
+fn digests_are_taken_as_they_are_printed() {
+    let folder = with_store();
+    folder
+        .pqtls(
+            "cert self-sign --key store:shop/files/app --name localhost --out c.pem --kek-file kek",
+        )
+        .ok();
+    let printed = folder.pqtls("cert fingerprint c.pem");
+    let digest = printed
+        .ok()
+        .split_whitespace()
+        .find(|word| word.starts_with("sha256:"));
+    let digest = digest.unwrap();
+    let serve =
+        "store serve --cert c.pem --key nope --tokens tokens --listen 127.0.0.1:0 --kek-file kek";
+    let with = |digest: &str| {
+        let entry = format!("[[certificates]]\nsha256 = \"{digest}\"\nprincipal = \"web\"\n");
+        folder.write("tokens", entry);
+        folder.pqtls(serve)
+    };
+    // It goes on to the key.
+    let taken = with(digest);
+    assert!(!taken.stderr().contains("tokens"), "{}", taken.stderr());
+    refuses(
+        &with(&format!("{digest}  c.pem")),
+        3,
+        "cut off all else, such as a file's name",
+    );
+    assert!(
+        !folder
+            .pqtls("store serve --help")
+            .stdout()
+            .contains("--watch")
+    );
+}
+
+/// Runs the program beside others.
+fn begin(folder: &Folder, line: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pqtls"));
+    command.args(line.split_whitespace());
+    command.current_dir(folder.path()).stdout(Stdio::null());
+    command.spawn().unwrap()
+}
+
+#[test]
+fn commands_wait_for_each_other() {
+    let folder = with_store();
+    let issue = |number: u32| {
+        let line = format!("ca issue a{number}.example --new-key {number}.key --out {number}.pem");
+        begin(&folder, &format!("{line} --kek-file kek"))
+    };
+    let issuing: Vec<Child> = (0..6).map(issue).collect();
+    for mut one in issuing {
+        assert!(one.wait().unwrap().success());
+    }
+    // Not for ever
+    let held = RedbStorage::open(&folder.path().join("keys.redb")).unwrap();
+    let refused = folder.pqtls(&format!("store show {KEY} --kek-file kek"));
+    refuses(
+        &refused,
+        3,
+        "try again, or keep the store in PostgreSQL (docs/keys.md)",
+    );
+    refuses(
+        &refused,
+        3,
+        "pqtls: waiting for another process that uses the file keys.redb\n",
+    );
+    drop(held);
+    folder
+        .pqtls(&format!("store show {KEY} --kek-file kek"))
+        .ok();
+}
