@@ -816,6 +816,7 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OtherLedger { .. }
         | FolderError::OtherIssuing { .. }
         | FolderError::OtherFirst { .. }
+        | FolderError::UnknownFile { .. }
         | FolderError::NotOneCa { .. }
         | FolderError::OtherRoot { .. }
         | FolderError::OtherAbove { .. }

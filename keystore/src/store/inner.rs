@@ -2,9 +2,10 @@
 
 use alloc::sync::Arc;
 use core::slice;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::thread;
 use std::time::Instant;
 
 use pq_keys::any::AnySigningKey;
@@ -26,6 +27,9 @@ const SILENCE: Duration = Duration::from_secs(2);
 
 /// How long after a try to reach it failed no use tries again.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// How long a use waits for another that is trying, before it is refused.
+const SOON: Duration = Duration::from_millis(500);
 
 /// How many keys are read at once; with their rows of the index, half as many as a storage gives.
 const REFRESHED_AT_ONCE: usize = 100;
@@ -63,6 +67,8 @@ pub(super) struct Inner {
     started: Instant,
     /// When the storage was last reached, in milliseconds since the start.
     reached: AtomicU64,
+    /// Whether the last try to see it failed.
+    is_away: AtomicBool,
 }
 
 impl Inner {
@@ -90,6 +96,7 @@ impl Inner {
             heads: Mutex::new(Some(Vec::new())),
             started: Instant::now(),
             reached: AtomicU64::new(0),
+            is_away: AtomicBool::new(false),
         }
     }
 
@@ -222,12 +229,20 @@ impl Inner {
         self.see(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The same, unless another thread is at it, or it failed just now: then `None`, without waiting.
+    /// The same, unless it failed just now, or another thread is at it and not done soon: then `None`.
     fn refresh_if_free(&self) -> Option<Result<(), StoreError>> {
-        let mut seen = match self.seen.try_lock() {
-            Ok(seen) => seen,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
+        let begun = Instant::now();
+        let mut seen = loop {
+            match self.seen.try_lock() {
+                Ok(seen) => break seen,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock)
+                    if self.is_away.load(Ordering::Relaxed) || begun.elapsed() > SOON =>
+                {
+                    return None;
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+            }
         };
         let is_recent = |failed: Instant| failed.elapsed() < PAUSE;
         match seen.failed.is_some_and(is_recent) {
@@ -239,6 +254,7 @@ impl Inner {
     fn see(&self, seen: &mut Seen) -> Result<(), StoreError> {
         let done = self.bring_to_now(seen);
         seen.failed = done.is_err().then(Instant::now);
+        self.is_away.store(done.is_err(), Ordering::Relaxed);
         done
     }
 
@@ -252,6 +268,8 @@ impl Inner {
         };
         match &mut *self.heads() {
             Some(now) if follows => drop(now.drain(..heads.map_or(0, |heads| heads.len()))),
+            // They became too many meanwhile, and nobody has compared them: the next time, all is forgotten.
+            None if follows => {}
             now => *now = Some(Vec::new()),
         }
         if !follows {
@@ -335,8 +353,8 @@ impl Inner {
         if self.silence() <= permitted {
             return Ok(());
         }
-        // The thread may only be late: it is asked for before anything is refused. But one use asks, and the others don't
-        // wait for it, as they would keep those waiting that are permitted.
+        // The thread may only be late: it is asked for before anything is refused. But one use asks, and the others wait for
+        // it a moment, and not at all once it has failed, as they would keep those waiting that are permitted.
         match self.refresh_if_free() {
             Some(Ok(())) => return Ok(()),
             Some(Err(error)) if !error.retry() => return Err(error),
@@ -379,7 +397,7 @@ impl Inner {
 
     /// What is wrong with a key is told to those who may do something with it, as far as it is known yet who they are. Nobody
     /// else learns whether there is such a key.
-    fn told(
+    pub(super) fn told(
         &self,
         principal: &Principal,
         verb: Verb,

@@ -193,8 +193,13 @@ impl Store {
                     }
                     Ok(None) => false,
                     Err(error) => {
-                        let result = Err(error);
-                        rotated.push(Rotated { key: name, result });
+                        match inner.told(principal, Verb::Rotate, &name, error) {
+                            StoreError::Denied { .. } => {}
+                            error => rotated.push(Rotated {
+                                key: name,
+                                result: Err(error),
+                            }),
+                        }
                         continue;
                     }
                 };
@@ -338,7 +343,8 @@ impl Inner {
         );
         let changed = self.commit(&wanted, |rows, now| {
             let grants = rows.store()?.grants;
-            let found = rows.key(name)?;
+            let found = rows.key(name);
+            let found = found.map_err(|error| self.told(principal, verb, name, error))?;
             let own = found.as_ref().map(|record| &record.policy.grants);
             let is_permitted = own.is_some_and(|own| own.permits(principal, verb))
                 || grants.permits(principal, verb, name);

@@ -220,8 +220,12 @@ impl Inner {
     ) -> Result<KeyId, StoreError> {
         let is_in_use = self.cache.get(name).is_some_and(|key| key.is_in_use());
         let id = self.change_key(principal, verb, name, &[], |rows, record, draft, now| {
-            if when == When::Due && !record.is_due(now) {
-                return Err(StoreError::NotDue(name.clone()));
+            if when == When::Due {
+                if !record.is_due(now) {
+                    return Err(StoreError::NotDue(name.clone()));
+                }
+                // A clock that is behind would find everything due.
+                self.check_clock(rows, now)?;
             }
             key.check_kept(rows)?;
             if verb == Verb::Import && record.token.is_some() {

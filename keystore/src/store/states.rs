@@ -260,7 +260,7 @@ impl Inner {
     }
 
     /// Checks that the clock isn't behind the last entry of the log, but for what clocks of several machines are apart.
-    fn check_clock(&self, rows: &Rows<'_>, now: u64) -> Result<(), StoreError> {
+    pub(super) fn check_clock(&self, rows: &Rows<'_>, now: u64) -> Result<(), StoreError> {
         let last = self.table.entries(rows.head.sequence, 1)?;
         let Some(last) = last.first() else {
             // Another entry follows already, and the change will be decided on anew; or the log is empty, which it never is.

@@ -25,12 +25,14 @@ pub(super) struct Taken {
 const MANY: usize = 64;
 
 impl Shares {
-    /// Half of the places are each client's share, but at least so many.
+    /// Half of the places are each client's share. There are at least so many that two clients can take `least` at once.
     pub(super) fn new(places: usize, least: usize) -> Self {
-        let places = places.max(least).clamp(1, Semaphore::MAX_PERMITS);
+        let places = places
+            .max(least.saturating_mul(2))
+            .clamp(1, Semaphore::MAX_PERMITS);
         Self {
             all: Semaphore::new(places).into(),
-            share: places.div_ceil(2).max(least),
+            share: places.div_ceil(2),
             of: Mutex::default(),
         }
     }

@@ -23,13 +23,17 @@ const BODIES_LEN: usize = 64 * 1024 * 1024;
 /// How long a request waits until its body may be read.
 const WAIT: Duration = Duration::from_secs(10);
 
+/// How long its body may take to arrive, since its room is held for so long.
+const ARRIVAL: Duration = Duration::from_secs(60);
+
 /// Answers each request once its body is in memory, by a function that may block: it runs on a thread for that, so that no
 /// other connection waits for it.
 ///
 /// So many run at once as [`new`](Self::new) is told; others wait, and [`Limits::connection`](crate::Limits::connection) ends
 /// their wait. All bodies that are read or worked on have at most 64 MiB together, or what [`bodies_len`](Self::bodies_len)
-/// says: a request whose body has no room waits 10 seconds for it, and is answered with 503 then. Before that, the server
-/// holds of bodies what [`Limits`](crate::Limits) says.
+/// says, but at least twice the most of one body: a request whose body has no room waits 10 seconds for it, and is answered
+/// with 503 then, and one whose body takes longer than a minute to arrive with 408. Before that, the server holds of bodies
+/// what [`Limits`](crate::Limits) says.
 ///
 /// With [`only_for`](Self::only_for), who sends a request is known before its body is read. Each of them has at most half of
 /// the places and half of the bytes.
@@ -148,9 +152,10 @@ where
                 _ => return status(StatusCode::SERVICE_UNAVAILABLE),
             },
         };
-        let whole = match read(body, self.max_body_len).await {
-            Ok(whole) => whole,
-            Err(Broken) => return status(StatusCode::BAD_REQUEST),
+        let whole = match timeout(ARRIVAL, read(body, self.max_body_len)).await {
+            Ok(Ok(whole)) => whole,
+            Ok(Err(Broken)) => return status(StatusCode::BAD_REQUEST),
+            Err(_) => return status(StatusCode::REQUEST_TIMEOUT),
         };
         let Some(place) = self.places.take(client, 1).await else {
             // There are always some.

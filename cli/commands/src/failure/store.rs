@@ -53,7 +53,7 @@ pub(crate) enum StoreFailure {
     KeysOfCaInStore(String),
     #[error(
         "the key store of the CA's key: {error}; bring the store back to that place, or write where it is now after \"store:\" in \
-         {}", .file.display()
+         {}; if it is lost, \"pqtls ca rollover --key-store OTHER\" makes a new issuing key", .file.display()
     )]
     StoreOfCa { file: PathBuf, error: StorageError },
     #[error(

@@ -235,8 +235,9 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
                 file: path.display().to_string(),
             });
         }
+        let is_there = path.exists();
         let to = Destination::File(path);
-        if requests.iter().any(|read| files::is_one_file(&to, read)) {
+        if is_there && requests.iter().any(|read| files::is_one_file(&to, read)) {
             return Err(OutputError::OverInput(to.to_string()).into());
         }
         jobs.push(Job {

@@ -54,7 +54,10 @@ fn asked<'r>(head: &'r Parts, protection: &'r Protection) -> door::Request<'r> {
 
 fn response(answer: door::Response, head: &Parts) -> Response<Bytes> {
     if let Some(problem) = &answer.problem {
-        tracing::error!(problem, path = head.uri.path(), "the store failed");
+        match answer.status {
+            500.. => tracing::error!(problem, path = head.uri.path(), "the store failed"),
+            _ => tracing::warn!(problem, path = head.uri.path(), "keys are damaged"),
+        }
     }
     let mut response = Response::new(Bytes::from_owner(answer.body));
     // The door gives no other numbers than those that are statuses.

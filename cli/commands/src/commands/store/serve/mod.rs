@@ -82,7 +82,7 @@ pub(crate) struct Arguments {
     max_body: u32,
 
     /// The most bytes of all bodies together that are read or worked on at a time; requests beyond wait, and get 503 after 10
-    /// seconds. Half of it is for each principal at most, and it is at least --max-body
+    /// seconds. Half of it is for each principal at most, and it is at least twice --max-body
     #[arg(
         long,
         value_name = "BYTES",
