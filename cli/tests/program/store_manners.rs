@@ -193,8 +193,8 @@ fn advice_is_of_what_exists() {
         ),
         (
             "sign m --key store:shop/files/ap",
-            1,
-            "there is no key shop/files/ap; see \"pqtls store list\"",
+            4,
+            "operator may not sign shop/files/ap; if \"pqtls store list\" has it",
         ),
         ("store rotate shop/files/ap", 1, "there is no key"),
         (

@@ -18,7 +18,7 @@ use crate::storage::StorageError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The principal has no right to this. Whether there is such a key, it doesn't learn, unless it may list it.
+    /// The principal has no right to this. Whether there is such a key, it doesn't learn.
     #[error("{principal} may not {verb} {key}")]
     Denied {
         /// Who asked.

@@ -430,12 +430,9 @@ impl Inner {
         let is_permitted = own.is_some_and(|grants| grants.permits(principal, verb))
             || self.grants().permits(principal, verb, name);
         match key {
-            // Who may list it learns nothing by this.
-            None if is_permitted || self.grants().permits(principal, Verb::List, name) => {
-                Err(StoreError::NotFound(name.clone()))
-            }
-            Some(key) if is_permitted => Ok(key),
-            _ => Err(self.denied(principal, verb, Some(name))),
+            _ if !is_permitted => Err(self.denied(principal, verb, Some(name))),
+            Some(key) => Ok(key),
+            None => Err(StoreError::NotFound(name.clone())),
         }
     }
 }

@@ -349,12 +349,9 @@ impl Inner {
             let is_permitted = own.is_some_and(|own| own.permits(principal, verb))
                 || grants.permits(principal, verb, name);
             let mut record = match found {
-                Some(record) if is_permitted => record,
-                // Who may list it learns nothing by this.
-                None if is_permitted || grants.permits(principal, Verb::List, name) => {
-                    return Err(StoreError::NotFound(name.clone()));
-                }
-                _ => return Err(self.denied(principal, verb, Some(name))),
+                _ if !is_permitted => return Err(self.denied(principal, verb, Some(name))),
+                Some(record) => record,
+                None => return Err(StoreError::NotFound(name.clone())),
             };
             let mut draft = rows.change();
             draft.rely_on(&store);

@@ -263,8 +263,8 @@ fn of_error(error: &StoreError) -> ExitStatus {
 pub(crate) fn of_store_error(error: &StoreError) -> String {
     let advice = match error {
         StoreError::Denied { .. } => {
-            "; have it granted by the key's policy (\"pqtls store policy set\") or the store's (\"pqtls store grants set\"), or \
-             say who you are with --as"
+            "; if \"pqtls store list\" has it, have it granted by the key's policy (\"pqtls store policy set\") or the store's \
+             (\"pqtls store grants set\"), or say who you are with --as"
         }
         StoreError::NotFound(_) => "; see \"pqtls store list\"",
         StoreError::VersionNotFound(_) => "; see \"pqtls store show\"",
