@@ -520,8 +520,16 @@ pub(crate) fn due_keys_are_rotated(place: &impl Place) {
     // Clocks that are a little apart make nothing due.
     fixture.clock.set_back(Duration::from_secs(3_600));
     assert!(store.rotate_due(&admin()).unwrap().is_empty());
-    // What was made by a clock that was far ahead would not be due for as long, so it is now, once, and versions stay in order.
+    // A clock that is behind the log rotates nothing.
     fixture.clock.set_back(30 * DAY);
+    let refused = store.rotate_due(&admin()).unwrap();
+    assert_eq!(refused.len(), 2);
+    for refused in refused {
+        assert_eq!(code(refused.result), "clock-behind");
+    }
+    // If the log says later that it is this time, a clock was far ahead, and what was made by it would not be due for as long:
+    // so it is now, once, and versions stay in order.
+    fixture.key("now", "ML-DSA-44");
     assert_eq!(store.rotate_due(&admin()).unwrap().len(), 2);
     assert!(store.rotate_due(&admin()).unwrap().is_empty());
     assert_eq!(fixture.sign(&weekly, MESSAGE).id, weekly.at(version(3)));
