@@ -37,7 +37,8 @@ const CACHE_LEN: usize = 16 * 1024 * 1024;
 /// program whose panics abort ends; its panic hook can say why, by [`damage_of_panic`](Self::damage_of_panic).
 pub struct RedbStorage {
     path: PathBuf,
-    database: Database,
+    /// Always there, until it is closed.
+    database: Option<Database>,
     /// The revision, as far as this process knows, which is the only one.
     revision: Mutex<u64>,
     changed: Condvar,
@@ -118,7 +119,7 @@ impl RedbStorage {
             let revision = tables::open(&database).map_err(|error| of_redb(path, error))?;
             Ok(Self {
                 path: path.into(),
-                database,
+                database: Some(database),
                 revision: Mutex::new(revision),
                 changed: Condvar::new(),
                 panicked: AtomicBool::new(false),
@@ -143,8 +144,9 @@ impl RedbStorage {
         if self.panicked.load(Ordering::Acquire) {
             return Err(damaged(&self.path, "it could not be read before"));
         }
-        let done = guarded(&self.path, || {
-            act(&self.database).map_err(|error| of_redb(&self.path, error))
+        let done = guarded(&self.path, || match &self.database {
+            Some(database) => act(database).map_err(|error| of_redb(&self.path, error)),
+            None => Err(damaged(&self.path, "it was closed")),
         });
         if let Err(StorageError::Damaged { reason, .. }) = &done
             && reason == PANICKED
@@ -152,6 +154,18 @@ impl RedbStorage {
             self.panicked.store(true, Ordering::Release);
         }
         done
+    }
+}
+
+impl Drop for RedbStorage {
+    /// Closes the file, to which redb writes then, and where it can panic, too.
+    fn drop(&mut self) {
+        let database = self.database.take();
+        // What is wrong with the file, the next one to open it is told.
+        let _ = guarded(&self.path, || {
+            drop(database);
+            Ok(())
+        });
     }
 }
 
