@@ -88,8 +88,11 @@ fn check(rows: &[(RowKey, Vec<u8>)], log: &[LogEntry], is_forged: bool) {
         .collect();
     let store = match HOUSE.open(HOUSE.storage(rows, log)) {
         Ok(store) => store,
-        // Only what is wrong with rows of the store itself keeps it from being opened.
+        // Only what is wrong with rows of the store itself, or with the end of the log, keeps it from being opened.
         Err(error) => {
+            if log != HOUSE.log {
+                return;
+            }
             assert!(!changed.is_empty() && error.code() != "no-store" || changed.contains("kek"));
             assert!(changed.iter().all(|key| !key.contains("/t/p/")), "{error}");
             return;
