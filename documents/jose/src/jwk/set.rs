@@ -30,8 +30,8 @@ impl JwkSet {
     /// Reads a set of at most 1 MiB.
     ///
     /// A key that can't be used is left out, and the others count, as RFC 7517 section 5 asks: one of another type or
-    /// algorithm, and also one that is not for verification, damaged or private, which
-    /// [`left_out`](Self::left_out) tells.
+    /// algorithm, and also one that is not for verification, damaged or private, which [`left_out`](Self::left_out)
+    /// tells.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl JwkSet {
         Ok(set)
     }
 
-    /// The keys that were left out since they are not for verification, damaged or private; the first 32 of them. Whoever publishes the set should
-    /// know.
+    /// The keys that were left out since they are not for verification, damaged or private; the first 32 of them.
+    /// Whoever publishes the set should know.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
