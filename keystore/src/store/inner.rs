@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 use core::slice;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::thread;
@@ -43,8 +43,6 @@ struct Seen {
     head: LogHead,
     /// How often the row of the wrapped key was written, and at which revision: a copy counts revisions anew.
     wrapped: Option<(u64, u64)>,
-    /// When it was last tried to see it, if that failed.
-    failed: Option<Instant>,
 }
 
 /// A store without its thread.
@@ -67,11 +65,14 @@ pub(super) struct Inner {
     started: Instant,
     /// When the storage was last reached, in milliseconds since the start.
     reached: AtomicU64,
-    /// Whether the last try to see it failed.
-    is_away: AtomicBool,
+    /// When the last try to see it ended, in milliseconds since the start, if that failed; else [`Self::NEVER`].
+    failed: AtomicU64,
 }
 
 impl Inner {
+    /// A moment that does not come.
+    const NEVER: u64 = u64::MAX;
+
     pub(super) fn new(
         table: Table,
         options: StoreOptions,
@@ -91,12 +92,11 @@ impl Inner {
                 revision: 0,
                 head: LogHead::EMPTY,
                 wrapped: None,
-                failed: None,
             }),
             heads: Mutex::new(Some(Vec::new())),
             started: Instant::now(),
             reached: AtomicU64::new(0),
-            is_away: AtomicBool::new(false),
+            failed: AtomicU64::new(Self::NEVER),
         }
     }
 
@@ -237,15 +237,14 @@ impl Inner {
                 Ok(seen) => break seen,
                 Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
                 Err(TryLockError::WouldBlock)
-                    if self.is_away.load(Ordering::Relaxed) || begun.elapsed() > SOON =>
+                    if self.failed().is_some() || begun.elapsed() > SOON =>
                 {
                     return None;
                 }
                 Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
             }
         };
-        let is_recent = |failed: Instant| failed.elapsed() < PAUSE;
-        match seen.failed.is_some_and(is_recent) {
+        match self.failed().is_some_and(|since| since < PAUSE) {
             true => None,
             false => Some(self.see(&mut seen)),
         }
@@ -253,9 +252,19 @@ impl Inner {
 
     fn see(&self, seen: &mut Seen) -> Result<(), StoreError> {
         let done = self.bring_to_now(seen);
-        seen.failed = done.is_err().then(Instant::now);
-        self.is_away.store(done.is_err(), Ordering::Relaxed);
+        let failed = match &done {
+            Ok(()) => Self::NEVER,
+            Err(_) => self.since_start(),
+        };
+        self.failed.store(failed, Ordering::Relaxed);
         done
+    }
+
+    /// How long ago the last try to see the storage failed, if it did.
+    fn failed(&self) -> Option<Duration> {
+        let failed = self.failed.load(Ordering::Relaxed);
+        let since = || Duration::from_millis(self.since_start().saturating_sub(failed));
+        (failed != Self::NEVER).then(since)
     }
 
     fn bring_to_now(&self, seen: &mut Seen) -> Result<(), StoreError> {

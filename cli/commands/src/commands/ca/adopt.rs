@@ -16,6 +16,7 @@ use super::entry::EntryFacts;
 use super::place::{Actor, Place};
 use super::revoke::REASONS;
 use super::same_key::{SameKey, SameKeyOptions, write_left};
+use super::which;
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -178,15 +179,6 @@ fn own_in_ledger(folder: &Folder, own: &[Certificate]) -> Result<Vec<SerialNumbe
     Ok(known)
 }
 
-/// Whether the ledger has this certificate.
-fn has(ledger: &impl Ledger, certificate: &Certificate) -> Result<bool, Failure> {
-    let Ok(number) = SerialNumber::from_bytes(certificate.serial_number()) else {
-        return Ok(false);
-    };
-    let kept = ledger.certificate(&number)?;
-    Ok(kept.is_some_and(|kept| kept == *certificate.der()))
-}
-
 /// The certificates of the CA's own keys that its ledger lacks, although its root signed them, as before somebody copied a
 /// later key's files into an older backup.
 fn own_lacking(
@@ -200,7 +192,7 @@ fn own_lacking(
     }
     let root = folder.certificate(Role::Root)?;
     for one in own {
-        if one.der() != root.der() && !has(ledger, one)? {
+        if one.der() != root.der() && which::kept_number(ledger, one)?.is_none() {
             lacking.push(one.clone());
         }
     }

@@ -7,9 +7,7 @@ use core::fmt;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-use pq_ca::ledger::{
-    Entry, Filter, Generation, Issued, Ledger, LedgerError, LocalLedger, SerialNumber, Stage,
-};
+use pq_ca::ledger::{Entry, Filter, Issued, Ledger, LedgerError, LocalLedger, SerialNumber, Stage};
 use pq_ca::policy::parse_duration;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
@@ -18,6 +16,7 @@ use serde::{Serialize, Serializer};
 
 use super::entry::{EntryFacts, heading};
 use super::place::Place;
+use super::which;
 use crate::arguments::without_port;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -74,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let folder = arguments.place.open()?;
     let ledger = folder.ledger()?;
     let listing = Listing {
-        followed: followed(&ledger.generations()?, now),
+        followed: followed(&ledger, now)?,
         ledger,
         filter: filter(arguments, now),
         alarms: arguments.expires_within.is_some(),
@@ -132,9 +131,9 @@ fn filter(arguments: &Arguments, now: UnixTime) -> Filter {
 
 /// The numbers of the CA's own keys' certificates for which nobody needs others: another key took their place, or they
 /// expired before they issued.
-fn followed(generations: &[Generation], now: UnixTime) -> BTreeSet<SerialNumber> {
+fn followed(ledger: &impl Ledger, now: UnixTime) -> Result<BTreeSet<SerialNumber>, Failure> {
     let mut numbers = BTreeSet::new();
-    for one in generations {
+    for one in ledger.generations()? {
         let own = one.certificate().map(|der| Certificate::from_der(der));
         let Some(Ok(own)) = own else {
             continue;
@@ -142,10 +141,10 @@ fn followed(generations: &[Generation], now: UnixTime) -> BTreeSet<SerialNumber>
         let is_past = matches!(one.stage, Stage::Retired | Stage::Ended);
         let has_expired = one.stage != Stage::Issuing && own.not_after() < now;
         if is_past || has_expired {
-            numbers.extend(SerialNumber::from_bytes(own.serial_number()));
+            numbers.extend(which::kept_number(ledger, &own)?);
         }
     }
-    numbers
+    Ok(numbers)
 }
 
 /// Entries that are read from the ledger while they are printed: memory may not hold all of them.

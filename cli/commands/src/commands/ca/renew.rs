@@ -3,15 +3,14 @@
 
 use pq_ca::folder::{FolderError, Role};
 use pq_ca::issuing::Issuance;
-use pq_ca::ledger::{Ledger, SerialNumber};
+use pq_ca::ledger::Ledger;
 use pq_ca::policy::Profile;
-use pq_x509::certificate::Certificate;
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use super::subject_key::SubjectKeyOptions;
-use super::which::Which;
+use super::which::{self, Which};
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -58,11 +57,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let folder = arguments.place.open()?;
     let ledger = folder.ledger()?;
     let number = arguments.which.serial_number(&folder, &ledger)?;
-    let is_own = |(_, certificate): &(Role, Certificate)| {
-        SerialNumber::from_bytes(certificate.serial_number()).is_ok_and(|own| own == number)
-    };
-    if folder.issuing_keys()?.iter().any(is_own) {
-        return Err(Failure::RenewsCa(arguments.which.to_string()));
+    for (_, own) in folder.issuing_keys()? {
+        if which::kept_number(&ledger, &own)? == Some(number) {
+            return Err(Failure::RenewsCa(arguments.which.to_string()));
+        }
     }
     let entry = ledger.entry(&number)?;
     let role = match entry.map(|entry| entry.issued) {

@@ -116,7 +116,7 @@ impl Which {
 }
 
 /// The certificate's serial number, if the ledger has it under that.
-fn kept_number(
+pub(super) fn kept_number(
     ledger: &impl Ledger,
     certificate: &Certificate,
 ) -> Result<Option<SerialNumber>, Failure> {
