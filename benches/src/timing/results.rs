@@ -41,10 +41,15 @@ pub struct Timing {
 impl Timing {
     /// A figure that the implementation itself reported, in nanoseconds.
     pub(crate) fn reported(name: &str, nanoseconds: f64) -> Self {
+        Self::of(name, vec![nanoseconds])
+    }
+
+    /// Some figures in nanoseconds that were found otherwise than by repeating one operation.
+    pub(crate) fn of(name: &str, samples: Vec<f64>) -> Self {
         Self {
             name: name.into(),
-            samples: 1,
-            time: Quartiles::of(vec![nanoseconds]),
+            samples: samples.len().try_into().expect("they are few"),
+            time: Quartiles::of(samples),
             sides: None,
         }
     }
