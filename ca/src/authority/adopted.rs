@@ -10,20 +10,18 @@ use pq_x509::x509_cert::der::oid::db::rfc5280::{
 use pq_x509::x509_cert::ext::pkix::ExtendedKeyUsage;
 
 use super::public_key;
-use crate::ledger::{Issued, KeyHash, NewEntry, SerialNumber};
+use crate::ledger::{InvalidSerialNumber, Issued, KeyHash, NewEntry, SerialNumber};
 use crate::policy::{KeyAlgorithm, Profile};
 
-/// The entry of a certificate that the key with this name issued earlier, or `None` if no ledger takes its number.
+/// The entry of a certificate that the key with this name issued earlier.
 /// Who ordered it when is known no more: `by` says who has it recorded now, and its time is that from which it is
 /// valid. The certificate of a CA has the profile `of_cas`: only who knows the CA's keys can tell its own from others.
 pub(crate) fn adopted(
     certificate: &Certificate,
     (issuer, of_cas): (&str, &str),
     by: &str,
-) -> Result<Option<NewEntry<'static>>, KeyError> {
-    let Ok(serial_number) = SerialNumber::from_bytes(certificate.serial_number()) else {
-        return Ok(None);
-    };
+) -> Result<NewEntry<'static>, NotAdopted> {
+    let serial_number = SerialNumber::of(certificate)?;
     let key = public_key(certificate)?;
     let algorithm = KeyAlgorithm::of(&key)?;
     let names = certificate.alternative_names();
@@ -44,10 +42,29 @@ pub(crate) fn adopted(
         by: by.into(),
         at: certificate.not_before(),
     };
-    Ok(Some(NewEntry {
+    Ok(NewEntry {
         issued,
         certificate: CertificateDer::clone(certificate.der()),
-    }))
+    })
+}
+
+/// Why there is no entry.
+pub(crate) enum NotAdopted {
+    Key(KeyError),
+    /// No ledger takes its number.
+    Number(InvalidSerialNumber),
+}
+
+impl From<KeyError> for NotAdopted {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}
+
+impl From<InvalidSerialNumber> for NotAdopted {
+    fn from(error: InvalidSerialNumber) -> Self {
+        Self::Number(error)
+    }
 }
 
 /// The profile by which the policy permitted that of an end entity. One that is not told has a name that no policy has, so that nothing is

@@ -25,7 +25,7 @@ use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason};
 use pq_x509::x509_cert::der::Encode;
 
-pub(crate) use self::adopted::adopted;
+pub(crate) use self::adopted::{NotAdopted, adopted};
 pub use self::batch::Batch;
 pub(crate) use self::certified::CertifiedCas;
 pub use self::error::AuthorityError;
@@ -68,7 +68,7 @@ use crate::time::system_time;
 /// let order = Order::for_key(&key)?.with(|wanted| wanted.dns_name("www.example.org"));
 /// let certificate = ca.issue(&order, "alice", UnixTime::now())?;
 ///
-/// let number = SerialNumber::from_bytes(certificate.serial_number())?;
+/// let number = SerialNumber::of(certificate)?;
 /// ca.revoke(&number, CrlReason::Superseded, "bob", UnixTime::now())?;
 /// let list = ca.revocation_list(UnixTime::now(), None)?;
 /// assert!(list.entry_for(&certificate).is_some());
@@ -486,7 +486,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let own = self.issuer.certificate();
         let keys = keys_of(own).map_err(IssueError::SubjectKey)?;
         // If the ledger can't have such a number, another CA made the certificate.
-        let number = SerialNumber::from_bytes(own.serial_number()).ok();
+        let number = SerialNumber::of(own).ok();
         let not_revoked = number.as_ref().map(Condition::IssuerNotRevoked);
         let conditions: Vec<_> = conditions
             .iter()

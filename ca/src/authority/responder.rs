@@ -177,7 +177,7 @@ impl<L: Ledger> OfIssuer<'_, L> {
 
     fn status(&self, number: &[u8]) -> Result<CertStatus, ResponderError> {
         // No certificate in a ledger can have this number.
-        let Ok(number) = SerialNumber::from_bytes(number) else {
+        let Ok(number) = SerialNumber::from_integer(number) else {
             return Ok(CertStatus::Unknown);
         };
         let entry = self.ledger.entry(&number)?;

@@ -724,7 +724,7 @@ fn entry_above<S: Signer, L: Ledger>(
     above: &Authority<S, L>,
     certificate: &Certificate,
 ) -> Result<Option<Entry>, FolderError> {
-    let number = SerialNumber::from_bytes(certificate.serial_number());
+    let number = SerialNumber::of(certificate);
     let number = number.map_err(|_| FolderError::NotOfThisCa(certificate.describe_subject()))?;
     above.ledger().entry(&number).map_err(FolderError::above)
 }

@@ -7,14 +7,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pq_keys::encoding::rfc3339;
-use pq_x509::certificate::CertificateError;
+use pq_x509::certificate::{Certificate, CertificateError, SignatureError};
 use pq_x509::issuing::IssueError;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::RequestError;
 use pq_x509::validation::ValidationError;
 
-use crate::authority::AuthorityError;
-use crate::ledger::{LedgerError, SerialNumber, remedy};
+use crate::authority::{AuthorityError, NotAdopted};
+use crate::ledger::{InvalidSerialNumber, LedgerError, SerialNumber, remedy};
 use crate::policy::PolicyError;
 
 /// Why a CA's folder can't be made or used.
@@ -189,6 +189,30 @@ pub enum FolderError {
          or if a newer key of this CA did, give the file with that key's certificate, too"
     )]
     NotOfThisCa(String),
+    /// A certificate has a serial number that no list of this CA can have.
+    #[error(
+        "a key of this CA signed the certificate of {subject}, but with a serial number that the CA gives none and its \
+         ledger takes not: {cause}; so it can't be recorded or revoked by itself: if whoever made it had the key, revoke that \
+         key's own certificate with \"pqtls ca revoke --reason keyCompromise\", which is the end of all that it signed"
+    )]
+    Unlisted {
+        /// The certificate's subject.
+        subject: String,
+        /// Why no ledger takes it.
+        cause: InvalidSerialNumber,
+    },
+    /// A certificate names this CA as its issuer, but its signature can't be verified here.
+    #[error(
+        "the certificate of {subject} names {issuer} as its issuer, but whether that key signed it can't be told: {cause}"
+    )]
+    Unverifiable {
+        /// Its issuer.
+        issuer: String,
+        /// The certificate's subject.
+        subject: String,
+        /// Why not.
+        cause: SignatureError,
+    },
     /// A certificate is of a key that the root certified, and that the folder and the ledger don't know.
     #[error(
         "the key of {issuer} issued the certificate of {subject}, and this CA's root certified that key, but this copy of the \
@@ -564,6 +588,17 @@ impl FolderError {
             Self::Authority(error) => error.changed_nothing(),
             Self::Ledger(error) => error.changed_nothing(),
             _ => true,
+        }
+    }
+
+    /// For `map_err`: a certificate of this CA's can't be recorded.
+    pub(super) fn not_adopted(certificate: &Certificate, error: NotAdopted) -> Self {
+        match error {
+            NotAdopted::Key(error) => IssueError::SubjectKey(error).into(),
+            NotAdopted::Number(cause) => Self::Unlisted {
+                subject: certificate.describe_subject(),
+                cause,
+            },
         }
     }
 

@@ -411,7 +411,7 @@ impl<L: Ledger> Folder<L> {
     /// the root issued, or, if another CA did, among the CA's keys alone.
     fn recorded_as_first(&self, ledger: &L, own: &Certificate) -> Result<FolderError, FolderError> {
         let issuing = certificate_path(&self.path, Role::Issuing);
-        let number = SerialNumber::from_bytes(own.serial_number()).ok();
+        let number = SerialNumber::of(own).ok();
         let entry = number.map(|number| ledger.entry(&number)).transpose()?;
         Ok(match (number, entry.flatten()) {
             (Some(number), Some(_)) => FolderError::OtherIssuing {
@@ -477,8 +477,7 @@ impl<L: Ledger> Folder<L> {
                     false => SUBORDINATE_PROFILE,
                 };
             let entry = adopted(certificate, (&role.name(), of_cas), by);
-            let entry = entry.map_err(IssueError::SubjectKey)?;
-            entry.ok_or_else(|| FolderError::NotOfThisCa(certificate.describe_subject()))
+            entry.map_err(|error| FolderError::not_adopted(certificate, error))
         };
         certificates.iter().map(adopt).collect()
     }

@@ -3,7 +3,7 @@
 use core::cell::OnceCell;
 use core::ops::ControlFlow;
 
-use pq_x509::certificate::{Certificate, CertificateError};
+use pq_x509::certificate::{Certificate, CertificateError, SignatureError};
 use pq_x509::issuing::IssueError;
 use pq_x509::pki_types::SignatureVerificationAlgorithm;
 
@@ -82,6 +82,7 @@ impl<L: Ledger> Folder<L> {
                 false => FolderError::OwnRoot,
             });
         }
+        let own_cas = issuing.iter().map(|(_, ca)| ca).chain([root]);
         // most are by the newest
         let mut own = issuing.iter().rev();
         if let Some((role, _)) = own.find(|(_, ca)| is_signed(certificate, ca)) {
@@ -125,8 +126,25 @@ impl<L: Ledger> Folder<L> {
         let certified = |ca: &&Certificate| {
             is_signed(certificate, ca) && above.iter().any(|up| is_signed(ca, up))
         };
+        // What can't be verified may be one's own, too.
+        let issued = own_cas.filter(|ca| ca.subject() == certificate.issuer());
+        let errors = issued.filter_map(|ca| certificate.verify_signature(ca, algorithms).err());
+        let unverifiable = errors.into_iter().find(|error| {
+            matches!(
+                error,
+                SignatureError::UnsupportedAlgorithm(_)
+                    | SignatureError::UnsupportedParameters { .. }
+            )
+        });
         Err(match (beside.iter().find(certified), is_below) {
-            (None, _) => FolderError::NotOfThisCa(subject),
+            (None, _) => match unverifiable {
+                Some(cause) => FolderError::Unverifiable {
+                    issuer,
+                    subject,
+                    cause,
+                },
+                None => FolderError::NotOfThisCa(subject),
+            },
             (Some(_), false) => FolderError::OfLaterKey { issuer, subject },
             (Some(_), true) => FolderError::OfUnknownKey { issuer, subject },
         })

@@ -355,7 +355,7 @@ impl<L: Ledger> Folder<L> {
             return Ok(false);
         };
         let first = Certificate::from_der(&first.chain[0]).map_err(IssueError::from)?;
-        let number = crate::ledger::SerialNumber::from_bytes(first.serial_number());
+        let number = crate::ledger::SerialNumber::of(&first);
         Ok(match number {
             Ok(number) => ledger.entry(&number)?.is_none(),
             Err(_) => true,

@@ -274,7 +274,8 @@ impl<L: Ledger> Folder<L> {
             if !self.is_below_another()? {
                 let root = Role::Root.name();
                 let entry = adopted(&chain[0], (&root, CA_PROFILE), by);
-                lacking = entry.map_err(IssueError::SubjectKey)?;
+                let entry = entry.map_err(|error| FolderError::not_adopted(&chain[0], error));
+                lacking = Some(entry?);
             }
         }
         // The root may have been asked to record it again.

@@ -48,7 +48,7 @@ pub(super) fn has_issuing(
     if let Some(first) = generations.find(|one| one.name == Role::Issuing.name()) {
         return Ok(first.certificate() == Some(issuing.der()));
     }
-    let Ok(number) = SerialNumber::from_bytes(issuing.serial_number()) else {
+    let Ok(number) = SerialNumber::of(issuing) else {
         return Ok(false);
     };
     let entry = ledger.entry(&number)?;
@@ -100,7 +100,7 @@ fn numbers_of_next(generations: &[Generation]) -> Vec<SerialNumber> {
         .filter(|one| one.name != Role::Issuing.name());
     let certificates = next.filter_map(|one| Certificate::from_der(one.certificate()?).ok());
     certificates
-        .filter_map(|one| SerialNumber::from_bytes(one.serial_number()).ok())
+        .filter_map(|one| SerialNumber::of(&one).ok())
         .collect()
 }
 

@@ -4,6 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use pq_keys::random::{self, RandomnessError};
+use pq_x509::certificate::Certificate;
 
 /// The serial number of a certificate: positive, and at most 20 bytes of DER, as RFC 5280
 /// section 4.1.2.2 asks.
@@ -46,8 +47,29 @@ impl SerialNumber {
         })
     }
 
-    /// The number with these big-endian bytes. Leading zeros are ignored, so this accepts the result of
-    /// [`Certificate::serial_number`](pq_x509::certificate::Certificate::serial_number).
+    /// The serial number of a certificate.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_integer`](Self::from_integer): others issue certificates with numbers that no CA may give.
+    pub fn of(certificate: &Certificate) -> Result<Self, InvalidSerialNumber> {
+        Self::from_integer(certificate.serial_number())
+    }
+
+    /// The number with these contents of a DER INTEGER, which has a sign.
+    ///
+    /// # Errors
+    ///
+    /// If the number is not positive, or takes more than 20 bytes.
+    pub fn from_integer(contents: &[u8]) -> Result<Self, InvalidSerialNumber> {
+        match contents.first() {
+            Some(0x80..) => Err(InvalidSerialNumber::Negative),
+            _ => Self::from_bytes(contents),
+        }
+    }
+
+    /// The number with these big-endian bytes, without a sign. Leading zeros are ignored. A certificate's comes by
+    /// [`of`](Self::of).
     ///
     /// # Errors
     ///
@@ -135,12 +157,14 @@ pub enum InvalidSerialNumber {
     )]
     NotHexadecimal(String),
     /// The number is zero.
-    #[error("a serial number is positive, not zero (RFC 5280 section 4.1.2.2); choose another")]
+    #[error("a serial number is positive, not zero (RFC 5280 section 4.1.2.2)")]
     Zero,
+    /// The number is negative.
+    #[error("a serial number is positive, not negative (RFC 5280 section 4.1.2.2)")]
+    Negative,
     /// The number takes more than 20 bytes.
     #[error(
-        "a serial number takes at most 20 bytes, and the first of 20 bytes is below 0x80 (RFC 5280 section \
-         4.1.2.2); choose a smaller one"
+        "a serial number takes at most 20 bytes, and the first of 20 bytes is below 0x80 (RFC 5280 section 4.1.2.2)"
     )]
     TooLong,
 }
@@ -219,6 +243,20 @@ mod tests {
         assert_eq!(
             SerialNumber::from_bytes(&with_zeros).unwrap().as_bytes(),
             [0x7f; 20]
+        );
+    }
+
+    #[test]
+    fn the_contents_of_an_integer_have_a_sign() {
+        let read = SerialNumber::from_integer(&[0, 0xfb]);
+        assert_eq!(read, SerialNumber::from_bytes(&[0xfb]));
+        for negative in [&[0xfb][..], &[0x80], &[0xff, 0x7f]] {
+            let read = SerialNumber::from_integer(negative);
+            assert_eq!(read, Err(InvalidSerialNumber::Negative));
+        }
+        assert_eq!(
+            SerialNumber::from_integer(&[0]),
+            Err(InvalidSerialNumber::Zero)
         );
     }
 

@@ -61,7 +61,7 @@ fn key() -> SigningKey {
 }
 
 fn number(certificate: &Certificate) -> SerialNumber {
-    SerialNumber::from_bytes(certificate.serial_number()).unwrap()
+    SerialNumber::of(certificate).unwrap()
 }
 
 fn issue<L: Ledger>(ca: &Authority<SigningKey, L>, name: &str) -> Certificate {
@@ -180,7 +180,7 @@ fn names_of_all_kinds_are_issued_and_renewed() {
     let order_of = order(Profile::ServerAndClient);
     let issued = authority.issue(&order_of, "alice", UnixTime::now());
     let issued = issued.unwrap();
-    let number = SerialNumber::from_bytes(issued.serial_number()).unwrap();
+    let number = SerialNumber::of(&issued).unwrap();
     let entry = authority.ledger().entry(&number).unwrap().unwrap();
     assert_eq!(
         entry.issued.names,

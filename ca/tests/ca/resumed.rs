@@ -99,7 +99,7 @@ fn result<T>(other: &Other<T>) -> Result<T, FolderError> {
 }
 
 fn number(certificate: &Certificate) -> SerialNumber {
-    SerialNumber::from_bytes(certificate.serial_number()).unwrap()
+    SerialNumber::of(certificate).unwrap()
 }
 
 fn create_with<L: Ledger>(

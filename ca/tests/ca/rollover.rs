@@ -103,7 +103,7 @@ fn authority(folder: &Folder, role: Role) -> Ca {
 }
 
 fn number(certificate: &Certificate) -> SerialNumber {
-    SerialNumber::from_bytes(certificate.serial_number()).unwrap()
+    SerialNumber::of(certificate).unwrap()
 }
 
 fn try_issue(ca: &Ca, name: &str, at: UnixTime) -> Result<Certificate, AuthorityError> {

@@ -116,7 +116,7 @@ pub(crate) fn validate(folder: &Folder, root: &Certificate, name: &str) {
 }
 
 fn number(certificate: &Certificate) -> SerialNumber {
-    SerialNumber::from_bytes(certificate.serial_number()).unwrap()
+    SerialNumber::of(certificate).unwrap()
 }
 
 #[test]

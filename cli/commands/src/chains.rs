@@ -98,11 +98,13 @@ fn issuer_of(
     );
     let reason = of_signature_error(&error);
     Err(match error {
-        SignatureError::UnsupportedAlgorithm(_) => NotAChain::Unverifiable {
-            subject,
-            issuer,
-            reason,
-        },
+        SignatureError::UnsupportedAlgorithm(_) | SignatureError::UnsupportedParameters { .. } => {
+            NotAChain::Unverifiable {
+                subject,
+                issuer,
+                reason,
+            }
+        }
         _ => NotAChain::Signature {
             subject,
             issuer,

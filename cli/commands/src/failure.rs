@@ -808,6 +808,8 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         FolderError::Issue(_)
         | FolderError::OtherKey { .. }
         | FolderError::NotOfThisCa(_)
+        | FolderError::Unlisted { .. }
+        | FolderError::Unverifiable { .. }
         | FolderError::OfLaterKey { .. }
         | FolderError::OfCaBelow { .. }
         | FolderError::OfCaAbove { .. }

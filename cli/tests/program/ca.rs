@@ -20,7 +20,7 @@ fn folder_with_ca() -> Folder {
 
 fn serial_number(folder: &Folder, file: &str) -> String {
     let certificate = Certificate::from_pem(&folder.read(file)).unwrap();
-    pq_ca::ledger::SerialNumber::from_bytes(certificate.serial_number())
+    pq_ca::ledger::SerialNumber::of(&certificate)
         .unwrap()
         .to_string()
 }

@@ -368,3 +368,54 @@ fn what_an_older_ledger_above_lacks_has_a_way_out() {
     let rolled = folder.pqtls("ca rollover --under ca --dir team");
     assert!(rolled.ok().contains("issuing-3: "), "{}", rolled.ok());
 }
+
+/// The certificate with another first byte of its serial number, signed anew by this key of ML-DSA-44.
+fn with_serial_beginning(certificate: &Certificate, first: u8, key: &SigningKey) -> Certificate {
+    let mut der = certificate.der().to_vec();
+    let number = certificate.serial_number();
+    let at = der.windows(number.len()).position(|part| part == number);
+    der[at.unwrap()] = first;
+    // Two bytes have the length of each of these sequences: the certificate and its body.
+    let body_len = 4 + usize::from(u16::from_be_bytes([der[6], der[7]]));
+    let signature = key.sign(&der[4..4 + body_len]).unwrap();
+    let at = der.len() - signature.len();
+    der[at..].copy_from_slice(&signature);
+    Certificate::from_der(&der).unwrap()
+}
+
+/// A negative number is not the positive one with the same bytes: a list that named that would revoke another certificate.
+#[test]
+fn a_serial_number_that_no_ledger_takes_is_not_taken_for_another() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca issue a.example.org --new-key a.key --out a.pem")
+        .ok();
+    let key = SigningKey::from_pkcs8_pem(&folder.read("ca/issuing.key")).unwrap();
+    let issued = Certificate::from_pem(&folder.read("a.pem")).unwrap();
+    let negative = with_serial_beginning(&issued, 0xc1, &key);
+    let chain = [negative.to_pem(), folder.read("ca/issuing.pem")];
+    folder.write("negative.pem", chain.concat());
+    for options in ["", " --revoke keyCompromise"] {
+        let adopted = folder.pqtls(&format!("ca adopt negative.pem{options}"));
+        for words in [
+            "a key of this CA signed the certificate of a.example.org, but with a serial number",
+            "positive, not negative",
+            "pqtls ca revoke --reason keyCompromise",
+        ] {
+            adopted.fails(1, words);
+        }
+    }
+    folder
+        .pqtls("ca revoke negative.pem")
+        .fails(1, "positive, not negative");
+    // The ledger's own certificate is not affected, and OCSP answers nothing about the other.
+    let listed = folder.pqtls("ca list --valid");
+    assert!(listed.ok().contains("a.example.org"));
+    for (file, status) in [("a.pem", "good"), ("negative.pem", "unknown")] {
+        folder
+            .pqtls(&format!("cert ocsp-request {file} --out q --force"))
+            .ok();
+        let answered = folder.pqtls("ca ocsp q --out r --force");
+        assert!(answered.ok().contains(status), "{file}: {}", answered.ok());
+    }
+}

@@ -1,7 +1,10 @@
 //! The envelope that certificates, requests and revocation lists share: a body, an algorithm and a
 //! signature over the body (SIGNED{} of X.509).
 
-use der::asn1::{AnyRef, BitStringRef};
+use core::ops::RangeInclusive;
+
+use const_oid::db::rfc5912::RSA_ENCRYPTION;
+use der::asn1::{AnyRef, BitStringRef, UintRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, EncodeValue, Header, Reader, Sequence, SliceReader};
 use pki_types::{AlgorithmIdentifier, SignatureVerificationAlgorithm};
@@ -30,8 +33,8 @@ pub enum SignatureError {
     UnsupportedAlgorithm(ObjectIdentifier),
     /// The signature or the key is of an algorithm that is verified, but not with these parameters.
     #[error(
-        "{of} is of algorithm {algorithm} with parameters that are not verified here, such as a curve, a length of \
-         the salt, or a NULL where there must be none; have it made again without them"
+        "{of} is of algorithm {algorithm} with parameters that are not verified here, such as a curve, a size of the key, a \
+         length of the salt, or a NULL where there must be none; have it made again without them"
     )]
     UnsupportedParameters {
         /// What has the parameters: "the signature" or "the key".
@@ -127,7 +130,9 @@ pub(crate) fn verify_message(
     }
     let key_algorithm = contents(&key.algorithm)?;
     let mut keys = candidates.clone().map(|one| one.public_key_alg_id());
-    let is_of_kind = keys.any(|known| is_of(&known, key.algorithm.oid));
+    // A kind of its own, such as RSA's for PSS alone, has the name of its signatures.
+    let is_of_kind = key.algorithm.oid == signature_algorithm.oid
+        || keys.any(|known| is_of(&known, key.algorithm.oid));
     let algorithm = candidates
         .find(|candidate| *candidate.public_key_alg_id() == *key_algorithm)
         .ok_or(match is_of_kind {
@@ -140,10 +145,29 @@ pub(crate) fn verify_message(
                 key: key.algorithm.oid,
             },
         })?;
-    let key = whole_octets(key.subject_public_key)?;
-    algorithm
-        .verify_signature(key, message, signature)
-        .map_err(|_| SignatureError::Invalid)
+    let key_bytes = whole_octets(key.subject_public_key)?;
+    let verified = algorithm.verify_signature(key_bytes, message, signature);
+    verified.map_err(|_| match is_rsa_of_other_size(key_bytes) {
+        true if key.algorithm.oid == RSA_ENCRYPTION => SignatureError::UnsupportedParameters {
+            of: "the key",
+            algorithm: key.algorithm.oid,
+        },
+        _ => SignatureError::Invalid,
+    })
+}
+
+/// Whether a key of RSA is of a size that algorithms refuse to verify with, whatever the signature is.
+fn is_rsa_of_other_size(key: &[u8]) -> bool {
+    const USUAL: RangeInclusive<usize> = 2048..=8192;
+    let numbers = Vec::<UintRef<'_>>::from_der(key).unwrap_or_default();
+    let is_other = |modulus: &UintRef<'_>| {
+        let zeros = modulus
+            .as_bytes()
+            .first()
+            .map_or(0, |byte| byte.leading_zeros());
+        !USUAL.contains(&(8 * modulus.as_bytes().len() - zeros as usize))
+    };
+    numbers.first().is_some_and(is_other)
 }
 
 /// The bytes that are signed, without a copy: those of a revocation list are too long to copy.

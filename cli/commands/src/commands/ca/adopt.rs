@@ -167,7 +167,7 @@ fn own_in_ledger(folder: &Folder, own: &[Certificate]) -> Result<Vec<SerialNumbe
     let is_below = folder.is_below_another()?;
     for one in own {
         let root = folder.certificate(Role::Root)?;
-        match SerialNumber::from_bytes(one.serial_number()) {
+        match SerialNumber::of(one) {
             _ if is_below => {
                 let (issuer, subject) = (one.describe_issuer(), one.describe_subject());
                 return Err(FolderError::OfCaAbove { issuer, subject }.into());

@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             }
         }
     };
-    let number = SerialNumber::from_bytes(certificate.serial_number());
+    let number = SerialNumber::of(&certificate);
     let number = number.expect("the ledger has it under its number");
     let entry = authority.ledger().entry(&number)?;
     let issued = IssuedCertificate {

@@ -173,7 +173,7 @@ fn issuing_key(folder: &Folder) -> Result<IssuingKey, Failure> {
     Ok(IssuingKey {
         name: role.name().into(),
         // No certificate in a ledger has a number that no ledger takes.
-        number: SerialNumber::from_bytes(certificate.serial_number()).ok(),
+        number: SerialNumber::of(&certificate).ok(),
     })
 }
 

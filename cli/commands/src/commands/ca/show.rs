@@ -191,7 +191,7 @@ impl KeyOfCa {
     ) -> Result<Self, Failure> {
         let file = folder.key_path(role);
         let certificate = folder.certificate(role)?;
-        let entry = match SerialNumber::from_bytes(certificate.serial_number()) {
+        let entry = match SerialNumber::of(&certificate) {
             Ok(number) => ledger.entry(&number)?,
             // No certificate in a ledger can have this number.
             Err(_) => None,

@@ -120,7 +120,7 @@ pub(super) fn kept_number(
     ledger: &impl Ledger,
     certificate: &Certificate,
 ) -> Result<Option<SerialNumber>, Failure> {
-    let Ok(number) = SerialNumber::from_bytes(certificate.serial_number()) else {
+    let Ok(number) = SerialNumber::of(certificate) else {
         return Ok(None);
     };
     let kept = ledger.certificate(&number)?;
@@ -143,24 +143,36 @@ fn known(
         number,
         found,
     };
-    let Ok(number) = SerialNumber::from_bytes(certificate.serial_number()) else {
-        let digits = base16ct::lower::encode_string(certificate.serial_number());
-        return Err(foreign(name, digits, "none"));
+    let signer = || folder.signer_of(certificate, certificates, other_verification());
+    let number = match SerialNumber::of(certificate) {
+        Ok(number) => number,
+        Err(cause) => {
+            return Err(match signer() {
+                Ok(_) => FolderError::Unlisted {
+                    subject: certificate.describe_subject(),
+                    cause,
+                }
+                .into(),
+                Err(FolderError::NotOfThisCa(_)) => {
+                    let digits = base16ct::lower::encode_string(certificate.serial_number());
+                    foreign(name, digits, "none")
+                }
+                Err(error) => error.into(),
+            });
+        }
     };
     match ledger.certificate(&number)? {
         Some(kept) if kept == *certificate.der() => Ok(number),
         Some(_) => Err(foreign(name, number.to_string(), "another one")),
-        None => Err(
-            match folder.signer_of(certificate, certificates, other_verification()) {
-                Ok(_) => Failure::NotInLedger {
-                    name,
-                    file: from.into(),
-                    number: number.to_string(),
-                    options: Vec::new(),
-                },
-                Err(FolderError::NotOfThisCa(_)) => foreign(name, number.to_string(), "none"),
-                Err(error) => error.into(),
+        None => Err(match signer() {
+            Ok(_) => Failure::NotInLedger {
+                name,
+                file: from.into(),
+                number: number.to_string(),
+                options: Vec::new(),
             },
-        ),
+            Err(FolderError::NotOfThisCa(_)) => foreign(name, number.to_string(), "none"),
+            Err(error) => error.into(),
+        }),
     }
 }
