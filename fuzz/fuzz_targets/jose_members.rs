@@ -252,11 +252,24 @@ fn check_set(keys: &[AnyKey<'_>], members: &[Member<'_>]) {
     let members: Vec<_> = members.iter().filter(is_own).cloned().collect();
     let members = with(vec![member("keys", Json::Array(objects))], &members);
     let text = Json::Object(members.clone()).to_text();
-    let is_sound = Json::Object(members).is_sound(0) && text.len() <= MAX_SET_LEN;
+    let names: BTreeSet<_> = members.iter().map(|it| it.name.text()).collect();
+    let are_named = |it: &Member<'_>| !it.name.text().starts_with("$serde_json::private::");
+    let are_others_sound = (members.iter())
+        .filter(|it| it.name.text() != "keys")
+        .all(|it| it.value.is_sound(0));
+    let is_sound = names.len() == members.len()
+        && members.iter().all(are_named)
+        && are_others_sound
+        && all.iter().flatten().all(|it| it.value.is_json())
+        && text.len() <= MAX_SET_LEN;
     let mut expected = is_sound.then(Vec::new);
     let mut left_out = 0;
     for key in &all {
-        match classify(key, false) {
+        let class = match Json::Object(key.clone()).is_sound(0) {
+            true => classify(key, false),
+            false => Class::Bad,
+        };
+        match class {
             Class::Good(of, kid) => {
                 if let Some(expected) = &mut expected {
                     expected.push((of, kid));

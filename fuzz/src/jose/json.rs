@@ -154,6 +154,18 @@ impl Json<'_> {
         }
     }
 
+    /// Whether it is JSON by its grammar, whatever the strings and numbers mean.
+    pub fn is_json(&self) -> bool {
+        match self {
+            Self::Malformed(which) => {
+                [r#""\ud800""#, "1e999"].contains(&one_of(&MALFORMED, *which))
+            }
+            Self::Array(all) => all.iter().all(Self::is_json),
+            Self::Object(all) => all.iter().all(|it| it.value.is_json()),
+            _ => true,
+        }
+    }
+
     pub fn text(&self) -> Option<String> {
         match self {
             Self::Text(word) | Self::Escaped(word) => Some(word.text().into()),

@@ -9,6 +9,7 @@ use core::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use thiserror::Error;
 
 use super::shown;
@@ -22,8 +23,8 @@ pub enum JsonError {
     Malformed(String),
     /// A member is twice in one object. Readers differ about which of the two counts.
     #[error(
-        "the JSON has the member \"{0}\" twice in one object, which RFC 7515 section 4 forbids; don't trust \
-         it, and ask its sender for another"
+        "the JSON has the member \"{0}\" twice in one object, which RFC 7515 and RFC 7517, section 4 of each, forbid; don't \
+         trust it, and ask its sender for another"
     )]
     Duplicate(String),
     /// Objects and arrays are nested too deeply.
@@ -64,13 +65,101 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a [u8], limit: usize) -> Resu
         let len = text.len();
         return Err(JsonError::TooLong { len, limit });
     }
-    check(text)?;
-    read_checked(text)
+    List::default().read(text)
 }
 
 /// Reads a text, or a part of one, that [`read`] has checked already: it has no member twice.
 pub(crate) fn read_checked<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, JsonError> {
     serde_json::from_slice(text).map_err(malformed)
+}
+
+/// A list of values, each of which is JSON by its grammar: nothing more is known of it, so that whoever reads it may do without
+/// those that can't be read.
+pub(crate) struct List<'a> {
+    pub(crate) values: Vec<&'a RawValue>,
+    /// How many more values there may be in all of them.
+    left: Cell<usize>,
+}
+
+impl Default for List<'_> {
+    fn default() -> Self {
+        Self {
+            values: Vec::new(),
+            left: Cell::new(MAX_VALUES),
+        }
+    }
+}
+
+impl List<'_> {
+    /// Reads one of its values, or a part of one.
+    pub(crate) fn read<'v, T: Deserialize<'v>>(&self, text: &'v [u8]) -> Result<T, JsonError> {
+        check(text, &self.left)?;
+        read_checked(text)
+    }
+}
+
+/// Reads a list, which is the value of a member of an object, of a text of at most `limit` bytes.
+pub(crate) fn read_list<'a>(
+    text: &'a [u8],
+    member: &'static str,
+    limit: usize,
+) -> Result<List<'a>, JsonError> {
+    if text.len() > limit {
+        let len = text.len();
+        return Err(JsonError::TooLong { len, limit });
+    }
+    let Unchecked(members) = read_checked(text)?;
+    let mut names = BTreeSet::new();
+    let (mut list, mut values) = (List::default(), None);
+    for (Name(name), value) in members {
+        if name.starts_with(OF_SERDE_JSON) {
+            return Err(of_serde_json(&name));
+        }
+        match name == member {
+            true => values = Some(value),
+            false => check(value.get().as_bytes(), &list.left)?,
+        }
+        if let Some(name) = names.replace(name) {
+            return Err(JsonError::Duplicate(shown(&name)));
+        }
+    }
+    let missing = || JsonError::Malformed(format!("missing field `{member}`"));
+    list.values = read_checked(values.ok_or_else(missing)?.get().as_bytes())?;
+    Ok(list)
+}
+
+/// The members of an object, of which only the names were read.
+struct Unchecked<'a>(Vec<(Name<'a>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Unchecked<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfObject;
+
+        impl<'de> Visitor<'de> for OfObject {
+            type Value = Unchecked<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+                let mut all = Vec::new();
+                while let Some(member) = members.next_entry()? {
+                    if all.len() == MAX_VALUES {
+                        return Err(de::Error::custom("too many members"));
+                    }
+                    all.push(member);
+                }
+                Ok(Unchecked(all))
+            }
+        }
+
+        deserializer.deserialize_map(OfObject)
+    }
+}
+
+fn of_serde_json(name: &str) -> JsonError {
+    JsonError::Malformed(format!("\"{}\" can't be the name of a member", shown(name)))
 }
 
 fn malformed(error: serde_json::Error) -> JsonError {
@@ -144,14 +233,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for Plain<'a> {
 const OF_SERDE_JSON: &str = "$serde_json::private::";
 
 /// Checks that the whole text is JSON, that no member occurs twice, and that it is not too deep.
-fn check(text: &[u8]) -> Result<(), JsonError> {
+/// `left` is how many more values there may be.
+fn check(text: &[u8], left: &Cell<usize>) -> Result<(), JsonError> {
     if has_long_escapes(text) {
         return Err(JsonError::LongString);
     }
-    let (reason, left) = (RefCell::new(None), Cell::new(MAX_VALUES));
+    let reason = RefCell::new(None);
     let checker = Checker {
         reason: &reason,
-        left: &left,
+        left,
         depth: 0,
     };
     let mut deserializer = serde_json::Deserializer::from_slice(text);
@@ -307,8 +397,7 @@ impl<'de> Visitor<'de> for Checker<'_> {
                 return Err(self.refuse(JsonError::Duplicate(shown(&name))));
             }
             if name.starts_with(OF_SERDE_JSON) {
-                let reason = format!("\"{}\" can't be the name of a member", shown(&name));
-                return Err(self.refuse(JsonError::Malformed(reason)));
+                return Err(self.refuse(of_serde_json(&name)));
             }
             names.insert(name);
             members.next_value_seed(inner)?;

@@ -1,13 +1,13 @@
 //! Sets of JSON Web Keys, as issuers of tokens publish them. What can't be used is left out, and said.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::error::JwkError;
 use super::key::Jwk;
 use super::members::Kind;
 use crate::akp::AkpError;
-use crate::encoding::json::{self, Object};
+use crate::encoding::JsonError;
+use crate::encoding::json::{self, List, Object};
 
 /// A set of public keys (RFC 7517, section 5), for example of a token issuer.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +37,12 @@ impl JwkSet {
     ///
     /// [`JwkError::Json`], if the text is no set.
     pub fn from_json(text: &str) -> Result<Self, JwkError> {
-        let Object(members) = json::read::<Object<Members<'_>>>(text.as_bytes(), LIMIT)?;
         let mut set = Self::default();
-        for (index, member) in members.keys.into_iter().enumerate() {
-            match read(member) {
+        let keys = json::read_list(text.as_bytes(), "keys", LIMIT)?;
+        for (index, member) in keys.values.iter().enumerate() {
+            match read(&keys, member) {
                 Ok(key) => set.keys.push(key),
+                Err(error @ JwkError::Json(JsonError::TooManyValues)) => return Err(error),
                 Err(JwkError::KeyType(_) | JwkError::Key(AkpError::Algorithm(_))) => {}
                 Err(error) if set.left_out.len() < MOST_LEFT_OUT => {
                     let number = index + 1;
@@ -91,15 +92,9 @@ const MOST_LEFT_OUT: usize = 32;
 /// Room for some hundreds of keys.
 const LIMIT: usize = 1024 * 1024;
 
-#[derive(Deserialize)]
-struct Members<'a> {
-    #[serde(borrow)]
-    keys: Vec<&'a RawValue>,
-}
-
-fn read(member: &RawValue) -> Result<Jwk, JwkError> {
+fn read(keys: &List<'_>, member: &RawValue) -> Result<Jwk, JwkError> {
     let text = member.get().as_bytes();
-    let Object(kind) = json::read_checked::<Object<Kind>>(text)?;
+    let Object(kind) = keys.read::<Object<Kind>>(text)?;
     let algorithm = kind.algorithm()?;
     Jwk::from_members(algorithm, json::read_checked(text)?)
 }

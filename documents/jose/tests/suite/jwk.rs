@@ -258,7 +258,6 @@ fn sets_have_the_keys_that_are_for_this() {
         r#"{"keys":{}}"#,
         r#"{"keys":null}"#,
         r#"{"keys":[],"keys":[]}"#,
-        r#"{"keys":[{"kty":"EC","x":1,"x":1}]}"#,
     ] {
         assert!(JwkSet::from_json(bad).is_err(), "{bad}");
     }
@@ -328,4 +327,43 @@ fn hostile_texts_take_no_time() {
     ));
     let many = format!(r#"{{"keys":[{}{{}}]}}"#, r#"{"kty":"X"},"#.repeat(50_000));
     assert!(JwkSet::from_json(&many).is_err());
+}
+
+/// A key that is JSON by its grammar, and can't be read as more than that, leaves the others as they are.
+#[test]
+fn keys_of_a_set_that_are_malformed_are_left_out() {
+    let own = public(1).to_json();
+    let nested = [r#"{"x":"#, &"[".repeat(200), &"]".repeat(200), "}"].concat();
+    let odd = [
+        r#"{"kty":"RSA","n":"AA","n":"AQ"}"#,
+        r#"{"kty":"RSA","n":"\ud800"}"#,
+        r#"{"kty":"RSA","n":1e999}"#,
+        r#"{"kty":"RSA","$serde_json::private::RawValue":"1"}"#,
+        &nested,
+        "null",
+        "7",
+        "[]",
+    ];
+    let set = |keys: &str| format!(r#"{{"keys":[{keys}],"x":[1]}}"#);
+    let read = JwkSet::from_json(&set(&format!("{},{own}", odd.join(",")))).unwrap();
+    assert_eq!(read.keys().len(), 1);
+    assert_eq!(read.keys()[0].to_json(), own);
+    let left_out: Vec<_> = read.left_out().iter().map(|one| one.number).collect();
+    assert_eq!(left_out, (1..=odd.len()).collect::<Vec<_>>());
+    let reason = read.left_out()[0].to_string();
+    assert!(reason.contains("\"n\" twice"), "{reason}");
+    // Beside the keys, everything counts; and what isn't JSON is no set.
+    for text in [
+        format!(r#"{{"keys":[{own}],"keys":[]}}"#),
+        format!(r#"{{"keys":[{own}],"x":1,"x":1}}"#),
+        format!(r#"{{"keys":[{own}],"x":{{"y":1,"y":1}}}}"#),
+        format!(r#"{{"keys":[{own}],"x":"\ud800"}}"#),
+        format!(r#"{{"keys":{own}}}"#),
+        format!("[{own}]"),
+        r#"{"x":1}"#.to_owned(),
+        set(&format!(r#"{{"kty":"RSA","n":01}},{own}"#)),
+        set(&format!(r#"{{"kty":"RSA","n":"\x"}},{own}"#)),
+    ] {
+        JwkSet::from_json(&text).unwrap_err();
+    }
 }
