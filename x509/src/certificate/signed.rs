@@ -224,3 +224,79 @@ fn contents(identifier: &AlgorithmIdentifierRef<'_>) -> der::Result<Vec<u8>> {
     identifier.encode_value(&mut contents)?;
     Ok(contents)
 }
+
+#[cfg(test)]
+mod tests {
+    use der::asn1::{Any, BitString, Null};
+    use pki_types::{InvalidSignature, alg_id};
+    use spki::SubjectPublicKeyInfoOwned;
+
+    use super::*;
+
+    const RSA_PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
+    const SHA256_RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.11");
+
+    /// An algorithm that refuses every signature.
+    #[derive(Debug)]
+    struct Refusing(AlgorithmIdentifier);
+
+    impl SignatureVerificationAlgorithm for Refusing {
+        fn verify_signature(&self, _: &[u8], _: &[u8], _: &[u8]) -> Result<(), InvalidSignature> {
+            Err(InvalidSignature)
+        }
+
+        fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+            alg_id::RSA_ENCRYPTION
+        }
+
+        fn signature_alg_id(&self) -> AlgorithmIdentifier {
+            self.0
+        }
+    }
+
+    fn rsa_key(oid: ObjectIdentifier, modulus: &[u8]) -> SubjectPublicKeyInfoOwned {
+        let numbers = [modulus, &[1, 0, 1]].map(|number| UintRef::new(number).unwrap());
+        SubjectPublicKeyInfoOwned {
+            algorithm: AlgorithmIdentifierOwned {
+                oid,
+                parameters: Some(Null.into()),
+            },
+            subject_public_key: BitString::from_bytes(&to_der(&numbers.to_vec()).unwrap()).unwrap(),
+        }
+    }
+
+    /// What a key can't verify was not altered, and of no other key, as far as is known.
+    #[test]
+    fn signatures_that_no_key_of_rsa_here_verifies_are_not_called_altered() {
+        let (pkcs1, pss) = (
+            Refusing(alg_id::RSA_PKCS1_SHA256),
+            Refusing(alg_id::RSA_PSS_SHA256),
+        );
+        let verify = |key: &SubjectPublicKeyInfoOwned, signature: AlgorithmIdentifierRef<'_>| {
+            let key = key.owned_to_ref();
+            verify_message(b"message", &signature, &[1; 128], &key, &[&pkcs1, &pss]).unwrap_err()
+        };
+        let null = Any::null();
+        let of_pkcs1 = AlgorithmIdentifierRef {
+            oid: SHA256_RSA,
+            parameters: Some((&null).into()),
+        };
+        let unsupported = |of, algorithm| SignatureError::UnsupportedParameters { of, algorithm };
+        for (bytes, expected) in [
+            (128, unsupported("the key", RSA_ENCRYPTION)),
+            (255, unsupported("the key", RSA_ENCRYPTION)),
+            (256, SignatureError::Invalid),
+            (1024, SignatureError::Invalid),
+            (1025, unsupported("the key", RSA_ENCRYPTION)),
+        ] {
+            let key = rsa_key(RSA_ENCRYPTION, &vec![0xff; bytes]);
+            assert_eq!(verify(&key, of_pkcs1), expected, "{bytes}");
+        }
+        // A key for PSS alone has the identifier of its signatures.
+        let pss = pss.signature_alg_id();
+        let pss = [&[0x30, u8::try_from(pss.len()).unwrap()], &*pss].concat();
+        let pss = AlgorithmIdentifierRef::from_der(&pss).unwrap();
+        let key = rsa_key(RSA_PSS, &[0xff; 256]);
+        assert_eq!(verify(&key, pss), unsupported("the key", RSA_PSS));
+    }
+}
