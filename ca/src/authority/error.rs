@@ -25,6 +25,15 @@ pub enum AuthorityError {
         /// The name that is not permitted.
         name: String,
     },
+    /// The policy permits a profile that the CA's own certificate does not permit.
+    #[error(
+        "the CA's own certificate does not permit the purposes of the profile \"{profile}\", by its extended key usage, so \
+         nobody would accept such a certificate; name another profile, or have the CA certified again without the extension"
+    )]
+    OutsidePurposes {
+        /// The profile.
+        profile: &'static str,
+    },
     /// The certificate can't be made.
     #[error(transparent)]
     Issue(#[from] IssueError),

@@ -23,6 +23,7 @@ use pq_x509::keys::{KeyError, Signer, SubjectKey};
 use pq_x509::ocsp::{OcspResponder, OcspResponse};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason};
+use pq_x509::validation::Purpose;
 use pq_x509::x509_cert::der::Encode;
 
 pub(crate) use self::adopted::{NotAdopted, adopted};
@@ -416,8 +417,21 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             let name = name.to_string();
             return Err(AuthorityError::OutsideConstraints { name });
         }
+        let profile = permitted.profile();
+        let purposes = [
+            (profile.is_for_servers(), Purpose::ServerAuth),
+            (profile.is_for_clients(), Purpose::ClientAuth),
+        ];
+        if purposes
+            .into_iter()
+            .any(|(is_asked, purpose)| is_asked && !purpose.is_permitted_by(ca))
+        {
+            return Err(AuthorityError::OutsidePurposes {
+                profile: profile.name(),
+            });
+        }
         let number = SerialNumber::random()?;
-        let profile = permitted.profile().name();
+        let profile = profile.name();
         let builder = permitted.into_certificate();
         let builder = builder.serial_number(number.as_bytes());
         let algorithm = KeyAlgorithm::among(order.wanted.key);

@@ -852,9 +852,9 @@ fn of_folder(error: &FolderError) -> ExitStatus {
 
 fn of_authority(error: &AuthorityError) -> ExitStatus {
     match error {
-        AuthorityError::Forbidden(_) | AuthorityError::OutsideConstraints { .. } => {
-            ExitStatus::Policy
-        }
+        AuthorityError::Forbidden(_)
+        | AuthorityError::OutsideConstraints { .. }
+        | AuthorityError::OutsidePurposes { .. } => ExitStatus::Policy,
         AuthorityError::Ledger(error) => of_ledger(error),
         _ => ExitStatus::Refused,
     }

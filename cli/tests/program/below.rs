@@ -1,7 +1,11 @@
 //! CAs below others: `pqtls ca init` with `--under` and `--request`, `install`, and keys that follow in such a CA.
 
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::pki_types::UnixTime;
+use pq_x509::request::CertificateRequest;
 
+use crate::folder::Folder;
 use crate::rollover::folder_with_ca;
 
 #[test]
@@ -337,4 +341,34 @@ fn a_key_that_waits_for_its_certificate_is_said_to_wait() {
     let used = folder.pqtls("ca rollover --use issuing-2 --dir team");
     let words = "  back up the CA's folder again: by older backups another key issues\n";
     assert!(used.ok().contains(words), "{}", used.ok());
+}
+
+/// A CA above that limits the purposes limits them for all below.
+#[test]
+fn a_ca_issues_for_the_purposes_of_its_own_certificate_alone() {
+    let folder = Folder::new();
+    let foreign = CertificateBuilder::ca("Foreign");
+    let key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(foreign, key()).unwrap();
+    folder.write("root.pem", root.certificate().to_pem());
+    folder
+        .pqtls("ca init --name Own --request own.csr --algorithm ML-DSA-44")
+        .ok();
+    let request = CertificateRequest::from_pem(&folder.read("own.csr")).unwrap();
+    let request = request.verify().unwrap();
+    let own = CertificateBuilder::ca("Own").path_len(0).client_auth();
+    let own = root.issue(own, &request).unwrap();
+    folder.write("own.pem", own.to_pem());
+    folder
+        .pqtls("ca install own.pem --root root.pem --any-names")
+        .ok();
+    for profile in ["server", "server+client"] {
+        folder
+            .pqtls(&format!(
+                "ca issue a.example.org --profile {profile} --new-key a.key --out a.pem"
+            ))
+            .fails(4, "does not permit the purposes of the profile");
+    }
+    let listed = folder.pqtls("ca list");
+    assert!(!listed.ok().contains("a.example.org"), "{}", listed.ok());
 }

@@ -627,6 +627,13 @@ pub enum Purpose {
 const ID_KP_DOCUMENT_SIGNING: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.36");
 
 impl Purpose {
+    /// Whether the extended key usages of a CA's certificate permit those below it to be for this purpose: without the
+    /// extension there is no limit, and anyExtendedKeyUsage counts only for documents.
+    pub fn is_permitted_by(self, ca: &Certificate) -> bool {
+        let purposes = ca.extended_key_usage();
+        purposes.is_none_or(|purposes| self.is_among(purposes))
+    }
+
     /// Whether an end entity may sign for this purpose. Certificates for signatures of documents that bind people often
     /// have nonRepudiation alone.
     fn check_signing(self, usages: FlagSet<KeyUsages>) -> Result<(), KeyUsageError> {
@@ -795,12 +802,8 @@ fn check_root(root: &Certificate, purpose: Purpose, time: UnixTime) -> Result<()
             time,
         });
     }
-    // As webpki does below the root: without the extension there is no limit, and anyExtendedKeyUsage
-    // counts only if the purpose lists it.
-    if root
-        .extended_key_usage()
-        .is_some_and(|purposes| !purpose.is_among(purposes))
-    {
+    // as webpki does below the root
+    if !purpose.is_permitted_by(root) {
         return Err(ValidationError::WrongPurpose);
     }
     Ok(())
