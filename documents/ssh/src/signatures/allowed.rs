@@ -15,7 +15,7 @@ use crate::keys::{KeyError, Options, PublicKey, begins_with_key, split_options, 
 /// Each line has principals (patterns separated by commas), options, and a key. Lines with keys of other
 /// algorithms, and lines of certificate authorities, permit nothing here. Nor does a line that can't be read, such as one
 /// whose times don't end in `Z`: it is [left out](Self::left_out), and the others count, as in OpenSSH. No line forbids
-/// what another one permits. Comments may be of any bytes.
+/// what another one permits. Principals and comments may be of any bytes. As in OpenSSH, a line ends at a NUL.
 #[derive(Clone, Debug)]
 pub struct AllowedSigners {
     lines: Vec<Line>,
@@ -24,7 +24,7 @@ pub struct AllowedSigners {
 
 #[derive(Clone, Debug)]
 struct Line {
-    principals: String,
+    principals: Vec<u8>,
     options: SignerOptions,
     key: PublicKey,
 }
@@ -50,7 +50,8 @@ impl AllowedSigners {
         };
         let mut is_list = false;
         for (index, line) in file.as_ref().split(|byte| *byte == b'\n').enumerate() {
-            let line = line.trim_ascii();
+            let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
+            let line = without_blanks(line);
             if line.is_empty() || line.starts_with(b"#") {
                 continue;
             }
@@ -103,12 +104,12 @@ impl AllowedSigners {
         };
         for line in &self.lines {
             let is_signer = line.key.is_same_key(signature.public_key())
-                && list_permits(&line.principals, principal);
+                && list_permits(&line.principals, principal.as_bytes());
             if !is_signer {
                 continue;
             }
-            let namespaces = line.options.namespaces.as_deref();
-            if !namespaces.is_none_or(|list| list_permits(list, namespace)) {
+            let namespaces = line.options.namespaces.as_deref().map(str::as_bytes);
+            if !namespaces.is_none_or(|list| list_permits(list, namespace.as_bytes())) {
                 refusal = NotAllowed::Namespace {
                     key: key(),
                     namespace: namespace.to_owned(),
@@ -127,13 +128,14 @@ const MOST_LEFT_OUT: usize = 32;
 
 impl Line {
     fn parse(line: &[u8]) -> Result<Self, LineError> {
-        match str::from_utf8(line) {
-            Ok(line) => Self::of_text(line),
+        let (principals, rest) = principals(line)?;
+        match str::from_utf8(rest) {
+            Ok(rest) => Self::of_text(principals, rest),
             Err(error) => {
                 // It may be the comment that isn't UTF-8. What stands before its last blank is whole.
-                let text = str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default();
+                let text = str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default();
                 let end = text.rfind([' ', '\t']).unwrap_or(0);
-                match Self::of_text(&text[..end]) {
+                match Self::of_text(principals, &text[..end]) {
                     Err(LineError::Key(KeyError::NoKey | KeyError::UnclosedQuote)) => {
                         Err(LineError::NotUtf8)
                     }
@@ -143,12 +145,12 @@ impl Line {
         }
     }
 
-    fn of_text(line: &str) -> Result<Self, LineError> {
+    fn of_text(principals: Vec<u8>, rest: &str) -> Result<Self, LineError> {
         // The base64 of every key begins so, by the length of its algorithm's name.
-        if begins_with_key(line) && word(word(line).1).0.starts_with("AAAA") {
+        let is_name = str::from_utf8(&principals).is_ok_and(begins_with_key);
+        if is_name && word(rest).0.starts_with("AAAA") {
             return Err(KeyError::NoPrincipal.into());
         }
-        let (principals, rest) = principals(line)?;
         let (options, key) = match begins_with_key(rest) {
             true => ("", rest),
             false => split_options(rest)?,
@@ -160,7 +162,7 @@ impl Line {
         // First, since what others write about keys of another algorithm doesn't matter.
         let key = PublicKey::from_line(without_comment(key))?;
         Ok(Self {
-            principals: principals.to_owned(),
+            principals,
             options: SignerOptions::parse(options)?,
             key,
         })
@@ -177,14 +179,32 @@ fn without_comment(line: &str) -> &str {
     }
 }
 
-/// The principals, without the quotation marks that may be around them, and the rest of the line.
-fn principals(line: &str) -> Result<(&str, &str), LineError> {
-    match line.strip_prefix('"') {
-        None => Ok(word(line)),
-        Some(quoted) => {
-            let (principals, rest) = quoted.split_once('"').ok_or(KeyError::UnclosedQuote)?;
-            Ok((principals, rest.trim_start_matches([' ', '\t'])))
-        }
+/// The principals, and the rest of the line. As in OpenSSH, a quotation mark may stand anywhere in them: it is left out, and
+/// they end at the next one.
+fn principals(line: &[u8]) -> Result<(Vec<u8>, &[u8]), LineError> {
+    let end = line
+        .iter()
+        .position(|byte| *byte == b'"' || is_blank(*byte));
+    let (start, rest) = line.split_at(end.unwrap_or(line.len()));
+    let Some(quoted) = rest.strip_prefix(b"\"") else {
+        return Ok((start.to_vec(), without_blanks(rest)));
+    };
+    let end = quoted.iter().position(|byte| *byte == b'"');
+    let (quoted, rest) = quoted.split_at(end.ok_or(KeyError::UnclosedQuote)?);
+    Ok(([start, quoted].concat(), without_blanks(&rest[1..])))
+}
+
+/// What OpenSSH takes for a blank in such a file.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+fn without_blanks(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|byte| !is_blank(*byte));
+    let end = text.iter().rposition(|byte| !is_blank(*byte));
+    match (start, end) {
+        (Some(start), Some(end)) => &text[start..=end],
+        _ => &[],
     }
 }
 

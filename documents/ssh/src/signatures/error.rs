@@ -124,8 +124,10 @@ pub enum LineError {
          where Z means UTC"
     )]
     Time(&'static str),
-    /// The line is not UTF-8 up to its comment.
-    #[error("the line is not UTF-8; only comments may be of other bytes")]
+    /// The line is not UTF-8 between its principals and its comment.
+    #[error(
+        "the options or the key are not UTF-8; only principals and comments may be of other bytes"
+    )]
     NotUtf8,
     /// The end of the validity is not after its beginning.
     #[error("valid-before is not after valid-after")]

@@ -1,11 +1,16 @@
 //! Patterns of ssh_config(5), PATTERNS: `*` matches any text, `?` any character, and `!` in front forbids.
 
 /// Whether a comma-separated list of patterns permits the text: one pattern matches, and no forbidding one does.
-pub(super) fn list_permits(list: &str, text: &str) -> bool {
+pub(super) fn list_permits(list: &[u8], text: &[u8]) -> bool {
     let mut permitted = false;
-    for pattern in list.split(',') {
-        match pattern.strip_prefix('!') {
-            Some(pattern) if matches(pattern, text) => return false,
+    for pattern in list.split(|byte| *byte == b',') {
+        let forbidding = pattern.strip_prefix(b"!");
+        let pattern = forbidding.unwrap_or(pattern);
+        if pattern.len() > MAX_PATTERN {
+            return false;
+        }
+        match forbidding {
+            Some(_) if matches(pattern, text) => return false,
             Some(_) => {}
             // As in OpenSSH, an empty list permits nobody, not even an empty name.
             None if pattern.is_empty() => {}
@@ -15,9 +20,11 @@ pub(super) fn list_permits(list: &str, text: &str) -> bool {
     permitted
 }
 
+/// The longest pattern that OpenSSH reads. A list with a longer one permits nothing.
+const MAX_PATTERN: usize = 1022;
+
 /// Takes time at most proportional to the product of both lengths: it backtracks only to the last `*`.
-fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut last_star = None;
     while t < text.len() {
@@ -66,13 +73,17 @@ mod tests {
             ("!a", "b", false),
             ("A", "a", false),
         ] {
-            assert_eq!(list_permits(list, text), permits, "{list} {text}");
+            let found = list_permits(list.as_bytes(), text.as_bytes());
+            assert_eq!(found, permits, "{list} {text}");
         }
+        let long = |len| [&b"a,"[..], &b"b".repeat(len)].concat();
+        assert!(list_permits(&long(1022), b"a"));
+        assert!(!list_permits(&long(1023), b"a"));
     }
 
     #[test]
     fn many_stars_take_no_time() {
         let pattern = "*a".repeat(500) + "b";
-        assert!(!list_permits(&pattern, &"a".repeat(10_000)));
+        assert!(!matches(pattern.as_bytes(), &b"a".repeat(10_000)));
     }
 }

@@ -24,9 +24,13 @@ struct OpenSsh(TempDir);
 
 impl OpenSsh {
     fn new() -> Option<Self> {
+        Self::that_knows("mldsa44-ed25519")
+    }
+
+    /// With a key of this algorithm.
+    fn that_knows(algorithm: &str) -> Option<Self> {
         let this = Self(TempDir::new().expect("a folder"));
-        let (works, said) =
-            this.try_run(&["-q", "-t", "mldsa44-ed25519", "-N", "", "-f", "key"], b"");
+        let (works, said) = this.try_run(&["-q", "-t", algorithm, "-N", "", "-f", "key"], b"");
         if works {
             return Some(this);
         }
@@ -37,7 +41,7 @@ impl OpenSsh {
         );
         // In CI neither: Debian's is older, and `.ci/run newest_peers` names another one.
         cannot_run(&format!(
-            "there is no ssh-keygen that knows mldsa44-ed25519: {said}"
+            "there is no ssh-keygen that knows {algorithm}: {said}"
         ));
         None
     }
@@ -73,7 +77,7 @@ impl OpenSsh {
     }
 
     /// Writes a file that only its owner can read: the program refuses others.
-    fn write(&self, name: &str, contents: &str) {
+    fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
         use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
         let path = self.0.path().join(name);
         let file = fs::OpenOptions::new()
@@ -85,7 +89,7 @@ impl OpenSsh {
         let mut file = file.expect("the folder is ours");
         file.set_permissions(fs::Permissions::from_mode(0o600))
             .expect("the file is ours");
-        file.write_all(contents.as_bytes()).expect("there is room");
+        file.write_all(contents.as_ref()).expect("there is room");
     }
 
     fn read(&self, name: &str) -> String {
@@ -273,5 +277,109 @@ fn openssh_verifies_our_signatures_and_lists_mean_the_same_to_both() {
         let other = ["-Y", "check-novalidate", "-n", "file", "-s", "sig"];
         assert!(openssh.try_run(&other, MESSAGE).0);
         assert!(!openssh.try_run(&other, b"another message").0);
+    }
+}
+
+/// How lists are read does not depend on the key's algorithm, so any `ssh-keygen` shows it.
+#[test]
+fn lists_in_unusual_forms_mean_the_same_to_both() {
+    let Some(openssh) = OpenSsh::that_knows("ed25519") else {
+        return;
+    };
+    let theirs = openssh.read("key.pub");
+    openssh.write("message", MESSAGE);
+    openssh.run(
+        &["-q", "-Y", "sign", "-n", "file", "-f", "key", "message"],
+        b"",
+    );
+    let (ours, message) = (KEY.public_key().to_line(), hashed(HashAlgorithm::Sha512));
+    let signature = KEY.sign("file", &message).expect("randomness");
+    let long = |len| [&b"x@x,"[..], &b"y".repeat(len), b",me@x KEY"].concat();
+    let (longest, too_long) = (long(1022), long(1023));
+    let forbidding = [&b"!"[..], &b"y".repeat(1022), b",me@x KEY"].concat();
+    let mut cases: Vec<&[u8]> = vec![
+        b"me@x KEY",
+        b"m\"e@x\" KEY",
+        b"m\"e@x KEY",
+        b"\"me@x\"KEY",
+        b"\"me@x\" \tKEY\r",
+        b"\"\"me@x KEY",
+        b"me@x\"\" KEY",
+        b"me\"@x namespaces=\"file\" KEY",
+        b"me@x\rKEY",
+        b"\x0cme@x KEY",
+        b"\xe9@x,me@x KEY",
+        b"*\xe9*,me@x KEY",
+        b"\"\xe9 b,me@x\" KEY \xe9",
+        b"me@x KEY\0",
+        b"me@x KEY\0 \xe9\"",
+        b"me@x\0 KEY",
+        b"\0me@x KEY",
+        &longest,
+        &too_long,
+        &forbidding,
+    ];
+    let times = [
+        "19700101Z",
+        "197001010000Z",
+        "19700101000000UTC",
+        "19700101000001Z",
+        "20260101235960Z",
+        "20260101235961Z",
+        "20260101235962Z",
+        "20260101236000Z",
+        "20260101240000Z",
+        "20260230Z",
+        "20260431Z",
+        "20251232Z",
+        "20250100Z",
+        "20251301Z",
+        "20250001Z",
+        "19691231Z",
+        "2025 1 1Z",
+        "2025 101Z",
+        "20251 01Z",
+        "202501  Z",
+        "+0250101Z",
+        "00000101Z",
+        "99991231Z",
+        "Z",
+        "20260101235959Z",
+        "202601 1 0 0Z",
+    ];
+    let times = times.iter().flat_map(|time| {
+        let list = |option| format!("me@x {option}=\"{time}\" KEY").into_bytes();
+        ["valid-after", "valid-before"].map(list)
+    });
+    let times: Vec<_> = times.collect();
+    cases.extend(times.iter().map(|list| &**list));
+    for case in cases {
+        let with = |key: &str| {
+            let at = case.windows(3).position(|word| word == b"KEY");
+            let (before, after) = case.split_at(at.expect("each has one"));
+            [before, key.trim_end().as_bytes(), &after[3..]].concat()
+        };
+        openssh.write("signers", [&with(&theirs), &b"\n"[..]].concat());
+        let arguments = [
+            "-Y",
+            "verify",
+            "-f",
+            "signers",
+            "-I",
+            "me@x",
+            "-n",
+            "file",
+            "-s",
+            "message.sig",
+            "-O",
+            "verify-time=20260102Z",
+        ];
+        let (is_allowed, said) = openssh.try_run(&arguments, MESSAGE);
+        let time = UnixTime::since_unix_epoch(Duration::from_secs(1_767_312_000));
+        let allowed = AllowedSigners::parse(with(&ours)).is_ok_and(|list| {
+            let verified = list.verify("me@x", "file", time, &signature, &message);
+            verified.is_ok()
+        });
+        assert_eq!(allowed, is_allowed, "{}: {said}", case.escape_ascii());
     }
 }

@@ -385,7 +385,7 @@ fn lines_of_others_and_comments_may_have_any_bytes() {
     let cases: [(&[u8], usize); 6] = [
         (b"me LINE M\xfcller", 0),
         (b"me LINE \x1b[1m", 0),
-        (b"\xfcbel LINE", 1),
+        (b"\xfcbel LINE", 0),
         (b"you namespaces=\"\xfc\" LINE", 1),
         (
             b"you touch-required,valid-after=\"20260101\" ssh-ed25519 AAAA M\xfcller",
@@ -415,11 +415,17 @@ fn lines_of_others_and_comments_may_have_any_bytes() {
             assert_eq!(signers.left_out()[0].error, LineError::NotUtf8);
         }
     }
-    // With the comment of other bytes, the line itself counts.
-    let list = [b"me ", line.as_bytes(), b" M\xfcller"].concat();
-    let signers = AllowedSigners::parse(&list).expect("a list");
-    let verified = signers.verify("me", "file", at(0), &signature, &message);
-    assert_eq!(verified, Ok(()));
+    // With the comment of other bytes, the line itself counts, and so it does with another principal, and before a NUL.
+    for list in [
+        [b"me ", line.as_bytes(), b" M\xfcller"].concat(),
+        [b"\xfc,me ", line.as_bytes()].concat(),
+        [b"m\"e\" ", line.as_bytes()].concat(),
+        [b"me ", line.as_bytes(), b"\0"].concat(),
+    ] {
+        let signers = AllowedSigners::parse(&list).expect("a list");
+        let verified = signers.verify("me", "file", at(0), &signature, &message);
+        assert_eq!(verified, Ok(()), "{}", list.escape_ascii());
+    }
     // But a key that is cut off by such a byte is none.
     let list = [b"me ", &line.as_bytes()[..100], b"\xfc"].concat();
     let refused = AllowedSigners::parse(&list).expect_err("its only line has no key");
