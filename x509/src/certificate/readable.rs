@@ -1,7 +1,7 @@
 //! Stand-ins for certificates and requests with values that X.509 allows but neither `x509-cert` nor webpki reads (dates
 //! before 1970, path lengths above 255, texts of UniversalString, extensions that are not critical and whose
 //! identifiers have numbers above 32 bits, unique identifiers), or with name constraints that webpki considers violated
-//! by every name, or with critical certificate policies, which webpki does not process.
+//! by every name, or with critical extensions of certificate policies, which webpki does not process.
 //!
 //! Both libraries get the stand-in: the certificate with the nearest values that they know, and without what says
 //! nothing that is used. Nobody can ask about a time before 1970, and no path has so many CAs, so the stand-in
@@ -15,11 +15,11 @@ use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
 use der::{Decode, Encode, Sequence, Tag, Tagged};
 use pq_keys::encoding::syntax::{self, Element, whole_octets};
 use x509_cert::ext::Extension;
-use x509_cert::ext::pkix::{BasicConstraints, CertificatePolicies, NameConstraints};
+use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
 use x509_cert::request::CertReq;
 
 use super::canonical_name::CanonicalName;
-use super::policies::are_interpreted;
+use super::policies::{OF_POLICIES, are_interpreted};
 use super::universal_string::{constructed, read_name};
 use super::{name_constraints, signed};
 
@@ -286,22 +286,22 @@ fn edited_extensions(body: &Body<'_>, edits: &[Edit], long: Long) -> Option<Opti
         let is_limit = [BasicConstraints::OID, NameConstraints::OID]
             .iter()
             .any(|one| one.as_bytes() == kind);
-        let change =
-            if is_limit || CertificatePolicies::OID.as_bytes() == kind && is_critical(element) {
-                let mut extension = Extension::from_der(element.whole).ok()?;
-                let is_needed = edits
-                    .iter()
-                    .fold(false, |any, edit| edit(&mut extension) | any);
-                is_needed.then(|| extension.to_der().ok())
-            } else if long == Long::LeftOut && is_long(kind) && !is_critical(element) {
-                if left_out.contains(&kind) || !is_extension(element) {
-                    return None;
-                }
-                left_out.push(kind);
-                Some(Some(Vec::new()))
-            } else {
-                None
-            };
+        let is_of_policies = OF_POLICIES.iter().any(|one| one.as_bytes() == kind);
+        let change = if is_limit || is_of_policies && is_critical(element) {
+            let mut extension = Extension::from_der(element.whole).ok()?;
+            let is_needed = edits
+                .iter()
+                .fold(false, |any, edit| edit(&mut extension) | any);
+            is_needed.then(|| extension.to_der().ok())
+        } else if long == Long::LeftOut && is_long(kind) && !is_critical(element) {
+            if left_out.contains(&kind) || !is_extension(element) {
+                return None;
+            }
+            left_out.push(kind);
+            Some(Some(Vec::new()))
+        } else {
+            None
+        };
         if edited.is_none() && change.is_some() {
             edited = Some(extensions.value()[..position].to_vec());
         }

@@ -228,6 +228,15 @@ pub enum ValidationError {
         /// The object identifier of the extension, where known.
         oid: Option<ObjectIdentifier>,
     },
+    /// A CA maps a policy to or from anyPolicy, or its policyMappings can't be read.
+    #[error(
+        "the policyMappings of the certificate of {subject} map to or from anyPolicy, or can't be read (RFC 5280 section \
+         6.1.4); have it issued again without that extension"
+    )]
+    PolicyMappings {
+        /// The subject of the CA's certificate.
+        subject: String,
+    },
     /// A revocation policy was made without lists.
     #[error("no revocation lists were given; load at least one, or set no revocation policy")]
     NoRevocationLists,

@@ -56,9 +56,10 @@ use crate::verification;
 /// accepts more: dates before 1970, path lengths above 255 and unique identifiers, which webpki on its own, and so
 /// rustls's verifiers, consider malformed.
 ///
-/// Certificate policies may be critical, unless they have qualifiers that RFC 5280 doesn't define. All policies will do, so
-/// none is compared with another; a chain with critical ones in which a CA has policyConstraints is refused. rustls's own
-/// verifiers refuse them.
+/// Certificate policies, policyMappings and inhibitAnyPolicy may be critical, if they can be read whole and have no qualifiers
+/// but those of RFC 5280. All policies will do, so none is compared with another; a chain with such a critical extension in
+/// which a CA has policyConstraints is refused, and so is one in which a CA maps anyPolicy. rustls's own verifiers refuse
+/// critical ones.
 ///
 /// If webpki finds no path, it searches once more where it would judge in another way than RFC 5280. Names of issuers
 /// may differ from their subjects' in the case of letters and the types of strings (section 7.1). CAs that are

@@ -939,6 +939,7 @@ fn critical_policies_are_processed() {
     impl<const N: u32> AssociatedOid for Value<N> {
         const OID: ObjectIdentifier = match N {
             32 => ObjectIdentifier::new_unwrap("2.5.29.32"),
+            33 => ObjectIdentifier::new_unwrap("2.5.29.33"),
             36 => ObjectIdentifier::new_unwrap("2.5.29.36"),
             _ => ObjectIdentifier::new_unwrap("2.5.29.54"),
         };
@@ -963,6 +964,15 @@ fn critical_policies_are_processed() {
         let qualifier = sequence(&[&kind, value]);
         sequence(&[&sequence(&[own, &sequence(&[&qualifier])])])
     };
+    let notice = |fields: &[&[u8]]| qualified(2, &sequence(fields));
+    let text = [22, 1, b'a'];
+    let number = [2, 1, 5];
+    let reference = sequence(&[&text, &sequence(&[&number, &number])]);
+    let mapping = |from: &[u8], to: &[u8]| sequence(&[&sequence(&[from, to])]);
+    let own_to_any = mapping(own, any);
+    let any_to_own = mapping(any, own);
+    let own_to_own = mapping(own, own);
+    let without_qualifiers = sequence(&[&sequence(&[own, &[0x30, 0]])]);
     let (any, own) = (sequence(&[any]), sequence(&[own]));
     let both = sequence(&[&any, &own]);
     let policies = |value: &[u8]| {
@@ -976,6 +986,12 @@ fn critical_policies_are_processed() {
         &both,
         &qualified(1, &[22, 1, b'a']),
         &qualified(2, &[0x30, 0]),
+        &notice(&[&text]),
+        &notice(&[&[26, 1, b'~']]),
+        &notice(&[&[30, 2, 0, b'a']]),
+        &notice(&[&[12, 2, 0xc3, 0xa9]]),
+        &notice(&[&reference]),
+        &notice(&[&reference, &text]),
     ] {
         assert_eq!(with_policies(accepted), Ok(3), "{accepted:x?}");
     }
@@ -987,7 +1003,25 @@ fn critical_policies_are_processed() {
     };
     for wrong in [
         &sequence(&[&own, &own]),
+        &without_qualifiers,
         &qualified(1, &[0x30, 0]),
+        &qualified(1, &[22, 1, 0x80]),
+        &qualified(1, &[12, 1, b'a']),
+        &qualified(2, &text),
+        &notice(&[&[5, 0]]),
+        &notice(&[&text, &reference]),
+        &notice(&[&text, &text]),
+        &notice(&[&reference, &reference]),
+        &notice(&[&reference, &text, &text]),
+        &notice(&[&[22, 0]]),
+        &notice(&[&[22, 1, 0x80]]),
+        &notice(&[&[26, 1, b'\n']]),
+        &notice(&[&[30, 1, b'a']]),
+        &notice(&[&[12, 1, 0xff]]),
+        &notice(&[&[19, 1, b'a']]),
+        &notice(&[&sequence(&[&text])]),
+        &notice(&[&sequence(&[&text, &sequence(&[&text])])]),
+        &notice(&[&sequence(&[&text, &sequence(&[&[2, 2, 0, 5]])])]),
         &qualified(3, &[22, 1, b'a']),
     ] {
         assert_eq!(
@@ -1017,12 +1051,49 @@ fn critical_policies_are_processed() {
     }
     let chain = [pki.altered_leaf(policies(&both)), constrained(false, false)];
     assert_eq!(pki.validate(&chain), refused("example.org, 192.0.2.1", 32));
-    let inhibited = pki.altered_ca(|tbs| {
-        let inhibit = Value::<54>(vec![2, 1, 0]);
-        tbs.set_extension(true, &inhibit).unwrap();
-        policies(&both)(tbs);
-    });
-    assert_eq!(pki.validate(&[pki.leaf(), inhibited]), refused("CN=CA", 54));
+    // Where all policies will do, it makes no difference which of them anyPolicy stands for, or which are mapped.
+    let ca_with = |number: u8, critical, value: &[u8], is_required| {
+        let chain = [
+            pki.leaf(),
+            pki.altered_ca(|tbs| {
+                match number {
+                    33 => tbs.set_extension(critical, &Value::<33>(value.to_vec())),
+                    _ => tbs.set_extension(critical, &Value::<54>(value.to_vec())),
+                }
+                .unwrap();
+                if is_required {
+                    let required = Value::<36>(sequence(&[&[0x80, 1, 0]]));
+                    tbs.set_extension(false, &required).unwrap();
+                }
+            }),
+        ];
+        pki.validate(&chain)
+    };
+    for value in [&[2, 1, 0][..], &[2, 2, 0, 200]] {
+        assert_eq!(ca_with(54, true, value, false), Ok(3), "{value:x?}");
+    }
+    for wrong in [&[2, 1, 0xff][..], &[2, 2, 0, 1], &[2, 0], &[4, 1, 0], &[]] {
+        assert_eq!(
+            ca_with(54, true, wrong, false),
+            refused("CN=CA", 54),
+            "{wrong:x?}"
+        );
+    }
+    assert_eq!(ca_with(54, true, &[2, 1, 0], true), refused("CN=CA", 54));
+    assert_eq!(ca_with(33, true, &own_to_own, true), refused("CN=CA", 33));
+    for critical in [false, true] {
+        assert_eq!(ca_with(33, critical, &own_to_own, false), Ok(3));
+        // RFC 5280 section 6.1.4 (a)
+        for wrong in [&own_to_any, &any_to_own, &vec![0x30, 0], &sequence(&[&own])] {
+            let expected = match critical {
+                true => refused("CN=CA", 33),
+                false => Err(ValidationError::PolicyMappings {
+                    subject: "CN=CA".into(),
+                }),
+            };
+            assert_eq!(ca_with(33, critical, wrong, false), expected, "{wrong:x?}");
+        }
+    }
 
     // In a CA, in a root, and where names differ so that webpki finds no path.
     let ca = pki.altered_ca(policies(&both));
