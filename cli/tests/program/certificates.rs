@@ -204,10 +204,27 @@ fn chains_are_verified_and_refusals_explained() {
             .ok()
             .starts_with("valid for the server www.example.org at ")
     );
-    assert_eq!(valid.ok().lines().count(), 4);
-    folder
-        .pqtls("cert verify chain.pem --roots ca-root.pem --crl none.crl")
-        .ok();
+    assert_eq!(valid.ok().lines().count(), 5);
+    let crl = folder.pqtls("cert verify chain.pem --roots ca-root.pem --crl none.crl");
+    for (verified, says) in [
+        (&valid, "  revocation: not checked; give --crl or --ocsp\n"),
+        (
+            &crl,
+            "  revocation: checked by lists, of all certificates below the root\n",
+        ),
+    ] {
+        assert!(verified.ok().ends_with(says), "{}", verified.stdout());
+    }
+    let checked = |options: &str, status| {
+        let line = format!("cert verify chain.pem --roots ca-root.pem {options} --json");
+        let verified = folder.pqtls(&line);
+        assert_eq!(verified.status(), status, "{line}");
+        let report: serde_json::Value = serde_json::from_str(verified.stdout()).unwrap();
+        report["revocation"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(checked("", 0), "not-checked");
+    assert_eq!(checked("--crl none.crl", 0), "by-lists");
+    assert_eq!(checked("--crl www.crl", 1), "by-lists");
     folder.pqtls("key new ML-DSA-44 --out a.key").ok();
     folder
         .pqtls("cert self-sign --key a.key --ca --subject Other --out other.pem")

@@ -7,6 +7,7 @@ mod certificate;
 mod counts;
 mod extensions;
 mod fingerprint;
+mod revocation;
 mod revocation_list;
 
 use core::fmt;
@@ -21,6 +22,7 @@ pub(crate) use certificate::{CertificateFacts, whole_days};
 pub(crate) use counts::with_unit;
 pub(crate) use extensions::{alternative_names, asked, printable};
 pub(crate) use fingerprint::{fingerprint, hex};
+pub(crate) use revocation::Revocation;
 pub(crate) use revocation_list::{of_entries, of_list};
 
 /// What a command has found or done.

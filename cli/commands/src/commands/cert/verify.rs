@@ -19,12 +19,12 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
 use crate::keys::other_verification;
-use crate::report::{self, Report, fingerprint};
+use crate::report::{self, Report, Revocation, fingerprint};
 use crate::words::{key_name, of_validation_error};
 
 /// Verify that a chain leads to a trusted root
 ///
-/// Checks names, times, purposes, key usages and, with --crl and --ocsp, revocation, as clients and servers
+/// Checks names, times, purposes, key usages and, with --crl or --ocsp alone, revocation, as clients and servers
 /// of rustls-pq do, and says why a chain is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -91,6 +91,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         purpose: arguments.purpose,
         name: arguments.name.as_ref().map(ExpectedName::to_string),
         at: rfc3339(at),
+        revocation: Revocation::by(!arguments.crl.is_empty(), !responses.is_empty()),
         path: Vec::new(),
         reason: None,
     };
@@ -224,6 +225,7 @@ struct Verdict {
     purpose: Purpose,
     name: Option<String>,
     at: String,
+    revocation: Revocation,
     /// From the certificate to the root; empty, if there is no valid one.
     path: Vec<OnPath>,
     /// Why the chain was refused.
@@ -270,6 +272,7 @@ impl fmt::Display for Verdict {
                 certificate.subject, certificate.key_algorithm, certificate.not_after
             )?;
         }
-        Ok(())
+        let advice = "give --crl or --ocsp";
+        writeln!(f, "{}", self.revocation.line(advice))
     }
 }

@@ -24,7 +24,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Growing, Source};
 use crate::keys::other_verification;
-use crate::report::{self, Report, fingerprint, with_unit};
+use crate::report::{self, Report, Revocation, fingerprint, with_unit};
 use crate::words::{key_name, oid_name};
 
 /// Verify a signed message
@@ -236,8 +236,12 @@ struct Verdict {
     /// What the content is, as the signers say: `data` for a file.
     content_type: Option<String>,
     signers: Vec<Signer>,
+    revocation: Revocation,
     /// Why the message was refused.
     reason: Option<String>,
+    /// Whether the signers' own certificates are trusted, and no chain was verified.
+    #[serde(skip)]
+    by_signer: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -276,7 +280,9 @@ impl Verdict {
             bytes: None,
             content_type: None,
             signers: Vec::new(),
+            revocation: Revocation::by(!arguments.crl.is_empty(), false),
             reason: None,
+            by_signer: arguments.roots.is_empty(),
         }
     }
 }
@@ -309,6 +315,10 @@ impl fmt::Display for Verdict {
                 None => writeln!(f)?,
             }
         }
-        Ok(())
+        let advice = match self.by_signer {
+            true => "nor is validity, of a certificate that --signer trusts",
+            false => "give --crl",
+        };
+        writeln!(f, "{}", self.revocation.line(advice))
     }
 }
