@@ -117,6 +117,45 @@ fn no_result_is_the_end_of_a_store_or_of_what_it_is_sealed_under() {
     }
 }
 
+/// Whoever follows the advice to make a key overwrites the one that can be saved.
+#[test]
+fn a_kek_in_another_form_is_not_made_anew() {
+    let folder = with_store();
+    let forms = "(cat kek; echo) > kek.nl; base64 kek > kek.64; od -An -v -tx1 kek | tr -d ' \\n' > kek.hex; head -c 9 kek > kek.9";
+    folder.shell(&format!("umask 077; {forms}")).ok();
+    for (form, words) in [
+        ("nl", "a line end after 32 bytes"),
+        ("nl", "\"(umask 077; head -c 32 kek.nl > NEW)\""),
+        ("64", "\"(umask 077; base64 -d kek.64 > NEW)\""),
+        ("hex", "\"(umask 077; xxd -r -p kek.hex > NEW)\""),
+        ("9", "find the right copy"),
+    ] {
+        for command in [
+            "store list",
+            "ca issue a.example --new-key a.key --out a.pem",
+            "store rewrap --new-kek-file kek-2",
+        ] {
+            let refused = folder.pqtls(&format!("{command} --kek-file kek.{form}"));
+            refuses(&refused, 3, words);
+            refuses(&refused, 3, "it is not what the store is sealed under");
+            assert!(
+                !refused.stderr().contains("urandom"),
+                "{}",
+                refused.stderr()
+            );
+        }
+        for command in [
+            format!("store init --store new.redb --kek-file kek.{form}"),
+            format!("store rewrap --kek-file kek --new-kek-file kek.{form}"),
+        ] {
+            refuses(&folder.pqtls(&command), 3, "head -c 32 /dev/urandom > NEW");
+        }
+    }
+    folder
+        .shell("umask 077; head -c 32 kek.nl > saved && pqtls store list --kek-file saved")
+        .ok();
+}
+
 #[test]
 fn the_next_key_of_a_ca_in_a_store_gets_into_no_file() {
     let folder = with_store();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use super::kek::{self, Kek, KekError, WrappedKey};
+use super::kek::{self, Kek, KekError, KekForm, MOST_READ, WrappedKey};
 use super::{KEY_LEN, cipher};
 use crate::private_file;
 
@@ -71,13 +71,15 @@ impl FileKek {
             kind,
             error: format!("{}: {error}", path.display()).into(),
         };
-        let wrong = |reason: &str| unavailable(io::Error::other(reason));
-        let bytes = private_file::read(path, KEY_LEN + 1).map_err(unavailable)?;
+        let bytes = private_file::read(path, MOST_READ).map_err(unavailable)?;
         let mut key = Zeroizing::new([0; KEY_LEN]);
         if bytes.len() != KEY_LEN {
-            return Err(wrong(
-                "a key has 32 bytes; head -c 32 /dev/urandom makes one",
-            ));
+            return Err(KekError::Length {
+                kind,
+                file: path.into(),
+                len: bytes.len(),
+                form: KekForm::of(&bytes),
+            });
         }
         key.copy_from_slice(&bytes);
         Ok(Self { kind, key })

@@ -1,6 +1,7 @@
 //! The key that wraps the store's key, and the row in which the wrapped key stands.
 
 use core::error::Error;
+use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -9,6 +10,9 @@ use super::{KEY_LEN, cipher};
 use crate::encoding::{InvalidRecord, Reader, Writer};
 
 const FORMAT: u8 = 1;
+
+/// How much of a file is read: more than a key has in any form.
+pub(super) const MOST_READ: usize = 4 * KEY_LEN;
 
 /// The most characters of a kind of key.
 const MAX_KIND: usize = 32;
@@ -74,6 +78,26 @@ pub enum KekError {
         /// What is wrong.
         reason: String,
     },
+    /// A file has another length than a key.
+    #[error(
+        "{kind}: {} has {}, and a key has {KEY_LEN} bytes",
+        .file.display(),
+        match .form {
+            Some(form) => form.to_string(),
+            None if *len < MOST_READ => format!("{len} bytes"),
+            None => format!("{len} bytes or more"),
+        }
+    )]
+    Length {
+        /// The kind of the key.
+        kind: &'static str,
+        /// The file.
+        file: PathBuf,
+        /// How many bytes it has, counted up to 128.
+        len: usize,
+        /// What of a key it may be.
+        form: Option<KekForm>,
+    },
     /// The key can't be read or reached.
     #[error("{kind}: {error}")]
     NotAvailable {
@@ -82,6 +106,42 @@ pub enum KekError {
         /// Why.
         error: Box<dyn Error + Send + Sync>,
     },
+}
+
+/// What became of a key in a file with another length: the key is still there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KekForm {
+    /// A line end follows it, which programs for texts write.
+    #[error("a line end after {KEY_LEN} bytes")]
+    LineEnd,
+    /// In hexadecimal.
+    #[error("{} hexadecimal digits", 2 * KEY_LEN)]
+    Hexadecimal,
+    /// In base64.
+    #[error("the base64 of {KEY_LEN} bytes")]
+    Base64,
+}
+
+impl KekForm {
+    /// What contents are that have another length.
+    pub(super) fn of(contents: &[u8]) -> Option<Self> {
+        const BASE64_LEN: usize = KEY_LEN.div_ceil(3) * 4;
+        let text = contents.trim_ascii();
+        let is_base64 = || {
+            let digits = text.strip_suffix(b"=").unwrap_or(text);
+            let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+            digits.len() == BASE64_LEN - 1 && digits.iter().all(is_digit)
+        };
+        match contents.get(KEY_LEN..) {
+            Some(b"\n" | b"\r\n") => Some(Self::LineEnd),
+            _ if text.len() == 2 * KEY_LEN && text.iter().all(u8::is_ascii_hexdigit) => {
+                Some(Self::Hexadecimal)
+            }
+            _ if is_base64() => Some(Self::Base64),
+            _ => None,
+        }
+    }
 }
 
 /// The row of the wrapped key. It is read before the store's key is known, so it has no MAC: the KEK's own

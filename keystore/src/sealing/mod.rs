@@ -22,7 +22,7 @@ pub(crate) use self::cipher::{open, seal};
 pub(crate) use self::file::credential;
 pub use self::file::{CredentialKek, KeyFileKek};
 pub(crate) use self::kek::KekRecord;
-pub use self::kek::{Kek, KekError, WrappedKey};
+pub use self::kek::{Kek, KekError, KekForm, WrappedKey};
 pub use self::passphrase::{Argon2Cost, PassphraseKek};
 pub(crate) use self::sealer::{Bound, Sealer, new_store_key};
 

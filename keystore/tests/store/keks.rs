@@ -2,7 +2,7 @@
 
 use pq_keystore::policy::{InvalidPolicyFile, MAX_POLICY_FILE_LEN, Policy, Verb, Verbs};
 use pq_keystore::sealing::{
-    Argon2Cost, CredentialKek, Kek, KekError, KeyFileKek, PassphraseKek, WrappedKey,
+    Argon2Cost, CredentialKek, Kek, KekError, KekForm, KeyFileKek, PassphraseKek, WrappedKey,
 };
 
 use crate::kit::{kek, user};
@@ -113,6 +113,32 @@ fn a_key_in_a_file_is_its_owners() {
         write(&vec![1; len], 0o600);
         let refused = KeyFileKek::read(&path).err().unwrap().to_string();
         assert!(refused.contains("32 bytes"), "{refused}");
+    }
+    for (contents, expected) in [
+        (&[&[1; 32][..], b"\n"].concat()[..], Some(KekForm::LineEnd)),
+        (&[&[1; 32][..], b"\r\n"].concat(), Some(KekForm::LineEnd)),
+        (&[&[1; 32][..], b"x"].concat(), None),
+        (&b"0f".repeat(32), Some(KekForm::Hexadecimal)),
+        (
+            &[&b"0F".repeat(32)[..], b"\n"].concat(),
+            Some(KekForm::Hexadecimal),
+        ),
+        (&b"0f".repeat(31), None),
+        (
+            &[&b"+/".repeat(21)[..], b"A=\n"].concat(),
+            Some(KekForm::Base64),
+        ),
+        (
+            &[&b"-_".repeat(21)[..], b"A"].concat(),
+            Some(KekForm::Base64),
+        ),
+        (b"", None),
+    ] {
+        write(contents, 0o600);
+        let Err(KekError::Length { len, form, .. }) = KeyFileKek::read(&path) else {
+            panic!("{}", contents.escape_ascii());
+        };
+        assert_eq!((len, form), (contents.len(), expected));
     }
     write(&[2; 32], 0o600);
     let other = KeyFileKek::read(&path).unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pq_keystore::audit::InvalidHead;
 use pq_keystore::policy::{InvalidPolicyFile, InvalidPrincipal};
-use pq_keystore::sealing::KekError;
+use pq_keystore::sealing::{KekError, KekForm};
 use pq_keystore::storage::{CopyError, StorageError};
 use pq_keystore::{
     Damage, InvalidAttestation, InvalidGrantsFile, InvalidName, KeyId, KeyName, StoreError,
@@ -15,6 +15,7 @@ use pq_keystore::{
 use super::Failure;
 use super::database::DatabaseFailure;
 use crate::exit_status::ExitStatus;
+use crate::shell::quoted;
 
 /// Why a command on a key store failed.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,8 @@ pub(crate) enum StoreFailure {
          run this at a terminal to be asked for a passphrase"
     )]
     NoKek(String),
+    #[error("{0}; \"(umask 077; head -c 32 /dev/urandom > NEW)\" makes one in a new file")]
+    NewKek(KekError),
     #[error(transparent)]
     Database(#[from] DatabaseFailure),
     #[error(
@@ -186,6 +189,7 @@ impl StoreFailure {
             | Self::Copy(_)
             | Self::Tokens { .. }
             | Self::Serve(_)
+            | Self::NewKek(_)
             | Self::Head {
                 error: InvalidHead::Form(_),
                 ..
@@ -224,6 +228,7 @@ impl StoreFailure {
             Self::Store(error)
             | Self::NotRotated { error, .. }
             | Self::Damaged { first: error, .. } => Some(error.code()),
+            Self::NewKek(_) => Some("kek"),
             Self::StoreOfCa { error, .. } | Self::StoreOfNewKeys(error) | Self::Backup(error) => {
                 Some(StoreError::Storage(error.clone()).code())
             }
@@ -249,7 +254,9 @@ fn of_error(error: &StoreError) -> ExitStatus {
         | StoreError::OutcomeUnknown(_)
         | StoreError::Contended
         | StoreError::Randomness(_)
-        | StoreError::Kek(KekError::NotAvailable { .. } | KekError::Parameters { .. })
+        | StoreError::Kek(
+            KekError::NotAvailable { .. } | KekError::Parameters { .. } | KekError::Length { .. },
+        )
         | StoreError::Damaged {
             reason: Damage::Record(_) | Damage::Missing,
             ..
@@ -259,8 +266,29 @@ fn of_error(error: &StoreError) -> ExitStatus {
     }
 }
 
+/// What to do about a file that isn't what the store is sealed under, and may be made into it.
+fn of_other_form(file: &Path, form: Option<KekForm>) -> String {
+    let file = quoted(&file.to_string_lossy());
+    let how = match form {
+        Some(KekForm::LineEnd) => format!("head -c 32 {file}"),
+        Some(KekForm::Hexadecimal) => format!("xxd -r -p {file}"),
+        Some(KekForm::Base64) => format!("base64 -d {file}"),
+        _ => {
+            return "it is not what the store is sealed under; find the right copy, and overwrite none"
+                .into();
+        }
+    };
+    format!(
+        "it is not what the store is sealed under, but may have it in it: \"(umask 077; {how} > NEW)\" writes that into a new \
+         file to give; overwrite none"
+    )
+}
+
 /// Why a store did not do something, and what to do, in options of the command line.
 pub(crate) fn of_store_error(error: &StoreError) -> String {
+    if let StoreError::Kek(KekError::Length { file, form, .. }) = error {
+        return format!("{error}; {}", of_other_form(file, *form));
+    }
     let advice = match error {
         StoreError::Denied { .. } => {
             "; if \"pqtls store list\" has it, have it granted by the key's policy (\"pqtls store policy set\") or the store's \

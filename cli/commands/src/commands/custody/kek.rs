@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pq_keystore::StoreError;
 use pq_keystore::custody::Pkcs11Kek;
-use pq_keystore::sealing::{CredentialKek, Kek, KeyFileKek, PassphraseKek};
+use pq_keystore::sealing::{CredentialKek, Kek, KekError, KeyFileKek, PassphraseKek};
 
 use super::token::TokenOptions;
 use crate::failure::{Failure, StoreFailure};
@@ -73,7 +73,7 @@ impl KekOptions {
         if let Some(label) = &self.kek_pkcs11 {
             return new_in_token(&self.token, label);
         }
-        match self.named()? {
+        match self.named().map_err(of_new)? {
             Some(kek) => Ok(kek),
             None => Ok(Box::new(PassphraseKek::new(&self.passphrase.of_new()?))),
         }
@@ -129,10 +129,23 @@ impl NewKekOptions {
             return new_in_token(token, label);
         }
         let (file, credential) = (self.new_kek_file.as_ref(), self.new_kek_credential.as_ref());
-        match from_files(file, credential)? {
+        match from_files(file, credential).map_err(of_new)? {
             Some(kek) => Ok(kek),
             None => Ok(Box::new(PassphraseKek::new(&self.passphrase.of_new()?))),
         }
+    }
+}
+
+/// Only where a new key is to be made, to make one is the advice.
+fn of_new(failure: Failure) -> Failure {
+    match failure {
+        Failure::Store(failure) => match *failure {
+            StoreFailure::Store(StoreError::Kek(error @ KekError::Length { .. })) => {
+                StoreFailure::NewKek(error).into()
+            }
+            other => other.into(),
+        },
+        other => other,
     }
 }
 
