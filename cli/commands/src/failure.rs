@@ -15,7 +15,7 @@ use pq_ca::authority::{AuthorityError, ResponderError};
 use pq_ca::folder::FolderError;
 use pq_ca::issuing::IssuanceError;
 use pq_ca::ledger::{LedgerError, SerialNumber};
-use pq_ca::policy::Forbidden;
+use pq_ca::policy::{Forbidden, Reason, Refusal};
 use pq_hpke::{DecryptionError, EncryptionError, HpkeError, KemError, XWingError};
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
@@ -26,6 +26,7 @@ use pq_keys::composite::CompositeKeyError;
 use pq_keys::protection::ProtectionError;
 use pq_keys::{Algorithm, SignatureAlgorithm};
 use pq_keystore::StoreError;
+use pq_x509::certificate::AlternativeName;
 use pq_x509::issuing::IssueError;
 use pq_x509::ocsp::OcspRequestError;
 use pq_x509::pkcs12::Pkcs12Error;
@@ -928,7 +929,6 @@ from_causes!(
     OcspRequest(OcspRequestError),
     NotAChain(NotAChain),
     Folder(FolderError),
-    Authority(AuthorityError),
     Signing(pq_cms::SigningError),
     Enveloping(pq_cms::EnvelopingError),
     NewSshKey(pq_ssh::PrivateKeyError)
@@ -1002,18 +1002,40 @@ impl From<ClassicalKeyError> for Failure {
 
 impl From<IssuanceError> for Failure {
     fn from(error: IssuanceError) -> Self {
-        Self::Authority(error.into_cause())
+        error.into_cause().into()
+    }
+}
+
+impl From<AuthorityError> for Failure {
+    fn from(error: AuthorityError) -> Self {
+        let AuthorityError::Forbidden(forbidden) = &error else {
+            return Self::Authority(error);
+        };
+        // No policy could permit such a name: it is wrong wherever it is given.
+        let reasons = forbidden.refusals().iter().map(Refusal::reason);
+        let mut wrong = reasons.filter_map(|reason| match reason {
+            Reason::NotADnsName(name) | Reason::WideWildcard(name) => {
+                AlternativeName::Dns(name.clone()).check().err()
+            }
+            Reason::NotAnEmailAddress(error) => Some(error.clone().into()),
+            Reason::NotAUri(error) => Some(error.clone().into()),
+            _ => None,
+        });
+        match wrong.next() {
+            Some(name) => Self::Issue(IssueError::Name(name)),
+            None => Self::Authority(error),
+        }
     }
 }
 
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
-        Self::Authority(error.into())
+        AuthorityError::from(error).into()
     }
 }
 
 impl From<Forbidden> for Failure {
     fn from(error: Forbidden) -> Self {
-        Self::Authority(error.into())
+        AuthorityError::from(error).into()
     }
 }

@@ -6,6 +6,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::{DB, rfc5911};
 use pq_ca::authority::AuthorityError;
 use pq_ca::folder::FolderError;
+use pq_ca::policy::{Reason, Refusal};
 use pq_cms::{OpeningError, VerificationError};
 use pq_jose::jwt::JwtError;
 use pq_keys::any::AnyKeyError;
@@ -13,7 +14,7 @@ use pq_keys::classical::ClassicalKeyError;
 use pq_keys::identifiers::CompositeIdentifier;
 use pq_keys::protection::{Cipher, KeyDerivation, Prf, Protection, ProtectionError};
 use pq_keys::{Algorithm, KeyError};
-use pq_x509::certificate::{NameError, SignatureError};
+use pq_x509::certificate::{AlternativeName, NameError, SignatureError};
 use pq_x509::issuing::IssueError;
 use pq_x509::pkcs12::Pkcs12Error;
 use pq_x509::request::RequestError;
@@ -218,8 +219,33 @@ pub(crate) fn of_authority_error(error: &AuthorityError) -> String {
     match error {
         AuthorityError::Issue(error) => of_issue_error_at_ca(error),
         AuthorityError::Key(error) => format!("the key: {}", of_key_error(error)),
+        AuthorityError::Forbidden(forbidden) => {
+            let refusals = forbidden.refusals().iter();
+            refusals.fold(error.to_string(), |text, refusal| {
+                match host_to_ask_for(refusal) {
+                    Some(advice) => text.replace(&refusal.to_string(), &advice),
+                    None => text,
+                }
+            })
+        }
         other => other.to_string(),
     }
+}
+
+/// The advice for a URL, by which people mean a server: to permit it would not help them.
+fn host_to_ask_for(refusal: &Refusal) -> Option<String> {
+    let Reason::Uri { uri, .. } = refusal.reason() else {
+        return None;
+    };
+    let (scheme, rest) = uri.split_once("://")?;
+    if !["http", "https"].contains(&&*scheme.to_ascii_lowercase()) {
+        return None;
+    }
+    let host = rest.split([':', '/', '?', '#']).next()?;
+    Some(format!(
+        "{}: names.uri does not permit \"{uri}\"; a server has its host name alone in its certificate: ask for {host}",
+        refusal.file_name()
+    ))
 }
 
 /// Why a CA's folder can't be made or used.
@@ -373,17 +399,36 @@ fn what_is_verified() -> String {
 
 fn of_name_error(error: &NameError) -> String {
     match error {
-        NameError::InvalidDnsName(name) => format!(
-            "\"{name}\" is neither an IP address nor a DNS name: labels of letters, digits, underscores \
-             and inner hyphens, no final dot, at most a leading \"*.\"; write names in other scripts \
-             as \"xn--...\""
-        ),
+        NameError::InvalidDnsName(name) => {
+            let what = what_is_wrong_with(name);
+            format!(
+                "\"{}\" is neither an IP address nor a DNS name: {what}",
+                name.escape_debug()
+            )
+        }
         NameError::CommonNameLength(len) => format!(
             "a common name has 1 to 64 characters, not {len}; shorten it, or give a full name such as \
              --subject O=Example"
         ),
         other => other.to_string(),
     }
+}
+
+fn what_is_wrong_with(name: &str) -> String {
+    let bare = name.trim_end_matches('.');
+    if name.contains([',', ';']) || name.trim().contains(char::is_whitespace) {
+        return "give each name by itself".into();
+    }
+    if bare.len() + 1 == name.len() && AlternativeName::Dns(bare.into()).check().is_ok() {
+        return format!("leave the final dot out, and write {bare}");
+    }
+    if name.contains("..") {
+        return "two of its dots follow each other; write the label between them, or leave one out"
+            .into();
+    }
+    "labels of letters, digits, underscores and inner hyphens, no final dot, at most a leading \"*.\"; write names in \
+     other scripts as \"xn--...\""
+        .into()
 }
 
 /// The name of a public key's algorithm, by the DER of its SubjectPublicKeyInfo.

@@ -487,6 +487,40 @@ fn what_the_policy_forbids_has_its_line_and_a_status_of_its_own() {
 }
 
 #[test]
+fn a_name_that_no_policy_could_permit_is_a_wrong_name() {
+    let folder = folder_with_ca();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    for (name, words) in [
+        ("www2..example.org", "two of its dots follow each other"),
+        (
+            "www.example.org.",
+            "leave the final dot out, and write www.example.org",
+        ),
+        ("a.example.org,b.example.org", "give each name by itself"),
+        ("a_.example.org-", "labels of letters"),
+        ("a@b@example.org", "is not an e-mail address"),
+        ("https://a@b@example.org/", "URI"),
+        ("*.org", "has a single label after the \"*\""),
+    ] {
+        folder
+            .pqtls(&format!("ca issue {name} --key a.key --out a.pem"))
+            .fails(1, words);
+        folder
+            .pqtls(&format!(
+                "cert self-sign --key a.key --name {name} --out a.pem"
+            ))
+            .fails(1, words);
+    }
+    // A policy could permit this one, which is not what people mean.
+    let url = folder.pqtls("ca issue https://www.example.org:8443/x --key a.key --out a.pem");
+    url.fails(4, "ask for www.example.org\n");
+    assert!(!url.stderr().contains("permit it"), "{}", url.stderr());
+    folder
+        .pqtls("ca issue spiffe://example.com/a --key a.key --out a.pem")
+        .fails(4, "permit it by");
+}
+
+#[test]
 fn one_key_gets_many_certificates_and_each_its_own_number() {
     let folder = folder_with_ca();
     folder
