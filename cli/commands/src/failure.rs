@@ -285,6 +285,11 @@ pub(crate) enum Failure {
     )]
     RenewsCa(String),
     #[error(
+        "this is the CA's own key, {0}: in a server or a client, whoever gets at it could act as the CA; give another key, such as a \
+         new one (--new-key FILE, or \"pqtls key new\")"
+    )]
+    OwnKeyOfCa(String),
+    #[error(
         "the request asks for the certificate of a CA, and this command issues those of end entities; certify a CA with \
          \"pqtls ca certify\", or have the request made without CA:TRUE"
     )]
@@ -698,6 +703,7 @@ impl Failure {
             | Self::NotInLedger { .. }
             | Self::InLedger { .. }
             | Self::AsksForCa
+            | Self::OwnKeyOfCa(_)
             | Self::RenewsCa(_)
             | Self::AsksForNoCa
             | Self::NoneOfRoot
@@ -1000,12 +1006,6 @@ impl From<ClassicalKeyError> for Failure {
     }
 }
 
-impl From<IssuanceError> for Failure {
-    fn from(error: IssuanceError) -> Self {
-        error.into_cause().into()
-    }
-}
-
 impl From<AuthorityError> for Failure {
     fn from(error: AuthorityError) -> Self {
         let AuthorityError::Forbidden(forbidden) = &error else {
@@ -1025,6 +1025,12 @@ impl From<AuthorityError> for Failure {
             Some(name) => Self::Issue(IssueError::Name(name)),
             None => Self::Authority(error),
         }
+    }
+}
+
+impl From<IssuanceError> for Failure {
+    fn from(error: IssuanceError) -> Self {
+        error.into_cause().into()
     }
 }
 

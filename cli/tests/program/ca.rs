@@ -486,6 +486,106 @@ fn what_the_policy_forbids_has_its_line_and_a_status_of_its_own() {
         .fails(3, "ca/policy.toml");
 }
 
+/// Whoever certifies the CA's key for a server puts it on that server.
+#[test]
+fn the_keys_of_the_ca_itself_are_certified_for_nothing_else() {
+    let folder = folder_with_ca();
+    folder.pqtls("ca rollover").ok();
+    for key in [
+        "root.pem",
+        "root.key",
+        "issuing.pem",
+        "issuing.key",
+        "issuing-2.key",
+    ] {
+        let own = format!(
+            "this is the CA's own key, {}",
+            key.split('.').next().unwrap()
+        );
+        folder
+            .pqtls(&format!(
+                "ca issue a.example.org --key ca/{key} --out a.pem"
+            ))
+            .fails(1, &own);
+        if key.ends_with(".key") {
+            folder
+                .pqtls(&format!(
+                    "cert request --key ca/{key} --name a.example.org --out {key}.csr"
+                ))
+                .ok();
+            for dry_run in ["--out a.pem", "--dry-run"] {
+                folder
+                    .pqtls(&format!("ca sign {key}.csr {dry_run}"))
+                    .fails(1, &own);
+            }
+        }
+    }
+    folder
+        .pqtls("ca issue a.example.org --new-key a.key --out a.pem")
+        .ok();
+    folder
+        .pqtls("ca renew a.pem --key ca/root.pem --out b.pem")
+        .fails(1, "this is the CA's own key, root");
+    folder.pqtls("ca renew a.pem --out b.pem").ok();
+}
+
+#[test]
+fn a_certificate_that_the_ca_cuts_short_is_told_of() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --dir short --name Short --algorithm ML-DSA-44 --validity 2d")
+        .ok();
+    folder
+        .pqtls("ca init --dir ends --name Ends --algorithm ML-DSA-44 --no-intermediate --root-validity 2d")
+        .ok();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    for name in ["a.example.org", "b.example.org"] {
+        folder
+            .pqtls(&format!(
+                "cert request --key a.key --name {name} --out {name}.csr"
+            ))
+            .ok();
+    }
+    let warns = |line: &str, which: &str, advice: &str| {
+        let warned = folder.pqtls(line);
+        let complaint = warned.stderr();
+        assert_eq!(warned.status(), 0, "{line}: {complaint}");
+        assert_eq!(complaint.lines().count(), 1, "{line}: {complaint}");
+        let begins = format!("pqtls: warning: {which} shortened to 20");
+        assert!(complaint.starts_with(&begins), "{line}: {complaint}");
+        assert!(complaint.contains(advice), "{line}: {complaint}");
+    };
+    let rollover = "(\"pqtls ca rollover --dir short\")";
+    for line in [
+        "ca issue a.example.org --key a.key --out 1.pem",
+        "ca issue a.example.org --key a.key --out 2.pem --json",
+        "ca renew 1.pem --out 3.pem",
+        "ca sign a.example.org.csr --dry-run",
+        "ca sign a.example.org.csr --out 4.pem",
+    ] {
+        warns(
+            &format!("{line} --dir short"),
+            "the certificate is",
+            rollover,
+        );
+    }
+    let both = "ca sign a.example.org.csr b.example.org.csr --out 5.pem --dir short --json";
+    warns(both, "2 certificates are", rollover);
+    let of_root = "ca issue a.example.org --key a.key --out 6.pem --dir ends";
+    warns(
+        of_root,
+        "the certificate is",
+        "the CA's root ends then; make a new CA",
+    );
+    // What was asked for, and what fits.
+    folder
+        .pqtls("ca issue a.example.org --key a.key --out 7.pem --dir short --validity 1d")
+        .ok();
+    folder
+        .pqtls("ca issue a.example.org --key a.key --out 8.pem")
+        .ok();
+}
+
 #[test]
 fn a_name_that_no_policy_could_permit_is_a_wrong_name() {
     let folder = folder_with_ca();

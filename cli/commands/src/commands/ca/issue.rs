@@ -9,7 +9,9 @@ use pq_x509::certificate::AlternativeName;
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
+use super::own_keys::OwnKeys;
 use super::place::{Actor, Place};
+use super::shortened::OwnEnd;
 use super::subject_key::SubjectKeyOptions;
 use super::which_key::WhichKey;
 use crate::arguments::{Named, alternative_name};
@@ -120,6 +122,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let role = arguments.which_key.or_issuing(&folder)?;
     let chain = folder.chain_of(role)?;
     let authority = arguments.ca_key.authority_to_issue(&folder, role)?;
+    let own_keys = OwnKeys::of(&folder, role)?;
+    let own_end = OwnEnd::of(&authority, &folder, &arguments.place)?;
     let terms = Terms {
         names: arguments.names.clone(),
         common_name: arguments.common_name.clone(),
@@ -129,7 +133,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         .key
         .issue(&authority, &arguments.actor.name(), |key| {
             let key = key.expect("clap asks for --key or --new-key");
+            own_keys.refuse(key)?;
             Ok(Issuance::for_key(key, &terms)?)
         })?;
+    if terms.validity.is_none() {
+        own_end.warn(own_end.shortens(&issued.entry).into());
+    }
     options.deliver(delivery, &issued, &chain, arguments.key.new_key.as_ref())
 }

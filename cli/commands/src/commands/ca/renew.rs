@@ -8,7 +8,9 @@ use pq_ca::policy::Profile;
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
+use super::own_keys::OwnKeys;
 use super::place::{Actor, Place};
+use super::shortened::OwnEnd;
 use super::subject_key::SubjectKeyOptions;
 use super::which::{self, Which};
 use crate::commands::delivery::Delivery;
@@ -63,19 +65,29 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
     }
     let entry = ledger.entry(&number)?;
-    let role = match entry.map(|entry| entry.issued) {
+    let entry = entry.map(|entry| entry.issued);
+    let role = match &entry {
         // It answers for the key that certified it.
         Some(issued) if issued.profile == Profile::OcspResponder.name() => {
-            Role::from_name(&issued.issuer).ok_or(FolderError::UnknownKey(issued.issuer))?
+            Role::from_name(&issued.issuer)
+                .ok_or_else(|| FolderError::UnknownKey(issued.issuer.clone()))?
         }
         _ => folder.issuing_role()?,
     };
     let chain = folder.chain_of(role)?;
     let authority = arguments.ca_key.authority_to_issue(&folder, role)?;
+    let own_keys = OwnKeys::of(&folder, role)?;
+    let own_end = OwnEnd::of(&authority, &folder, &arguments.place)?;
     let issued = arguments
         .key
         .issue(&authority, &arguments.actor.name(), |key| {
+            match (key, &entry) {
+                (Some(key), _) => own_keys.refuse(key)?,
+                (None, Some(old)) => own_keys.refuse_any(old.keys())?,
+                (None, None) => {}
+            }
             Ok(Issuance::renewal(number, key))
         })?;
+    own_end.warn(own_end.shortens(&issued.entry).into());
     options.deliver(delivery, &issued, &chain, arguments.key.new_key.as_ref())
 }

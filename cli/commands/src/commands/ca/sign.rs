@@ -17,7 +17,9 @@ use serde::Serialize;
 use super::ca_key::CaKeyOptions;
 use super::issue::TermsOptions;
 use super::issued::public_pem;
+use super::own_keys::OwnKeys;
 use super::place::{Actor, Place};
+use super::shortened::OwnEnd;
 use crate::commands::custody::AnySigner;
 use crate::documents::{DocumentError, Numbered, Requests};
 use crate::exit_status::ExitStatus;
@@ -114,10 +116,12 @@ pub(in crate::commands) fn run_quietly(arguments: &Arguments) -> Result<ExitStat
 fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
     files::check_all(jobs.iter().map(|job| &job.to), arguments.force)?;
     let folder = arguments.place.open()?;
+    let role = folder.issuing_role()?;
+    let authority = arguments.ca_key.authority_to_issue(&folder, role)?;
     let shop = Shop {
-        authority: arguments
-            .ca_key
-            .authority_to_issue(&folder, folder.issuing_role()?)?,
+        own_end: OwnEnd::of(&authority, &folder, &arguments.place)?,
+        authority,
+        own_keys: OwnKeys::of(&folder, role)?,
         chain: match arguments.leaf_only {
             true => String::new(),
             false => Certificate::chain_to_pem(&folder.chain()?),
@@ -129,6 +133,7 @@ fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
     let mut work = Work::begin(&shop);
     let mut served = jobs.iter().try_for_each(|job| work.serve(job));
     served = served.and_then(|()| work.keep());
+    shop.own_end.warn(work.shortened);
     // Whatever else failed, what was issued gets its files.
     let written = work.write(true);
     let issued = work.outcomes.iter().filter_map(|one| one.number_issued);
@@ -151,9 +156,11 @@ fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
 /// Does everything up to recording and writing.
 fn try_to_sign(arguments: &Arguments) -> Result<Signed, Failure> {
     let folder = arguments.place.open()?;
-    let authority = arguments
-        .ca_key
-        .authority_to_issue(&folder, folder.issuing_role()?)?;
+    let role = folder.issuing_role()?;
+    let authority = arguments.ca_key.authority_to_issue(&folder, role)?;
+    let own_keys = OwnKeys::of(&folder, role)?;
+    let own_end = OwnEnd::of(&authority, &folder, &arguments.place)?;
+    let mut shortened = 0;
     let (by, terms) = (arguments.actor.name(), Terms::from(arguments.terms));
     let mut refusals = Refusals::default();
     let mut outcomes = Vec::new();
@@ -170,11 +177,15 @@ fn try_to_sign(arguments: &Arguments) -> Result<Signed, Failure> {
         for Numbered { number, request } in requests {
             let mut outcome = Outcome::pending(source, number, &to);
             let made = request.map_err(Failure::from).and_then(|request| {
-                let order = order_of(&request)?;
+                let order = order_of(&request, &own_keys)?;
                 let order = order.with(|wanted| terms.apply(wanted));
                 let prepared = authority.prepare(&order, &by, UnixTime::now())?;
                 prepared.check()?;
-                outcome.says(&prepared.entry().issued);
+                let issued = &prepared.entry().issued;
+                outcome.says(issued);
+                if terms.validity.is_none() && own_end.shortens(issued) {
+                    shortened += 1;
+                }
                 Ok(())
             });
             match made {
@@ -183,6 +194,7 @@ fn try_to_sign(arguments: &Arguments) -> Result<Signed, Failure> {
             }
         }
     }
+    own_end.warn(shortened);
     Ok(Signed {
         dry_run: true,
         requests: outcomes,
@@ -191,11 +203,12 @@ fn try_to_sign(arguments: &Arguments) -> Result<Signed, Failure> {
 }
 
 /// What an end entity asks for. Whoever asks for the certificate of a CA would get one that is of no use to it.
-fn order_of(request: &VerifiedRequest) -> Result<Order<'_>, Failure> {
-    match request.asks_for_ca() {
-        true => Err(Failure::AsksForCa),
-        false => Ok(Order::for_request(request)?),
+fn order_of<'r>(request: &'r VerifiedRequest, own_keys: &OwnKeys) -> Result<Order<'r>, Failure> {
+    if request.asks_for_ca() {
+        return Err(Failure::AsksForCa);
     }
+    own_keys.refuse(request)?;
+    Ok(Order::for_request(request)?)
 }
 
 impl Arguments {
@@ -251,6 +264,8 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
 /// What all requests of a command line share.
 struct Shop {
     authority: Authority<AnySigner, LocalLedger>,
+    own_keys: OwnKeys,
+    own_end: OwnEnd,
     /// What follows the certificates in a file.
     chain: String,
     by: String,
@@ -267,6 +282,8 @@ struct Work<'a> {
     files: Vec<Unwritten<'a>>,
     outcomes: Vec<Outcome>,
     refusals: Refusals,
+    /// How many certificates end earlier than the policy says.
+    shortened: usize,
 }
 
 /// How many requests were refused.
@@ -321,6 +338,7 @@ impl<'a> Work<'a> {
             files: Vec::new(),
             outcomes: Vec::new(),
             refusals: Refusals::default(),
+            shortened: 0,
         }
     }
 
@@ -361,7 +379,7 @@ impl<'a> Work<'a> {
             file: self.files.len() - 1,
         };
         let made = request.map_err(Failure::from).and_then(|request| {
-            let order = order_of(&request)?;
+            let order = order_of(&request, &self.shop.own_keys)?;
             let order = order.with(|wanted| self.shop.terms.apply(wanted));
             Ok(self.series.add(&order, place)?)
         });
@@ -392,6 +410,9 @@ impl<'a> Work<'a> {
                 }
             };
             outcome.issued(&entry.issued);
+            if self.shop.terms.validity.is_none() && self.shop.own_end.shortens(&entry.issued) {
+                self.shortened += 1;
+            }
             let file = &mut self.files[made.file];
             file.issued.push(entry.issued.serial_number);
             entry.append_pem(&mut file.pem);
