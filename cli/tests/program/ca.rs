@@ -621,6 +621,24 @@ fn a_name_that_no_policy_could_permit_is_a_wrong_name() {
 }
 
 #[test]
+fn a_name_given_twice_is_in_a_certificate_once() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca issue a.example.org A.example.org 192.0.2.1 b.example.org 192.0.2.1 --new-key a.key --out a.pem")
+        .ok();
+    let certificate = Certificate::from_pem(
+        &folder
+            .read("a.pem")
+            .split_inclusive("-----\n")
+            .take(2)
+            .collect::<String>(),
+    );
+    let certificate = certificate.unwrap();
+    assert_eq!(certificate.dns_names(), ["a.example.org", "b.example.org"]);
+    assert_eq!(certificate.ip_addresses().len(), 1);
+}
+
+#[test]
 fn one_key_gets_many_certificates_and_each_its_own_number() {
     let folder = folder_with_ca();
     folder

@@ -1,5 +1,6 @@
 //! Names of subjects: common names, alternative names and their subtrees; and URLs of revocation lists.
 
+use alloc::collections::BTreeSet;
 use core::convert::Infallible;
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -330,10 +331,17 @@ impl AlternativeNames {
         Ok(Some(id))
     }
 
-    /// Checks the names and gives them their ASN.1 type.
+    /// Checks the names and gives them their ASN.1 type. One that is there again says nothing, and is left out.
     pub(crate) fn to_general_names(&self) -> Result<Vec<GeneralName>, NameError> {
         self.spiffe_id()?;
+        let mut seen = BTreeSet::new();
         self.iter()
+            .filter(|name| {
+                seen.insert(match name {
+                    AlternativeName::Dns(name) => AlternativeName::Dns(name.to_ascii_lowercase()),
+                    other => other.clone(),
+                })
+            })
             .map(|name| match name {
                 AlternativeName::Dns(name) => dns_name(&name, Wildcard::Allowed),
                 AlternativeName::Ip(address) => Ok(GeneralName::from(address)),

@@ -1,11 +1,14 @@
 //! Alternative names: of hosts, mailboxes and resources.
 
+use alloc::collections::BTreeSet;
 use core::net::IpAddr;
+
+use const_oid::db::rfc5280::ID_CE_SUBJECT_ALT_NAME;
 
 use super::ALL;
 use crate::certificate::dns_name::is_dns_name;
 use crate::certificate::{SpiffeId, Uri, is_dot_atom};
-use crate::linting::document::{Document, GeneralName};
+use crate::linting::document::{Document, GeneralName, general_names};
 use crate::linting::listed::{Listed, hex, quoted};
 use crate::linting::rule::Rule;
 
@@ -89,6 +92,26 @@ pub(super) static RULES: &[Rule] = &[
                 "an iPAddress has {}, and not 4 or 16",
                 addresses.text()?
             ))
+        },
+    ),
+    Rule::notice(
+        "rfc5280-alternative-name-repeated",
+        "RFC 5280 section 4.2.1.6",
+        "each alternative name is there once",
+        ALL,
+        |document| {
+            let mut seen = BTreeSet::new();
+            let names = general_names(&document.content(ID_CE_SUBJECT_ALT_NAME)?);
+            let texts = names.filter_map(|name| {
+                let text = name
+                    .dns()
+                    .map(<[u8]>::to_ascii_lowercase)
+                    .map(|name| quoted(&name));
+                let text = text.or_else(|| name.email().or(name.uri()).map(quoted));
+                text.or_else(|| name.address().map(hex))
+            });
+            let repeated: Listed = texts.filter(|text| !seen.insert(text.clone())).collect();
+            Some(format!("has {} more than once", repeated.text()?))
         },
     ),
 ];

@@ -319,6 +319,7 @@ fn alternative_names() -> Vec<Case> {
         named(&[], 0x82, b"*.example.org"),
         named(&["rfc9525-wildcard"], 0x82, b"a*.example.org"),
         named(&["rfc9525-wildcard"], 0x82, b"a.*.example.org"),
+        named(&["rfc5280-alternative-name-repeated"], 0x82, b"EXAMPLE.org"),
         named(&["rfc5280-email-address"], 0x81, b"someone"),
         named(&[], 0x81, b"someone@example.org"),
         named(&["rfc5280-uri"], 0x86, b"/relative"),
