@@ -67,6 +67,11 @@ impl From<InvalidSerialNumber> for NotAdopted {
     }
 }
 
+/// Whether an entry was [`adopted`]: what is issued is valid from before that time, by an hour for a CA's key.
+pub(crate) fn is_adopted(issued: &Issued) -> bool {
+    issued.at == issued.not_before
+}
+
 /// The profile by which the policy permitted that of an end entity. One that is not told has a name that no policy has, so that nothing is
 /// renewed for more purposes than it had.
 fn profile_of(certificate: &Certificate) -> &'static str {

@@ -26,7 +26,7 @@ use pq_x509::revocation::{CertificateRevocationList, CertificateRevocationListBu
 use pq_x509::validation::Purpose;
 use pq_x509::x509_cert::der::Encode;
 
-pub(crate) use self::adopted::{NotAdopted, adopted};
+pub(crate) use self::adopted::{NotAdopted, adopted, is_adopted};
 pub use self::batch::Batch;
 pub(crate) use self::certified::CertifiedCas;
 pub use self::error::AuthorityError;

@@ -42,10 +42,19 @@ pub enum FolderError {
     Unfinished(PathBuf),
     /// The certificate of the issuing key is gone. The root does not issue in its place.
     #[error(
-        "{0} is not there, and the root is not for issuing; put it back from a backup, or from the ledger, which has \
-         it as the certificate that the root issued"
+        "{path} is not there, and the root is not for issuing; put it back from a backup, or from the ledger, which has \
+         it as the certificate that the root issued{}",
+        match .numbers.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", joined(.numbers)),
+        }
     )]
-    NoIssuingCertificate(PathBuf),
+    NoIssuingCertificate {
+        /// The file.
+        path: PathBuf,
+        /// The numbers of the certificates in the ledger that may be it, if it can be read.
+        numbers: Vec<SerialNumber>,
+    },
     /// Other users may write to a file or folder.
     #[error(
         "{0} can be changed by other users; look whether somebody did, and allow nobody else to (chmod go-w {0})"
@@ -143,8 +152,27 @@ pub enum FolderError {
         ledger: PathBuf,
         /// The root's file.
         root: PathBuf,
-        /// The number of the right certificate in the ledger: of several, the newest.
+        /// The number of the right certificate in the ledger: of several for its key, the newest.
         number: SerialNumber,
+    },
+    /// The file of the issuing certificate has none that fits, and the ledger has several that may be it.
+    #[error(
+        "{issuing} has no certificate that fits, and {ledger} has several, by their serial numbers {}: which of them is that \
+         of the CA's first key is not known, since {key} doesn't tell ({why}); find out, as from an older backup, and take \
+         that one from the ledger",
+        joined(.numbers)
+    )]
+    SeveralFirst {
+        /// The file of the issuing certificate.
+        issuing: PathBuf,
+        /// The ledger's folder.
+        ledger: PathBuf,
+        /// The file of its key.
+        key: PathBuf,
+        /// Why that doesn't tell.
+        why: String,
+        /// The numbers of the certificates.
+        numbers: Vec<SerialNumber>,
     },
     /// The file of the first issuing key has another certificate than the ledger, which has it as that of a key that
     /// another CA certified.
@@ -645,14 +673,18 @@ fn io_of(error: &FolderError) -> Option<(&'static str, &Path, &io::Error)> {
 
 /// What is to be done about certificates at the CA above first.
 fn revoke_above(numbers: &[SerialNumber]) -> String {
-    let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
     match numbers.is_empty() {
         true => String::new(),
         false => format!(
             "revoke its certificate at the CA above ({}), ",
-            numbers.join(", ")
+            joined(numbers)
         ),
     }
+}
+
+fn joined(numbers: &[SerialNumber]) -> String {
+    let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+    numbers.join(", ")
 }
 
 fn advice(cause: &io::Error, path: &Path) -> String {

@@ -339,7 +339,7 @@ impl<L: Ledger> Folder<L> {
         // Only a root that may have no CA below it issues.
         match self.certificate(Role::Root)?.path_len() {
             Some(0) => Ok(Role::Root),
-            _ => Err(FolderError::NoIssuingCertificate(issuing)),
+            _ => Err(self.no_issuing(issuing)),
         }
     }
 
@@ -347,7 +347,8 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// If the certificate is missing or can't be read: [`FolderError::OtherIssuing`] if the ledger has it.
+    /// If the certificate is missing or can't be read: [`FolderError::OtherIssuing`] if the ledger has it, and
+    /// [`FolderError::SeveralFirst`] if it has several that may be it.
     pub fn certificate(&self, role: Role) -> Result<Certificate, FolderError> {
         if let Role::Next(_) = role {
             return Ok(self.chain_of(role)?.swap_remove(0));
@@ -360,11 +361,8 @@ impl<L: Ledger> Folder<L> {
         match self.read_certificate(role) {
             Err(error) if role == Role::Issuing && error.is_of_content() => {
                 let ledger = self.ledger.open();
-                Err(match ledger.and_then(|ledger| self.in_ledger(&ledger)) {
-                    Ok(misfit) => misfit.unwrap_or(error),
-                    Err(unknown @ FolderError::UnknownFile { .. }) => unknown,
-                    Err(_) => error,
-                })
+                let misfit = ledger.and_then(|ledger| self.in_ledger(&ledger));
+                Err(misfit.ok().flatten().unwrap_or(error))
             }
             read => read,
         }
@@ -381,30 +379,43 @@ impl<L: Ledger> Folder<L> {
         }
         let issuing = certificate_path(&self.path, Role::Issuing);
         let key = self.key_in_the_clear(Role::Issuing)?;
-        let known = match &key {
-            InFile::Known(key) => Some(key),
-            InFile::None | InFile::Unknown { .. } => None,
-        };
-        let numbers = whole::issuing_by(ledger, &root, known)?;
-        if let (InFile::Unknown { why }, [_, _, ..]) = (key, &*numbers) {
-            let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
-            return Err(FolderError::UnknownFile {
+        let numbers = whole::issuing_by(ledger, &root, key.known())?;
+        Ok(match *numbers {
+            [] => None,
+            [number] => Some(FolderError::OtherIssuing {
+                issuing,
+                ledger: self.ledger.path().into(),
+                root: certificate_path(&self.path, Role::Root),
+                number,
+            }),
+            _ => Some(FolderError::SeveralFirst {
+                issuing,
+                ledger: self.ledger.path().into(),
                 key: self.key_path(Role::Issuing),
-                why,
-                then: format!(
-                    "which of the certificates {}, which the ledger has, is for it: take the one that is, and put it in \
-                     {}",
-                    numbers.join(", "),
-                    issuing.display()
-                ),
-            });
+                why: match key {
+                    InFile::Known(_) => "it is that of none of them".into(),
+                    InFile::Unknown { why } => why,
+                    InFile::None => "it is not there".into(),
+                },
+                numbers,
+            }),
+        })
+    }
+
+    /// The error that says that there is no issuing certificate in this file, and which ones of the ledger may be it.
+    fn no_issuing(&self, path: PathBuf) -> FolderError {
+        let numbers = || {
+            let ledger = self.ledger.open()?;
+            let root = self.read_certificate(Role::Root)?;
+            let key = self.key_in_the_clear(Role::Issuing)?;
+            whole::issuing_by(&ledger, &root, key.known())
+        };
+        let is_first = path == certificate_path(&self.path, Role::Issuing);
+        let numbers = is_first.then(numbers).transpose();
+        FolderError::NoIssuingCertificate {
+            path,
+            numbers: numbers.ok().flatten().unwrap_or_default(),
         }
-        Ok(numbers.first().map(|number| FolderError::OtherIssuing {
-            issuing,
-            ledger: self.ledger.path().into(),
-            root: certificate_path(&self.path, Role::Root),
-            number: *number,
-        }))
     }
 
     /// The error that says that `issuing.pem` has not the certificate which the ledger has for the first key: as one that
@@ -436,9 +447,7 @@ impl<L: Ledger> Folder<L> {
         let path = certificate_path(&self.path, role);
         let text = self.owner.read(&path, Reader::Anybody);
         let text = text.map_err(|error| match error {
-            FolderError::Missing(path) if role != Role::Root => {
-                FolderError::NoIssuingCertificate(path)
-            }
+            FolderError::Missing(path) if role != Role::Root => self.no_issuing(path),
             error => error,
         })?;
         let chain = Certificate::chain_from_pem(&*text);
@@ -620,6 +629,15 @@ enum InFile {
     None,
 }
 
+impl InFile {
+    fn known(&self) -> Option<&SubjectPublicKeyInfoDer<'static>> {
+        match self {
+            Self::Known(key) => Some(key),
+            Self::Unknown { .. } | Self::None => None,
+        }
+    }
+}
+
 /// The CA's issuing keys.
 struct CertifiedKeys {
     known: Vec<SubjectPublicKeyInfoDer<'static>>,
@@ -636,7 +654,7 @@ impl<L: Ledger> Folder<L> {
     ///
     /// # Errors
     ///
-    /// [`FolderError::OtherLedger`], [`FolderError::OtherIssuing`], [`FolderError::OtherFirst`],
+    /// [`FolderError::OtherLedger`], [`FolderError::OtherIssuing`], [`FolderError::SeveralFirst`], [`FolderError::OtherFirst`],
     /// [`FolderError::OtherRoot`] and [`FolderError::NotOneCa`] if the files are not of one CA, and other errors if the ledger or a certificate can't
     /// be read.
     pub fn ledger(&self) -> Result<L, FolderError> {
@@ -699,7 +717,11 @@ impl<L: Ledger> Folder<L> {
             read => read?,
         };
         let is_of_root = whole::leads_to(&root, &chain);
-        let is_kept = whole::has_issuing(ledger, &chain[0])?;
+        let key = || {
+            let key = self.key_in_the_clear(Role::Issuing)?;
+            Ok(key.known().cloned())
+        };
+        let is_kept = whole::has_issuing(ledger, &chain[0], key)?;
         if is_of_root && is_kept {
             return Ok(());
         }

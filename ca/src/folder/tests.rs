@@ -212,12 +212,12 @@ fn a_root_does_not_issue_in_place_of_a_lost_certificate() {
     fs::remove_file(&certificate).unwrap();
     let lost = folder.issuing_role();
     assert!(
-        matches!(&lost, Err(FolderError::NoIssuingCertificate(path)) if *path == certificate),
+        matches!(&lost, Err(FolderError::NoIssuingCertificate { path, .. }) if *path == certificate),
         "{lost:?}"
     );
     assert!(matches!(
         folder.chain(),
-        Err(FolderError::NoIssuingCertificate(_))
+        Err(FolderError::NoIssuingCertificate { .. })
     ));
     assert!(
         refusal(&folder)

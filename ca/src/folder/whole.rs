@@ -1,14 +1,16 @@
 //! Whether the files of a CA's folder are of one CA.
 
+use alloc::collections::BTreeSet;
 use core::ops::ControlFlow;
 
 use pq_x509::certificate::{Certificate, SignatureError};
+use pq_x509::issuing::IssueError;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
 
-use super::Role;
-use crate::authority::{CA_PROFILE, public_key};
-use crate::ledger::{Filter, Generation, Issued, Ledger, LedgerError, SerialNumber};
+use super::{FolderError, Role};
+use crate::authority::{CA_PROFILE, is_adopted};
+use crate::ledger::{Entry, Filter, Generation, KeyHash, Ledger, LedgerError, SerialNumber};
 
 /// Whether the root issued a certificate.
 pub(super) fn is_issued_by(root: &Certificate, certificate: &Certificate) -> bool {
@@ -39,58 +41,92 @@ pub(super) fn leads_to(root: &Certificate, chain: &[Certificate]) -> bool {
 }
 
 /// Whether the ledger has this issuing certificate as that of the first key, as it does since the CA was made: as one of
-/// its own that the root issued, or with the generations, once there are some.
+/// its own that the root issued, or with the generations, once there are some. `key` is the first key, if that is known; it
+/// is asked for only if there are several certificates.
 pub(super) fn has_issuing(
     ledger: &impl Ledger,
     issuing: &Certificate,
-) -> Result<bool, LedgerError> {
-    let mut generations = ledger.generations()?.into_iter();
-    if let Some(first) = generations.find(|one| one.name == Role::Issuing.name()) {
+    key: impl FnOnce() -> Result<Option<SubjectPublicKeyInfoDer<'static>>, FolderError>,
+) -> Result<bool, FolderError> {
+    let generations = ledger.generations()?;
+    if let Some(first) = generations
+        .iter()
+        .find(|one| one.name == Role::Issuing.name())
+    {
         return Ok(first.certificate() == Some(issuing.der()));
     }
     let Ok(number) = SerialNumber::of(issuing) else {
         return Ok(false);
     };
-    let entry = ledger.entry(&number)?;
-    let is_own = entry.is_some_and(|entry| is_issuing_key(&entry.issued));
     let kept = ledger.certificate(&number)?;
-    Ok(is_own && kept.is_some_and(|kept| kept == *issuing.der()))
+    if kept.is_none_or(|kept| kept != *issuing.der()) {
+        return Ok(false);
+    }
+    let own = own_keys(ledger, &generations)?;
+    let is_it = |entry: &Entry| entry.issued.serial_number == number;
+    Ok(match own.len() {
+        1 => own.iter().any(is_it),
+        _ => first_among(own, key()?.as_ref())?.iter().any(is_it),
+    })
 }
 
-/// Whether a certificate is for one of the CA's own issuing keys: the root certifies other CAs, too.
-fn is_issuing_key(issued: &Issued) -> bool {
-    issued.issuer == Role::Root.name() && issued.profile == CA_PROFILE
-}
-
-/// The number of the issuing certificate that the ledger has by this root: of several, the one for this key, if the key is
-/// known and has one; otherwise all of them, first the one that was issued last, and those that are revoked last.
-pub(super) fn issuing_by(
-    ledger: &impl Ledger,
-    root: &Certificate,
-    key: Option<&SubjectPublicKeyInfoDer<'_>>,
-) -> Result<Vec<SerialNumber>, LedgerError> {
+/// The entries of certificates for the CA's own issuing keys, without those of which it is recorded that they followed the
+/// first one. The root certifies other CAs, too.
+fn own_keys(ledger: &impl Ledger, generations: &[Generation]) -> Result<Vec<Entry>, LedgerError> {
     let mut found = Vec::new();
-    let followed = numbers_of_next(&ledger.generations()?);
-    ledger.find(&Filter::all(), &mut |entry| {
-        if is_issuing_key(&entry.issued) && !followed.contains(&entry.issued.serial_number) {
+    let followed = numbers_of_next(generations);
+    let own = Filter::all()
+        .issuer(Role::Root.name())
+        .profiles([CA_PROFILE]);
+    ledger.find(&own, &mut |entry| {
+        if !followed.contains(&entry.issued.serial_number) {
             found.push(entry);
         }
         ControlFlow::Continue(())
     })?;
-    found.sort_by_key(|entry| (entry.revocation().is_none(), entry.issued.at));
-    let is_for = |certificate: &Certificate| {
-        key.is_some_and(|key| public_key(certificate).is_ok_and(|own| own == *key))
-    };
-    let mut all = Vec::new();
-    for entry in found.iter().rev() {
-        let number = entry.issued.serial_number;
-        match of_root(ledger, root, &number)? {
-            Some(certificate) if is_for(&certificate) => return Ok(vec![number]),
-            Some(_) => all.push(number),
-            None => {}
+    Ok(found)
+}
+
+/// Those among the certificates of own keys that may be that of the first one. It was in the ledger from the beginning, and
+/// later ones come there without their generations only if they are adopted. If that leaves several, it is the one for
+/// this key, if the key is known and has one.
+fn first_among(
+    mut own: Vec<Entry>,
+    key: Option<&SubjectPublicKeyInfoDer<'_>>,
+) -> Result<Vec<Entry>, FolderError> {
+    if !own.iter().all(|one| is_adopted(&one.issued)) {
+        own.retain(|one| !is_adopted(&one.issued));
+    }
+    if own.len() > 1
+        && let Some(key) = key
+    {
+        let key = KeyHash::of(key).map_err(IssueError::SubjectKey)?;
+        if own.iter().any(|one| one.issued.key == key) {
+            own.retain(|one| one.issued.key == key);
         }
     }
-    Ok(all)
+    Ok(own)
+}
+
+/// The numbers of the issuing certificates by this root that the ledger has and that may be that of the first key, whose
+/// public half is `key` if it is known. Of one key there is the newest, or a valid one.
+pub(super) fn issuing_by(
+    ledger: &impl Ledger,
+    root: &Certificate,
+    key: Option<&SubjectPublicKeyInfoDer<'_>>,
+) -> Result<Vec<SerialNumber>, FolderError> {
+    let mut own = Vec::new();
+    for entry in own_keys(ledger, &ledger.generations()?)? {
+        if is_of_root(ledger, root, &entry.issued.serial_number)? {
+            own.push(entry);
+        }
+    }
+    let mut first = first_among(own, key)?;
+    first.sort_by_key(|entry| (entry.revocation().is_none(), entry.issued.at));
+    let mut keys = BTreeSet::new();
+    let newest = first.iter().rev();
+    let newest = newest.filter(|entry| keys.insert(entry.issued.key));
+    Ok(newest.map(|entry| entry.issued.serial_number).collect())
 }
 
 /// The numbers of the certificates of keys that followed the first one.
@@ -130,16 +166,7 @@ fn is_of_root(
     root: &Certificate,
     number: &SerialNumber,
 ) -> Result<bool, LedgerError> {
-    Ok(of_root(ledger, root, number)?.is_some())
-}
-
-/// The certificate of this number, if the root issued it.
-fn of_root(
-    ledger: &impl Ledger,
-    root: &Certificate,
-    number: &SerialNumber,
-) -> Result<Option<Certificate>, LedgerError> {
     let kept = ledger.certificate(number)?;
     let certificate = kept.and_then(|kept| Certificate::from_der(&kept).ok());
-    Ok(certificate.filter(|certificate| is_issued_by(root, certificate)))
+    Ok(certificate.is_some_and(|certificate| is_issued_by(root, &certificate)))
 }

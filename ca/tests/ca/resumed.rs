@@ -605,27 +605,53 @@ fn a_key_that_is_not_told_is_not_taken_for_another_ca_s() {
     }
     assert_eq!(adopted(&other).unwrap(), "other-ca");
 
-    // Then it is not told either which of two certificates is that of the first key.
+    // The first key's certificate is the one that was not adopted.
     fs::copy(root.key_path(role), &key).unwrap();
-    let entries = old.adopted(slice::from_ref(&later), &[], "tests").unwrap();
-    old.ledger().unwrap().adopt(&entries, None).unwrap();
+    let own = root.certificate(Role::Issuing).unwrap();
+    let entries = old.adopted(&[later.clone(), own.clone()], &[], "tests");
+    let entries = entries.unwrap();
+    let ledger = old.ledger().unwrap();
+    ledger.adopt(&entries[..1], None).unwrap();
+    let first = old.key_path(Role::Issuing);
+    let of_first = fs::read(&first).unwrap();
+    for of_key in [of_first.as_slice(), b"of a store"] {
+        fs::write(&first, of_key).unwrap();
+        for wrong in ["damaged", &later.to_pem()] {
+            fs::write(backup.join("issuing.pem"), wrong).unwrap();
+            let damaged = old.ledger().unwrap_err();
+            assert!(
+                matches!(&damaged, FolderError::OtherIssuing { number: of, .. } if *of == number(&own)),
+                "{damaged}"
+            );
+        }
+    }
+
+    // In a ledger that was begun anew, both are adopted, and the key alone tells.
+    drop(ledger);
+    fs::rename(backup.join("ledger"), backup.join("away")).unwrap();
+    let anew = LocalLedger::create(backup.join("ledger")).unwrap();
+    anew.adopt(&entries, None).unwrap();
+    fs::write(backup.join("issuing.pem"), own.to_pem()).unwrap();
+    old.ledger().unwrap();
     fs::write(backup.join("issuing.pem"), "damaged").unwrap();
-    let first = number(&root.certificate(Role::Issuing).unwrap());
-    let damaged = old.ledger().unwrap_err();
-    assert!(
-        matches!(&damaged, FolderError::OtherIssuing { number, .. } if *number == first),
-        "{damaged}"
-    );
-    fs::write(old.key_path(Role::Issuing), "of a store").unwrap();
     for damaged in [
         old.ledger().unwrap_err(),
         old.certificate(Role::Issuing).unwrap_err(),
     ] {
         let text = damaged.to_string();
-        assert!(matches!(damaged, FolderError::UnknownFile { .. }), "{text}");
-        for number in [first, number(&later)] {
-            assert!(text.contains(&number.to_string()), "{text}");
+        assert!(
+            matches!(damaged, FolderError::SeveralFirst { .. }),
+            "{text}"
+        );
+        for certificate in [&own, &later] {
+            let number = number(certificate).to_string();
+            assert!(text.contains(&number), "{text}");
         }
+    }
+    fs::write(&first, of_first).unwrap();
+    for (text, is_right) in [(own.to_pem(), true), (later.to_pem(), false)] {
+        fs::write(backup.join("issuing.pem"), text).unwrap();
+        assert_eq!(old.ledger().is_ok(), is_right);
     }
 }
 

@@ -824,6 +824,7 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         | FolderError::OwnRoot
         | FolderError::OtherLedger { .. }
         | FolderError::OtherIssuing { .. }
+        | FolderError::SeveralFirst { .. }
         | FolderError::OtherFirst { .. }
         | FolderError::UnknownFile { .. }
         | FolderError::NotOneCa { .. }

@@ -6,6 +6,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::{DB, rfc5911};
 use pq_ca::authority::AuthorityError;
 use pq_ca::folder::FolderError;
+use pq_ca::ledger::SerialNumber;
 use pq_ca::policy::{Reason, Refusal};
 use pq_cms::{OpeningError, VerificationError};
 use pq_jose::jwt::JwtError;
@@ -256,12 +257,28 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
              with \"pqtls ca init\"",
             path.display()
         ),
-        FolderError::NoIssuingCertificate(path) => format!(
-            "{0} is not there, and the root is not for issuing; put it back from a backup, or from the ledger: \
-             \"pqtls ca list --subject NAME\" has its serial number, and \"pqtls ca show NUMBER --pem --out {1}\" \
-             writes it",
-            path.display(),
-            quoted(&path.to_string_lossy())
+        FolderError::NoIssuingCertificate { path, numbers } => {
+            let out = quoted(&path.to_string_lossy());
+            let how = match &**numbers {
+                [] => format!(
+                    "\"pqtls ca list --subject NAME\" has its serial number, and \"pqtls ca show NUMBER --pem --out {out}\" \
+                     writes it"
+                ),
+                [number] => format!("\"pqtls ca show {number} --pem --out {out}\" writes it"),
+                _ => format!(
+                    "\"pqtls ca show NUMBER --pem --out {out}\" writes it, where NUMBER is one of {}: that of the CA's first \
+                     key",
+                    joined(numbers)
+                ),
+            };
+            format!(
+                "{} is not there, and the root is not for issuing; put it back from a backup, or from the ledger: {how}",
+                path.display(),
+            )
+        }
+        FolderError::SeveralFirst { issuing, .. } => format!(
+            "{error}: \"pqtls ca show NUMBER --pem --out {} --force\"",
+            quoted(&issuing.to_string_lossy())
         ),
         FolderError::OtherIssuing {
             issuing,
@@ -298,6 +315,11 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
         FolderError::Above(cause) => of_folder_error(cause),
         other => other.to_string(),
     }
+}
+
+fn joined(numbers: &[SerialNumber]) -> String {
+    let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+    numbers.join(", ")
 }
 
 /// Why a signed message was refused.

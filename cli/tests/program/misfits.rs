@@ -111,6 +111,53 @@ fn no_other_ca_s_certificate_is_the_issuing_one() {
         .fails(3, "ca/issuing.pem is a file of the CA itself");
 }
 
+/// An older backup in which a later key's certificate was recorded has two of its own keys, and no word which one was first.
+#[test]
+fn a_later_certificate_does_not_pass_for_the_first_one() {
+    let folder = folder_with_ca();
+    copy(&folder, "ca", "backup");
+    folder.pqtls("ca rollover").ok();
+    copy(&folder, "ca/issuing-2.pem", "backup/");
+    folder
+        .pqtls("ca adopt backup/issuing-2.pem --dir backup")
+        .ok();
+    folder.shell("rm backup/issuing-2.pem").ok();
+    let (right, later) = (
+        folder.read("ca/issuing.pem"),
+        folder.read("ca/issuing-2.pem"),
+    );
+    let number = number_of(&folder, "ca/issuing.pem");
+    let other = number_of(&folder, "ca/issuing-2.pem");
+    for away in ["nothing", "issuing.key"] {
+        for wrong in [Some(&*later), Some("damaged"), None] {
+            folder
+                .shell("rm -rf old && cp -a backup old && rm old/issuing.pem && touch old/nothing")
+                .ok();
+            folder.shell(&format!("rm old/{away}")).ok();
+            let status = match wrong {
+                Some(wrong) => {
+                    folder.write("old/issuing.pem", wrong);
+                    1
+                }
+                None => 3,
+            };
+            let show = format!("{number} --pem --out old/issuing.pem");
+            for command in ["show", "rollover"] {
+                folder
+                    .pqtls(&format!("ca {command} --dir old"))
+                    .fails(status, &format!("\"pqtls ca show --dir old {show}"));
+            }
+            let repair = format!("ca show --dir old --force {show}");
+            folder
+                .pqtls(&repair.replace(&number, &other))
+                .fails(3, "issuing.pem is a file of the CA itself");
+            folder.pqtls(&repair).ok();
+            assert_eq!(folder.read("old/issuing.pem"), right);
+            folder.pqtls("ca list --dir old").ok();
+        }
+    }
+}
+
 /// Also where another key issues, the first one signs its lists.
 #[test]
 fn the_first_certificate_comes_back_after_a_rollover() {

@@ -361,7 +361,7 @@ fn a_lost_issuing_certificate_stops_the_ca_and_comes_back_from_the_ledger() {
         folder.pqtls(command).fails(
             3,
             "ca/issuing.pem is not there, and the root is not for issuing; put it back from a backup, or from the \
-             ledger: \"pqtls ca list --subject NAME\"",
+             ledger: \"pqtls ca show ",
         );
     }
     let listed = folder.pqtls("ca list --subject Example");

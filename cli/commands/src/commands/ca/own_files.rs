@@ -5,9 +5,8 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use pq_ca::authority::CA_PROFILE;
 use pq_ca::folder::{Folder, FolderError, Role};
-use pq_ca::ledger::{Ledger, SerialNumber};
+use pq_ca::ledger::SerialNumber;
 use pq_keys::files::folder_of;
 
 use super::Command;
@@ -103,11 +102,8 @@ fn is_repair(command: &Command, file: &Path) -> bool {
 fn belongs(folder: &Folder, asked: &SerialNumber) -> bool {
     match folder.ledger().map(|_| folder.issuing_role()) {
         Err(FolderError::OtherIssuing { number, .. }) => number == *asked,
-        Ok(Err(FolderError::NoIssuingCertificate(_))) => {
-            let entry = folder.ledger().map(|ledger| ledger.entry(asked));
-            matches!(entry, Ok(Ok(Some(entry)))
-                if entry.issued.issuer == Role::Root.name() && entry.issued.profile == CA_PROFILE)
-        }
+        Err(FolderError::SeveralFirst { numbers, .. })
+        | Ok(Err(FolderError::NoIssuingCertificate { numbers, .. })) => numbers.contains(asked),
         // The ledger has it, and people want the file.
         Ok(Ok(_)) => {
             let is_there = folder.path().join("issuing.pem").exists();

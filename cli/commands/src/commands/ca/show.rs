@@ -67,7 +67,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let (ledger, misfit) = match folder.ledger() {
         Ok(ledger) => (ledger, None),
         // What the root issued is there to be looked at, and to be taken for a file that doesn't fit.
-        Err(misfit @ FolderError::OtherIssuing { .. }) => (folder.ledger_of_root()?, Some(misfit)),
+        Err(misfit @ (FolderError::OtherIssuing { .. } | FolderError::SeveralFirst { .. })) => {
+            (folder.ledger_of_root()?, Some(misfit))
+        }
         Err(error) => return Err(error.into()),
     };
     let number = which.serial_number(&folder, &ledger)?;
