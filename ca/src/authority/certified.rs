@@ -8,6 +8,7 @@ use pq_x509::certificate::{Certificate, is_same_name};
 use pq_x509::issuing::IssueError;
 use pq_x509::keys::Signer;
 use pq_x509::pki_types::UnixTime;
+use pq_x509::revocation::CrlReason;
 use pq_x509::x509_cert::name::Name;
 
 use super::{Authority, AuthorityError, CA_PROFILE, SUBORDINATE_PROFILE};
@@ -48,10 +49,51 @@ impl CertifiedCas {
         entries.filter(move |entry| entry.issued.key == *key)
     }
 
+    /// The certificate whose revocation or hold another one for this key, or for another key of a CA of this name, would get
+    /// round: there is none that is valid. What was superseded says nothing against the key; and a CA gets another key
+    /// unless it is the CA that was not to go on.
+    fn barring(&self, key: &KeyHash, name: &Name, now: UnixTime) -> Option<&Entry> {
+        let of_key = |entry: &Entry, _: &Certificate| entry.issued.key == *key;
+        let of_name = |_: &Entry, ca: &Certificate| is_same_name(ca.subject(), name);
+        let is_of_key = |revocation: &Revocation| revocation.reason != CrlReason::Superseded;
+        self.revoked(of_key, is_of_key, now)
+            .or_else(|| self.revoked(of_name, is_of_ca, now))
+    }
+
+    /// A certificate like this that is revoked like that, if none like this is valid.
+    fn revoked(
+        &self,
+        is_like: impl Fn(&Entry, &Certificate) -> bool,
+        is_meant: impl Fn(&Revocation) -> bool,
+        now: UnixTime,
+    ) -> Option<&Entry> {
+        if self.valid(now).any(|(entry, ca)| is_like(entry, ca)) {
+            return None;
+        }
+        let mut found = self.found.iter();
+        let found = found.find(|(entry, ca)| {
+            is_like(entry, ca)
+                && entry.revocation().is_some_and(&is_meant)
+                && !entry.is_expired(now)
+        });
+        found.map(|(entry, _)| entry)
+    }
+
     fn valid(&self, now: UnixTime) -> impl Iterator<Item = &(Entry, Certificate)> {
         let is_valid = move |entry: &Entry| entry.revocation().is_none() && !entry.is_expired(now);
         self.found.iter().filter(move |(entry, _)| is_valid(entry))
     }
+}
+
+/// Whether a revocation is about the CA, and not about its key.
+fn is_of_ca(revocation: &Revocation) -> bool {
+    matches!(
+        revocation.reason,
+        CrlReason::CertificateHold
+            | CrlReason::PrivilegeWithdrawn
+            | CrlReason::AffiliationChanged
+            | CrlReason::CessationOfOperation
+    )
 }
 
 /// Whether a certificate is valid as far as the ledger knows, or is on hold, which may end.
@@ -84,6 +126,40 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             numbers: numbers.collect(),
             found,
         })
+    }
+
+    /// That a certificate for this key, or for another key of a CA of this name, gets round no revocation and no hold,
+    /// unless that is [meant](Self::despite_revocations).
+    pub(crate) fn check_not_barred(
+        &self,
+        certified: &CertifiedCas,
+        key: &KeyHash,
+        name: &Name,
+        now: UnixTime,
+    ) -> Result<(), AuthorityError> {
+        match certified.barring(key, name, now) {
+            Some(entry) => self.refuse_barred(entry),
+            None => Ok(()),
+        }
+    }
+
+    /// The same for the next key of a CA whose key before has this certificate.
+    pub(crate) fn check_may_go_on(&self, number: &SerialNumber) -> Result<(), AuthorityError> {
+        match self.ledger.entry(number)? {
+            Some(entry) if entry.revocation().is_some_and(is_of_ca) => self.refuse_barred(&entry),
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse_barred(&self, entry: &Entry) -> Result<(), AuthorityError> {
+        match entry.revocation() {
+            Some(revocation) if !self.despite_revocations => Err(AuthorityError::Barred {
+                subject: entry.issued.subject.clone(),
+                number: entry.issued.serial_number,
+                revocation: revocation.clone(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether one of this CA's own keys has this name in its certificate, be that valid or not: those that this one

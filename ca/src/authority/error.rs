@@ -1,11 +1,12 @@
 //! The errors of a CA's calls: refusals by the policy, failures of the ledger, and the CA's own rules, such as that a
 //! revoked certificate is not renewed.
 
+use pq_keys::encoding::rfc3339;
 use pq_x509::issuing::IssueError;
 use pq_x509::keys::KeyError;
 use pq_x509::revocation::CrlReason;
 
-use crate::ledger::{LedgerError, NoRandomness, SerialNumber};
+use crate::ledger::{LedgerError, NoRandomness, Revocation, SerialNumber};
 use crate::policy::Forbidden;
 
 /// Why a CA did not do what was asked. Nothing was issued or revoked, unless
@@ -54,6 +55,27 @@ pub enum AuthorityError {
         number: SerialNumber,
         /// Why it was revoked.
         reason: CrlReason,
+    },
+    /// Another CA was to be certified whose certificate was revoked, or is on hold: that would get round it.
+    #[error(
+        "the certificate of {subject} with serial number {number} {} since {} ({}, by {}), and another one would get round \
+         that: {}ask who did it; --despite-revocation certifies the CA all the same",
+        match .revocation.is_hold() { true => "is on hold", false => "is revoked" },
+        rfc3339(.revocation.at),
+        pq_x509::revocation::reason_name(.revocation.reason),
+        .revocation.by,
+        match .revocation.is_hold() {
+            true => format!("release it (\"pqtls ca reinstate {number}\"), or "),
+            false => String::new(),
+        }
+    )]
+    Barred {
+        /// The other CA.
+        subject: String,
+        /// The number of its certificate.
+        number: SerialNumber,
+        /// Its revocation or hold.
+        revocation: Revocation,
     },
     /// The certificate is a CA's, which can't be renewed in this way.
     #[error(

@@ -83,6 +83,8 @@ pub struct Authority<S, L> {
     ledger: L,
     /// The names of the CA's other keys whose certificates have the same issuer.
     of_same_name: Vec<String>,
+    /// Whether it also certifies CAs again that it revoked or has on hold.
+    despite_revocations: bool,
 }
 
 impl<S: Signer, L: Ledger> Authority<S, L> {
@@ -95,6 +97,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             policy,
             ledger,
             of_same_name: Vec::new(),
+            despite_revocations: false,
         }
     }
 
@@ -104,6 +107,13 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     #[must_use]
     pub fn beside(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.of_same_name = names.into_iter().collect();
+        self
+    }
+
+    /// The same CA, which also certifies other CAs again whose certificates it revoked or has on hold.
+    #[must_use]
+    pub fn despite_revocations(mut self) -> Self {
+        self.despite_revocations = true;
         self
     }
 

@@ -27,7 +27,8 @@ use super::error::FolderError;
 use super::lifetime::is_valid_for;
 use super::subordinate::{begin, name_constraints_of, request_of};
 use super::succession::{
-    Next, Subject, chain_in, check_not_ahead, check_other_cas, followed, generation, last_of,
+    Next, Subject, certificate_of, chain_in, check_not_ahead, check_other_cas, followed,
+    generation, last_of,
 };
 use super::turn::Turn;
 use super::{
@@ -53,7 +54,9 @@ impl Folder {
     /// `above` certified a CA of the same name that is valid, [`FolderError::OtherPending`] if another CA waits in the
     /// folder, [`FolderError::Complete`] if a CA is there that is complete, [`FolderError::OtherAbove`] if it was begun below
     /// another one, [`FolderError::BegunKey`] if its key can't be read, [`FolderError::LackedAbove`] if the ledger above lacks
-    /// its certificate, [`FolderError::Unusable`] if that was revoked or is not valid now, [`FolderError::Above`] if the CA above or its ledger refuses it, and [`FolderError::CertifiedAbove`] if only the last steps failed.
+    /// its certificate, [`FolderError::Unusable`] if that was revoked or is not valid now, [`FolderError::Above`] if the CA above
+    /// or its ledger refuses it, as it does for a CA of the same name that it has on hold, unless it certifies
+    /// [despite that](Authority::despite_revocations), and [`FolderError::CertifiedAbove`] if only the last steps failed.
     #[allow(
         clippy::too_many_arguments,
         reason = "each is another thing, and all callers have all of them"
@@ -133,6 +136,10 @@ impl Folder {
                 (found, None)
             }
             None => {
+                let cas = above.certified_cas().map_err(FolderError::above)?;
+                above
+                    .check_not_barred(&cas, &digest, subject, now)
+                    .map_err(FolderError::above)?;
                 let certified = Certified {
                     subject,
                     key: &key,
@@ -357,7 +364,8 @@ impl<L: Ledger> Folder<L> {
     /// # Errors
     ///
     /// Those of [`rollover`](Self::rollover), [`FolderError::OtherAbove`] if `above` is not below this CA's root,
-    /// [`FolderError::Above`] if that CA or its ledger refuses it, and
+    /// [`FolderError::Above`] if that CA or its ledger refuses it, as it does if it has this CA on hold or withdrew its
+    /// certificate, unless it certifies [despite that](Authority::despite_revocations), and
     /// [`FolderError::CertifiedAbove`] if only the last steps failed.
     pub fn rollover_below<S: Signer, M: Ledger>(
         &self,
@@ -417,6 +425,7 @@ impl<L: Ledger> Folder<L> {
         let (own, made) = match found {
             Some(mut found) => (found.swap_remove(0), None),
             None => {
+                check_goes_on(above, generations)?;
                 let next = Next {
                     generations,
                     last,
@@ -673,6 +682,25 @@ impl<L: Ledger> Folder<L> {
     /// Removes the request for a certificate that is there. If it stays, it says the same as the certificate.
     pub(super) fn forget_request(&self, role: Role) {
         let _ = fs::remove_file(request_path(&self.path, role));
+    }
+}
+
+/// That the CA above has nothing against it that a CA goes on whose keys are these.
+fn check_goes_on<S: Signer, L: Ledger>(
+    above: &Authority<S, L>,
+    generations: &[Generation],
+) -> Result<(), FolderError> {
+    let mut issuing = generations.iter();
+    let Some(issuing) = issuing.find(|one| one.stage == Stage::Issuing) else {
+        return Ok(());
+    };
+    let Some(certificate) = certificate_of(issuing)? else {
+        return Ok(());
+    };
+    match SerialNumber::from_bytes(certificate.serial_number()) {
+        Ok(number) => above.check_may_go_on(&number).map_err(FolderError::above),
+        // Its ledger takes no such number.
+        Err(_) => Ok(()),
     }
 }
 

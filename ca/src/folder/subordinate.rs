@@ -74,6 +74,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     /// whose certificate is valid,
     /// [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
     /// none below it, [`FolderError::PathLength`] if it may not have one with as many CAs below it,
+    /// an [`AuthorityError::Barred`] if it revoked one for the same key or for a CA of the same name, or has it on hold, and
+    /// none of these is valid, unless it certifies [despite that](Authority::despite_revocations),
     /// [`FolderError::CertifiesItself`] for its own key, [`FolderError::NotAccepted`] if nobody would accept what is below
     /// the certificate, by the algorithms of pq-x509 and those given, and others if the certificate can't be made or
     /// recorded.
@@ -128,6 +130,11 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         check: impl Fn(&CertifiedCas) -> Result<(), FolderError>,
         (by, now): (&str, UnixTime),
     ) -> Result<Certificate, FolderError> {
+        let key = KeyHash::of(certified.key).map_err(IssueError::SubjectKey)?;
+        let check = |cas: &CertifiedCas| {
+            check(cas)?;
+            Ok(self.check_not_barred(cas, &key, certified.subject, now)?)
+        };
         check(&self.certified_cas()?)?;
         let made = self.sign_subordinate(certified, algorithms, by, now)?;
         self.record_ca(&made, check)

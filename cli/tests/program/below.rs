@@ -233,6 +233,75 @@ fn advice_about_the_ca_above_names_it() {
         );
 }
 
+/// Whoever revoked a CA, or has it on hold, did not mean it to have another certificate.
+#[test]
+fn a_revocation_of_a_ca_is_not_got_round_without_a_word() {
+    let folder = folder_with_ca();
+    for (name, above) in [("Team", "--under ca"), ("Lab", "--request Lab.csr")] {
+        folder
+            .pqtls(&format!(
+                "ca init --name {name} --algorithm ML-DSA-44 --dir {name} {above}"
+            ))
+            .ok();
+    }
+    folder.pqtls("ca certify Lab.csr --out lab.pem").ok();
+    folder
+        .pqtls("ca revoke Team/issuing.pem --reason certificateHold")
+        .ok();
+    for options in ["", " --same-name"] {
+        let refused = folder.pqtls(&format!("ca rollover --dir Team --under ca{options}"));
+        refused.fails(1, "the certificate of CN=Team with serial number ");
+        for words in [
+            " is on hold since ",
+            " (certificateHold, by alice)",
+            "\"pqtls ca reinstate --dir ca ",
+            "--despite-revocation",
+        ] {
+            assert!(refused.stderr().contains(words), "{}", refused.stderr());
+        }
+    }
+    folder
+        .pqtls("ca rollover --dir Team --same-name --request next.csr")
+        .ok();
+    folder
+        .pqtls("ca certify next.csr --same-name --out x.pem")
+        .fails(1, " is on hold since ");
+    folder
+        .pqtls("ca rollover --dir Team --under ca --despite-revocation --name Other")
+        .ok();
+
+    let certify = "ca certify Lab.csr --out x.pem --force";
+    for (reason, words) in [
+        ("certificateHold", " is on hold since "),
+        ("privilegeWithdrawn", " (privilegeWithdrawn, by alice)"),
+    ] {
+        folder
+            .pqtls(&format!("ca revoke lab.pem --reason {reason}"))
+            .ok();
+        folder.pqtls(certify).fails(1, words);
+    }
+    // Where one is valid, another gets round nothing.
+    for options in [" --despite-revocation", ""] {
+        folder.pqtls(&format!("{certify}{options}")).ok();
+    }
+
+    let root = "ca certify third/root.pem --path-length 0 --out third.pem --force";
+    folder
+        .pqtls("ca init --name Third --dir third --algorithm ML-DSA-44")
+        .ok();
+    for (reason, status) in [("superseded", 0), ("cessationOfOperation", 1)] {
+        folder.pqtls(root).ok();
+        folder
+            .pqtls(&format!("ca revoke third.pem --reason {reason}"))
+            .ok();
+        let again = folder.pqtls(&root.replace("third.pem", "again.pem"));
+        assert_eq!(again.status(), status, "{reason}: {}", again.stderr());
+        folder
+            .shell("test ! -e again.pem || pqtls ca revoke again.pem --reason superseded")
+            .ok();
+    }
+}
+
 /// What the CA above certified is revoked there: no command of the CA below says that it did.
 #[test]
 fn a_ca_below_another_revokes_nothing_of_the_ca_above() {

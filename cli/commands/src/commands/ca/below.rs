@@ -35,6 +35,10 @@ pub(super) struct Above {
     #[arg(long, value_name = "FILE")]
     pub(super) request: Option<Destination>,
 
+    /// Have the CA of --under certify the key also if it has this CA on hold, or withdrew its certificate
+    #[arg(long, requires = "under")]
+    despite_revocation: bool,
+
     #[command(flatten)]
     pub(super) ca_key: CaKeyOptions,
 }
@@ -74,10 +78,14 @@ impl Above {
             error => at_above(folder, error.into()),
         })?;
         let authority = self.ca_key.authority(&opened, Role::Root);
+        let authority = authority.map_err(|failure| at_above(folder, failure));
         let root = opened.certificate(Role::Root).map_err(Failure::from);
         Ok(Parent {
             folder: folder.clone(),
-            authority: authority.map_err(|failure| at_above(folder, failure))?,
+            authority: match self.despite_revocation {
+                true => authority?.despite_revocations(),
+                false => authority?,
+            },
             root: root.map_err(|failure| at_above(folder, failure))?,
         })
     }

@@ -27,6 +27,10 @@ use crate::keys::other_verification;
 /// can issue for the names that its request asks for as name constraints, or that --dns and --ip say; without any, for all
 /// names that this CA's root can. The ledger has the certificate, so that "pqtls ca revoke" revokes it.
 ///
+/// Whoever revoked a CA, or has it on hold, did not mean it to get another certificate: that needs --despite-revocation, for
+/// the same key as for another one of a CA of the same name. A certificate that was superseded, and a key that others may
+/// know, are no hindrance for another key.
+///
 /// For a new root with the name of this CA's root, this is how clients that trust only the old root accept what is below
 /// the new one ("new with old", RFC 4210 section 4.4): servers send it after their chain. By RFC 5280 section 4.2.1.9 it
 /// doesn't count for the old root's path length. Go's and pyca's verifiers count it: below a root of path length 1, as
@@ -65,6 +69,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     unasked: bool,
 
+    /// Certify a CA also if its certificate was revoked, or is on hold
+    #[arg(long)]
+    despite_revocation: bool,
+
     #[command(flatten)]
     pub(super) certificate: CertificateOptions,
 
@@ -97,6 +105,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         _ => {}
     }
     let authority = arguments.ca_key.authority(&folder, Role::Root)?;
+    let authority = match arguments.despite_revocation {
+        true => authority.despite_revocations(),
+        false => authority,
+    };
     let (validity, algorithms) = (arguments.validity, other_verification());
     let path_length = arguments.path_length;
     let given = Constraints {
