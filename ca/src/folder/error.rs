@@ -14,7 +14,7 @@ use pq_x509::request::RequestError;
 use pq_x509::validation::ValidationError;
 
 use crate::authority::{AuthorityError, NotAdopted};
-use crate::ledger::{InvalidSerialNumber, LedgerError, SerialNumber, remedy};
+use crate::ledger::{AFTER_A_BACKUP, InvalidSerialNumber, LedgerError, SerialNumber, remedy};
 use crate::policy::PolicyError;
 
 /// Why a CA's folder can't be made or used.
@@ -75,7 +75,7 @@ pub enum FolderError {
     )]
     Exposed(PathBuf),
     /// A file of the CA is lost: others are there.
-    #[error("{0} is missing, which belongs to the CA there; restore it from a backup")]
+    #[error("{0} is missing, which belongs to the CA there; {how}", how = how_to_restore(.0))]
     Missing(PathBuf),
     /// A file belongs to somebody else.
     #[error(
@@ -111,6 +111,24 @@ pub enum FolderError {
         key: PathBuf,
         /// The certificate's file.
         certificate: PathBuf,
+    },
+    /// A key fits its certificate's file, and the ledger has another one of this name, as where a backup of a later key was
+    /// copied over it.
+    #[error(
+        "{key} and {certificate} fit each other, and are not the key that the ledger has as \"{name}\"; if they are another \
+         key of this CA, move both to names that are free there, {free}.key and {free}.pem (\"pqtls ca rollover --use {free}\" \
+         has it issue); then put back {key} alone, from a backup that was made since \"{name}\" followed, or, if there is \
+         none, have a new key issue (\"pqtls ca rollover\")"
+    )]
+    OtherOfName {
+        /// The key's file.
+        key: PathBuf,
+        /// The certificate's file.
+        certificate: PathBuf,
+        /// The name of the key that the ledger has.
+        name: String,
+        /// The name that the other one can get.
+        free: String,
     },
     /// A key's file doesn't say which key it is, as one that is encrypted or in a store, and that matters.
     #[error("{key} does not tell its public key here ({why}), so it is not known {then}")]
@@ -245,8 +263,8 @@ pub enum FolderError {
     #[error(
         "the key of {issuer} issued the certificate of {subject}, and this CA's root certified that key, but this copy of the \
          folder, with its ledger, is from before that: put back a newer backup of the whole folder, which has the key; if \
-         there is none, but the key's two files, such as issuing-2.key and issuing-2.pem, copy these back, which is enough \
-         (\"pqtls ca rollover --use\" has it issue again); if the key is lost, record its certificate, which is the second one \
+         there is none, but the key's two files, copy these into the folder, which is enough, under names that are free there: \
+         {free}.key and {free}.pem (\"pqtls ca rollover --use {free}\" has it issue again); if the key is lost, record its certificate, which is the second one \
          in a file of \"pqtls ca issue\", with \"pqtls ca adopt --of-root\" and --revoke, have the root's list made with \
          \"pqtls ca crl --root\", and issue anew what that key issued; if it is the key of another CA, which this one \
          certified since, name that CA's folder with --dir"
@@ -256,6 +274,8 @@ pub enum FolderError {
         issuer: String,
         /// Whose certificate it is.
         subject: String,
+        /// The name that a key can get which comes back.
+        free: String,
     },
     /// A certificate is of a CA that this one certified, or of one below that.
     #[error(
@@ -285,15 +305,17 @@ pub enum FolderError {
     #[error(
         "{issuer} issued the certificate of {subject}, and is no key of this CA, as far as this copy of its folder knows, but \
          certified by a CA above it: name the folder of the CA whose key that is with --dir, such as that of the CA above; if \
-         it is a later key of this CA, this copy is from before that: put back a newer backup of the whole folder, or the key's \
-         two files, such as issuing-2.key and issuing-2.pem (\"pqtls ca rollover --use\" has it issue again); if the key is \
-         lost, have its certificate revoked at the CA above, whose ledger has it, and issue anew what that key issued"
+         it is a later key of this CA, this copy is from before that: put back a newer backup of the whole folder, or copy the \
+         key's two files into it under names that are free there, {free}.key and {free}.pem (\"pqtls ca rollover --use {free}\" \
+         has it issue again); if the key is lost, have its certificate revoked at the CA above, whose ledger has it, and issue anew what that key issued"
     )]
     OfUnknownKey {
         /// The name of the key's owner, in its certificate.
         issuer: String,
         /// Whose certificate it is.
         subject: String,
+        /// The name that a key can get which comes back.
+        free: String,
     },
     /// A certificate is the root's own, which no ledger has.
     #[error(
@@ -641,6 +663,22 @@ impl FolderError {
             self,
             Self::Empty(_) | Self::TooLarge(_) | Self::NoText(_) | Self::Certificate { .. }
         )
+    }
+}
+
+/// What to do about a file of the CA that is lost.
+fn how_to_restore(path: &Path) -> String {
+    let ledger = Path::new(super::LEDGER);
+    if path.ends_with(ledger) || path.ends_with(ledger.join(super::JOURNAL)) {
+        return format!(
+            "restore the newest backup of the ledger's folder, all of it, while nothing uses it, {AFTER_A_BACKUP}"
+        );
+    }
+    match path.ends_with(super::POLICY) {
+        true => "restore it from a backup, or, if there is none, copy that of a new CA which is made in another folder for this \
+                 alone, with the same --dns, --ip and --crl-url, and read it before you issue"
+            .into(),
+        false => "restore it from a backup".into(),
     }
 }
 

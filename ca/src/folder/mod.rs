@@ -793,16 +793,35 @@ impl<L: Ledger> Folder<L> {
             return Err(FolderError::NoKey(path).into());
         }
         let key = read(&path, &self.owner.read(&path, Reader::Owner)?)?;
+        let public = key.spki().into_owned();
         let issuer = Issuer::new(certificate, key).map_err(|error| match error {
-            IssueError::WrongKey(_) => FolderError::OtherKey {
-                certificate: certificate_path(&self.path, role),
-                key: path,
-            },
+            IssueError::WrongKey(_) => self.other_key(role, path, &public),
             error => error.into(),
         })?;
         let generations = ledger.generations().map_err(FolderError::from)?;
         let same = succession::of_same_name(&generations, role, issuer.certificate())?;
         Ok(Authority::new(role.name(), issuer, policy, ledger).beside(same))
+    }
+
+    /// The error that says that this key in its file is not the one that the CA has by that name.
+    fn other_key(
+        &self,
+        role: Role,
+        key: PathBuf,
+        public: &SubjectPublicKeyInfoDer<'_>,
+    ) -> FolderError {
+        let certificate = certificate_path(&self.path, role);
+        let beside = self.read_certificate(role);
+        let fits = beside.is_ok_and(|own| public_key(&own).is_ok_and(|own| own == *public));
+        match self.free_name() {
+            Ok(free) if fits => FolderError::OtherOfName {
+                key,
+                certificate,
+                name: role.name().into(),
+                free,
+            },
+            _ => FolderError::OtherKey { key, certificate },
+        }
     }
 
     /// An OCSP responder that answers in place of one of the CA's keys, which is not needed then.

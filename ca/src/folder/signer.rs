@@ -136,17 +136,28 @@ impl<L: Ledger> Folder<L> {
                     | SignatureError::UnsupportedParameters { .. }
             )
         });
-        Err(match (beside.iter().find(certified), is_below) {
-            (None, _) => match unverifiable {
+        if !beside.iter().any(|ca| certified(&ca)) {
+            return Err(match unverifiable {
                 Some(cause) => FolderError::Unverifiable {
                     issuer,
                     subject,
                     cause,
                 },
                 None => FolderError::NotOfThisCa(subject),
+            });
+        }
+        let free = self.free_name()?;
+        Err(match is_below {
+            false => FolderError::OfLaterKey {
+                issuer,
+                subject,
+                free,
             },
-            (Some(_), false) => FolderError::OfLaterKey { issuer, subject },
-            (Some(_), true) => FolderError::OfUnknownKey { issuer, subject },
+            true => FolderError::OfUnknownKey {
+                issuer,
+                subject,
+                free,
+            },
         })
     }
 

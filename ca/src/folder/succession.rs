@@ -24,7 +24,9 @@ use super::{
     whole,
 };
 use crate::authority::{Authority, CA_PROFILE, CertifiedCas, adopted, public_key};
-use crate::ledger::{Generation, KeyHash, Ledger, LedgerError, NewEntry, Stage};
+use crate::ledger::{
+    Entry, Generation, KeyHash, Ledger, LedgerError, NewEntry, SerialNumber, Stage,
+};
 
 /// A key that is to take the place of the issuing key.
 #[derive(Clone, Debug)]
@@ -362,6 +364,44 @@ impl<L: Ledger> Folder<L> {
             }
             number += 1;
         }
+    }
+
+    /// The name that a key can get which comes back into the folder.
+    pub(super) fn free_name(&self) -> Result<String, FolderError> {
+        let role = self.next_role(&self.ledger.open()?.generations()?)?;
+        Ok(role.name().into())
+    }
+
+    /// The issuing keys whose certificates are in the folder, by its root, and which issue or issued by no generation of the
+    /// ledger: as a copy of it that is older than the folder lacks them. Programs should warn of them. Of what is
+    /// revoked, nobody needs to know more.
+    ///
+    /// # Errors
+    ///
+    /// If the folder, the ledger or the root's certificate can't be read.
+    pub fn keys_unknown_to_ledger(&self) -> Result<Vec<Role>, FolderError> {
+        let ledger = self.ledger()?;
+        let generations = ledger.generations()?;
+        let root = self.certificate(Role::Root)?;
+        let mut unknown = Vec::new();
+        for role in self.next_certificates()? {
+            let Ok(chain) = self.read_chain(role) else {
+                continue;
+            };
+            let is_known = generations
+                .iter()
+                .any(|one| one.name == role.name() || one.certificate() == Some(chain[0].der()));
+            if is_known || !whole::leads_to(&root, &chain) {
+                continue;
+            }
+            let number = SerialNumber::from_bytes(chain[0].serial_number()).ok();
+            let entry = number.map(|number| ledger.entry(&number)).transpose()?;
+            let is_revoked = |entry: Entry| entry.revocation().is_some();
+            if !entry.flatten().is_some_and(is_revoked) {
+                unknown.push(role);
+            }
+        }
+        Ok(unknown)
     }
 
     /// That no other key has this name: what is on a revocation list is known by the issuer's name (RFC 5280 section 5).

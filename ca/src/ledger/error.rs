@@ -217,8 +217,7 @@ pub enum LedgerError {
     /// The content of a file is damaged, or is an old copy.
     #[error(
         "{path} is damaged: {what}; nothing was changed; keep a copy of the folder, restore the newest backup while \
-         nothing uses the ledger, record again what was issued since (\"pqtls ca adopt\"), revoke again what was revoked \
-         since, and give the next list a number above all before it (\"pqtls ca crl --number\")"
+         nothing uses the ledger, {AFTER_A_BACKUP}"
     )]
     Damaged {
         /// The file.
@@ -293,6 +292,10 @@ impl LedgerError {
         )
     }
 }
+
+/// What else is to be done after an older copy of the ledger is put back.
+pub(crate) const AFTER_A_BACKUP: &str = "record again what was issued since (\"pqtls ca adopt\"), revoke again what was \
+     revoked since, and give the next list a number above all before it (\"pqtls ca crl --number\")";
 
 fn what_instead(reason: CrlReason, number: &SerialNumber) -> String {
     match reason {

@@ -26,7 +26,7 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 pub use self::condition::Condition;
 pub use self::entry::{Change, Entry, Issued, NewEntry, Revocation, Revoked, State};
 pub use self::error::LedgerError;
-pub(crate) use self::error::remedy;
+pub(crate) use self::error::{AFTER_A_BACKUP, remedy};
 pub use self::filter::{Filter, NameFilter};
 pub use self::generation::Generation;
 pub use self::local::LocalLedger;

@@ -814,6 +814,7 @@ fn of_folder(error: &FolderError) -> ExitStatus {
         FolderError::Above(cause) | FolderError::CertifiedAbove { cause, .. } => of_folder(cause),
         FolderError::Issue(_)
         | FolderError::OtherKey { .. }
+        | FolderError::OtherOfName { .. }
         | FolderError::NotOfThisCa(_)
         | FolderError::Unlisted { .. }
         | FolderError::Unverifiable { .. }

@@ -471,6 +471,81 @@ fn no_result_replaces_a_file_of_the_ca() {
     folder.pqtls("ca sign root.csr --out ca/a.pem").ok();
 }
 
+/// A key that comes back takes the place of none that followed meanwhile.
+#[test]
+fn a_key_that_comes_back_gets_a_free_name() {
+    let folder = folder_with_ca();
+    folder.shell("cp -a ca bak").ok();
+    folder.pqtls("ca rollover").ok();
+    issue(&folder, "b");
+    folder.shell("mv ca lost && cp -a bak ca").ok();
+    folder.pqtls("ca rollover").ok();
+    issue(&folder, "c");
+    let told = folder.pqtls("ca adopt b.pem");
+    told.fails(1, "issuing-3.key and issuing-3.pem");
+    let advice = "\"pqtls ca rollover --use issuing-3\"";
+    assert!(told.stderr().contains(advice), "{}", told.stderr());
+
+    // Whoever copied them over the other's is told what they are.
+    folder
+        .shell("cp -a ca over && cp lost/issuing-2.key lost/issuing-2.pem over/")
+        .ok();
+    let told = folder.pqtls("ca issue d.example.org --key old.key --out d.pem --dir over");
+    told.fails(
+        1,
+        "over/issuing-2.key and over/issuing-2.pem fit each other",
+    );
+    let advice = "\"pqtls ca rollover --dir over --use issuing-3\"";
+    assert!(told.stderr().contains(advice), "{}", told.stderr());
+    folder
+        .shell("cd over && mv issuing-2.key issuing-3.key && mv issuing-2.pem issuing-3.pem && cp ../ca/issuing-2.key .")
+        .ok();
+    folder.pqtls("ca adopt b.pem --dir over").ok();
+    folder.pqtls("ca rollover --use issuing-3 --dir over").ok();
+    folder.pqtls("ca rollover --use issuing-2 --dir over").ok();
+
+    folder
+        .shell("cp lost/issuing-2.key ca/issuing-3.key && cp lost/issuing-2.pem ca/issuing-3.pem")
+        .ok();
+    folder.pqtls("ca adopt b.pem").ok();
+    folder.pqtls("ca rollover --use issuing-3").ok();
+    folder.pqtls("ca show c.pem").ok();
+}
+
+/// What an older ledger lacks, the folder's files tell.
+#[test]
+fn a_ledger_that_is_older_than_the_folder_is_told() {
+    let folder = folder_with_ca();
+    folder.shell("cp -a ca bak").ok();
+    folder.pqtls("ca rollover").ok();
+    folder.pqtls("ca revoke old.pem").ok();
+    folder.pqtls("ca crl --issuer issuing --out 1.crl").ok();
+    folder.shell("mv ca/ledger away").ok();
+    let lost = folder.pqtls("ca crl --issuer issuing --out 2.crl");
+    lost.fails(3, "ca/ledger is missing");
+    for words in ["\"pqtls ca adopt\"", "\"pqtls ca crl --number\""] {
+        assert!(lost.stderr().contains(words), "{}", lost.stderr());
+    }
+    folder.shell("cp -a bak/ledger ca/").ok();
+    for command in [
+        "ca crl --issuer issuing --out 3.crl",
+        "ca issue d.example.org --key old.key --out d.pem",
+    ] {
+        let done = folder.pqtls(command);
+        assert_eq!(done.status(), 0, "{}", done.stderr());
+        for words in [
+            "warning: the ledger is older than the CA's folder",
+            "\"issuing-2\"",
+            "\"pqtls ca crl --dir ca --number\"",
+            "\"pqtls ca rollover --dir ca --use issuing-2\"",
+        ] {
+            assert!(done.stderr().contains(words), "{}", done.stderr());
+        }
+    }
+    folder.pqtls("ca rollover --use issuing-2").ok();
+    folder.pqtls("ca crl --issuer issuing --out 4.crl").ok();
+}
+
 /// Nothing helps a CA whose root expired, and so no other key of it.
 #[test]
 fn a_ca_whose_root_expired_is_replaced() {

@@ -35,7 +35,8 @@ use crate::shell::command_line;
 /// is never without the revocation then. Whatever the CA signed can be recorded, also what a thief of its key made.
 ///
 /// A backup from before a rollover lacks the later key. If its two files, such as issuing-2.key and issuing-2.pem, are
-/// somewhere, copy them into the folder: then this command knows what the key signed, and "pqtls ca rollover --use" has it
+/// somewhere, copy them into the folder, under a number that no file there has: if another key followed meanwhile, as
+/// issuing-3.key and issuing-3.pem. Then this command knows what the key signed, and "pqtls ca rollover --use" has it
 /// issue again. If the key is lost, record its certificate, which is the second one in a file of "pqtls ca issue", with
 /// --of-root, and revoke it.
 ///

@@ -24,6 +24,8 @@ use crate::documents;
 use crate::failure::{Failure, StoreFailure};
 use crate::keys::{Algorithm, KeyError, Narrow, PrivateKey, SigningKey};
 use crate::passphrases::{CaPassphraseOptions, Passphrase};
+use crate::report;
+use crate::shell::{command_line, with_options_of_ca};
 use crate::words::protection_name;
 
 /// How to open the key of the CA that a command uses.
@@ -48,14 +50,18 @@ impl CaKeyOptions {
         folder: &Folder,
         role: Role,
     ) -> Result<Authority<AnySigner, LocalLedger>, Failure> {
-        folder.authority_with(role, |path, text| match reference(path, text)? {
+        let authority = folder.authority_with(role, |path, text| match reference(path, text)? {
             Some(reference) => Ok(AnySigner::Stored(self.in_store(path, &reference)?)),
             None => {
                 let file = path.display().to_string();
                 let key = documents::ca_key(&file, text, &self.passphrase)?;
                 Ok(AnySigner::File(key))
             }
-        })
+        });
+        if authority.is_ok() {
+            warn_of_older_ledger(folder, role)?;
+        }
+        authority
     }
 
     /// The same, to issue certificates: nobody accepts one below a root that has expired.
@@ -72,6 +78,28 @@ impl CaKeyOptions {
     fn in_store(&self, file: &Path, reference: &Reference) -> Result<KeyInStore, Failure> {
         KeyInStore::at(opened(&self.access, file, reference)?, &reference.key)
     }
+}
+
+/// A ledger that knows nothing of a later key, whose files are there, lacks what was revoked since, too. Whoever uses that
+/// key knows it.
+fn warn_of_older_ledger(folder: &Folder, used: Role) -> Result<(), Failure> {
+    let unknown = folder.keys_unknown_to_ledger()?;
+    if unknown.contains(&used) {
+        return Ok(());
+    }
+    for role in unknown {
+        let (name, path) = (role.name(), folder.path().to_string_lossy());
+        let text = format!(
+            "the ledger is older than the CA's folder, as after a backup: it has no key \"{name}\", whose certificate is in {}; \
+             what was revoked since is valid in it, and what was issued since unknown: revoke it again, record it again (\"pqtls \
+             ca adopt\"), give the next list a number above all before it (\"pqtls ca crl --number\"), and have the key issue \
+             again (\"pqtls ca rollover --use {name}\") or revoke its certificate",
+            folder.key_path(role).with_extension("pem").display(),
+        );
+        let options = format!(" {}", command_line(["--dir", &*path]));
+        report::warn(with_options_of_ca(&text, &options));
+    }
+    Ok(())
 }
 
 /// The store that a file of a CA's folder refers to.

@@ -43,7 +43,8 @@ use crate::report::{self, CertificateFacts, Report};
 /// and not revoked, and its key is opened; otherwise nothing is changed.
 ///
 /// Make a new backup of the CA's folder after this: older ones lack the new key. After going back to an older one, copy the
-/// key's two files into it, such as issuing-2.key and issuing-2.pem: "pqtls ca rollover --use issuing-2" has it issue again.
+/// key's two files into it, such as issuing-2.key and issuing-2.pem, under a number that no file there has: "pqtls ca rollover
+/// --use issuing-2" has it issue again.
 ///
 /// Of several processes that do this at once, one succeeds. If this one is killed, the CA works, with the old key or with
 /// the new one; with --under, the same command completes what was begun, with the key that was made then. A program that runs on with the old key issues nothing more.
