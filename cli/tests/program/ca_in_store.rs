@@ -58,6 +58,34 @@ fn no_file_has_a_private_key(folder: &Folder) {
     }
 }
 
+/// A version that the folder names and the store lacks is lost, and one that is made is another key.
+#[test]
+fn a_store_that_is_older_than_the_folder_is_told() {
+    let folder = with_ca();
+    folder.shell("cp keys.redb older.redb").ok();
+    folder.pqtls("ca rollover --kek-file kek").ok();
+    folder.shell("cp older.redb keys.redb").ok();
+    let issue =
+        "ca issue a.example --new-key a.key --algorithm ML-DSA-44 --out a.pem --kek-file kek";
+    let told = folder.pqtls(issue);
+    assert_eq!(told.status(), 1, "{}", told.stderr());
+    for words in [
+        "there is no version pki/ca/issuing#2, which ca/issuing-2.key names: the store is older than the CA's folder",
+        "\"pqtls ca rollover\"",
+        "\"pqtls ca revoke ca/issuing-2.pem\"",
+        "\"pqtls ca crl --root\"",
+    ] {
+        assert!(told.stderr().contains(words), "{}", told.stderr());
+    }
+    folder.pqtls("ca rollover --kek-file kek").ok();
+    folder.pqtls("ca revoke ca/issuing-2.pem").ok();
+    folder
+        .pqtls("ca crl --root --out root.crl --kek-file kek")
+        .ok();
+    folder.pqtls(issue).ok();
+    folder.pqtls("cert verify a.pem --roots ca/root.pem").ok();
+}
+
 #[test]
 fn a_root_that_was_never_a_file_does_all_that_a_ca_does() {
     let folder = with_store();

@@ -60,6 +60,13 @@ pub(crate) enum StoreFailure {
     )]
     StoreOfCa { file: PathBuf, error: StorageError },
     #[error(
+        "{error}, which {} names: the store is older than the CA's folder, as after a backup; restore a newer one, or, if there is \
+         none, the key is lost: have the next one issue (\"pqtls ca rollover\"), and the lost one's certificate revoked (\"pqtls \
+         ca revoke {}\" and \"pqtls ca crl --root\", or at the CA above); a version that \"pqtls store rotate\" makes is another \
+         key", .file.display(), .file.with_extension("pem").display()
+    )]
+    OlderThanCa { file: PathBuf, error: StoreError },
+    #[error(
         "the key store for new keys: {0}; check --key-store, or make one with \"pqtls store init --store FILE\""
     )]
     StoreOfNewKeys(StorageError),
@@ -164,7 +171,9 @@ impl StoreFailure {
 
     pub(super) fn status(&self) -> ExitStatus {
         match self {
-            Self::Store(error) | Self::NotRotated { error, .. } => of_error(error),
+            Self::Store(error)
+            | Self::NotRotated { error, .. }
+            | Self::OlderThanCa { error, .. } => of_error(error),
             Self::Database(failure) => failure.status(),
             Self::NoKek(_)
             | Self::NoToken
@@ -222,11 +231,26 @@ impl StoreFailure {
         }
     }
 
+    /// Says what to do about a key of a CA's folder that its store lacks.
+    pub(crate) fn if_older(failure: Failure, file: &Path) -> Failure {
+        let Failure::Store(failure) = failure else {
+            return failure;
+        };
+        match *failure {
+            Self::Store(error @ (StoreError::VersionNotFound(_) | StoreError::NotFound(_))) => {
+                let file = file.into();
+                Self::OlderThanCa { file, error }.into()
+            }
+            other => other.into(),
+        }
+    }
+
     /// The store's stable name for what happened.
     pub(super) fn code(&self) -> Option<&'static str> {
         match self {
             Self::Store(error)
             | Self::NotRotated { error, .. }
+            | Self::OlderThanCa { error, .. }
             | Self::Damaged { first: error, .. } => Some(error.code()),
             Self::NewKek(_) => Some("kek"),
             Self::StoreOfCa { error, .. } | Self::StoreOfNewKeys(error) | Self::Backup(error) => {

@@ -76,7 +76,8 @@ impl CaKeyOptions {
 
     /// The key of a store that is meant.
     fn in_store(&self, file: &Path, reference: &Reference) -> Result<KeyInStore, Failure> {
-        KeyInStore::at(opened(&self.access, file, reference)?, &reference.key)
+        let key = KeyInStore::at(opened(&self.access, file, reference)?, &reference.key);
+        key.map_err(|failure| StoreFailure::if_older(failure, file))
     }
 }
 
