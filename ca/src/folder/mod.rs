@@ -480,11 +480,13 @@ impl<L: Ledger> Folder<L> {
         let certified = self.certified_keys(&own.issuing)?;
         let adopt = |certificate: &Certificate| {
             let role = self.signer_among(&own, certificate, certificates, algorithms)?;
-            let of_cas =
-                match certificate.is_ca() && self.is_for_own_key(&certified, certificate)? {
-                    true => CA_PROFILE,
-                    false => SUBORDINATE_PROFILE,
-                };
+            let of_cas = match certificate.is_ca()
+                && (self.is_for_own_key(&certified, certificate)?
+                    || succession::is_named_as_next(&own.issuing, certificate)?)
+            {
+                true => CA_PROFILE,
+                false => SUBORDINATE_PROFILE,
+            };
             let entry = adopted(certificate, (&role.name(), of_cas), by);
             entry.map_err(|error| FolderError::not_adopted(certificate, error))
         };

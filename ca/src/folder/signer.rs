@@ -9,7 +9,7 @@ use pq_x509::pki_types::SignatureVerificationAlgorithm;
 
 use super::error::FolderError;
 use super::{Folder, Role, certificate_path};
-use crate::authority::SUBORDINATE_PROFILE;
+use crate::authority::{CA_PROFILE, SUBORDINATE_PROFILE};
 use crate::ledger::{Filter, Ledger};
 
 fn read(error: CertificateError) -> FolderError {
@@ -21,8 +21,15 @@ pub(super) struct OwnKeys {
     root: Certificate,
     is_below: bool,
     pub(super) issuing: Vec<(Role, Certificate)>,
-    /// The certificates of the CAs that this one certified, once somebody needs them.
-    certified: OnceCell<Vec<Certificate>>,
+    /// The certificates of CAs that this one certified, once somebody needs them.
+    certified: OnceCell<Certified>,
+}
+
+/// Those of other CAs, and of own keys, which may be recorded although their files are away.
+#[derive(Default)]
+struct Certified {
+    others: Vec<Certificate>,
+    own: Vec<Certificate>,
 }
 
 /// How far up one looks from a certificate, from one CA to the next: no chain is longer.
@@ -107,10 +114,11 @@ impl<L: Ledger> Folder<L> {
         if certified.get().is_none() {
             let _ = certified.set(self.certified()?);
         }
-        let certified = certified.get().map(Vec::as_slice).unwrap_or_default();
+        let none = Certified::default();
+        let Certified { others, own } = certified.get().unwrap_or(&none);
         let mut path = vec![certificate];
         while let Some(signed) = path.last().filter(|_| path.len() <= MOST_ABOVE) {
-            if certified.iter().any(|ca| is_signed(signed, ca)) {
+            if others.iter().any(|ca| is_signed(signed, ca)) {
                 return Err(FolderError::OfCaBelow { issuer, subject });
             }
             let is_new = |ca: &&Certificate| path.iter().all(|one| one.der() != ca.der());
@@ -123,7 +131,7 @@ impl<L: Ledger> Folder<L> {
                 None => break,
             }
         }
-        let certified = |ca: &&Certificate| {
+        let certified = |ca: &Certificate| {
             is_signed(certificate, ca) && above.iter().any(|up| is_signed(ca, up))
         };
         // What can't be verified may be one's own, too.
@@ -136,7 +144,8 @@ impl<L: Ledger> Folder<L> {
                     | SignatureError::UnsupportedParameters { .. }
             )
         });
-        if !beside.iter().any(|ca| certified(&ca)) {
+        let is_of_own = own.iter().any(|ca| is_signed(certificate, ca));
+        if !is_of_own && !beside.iter().any(certified) {
             return Err(match unverifiable {
                 Some(cause) => FolderError::Unverifiable {
                     issuer,
@@ -161,20 +170,24 @@ impl<L: Ledger> Folder<L> {
         })
     }
 
-    /// The certificates of the CAs that this one certified, as the ledger has them.
-    fn certified(&self) -> Result<Vec<Certificate>, FolderError> {
+    /// The certificates of CAs that this one certified, as the ledger has them.
+    fn certified(&self) -> Result<Certified, FolderError> {
         let ledger = self.ledger()?;
-        let mut numbers = Vec::new();
-        let of_others = Filter::all().profiles([SUBORDINATE_PROFILE]);
-        ledger.find(&of_others, &mut |entry| {
-            numbers.push(entry.issued.serial_number);
+        let mut found = Vec::new();
+        let of_cas = Filter::all().profiles([CA_PROFILE, SUBORDINATE_PROFILE]);
+        ledger.find(&of_cas, &mut |entry| {
+            found.push(entry.issued);
             ControlFlow::Continue(())
         })?;
-        let mut certified = Vec::new();
-        for number in numbers {
-            let der = ledger.certificate(&number)?;
+        let mut certified = Certified::default();
+        for issued in found {
+            let der = ledger.certificate(&issued.serial_number)?;
             let one = der.map(|der| Certificate::from_der(&der)).transpose();
-            certified.extend(one.map_err(read)?);
+            let of_kind = match issued.profile == CA_PROFILE {
+                true => &mut certified.own,
+                false => &mut certified.others,
+            };
+            of_kind.extend(one.map_err(read)?);
         }
         Ok(certified)
     }

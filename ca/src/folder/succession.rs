@@ -627,6 +627,38 @@ pub(super) fn check_not_ahead(ledger: &impl Ledger, now: UnixTime) -> Result<(),
     }
 }
 
+/// Whether a certificate has the name that a key gets which follows these, without one being given: theirs, or that of the
+/// first one with a number and the beginning of its digest. The root certifies no other CA by such a name.
+pub(super) fn is_named_as_next(
+    own: &[(Role, Certificate)],
+    certificate: &Certificate,
+) -> Result<bool, FolderError> {
+    let subject = certificate.subject();
+    if own
+        .iter()
+        .any(|(_, one)| is_same_name(one.subject(), subject))
+    {
+        return Ok(true);
+    }
+    let common = |one: &Certificate| {
+        let name = one.subject().common_name().ok().flatten();
+        name.map(|name| name.value().into_owned())
+    };
+    let key = public_key(certificate).map_err(IssueError::SubjectKey)?;
+    let digest = KeyHash::of(&key)
+        .map_err(IssueError::SubjectKey)?
+        .to_string();
+    let end = format!(" ({})", &digest[..8]);
+    let name = common(certificate).unwrap_or_default();
+    let numbered = name
+        .strip_suffix(&end)
+        .and_then(|name| name.rsplit_once(' '));
+    Ok(numbered.is_some_and(|(stem, number)| {
+        let is_first = |one: &Certificate| common(one).is_some_and(|name| name.starts_with(stem));
+        number.parse::<u32>().is_ok() && own.iter().any(|(_, one)| is_first(one))
+    }))
+}
+
 /// What the certificate of a new key, or the request for it, has as its subject.
 pub(super) enum Subject {
     Whole(Name),

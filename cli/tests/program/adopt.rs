@@ -46,7 +46,7 @@ fn a_restored_folder_says_which_key_it_does_not_know() {
         .ok();
     folder.pqtls("ca adopt leaf.pem --dir before").fails(
         1,
-        "If it is a later key of this CA, this copy of the folder",
+        "and this CA's root certified that key, but this copy of the folder",
     );
     folder
         .pqtls("ca adopt leaf.pem --dir before-all")

@@ -158,6 +158,29 @@ fn a_later_certificate_does_not_pass_for_the_first_one() {
     }
 }
 
+/// A later key whose files are away is this CA's by its name.
+#[test]
+fn a_later_key_without_its_files_is_no_other_ca() {
+    for options in ["", " --same-name"] {
+        let folder = folder_with_ca();
+        copy(&folder, "ca", "old");
+        folder.pqtls(&format!("ca rollover{options}")).ok();
+        folder
+            .pqtls("ca issue a.example.org --new-key a.key --out a.pem")
+            .ok();
+        begin_below(&folder);
+        copy(&folder, "team/issuing.pem", "team.pem");
+        folder
+            .pqtls("ca adopt a.pem team.pem --of-root --dir old")
+            .ok();
+        for (file, profile) in [("ca/issuing-2.pem", "\"ca\""), ("team.pem", "\"other-ca\"")] {
+            let number = number_of(&folder, file);
+            let shown = folder.pqtls(&format!("ca show {number} --dir old --json"));
+            assert!(shown.ok().contains(profile), "{}", shown.ok());
+        }
+    }
+}
+
 /// Also where another key issues, the first one signs its lists.
 #[test]
 fn the_first_certificate_comes_back_after_a_rollover() {

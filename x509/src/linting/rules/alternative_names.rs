@@ -107,7 +107,7 @@ pub(super) static RULES: &[Rule] = &[
                     .dns()
                     .map(<[u8]>::to_ascii_lowercase)
                     .map(|name| quoted(&name));
-                let text = text.or_else(|| name.email().or(name.uri()).map(quoted));
+                let text = text.or_else(|| name.email().or_else(|| name.uri()).map(quoted));
                 text.or_else(|| name.address().map(hex))
             });
             let repeated: Listed = texts.filter(|text| !seen.insert(text.clone())).collect();
