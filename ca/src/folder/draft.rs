@@ -124,7 +124,11 @@ impl Draft {
     /// Makes a draft with a name of its own, unless another process took it for abandoned while it was still empty.
     fn make_in(above: &Path) -> Result<Option<Self>, FolderError> {
         let path = above.join(new_name(above)?);
-        make_private_folder(&path)?;
+        make_private_folder(&path).map_err(|error| match error {
+            // Nobody knows the draft's name.
+            FolderError::Io { cause, .. } => io_error("make a folder in", above)(cause),
+            error => error,
+        })?;
         let draft = Self {
             _lock: match try_lock(&path) {
                 Ok(lock) => lock,

@@ -29,6 +29,16 @@ pub enum FolderError {
         "{0} has a CA that is complete, so that there is nothing to go on with; for another one, choose another folder"
     )]
     Complete(PathBuf),
+    /// A CA was to be made where a link is.
+    #[error(
+        "{0} is a link, and a CA's folder gets its name in one step; name the folder that the link leads to"
+    )]
+    Link(PathBuf),
+    /// A CA was to be made in a folder that is not there.
+    #[error(
+        "{0} is not a folder that is there, and the CA's folder is made in it; make it first, or choose another place"
+    )]
+    NoPlace(PathBuf),
     /// There is no CA in the folder.
     #[error(
         "{0} is not a CA's folder: it has no {ROOT}; name the folder of a CA, or make a CA there",
@@ -325,9 +335,10 @@ pub enum FolderError {
     OwnRoot,
     /// The root itself issues, so that there is no issuing key below it which another could follow.
     #[error(
-        "the root of this CA issues, and its certificate permits no key below it; a new key is a new root, which clients \
-         have to trust first: make a new CA, and have this one certify its root if clients trust only this one \
-         (\"pqtls ca certify\")"
+        "the root of this CA issues, and its certificate permits no key below it; a new key is a new root: make a new CA in \
+         another folder, and have clients trust its root; for clients that trust only this one, it can certify a root of the \
+         same name that issues, too (the new CA has the same --name and --no-intermediate; then \"pqtls ca certify \
+         NEW/root.pem\"), and none of another name or with a key below it"
     )]
     RootIssues,
     /// The root has expired.
@@ -589,7 +600,7 @@ pub enum FolderError {
     #[error("making the CA was stopped, and nothing is left of it; begin again")]
     Stopped,
     /// A key is not in the folder.
-    #[error("{0} is not there; put the key back for as long as it is needed")]
+    #[error("{0} is not there; put the key back for as long as it is needed; {gone}", gone = if_gone(.0))]
     NoKey(PathBuf),
     /// A file can't be read or written.
     #[error("can't {doing} {path}: {cause}; {}", advice(.cause, path))]
@@ -679,6 +690,18 @@ fn how_to_restore(path: &Path) -> String {
                  alone, with the same --dns, --ip and --crl-url, and read it before you issue"
             .into(),
         false => "restore it from a backup".into(),
+    }
+}
+
+/// What to do if a key is lost for good.
+fn if_gone(key: &Path) -> String {
+    match key.ends_with("root.key") {
+        true => "if it is gone for good, nothing signs in its place: make a new CA, and have clients trust its root".into(),
+        false => format!(
+            "if it is gone for good, have another key issue (\"pqtls ca rollover\"), and its certificate revoked, as nobody \
+             can make its lists any more (\"pqtls ca revoke {}\", or at the CA above)",
+            key.with_extension("pem").display()
+        ),
     }
 }
 

@@ -245,8 +245,18 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`FolderError::Exists`].
+    /// [`FolderError::Exists`], [`FolderError::Link`] if it is a link, and [`FolderError::NoPlace`] if the folder above is
+    /// missing.
     pub fn check_free(path: &Path) -> Result<(), FolderError> {
+        let above = folder_of(path);
+        if matches!(fs::metadata(above), Err(error) if is_nothing(&error)) || above.is_file() {
+            return Err(FolderError::NoPlace(above.into()));
+        }
+        // "ca/" is the link, too.
+        let named: PathBuf = path.components().collect();
+        if named.is_symlink() {
+            return Err(FolderError::Link(named));
+        }
         let is_free = match fs::read_dir(path) {
             Ok(mut files) => files.next().is_none(),
             Err(error) => error.kind() == io::ErrorKind::NotFound,
@@ -925,6 +935,13 @@ fn request_path(folder: &Path, role: Role) -> PathBuf {
 
 fn key_path(folder: &Path, role: Role) -> PathBuf {
     certificate_path(folder, role).with_extension("key")
+}
+
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 /// Whether there is a file, which is not the same as whether one can be seen.

@@ -658,7 +658,7 @@ fn chain_to(
             Ok(_) if found.is_some() => {
                 return refuse(
                     "the certificates lead to several roots; give the one that clients trust by itself (\"pqtls ca install \
-                     --root\")",
+                     --root FILE\")",
                 );
             }
             Ok(path) => found = Some(path),
@@ -672,9 +672,9 @@ fn chain_to(
         return Ok((path, root));
     }
     match refused {
-        None => {
-            refuse("the root's certificate is missing; give it, too (\"pqtls ca install --root\")")
-        }
+        None => refuse(
+            "the root's certificate is missing; give it, too (\"pqtls ca install --root FILE\")",
+        ),
         Some(ValidationError::UnknownIssuer | ValidationError::BadSignature { .. }) => refuse(
             "the certificates don't lead to the root: a CA between them is missing, or a signature is not by the one above; \
              give all certificates between this CA and the root that its clients trust",

@@ -312,6 +312,11 @@ pub(crate) enum Failure {
     )]
     NoneOfRoot,
     #[error(
+        "no key of this CA signed the list in {0}, as far as this copy of its folder knows, so nothing was changed; give a list \
+         that this CA published, and if a later key did, put back that key's certificate first"
+    )]
+    ListOfAnother(String),
+    #[error(
         "{0} is not a CA's folder: it has no root.pem; name the folder of the CA above with --under, or have a CA elsewhere \
          certify the new one (--request)"
     )]
@@ -361,6 +366,11 @@ pub(crate) enum Failure {
          it is not; choose another name"
     )]
     OverFileOfCa(String),
+    #[error(
+        "\"{0}\" is the name of another key: of the CA above, of one of its keys, or of another CA that it certified; revoked \
+         certificates are known by their issuer's name, so choose another with --name"
+    )]
+    NameOfAnotherCa(String),
     /// A command of a CA failed. Command lines that its text advises get what they need to be about this CA.
     #[error("{}", about_ca(.failure, .options, *.of_root))]
     AtCa {
@@ -705,8 +715,10 @@ impl Failure {
             | Self::AsksForCa
             | Self::OwnKeyOfCa(_)
             | Self::RenewsCa(_)
+            | Self::NameOfAnotherCa(_)
             | Self::AsksForNoCa
             | Self::NoneOfRoot
+            | Self::ListOfAnother(_)
             | Self::OnlyMlDsa(_)
             | Self::NoSshKey(_)
             | Self::OfTheRoot(_)

@@ -41,11 +41,8 @@ fn a_ca_is_below_another_in_a_folder() {
         .fails(1, "path length 0 forbids");
     assert!(!folder.path().join("deep").exists());
     folder
-        .pqtls("ca rollover --dir small")
-        .fails(1, "the root of this CA issues");
-    folder
         .shell("pqtls ca init --name 'Example Root' --dir named --under ca")
-        .fails(1, "is the name of another key");
+        .fails(1, "so choose another with --name");
     folder
         .pqtls("ca init --name New --dir new --request new.csr")
         .ok();
@@ -231,6 +228,76 @@ fn advice_about_the_ca_above_names_it() {
             1,
             "the CA that was named as the one above has the root \"CN=Another Root\", and the one above this CA is another",
         );
+}
+
+/// A root that issues can certify one of its own name that issues, too.
+#[test]
+fn a_root_that_issues_is_followed_by_one_of_its_name() {
+    let folder = folder_with_ca();
+    let init = "ca init --algorithm ML-DSA-44 --no-intermediate";
+    for (name, dir) in [("Small", "small"), ("Small", "next"), ("Other", "other")] {
+        folder
+            .pqtls(&format!("{init} --name {name} --dir {dir}"))
+            .ok();
+    }
+    folder.pqtls("ca rollover --dir small").fails(
+        1,
+        "it can certify a root of the same name that issues, too (the new CA has the same --name and --no-intermediate; then \
+         \"pqtls ca certify --dir small NEW/root.pem\")",
+    );
+    folder
+        .pqtls("ca certify --dir small other/root.pem --out x.pem")
+        .fails(1, "path length 0 forbids");
+    folder
+        .pqtls("ca certify --dir small next/root.pem --out new-with-old.pem")
+        .ok();
+    folder
+        .pqtls("ca issue www.example.org --dir next --key old.key --out www.pem")
+        .ok();
+    folder
+        .shell("cat www.pem new-with-old.pem > chain.pem")
+        .ok();
+    folder
+        .pqtls("cert verify chain.pem --roots small/root.pem --name www.example.org")
+        .ok();
+}
+
+/// What keeps a CA from being made is said, and what to do.
+#[cfg(unix)]
+#[test]
+fn a_place_where_no_ca_can_be_made_is_told() {
+    let folder = folder_with_ca();
+    folder.shell("mkdir empty && ln -s empty link").ok();
+    let init = "ca init --name New --algorithm ML-DSA-44";
+    for above in ["", " --under ca"] {
+        for (dir, status, words) in [
+            ("link", 3, "link is a link"),
+            ("link/", 3, "link is a link"),
+            ("nowhere/new", 3, "nowhere is not a folder that is there"),
+            ("/proc/new", 3, "can't make a folder in /proc: "),
+        ] {
+            folder
+                .pqtls(&format!("{init} --dir {dir}{above}"))
+                .fails(status, words);
+        }
+    }
+    for command in ["ca init --name New --dir new", "ca rollover --dir team"] {
+        if command.contains("team") {
+            folder
+                .pqtls("ca init --name Team --algorithm ML-DSA-44 --dir team --under ca")
+                .ok();
+        }
+        folder
+            .pqtls(&format!("{command} --request ca/issuing-2.pem"))
+            .fails(3, "ca/issuing-2.pem is a file of the CA itself");
+    }
+    folder.shell("mv ca/issuing.key ca/root.key .").ok();
+    folder
+        .pqtls("ca issue a.example.org --key old.key --out a.pem")
+        .fails(3, "have another key issue (\"pqtls ca rollover\")");
+    folder
+        .pqtls("ca crl --root --out root.crl")
+        .fails(3, "if it is gone for good, nothing signs in its place");
 }
 
 /// Whoever revoked a CA, or has it on hold, did not mean it to have another certificate.

@@ -3,11 +3,13 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use pq_ca::authority::Authority;
 use pq_ca::folder::{Folder, FolderError, Interruption, Role, SubordinatePlan};
 use pq_ca::ledger::LocalLedger;
+use pq_keys::files::folder_of;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
@@ -63,6 +65,23 @@ impl Above {
         }
     }
 
+    /// Refuses a request with the name that a file of a CA has, in the folder of whichever CA.
+    pub(super) fn check_request(&self) -> Result<(), Failure> {
+        let Some(Destination::File(path)) = &self.request else {
+            return Ok(());
+        };
+        let is_of_key = path
+            .file_stem()
+            .and_then(OsStr::to_str)
+            .and_then(Role::from_name)
+            .is_some();
+        let is_in_ca = folder_of(path).join("policy.toml").exists();
+        match is_of_key && is_in_ca {
+            true => Err(Failure::OverFileOfCa(path.display().to_string())),
+            false => Ok(()),
+        }
+    }
+
     /// Refuses the time of a certificate about which another CA decides.
     pub(super) fn check_validity(&self, validity: Option<Duration>) -> Result<(), Failure> {
         match self.request.is_some() && validity.is_some() {
@@ -103,7 +122,10 @@ impl Parent {
     ) -> Result<Folder, Failure> {
         let above = (&[][..], &self.root);
         let made = Folder::create_below(path, plan, &self.authority, above, by, now, interruption);
-        made.map_err(|error| self.failure(error))
+        made.map_err(|error| match error {
+            FolderError::NameTaken(name) => Failure::NameOfAnotherCa(name),
+            error => self.failure(error),
+        })
     }
 
     /// What failed; what the CA above refused is about that CA.
