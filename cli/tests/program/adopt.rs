@@ -129,3 +129,99 @@ fn a_certificate_of_another_ca_of_the_tree_is_that_cas() {
     folder.pqtls("ca show old.pem").ok();
     folder.pqtls("ca show team/issuing.pem").ok();
 }
+
+/// An older ledger gets back what lists say that the CA published, as often as they are given.
+#[test]
+fn a_published_list_is_taken_up() {
+    let folder = folder_with_ca();
+    for name in ["held", "late"] {
+        issue(&folder, name);
+    }
+    folder.shell("cp -a ca older").ok();
+    issue(&folder, "new");
+    folder
+        .pqtls("ca revoke old.pem new.pem --reason superseded")
+        .ok();
+    folder
+        .pqtls("ca revoke held.pem --reason certificateHold")
+        .ok();
+    folder.pqtls("ca crl --number 7 --out published.crl").ok();
+    folder.pqtls("ca crl --root --out root.crl").ok();
+    folder
+        .pqtls("ca init --name Other --algorithm ML-DSA-44 --dir other")
+        .ok();
+    folder.pqtls("ca crl --dir other --out other.crl").ok();
+
+    let adopted = folder.pqtls("ca adopt late.pem --dir older");
+    assert!(
+        !adopted.ok().contains("What to do next"),
+        "{}",
+        adopted.ok()
+    );
+    folder
+        .pqtls("ca adopt --crl published.crl --crl other.crl --dir older")
+        .fails(1, "no key of this CA signed the list in other.crl");
+    let number = {
+        let certificate = pq_x509::certificate::Certificate::from_pem(&folder.read("new.pem"));
+        base16ct::lower::encode_string(certificate.unwrap().serial_number())
+    };
+    let adopt = "ca adopt --crl published.crl --crl root.crl --dir older";
+    let adopted = folder.pqtls(adopt);
+    for words in [
+        "published.crl: list 7 (0x07) of \"issuing\"\n",
+        "old.example.org: revoked since ",
+        "held.example.org: on hold since ",
+        &format!("  {number}: not in the ledger"),
+        "root.crl: list 1 (0x01) of \"root\"\n",
+        "  make the next list of each key: \"pqtls ca crl --dir older\"\n",
+    ] {
+        assert!(adopted.ok().contains(words), "{}", adopted.ok());
+    }
+    let adopted = folder.pqtls("ca adopt new.pem --dir older");
+    for words in [
+        "\"pqtls ca adopt --dir older --crl FILE\"",
+        "\"pqtls ca crl --dir older --number NUMBER\"",
+    ] {
+        assert!(adopted.ok().contains(words), "{}", adopted.ok());
+    }
+    let again = folder.pqtls(adopt);
+    assert!(
+        again.ok().contains("new.example.org: revoked since "),
+        "{}",
+        again.ok()
+    );
+    assert!(!again.ok().contains("old.example.org"), "{}", again.ok());
+    let again = folder.pqtls(adopt);
+    assert!(!again.ok().contains(".example.org"), "{}", again.ok());
+
+    let revocations = |dir: &str| {
+        let listed = folder.pqtls(&format!("ca list --revoked --dir {dir} --json"));
+        let listed: serde_json::Value = serde_json::from_str(listed.ok()).unwrap();
+        listed["certificates"].clone()
+    };
+    let at = |dir: &str| {
+        let all = revocations(dir);
+        let all = all.as_array().unwrap().iter();
+        let mut all: Vec<_> = all
+            .map(|one| {
+                let revocation = &one["revocation"];
+                (
+                    one["serial_number"].to_string(),
+                    revocation["at"].to_string(),
+                    revocation["reason"].to_string(),
+                )
+            })
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(at("older").len(), 3);
+    assert_eq!(at("older"), at("ca"));
+    let list = folder.pqtls("ca crl --dir older --out next.crl");
+    assert!(
+        list.ok().contains("3 revoked certificates"),
+        "{}",
+        list.ok()
+    );
+    assert!(list.ok().contains("number 8 "), "{}", list.ok());
+}

@@ -1,15 +1,15 @@
 //! The command `pqtls ca adopt`: it records in the ledger what the CA signed and an older backup lacks, and can revoke
-//! it in the same step.
+//! it in the same step; and what lists say that the CA published.
 
 use alloc::collections::BTreeSet;
 use core::fmt;
 
 use pq_ca::authority::reason_name;
 use pq_ca::folder::{Folder, FolderError, Role};
-use pq_ca::ledger::{Ledger, NewEntry, Revocation, SerialNumber};
+use pq_ca::ledger::{Change, Ledger, LedgerError, NewEntry, Revocation, SerialNumber};
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::revocation::CrlReason;
+use pq_x509::revocation::{CertificateRevocationList, CrlReason};
 use serde::Serialize;
 
 use super::entry::EntryFacts;
@@ -34,6 +34,10 @@ use crate::shell::command_line;
 /// What was revoked since is valid in the ledger when it is recorded again. So give its reason with --revoke: the ledger
 /// is never without the revocation then. Whatever the CA signed can be recorded, also what a thief of its key made.
 ///
+/// Lists that the CA published since say what was revoked, too: with --crl, the ledger gets the revocations of a list, with
+/// their times and reasons, and its number, above which the next list's will be. Give the newest list of each key. What it
+/// has as on hold is on hold again. Revocations that were on no list are still to be made again.
+///
 /// A backup from before a rollover lacks the later key. If its two files, such as issuing-2.key and issuing-2.pem, are
 /// somewhere, copy them into the folder, under a number that no file there has: if another key followed meanwhile, as
 /// issuing-3.key and issuing-3.pem. Then this command knows what the key signed, and "pqtls ca rollover --use" has it
@@ -46,8 +50,12 @@ use crate::shell::command_line;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Files with the certificates; "-" is standard input
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "lists", value_name = "FILE")]
     files: Vec<Source>,
+
+    /// A revocation list that this CA published: what it has is revoked in the ledger, too; once for each
+    #[arg(long = "crl", id = "lists", value_name = "FILE")]
+    lists: Vec<Source>,
 
     /// Revoke them in the same step, for this reason, such as keyCompromise or unspecified
     #[arg(
@@ -92,7 +100,9 @@ const EXAMPLES: &str = "\
 Examples:
   $ cp -a ca ca-of-yesterday
   $ pqtls ca issue late.example.org --key web.key --out late.pem
-  $ pqtls ca adopt late.pem --revoke superseded --dir ca-of-yesterday";
+  $ pqtls ca adopt late.pem --revoke superseded --dir ca-of-yesterday
+  $ pqtls ca crl --dir ca-of-yesterday --out published.crl
+  $ pqtls ca adopt --crl published.crl --dir ca-of-yesterday";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let folder = arguments.place.open()?;
@@ -120,7 +130,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         by,
     });
     arguments.same_key.check(revocation.as_ref(), "--revoke")?;
+    let published = published(arguments, &folder)?;
     ledger.adopt(&lacking, revocation.as_ref())?;
+    let by = arguments.actor.name();
+    let lists = published.iter();
+    let lists = lists.map(|list| list.take_up(&ledger, &by, now));
+    let lists = lists.collect::<Result<Vec<_>, Failure>>()?;
     let same_key = match &revocation {
         Some(revocation) => {
             let given = lacking.iter().map(|one| &one.issued);
@@ -148,9 +163,149 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             .collect(),
         valid_with_same_key: same_key.left(now),
         reason: arguments.revoke,
+        lists,
+        later: folder
+            .keys_unknown_to_ledger()?
+            .into_iter()
+            .map(|role| role.name().into())
+            .collect(),
     };
     arguments.place.print(report, json)?;
     Ok(same_key.status())
+}
+
+/// A list that the CA published.
+struct Published {
+    file: String,
+    list: CertificateRevocationList,
+    /// The key that signed it.
+    role: Role,
+    /// The names of the keys whose certificates it can have: those with the same name.
+    names: Vec<String>,
+}
+
+/// The lists that were given, all of which a key of the CA signed.
+fn published(arguments: &Arguments, folder: &Folder) -> Result<Vec<Published>, Failure> {
+    let mut lists = Vec::new();
+    if arguments.lists.is_empty() {
+        return Ok(lists);
+    }
+    let mut own = folder.issuing_keys()?;
+    if !folder.is_below_another()? {
+        own.push((Role::Root, folder.certificate(Role::Root)?));
+    }
+    for file in &arguments.lists {
+        for list in documents::revocation_lists(file)? {
+            let of_name = own.iter().filter(|(_, ca)| ca.subject() == list.issuer());
+            let mut signers = of_name.clone();
+            let signer = signers
+                .find(|(_, ca)| list.verify_signature(ca, other_verification()).is_ok())
+                .ok_or_else(|| Failure::ListOfAnother(file.to_string()))?;
+            lists.push(Published {
+                file: file.to_string(),
+                role: signer.0,
+                names: of_name.map(|(role, _)| role.name().into()).collect(),
+                list,
+            });
+        }
+    }
+    Ok(lists)
+}
+
+impl Published {
+    /// Revokes what is on the list, and has the next one get a greater number.
+    fn take_up(&self, ledger: &impl Ledger, by: &str, now: UnixTime) -> Result<TakenUp, Failure> {
+        let (mut revoked, mut unknown) = (Vec::new(), Vec::new());
+        for one in self.list.entries() {
+            // Which is on no complete list
+            if one.reason() == CrlReason::RemoveFromCRL {
+                continue;
+            }
+            let number = SerialNumber::from_bytes(one.serial_number()).ok();
+            let entry = number.map(|number| ledger.entry(&number)).transpose()?;
+            let own = entry
+                .flatten()
+                .filter(|entry| self.names.contains(&entry.issued.issuer));
+            let Some(own) = own else {
+                unknown.push(base16ct::lower::encode_string(one.serial_number()));
+                continue;
+            };
+            let revocation = Revocation {
+                at: one.date(),
+                reason: one.reason(),
+                by: by.into(),
+            };
+            let done = ledger.revoke(&own.issued.serial_number, &revocation)?;
+            if done.change != Change::Unchanged {
+                revoked.push(EntryFacts::of(&done.entry, now));
+            }
+        }
+        let number = self.list.number().and_then(number_of);
+        if let Some(number) = number {
+            let ignored = &mut |_: &SerialNumber, _: &Revocation| ();
+            match ledger.numbered_list(&self.role.name(), Some(number), now, ignored) {
+                Ok(_) | Err(LedgerError::NotAboveLists { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(TakenUp {
+            file: self.file.clone(),
+            issuer: self.role.name().into(),
+            number: self.list.number().map(base16ct::lower::encode_string),
+            revoked,
+            unknown,
+        })
+    }
+}
+
+/// The number of a list, if a ledger takes such numbers.
+fn number_of(digits: &[u8]) -> Option<u64> {
+    let mut number = [0; size_of::<u64>()];
+    let start = number.len().checked_sub(digits.len())?;
+    number[start..].copy_from_slice(digits);
+    Some(u64::from_be_bytes(number))
+}
+
+/// What the ledger has from a list.
+#[derive(Debug, Serialize)]
+struct TakenUp {
+    file: String,
+    /// The name of the key that signed it.
+    issuer: String,
+    /// In hexadecimal.
+    number: Option<String>,
+    /// What was not revoked in the ledger, or otherwise.
+    revoked: Vec<EntryFacts>,
+    /// The serial numbers of those that the ledger lacks.
+    unknown: Vec<String>,
+}
+
+impl fmt::Display for TakenUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, issuer, .. } = self;
+        write!(f, "{file}: list ")?;
+        if let Some(digits) = &self.number {
+            match u64::from_str_radix(digits, 16) {
+                Ok(number) => write!(f, "{number} (0x{digits}) ")?,
+                Err(_) => write!(f, "0x{digits} ")?,
+            }
+        }
+        writeln!(f, "of \"{issuer}\"")?;
+        for one in &self.revoked {
+            if let Some(revocation) = &one.revocation {
+                let (title, state) = (one.title(), one.state.name());
+                let (at, reason) = (&revocation.at, revocation.reason);
+                writeln!(f, "  {title}: {state} since {at} ({reason})")?;
+            }
+        }
+        for number in &self.unknown {
+            writeln!(
+                f,
+                "  {number}: not in the ledger; record its certificate with \"pqtls ca adopt\", and give the list again"
+            )?;
+        }
+        Ok(())
+    }
 }
 
 /// What was given.
@@ -284,6 +439,42 @@ struct Adopted {
     valid_with_same_key: Vec<EntryFacts>,
     #[serde(skip)]
     reason: Option<CrlReason>,
+    /// What the lists of --crl said.
+    lists: Vec<TakenUp>,
+    /// The names of keys whose files are there, and that the ledger doesn't have.
+    #[serde(skip)]
+    later: Vec<String>,
+}
+
+impl Adopted {
+    /// What else an older ledger needs.
+    fn write_next(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.certificates.is_empty() && self.lists.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "What to do next, if the ledger is from an older backup:")?;
+        if self.lists.is_empty() {
+            writeln!(
+                f,
+                "  revoke again what was revoked since: \"pqtls ca revoke\", or \"pqtls ca adopt --crl FILE\" with the newest \
+                 list of each key\n  \
+                   give the next list of each key a number above all before it: \"pqtls ca crl --number NUMBER\""
+            )?;
+        } else {
+            writeln!(
+                f,
+                "  revoke again what was revoked since these lists: \"pqtls ca revoke\"\n  \
+                   make the next list of each key: \"pqtls ca crl\""
+            )?;
+        }
+        for name in &self.later {
+            writeln!(
+                f,
+                "  have \"{name}\" issue again: \"pqtls ca rollover --use {name}\""
+            )?;
+        }
+        Ok(())
+    }
 }
 
 impl Report for Adopted {
@@ -318,9 +509,12 @@ impl fmt::Display for Adopted {
                 "{subject}: a certificate of the CA itself; there is nothing to record"
             )?;
         }
-        match self.reason {
-            Some(reason) => write_left(f, &self.valid_with_same_key, reason),
-            None => Ok(()),
+        for list in &self.lists {
+            write!(f, "{list}")?;
         }
+        if let Some(reason) = self.reason {
+            write_left(f, &self.valid_with_same_key, reason)?;
+        }
+        self.write_next(f)
     }
 }
