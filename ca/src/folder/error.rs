@@ -267,7 +267,7 @@ pub enum FolderError {
         /// The certificate's subject.
         subject: String,
         /// Why not.
-        cause: SignatureError,
+        cause: Box<SignatureError>,
     },
     /// A certificate is of a key that the root certified, and that the folder and the ledger don't know.
     #[error(

@@ -150,7 +150,7 @@ impl<L: Ledger> Folder<L> {
                 Some(cause) => FolderError::Unverifiable {
                     issuer,
                     subject,
-                    cause,
+                    cause: cause.into(),
                 },
                 None => FolderError::NotOfThisCa(subject),
             });

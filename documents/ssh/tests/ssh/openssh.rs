@@ -175,7 +175,7 @@ fn openssh_reads_our_keys() {
     for passphrase in ["", "a pass phrase"] {
         let own = Passphrase::new(passphrase.as_bytes()).rounds(4);
         let own = (!passphrase.is_empty()).then_some(&own);
-        openssh.write("ours", &KEY.to_openssh(own).expect("randomness"));
+        openssh.write("ours", KEY.to_openssh(own).expect("randomness"));
         let derived = openssh.run(&["-y", "-P", passphrase, "-f", "ours"], b"");
         assert_eq!(PublicKey::from_line(&derived).as_ref(), Ok(public));
     }
@@ -216,7 +216,7 @@ fn openssh_verifies_our_signatures_and_lists_mean_the_same_to_both() {
     let line = KEY.public_key().to_line();
     for &hash in HashAlgorithm::ALL {
         let signature = KEY.sign("file", &hashed(hash)).expect("randomness");
-        openssh.write("sig", &signature.to_armored());
+        openssh.write("sig", signature.to_armored());
         for (signers, is_permitted) in [
             (format!("me@x {line}"), true),
             (format!("*@x,!you@x namespaces=\"git,fi*\" {line}"), true),
