@@ -1,7 +1,12 @@
 //! `pqtls cert`.
 
 use pq_x509::certificate::Certificate;
+use pq_x509::issuing::{CertificateBuilder, Issuer};
+use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use pq_x509::request::CertificateRequest;
+use pq_x509::x509_cert::der::oid::ObjectIdentifier;
+use pq_x509::x509_cert::ext::pkix::CertificatePolicies;
+use pq_x509::x509_cert::ext::pkix::certpolicy::PolicyInformation;
 
 use crate::folder::Folder;
 
@@ -654,4 +659,35 @@ fn needs_renewal_looks_at_all_files_that_can_be_read() {
     let listed = "www.pem: www.example.org: needs no renewal";
     assert!(none_due.stdout().contains(listed), "{}", none_due.stdout());
     renewal("none --expires-within 1h").fails(3, "can't read none: ");
+}
+
+/// What RFC 5280 permits and rustls's own verifiers refuse is said, as people verify chains for those.
+#[test]
+fn what_rustls_refuses_is_said_of_a_valid_chain() {
+    let folder = Folder::new();
+    let key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key()).unwrap();
+    folder.write("root.pem", root.certificate().to_pem());
+    for (file, is_critical) in [("usual.pem", false), ("critical.pem", true)] {
+        let builder = CertificateBuilder::server().dns_name("a.example");
+        let mut body = root.prepare(builder, &key()).unwrap();
+        let policy = PolicyInformation {
+            policy_identifier: ObjectIdentifier::new_unwrap("1.2.3.4"),
+            policy_qualifiers: None,
+        };
+        let policies = CertificatePolicies(vec![policy]);
+        body.set_extension(is_critical, &policies).unwrap();
+        let leaf = body.sign(root.signer()).unwrap();
+        folder.write(file, leaf.to_pem());
+        let line = format!("cert verify {file} --roots root.pem");
+        let verified = folder.pqtls(&line);
+        let note = "note: rustls's own verifiers refuse this chain";
+        assert_eq!(verified.ok().contains(note), is_critical, "{file}");
+        let verified = folder.pqtls(&format!("{line} --json"));
+        let report: serde_json::Value = serde_json::from_str(verified.ok()).unwrap();
+        assert_eq!(
+            report["notes"].as_array().unwrap().len(),
+            usize::from(is_critical)
+        );
+    }
 }

@@ -134,6 +134,40 @@ impl ChainValidator {
         self
     }
 
+    /// Whether rustls's own verifiers, which are webpki's, accept a path that this validator found valid. They refuse some that
+    /// RFC 5280 permits, such as those with critical certificate policies, with dates before 1970, or with names that differ
+    /// in case. Names and revocation are not asked about.
+    pub fn is_valid_for_rustls(
+        &self,
+        valid: &ValidatedChain,
+        purpose: Purpose,
+        time: UnixTime,
+    ) -> bool {
+        let ders: Vec<_> = (valid.certificates.iter())
+            .map(|one| one.der().clone())
+            .collect();
+        let [leaf, intermediates @ .., root] = &*ders else {
+            return false;
+        };
+        let algorithms: Vec<&dyn SignatureVerificationAlgorithm> =
+            self.algorithms.iter().map(|a| *a as _).collect();
+        let accepted = || {
+            let anchors = [webpki::anchor_from_trusted_cert(root)?];
+            EndEntityCert::try_from(leaf)?
+                .verify_for_usage(
+                    &algorithms,
+                    &anchors,
+                    intermediates,
+                    time,
+                    purpose,
+                    None,
+                    None,
+                )
+                .map(|_| ())
+        };
+        accepted().is_ok()
+    }
+
     /// The algorithms that verify signatures: those of this crate, and those that were added.
     pub fn algorithms(&self) -> &[&'static dyn SignatureVerificationAlgorithm] {
         &self.algorithms

@@ -995,6 +995,16 @@ fn critical_policies_are_processed() {
     ] {
         assert_eq!(with_policies(accepted), Ok(3), "{accepted:x?}");
     }
+    // rustls's own verifiers don't process them.
+    for (leaf, expected) in [
+        (pki.leaf(), true),
+        (pki.altered_leaf(policies(&sequence(&[&any]))), false),
+    ] {
+        let (validator, now) = (pki.validator(), UnixTime::now());
+        let valid = validator.validate(&pki.chain(leaf), Purpose::ServerAuth, None, now);
+        let is_valid = validator.is_valid_for_rustls(&valid.unwrap(), Purpose::ServerAuth, now);
+        assert_eq!(is_valid, expected);
+    }
     let refused = |subject: &str, number: u8| {
         Err(ValidationError::UnsupportedCriticalExtension {
             subject: Some(subject.into()),

@@ -12,3 +12,12 @@ pub(crate) enum Purpose {
     /// A TLS client
     Client,
 }
+
+impl From<Purpose> for pq_x509::validation::Purpose {
+    fn from(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Server => Self::ServerAuth,
+            Purpose::Client => Self::ClientAuth,
+        }
+    }
+}

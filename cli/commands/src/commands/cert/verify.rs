@@ -25,7 +25,7 @@ use crate::words::{key_name, of_validation_error};
 /// Verify that a chain leads to a trusted root
 ///
 /// Checks names, times, purposes, key usages and, with --crl or --ocsp alone, revocation, as clients and servers
-/// of rustls-pq do, and says why a chain is refused.
+/// of rustls-pq do, and says why a chain is refused, or that rustls's own verifiers refuse one that is valid.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -69,6 +69,11 @@ pub(crate) struct Arguments {
     ocsp_request: Option<Source>,
 }
 
+/// What is valid by RFC 5280 and refused by webpki.
+const NOT_FOR_RUSTLS: &str = "rustls's own verifiers refuse this chain, although RFC 5280 permits it: they process no critical \
+                              certificate policies, no dates before 1970, no path lengths above 255, and compare names byte \
+                              by byte";
+
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls cert verify chain.pem --roots ca-root.pem --name www.example.org
@@ -93,12 +98,17 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         at: rfc3339(at),
         revocation: Revocation::by(!arguments.crl.is_empty(), !responses.is_empty()),
         path: Vec::new(),
+        notes: Vec::new(),
         reason: None,
     };
     match validate(&validator, arguments, &chain, at) {
         Ok(valid) => {
             report.valid = true;
             report.path = valid.certificates().iter().map(OnPath::of).collect();
+            let purpose = arguments.purpose.into();
+            if !validator.is_valid_for_rustls(&valid, purpose, at) {
+                report.notes.push(NOT_FOR_RUSTLS.into());
+            }
             report::print(&report, json)?;
             Ok(ExitStatus::Done)
         }
@@ -150,10 +160,7 @@ fn validate(
     chain: &[Certificate],
     at: UnixTime,
 ) -> Result<ValidatedChain, ValidationError> {
-    let purpose = match arguments.purpose {
-        Purpose::Server => pq_x509::validation::Purpose::ServerAuth,
-        Purpose::Client => pq_x509::validation::Purpose::ClientAuth,
-    };
+    let purpose = arguments.purpose.into();
     let valid = match &arguments.name {
         None => validator.validate(chain, purpose, None, at)?,
         Some(ExpectedName::Server(name)) => validator.validate(chain, purpose, Some(name), at)?,
@@ -228,6 +235,8 @@ struct Verdict {
     revocation: Revocation,
     /// From the certificate to the root; empty, if there is no valid one.
     path: Vec<OnPath>,
+    /// What the reader should know of a chain that is valid.
+    notes: Vec<String>,
     /// Why the chain was refused.
     reason: Option<String>,
 }
@@ -273,6 +282,9 @@ impl fmt::Display for Verdict {
             )?;
         }
         let advice = "give --crl or --ocsp";
-        writeln!(f, "{}", self.revocation.line(advice))
+        writeln!(f, "{}", self.revocation.line(advice))?;
+        self.notes
+            .iter()
+            .try_for_each(|note| writeln!(f, "  note: {note}"))
     }
 }
