@@ -7,12 +7,10 @@ use std::thread;
 use std::time::Instant;
 
 use pq_keystore::policy::{Input, WhenAway};
-use pq_keystore::storage::{
-    Change, CommitError, Committed, LogEntry, MemoryStorage, Page, RowKey, RowPrefix, Snapshot,
-    Storage, StorageError,
-};
+use pq_keystore::storage::{MemoryStorage, Storage, StorageError};
 use pq_keystore::{Store, StoreOptions};
 
+use crate::around::{Around, Behaviour};
 use crate::kit::{admin, code, kek, name, named, user, user_policy};
 
 /// How long it takes until a call fails.
@@ -24,53 +22,26 @@ struct Leaving {
     is_away: AtomicBool,
 }
 
-impl Leaving {
-    fn reach(&self) -> Result<&MemoryStorage, StorageError> {
+impl Behaviour for Leaving {
+    fn within(&self) -> &dyn Storage {
+        &self.storage
+    }
+
+    fn reach(&self) -> Result<(), StorageError> {
         if self.is_away.load(Ordering::Acquire) {
             thread::sleep(TIMEOUT);
             return Err(StorageError::Away {
-                storage: self.description(),
+                storage: self.storage.description(),
                 reason: "nobody answers".into(),
             });
         }
-        Ok(&self.storage)
-    }
-}
-
-impl Storage for Leaving {
-    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
-        self.reach()?.get(keys)
-    }
-
-    fn list(
-        &self,
-        prefix: &RowPrefix,
-        after: Option<&RowKey>,
-        limit: usize,
-    ) -> Result<Page, StorageError> {
-        self.reach()?.list(prefix, after, limit)
-    }
-
-    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
-        self.reach()?.commit(change)
-    }
-
-    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
-        self.reach()?.entries(from, limit)
-    }
-
-    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
-        self.reach()?.wait_for_change(since, timeout)
-    }
-
-    fn description(&self) -> String {
-        "the storage that leaves".into()
+        Ok(())
     }
 }
 
 #[test]
 fn uses_that_are_refused_while_it_is_away_are_refused_at_once() {
-    let storage = Arc::new(Leaving::default());
+    let storage = Arc::new(Around::<Leaving>::default());
     let options = StoreOptions::default();
     let store = Store::create(storage.clone(), &kek(b"secret"), &admin(), options).unwrap();
     let hour = WhenAway::UseFor(Duration::from_secs(3600));

@@ -2,16 +2,13 @@
 
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, Ordering};
-use core::time::Duration;
 
 use pq_keys::any::AnyAlgorithm;
 use pq_keystore::policy::Policy;
-use pq_keystore::storage::{
-    Change, CommitError, Committed, CopyError, LogEntry, MemoryStorage, Page, RowKey, RowPrefix,
-    Snapshot, Storage, StorageError, copy,
-};
+use pq_keystore::storage::{CopyError, LogEntry, MemoryStorage, Storage, StorageError, copy};
 use pq_keystore::{Store, StoreError};
 
+use crate::around::{Around, Behaviour};
 use crate::kit::{Fixture, admin, kek};
 use crate::places::{Memory, Place};
 
@@ -22,22 +19,9 @@ struct Busy {
     is_changed: AtomicBool,
 }
 
-impl Storage for Busy {
-    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
-        self.storage.get(keys)
-    }
-
-    fn list(
-        &self,
-        prefix: &RowPrefix,
-        after: Option<&RowKey>,
-        limit: usize,
-    ) -> Result<Page, StorageError> {
-        self.storage.list(prefix, after, limit)
-    }
-
-    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
-        self.storage.commit(change)
+impl Behaviour for Busy {
+    fn within(&self) -> &dyn Storage {
+        &*self.storage
     }
 
     fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
@@ -45,14 +29,6 @@ impl Storage for Busy {
             make(&self.store, "t/p/late");
         }
         self.storage.entries(from, limit)
-    }
-
-    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
-        self.storage.wait_for_change(since, timeout)
-    }
-
-    fn description(&self) -> String {
-        self.storage.description()
     }
 }
 
@@ -98,11 +74,11 @@ fn a_storage_that_is_changed_meanwhile_gives_no_store() {
         clock,
         ..
     } = Fixture::new(&Memory::new());
-    let busy = Busy {
+    let busy = Around(Busy {
         storage,
         store,
         is_changed: AtomicBool::new(false),
-    };
+    });
     let other: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let copied = copy(&busy, &*other);
     assert!(matches!(copied, Err(CopyError::Changed(_))), "{copied:?}");

@@ -6,12 +6,10 @@ use std::sync::Mutex;
 use std::thread;
 
 use pq_keystore::policy::Role;
-use pq_keystore::storage::{
-    Change, CommitError, Committed, LogEntry, MemoryStorage, Page, RowKey, RowPrefix, Snapshot,
-    Storage, StorageError,
-};
+use pq_keystore::storage::{Change, CommitError, Committed, MemoryStorage, Storage};
 use pq_keystore::{Scope, Store, StoreOptions};
 
+use crate::around::{Around, Behaviour};
 use crate::kit::{admin, kek, user};
 
 type Between = Box<dyn FnOnce() + Send>;
@@ -22,18 +20,9 @@ struct Late {
     between: Mutex<Option<Between>>,
 }
 
-impl Storage for Late {
-    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
-        self.storage.get(keys)
-    }
-
-    fn list(
-        &self,
-        prefix: &RowPrefix,
-        after: Option<&RowKey>,
-        limit: usize,
-    ) -> Result<Page, StorageError> {
-        self.storage.list(prefix, after, limit)
+impl Behaviour for Late {
+    fn within(&self) -> &dyn Storage {
+        &*self.storage
     }
 
     fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
@@ -44,18 +33,6 @@ impl Storage for Late {
         }
         committed
     }
-
-    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
-        self.storage.entries(from, limit)
-    }
-
-    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
-        self.storage.wait_for_change(since, timeout)
-    }
-
-    fn description(&self) -> String {
-        self.storage.description()
-    }
 }
 
 #[test]
@@ -64,10 +41,10 @@ fn the_grants_in_memory_are_those_that_were_written_last() {
     let options = StoreOptions::default();
     let other = Store::create(storage.clone(), &kek(b"secret"), &admin(), options.clone());
     let other = other.unwrap();
-    let late = Arc::new(Late {
+    let late = Arc::new(Around(Late {
         storage,
         between: Mutex::default(),
-    });
+    }));
     let store = Store::open(late.clone(), &kek(b"secret"), options).unwrap();
     let before = store.store_grants(&admin()).unwrap();
     let first = before

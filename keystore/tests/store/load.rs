@@ -8,13 +8,11 @@ use std::thread;
 use std::time::Instant;
 
 use pq_keystore::policy::{Input, UseAudit, Verb, WhenAway};
-use pq_keystore::storage::{
-    Change, CommitError, Committed, LogEntry, Page, RowKey, RowPrefix, Snapshot, Storage,
-    StorageError,
-};
+use pq_keystore::storage::{Change, CommitError, Committed, Storage, StorageError};
 use pq_keystore::{KeyId, KeyName, Scope, SignRequest, Signed, Store, Version};
 
 use crate::amounts::signatures;
+use crate::around::{Around, Behaviour};
 use crate::kit::{Fixture, admin, code, counted, kek, user};
 use crate::places::Place;
 
@@ -239,16 +237,22 @@ struct Fragile {
 }
 
 impl Fragile {
-    fn new(storage: Arc<dyn Storage>) -> Self {
-        Self {
+    fn around(storage: Arc<dyn Storage>) -> Arc<Around<Self>> {
+        Arc::new(Around(Self {
             storage,
             is_away: AtomicBool::new(false),
             loses_answers: AtomicBool::new(false),
             instead: Mutex::new(None),
-        }
+        }))
+    }
+}
+
+impl Behaviour for Fragile {
+    fn within(&self) -> &dyn Storage {
+        &*self.storage
     }
 
-    fn check(&self) -> Result<(), StorageError> {
+    fn reach(&self) -> Result<(), StorageError> {
         match self.is_away.load(Ordering::Acquire) {
             true => Err(StorageError::Away {
                 storage: "it".into(),
@@ -257,26 +261,8 @@ impl Fragile {
             false => Ok(()),
         }
     }
-}
-
-impl Storage for Fragile {
-    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
-        self.check()?;
-        self.storage.get(keys)
-    }
-
-    fn list(
-        &self,
-        prefix: &RowPrefix,
-        after: Option<&RowKey>,
-        limit: usize,
-    ) -> Result<Page, StorageError> {
-        self.check()?;
-        self.storage.list(prefix, after, limit)
-    }
 
     fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
-        self.check()?;
         let lost = CommitError::OutcomeUnknown {
             storage: "it".into(),
             reason: "the answer was lost".into(),
@@ -291,20 +277,6 @@ impl Storage for Fragile {
             false => Ok(made),
         }
     }
-
-    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
-        self.check()?;
-        self.storage.entries(from, limit)
-    }
-
-    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
-        self.check()?;
-        self.storage.wait_for_change(since, timeout)
-    }
-
-    fn description(&self) -> String {
-        "it".into()
-    }
 }
 
 pub(crate) fn the_storage_is_away(place: &impl Place) {
@@ -317,7 +289,7 @@ pub(crate) fn the_storage_is_away(place: &impl Place) {
     });
     let each = fixture.key_with("each", "ML-DSA-44", |policy| policy.audit = UseAudit::Each);
     let unknown = fixture.key("unknown", "ML-DSA-44");
-    let fragile = Arc::new(Fragile::new(fixture.storage.clone()));
+    let fragile = Fragile::around(fixture.storage.clone());
     let store = Store::open(fragile.clone(), &kek(b"secret"), fixture.clock.options()).unwrap();
     let sign = |key| store.sign(&user(), key, Input::message(b"message"));
     for key in [&goes_on, &refuses, &each] {
@@ -373,7 +345,7 @@ pub(crate) fn a_new_version_signs_while_away(place: &impl Place) {
     let key = fixture.key_with("k", "ML-DSA-44", |policy| {
         policy.when_away = WhenAway::UseFor(Duration::from_secs(60 * 60));
     });
-    let fragile = Arc::new(Fragile::new(fixture.storage.clone()));
+    let fragile = Fragile::around(fixture.storage.clone());
     let store = Store::open(fragile.clone(), &kek(b"secret"), fixture.clock.options()).unwrap();
     let sign = || store.sign(&user(), &key, Input::message(b"message"));
     sign().unwrap();
@@ -389,7 +361,7 @@ pub(crate) fn a_new_version_signs_while_away(place: &impl Place) {
 pub(crate) fn a_lost_commit_is_made_once(place: &impl Place) {
     let fixture = Fixture::new(place);
     let key = fixture.key("k", "ML-DSA-44");
-    let fragile = Arc::new(Fragile::new(fixture.storage.clone()));
+    let fragile = Fragile::around(fixture.storage.clone());
     let store = Store::open(fragile.clone(), &kek(b"secret"), fixture.clock.options()).unwrap();
     let (other, name) = (fixture.store.clone(), key.clone());
     let instead = move || {

@@ -3,6 +3,7 @@
 extern crate alloc;
 
 mod amounts;
+mod around;
 mod audit;
 mod away;
 mod batch;

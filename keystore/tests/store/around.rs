@@ -1,0 +1,75 @@
+//! Storages that behave in another way than the one that they are around.
+
+use core::ops::Deref;
+use core::time::Duration;
+
+use pq_keystore::storage::{
+    Change, CommitError, Committed, LogEntry, Page, RowKey, RowPrefix, Snapshot, Storage,
+    StorageError,
+};
+
+/// What differs from the storage within.
+pub(crate) trait Behaviour: Send + Sync {
+    fn within(&self) -> &dyn Storage;
+
+    /// Comes before each call.
+    fn reach(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
+        self.within().commit(change)
+    }
+
+    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
+        self.within().entries(from, limit)
+    }
+}
+
+/// A storage with such a behaviour.
+#[derive(Default)]
+pub(crate) struct Around<B>(pub(crate) B);
+
+impl<B> Deref for Around<B> {
+    type Target = B;
+
+    fn deref(&self) -> &B {
+        &self.0
+    }
+}
+
+impl<B: Behaviour> Storage for Around<B> {
+    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
+        self.0.reach()?;
+        self.0.within().get(keys)
+    }
+
+    fn list(
+        &self,
+        prefix: &RowPrefix,
+        after: Option<&RowKey>,
+        limit: usize,
+    ) -> Result<Page, StorageError> {
+        self.0.reach()?;
+        self.0.within().list(prefix, after, limit)
+    }
+
+    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
+        self.0.reach()?;
+        self.0.commit(change)
+    }
+
+    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
+        self.0.reach()?;
+        self.0.entries(from, limit)
+    }
+
+    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
+        self.0.reach()?;
+        self.0.within().wait_for_change(since, timeout)
+    }
+
+    fn description(&self) -> String {
+        self.0.within().description()
+    }
+}
