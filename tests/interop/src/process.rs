@@ -44,6 +44,11 @@ impl Process {
         }
     }
 
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Writes `input` to the program's standard input and leaves that open.
     ///
     /// If the program has already ended, that is no error here: its output says why.

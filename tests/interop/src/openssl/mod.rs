@@ -152,6 +152,11 @@ impl Workdir {
             .unwrap_or_else(|err| panic!("can't write {name}: {err}"));
     }
 
+    /// Where its files are.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Reads a file.
     ///
     /// # Panics

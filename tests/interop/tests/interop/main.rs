@@ -6,6 +6,7 @@ extern crate alloc;
 
 mod certificates_openssl;
 mod cms_openssl;
+mod custody;
 mod ech;
 mod hpke_peers;
 mod keys_openssl;
