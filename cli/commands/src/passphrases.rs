@@ -62,6 +62,15 @@ options!(
 );
 
 options!(
+    /// The passphrase that a private key gets.
+    NewPassphraseOptions,
+    "New passphrase, which the private key is encrypted under [default: ask for it]",
+    passphrase_file,
+    passphrase_fd,
+    passphrase_env
+);
+
+options!(
     /// The passphrase that a private key had until now.
     OldPassphraseOptions,
     "Current passphrase of FILE [default: ask for it]",
@@ -144,6 +153,7 @@ macro_rules! of_what_is_new {
 
 of_what_is_new!(
     PassphraseOptions "--passphrase",
+    NewPassphraseOptions "--passphrase",
     StorePassphraseOptions "--store-passphrase",
     NewStorePassphraseOptions "--new-passphrase"
 );
@@ -177,6 +187,23 @@ impl CaPassphraseOptions {
             ca_passphrase_env,
         } = self;
         ca_passphrase_file.is_some() || ca_passphrase_fd.is_some() || ca_passphrase_env.is_some()
+    }
+}
+
+impl NewPassphraseOptions {
+    /// The new passphrase, if an option names one, or `encrypt` asks for one.
+    pub(crate) fn of_new_if(&self, encrypt: bool) -> Result<Option<Passphrase>, PassphraseError> {
+        let Self {
+            passphrase_file,
+            passphrase_fd,
+            passphrase_env,
+        } = self;
+        let is_given =
+            passphrase_file.is_some() || passphrase_fd.is_some() || passphrase_env.is_some();
+        match encrypt || is_given {
+            true => self.of_new().map(Some),
+            false => Ok(None),
+        }
     }
 }
 

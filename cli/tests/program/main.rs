@@ -3,6 +3,7 @@
 extern crate alloc;
 
 mod adopt;
+mod advice;
 mod below;
 mod bench;
 mod ca;

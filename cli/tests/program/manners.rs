@@ -104,8 +104,7 @@ fn what_is_read_is_not_replaced() {
         .ok();
 }
 
-/// What is given has an effect, or is refused: whoever gives revocation lists expects that they are read, and whoever
-/// gives a passphrase that the key is encrypted.
+/// What is given has an effect, or is refused: whoever gives revocation lists expects that they are read.
 #[test]
 fn no_option_is_without_effect() {
     let folder = Folder::new();
@@ -117,10 +116,7 @@ fn no_option_is_without_effect() {
         "cms verify a.cms --signer a.pem --force",
         "cms verify a --signer a.pem --signature a.cms --force",
         "cert verify a.pem --roots b.pem --ocsp-request a.req",
-        "key new --passphrase-file pw",
-        "key new --passphrase-env PW --form seed",
         "key convert a.key --algorithm ML-DSA-65 --passphrase-file pw",
-        "ssh new --passphrase-file pw",
         "ca init --name A --no-passphrase --passphrase-file pw",
         "ca init --name A --no-intermediate --root ML-DSA-44",
         "ca init --name A --no-intermediate --validity 1y",

@@ -13,7 +13,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
-use crate::passphrases::{OldPassphraseOptions, PassphraseOptions};
+use crate::passphrases::{NewPassphraseOptions, OldPassphraseOptions};
 use crate::report::Report;
 use crate::words::protection_name;
 
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     output: OutputOptions,
 
     #[command(flatten)]
-    passphrase: PassphraseOptions,
+    passphrase: NewPassphraseOptions,
 
     #[command(flatten)]
     old_passphrase: OldPassphraseOptions,

@@ -19,7 +19,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
 use crate::keys::PrivateKey;
-use crate::passphrases::{OldPassphraseOptions, PassphraseOptions, text};
+use crate::passphrases::{NewPassphraseOptions, OldPassphraseOptions, text};
 use crate::report::Report;
 
 /// Write a private key and its certificates as PKCS#12, under a passphrase
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     output: OutputOptions,
 
     #[command(flatten)]
-    passphrase: PassphraseOptions,
+    passphrase: NewPassphraseOptions,
 
     #[command(flatten)]
     old_passphrase: OldPassphraseOptions,

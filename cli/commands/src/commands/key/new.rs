@@ -15,7 +15,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
 use crate::keys::{Algorithm, PrivateKey};
-use crate::passphrases::{PassphraseOptions, only_with};
+use crate::passphrases::NewPassphraseOptions;
 use crate::report::Report;
 use crate::words::protection_name;
 
@@ -25,7 +25,6 @@ use crate::words::protection_name;
 /// says which programs read which form.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[command(mut_args(|option| only_with("encrypt", option)))]
 pub(crate) struct Arguments {
     #[arg(
         default_value = "ML-DSA-65",
@@ -55,12 +54,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     der: bool,
 
-    /// Encrypt the private key under a passphrase; "pqtls key encrypt" says more
+    /// Encrypt the private key under a passphrase, as an option that names one does by itself; "pqtls key encrypt" says
+    /// more
     #[arg(long)]
     encrypt: bool,
 
     #[command(flatten)]
-    passphrase: PassphraseOptions,
+    passphrase: NewPassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -79,10 +79,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let OutputOptions { out, force } = &arguments.output;
     let destinations: Vec<&Destination> = [out].into_iter().chain(&arguments.public).collect();
     let delivery = Delivery::to(&destinations, *force, json)?;
-    let passphrase = match arguments.encrypt {
-        true => Some(arguments.passphrase.of_new()?),
-        false => None,
-    };
+    let passphrase = arguments.passphrase.of_new_if(arguments.encrypt)?;
     let key = PrivateKey::generate(arguments.algorithm)?;
     let encoding = match arguments.der {
         true => Encoding::Der,

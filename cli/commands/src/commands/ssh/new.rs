@@ -10,7 +10,7 @@ use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
-use crate::passphrases::{PassphraseOptions, only_with};
+use crate::passphrases::NewPassphraseOptions;
 use crate::report::Report;
 
 /// Make an SSH key pair
@@ -19,7 +19,6 @@ use crate::report::Report;
 /// has ".pub" added.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[command(mut_args(|option| only_with("encrypt", option)))]
 pub(crate) struct Arguments {
     /// Where to write the private key
     #[arg(long, short, value_name = "FILE", default_value = "id_mldsa44_ed25519")]
@@ -29,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TEXT", default_value = "")]
     comment: String,
 
-    /// Encrypt the private key under a passphrase
+    /// Encrypt the private key under a passphrase, as an option that names one does by itself
     #[arg(long)]
     encrypt: bool,
 
@@ -38,7 +37,7 @@ pub(crate) struct Arguments {
     force: bool,
 
     #[command(flatten)]
-    passphrase: PassphraseOptions,
+    passphrase: NewPassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -54,12 +53,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let public = Destination::File(public);
     let delivery = Delivery::to(&[&private, &public], arguments.force, json)?;
     let key = PrivateKey::generate().and_then(|key| key.with_comment(&arguments.comment))?;
-    let text = match arguments.encrypt {
-        true => {
-            let passphrase = arguments.passphrase.of_new()?;
-            key.to_openssh(Some(&Passphrase::new(&passphrase)))
-        }
-        false => key.to_openssh(None),
+    let passphrase = arguments.passphrase.of_new_if(arguments.encrypt)?;
+    let text = match passphrase {
+        Some(passphrase) => key.to_openssh(Some(&Passphrase::new(&passphrase))),
+        None => key.to_openssh(None),
     }?;
     let line = key.public_key().to_line() + "\n";
     let output = |to, content, access| Output {

@@ -17,7 +17,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output};
 use crate::keys::{KeyError, PrivateKey};
-use crate::passphrases::{PassphraseOptions, only_with};
+use crate::passphrases::NewPassphraseOptions;
 use crate::report::Report;
 use crate::words::protection_name;
 
@@ -27,12 +27,11 @@ use crate::words::protection_name;
 /// keeps the key.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[command(mut_args(|option| only_with("encrypt", option)))]
 pub(crate) struct Arguments {
     /// The version: tenant/purpose/name#version
     version: KeyId,
 
-    /// Encrypt the private key under a passphrase
+    /// Encrypt the private key under a passphrase, as an option that names one does by itself
     #[arg(long)]
     encrypt: bool,
 
@@ -43,7 +42,7 @@ pub(crate) struct Arguments {
     place: Place,
 
     #[command(flatten)]
-    passphrase: PassphraseOptions,
+    passphrase: NewPassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -54,10 +53,7 @@ Examples:
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let passphrase = match arguments.encrypt {
-        true => Some(arguments.passphrase.of_new()?),
-        false => None,
-    };
+    let passphrase = arguments.passphrase.of_new_if(arguments.encrypt)?;
     let opened = arguments.place.open()?;
     let id = &arguments.version;
     let exported = opened.store.export(&opened.principal, id)?;
