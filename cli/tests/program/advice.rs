@@ -1,6 +1,7 @@
 //! Advice that helps whoever follows it.
 
 use crate::folder::Folder;
+use crate::store::make_keks;
 
 #[test]
 fn a_passphrase_encrypts_by_itself() {
@@ -28,4 +29,69 @@ fn a_passphrase_encrypts_by_itself() {
             "{command}"
         );
     }
+}
+
+#[test]
+fn a_state_says_what_is_to_be_done() {
+    let folder = Folder::new();
+    make_keks(&folder);
+    folder.pqtls("store init --kek-file kek").ok();
+    folder
+        .pqtls("store new a/b/c --algorithm ML-DSA-44 --kek-file kek")
+        .ok();
+    let refuses = |command: &str, words: &str| {
+        let refused = folder.pqtls(&format!("store {command} --kek-file kek"));
+        let complaint = refused.stderr();
+        assert_eq!(refused.status(), 1, "{command}: {complaint}");
+        assert!(complaint.contains(words), "{command}: {complaint}");
+    };
+    refuses(
+        "cancel-destruction a/b/c#1",
+        "a/b/c#1 is enabled: no destruction of it is scheduled that could be cancelled",
+    );
+    refuses(
+        "enable a/b/c#1",
+        "a/b/c#1 is enabled: nothing is to be done",
+    );
+    refuses("destroy a/b/c#1", "\"pqtls store schedule-destruction\"");
+    folder
+        .pqtls("store schedule-destruction a/b/c#1 --after 30d --kek-file kek")
+        .ok();
+    refuses("enable a/b/c#1", "\"pqtls store cancel-destruction\"");
+    refuses(
+        "schedule-destruction a/b/c#1 --after 40d",
+        "for another time, cancel that first",
+    );
+    folder
+        .pqtls("store cancel-destruction a/b/c#1 --kek-file kek")
+        .ok();
+    refuses(
+        "disable a/b/c#1",
+        "a/b/c#1 is disabled: nothing is to be done",
+    );
+    // Whoever may not list the store learns nothing from listing it.
+    let denied = folder.pqtls("store list --as alice --kek-file kek");
+    assert_eq!(denied.status(), 4);
+    assert!(
+        !denied.stderr().contains("store list"),
+        "{}",
+        denied.stderr()
+    );
+}
+
+#[test]
+fn a_store_that_is_there_is_not_to_be_made() {
+    let folder = Folder::new();
+    make_keks(&folder);
+    folder
+        .pqtls("store list --store none --kek-file kek")
+        .fails(3, "or make one with \"pqtls store init\"");
+    std::fs::create_dir(folder.path().join("folder")).unwrap();
+    folder
+        .pqtls("store list --store folder --kek-file kek")
+        .fails(3, "and that you may read and write it");
+    folder.pqtls("store init --kek-file kek").ok();
+    folder
+        .pqtls("store serve --tokens none --cert c --key k --kek-file kek")
+        .fails(3, "can't read the file of tokens none: No such file");
 }

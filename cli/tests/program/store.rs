@@ -192,7 +192,12 @@ fn versions_are_used_as_their_states_permit() {
     custody.run("enable shop/files/app#1").ok();
     custody.run(verify).ok();
     custody.run("rotate shop/files/app").ok();
-    custody.refuses("destroy shop/files/app#1", 1, "state", "can't destroy");
+    custody.refuses(
+        "destroy shop/files/app#1",
+        1,
+        "state",
+        "schedule-destruction",
+    );
     custody.refuses(
         "schedule-destruction shop/files/app#1 --after 1h",
         4,

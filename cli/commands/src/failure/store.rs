@@ -10,6 +10,7 @@ use pq_keystore::sealing::{KekError, KekForm};
 use pq_keystore::storage::{CopyError, StorageError};
 use pq_keystore::{
     Damage, InvalidAttestation, InvalidGrantsFile, InvalidName, KeyId, KeyName, StoreError,
+    VersionState,
 };
 
 use super::Failure;
@@ -153,6 +154,16 @@ pub(crate) enum StoreFailure {
     Copy(CopyError),
     #[error("{file} is no file of tokens: {problem}")]
     Tokens { file: String, problem: String },
+    #[error(
+        "can't read the file of tokens {file}: {problem}; check --tokens, or write one (\"pqtls store serve --help\")"
+    )]
+    TokensUnread { file: String, problem: io::Error },
+    #[error("{id} is {}: {what}", .state.name())]
+    State {
+        id: KeyId,
+        state: VersionState,
+        what: &'static str,
+    },
     #[error("the store can't be served: {0}")]
     Serve(Box<dyn Error + Send + Sync>),
 }
@@ -197,6 +208,7 @@ impl StoreFailure {
             | Self::Signature(_)
             | Self::Copy(_)
             | Self::Tokens { .. }
+            | Self::TokensUnread { .. }
             | Self::Serve(_)
             | Self::NewKek(_)
             | Self::Head {
@@ -211,6 +223,7 @@ impl StoreFailure {
             | Self::Head { .. }
             | Self::Attestation { .. }
             | Self::AttestsAnother { .. }
+            | Self::State { .. }
             | Self::Damaged { .. } => ExitStatus::Refused,
         }
     }
@@ -253,6 +266,7 @@ impl StoreFailure {
             | Self::OlderThanCa { error, .. }
             | Self::Damaged { first: error, .. } => Some(error.code()),
             Self::NewKek(_) => Some("kek"),
+            Self::State { .. } => Some("state"),
             Self::StoreOfCa { error, .. } | Self::StoreOfNewKeys(error) | Self::Backup(error) => {
                 Some(StoreError::Storage(error.clone()).code())
             }
@@ -290,6 +304,14 @@ fn of_error(error: &StoreError) -> ExitStatus {
     }
 }
 
+/// Whether the system says that there is no such file.
+fn is_missing(reason: &str) -> bool {
+    reason.contains(&io::Error::from(io::ErrorKind::NotFound).to_string())
+        || ["(os error 2)", "(os error 3)"]
+            .iter()
+            .any(|end| reason.ends_with(end))
+}
+
 /// What to do about a file that isn't what the store is sealed under, and may be made into it.
 fn of_other_form(file: &Path, form: Option<KekForm>) -> String {
     let file = quoted(&file.to_string_lossy());
@@ -314,6 +336,9 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         return format!("{error}; {}", of_other_form(file, *form));
     }
     let advice = match error {
+        StoreError::Denied { key, .. } if key == "the store" => {
+            "; have it granted by the store's grants (\"pqtls store grants set\"), or say who you are with --as"
+        }
         StoreError::Denied { .. } => {
             "; if \"pqtls store list\" has it, have it granted by the key's policy (\"pqtls store policy set\") or the store's \
              (\"pqtls store grants set\"), or say who you are with --as"
@@ -336,6 +361,9 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
             "; find out who changed the store before you use its keys"
         }
         StoreError::Kek(KekError::Wrong { .. }) => "; give that one, or open a backup from before",
+        StoreError::Storage(StorageError::NotOpened { reason, .. }) if !is_missing(reason) => {
+            "; check where the store is (--store), and that you may read and write it"
+        }
         StoreError::Storage(StorageError::NotOpened { .. }) => {
             "; check where the store is (--store), or make one with \"pqtls store init\""
         }

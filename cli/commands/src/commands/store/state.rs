@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::show::destroy_at;
 use crate::commands::custody::{Opened, Place};
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, of_store_error};
+use crate::failure::{Failure, StoreFailure, of_store_error};
 use crate::report::{self, Report};
 
 /// A duration, or none.
@@ -107,7 +107,8 @@ Examples:
 
 impl Disable {
     pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        self.of.change(json, |opened, id| {
+        let otherwise = |_| "nothing is to be done";
+        self.of.change(json, otherwise, |opened, id| {
             opened.store.disable(&opened.principal, id)
         })
     }
@@ -115,7 +116,14 @@ impl Disable {
 
 impl Enable {
     pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        self.of.change(json, |opened, id| {
+        let otherwise = |state| match state {
+            VersionState::Enabled => "nothing is to be done",
+            VersionState::DestroyScheduled { .. } => {
+                "cancel that first (\"pqtls store cancel-destruction\"), and then enable it"
+            }
+            _ => "only a version that is disabled can be enabled",
+        };
+        self.of.change(json, otherwise, |opened, id| {
             opened.store.enable(&opened.principal, id)
         })
     }
@@ -123,15 +131,23 @@ impl Enable {
 
 impl Schedule {
     pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        self.of.change(json, |Opened { store, principal }, id| {
-            store.schedule_destruction(principal, id, self.after)
-        })
+        let otherwise = |state| match state {
+            VersionState::DestroyScheduled { .. } => {
+                "for another time, cancel that first (\"pqtls store cancel-destruction\")"
+            }
+            _ => "its destruction can't be scheduled",
+        };
+        self.of
+            .change(json, otherwise, |Opened { store, principal }, id| {
+                store.schedule_destruction(principal, id, self.after)
+            })
     }
 }
 
 impl Cancel {
     pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        self.of.change(json, |opened, id| {
+        let otherwise = |_| "no destruction of it is scheduled that could be cancelled";
+        self.of.change(json, otherwise, |opened, id| {
             opened.store.cancel_destruction(&opened.principal, id)
         })
     }
@@ -139,21 +155,33 @@ impl Cancel {
 
 impl Destroy {
     pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        self.of.change(json, |opened, id| {
+        let otherwise = |state| match state {
+            VersionState::Destroyed { .. } => "nothing is to be done",
+            _ => "say first when it may be destroyed (\"pqtls store schedule-destruction\")",
+        };
+        self.of.change(json, otherwise, |opened, id| {
             opened.store.destroy(&opened.principal, id)
         })
     }
 }
 
 impl Of {
+    /// Changes the state. `otherwise` says what to do if the version is in a state that doesn't permit it.
     fn change(
         &self,
         json: bool,
+        otherwise: impl FnOnce(VersionState) -> &'static str,
         change: impl FnOnce(&Opened, &KeyId) -> Result<(), StoreError>,
     ) -> Result<ExitStatus, Failure> {
         let opened = self.place.open()?;
         let id = &self.version;
-        change(&opened, id)?;
+        change(&opened, id).map_err(|error| match error {
+            StoreError::State { id, state, .. } => {
+                let what = otherwise(state);
+                Failure::from(StoreFailure::State { id, state, what })
+            }
+            other => other.into(),
+        })?;
         // Whoever changes states may have no right to see them.
         let state = match opened.store.show(&opened.principal, id.name()) {
             Ok(details) => {

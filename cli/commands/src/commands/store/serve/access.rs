@@ -48,12 +48,14 @@ impl AccessFile {
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    let failed = |error| StoreFailure::tokens(path, &error);
     let mut text = String::new();
-    let file = File::open(path).map_err(failed)?;
+    let file = File::open(path).map_err(|problem| StoreFailure::TokensUnread {
+        file: path.display().to_string(),
+        problem,
+    })?;
     file.take(MAX_READ)
         .read_to_string(&mut text)
-        .map_err(failed)?;
+        .map_err(|error| StoreFailure::tokens(path, &error))?;
     Ok(text)
 }
 
