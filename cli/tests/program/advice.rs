@@ -3,6 +3,15 @@
 use crate::folder::Folder;
 use crate::store::make_keks;
 
+fn with_ca() -> Folder {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Example --dns example.org --algorithm ML-DSA-44")
+        .ok();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    folder
+}
+
 #[test]
 fn a_passphrase_encrypts_by_itself() {
     let folder = Folder::new();
@@ -94,4 +103,31 @@ fn a_store_that_is_there_is_not_to_be_made() {
     folder
         .pqtls("store serve --tokens none --cert c --key k --kek-file kek")
         .fails(3, "can't read the file of tokens none: No such file");
+}
+
+/// A request was taken for a passphrase.
+#[test]
+fn standard_input_is_named_once() {
+    let folder = with_ca();
+    folder
+        .pqtls("cert request --key a.key --name a.example.org --out a.csr")
+        .ok();
+    folder.write("pw", "correct horse");
+    folder
+        .pqtls("key encrypt ca/issuing.key --passphrase-file pw --out ca/issuing.key --force")
+        .ok();
+    let request = folder.read("a.csr");
+    for command in [
+        "ca sign - --ca-passphrase-file -",
+        "ca renew - --ca-passphrase-file - --out b.pem",
+        "key show - --passphrase-file -",
+        "sign --key - -",
+    ] {
+        folder
+            .pqtls_reading(&request, command)
+            .fails(3, "standard input can be read once; name a file");
+    }
+    folder
+        .pqtls_reading(&request, "ca sign - --ca-passphrase-file pw --out a.pem")
+        .ok();
 }

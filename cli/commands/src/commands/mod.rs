@@ -27,6 +27,7 @@ mod raw;
 mod replaced;
 mod show;
 mod ssh;
+mod standard_input;
 mod store;
 mod text;
 mod watched;
@@ -105,6 +106,7 @@ pub(crate) fn parsed(command_line: &[OsString]) -> Result<(Arguments, ArgMatches
 /// Runs the command that the command line asks for.
 pub(crate) fn run(arguments: Arguments, matches: &ArgMatches) -> Result<ExitStatus, Failure> {
     bench::check_environment()?;
+    standard_input::check(matches)?;
     replaced::check(matches)?;
     let json = arguments.json;
     match arguments.command {
