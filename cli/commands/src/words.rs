@@ -2,6 +2,8 @@
 //!
 //! This room uses [`keys`](crate::keys) and [`shell`](crate::shell).
 
+use core::time::Duration;
+
 use const_oid::ObjectIdentifier;
 use const_oid::db::{DB, rfc5911};
 use pq_ca::authority::AuthorityError;
@@ -221,15 +223,54 @@ pub(crate) fn of_authority_error(error: &AuthorityError) -> String {
         AuthorityError::Issue(error) => of_issue_error_at_ca(error),
         AuthorityError::Key(error) => format!("the key: {}", of_key_error(error)),
         AuthorityError::Forbidden(forbidden) => {
-            let refusals = forbidden.refusals().iter();
-            refusals.fold(error.to_string(), |text, refusal| {
-                match host_to_ask_for(refusal) {
-                    Some(advice) => text.replace(&refusal.to_string(), &advice),
-                    None => text,
+            let refusals = forbidden.refusals();
+            let mut text = error.to_string();
+            for refusal in refusals {
+                if let Some(advice) = host_to_ask_for(refusal) {
+                    text = text.replace(&refusal.to_string(), &advice);
                 }
-            })
+            }
+            match validity_to_ask_for(refusals) {
+                Some((lines, advice)) => text.replace(&lines, &advice),
+                None => text,
+            }
         }
         other => other.to_string(),
+    }
+}
+
+/// Of a validity that both the policy and the CA's end forbid, the lines that say so, and one in their place: what each advises,
+/// the other may refuse.
+fn validity_to_ask_for(refusals: &[Refusal]) -> Option<(String, String)> {
+    let find = |is: fn(&Reason) -> bool| refusals.iter().find(|one| is(one.reason()));
+    let by_policy = find(|reason| matches!(reason, Reason::Validity { .. }))?;
+    let by_ca = find(|reason| matches!(reason, Reason::EndsAfterCa { .. }))?;
+    let (Reason::Validity { max, .. }, Reason::EndsAfterCa { left, .. }) =
+        (by_policy.reason(), by_ca.reason())
+    else {
+        return None;
+    };
+    let line = by_policy.line_text().zip(by_policy.line());
+    let line = line.map(|(text, number)| format!("\n  {number} | {text}"));
+    let by_policy_whole = format!("{by_policy}{}", line.unwrap_or_default());
+    let lines = format!("{by_policy_whole}\n{by_ca}");
+    let instead = match max <= left {
+        true => format!(
+            "{}: validity.max permits {} at most; ask for that, or less",
+            by_policy.file_name(),
+            in_days(*max)
+        ),
+        false => by_ca.to_string(),
+    };
+    Some((lines, instead))
+}
+
+/// A duration as --validity takes it.
+fn in_days(duration: Duration) -> String {
+    const DAY: u64 = 24 * 60 * 60;
+    match duration.as_secs() {
+        days if days.is_multiple_of(DAY) => format!("{}d", days / DAY),
+        seconds => format!("{seconds}s"),
     }
 }
 

@@ -12,6 +12,23 @@ fn with_ca() -> Folder {
     folder
 }
 
+/// What the policy's line advised, the CA's end refused, and the other way around.
+#[test]
+fn a_validity_that_is_too_long_for_policy_and_ca_is_told_once() {
+    let folder = with_ca();
+    let issue = "ca issue a.example.org --key a.key --out a.pem --validity";
+    let by_policy = folder.pqtls(&format!("{issue} 10y"));
+    by_policy.fails(4, "validity.max permits 90d at most; ask for that, or less");
+    assert_eq!(by_policy.stderr().lines().count(), 2);
+    folder.pqtls(&format!("{issue} 90d")).ok();
+    folder
+        .pqtls("ca init --dir short --name Short --algorithm ML-DSA-44 --validity 20d")
+        .ok();
+    let by_ca = folder.pqtls(&format!("{issue} 100d --dir short --force"));
+    by_ca.fails(4, "the CA's own certificate ends in ");
+    assert!(!by_ca.stderr().contains("max ="), "{}", by_ca.stderr());
+}
+
 #[test]
 fn a_passphrase_encrypts_by_itself() {
     let folder = Folder::new();
