@@ -183,7 +183,7 @@ pub(crate) enum Failure {
     },
     #[error("nothing was signed: {0}")]
     SshSigning(pq_ssh::SignatureError),
-    #[error("{file} was refused: {error}")]
+    #[error("{file} was refused: {error}{}", advice_on_signer(.error))]
     SshNotAllowed {
         file: String,
         error: Box<pq_ssh::NotAllowed>,
@@ -795,6 +795,19 @@ impl Failure {
 
 fn of_encryption(error: &EncryptionError) -> ExitStatus {
     match error {
+fn advice_on_signer(error: &pq_ssh::NotAllowed) -> &'static str {
+    match error {
+        pq_ssh::NotAllowed::UnknownKey { .. } => {
+            "; check --identity and --signers, and if it is the signer's key, add a line with it"
+        }
+        pq_ssh::NotAllowed::Namespace { .. } => {
+            "; check --namespace, or have its line permit that one"
+        }
+        pq_ssh::NotAllowed::Time { .. } => "; if it was signed at another time, say when with --at",
+        _ => "",
+    }
+}
+
         EncryptionError::Read(_)
         | EncryptionError::Write(_)
         | EncryptionError::Hpke(HpkeError::Kem(

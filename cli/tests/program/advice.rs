@@ -148,3 +148,33 @@ fn standard_input_is_named_once() {
         .pqtls_reading(&request, "ca sign - --ca-passphrase-file pw --out a.pem")
         .ok();
 }
+
+#[test]
+fn who_is_no_signer_is_told_what_to_check() {
+    let folder = Folder::new();
+    folder.pqtls("ssh new --out id").ok();
+    folder.write("m", "a message");
+    folder.pqtls("ssh sign m --key id --out m.sig").ok();
+    let key = folder.read("id.pub");
+    folder.write(
+        "signers",
+        format!("a {key}b namespaces=\"git\" {key}c valid-before=\"20200101Z\" {key}"),
+    );
+    for (who, words) in [
+        ("x", "; check --identity and --signers"),
+        ("b", "; check --namespace"),
+        (
+            "c",
+            "; if it was signed at another time, say when with --at",
+        ),
+    ] {
+        folder
+            .pqtls(&format!(
+                "ssh verify m --signature m.sig --signers signers --identity {who}"
+            ))
+            .fails(1, words);
+    }
+    folder
+        .pqtls("ssh verify m --signature m --signers signers --identity a")
+        .fails(3, "name one that has it");
+}

@@ -9,7 +9,9 @@ use zeroize::Zeroizing;
 #[non_exhaustive]
 pub enum ArmorError {
     /// The first line is not the expected one.
-    #[error("the first line is not \"-----BEGIN {0}-----\": this is another kind of file")]
+    #[error(
+        "the first line is not \"-----BEGIN {0}-----\": this is another kind of file; name one that has it"
+    )]
     NoBegin(&'static str),
     /// The expected last line is missing.
     #[error("there is no line \"-----END {0}-----\": the file is cut off")]
