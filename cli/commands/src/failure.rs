@@ -635,6 +635,8 @@ impl Failure {
                 ExitStatus::InputOutput
             }
             Self::Document(_) | Self::Output(_) | Self::Signals(_) => ExitStatus::InputOutput,
+            // Then a file is meant, and is missing.
+            Self::NotACertificate(name) if name.contains(['.', '/']) => ExitStatus::InputOutput,
             Self::NewKeyExists(_) | Self::OverFileOfCa(_) | Self::OtherNames { .. } => {
                 ExitStatus::InputOutput
             }
@@ -793,8 +795,6 @@ impl Failure {
     }
 }
 
-fn of_encryption(error: &EncryptionError) -> ExitStatus {
-    match error {
 fn advice_on_signer(error: &pq_ssh::NotAllowed) -> &'static str {
     match error {
         pq_ssh::NotAllowed::UnknownKey { .. } => {
@@ -808,6 +808,8 @@ fn advice_on_signer(error: &pq_ssh::NotAllowed) -> &'static str {
     }
 }
 
+fn of_encryption(error: &EncryptionError) -> ExitStatus {
+    match error {
         EncryptionError::Read(_)
         | EncryptionError::Write(_)
         | EncryptionError::Hpke(HpkeError::Kem(

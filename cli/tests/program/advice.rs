@@ -150,6 +150,34 @@ fn standard_input_is_named_once() {
 }
 
 #[test]
+fn what_is_missing_or_left_out_is_told() {
+    let folder = with_ca();
+    for (file, status) in [("none.pem", 3), ("./none", 3), ("none", 2)] {
+        folder
+            .pqtls(&format!("ca revoke {file}"))
+            .fails(status, "neither a serial number in hexadecimal nor a file");
+    }
+    let by = folder.shell("pqtls ca issue a.example.org --key a.key --out a.pem --by ''");
+    by.fails(2, "--by <WHO>");
+    folder
+        .pqtls("ca issue a.example.org --key a.key --out a.pem")
+        .ok();
+    folder.write("pw", "correct horse");
+    folder
+        .pqtls("key export a.key --certs a.pem --passphrase-file pw --out a.p12")
+        .ok();
+    let left = folder.pqtls("key import a.p12 --passphrase-file pw --out b.key");
+    assert!(
+        left.ok()
+            .contains("not written: 2 certificates; --certs FILE"),
+        "{}",
+        left.ok()
+    );
+    let all = folder.pqtls("key import a.p12 --passphrase-file pw --out c.key --certs c.pem");
+    assert!(!all.ok().contains("not written"), "{}", all.ok());
+}
+
+#[test]
 fn who_is_no_signer_is_told_what_to_check() {
     let folder = Folder::new();
     folder.pqtls("ssh new --out id").ok();

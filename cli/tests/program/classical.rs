@@ -336,7 +336,8 @@ fn a_ca_issues_for_the_keys_that_its_policy_permits() {
             for (line, algorithm) in path.iter().zip([name, "ML-DSA-44", "ECDSA-P384"]) {
                 assert!(line.contains(&format!(", {algorithm}, until ")), "{line}");
             }
-            assert_eq!(path.len(), 3);
+            // After the path comes whether revocation was checked.
+            assert_eq!(path.len(), 4);
         }
     }
     let listed = folder.pqtls("ca list --json");

@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct TermsOptions {
     /// What the certificate is for: server, client, server+client, any or ocsp-responder [default:
-    /// the policy's first profile]
+    /// the policy's first profile, whatever the key: one of ML-KEM, with which no server authenticates, too]
     #[arg(
         long,
         value_name = "PROFILE",

@@ -5,6 +5,7 @@ use core::fmt;
 use std::env;
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use pq_ca::folder::Folder;
 use serde::Serialize;
 
@@ -96,7 +97,12 @@ impl<R: fmt::Display> fmt::Display for OfThisCa<R> {
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Actor {
     /// Who does this, as the ledger will say [default: the user's name]
-    #[arg(long, value_name = "WHO", display_order = 801)]
+    #[arg(
+        long,
+        value_name = "WHO",
+        display_order = 801,
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     by: Option<String>,
 }
 

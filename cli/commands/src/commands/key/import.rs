@@ -146,6 +146,10 @@ impl fmt::Display for KeyImported {
         if let Some(file) = &self.certificates_file {
             writeln!(f, "{file}: {}", certificates(self.certificates))?;
         }
+        if self.certificates > 0 && self.certificates_file.is_none() {
+            let left = certificates(self.certificates);
+            writeln!(f, "not written: {left}; --certs FILE writes them, too")?;
+        }
         writeln!(f, "fingerprint {}", self.key.fingerprint)
     }
 }
