@@ -48,7 +48,7 @@ pub(crate) use ocsp::{
     ResponderId, SingleResponse,
 };
 pub(crate) use ocsp::{asn1 as ocsp_asn1, check_delegate, check_delegate_usage};
-pub(crate) use policies::{OF_POLICIES, are_interpreted, are_mappings};
+pub(crate) use policies::{OF_POLICIES, are_interpreted, are_mappings, read_policies};
 pub(crate) use readable::{Readable, loosened, readable_by_webpki, request_from_der};
 pub(crate) use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{Coverage, PointName, Points, Scope};

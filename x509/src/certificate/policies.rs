@@ -39,27 +39,43 @@ pub(crate) fn are_interpreted(extension: &Extension) -> bool {
     }
 }
 
+/// Whether each policy is there once, and has only qualifiers that RFC 5280 defines.
 fn are_policies(contents: &[u8]) -> bool {
-    let Ok(CertificatePolicies(policies)) = CertificatePolicies::from_der(contents) else {
+    let Ok(CertificatePolicies(policies)) = read_policies(contents) else {
         return false;
     };
-    let are_known = policies.iter().all(|one| match &one.policy_qualifiers {
-        None => true,
-        Some(qualifiers) => {
-            !qualifiers.is_empty()
-                && qualifiers.iter().all(|one| {
-                    let qualifier = one.qualifier.as_ref().map(AnyRef::from);
-                    match one.policy_qualifier_id {
-                        ID_QT_CPS => qualifier.is_some_and(is_ia5_string),
-                        ID_QT_UNOTICE => qualifier.is_some_and(is_user_notice),
-                        _ => false,
-                    }
-                })
-        }
-    });
+    let mut qualifiers = policies
+        .iter()
+        .flat_map(|one| one.policy_qualifiers.iter().flatten());
+    let are_known =
+        qualifiers.all(|one| [ID_QT_CPS, ID_QT_UNOTICE].contains(&one.policy_qualifier_id));
     let identifiers: BTreeSet<ObjectIdentifier> =
         policies.iter().map(|one| one.policy_identifier).collect();
     are_known && !policies.is_empty() && identifiers.len() == policies.len()
+}
+
+/// Reads the policies, and the qualifiers that RFC 5280 defines whole.
+pub(crate) fn read_policies(contents: &[u8]) -> der::Result<CertificatePolicies> {
+    let policies = CertificatePolicies::from_der(contents)?;
+    let are_sound = policies.0.iter().all(|one| {
+        let Some(qualifiers) = &one.policy_qualifiers else {
+            return true;
+        };
+        let mut sound = qualifiers.iter().map(|one| {
+            let qualifier = one.qualifier.as_ref().map(AnyRef::from);
+            match one.policy_qualifier_id {
+                ID_QT_CPS => qualifier.is_some_and(is_ia5_string),
+                ID_QT_UNOTICE => qualifier.is_some_and(is_user_notice),
+                _ => true,
+            }
+        });
+        // SEQUENCE SIZE (1..MAX) OF PolicyQualifierInfo
+        !qualifiers.is_empty() && sound.all(|is_sound| is_sound)
+    });
+    match are_sound {
+        true => Ok(policies),
+        false => Err(Tag::Sequence.value_error().into()),
+    }
 }
 
 /// ```text

@@ -16,13 +16,13 @@ use der::asn1::{AnyRef, OctetStringRef, UintRef};
 use der::{Decode, Sequence, Tag, Tagged};
 use pq_keys::encoding::syntax::SyntaxError;
 use x509_cert::ext::pkix::{
-    AuthorityInfoAccessSyntax, AuthorityKeyIdentifier, CertificatePolicies, CrlDistributionPoints,
-    CrlReason, ExtendedKeyUsage, IssuingDistributionPoint, NameConstraints, PolicyConstraints,
-    PolicyMappings, SubjectDirectoryAttributes,
+    AuthorityInfoAccessSyntax, AuthorityKeyIdentifier, CrlDistributionPoints, CrlReason,
+    ExtendedKeyUsage, IssuingDistributionPoint, NameConstraints, PolicyConstraints, PolicyMappings,
+    SubjectDirectoryAttributes,
 };
 
 use super::element::{Element, Elements, tag};
-use crate::certificate::{general_names, key_usage};
+use crate::certificate::{general_names, key_usage, read_policies};
 
 /// An extension (RFC 5280 section 4.1.2.9).
 #[derive(Clone, Copy)]
@@ -109,7 +109,14 @@ static KNOWN: &[(ObjectIdentifier, Known)] = &[
             is_list: false,
         },
     ),
-    list::<CertificatePolicies>(ID_CE_CERTIFICATE_POLICIES, "certificatePolicies"),
+    (
+        ID_CE_CERTIFICATE_POLICIES,
+        Known {
+            name: "certificatePolicies",
+            decode: |der| Ok(read_policies(der).map(drop)?),
+            is_list: true,
+        },
+    ),
     list::<PolicyMappings>(ID_CE_POLICY_MAPPINGS, "policyMappings"),
     names(ID_CE_SUBJECT_ALT_NAME, "subjectAltName"),
     names(ID_CE_ISSUER_ALT_NAME, "issuerAltName"),

@@ -351,12 +351,20 @@ fn alternative_names() -> Vec<Case> {
 }
 
 fn policies() -> Vec<Case> {
+    let noticed = |one: &mut Document, field: &[u8]| {
+        let notice = sequence(&[oid(ID_QT_UNOTICE), tlv(0x30, field)]);
+        let policy = sequence(&[oid(POLICY), sequence(&[notice])]);
+        one.set(ID_CE_CERTIFICATE_POLICIES, false, &sequence(&[policy]));
+    };
     let policy = sequence(&[oid(POLICY)]);
     let any = sequence(&[sequence(&[oid(ANY_POLICY), oid(POLICY)])]);
     vec![
         leaf(&[], |one| {
             one.set(ID_CE_CERTIFICATE_POLICIES, false, &tlv(0x30, &policy));
         }),
+        // A user notice of a NULL, and one of a text.
+        leaf(&["rfc5280-extension-syntax"], |one| noticed(one, &[5, 0])),
+        leaf(&[], |one| noticed(one, &tlv(12, b"a"))),
         leaf(&["rfc5280-policy-repeated"], |one| {
             let twice = sequence(&[policy.clone(), policy.clone()]);
             one.set(ID_CE_CERTIFICATE_POLICIES, false, &twice);
