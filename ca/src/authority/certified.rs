@@ -54,8 +54,13 @@ impl CertifiedCas {
     /// unless it is the CA that was not to go on.
     fn barring(&self, key: &KeyHash, name: &Name, now: UnixTime) -> Option<&Entry> {
         let of_key = |entry: &Entry, _: &Certificate| entry.issued.key == *key;
-        let of_name = |_: &Entry, ca: &Certificate| is_same_name(ca.subject(), name);
-        let is_of_key = |revocation: &Revocation| revocation.reason != CrlReason::Superseded;
+        let of_name = |entry: &Entry, ca: &Certificate| {
+            is_of_one_ca((ca.subject(), &entry.issued.key), (name, key))
+        };
+        // No option has a key certified again that others may know.
+        let is_of_key = |revocation: &Revocation| {
+            revocation.reason != CrlReason::Superseded && !revocation.is_compromise()
+        };
         self.revoked(of_key, is_of_key, now)
             .or_else(|| self.revoked(of_name, is_of_ca, now))
     }
@@ -82,6 +87,41 @@ impl CertifiedCas {
     fn valid(&self, now: UnixTime) -> impl Iterator<Item = &(Entry, Certificate)> {
         let is_valid = move |entry: &Entry| entry.revocation().is_none() && !entry.is_expired(now);
         self.found.iter().filter(move |(entry, _)| is_valid(entry))
+    }
+}
+
+/// The common name of a CA, if this is that of a key which followed another: it has a number, and the beginning of its
+/// digest.
+pub(crate) fn numbered_stem(name: &str, key: &KeyHash) -> Option<String> {
+    let end = format!(" ({})", &key.to_string()[..DIGITS]);
+    let (stem, number) = name.strip_suffix(&end)?.rsplit_once(' ')?;
+    number.parse::<u32>().ok().map(|_| stem.into())
+}
+
+/// How much of a key's digest is in the name of one that follows others.
+pub(crate) const DIGITS: usize = 8;
+
+/// The common name in the certificate of a key.
+pub(crate) fn common_name(name: &Name) -> Option<String> {
+    let common = name.common_name().ok().flatten();
+    common.map(|common| common.value().into_owned())
+}
+
+/// Whether two keys with their names are of one CA, by its name alone or with their numbers.
+fn is_of_one_ca(one: (&Name, &KeyHash), other: (&Name, &KeyHash)) -> bool {
+    if is_same_name(one.0, other.0) {
+        return true;
+    }
+    let names = [one, other].map(|(name, key)| {
+        let common = common_name(name)?;
+        let stem = numbered_stem(&common, key);
+        Some((stem.is_some(), stem.unwrap_or(common)))
+    });
+    match names {
+        [Some((is_next, one)), Some((is_other_next, other))] => {
+            (is_next || is_other_next) && one == other
+        }
+        _ => false,
     }
 }
 

@@ -28,7 +28,7 @@ use pq_x509::x509_cert::der::Encode;
 
 pub(crate) use self::adopted::{NotAdopted, adopted, is_adopted};
 pub use self::batch::Batch;
-pub(crate) use self::certified::CertifiedCas;
+pub(crate) use self::certified::{CertifiedCas, DIGITS, common_name, numbered_stem};
 pub use self::error::AuthorityError;
 pub use self::order::Order;
 pub use self::prepared::Prepared;

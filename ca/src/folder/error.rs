@@ -113,8 +113,9 @@ pub enum FolderError {
     Encrypted(PathBuf),
     /// A key is not the one in the certificate.
     #[error(
-        "the key in {key} is not the one in the certificate in {certificate}; put back the key alone, from any backup \
-         of this CA"
+        "the key in {key} is not the one in the certificate in {certificate}; put back the key alone, from any backup of this \
+         CA, or of the key store if it is in one, that has it; {gone}",
+        gone = if_gone(.key)
     )]
     OtherKey {
         /// The key's file.

@@ -23,7 +23,9 @@ use super::{
     EARLIER, Folder, Role, StoredKey, certificate_path, is_taken, is_there, request_path, verdict,
     whole,
 };
-use crate::authority::{Authority, CA_PROFILE, CertifiedCas, adopted, public_key};
+use crate::authority::{
+    Authority, CA_PROFILE, CertifiedCas, DIGITS, adopted, common_name, numbered_stem, public_key,
+};
 use crate::ledger::{
     Entry, Generation, KeyHash, Ledger, LedgerError, NewEntry, SerialNumber, Stage,
 };
@@ -380,11 +382,15 @@ impl<L: Ledger> Folder<L> {
     ///
     /// If the folder, the ledger or the root's certificate can't be read.
     pub fn keys_unknown_to_ledger(&self) -> Result<Vec<Role>, FolderError> {
+        let mut unknown = Vec::new();
+        let roles = self.next_certificates()?;
+        if roles.is_empty() {
+            return Ok(unknown);
+        }
         let ledger = self.ledger()?;
         let generations = ledger.generations()?;
         let root = self.certificate(Role::Root)?;
-        let mut unknown = Vec::new();
-        for role in self.next_certificates()? {
+        for role in roles {
             let Ok(chain) = self.read_chain(role) else {
                 continue;
             };
@@ -640,22 +646,13 @@ pub(super) fn is_named_as_next(
     {
         return Ok(true);
     }
-    let common = |one: &Certificate| {
-        let name = one.subject().common_name().ok().flatten();
-        name.map(|name| name.value().into_owned())
-    };
     let key = public_key(certificate).map_err(IssueError::SubjectKey)?;
-    let digest = KeyHash::of(&key)
-        .map_err(IssueError::SubjectKey)?
-        .to_string();
-    let end = format!(" ({})", &digest[..8]);
-    let name = common(certificate).unwrap_or_default();
-    let numbered = name
-        .strip_suffix(&end)
-        .and_then(|name| name.rsplit_once(' '));
-    Ok(numbered.is_some_and(|(stem, number)| {
-        let is_first = |one: &Certificate| common(one).is_some_and(|name| name.starts_with(stem));
-        number.parse::<u32>().is_ok() && own.iter().any(|(_, one)| is_first(one))
+    let key = KeyHash::of(&key).map_err(IssueError::SubjectKey)?;
+    let name = common_name(subject).unwrap_or_default();
+    // A long one is cut off.
+    Ok(numbered_stem(&name, &key).is_some_and(|stem| {
+        let names = own.iter().filter_map(|(_, one)| common_name(one.subject()));
+        names.into_iter().any(|name| name.starts_with(&stem))
     }))
 }
 
@@ -685,7 +682,7 @@ impl Subject {
                 let digest = KeyHash::of(key)
                     .map_err(IssueError::SubjectKey)?
                     .to_string();
-                let end = format!(" {} ({})", role.number(), &digest[..8]);
+                let end = format!(" {} ({})", role.number(), &digest[..DIGITS]);
                 let most = MOST_CHARACTERS.saturating_sub(end.len());
                 Self::Common(common.chars().take(most).collect::<String>() + &end)
             }
