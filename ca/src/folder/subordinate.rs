@@ -74,7 +74,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     /// whose certificate is valid,
     /// [`FolderError::OutlivesParent`], [`FolderError::OutsideParent`], an [`IssueError::PathLength`] if this CA may have
     /// none below it, [`FolderError::PathLength`] if it may not have one with as many CAs below it,
-    /// an [`AuthorityError::Barred`] if it revoked one for the same key or for a CA of the same name, or has it on hold, and
+    /// an [`AuthorityError::Barred`](crate::authority::AuthorityError::Barred) if it revoked one for the same key or for a CA of the same name, or has it on hold, and
     /// none of these is valid, unless it certifies [despite that](Authority::despite_revocations),
     /// [`FolderError::CertifiesItself`] for its own key, [`FolderError::NotAccepted`] if nobody would accept what is below
     /// the certificate, by the algorithms of pq-x509 and those given, and others if the certificate can't be made or

@@ -295,7 +295,8 @@ impl LedgerError {
 
 /// What else is to be done after an older copy of the ledger is put back.
 pub(crate) const AFTER_A_BACKUP: &str = "record again what was issued since (\"pqtls ca adopt\"), revoke again what was \
-     revoked since, and give the next list a number above all before it (\"pqtls ca crl --number\")";
+     revoked since (from the lists that were published: \"pqtls ca adopt --crl\"), and give the next list a number above all \
+     before it (\"pqtls ca crl --number\")";
 
 fn what_instead(reason: CrlReason, number: &SerialNumber) -> String {
     match reason {

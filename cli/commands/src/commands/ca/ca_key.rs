@@ -92,8 +92,8 @@ fn warn_of_older_ledger(folder: &Folder, used: Role) -> Result<(), Failure> {
         let (name, path) = (role.name(), folder.path().to_string_lossy());
         let text = format!(
             "the ledger is older than the CA's folder, as after a backup: it has no key \"{name}\", whose certificate is in {}; \
-             what was revoked since is valid in it, and what was issued since unknown: revoke it again, record it again (\"pqtls \
-             ca adopt\"), give the next list a number above all before it (\"pqtls ca crl --number\"), and have the key issue \
+             what was revoked since is valid in it, and what was issued since unknown: revoke it again (\"pqtls ca adopt \
+             --crl\" does so from published lists), record it again (\"pqtls ca adopt\"), give the next list a number above all before it (\"pqtls ca crl --number\"), and have the key issue \
              again (\"pqtls ca rollover --use {name}\"), or, if it is not to, have its certificate revoked, and move its files away",
             folder.key_path(role).with_extension("pem").display(),
         );
