@@ -81,7 +81,7 @@ fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>)
 fn served_briefly(line: &str) -> String {
     format!(
         "{line} --listen 127.0.0.1:0 >served 2>&1 & server=$!; tries=0
-        until grep -q '^Serving' served; do
+        until grep -qs '^Serving' served; do
             tries=$((tries + 1))
             [ $tries -lt 1200 ] && kill -0 $server || {{ cat served; exit 1; }}
             sleep 0.1
