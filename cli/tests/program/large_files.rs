@@ -27,13 +27,15 @@ fn start(folder: &Folder, command_line: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// The most that it had in memory so far, in KiB; nothing if it has ended.
+/// The most that it had in memory so far, in KiB; nothing if it has ended. The program's own file isn't counted: how much of it
+/// is mapped is the system's choice.
 fn peak(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
-    let peak = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    peak.trim().strip_suffix(" kB")?.parse().ok()
+    let kib = |name: &str| -> Option<u64> {
+        let value = status.lines().find_map(|line| line.strip_prefix(name))?;
+        value.trim().strip_suffix(" kB")?.parse().ok()
+    };
+    Some(kib("VmHWM:")?.saturating_sub(kib("RssFile:")?))
 }
 
 #[test]
