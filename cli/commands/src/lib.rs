@@ -43,6 +43,7 @@ use std::panic;
 use std::process::{self, ExitCode};
 
 use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use pq_keystore::StoreError;
 use pq_keystore::storage::RedbStorage;
 
@@ -116,7 +117,7 @@ fn explain(error: &clap::Error, command_line: &[OsString]) -> ExitStatus {
     }
     let text = match commands::in_the_grammar_of_today(command_line) {
         Some(today) => today,
-        None => error.render().to_string(),
+        None => rendered(error, command_line),
     };
     let is_help = text.starts_with(|first: char| first.is_uppercase());
     let text = text.strip_prefix("error: ").unwrap_or(&text);
@@ -131,6 +132,22 @@ fn explain(error: &clap::Error, command_line: &[OsString]) -> ExitStatus {
         true => complain(text),
     }
     ExitStatus::Usage
+}
+
+/// What clap says, with a tip that fits.
+fn rendered(error: &clap::Error, command_line: &[OsString]) -> String {
+    let text = error.render().to_string();
+    let taken = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(taken)) if error.kind() == ErrorKind::UnknownArgument => taken,
+        _ => return text,
+    };
+    match commands::tip_for_value(command_line, taken) {
+        Some(tip) => {
+            let of_clap = format!("to pass '{taken}' as a value, use '-- {taken}'");
+            text.replacen(&of_clap, &tip, 1)
+        }
+        None => text,
+    }
 }
 
 /// Prints to standard error. If this is closed or full, there is nobody to tell.

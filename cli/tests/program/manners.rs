@@ -373,6 +373,21 @@ fn whoever_reads_may_stop_reading() {
 }
 
 #[test]
+fn a_name_that_begins_as_an_option_follows_an_equals_sign() {
+    let folder = Folder::new();
+    for (command, tip) in [
+        ("key new --out -x.pem", "follows '=', as in '--out=-x.pem'"),
+        ("key new -o -x.pem", "follows '=', as in '-o=-x.pem'"),
+        ("cert show -x.pem", "use '-- -x'"),
+    ] {
+        folder.pqtls(command).fails(2, tip);
+    }
+    folder.pqtls("key new --out=-x.pem").ok();
+    folder.pqtls("key new --public a.pub -o=-y.pem").ok();
+    folder.pqtls("key show -- -x.pem").ok();
+}
+
+#[test]
 fn input_that_cant_be_read_is_named() {
     let folder = Folder::new();
     folder

@@ -127,6 +127,28 @@ pub(crate) fn in_the_grammar_of_today(words: &[OsString]) -> Option<String> {
     })
 }
 
+/// What to do if the value of an option was taken for an option, since it begins with `-`: clap says how an argument is
+/// written that does.
+pub(crate) fn tip_for_value(words: &[OsString], taken: &str) -> Option<String> {
+    let program = Arguments::command();
+    let mut command = &program;
+    for word in words.iter().skip(1) {
+        if command.has_subcommands() {
+            command = command.find_subcommand(word).unwrap_or(command);
+        }
+    }
+    let is_it = |pair: &&[OsString]| {
+        let name = pair[0].to_str().filter(|_| is_option(&pair[0]));
+        pair[1].as_encoded_bytes().starts_with(taken.as_bytes())
+            && name.is_some_and(|name| takes_value(command, name))
+    };
+    let pair = words.windows(2).find(is_it)?;
+    let [option, value] = [&pair[0], &pair[1]].map(|word| word.to_string_lossy());
+    Some(format!(
+        "the value of an option that begins with '-' follows '=', as in '{option}={value}'"
+    ))
+}
+
 /// Whether a word is a file that has neither a key nor a certificate, as far as its beginning tells.
 fn is_no_key(file: &OsString) -> bool {
     let mut start = Vec::new();

@@ -32,7 +32,7 @@ mod store;
 mod text;
 mod watched;
 
-pub(crate) use former::in_the_grammar_of_today;
+pub(crate) use former::{in_the_grammar_of_today, tip_for_value};
 
 use std::ffi::OsString;
 
