@@ -782,17 +782,6 @@ impl Failure {
             _ => self.of_key_in_store().and_then(StoreFailure::code),
         }
     }
-
-    /// Whether the reader of standard output has closed it.
-    pub(crate) fn is_broken_pipe(&self) -> bool {
-        match self {
-            Self::AtCa { failure, .. } => failure.is_broken_pipe(),
-            Self::Output(OutputError::StandardOutput { error }) => {
-                error.kind() == io::ErrorKind::BrokenPipe
-            }
-            _ => false,
-        }
-    }
 }
 
 fn advice_on_signer(error: &pq_ssh::NotAllowed) -> &'static str {

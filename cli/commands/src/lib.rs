@@ -67,8 +67,6 @@ pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
             say_what_panics_mean(json);
             match commands::run(arguments, &matches) {
                 Ok(status) => status,
-                // The reader, perhaps `head`, has read enough.
-                Err(failure) if failure.is_broken_pipe() => ExitStatus::Done,
                 Err(failure) => fail(&failure, json),
             }
         }

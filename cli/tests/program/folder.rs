@@ -95,6 +95,15 @@ impl Folder {
         self.run(command, input.as_ref())
     }
 
+    /// Runs it with a standard output that nobody reads.
+    pub(crate) fn pqtls_to_nobody(&self, command_line: &str) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pqtls"));
+        command.args(command_line.split_whitespace());
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        self.run_to(command, b"", writer.into())
+    }
+
     /// Waits until the certificates of a file have expired, at most a minute.
     pub(crate) fn wait_until_expired(&self, file: &str) {
         let certificates = pq_x509::certificate::Certificate::chain_from_pem(&self.read(file));
@@ -135,7 +144,11 @@ impl Folder {
         std::env::join_paths(folders).unwrap()
     }
 
-    fn run(&self, mut command: Command, input: &[u8]) -> Outcome {
+    fn run(&self, command: Command, input: &[u8]) -> Outcome {
+        self.run_to(command, input, Stdio::piped())
+    }
+
+    fn run_to(&self, mut command: Command, input: &[u8], output: Stdio) -> Outcome {
         command
             .current_dir(self.path())
             .env_remove("CLICOLOR_FORCE")
@@ -153,7 +166,7 @@ impl Folder {
             // Nothing here changes which roots this machine trusts.
             .env("PQTLS_DEV_SYSTEM_STORE", self.path().join(SYSTEM_STORE))
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdout(output)
             .stderr(Stdio::piped());
         let before = self.files();
         let mut child = command.spawn().unwrap();

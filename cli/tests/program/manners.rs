@@ -364,12 +364,46 @@ fn a_full_disk_is_told_and_leaves_nothing_behind() {
     folder.pqtls("key new --out /dev/null").ok();
 }
 
+/// Of reports, lists and help.
 #[test]
 fn whoever_reads_may_stop_reading() {
-    let folder = Folder::new();
+    let folder = Folder::with_ca();
+    for command in [
+        "completion bash",
+        "man",
+        "--help",
+        "cert show www.pem",
+        "key show www.key --json",
+    ] {
+        let outcome = folder.pqtls_to_nobody(command);
+        assert_eq!((outcome.stderr(), outcome.status()), ("", 0), "{command}");
+    }
+}
+
+/// What is gone with its reader would be missed.
+#[test]
+fn a_result_that_nobody_reads_is_told() {
+    let folder = Folder::with_ca();
+    folder.pqtls("key new X-Wing --out box.key").ok();
+    folder.pqtls("encrypt www.pem --to box.key --out box").ok();
     folder
-        .shell("pqtls key new | true; pqtls completion bash | head -c 1 > /dev/null")
+        .pqtls("ca init --name Example --dns example.org --no-passphrase")
         .ok();
+    folder.write("claims", "{\"x\":1}");
+    for command in [
+        "key new",
+        "sign --key www.key ca.pem --format hex",
+        "encrypt www.pem --to box.key",
+        "decrypt box --key box.key",
+        "cms sign ca.pem --key www.key --cert www.pem",
+        "jwt sign --key www.key --claims claims --no-expiry",
+        "ca crl",
+    ] {
+        folder.pqtls_to_nobody(command).fails(
+            3,
+            "can't write to standard output: Broken pipe (os error 32)",
+        );
+    }
 }
 
 #[test]

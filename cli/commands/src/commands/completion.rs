@@ -43,6 +43,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         access: Access::Public,
         is_binary: false,
     };
-    files::write(&[output], false)?;
+    files::write_help(&[output], false)?;
     Ok(ExitStatus::Done)
 }

@@ -12,8 +12,8 @@ use super::Arguments as Program;
 use super::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Destination, Output};
-use crate::report::Report;
+use crate::files::{self, Access, Destination, Output};
+use crate::report::{self, Report};
 
 /// Print the manual page, or write the pages of all commands
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
     }
     let destinations: Vec<&Destination> = pages.iter().map(|(to, _)| to).collect();
-    let delivery = Delivery::to(&destinations, arguments.force, json)?;
+    Delivery::to(&destinations, arguments.force, json)?;
     let outputs: Vec<Output<'_>> = pages
         .iter()
         .map(|(to, page)| Output {
@@ -62,8 +62,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             is_binary: false,
         })
         .collect();
-    let files = destinations.iter().map(ToString::to_string).collect();
-    delivery.deliver(&outputs, &Pages { files })
+    files::write_help(&outputs, arguments.force)?;
+    if arguments.out_dir.is_some() {
+        let files = destinations.iter().map(ToString::to_string).collect();
+        report::print(&Pages { files }, json)?;
+    }
+    Ok(ExitStatus::Done)
 }
 
 fn with_subcommands(command: &clap::Command) -> Vec<&clap::Command> {

@@ -172,6 +172,16 @@ pub(crate) fn write_copies(outputs: &[Output<'_>], force: bool) -> Result<(), Ou
     Ok(())
 }
 
+/// Writes texts that are part of this program: whoever reads them, perhaps `head`, may stop.
+pub(crate) fn write_help(outputs: &[Output<'_>], force: bool) -> Result<(), OutputError> {
+    match write(outputs, force) {
+        Err(OutputError::StandardOutput { error }) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(())
+        }
+        written => written,
+    }
+}
+
 /// Writes all of these or none, and calls `sync` before they get their names, and `sync_names` with their paths when
 /// they have them.
 fn write_and<E: From<OutputError>>(

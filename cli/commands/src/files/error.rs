@@ -58,6 +58,7 @@ fn advice(error: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "choose a folder that you may write to"
         }
+        io::ErrorKind::BrokenPipe => "what reads it has ended; write it to a file",
         io::ErrorKind::StorageFull => "make room, or write it elsewhere",
         _ => "write it elsewhere",
     }

@@ -17,7 +17,7 @@ mod unfinished;
 
 pub(crate) use destination::{
     Destination, Output, Written, check, check_all, check_binary, check_new, is_one_file, remove,
-    write, write_copies, write_for_now, write_if,
+    write, write_copies, write_for_now, write_help, write_if,
 };
 pub(crate) use error::OutputError;
 pub(crate) use folder::{TemporaryFolder, make_folder};
