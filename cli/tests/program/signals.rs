@@ -151,13 +151,13 @@ fn what_was_issued_is_in_its_file_after_a_signal() {
     // Certificates are recorded by the hundreds.
     let requests = folder.read("a.csr").repeat(700);
     // Whatever this process ignores, as in the background of a script, is none of them.
-    for ((signal, number), force) in signals().zip(["", " --force"]) {
+    for ((signal, number), file) in signals().zip(["many.pem", "others.pem"]) {
         let before = folder
             .pqtls("ca list --json")
             .ok()
             .matches("serial_number")
             .count();
-        let command = format!("ca sign - --out many.pem{force}");
+        let command = format!("ca sign - --out {file} --force");
         let mut child = start(&folder, "", &command);
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(requests.as_bytes()).unwrap();
@@ -172,12 +172,52 @@ fn what_was_issued_is_in_its_file_after_a_signal() {
             .matches("serial_number")
             .count();
         let written = folder
-            .read("many.pem")
+            .read(file)
             .matches("-----END CERTIFICATE-----")
             .count();
         assert!(after > before);
         assert_eq!(written, after - before);
     }
+}
+
+/// A file that is there may be complete, and the one that a signal ends is not.
+#[test]
+fn a_signal_has_nothing_take_the_place_of_a_file() {
+    let folder = Folder::new();
+    for command in [
+        "ca init --name Example --dns example.org --no-passphrase",
+        "key new ML-DSA-44 --out a.key",
+        "cert request --key a.key --name a.example.org --out a.csr",
+        "ca sign a.csr --out many.pem",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    let issued = || {
+        let list = folder.pqtls("ca list --json");
+        list.ok().matches("serial_number").count()
+    };
+    let (before, issued_before) = (folder.read("many.pem"), issued());
+    let requests = folder.read("a.csr").repeat(700);
+    let (signal, number) = signals().next().unwrap();
+    let command = "ca sign - --out many.pem --force";
+    let mut child = start(&folder, "exec 2> said;", command);
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(requests.as_bytes()).unwrap();
+    wait_for_plaintext(&folder);
+    kill(&child, signal);
+    assert_eq!(child.wait().unwrap().signal(), Some(number));
+    drop(pipe);
+    assert_eq!(folder.read("many.pem"), before);
+    let drafts = drafts(folder.path());
+    let [draft] = &*drafts else {
+        panic!("{drafts:?}");
+    };
+    let said = folder.read("said");
+    assert!(said.contains(&*draft.to_string_lossy()), "{said}");
+    assert!(said.contains("many.pem is as it was"), "{said}");
+    let written = fs::read_to_string(draft).unwrap();
+    let written = written.matches("-----END CERTIFICATE-----").count();
+    assert_eq!(written, issued() - issued_before);
 }
 
 /// What is typed next is shown again. `script` gives the program a terminal.

@@ -49,7 +49,7 @@ impl<'d> Growing<'d> {
     }
 
     /// The same for the copy of what is safe elsewhere, such as certificates that were issued: a signal that ends
-    /// this process gives what was appended its name.
+    /// this process gives what was appended its name, or leaves it beside the file that has that.
     pub(crate) fn begin_copy(
         to: &'d Destination,
         access: Access,
@@ -59,7 +59,6 @@ impl<'d> Growing<'d> {
         if let Staged::File {
             file,
             path,
-            is_new,
             unfinished,
             ..
         } = &growing.staged
@@ -68,7 +67,6 @@ impl<'d> Growing<'d> {
                 Ok::<_, OutputError>(Undo::RemoveUnlessSignal {
                     draft: file.path().into(),
                     path: path.clone(),
-                    replaces: !is_new,
                 })
             })?;
         }

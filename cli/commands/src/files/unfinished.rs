@@ -23,11 +23,11 @@ pub(super) enum Undo {
         aside: PathBuf,
         path: PathBuf,
     },
-    /// Removes a draft of what is done already: a signal gives it its name instead.
+    /// Removes a draft of what is done already: a signal gives it its name instead, if nothing has that, or else leaves it and
+    /// says where it is.
     RemoveUnlessSignal {
         draft: PathBuf,
         path: PathBuf,
-        replaces: bool,
     },
     /// Has another thread stop.
     Stop(Box<dyn Fn() + Send>),
@@ -127,18 +127,21 @@ impl Undo {
     /// What is done when a signal ends this process.
     #[cfg(unix)]
     fn perform_at_signal(&self) {
+        use std::io::Write;
+
         match self {
-            Self::RemoveUnlessSignal {
-                draft,
-                path,
-                replaces,
-            } => {
-                let named = match replaces {
-                    true => fs::rename(draft, path),
-                    false => fs::hard_link(draft, path).and_then(|()| fs::remove_file(draft)),
-                };
-                // A draft that gets no name stays one: what it has was done.
-                let _ = named;
+            Self::RemoveUnlessSignal { draft, path } => {
+                // What is there may be complete, and this is not.
+                let named = fs::hard_link(draft, path).and_then(|()| fs::remove_file(draft));
+                if named.is_err() {
+                    // Whoever has closed it wants to hear nothing.
+                    let _ = writeln!(
+                        io::stderr(),
+                        "pqtls: what was done until the signal is in {}; {} is as it was",
+                        draft.display(),
+                        path.display()
+                    );
+                }
             }
             _ => self.perform(),
         }
