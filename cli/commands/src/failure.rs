@@ -362,11 +362,6 @@ pub(crate) enum Failure {
     )]
     NewKeyExists(String),
     #[error(
-        "{0} is a file of the CA itself, such as of its ledger, or has the name of one: it would be lost, or be taken for what \
-         it is not; choose another name"
-    )]
-    OverFileOfCa(String),
-    #[error(
         "\"{0}\" is the name of another key: of the CA above, of one of its keys, or of another CA that it certified; revoked \
          certificates are known by their issuer's name, so choose another with --name"
     )]
@@ -637,9 +632,7 @@ impl Failure {
             Self::Document(_) | Self::Output(_) | Self::Signals(_) => ExitStatus::InputOutput,
             // Then a file is meant, and is missing.
             Self::NotACertificate(name) if name.contains(['.', '/']) => ExitStatus::InputOutput,
-            Self::NewKeyExists(_) | Self::OverFileOfCa(_) | Self::OtherNames { .. } => {
-                ExitStatus::InputOutput
-            }
+            Self::NewKeyExists(_) | Self::OtherNames { .. } => ExitStatus::InputOutput,
             Self::NotWritten { .. } | Self::NoCaAbove(_) => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
             Self::Key(

@@ -3,6 +3,8 @@
 //!
 //! This room uses [`files`](crate::files).
 
+use core::num::ParseIntError;
+use core::str::FromStr;
 use std::env;
 use std::io::{self, IsTerminal};
 
@@ -12,6 +14,24 @@ use crate::files::{self, InputError, Source};
 
 /// As bytes, which are UTF-8 unless somebody chose otherwise.
 pub(crate) type Passphrase = Zeroizing<Vec<u8>>;
+
+/// A file descriptor that something is read from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Descriptor(u32);
+
+impl FromStr for Descriptor {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        text.parse().map(Self)
+    }
+}
+
+impl Descriptor {
+    pub(crate) fn source(self) -> Source {
+        Source::File(format!("/dev/fd/{}", self.0).into())
+    }
+}
 
 /// Options that name a passphrase. A command that needs two passphrases has the same options under two names.
 macro_rules! options {
@@ -29,7 +49,7 @@ macro_rules! options {
 
             /// Take it from the first line of file descriptor N, such as 3 with "3<FILE"
             #[arg(long, value_name = "N", help_heading = $heading)]
-            $fd: Option<u32>,
+            $fd: Option<Descriptor>,
 
             /// Take it from an environment variable
             #[arg(long, value_name = "NAME", help_heading = $heading)]
@@ -43,8 +63,7 @@ macro_rules! options {
                     return Ok(Some(first_line(file)?));
                 }
                 if let Some(descriptor) = self.$fd {
-                    let file = Source::File(format!("/dev/fd/{descriptor}").into());
-                    return Ok(Some(first_line(&file)?));
+                    return Ok(Some(first_line(&descriptor.source())?));
                 }
                 self.$env.as_deref().map(variable).transpose()
             }

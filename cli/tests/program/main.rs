@@ -21,6 +21,7 @@ mod folder;
 mod hpke;
 mod jose;
 mod json;
+mod kept;
 mod keys;
 mod keys_in_store;
 #[cfg(target_os = "linux")]

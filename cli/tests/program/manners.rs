@@ -75,6 +75,9 @@ fn what_is_read_is_not_replaced() {
         "ca sign a.csr --out a.csr --force",
         "ca sign d/a.pem --out-dir d --force",
         "ca ocsp a.csr --out a.csr --force",
+        "key convert a.key --form seed --out a.key --force",
+        "key public a.pub --out a.pub --force",
+        "cert bundle a.pem --out a.pem --force",
     ] {
         folder
             .pqtls(command)
@@ -84,23 +87,8 @@ fn what_is_read_is_not_replaced() {
         .shell("pqtls sign --key a.key - --out m --force < m")
         .fails(3, "is what this command reads, and would be lost");
     assert_eq!(folder.files(), before);
-    // A result that has all that it is made from may take its place.
-    for command in [
-        "key convert a.key --form seed --out a.key --force",
-        "key public a.pub --out a.pub --force",
-        "cert bundle a.pem --out a.pem --force",
-        "sign --key a.key /dev/null --out /dev/null",
-    ] {
-        folder.pqtls(command).ok();
-    }
     folder
-        .pqtls("ca issue a.example.org --key a.key --out leaf.pem")
-        .ok();
-    folder
-        .pqtls("ca renew leaf.pem --out leaf.pem --force")
-        .ok();
-    folder
-        .pqtls("ca show leaf.pem --pem --out leaf.pem --force")
+        .pqtls("sign --key a.key /dev/null --out /dev/null")
         .ok();
 }
 
@@ -202,13 +190,14 @@ fn force_is_not_the_end_of_a_private_key() {
     ] {
         folder.write(name, parts.map(|part| folder.read(part)).concat());
     }
+    folder.write("copy.pem", folder.read("web.pem"));
     let lost = "has a private key, which would be lost; choose another name";
     let read = "is what this command reads, and would be lost";
     for (command, why) in [
-        ("key public www.key --out www.key --force", lost),
-        ("key public jwk --out jwk --force", lost),
-        ("key public der --out der --force", lost),
-        ("cert bundle web.pem ca.pem --out web.pem --force", lost),
+        ("key public ca.pem --out www.key --force", lost),
+        ("key public ca.pem --out jwk --force", lost),
+        ("key public ca.pem --out der --force", lost),
+        ("cert bundle copy.pem ca.pem --out web.pem --force", lost),
         (
             "cert request --key www.key --name www.example.org --out www.key --force",
             read,
@@ -219,7 +208,7 @@ fn force_is_not_the_end_of_a_private_key() {
         ),
         ("encrypt ca.pem --to box.key --out box.key --force", read),
         (
-            "key encrypt web.pem --out web.pem --force --passphrase-env HOME",
+            "key encrypt copy.pem --out web.pem --force --passphrase-env HOME",
             "web.pem has certificates beside the private key, which would be lost",
         ),
     ] {
@@ -232,9 +221,7 @@ fn force_is_not_the_end_of_a_private_key() {
         .pqtls("key encrypt www.key --out www.key --force --passphrase-env HOME")
         .ok();
     folder.pqtls("key new ML-DSA-44 --out jwk --force").ok();
-    folder
-        .pqtls("key public www.pem --out www.pem --force")
-        .ok();
+    folder.pqtls("key public ca.pem --out www.pem --force").ok();
 }
 
 #[cfg(unix)]
@@ -258,7 +245,7 @@ fn a_file_that_is_replaced_keeps_its_owner_and_its_readers() {
     assert!(!is_root || (key.uid(), key.gid()) == (1234, 4321));
     set("www.pem", 0o600);
     folder
-        .pqtls("cert bundle www.pem ca.pem --out www.pem --force")
+        .pqtls("cert bundle ca.pem --out www.pem --force")
         .ok();
     assert_eq!(mode("www.pem"), 0o600);
 }
@@ -404,6 +391,20 @@ fn a_result_that_nobody_reads_is_told() {
             "can't write to standard output: Broken pipe (os error 32)",
         );
     }
+}
+
+/// Not a file of that name without the slash.
+#[test]
+fn a_name_that_ends_as_a_folder_s_is_no_file() {
+    let folder = Folder::new();
+    for name in ["keyd/", "keyd//", "keyd/."] {
+        folder
+            .pqtls(&format!("key new --out {name}"))
+            .fails(3, "is the name of a folder, by how it ends; name a file");
+    }
+    folder
+        .pqtls("ssh new --out keyd/")
+        .fails(3, "is the name of a folder");
 }
 
 #[test]

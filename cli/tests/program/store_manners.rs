@@ -93,7 +93,7 @@ fn no_result_is_the_end_of_a_store_or_of_what_it_is_sealed_under() {
         ),
         (
             "key new ML-DSA-44 --out ca/issuing.key --force",
-            "ca/issuing.key is what says which key",
+            "ca/issuing.key is a file of the CA itself",
         ),
         (
             "ca crl --dir other --ca-passphrase-file pw --out pw --force",

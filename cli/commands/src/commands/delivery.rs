@@ -3,7 +3,7 @@
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{self, Destination, Growing, Output};
+use crate::files::{self, Destination, Growing, Output, OutputError};
 use crate::report::{self, Report};
 
 /// Where a command writes its result.
@@ -26,17 +26,37 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// Refuses a result that could not be written, before time is spent on making it.
+    /// Refuses a result that could not be written, before time is spent on making it. Whether it is the end of a key is
+    /// known when it is there.
     pub(crate) fn to(
         destinations: &[&Destination],
         force: bool,
         json: bool,
     ) -> Result<Self, Failure> {
+        Self::checked(destinations, force, json, files::check)
+    }
+
+    /// The same for results without a secret: nothing that is known before they are there is found out afterwards, when
+    /// something was issued, or a use of a key is over.
+    pub(crate) fn to_public(
+        destinations: &[&Destination],
+        force: bool,
+        json: bool,
+    ) -> Result<Self, Failure> {
+        Self::checked(destinations, force, json, files::check_public)
+    }
+
+    fn checked<P>(
+        destinations: &[&Destination],
+        force: bool,
+        json: bool,
+        check: impl Fn(&Destination, bool) -> Result<P, OutputError>,
+    ) -> Result<Self, Failure> {
         for destination in destinations {
             if json && **destination == Destination::StandardOutput {
                 return Err(Failure::JsonBesideResult);
             }
-            files::check(destination, force)?;
+            check(destination, force)?;
         }
         Ok(Self { force, json })
     }

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
     }
     let destinations: Vec<&Destination> = pages.iter().map(|(to, _)| to).collect();
-    Delivery::to(&destinations, arguments.force, json)?;
+    Delivery::to_public(&destinations, arguments.force, json)?;
     let outputs: Vec<Output<'_>> = pages
         .iter()
         .map(|(to, page)| Output {

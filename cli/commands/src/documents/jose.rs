@@ -16,32 +16,10 @@ use zeroize::Zeroizing;
 use super::error::DocumentError;
 use crate::files::Source;
 use crate::kind::Kind;
+pub(super) use crate::kind::{is_map, is_object, is_set, text};
 
 /// Whether a key is private or public, and its DER.
 pub(super) type KeyDer = (Kind, Zeroizing<Vec<u8>>);
-
-/// The bytes as text, without the mark that some editors put before it (RFC 8259, section 8.1).
-pub(super) fn text(bytes: &[u8]) -> Option<&str> {
-    let text = core::str::from_utf8(bytes).ok()?;
-    Some(text.strip_prefix('\u{feff}').unwrap_or(text))
-}
-
-/// Whether a text is meant to be an object of JSON.
-pub(super) fn is_object(text: &str) -> bool {
-    text.trim_start().starts_with('{')
-}
-
-/// Whether a text is meant to be a set of JSON Web Keys.
-pub(super) fn is_set(text: &str) -> bool {
-    /// Everything else in the object is ignored.
-    #[derive(Deserialize)]
-    struct Set {
-        #[serde(rename = "keys")]
-        _keys: IgnoredAny,
-    }
-
-    is_object(text) && serde_json::from_str::<Set>(text).is_ok()
-}
 
 /// A set of JSON Web Keys, for whoever only looks at it: its keys are read one by one.
 pub(crate) struct KeySet(String);
@@ -133,11 +111,6 @@ pub(crate) fn is_of_another_kind(error: &JwkError) -> bool {
         error,
         JwkError::KeyType(_) | JwkError::Key(AkpError::Algorithm(_))
     )
-}
-
-/// Whether bytes begin as a map of CBOR does, which no DER does.
-pub(super) fn is_map(bytes: &[u8]) -> bool {
-    bytes.first().is_some_and(|first| first >> 5 == 5)
 }
 
 /// A JSON Web Key, private or public.

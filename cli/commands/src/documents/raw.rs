@@ -1,7 +1,6 @@
 //! Reads files without a structure: signatures, ciphertexts and raw keys, as bytes, hexadecimal or base64. Their
 //! length tells what they are.
 
-use base64ct::{Base64, Encoding as _};
 use pq_keys::classical::{
     AgreementAlgorithm, ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey,
 };
@@ -16,6 +15,7 @@ use super::error::DocumentError;
 use super::keys::PrivateKeyFile;
 use crate::files::Source;
 use crate::keys::{Algorithm, KeyError, PrivateKey};
+use crate::kind::readings;
 
 /// Reads a file that has `len` bytes and nothing else, raw, in hexadecimal or in base64. `what` says in errors
 /// what they are.
@@ -134,32 +134,6 @@ impl Meaning {
             _ => None,
         }
     }
-}
-
-/// What the file may mean: hexadecimal digits, base64, or its bytes themselves.
-fn readings(bytes: Zeroizing<Vec<u8>>) -> Vec<Zeroizing<Vec<u8>>> {
-    let mut text = Zeroizing::new(Vec::with_capacity(bytes.len()));
-    text.extend(bytes.iter().filter(|byte| !byte.is_ascii_whitespace()));
-    let mut readings = Vec::new();
-    for decode in [from_hex, from_base64] {
-        readings.extend(decode(&text));
-    }
-    readings.push(bytes);
-    readings
-}
-
-fn from_hex(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    let mut raw = Zeroizing::new(vec![0; text.len() / 2]);
-    let len = base16ct::mixed::decode(text, &mut raw).ok()?.len();
-    raw.truncate(len);
-    Some(raw)
-}
-
-fn from_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    let mut raw = Zeroizing::new(vec![0; text.len() / 4 * 3]);
-    let len = Base64::decode(text, &mut raw).ok()?.len();
-    raw.truncate(len);
-    Some(raw)
 }
 
 fn parse(

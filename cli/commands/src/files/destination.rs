@@ -3,19 +3,19 @@
 
 use core::fmt;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, IsTerminal, Read, Write};
+use std::fs;
+use std::io::{self, IsTerminal, Write};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use pq_keys::files::{Access, Draft, FileError, folder_of, sync_folder};
-use zeroize::Zeroizing;
-
 use super::error::OutputError;
+use super::loss::{self, Cas};
 use super::source::Source;
+use super::special::{self, Identity};
 use super::unfinished::{Undo, Unfinished, put_back, set_aside};
-use super::{loss, special};
+use crate::kind;
+use pq_keys::files::{Access, Draft, FileError, folder_of, sync_folder};
 
 /// A file to write, or standard output, which is written `-`.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -42,6 +42,26 @@ impl fmt::Display for Destination {
     }
 }
 
+/// The name of a file to write, where `-` is a name as any other.
+#[derive(Clone, Debug)]
+pub(crate) struct NameToWrite(PathBuf);
+
+impl NameToWrite {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn destination(&self) -> Destination {
+        Destination::File(self.0.clone())
+    }
+}
+
+impl From<OsString> for NameToWrite {
+    fn from(argument: OsString) -> Self {
+        Self(argument.into())
+    }
+}
+
 /// Something to write, and where.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output<'a> {
@@ -52,55 +72,104 @@ pub(crate) struct Output<'a> {
     pub(crate) is_binary: bool,
 }
 
-/// Refuses early what [`write()`] would refuse later: the content may take long to make. Returns the file that
-/// will be there, if there will be one.
+/// Refuses early what [`write()`] would refuse later, as far as that doesn't depend on the content, which may take long to
+/// make. Returns the file that will be there, if there will be one.
 pub(crate) fn check(
     destination: &Destination,
     force: bool,
 ) -> Result<Option<PathBuf>, OutputError> {
-    check_in(destination, force, &mut Folders::default())
+    check_in(destination, Access::Private, force, &mut Folders::default())
+}
+
+/// The same for what will have no secret: all that writing it would refuse.
+pub(crate) fn check_public(
+    destination: &Destination,
+    force: bool,
+) -> Result<Option<PathBuf>, OutputError> {
+    check_in(destination, Access::Public, force, &mut Folders::default())
+}
+
+/// Refuses the place of a file that the command reads.
+pub(crate) fn check_inputs(destination: &Destination) -> Result<(), OutputError> {
+    match destination {
+        Destination::StandardOutput => check_standard_output(),
+        Destination::File(path) => loss::check_inputs(path),
+    }
+}
+
+/// Refuses a place that no result may take, whatever it is.
+pub(crate) fn check_place(destination: &Destination) -> Result<(), OutputError> {
+    match destination {
+        Destination::StandardOutput => check_standard_output(),
+        Destination::File(path) => loss::check_place(path, &mut Cas::default()),
+    }
+}
+
+/// Whether a result would take the place of a file that is read: it has its name, is a link that leads there, or another name
+/// of it.
+pub(crate) fn is_one_file(to: &Destination, from: &Source) -> bool {
+    let to = match to {
+        Destination::StandardOutput => Identity::of_standard_output(),
+        Destination::File(to) => Identity::of(to),
+    };
+    to.is_some() && to == Identity::of_source(from)
+}
+
+/// Whether all that a file has is as it should be; not if it can't be read, or is longer than a command reads.
+pub(crate) fn is_all(file: &Destination, is_right: impl FnOnce(&[u8]) -> bool) -> bool {
+    let Destination::File(path) = file else {
+        return false;
+    };
+    let read = Source::File(path.clone()).read(kind::LONGEST);
+    read.is_ok_and(|bytes| is_right(&bytes))
+}
+
+fn check_standard_output() -> Result<(), OutputError> {
+    match loss::is_standard_output() {
+        true => Err(OutputError::OverInput("standard output".into())),
+        false => Ok(()),
+    }
 }
 
 /// The same for a new file, which replaces none.
 pub(crate) fn check_new(path: &Path) -> Result<(), OutputError> {
     match check(&Destination::File(path.into()), false) {
-        Err(OutputError::Exists(name) | OutputError::Irreplaceable { file: name, .. }) => {
-            Err(OutputError::Taken(name))
-        }
+        Err(
+            OutputError::Exists(name)
+            | OutputError::OverInput(name)
+            | OutputError::Irreplaceable { file: name, .. },
+        ) => Err(OutputError::Taken(name)),
         checked => checked.map(drop),
     }
 }
 
-/// The same for many.
-pub(crate) fn check_all<'a>(
+/// The same as [`check_public`] for many.
+pub(crate) fn check_all_public<'a>(
     destinations: impl IntoIterator<Item = &'a Destination>,
     force: bool,
 ) -> Result<(), OutputError> {
     let mut folders = Folders::default();
     let mut destinations = destinations.into_iter();
-    destinations.try_for_each(|to| check_in(to, force, &mut folders).map(drop))
+    destinations.try_for_each(|to| check_in(to, Access::Public, force, &mut folders).map(drop))
 }
 
 fn check_in(
     destination: &Destination,
+    access: Access,
     force: bool,
     folders: &mut Folders,
 ) -> Result<Option<PathBuf>, OutputError> {
-    match destination {
-        Destination::StandardOutput => Ok(None),
-        Destination::File(path) => Ok(match Place::of(path, force, folders)? {
-            Place::Free(path) | Place::Taken(path) => Some(path),
-            Place::Special(_) => None,
-        }),
-    }
-}
-
-/// Whether a result would take the place of a file that is read: it has its name, a link that leads there, or another name
-/// of it.
-pub(crate) fn is_one_file(to: &Destination, from: &Source) -> bool {
-    match to {
-        Destination::File(to) => special::is_one_file(to, from),
-        Destination::StandardOutput => false,
+    let path = match destination {
+        Destination::StandardOutput => return check_standard_output().map(|()| None),
+        Destination::File(path) => path,
+    };
+    match Place::of(path, access, force, folders)? {
+        Place::Free(path) | Place::Taken(path) => {
+            let checked = special::check_writable(folder_of(&path));
+            checked.map_err(|error| OutputError::at(&path, error))?;
+            Ok(Some(path))
+        }
+        Place::Special(_) => Ok(None),
     }
 }
 
@@ -248,8 +317,15 @@ enum Place {
 }
 
 impl Place {
-    fn of(path: &Path, force: bool, folders: &mut Folders) -> Result<Self, OutputError> {
+    /// Where a result of this kind may be written.
+    fn of(
+        path: &Path,
+        access: Access,
+        force: bool,
+        folders: &mut Folders,
+    ) -> Result<Self, OutputError> {
         special::refuse_others(path)?;
+        loss::check_place(path, &mut folders.cas)?;
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -267,13 +343,16 @@ impl Place {
         } else if !metadata.is_file() {
             Ok(Self::Special(path.into()))
         } else if let Some(what) =
-            irreplaceable(path).map_err(|error| OutputError::at(path, error))?
+            loss::irreplaceable(path).map_err(|error| OutputError::at(path, error))?
         {
             let file = name();
             Err(OutputError::Irreplaceable { file, what })
         } else if !force {
             Err(OutputError::Exists(name()))
         } else {
+            if access == Access::Public {
+                loss::check_content(path, None)?;
+            }
             let path = fs::canonicalize(path).map_err(|error| OutputError::at(path, error))?;
             Ok(Self::Taken(path))
         }
@@ -282,25 +361,15 @@ impl Place {
     fn free(path: &Path, folders: &mut Folders) -> Result<Self, OutputError> {
         let folder = folders.real(folder_of(path));
         let folder = folder.map_err(|error| OutputError::at(path, error))?;
+        let written = path.as_os_str().as_encoded_bytes();
         match path.file_name() {
-            Some(name) => Ok(Self::Free(folder.join(name))),
+            Some(name) if written.ends_with(name.as_encoded_bytes()) => {
+                Ok(Self::Free(folder.join(name)))
+            }
+            Some(_) => Err(OutputError::NamesFolder(path.display().to_string())),
             None => Err(OutputError::Directory(path.display().to_string())),
         }
     }
-}
-
-/// What a file is whose place nothing may take.
-fn irreplaceable(path: &Path) -> io::Result<Option<&'static str>> {
-    let mut beginning = Vec::new();
-    match File::open(path) {
-        Ok(file) => file.take(loss::BEGINNING).read_to_end(&mut beginning)?,
-        // Who may replace a file without reading it has never had its content.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
-        // It has gone meanwhile.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    Ok(loss::irreplaceable(&beginning))
 }
 
 /// Paths of folders with links resolved. Files that are written together are mostly in one folder, for which
@@ -308,6 +377,7 @@ fn irreplaceable(path: &Path) -> io::Result<Option<&'static str>> {
 #[derive(Default)]
 pub(super) struct Folders {
     last: Option<(PathBuf, PathBuf)>,
+    cas: Cas,
 }
 
 impl Folders {
@@ -360,10 +430,13 @@ impl<'a> Staged<'a> {
             check_binary(output.to)?;
         }
         let path = match output.to {
-            Destination::StandardOutput => return Ok(Self::StandardOutput(output.content)),
+            Destination::StandardOutput => {
+                check_standard_output()?;
+                return Ok(Self::StandardOutput(output.content));
+            }
             Destination::File(path) => path,
         };
-        let (path, is_new) = match Place::of(path, force, folders)? {
+        let (path, is_new) = match Place::of(path, output.access, force, folders)? {
             Place::Special(path) => return Ok(Self::Special(path, output.content)),
             Place::Free(path) => (path, true),
             Place::Taken(path) => (path, false),
@@ -446,7 +519,7 @@ fn give_name(
     let is_there = force && path.symlink_metadata().is_ok_and(|one| one.is_file());
     let aside = match is_there {
         true => {
-            check_loss(path, file.path(), access)?;
+            loss::check_content(path, Some((file.path(), access)))?;
             Some(set_aside(path).map_err(at)?)
         }
         false => None,
@@ -472,39 +545,6 @@ fn give_name(
                 error => at(error.into()),
             })
         }
-    }
-}
-
-/// Refuses to replace a file by a draft that has less of what can't be had again.
-fn check_loss(path: &Path, draft: &Path, access: Access) -> Result<(), OutputError> {
-    let read = |path: &Path| {
-        let mut bytes = Zeroizing::new(Vec::new());
-        let file = File::open(path)?;
-        let is_private = special::is_private(&file.metadata()?);
-        file.take(loss::LIMIT).read_to_end(&mut bytes)?;
-        io::Result::Ok((bytes, is_private))
-    };
-    let at = |error| OutputError::at(path, error);
-    let (old, is_private) = match read(path) {
-        Ok(old) => old,
-        // Who may replace a file without reading it has never had its content.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
-        Err(error) => return Err(at(error)),
-    };
-    let (new, _) = read(draft).map_err(at)?;
-    let file = path.display().to_string();
-    if let Some(what) = loss::irreplaceable(&old) {
-        return Err(OutputError::Irreplaceable { file, what });
-    }
-    // One secret may follow another.
-    let is_secret = access == Access::Private && loss::may_be_secret(&new);
-    let what = match is_private && loss::may_be_kek(&old) && !is_secret {
-        true => Some("32 bytes for its owner alone, as what a key store is sealed under"),
-        false => loss::lost(&old, &new),
-    };
-    match what {
-        Some(what) => Err(OutputError::Loses { file, what }),
-        None => Ok(()),
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) enum OutputError {
     OfOthers(String),
     #[error("{0} is a folder; name a file in it")]
     Directory(String),
+    #[error("{0} is the name of a folder, by how it ends; name a file")]
+    NamesFolder(String),
     #[error(
         "{0} is a link to a file that isn't there; make what it leads to available, or remove the link"
     )]
@@ -33,6 +35,20 @@ pub(crate) enum OutputError {
         "{0} is what this command reads, and would be lost: the result would take its place; choose another name for the result"
     )]
     OverInput(String),
+    #[error(
+        "{0} is a file of the CA itself, such as of its ledger, or has the name of one: it would be lost, or be taken for what \
+         it is not; choose another name"
+    )]
+    OfCa(String),
+    #[error(
+        "{link} is a link in a CA's folder that can't be followed ({error}), and may lead to {file}; mend the link, or remove \
+         it"
+    )]
+    MayBeOfCa {
+        file: String,
+        link: String,
+        error: io::Error,
+    },
     #[error("{0} can't be two files at once; give them different names")]
     Twice(String),
     #[error("can't write {file}: {error}; {}", advice(.error))]

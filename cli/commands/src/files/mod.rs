@@ -16,12 +16,14 @@ mod stream;
 mod unfinished;
 
 pub(crate) use destination::{
-    Destination, Output, Written, check, check_all, check_binary, check_new, is_one_file, remove,
-    write, write_copies, write_for_now, write_help, write_if,
+    Destination, NameToWrite, Output, Written, check, check_all_public, check_binary, check_inputs,
+    check_new, check_place, check_public, is_all, is_one_file, remove, write, write_copies,
+    write_for_now, write_help, write_if,
 };
 pub(crate) use error::OutputError;
 pub(crate) use folder::{TemporaryFolder, make_folder};
 pub(crate) use growing::Growing;
+pub(crate) use loss::{keep_ca, keep_inputs, keep_possible_ca, release};
 pub(crate) use pieces::Pieces;
 pub(crate) use pq_keys::files::Access;
 pub(crate) use source::{InputError, Source};

@@ -31,34 +31,87 @@ pub(super) fn open(path: &Path) -> Result<File, OutputError> {
     }
 }
 
-/// Whether a path leads to a file, no device, that is also read.
+/// Which file something is, no device, whatever its names.
 #[cfg(unix)]
-pub(super) fn is_one_file(path: &Path, read: &Source) -> bool {
-    use std::os::fd::AsFd;
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Identity {
+    device: u64,
+    number: u64,
+}
 
-    let of_read = match read {
-        Source::File(read) => fs::metadata(read),
-        Source::StandardInput => {
-            let input = std::io::stdin().as_fd().try_clone_to_owned();
-            input.and_then(|input| File::from(input).metadata())
+#[cfg(unix)]
+impl Identity {
+    /// Of the file that a path leads to.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        Self::of_file(&fs::metadata(path).ok()?)
+    }
+
+    pub(super) fn of_source(source: &Source) -> Option<Self> {
+        match source {
+            Source::File(path) => Self::of(path),
+            Source::StandardInput => Self::of_stream(&std::io::stdin()),
         }
-    };
-    match (fs::metadata(path), of_read) {
-        (Ok(one), Ok(other)) => one.is_file() && is_same(&one, &other),
-        _ => false,
+    }
+
+    /// Unless what is written is appended, which takes no place.
+    pub(super) fn of_standard_output() -> Option<Self> {
+        let out = std::io::stdout();
+        let appends = rustix::fs::fcntl_getfl(&out)
+            .is_ok_and(|flags| flags.contains(rustix::fs::OFlags::APPEND));
+        if appends { None } else { Self::of_stream(&out) }
+    }
+
+    fn of_stream(stream: &impl std::os::fd::AsFd) -> Option<Self> {
+        let stream = stream.as_fd().try_clone_to_owned().ok()?;
+        Self::of_file(&File::from(stream).metadata().ok()?)
+    }
+
+    fn of_file(metadata: &fs::Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+
+        metadata.is_file().then(|| Self {
+            device: metadata.dev(),
+            number: metadata.ino(),
+        })
     }
 }
 
 /// On other systems by its name.
 #[cfg(not(unix))]
-pub(super) fn is_one_file(path: &Path, read: &Source) -> bool {
-    match read {
-        Source::File(read) => {
-            let (one, other) = (path.canonicalize(), read.canonicalize());
-            matches!((one, other), (Ok(one), Ok(other)) if one == other && path.is_file())
-        }
-        Source::StandardInput => false,
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Identity(std::path::PathBuf);
+
+#[cfg(not(unix))]
+impl Identity {
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok().filter(|path| path.is_file());
+        path.map(Self)
     }
+
+    pub(super) fn of_source(source: &Source) -> Option<Self> {
+        match source {
+            Source::File(path) => Self::of(path),
+            Source::StandardInput => None,
+        }
+    }
+
+    pub(super) fn of_standard_output() -> Option<Self> {
+        None
+    }
+}
+
+/// Refuses a folder that this user can't make files in.
+#[cfg(unix)]
+pub(super) fn check_writable(folder: &Path) -> std::io::Result<()> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    Ok(accessat(CWD, folder, access, AtFlags::EACCESS)?)
+}
+
+#[cfg(not(unix))]
+pub(super) fn check_writable(_: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Whether only its owner may read a file.

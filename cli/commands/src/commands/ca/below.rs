@@ -3,13 +3,11 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use pq_ca::authority::Authority;
 use pq_ca::folder::{Folder, FolderError, Interruption, Role, SubordinatePlan};
 use pq_ca::ledger::LocalLedger;
-use pq_keys::files::folder_of;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
@@ -61,23 +59,6 @@ impl Above {
         };
         match self.ca_key.is_given() && !is_used {
             true => Err(Failure::NoCaKeyToOpen),
-            false => Ok(()),
-        }
-    }
-
-    /// Refuses a request with the name that a file of a CA has, in the folder of whichever CA.
-    pub(super) fn check_request(&self) -> Result<(), Failure> {
-        let Some(Destination::File(path)) = &self.request else {
-            return Ok(());
-        };
-        let is_of_key = path
-            .file_stem()
-            .and_then(OsStr::to_str)
-            .and_then(Role::from_name)
-            .is_some();
-        let is_in_ca = folder_of(path).join("policy.toml").exists();
-        match is_of_key && is_in_ca {
-            true => Err(Failure::OverFileOfCa(path.display().to_string())),
             false => Ok(()),
         }
     }

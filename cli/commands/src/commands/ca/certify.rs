@@ -92,7 +92,7 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let options = &arguments.certificate;
-    let delivery = Delivery::to(&[&options.output.out], options.output.force, json)?;
+    let delivery = Delivery::to_public(&[&options.output.out], options.output.force, json)?;
     let folder = arguments.place.open()?;
     let (by, now) = (arguments.actor.name(), UnixTime::now());
     let other = documents::of_another_ca(&arguments.file)?;

@@ -167,7 +167,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let now = UnixTime::now();
     arguments.above.check_passphrase(true)?;
     arguments.above.check_validity(arguments.validity)?;
-    arguments.above.check_request()?;
     check_free(arguments)?;
     let passphrase = match arguments.no_passphrase || arguments.key_store.is_given() {
         true => None,

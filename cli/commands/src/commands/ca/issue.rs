@@ -114,7 +114,7 @@ fn for_responders(argument: clap::Arg) -> clap::Arg {
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let options = &arguments.certificate;
-    let delivery = Delivery::to(&[&options.output.out], options.output.force, json)?;
+    let delivery = Delivery::to_public(&[&options.output.out], options.output.force, json)?;
     arguments
         .key
         .check(&options.output.out, options.output.force, json)?;

@@ -32,6 +32,7 @@ mod which_key;
 
 use self::issued::CertificateOptions;
 use self::place::Place;
+pub(super) use self::place::folder_by_default;
 use self::subject_key::SubjectKeyOptions;
 pub(super) use self::which::Which;
 use crate::exit_status::ExitStatus;

@@ -102,7 +102,7 @@ fn of_one_key(option: clap::Arg) -> clap::Arg {
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     let (response, signer) = respond(arguments)?;
     let output = Output {
         to: out,

@@ -22,13 +22,15 @@ pub(super) struct Place {
     dir: Option<PathBuf>,
 }
 
+/// Where the CA is unless a command line says it.
+pub(in crate::commands) fn folder_by_default() -> PathBuf {
+    let named = env::var_os("PQTLS_CA").filter(|folder| !folder.is_empty());
+    named.map_or_else(|| "ca".into(), PathBuf::from)
+}
+
 impl Place {
     pub(super) fn path(&self) -> PathBuf {
-        let from_environment = || env::var_os("PQTLS_CA").filter(|folder| !folder.is_empty());
-        self.dir
-            .clone()
-            .or_else(|| from_environment().map(PathBuf::from))
-            .unwrap_or_else(|| "ca".into())
+        self.dir.clone().unwrap_or_else(folder_by_default)
     }
 
     /// What an advised command line needs, so that it is about this CA: the environment variable is there then, too.

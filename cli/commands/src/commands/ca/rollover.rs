@@ -147,7 +147,6 @@ fn of_new_key(argument: clap::Arg) -> clap::Arg {
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     arguments.above.check_passphrase(false)?;
     arguments.above.check_validity(arguments.validity)?;
-    arguments.above.check_request()?;
     if arguments.use_key.is_some() && arguments.passphrase.is_given() {
         return Err(Failure::NoNewKeyToEncrypt);
     }

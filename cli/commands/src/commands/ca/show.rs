@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     if arguments.pem {
         let options = &arguments.certificate;
-        let delivery = Delivery::to(&[&options.output.out], options.output.force, json)?;
+        let delivery = Delivery::to_public(&[&options.output.out], options.output.force, json)?;
         let chain = match Role::from_name(&entry.issued.issuer) {
             Some(role) => folder.chain_of(role)?,
             None => Vec::new(),

@@ -114,7 +114,7 @@ pub(in crate::commands) fn run_quietly(arguments: &Arguments) -> Result<ExitStat
 }
 
 fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
-    files::check_all(jobs.iter().map(|job| &job.to), arguments.force)?;
+    files::check_all_public(jobs.iter().map(|job| &job.to), arguments.force)?;
     let folder = arguments.place.open()?;
     let role = folder.issuing_role()?;
     let authority = arguments.ca_key.authority_to_issue(&folder, role)?;
@@ -248,14 +248,9 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
                 file: path.display().to_string(),
             });
         }
-        let is_there = path.exists();
-        let to = Destination::File(path);
-        if is_there && requests.iter().any(|read| files::is_one_file(&to, read)) {
-            return Err(OutputError::OverInput(to.to_string()).into());
-        }
         jobs.push(Job {
             requests: slice::from_ref(request),
-            to,
+            to: Destination::File(path),
         });
     }
     Ok(jobs)

@@ -62,7 +62,7 @@ impl SubjectKeyOptions {
         };
         Delivery::to(&[to], false, json).map_err(new_key_exists)?;
         let file = files::check(to, false)?;
-        if file.is_some() && file == files::check(out, force)? {
+        if file.is_some() && file == files::check_public(out, force)? {
             return Err(OutputError::Twice(to.to_string()).into());
         }
         Ok(())

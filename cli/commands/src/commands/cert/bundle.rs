@@ -40,7 +40,7 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     let mut certificates = Vec::new();
     for file in &arguments.files {
         certificates.extend(documents::certificates_also_in_messages(file)?);

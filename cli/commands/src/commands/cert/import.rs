@@ -38,7 +38,7 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     let store = pkcs12::opened(&arguments.file, &arguments.passphrase)?;
     if store.certificates().is_empty() {
         return Err(Failure::NoCertificates(arguments.file.to_string()));

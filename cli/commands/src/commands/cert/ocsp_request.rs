@@ -48,7 +48,7 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     let (certificate, issuer) = read(arguments)?;
     let mut builder = OcspRequest::builder().certificate(&certificate, &issuer);
     if arguments.sha256 {

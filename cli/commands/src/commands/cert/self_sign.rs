@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         return Err(Failure::Nameless);
     }
     let OutputOptions { out, force } = &arguments.output;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     let key = arguments
         .key_store
         .signer(&arguments.key, &arguments.passphrase)?;

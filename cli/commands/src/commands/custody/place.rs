@@ -20,6 +20,7 @@ use pq_keystore::{Store, StoreError, StoreOptions};
 use super::kek::KekOptions;
 use super::postgres::Address;
 use crate::failure::{Failure, StoreFailure};
+use crate::files::Source;
 use crate::report;
 
 /// A place of a store.
@@ -53,6 +54,14 @@ impl fmt::Display for StorePlace {
 }
 
 impl StorePlace {
+    /// The file, if it is one.
+    pub(in crate::commands) fn file(&self) -> Option<Source> {
+        match self {
+            Self::File(path) => Some(Source::File(path.clone())),
+            Self::Postgres(_) => None,
+        }
+    }
+
     /// The same place, whatever the folder of the process.
     pub(in crate::commands) fn absolute(self) -> io::Result<Self> {
         Ok(match self {

@@ -90,7 +90,7 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     let (key, public) = arguments
         .key_store
         .post_quantum_signer(&arguments.key, &arguments.passphrase)?;

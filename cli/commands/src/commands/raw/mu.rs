@@ -60,7 +60,7 @@ Examples:
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let format = arguments.format;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     format.check(out)?;
     let key = documents::verifying_key(&arguments.key, &arguments.passphrase)?;
     let no_mu = || KeyError::NoMu(key.algorithm());

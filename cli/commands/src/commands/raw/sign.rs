@@ -72,7 +72,7 @@ Examples:
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let format = arguments.format;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     format.check(out)?;
     let variant = match arguments.deterministic {
         true => SigningVariant::Deterministic,

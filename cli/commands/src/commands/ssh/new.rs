@@ -1,7 +1,6 @@
 //! The command `pqtls ssh new`: a key pair of ML-DSA-44 and Ed25519 as OpenSSH writes it, in two files.
 
 use core::fmt;
-use std::path::PathBuf;
 
 use pq_ssh::{Passphrase, PrivateKey};
 use serde::Serialize;
@@ -9,7 +8,7 @@ use serde::Serialize;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{Access, Destination, Output};
+use crate::files::{Access, Destination, NameToWrite, Output};
 use crate::passphrases::NewPassphraseOptions;
 use crate::report::Report;
 
@@ -22,7 +21,7 @@ use crate::report::Report;
 pub(crate) struct Arguments {
     /// Where to write the private key
     #[arg(long, short, value_name = "FILE", default_value = "id_mldsa44_ed25519")]
-    out: PathBuf,
+    out: NameToWrite,
 
     /// A comment after the public key, such as whose it is
     #[arg(long, value_name = "TEXT", default_value = "")]
@@ -47,8 +46,8 @@ Examples:
   $ pqtls ssh new --encrypt --passphrase-file ssh.txt --out id_bob";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let private = Destination::File(arguments.out.clone());
-    let mut public = arguments.out.clone();
+    let private = arguments.out.destination();
+    let mut public = arguments.out.path().to_owned();
     public.as_mut_os_string().push(".pub");
     let public = Destination::File(public);
     let delivery = Delivery::to(&[&private, &public], arguments.force, json)?;

@@ -50,7 +50,7 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     let (namespace, hash) = (&arguments.namespace, HashAlgorithm::Sha512);
     let signature = match &arguments.key {
         KeySource::File(file) => {

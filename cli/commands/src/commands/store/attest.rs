@@ -35,7 +35,7 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
-    let delivery = Delivery::to(&[out], *force, json)?;
+    let delivery = Delivery::to_public(&[out], *force, json)?;
     files::check_binary(out)?;
     let opened = arguments.place.open()?;
     let attestation = opened.store.attest(&opened.principal, &arguments.key)?;

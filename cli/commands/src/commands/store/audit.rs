@@ -171,7 +171,7 @@ Examples:
 impl Head {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
         let OutputOptions { out, force } = &self.output;
-        let delivery = Delivery::to(&[out], *force, json)?;
+        let delivery = Delivery::to_public(&[out], *force, json)?;
         let opened = self.place.open()?;
         let head = opened.store.signed_head(&opened.principal)?;
         let text = head.to_string();

@@ -1,7 +1,6 @@
 //! The command `pqtls store backup`.
 
 use core::fmt;
-use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -9,6 +8,7 @@ use super::copying::copy_to;
 use crate::commands::custody::Location;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::files::NameToWrite;
 use crate::report::{self, Report, hex};
 
 /// Copy a store to another file, as it is at one moment
@@ -20,7 +20,7 @@ use crate::report::{self, Report, hex};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Where to write the copy; no file is replaced
-    file: PathBuf,
+    file: NameToWrite,
 
     #[command(flatten)]
     location: Location,
@@ -32,10 +32,10 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let storage = arguments.location.storage()?;
-    let copied = copy_to(&*storage, &arguments.file, |_| Ok(()))?;
+    let copied = copy_to(&*storage, arguments.file.path(), |_| Ok(()))?;
     let report = Backup {
         store: arguments.location.place().to_string(),
-        file: arguments.file.display().to_string(),
+        file: arguments.file.path().display().to_string(),
         rows: copied.rows,
         sequence: copied.head.sequence,
         hash: hex(&copied.head.hash),

@@ -1,5 +1,11 @@
 //! Recognises what a PEM block or a DER file is, by its label or by the ASN.1 types of its first fields, before
-//! anything parses it.
+//! anything parses it; and whether a file has a private key in any form that commands read.
+//!
+//! It uses nothing.
+
+mod json;
+mod private;
+mod raw;
 
 use core::fmt;
 
@@ -9,6 +15,12 @@ use pq_keystore::audit::SignedHead;
 use pq_keystore::storage::RedbStorage;
 use pq_x509::x509_cert::der::asn1::AnyRef;
 use pq_x509::x509_cert::der::{Decode, Reader, SliceReader, Tag, Tagged};
+
+pub(crate) use json::{is_map, is_object, is_set, text};
+pub(crate) use private::{
+    LONGEST, blocks_alone, has_private_key, is_one_private_key, is_raw_secret,
+};
+pub(crate) use raw::readings;
 
 /// The kind of a PEM block or of a file's DER, as far as its label or its outline tells.
 #[derive(Clone, Debug, Eq, PartialEq)]
