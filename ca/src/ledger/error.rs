@@ -155,13 +155,11 @@ pub enum LedgerError {
     /// program confirms that with [`Ledger::confirm_time`](super::Ledger::confirm_time), as the command in the text
     /// does.
     #[error(
-        "the clock says {}, and the last list or certificate in the ledger is of {}, which is more than {} days \
-         before or more than {} hour after that; if the clock is wrong, set it; if it is right, confirm that with \
-         \"pqtls ca crl --clock-is-right\", and try again",
+        "the clock says {}, and the last list or certificate in the ledger is of {}, which is {} that; if the clock is wrong, \
+         set it; if it is right, confirm that with \"pqtls ca crl --clock-is-right\", and try again",
         rfc3339(*.now),
         rfc3339(*.last),
-        AHEAD.as_secs() / (24 * 60 * 60),
-        BEHIND.as_secs() / (60 * 60)
+        distance(*.now, *.last)
     )]
     Clock {
         /// What the clock says.
@@ -279,6 +277,14 @@ pub enum LedgerError {
     /// An error of another implementation of [`Ledger`](super::Ledger). Its text says what to do.
     #[error("{0}")]
     Other(Box<dyn Error + Send + Sync>),
+}
+
+/// How far the last time in the ledger is from what the clock says.
+fn distance(now: UnixTime, last: UnixTime) -> String {
+    match now < last {
+        true => format!("more than {} hour after", BEHIND.as_secs() / (60 * 60)),
+        false => format!("more than {} days before", AHEAD.as_secs() / (24 * 60 * 60)),
+    }
 }
 
 impl LedgerError {

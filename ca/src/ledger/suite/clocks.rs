@@ -140,11 +140,14 @@ pub fn a_time_is_compared_as_for_a_list(ledger: &impl Ledger) {
     for seconds in [1_000_000_000 + ahead, 1_000_000_000 - behind] {
         ledger.check_time(at(seconds)).unwrap();
     }
-    for seconds in [1_000_000_001 + ahead, 999_999_999 - behind] {
+    for (seconds, distance) in [
+        (1_000_000_001 + ahead, "more than 400 days before that"),
+        (999_999_999 - behind, "more than 1 hour after that"),
+    ] {
         let error = ledger.check_time(at(seconds)).unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, LedgerError::Clock { .. }), "{text}");
-        for part in ["400 days", "1 hour", "pqtls ca crl --clock-is-right"] {
+        for part in [distance, "pqtls ca crl --clock-is-right"] {
             assert!(text.contains(part), "{text}");
         }
     }

@@ -40,9 +40,9 @@ use crate::shell::quoted;
 /// name already gets its next version: each version has one certificate.
 ///
 /// With --under, the root of a CA that is at hand certifies the new CA's key; if that was interrupted, the same command
-/// completes it. With --request, another CA does: the request
-/// asks for the names as constraints, and the new CA waits for its certificate, which "pqtls ca install" installs. When the issuing key is to be followed by a new one, "pqtls
-/// ca rollover" does that.
+/// completes it. With --request, another CA does: the request asks for the names as constraints, and the new CA waits for its
+/// certificate, which "pqtls ca install" installs. That is also the way from a CA of other software, such as OpenSSL's, whose
+/// key is not taken over. When the issuing key is to be followed by a new one, "pqtls ca rollover" does that.
 ///
 /// Back up the whole folder, while nothing changes it: root.pem, root.key, issuing.pem, issuing.key, policy.toml, and in
 /// ledger/ the journal and its head; the index can be left out, since it is made again. After "pqtls ca rollover", which
