@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("refused: {error}");
     }
 
-    let number = SerialNumber::of(certificate)?;
+    let number = SerialNumber::of(&certificate)?;
     ca.revoke(&number, CrlReason::Superseded, "bob", now)?;
     let list = ca.revocation_list(now, None)?;
     ca.confirm_list(&list)?;

@@ -697,7 +697,7 @@ fn check_goes_on<S: Signer, L: Ledger>(
     let Some(certificate) = certificate_of(issuing)? else {
         return Ok(());
     };
-    match SerialNumber::from_bytes(certificate.serial_number()) {
+    match SerialNumber::of(&certificate) {
         Ok(number) => above.check_may_go_on(&number).map_err(FolderError::above),
         // Its ledger takes no such number.
         Err(_) => Ok(()),

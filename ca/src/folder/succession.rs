@@ -400,7 +400,7 @@ impl<L: Ledger> Folder<L> {
             if is_known || !whole::leads_to(&root, &chain) {
                 continue;
             }
-            let number = SerialNumber::from_bytes(chain[0].serial_number()).ok();
+            let number = SerialNumber::of(&chain[0]).ok();
             let entry = number.map(|number| ledger.entry(&number)).transpose()?;
             let is_revoked = |entry: Entry| entry.revocation().is_some();
             if !entry.flatten().is_some_and(is_revoked) {

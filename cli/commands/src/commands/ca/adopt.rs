@@ -221,7 +221,7 @@ impl Published {
             if one.reason() == CrlReason::RemoveFromCRL {
                 continue;
             }
-            let number = SerialNumber::from_bytes(one.serial_number()).ok();
+            let number = SerialNumber::from_integer(one.serial_number()).ok();
             let entry = number.map(|number| ledger.entry(&number)).transpose()?;
             let own = entry
                 .flatten()
